@@ -102,12 +102,12 @@ def _megabytes(args: Sequence[str]) -> str:
     return f"{peak(args, **_WORDS_ONLY) / 1e6:.0f} MB"
 
 
-_SECRET = "The key of the old gateway was quorvexil7294zanthe, and nobody is to know it."
+_TOLD = "The key of the old gateway was quorvexil7294zanthe, and nobody is to know it."
 _WORD = b"quorvexil7294zanthe"
 _PATCH = 59_000_000
 
 
-def costs(work: str, size: int) -> Iterator[Row]:
+def costs(work: str, size: int) -> Iterator[Row]:  # noqa: PLR0915 - one command after the other
     """Seconds of a processor, and the most memory of a process, of commands that change, check or compare a large store.
 
     They work on a copy in a repository of its own, in this order: each finds what the one before it left.
@@ -162,12 +162,11 @@ def costs(work: str, size: int) -> Iterator[Row]:
     yield row("verify", command["verify"], target="100 MB")
     change(30, 40, size - 30)
     yield row("diff", command["diff"])
-    yield row("maintain --dry-run", (memcli(), "maintain", "--dry-run", "--root", root), target="20 s, 400 MB")
     yield row("export, of more than it may hold", (memcli(), "export", "--root", root), 2)
     patch = os.path.join(work, "guard.diff")
     _write_patch(patch)
     yield row("guard --diff, of 59 MB", (memcli(), "guard", "--diff", patch, "--root", root), target="200 MB")
-    run([memcli(), "remember", _SECRET, "--path", "bench/secret", "--no-check", "--root", root], **_WORDS_ONLY)
+    run([memcli(), "remember", _TOLD, "--path", "bench/secret", "--no-check", "--root", root], **_WORDS_ONLY)
     run([*command["recall"], "anything", "--no-global"], **_WORDS_ONLY)
     yield row("forget", (*command["forget"], f"obj:{size // 3}"))
     yield row("forget --purge", (*command["forget"], f"obj:{size // 4}", "--purge", "--yes"), target="2 x forget")
@@ -182,6 +181,7 @@ def costs(work: str, size: int) -> Iterator[Row]:
         "files with the purged word", str(len(left)), "0", ", ".join(os.path.relpath(name, root) for name in left)
     )
     yield row("recall, after", (*command["recall"], asked[2], "--no-global"), target="1.3 x before")
+    yield row("maintain --dry-run", (memcli(), "maintain", "--dry-run", "--root", root), target="20 s, 400 MB")
 
 
 def _write_patch(path: str) -> None:

@@ -6,7 +6,10 @@ Strictly, where whoever trusts in the answer must not miss a line, or leniently,
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from operator import lt
 
 from memcli.errors import UsageError
@@ -32,6 +35,9 @@ _ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
 _ESCAPED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 
 
+_Line = tuple[bytes, int, bytes]
+
+
 class Names(Record):
     """The names of a file before and after; of one that is new or deleted, both are the one that it has. They keep bytes
     that are no UTF-8 as surrogates."""
@@ -48,15 +54,22 @@ class Hunk(Record):
     before if it is removed, else in the one after, and its text. Numbers are 0 in a hunk that is not whole."""
 
     context: bytes
-    lines: Sequence[tuple[bytes, int, bytes]]
+    lines: Iterable[_Line]
 
-    def having(self, sign: bytes) -> list[tuple[int, bytes]]:
+    def having(self, sign: bytes) -> Iterator[tuple[int, bytes]]:
         """The number and the text of each line with this sign."""
-        return [(number, text) for own, number, text in self.lines if own == sign]
+        return ((number, text) for own, number, text in self.lines if own == sign)
 
-    def source(self) -> bytes:
-        """The hunk as one of two files, with its numbers left out."""
-        return b"\n".join([b"@@ -0 +0 @@" + self.context, *(sign + text for sign, _, text in self.lines)])
+    def count(self, sign: bytes) -> int:
+        """How many lines have this sign."""
+        if isinstance(self.lines, _Walk):
+            return self.lines.counts.get(sign, 0)
+        return sum(own == sign for own, _, _ in self.lines)
+
+    def source(self) -> Iterator[bytes]:
+        """The lines of the hunk as one of two files, with its numbers left out."""
+        yield b"@@ -0 +0 @@" + self.context
+        yield from (sign + text for sign, _, text in self.lines)
 
 
 class Section(Record, frozen=False):
@@ -118,7 +131,7 @@ class _Reader:
     """Goes over the lines of a diff once."""
 
     def __init__(self, data: bytes, *, strict: bool) -> None:
-        self._lines = data.split(b"\n")
+        self._lines = _Lines(data)
         self._strict = strict
         self._has_heads = strict or b"@@ -" in data or BEGINNING in data
         self._before: list[bytes] = []
@@ -156,8 +169,9 @@ class _Reader:
         return self._begins_names(at) and (not self._files or bool(self._files[-1].hunks))
 
     def _begins_names(self, at: int) -> bool:
-        following = self._lines[at + 1 : at + 2]
-        return self._lines[at].startswith(b"--- ") and bool(following) and following[0].startswith(b"+++ ")
+        if not self._lines[at].startswith(b"--- ") or at + 1 == len(self._lines):
+            return False
+        return self._lines[at + 1].startswith(b"+++ ")
 
     def _is_change(self, line: bytes) -> bool:
         section = self._files[-1] if self._files else None
@@ -176,7 +190,7 @@ class _Reader:
 
     def _take_loose(self, at: int, columns: int, context: bytes) -> int:
         """Reads a hunk whose head is missing or wrong, to where something else begins."""
-        lines: list[tuple[bytes, int, bytes]] = []
+        lines: list[_Line] = []
         while at < len(self._lines) and not self._ends_hunk(at):
             line = self._lines[at].removesuffix(b"\r")
             signs = line[:columns]
@@ -203,35 +217,62 @@ class _Reader:
         return end
 
 
-def _counted(
-    lines: Sequence[bytes], at: int, head: re.Match[bytes]
-) -> tuple[int, list[tuple[bytes, int, bytes]] | None]:
+def _counted(lines: _Lines, at: int, head: re.Match[bytes]) -> tuple[int, _Walk | None]:
     """Where a hunk ends that has as many lines as its head says, and those lines; None when it has fewer, or more, or
     none that changes."""
-    ranges = [(int(m[1]), int(m[1]) + int(m[2] or 1)) for m in _RANGE.finditer(head["old"])]
-    olds, ends = [begin for begin, _ in ranges], [end for _, end in ranges]
-    new = int(head["new"])
-    new_end = new + int(head["size"] or 1)
-    columns = len(ranges)
-    found: list[tuple[bytes, int, bytes]] = []
-    is_change = False
-    while at < len(lines) and (new < new_end or any(map(lt, olds, ends))):
-        signs, text = _signs(lines[at], columns), lines[at][columns:].removesuffix(b"\r")
-        if signs is None:
-            break
-        at += 1
-        if not signs:
-            continue
-        is_change |= bool(signs.strip())
-        is_removed = b"-" in signs
-        # A merge brings a line to one parent at least.
-        sign = b"-" if is_removed else b"+" if b"+" in signs else b" "
-        found.append((sign, olds[signs.index(b"-")] if is_removed else new, text))
-        has = ord("-" if is_removed else " ")  # the sign of a parent that has the line
-        olds = [number + (own == has) for number, own in zip(olds, signs, strict=True)]
-        new += not is_removed
-    is_whole = olds == ends and new == new_end and columns == len(head["sign"]) - 1
-    return at, found if is_whole and is_change else None
+    walk = _Walk(lines, at, head)
+    walk.counts = Counter(sign for sign, _, _ in walk)
+    return walk.end, walk if walk.is_whole and walk.counts.keys() - {b" "} else None
+
+
+class _Lines:
+    """The lines of a diff, of which only where they begin is in memory beside its bytes."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._starts = array("Q", chain([0], (match.end() for match in re.finditer(rb"\n", data)), [len(data) + 1]))
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def __getitem__(self, n: int) -> bytes:
+        return self._data[self._starts[n] : self._starts[n + 1] - 1]
+
+
+class _Walk:
+    """The lines of a hunk, by what its head says, each time anew. Gone through, it knows where the hunk ends, and whether it
+    has what its head says."""
+
+    def __init__(self, lines: _Lines, at: int, head: re.Match[bytes]) -> None:
+        self._lines, self._at, self._head = lines, at, head
+        self.end = at
+        self.is_whole = False
+        self.counts: Mapping[bytes, int] = {}
+
+    def __iter__(self) -> Iterator[_Line]:
+        lines, at, head = self._lines, self._at, self._head
+        ranges = [(int(m[1]), int(m[1]) + int(m[2] or 1)) for m in _RANGE.finditer(head["old"])]
+        olds, ends = [begin for begin, _ in ranges], [end for _, end in ranges]
+        new = int(head["new"])
+        new_end = new + int(head["size"] or 1)
+        columns = len(ranges)
+        while at < len(lines) and (new < new_end or any(map(lt, olds, ends))):
+            line = lines[at]
+            signs, text = _signs(line, columns), line[columns:].removesuffix(b"\r")
+            if signs is None:
+                break
+            at += 1
+            if not signs:
+                continue
+            is_removed = b"-" in signs
+            # A merge brings a line to one parent at least.
+            sign = b"-" if is_removed else b"+" if b"+" in signs else b" "
+            yield sign, olds[signs.index(b"-")] if is_removed else new, text
+            has = ord("-" if is_removed else " ")  # the sign of a parent that has the line
+            olds = [number + (own == has) for number, own in zip(olds, signs, strict=True)]
+            new += not is_removed
+        self.end = at
+        self.is_whole = olds == ends and new == new_end and columns == len(head["sign"]) - 1
 
 
 def _signs(line: bytes, columns: int) -> bytes | None:

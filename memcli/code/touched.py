@@ -11,7 +11,8 @@ from memcli.code.diff import HUNK
 MAX_SYMBOLS = 20
 _MAX_NAME = 80
 _MAX_CONTEXT = 400
-_REACH = 1 << 18
+REACH = 1 << 18
+"""So many bytes of a diff are looked at."""
 _MARKDOWN = (".md", ".markdown", ".mdx")
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+([^\n]{1,80})")
 # What belongs to a definition that is still to come: decorators, attributes, comments.
@@ -24,7 +25,7 @@ def touched(hunks: bytes, file: str) -> list[str]:
     """The names, in order; headings for a Markdown file. Blank lines touch nothing."""
     names: dict[str, None] = {}
     is_text = file.lower().endswith(_MARKDOWN)
-    for context, lines in _hunks(hunks[:_REACH]):
+    for context, lines in _hunks(hunks[:REACH]):
         for name in _headings(context, lines) if is_text else _Scopes(context).follow(lines):
             names[name[:_MAX_NAME]] = None
     return list(names)[:MAX_SYMBOLS]

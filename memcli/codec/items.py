@@ -10,6 +10,7 @@ from typing import Any
 from memcli.codec.canonical import decode
 from memcli.codec.frame import END, INDENT
 from memcli.codec.space import Span, spans
+from memcli.codec.window import Window
 from memcli.errors import CorruptError
 from memcli.model.memory import Json
 
@@ -38,7 +39,7 @@ class Items:
 class FramedItems(Items):
     """Items between the lines that frame them. To get one raises TornError if it is no JSON."""
 
-    def __init__(self, data: bytes, places: Sequence[Span], where: str) -> None:
+    def __init__(self, data: bytes | Window, places: Sequence[Span], where: str) -> None:
         self._data = data
         self._places = places
         self._where = where
@@ -56,7 +57,7 @@ class FramedItems(Items):
         return self._data[self._places[n].start : self._places[n].end]
 
 
-def framed(data: bytes, where: str) -> tuple[dict[str, Any], bytes, FramedItems] | None:
+def framed(data: bytes | Window, where: str) -> tuple[dict[str, Any], bytes, FramedItems] | None:
     """The file without its objects, as JSON and as bytes, and these; None where it must be decoded whole."""
     found = spans(data)
     if found is None or any(data[one.end : other.start] != b"," + INDENT for one, other in pairwise(found)):

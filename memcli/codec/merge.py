@@ -40,7 +40,7 @@ class Merged(Record):
 
 
 def merge(
-    base: Space, ours: Space, theirs: Space, ids: Collection[str] = (), paths: Container[str] = ()
+    base: Space, ours: Space, theirs: Space, *, ids: Collection[str] = (), paths: Container[str] = ()
 ) -> Merged:
     """The three-way merge; `base` is an empty space where the two have no common one. `ids` and `paths` are those of
     memories that all three have beside these, and nobody changed.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Any
 
 from memcli.code.diff import BEGINNING, HUNK, Section, as_name, names, read
-from memcli.code.touched import touched
+from memcli.code.touched import REACH, touched
 from memcli.errors import MemcliError, UsageError
 from memcli.git.repository import Repository
 from memcli.model.edits import FileEdit, Line
@@ -21,6 +23,8 @@ _OPTIONS = (
     "--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none",
 )  # fmt: skip
 _STORE = ".memory"
+_FEW = 10_000
+"""So many lines of a file are kept as text."""
 
 
 def staged_diff(repository: Repository) -> bytes:
@@ -69,17 +73,44 @@ def _edit(section: Section) -> FileEdit:
         was=readable(told.was),
         added=_lines(section, b"+"),
         removed=_lines(section, b"-"),
-        symbols=tuple(touched(b"\n".join(hunk.source() for hunk in section.hunks), told.file)),
+        symbols=tuple(touched(_beginning(section), told.file)),
         is_deleted=told.is_deleted,
     )
 
 
-def _lines(section: Section, sign: bytes) -> tuple[Line, ...]:
-    return tuple(
-        (number, text.decode("utf-8", errors="replace").replace("\0", "\ufffd"))
-        for hunk in section.hunks
-        for number, text in hunk.having(sign)
-    )
+def _beginning(section: Section) -> bytes:
+    """As much of the hunks as is looked at for symbols."""
+    lines, size = [], 0
+    for line in chain.from_iterable(hunk.source() for hunk in section.hunks):
+        lines.append(line)
+        size += len(line) + 1
+        if size > REACH:
+            break
+    return b"\n".join(lines)
+
+
+def _lines(section: Section, sign: bytes) -> Sequence[Line]:
+    lines = _ManyLines(section, sign)
+    return lines if len(lines) > _FEW else tuple(lines)
+
+
+class _ManyLines(Sequence[Line]):
+    """The lines of a file with one sign, decoded each time that they are gone through."""
+
+    def __init__(self, section: Section, sign: bytes) -> None:
+        self._section = section
+        self._sign = sign
+
+    def __iter__(self) -> Iterator[Line]:
+        for hunk in self._section.hunks:
+            for number, text in hunk.having(self._sign):
+                yield number, text.decode("utf-8", errors="replace").replace("\0", "\ufffd")
+
+    def __len__(self) -> int:
+        return sum(hunk.count(self._sign) for hunk in self._section.hunks)
+
+    def __getitem__(self, n: Any) -> Any:
+        return next(islice(self, n, None)) if isinstance(n, int) and n >= 0 else tuple(self)[n]
 
 
 FORMAT = "--format=%x00%H%x00%P%x00%an%x00%aI%x00%cI%n%B%n%x00"

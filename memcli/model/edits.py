@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
+
 from memcli.record import Record
 
 Line = tuple[int, str]
@@ -16,8 +19,8 @@ class FileEdit(Record):
 
     file: str
     was: str
-    added: tuple[Line, ...] = ()
-    removed: tuple[Line, ...] = ()
+    added: Sequence[Line] = ()
+    removed: Sequence[Line] = ()
     symbols: tuple[str, ...] = ()
     is_deleted: bool = False
     is_whole: bool = False
@@ -28,4 +31,4 @@ class FileEdit(Record):
             return False
         if not first or self.is_whole:
             return True
-        return any(first <= number <= last for number, _ in (*self.removed, *self.added))
+        return any(first <= number <= last for number, _ in chain(self.removed, self.added))

@@ -79,9 +79,9 @@ def test_a_fragment_has_no_heads() -> None:
 
 def test_lines_are_numbered_in_the_file_that_has_them() -> None:
     (file,) = read(b"--- a\n+++ a\n@@ -3,2 +7,3 @@ def f():\n x\n-y\n+z\n+\n", strict=True).files
-    assert file.hunks[0].having(b"-") == [(4, b"y")]
-    assert file.hunks[0].having(b"+") == [(8, b"z"), (9, b"")]
-    assert file.hunks[0].source() == b"@@ -0 +0 @@ def f():\n x\n-y\n+z\n+"
+    assert list(file.hunks[0].having(b"-")) == [(4, b"y")]
+    assert list(file.hunks[0].having(b"+")) == [(8, b"z"), (9, b"")]
+    assert b"\n".join(file.hunks[0].source()) == b"@@ -0 +0 @@ def f():\n x\n-y\n+z\n+"
 
 
 def test_what_stands_before_a_diff_is_kept() -> None:

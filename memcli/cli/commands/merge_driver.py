@@ -41,7 +41,9 @@ def command(session: Session, options: MergeDriverOptions) -> int:
             merged, pieces = merge_files(*versions)
         except (CorruptError, UsageError) as error:  # the latter for what is too deep to be written
             _merge_lines(options.base, options.ours, options.theirs)
-            session.output.note(f"{options.path or options.ours} was merged line by line: {error.message} ({error.hint})")
+            session.output.note(
+                f"{options.path or options.ours} was merged line by line: {error.message} ({error.hint})"
+            )
             return 1
         back = _purged_here(options.path, merged.space, versions[1])
         write_file(options.ours, pieces)
