@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from memcli.app.candidate import Candidate
 from memcli.app.opening import is_nonsense
 from memcli.app.workspace import Workspace
-from memcli.claims.claim import Claim, claim_of_text
+from memcli.claims.claim import Claim, ClaimTerms, claim_of, claim_of_text, terms_of_text
 from memcli.claims.comparison import Finding, closeness, compare
 from memcli.claims.neighbours import neighbours
 from memcli.model.analysis import query_terms
@@ -120,7 +120,7 @@ def _near_in_index(
 def _near_in_all(snapshot: Snapshot, claims: Sequence[Claim]) -> Iterator[tuple[int, list[_Near]]]:
     known = snapshot.load().objects
     first = len(known)
-    every = [*(claim_of_text(memory.raw) for memory in known), *claims]
+    every: list[Claim | ClaimTerms] = [*(terms_of_text(memory.raw) for memory in known), *claims]
     found: dict[int, list[_Near]] = {}
     for later, earlier in neighbours(every, range(first, len(every))):
         if earlier < first:
@@ -252,15 +252,16 @@ def scan(workspace: Workspace, space: str | None = None, *, by_meaning: bool = F
     """
     with closing(workspace.store.open(space or workspace.space)) as snapshot:
         now = workspace.clock()
-        known = sorted(
-            (memory for memory in snapshot.load().objects if is_claim(memory, now)), key=lambda m: (m.created_at, m.id)
-        )
-        claims = [claim_of_text(memory.raw) for memory in known]
-        near = [(known[later], known[earlier], claims[later], claims[earlier]) for later, earlier in neighbours(claims)]
+        claiming = (memory for memory in snapshot.memories() if is_claim(memory, now))
+        known = sorted(((m.created_at, m.id, terms_of_text(m.raw)) for m in claiming), key=lambda one: one[:2])
+        places = list(neighbours([terms for *_, terms in known]))
+        wanted = {known[place][1] for pair in places for place in pair}
+        read = {memory.id: memory for memory in snapshot.memories() if memory.id in wanted} if wanted else {}
+        near = [(read[known[later][1]], read[known[earlier][1]]) for later, earlier in places]
         cosines = _cosines(workspace, snapshot, near) if by_meaning else {}
     found = []
-    for newer, older, new, old in near:
-        finding = compare(new, old, cosines.get((newer.id, older.id)))
+    for newer, older in near:
+        finding = compare(claim_of(newer), claim_of(older), cosines.get((newer.id, older.id)))
         if finding is not None:
             found.append(Clash(finding, newer, older, is_accepted(newer, older)))
     return sorted(found, key=lambda one: (one.newer.created_at, one.newer.id, one.older.id))
@@ -272,10 +273,10 @@ def is_accepted(one: Memory, other: Memory) -> bool:
 
 
 def _cosines(
-    workspace: Workspace, snapshot: Snapshot, near: Sequence[tuple[Memory, Memory, Claim, Claim]]
+    workspace: Workspace, snapshot: Snapshot, near: Sequence[tuple[Memory, Memory]]
 ) -> dict[tuple[str, str], float]:
     """How near the two of each pair are that may have something to do with each other."""
-    likely = [(newer, older) for newer, older, new, old in near if closeness(new, old) >= _LIKELY]
+    likely = [pair for pair in near if closeness(*map(claim_of, pair)) >= _LIKELY]
     found: dict[tuple[str, str], float] = {}
     with closing(workspace.index.view(snapshot)) as view:
         rows = {entry.id: row for row, entry in view.entries().items()} if likely else {}

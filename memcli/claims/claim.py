@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import islice
+from sys import intern
 
 from memcli.claims.clauses import clauses
 from memcli.claims.lexicon import NEWER
-from memcli.claims.statement import Statement, statement_of
+from memcli.claims.statement import Statement, statement_of, terms_of
 from memcli.model.memory import Memory
 from memcli.record import Record, replace
 from memcli.summarize.sentences import split
@@ -24,6 +26,19 @@ class Claim(Record):
     is_newer: bool
     text: str
     is_whole: bool
+
+
+class ClaimTerms(Record):
+    """The terms of a claim, sorted, where its neighbours are all that is looked for."""
+
+    terms: tuple[str, ...]
+
+
+def terms_of_text(text: str) -> ClaimTerms:
+    """The terms of the claim of a text, for a part of what it costs to read all of the claim."""
+    sentences = split(text[:MOST_CHARACTERS], MOST_STATEMENTS + 1)[:MOST_STATEMENTS]
+    found = islice((clause for sentence in sentences for clause in clauses(sentence.text)), MOST_STATEMENTS)
+    return ClaimTerms(tuple(sorted({intern(term) for clause in found for term in terms_of(clause)})))
 
 
 def claim_of(memory: Memory) -> Claim:

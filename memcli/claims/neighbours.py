@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 
-from memcli.claims.claim import Claim
+from memcli.claims.claim import Claim, ClaimTerms
 
 _RAREST = 6
 _MOST_SHARING = 300
@@ -14,7 +14,7 @@ _NEAREST = 8
 _SHARE = 0.3
 
 
-def neighbours(claims: Sequence[Claim], wanted: Collection[int] | None = None) -> Iterator[tuple[int, int]]:
+def neighbours(claims: Sequence[Claim | ClaimTerms], wanted: Collection[int] | None = None) -> Iterator[tuple[int, int]]:
     """The places of two claims that share enough, the later one first; of which one is `wanted`, when that is given."""
     holding: dict[str, list[int]] = {}
     for place, claim in enumerate(claims):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from memcli.claims.clauses import Clause
 from memcli.claims.lexicon import (
@@ -104,6 +105,12 @@ def statement_of(clause: Clause) -> Statement:
     )
 
 
+def terms_of(clause: Clause) -> Iterator[str]:
+    """The terms of the statement of a clause."""
+    gone = replaced_places(clause.main)
+    return (word.stem for at, word in enumerate(clause.main) if _is_term(word) and at not in gone)
+
+
 def _choices(words: Iterable[Word]) -> Names:
     found: dict[str, dict[str, str]] = {}
     for word in words:
@@ -112,6 +119,7 @@ def _choices(words: Iterable[Word]) -> Names:
     return found
 
 
+@lru_cache(maxsize=50_000)
 def _is_term(word: Word) -> bool:
     """Whether the word says what a statement is about, rather than whether or how much."""
     stem = word.stem

@@ -76,6 +76,7 @@ def _stem(low: str) -> str:
     return SAME_WORDS.get(known, known)
 
 
+@lru_cache(maxsize=50_000)
 def _word(token: str, *, is_first: bool) -> Word:
     if token[0] == "`":
         inner = token.strip("`").strip().lower()
