@@ -14,7 +14,9 @@ _NEAREST = 8
 _SHARE = 0.3
 
 
-def neighbours(claims: Sequence[Claim | ClaimTerms], wanted: Collection[int] | None = None) -> Iterator[tuple[int, int]]:
+def neighbours(
+    claims: Sequence[Claim | ClaimTerms], wanted: Collection[int] | None = None
+) -> Iterator[tuple[int, int]]:
     """The places of two claims that share enough, the later one first; of which one is `wanted`, when that is given."""
     holding: dict[str, list[int]] = {}
     for place, claim in enumerate(claims):

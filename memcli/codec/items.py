@@ -9,14 +9,19 @@ from typing import Any
 
 from memcli.codec.canonical import decode
 from memcli.codec.frame import END, INDENT
-from memcli.codec.space import Span, spans
+from memcli.codec.memory import memory_from_json
+from memcli.codec.space import Span, encode_memory, spans
 from memcli.codec.window import Window
 from memcli.errors import CorruptError
-from memcli.model.memory import Json
+from memcli.model.memory import Json, Memory
 
 
 class TornError(Exception):
     """An item of a framed file is no JSON: only the file as a whole can say where."""
+
+
+class OddError(Exception):
+    """A file is not as memcli would write it."""
 
 
 class Items:
@@ -70,6 +75,18 @@ def framed(data: bytes | Window, where: str) -> tuple[dict[str, Any], bytes, Fra
     if not isinstance(tree, dict) or tree.get("objects") != [] or any(repeated(rest)):
         return None
     return tree, rest, FramedItems(data, found, where)
+
+
+def as_written(items: Items, where: str) -> Iterator[Memory]:
+    """The memories that the items are, for as long as they stand in order and as memcli writes them. Raises OddError for one
+    that does not, TornError, CorruptError."""
+    last = "", ""
+    for n in range(len(items)):
+        memory = memory_from_json(items[n], where)
+        if memory.order < last or encode_memory(memory) != items.stored(n):
+            raise OddError
+        last = memory.order
+        yield memory
 
 
 def repeated(data: bytes) -> Iterator[str]:

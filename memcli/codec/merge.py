@@ -39,9 +39,7 @@ class Merged(Record):
     moved: Mapping[str, str] = field(default_factory=dict)
 
 
-def merge(
-    base: Space, ours: Space, theirs: Space, *, ids: Collection[str] = (), paths: Container[str] = ()
-) -> Merged:
+def merge(base: Space, ours: Space, theirs: Space, *, ids: Collection[str] = (), paths: Container[str] = ()) -> Merged:
     """The three-way merge; `base` is an empty space where the two have no common one. `ids` and `paths` are those of
     memories that all three have beside these, and nobody changed.
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memcli.codec.items import Items, TornError, framed
+from memcli.codec.items import Items, OddError, TornError, as_written, framed
 from memcli.codec.memory import check_memories, memory_from_json
 from memcli.codec.merge import Merged, merge, merge_versions
-from memcli.codec.space import check_writable, decode_space, encode_memory, encode_space
+from memcli.codec.space import check_writable, decode_space, encode_space
 from memcli.codec.splice import SpliceShelf
 from memcli.codec.window import Piece, Window
 from memcli.digests import blake2b
@@ -28,13 +28,9 @@ def merge_files(base: Window, ours: Window, theirs: Window) -> tuple[Merged, Ite
     `merge_versions` does."""
     try:
         return _merge_parts(base, ours, theirs)
-    except (MemcliError, TornError, _OddError):
+    except (MemcliError, TornError, OddError):
         merged = merge_versions(base[:], ours[:], theirs[:])
         return merged, [encode_space(merged.space)]
-
-
-class _OddError(Exception):
-    """A file is not as memcli would write it."""
 
 
 class _Version(Record):
@@ -45,12 +41,13 @@ class _Version(Record):
     items: Items
     digests: Sequence[bytes]
 
-    def memory(self, n: int) -> Memory:
-        return memory_from_json(self.items[n], "a version")
-
     def changed(self, common: frozenset[bytes]) -> list[Memory]:
         """The memories that are not among the common ones."""
-        return [self.memory(n) for n, digest in enumerate(self.digests) if digest not in common]
+        return [
+            memory_from_json(self.items[n], "a version")
+            for n, digest in enumerate(self.digests)
+            if digest not in common
+        ]
 
 
 def _merge_parts(*files: Window) -> tuple[Merged, Iterable[Piece]]:
@@ -62,19 +59,14 @@ def _merge_parts(*files: Window) -> tuple[Merged, Iterable[Piece]]:
     ours = versions[1]
     shared: list[Memory] = []
     ids, taken = set[str](), set[str]()
-    last = "", ""
-    for n, digest in enumerate(ours.digests):
-        memory = ours.memory(n)
-        if memory.order < last or encode_memory(memory) != ours.items.stored(n):
-            raise _OddError
-        last = memory.order
+    for digest, memory in zip(ours.digests, as_written(ours.items, "ours"), strict=True):
         if digest in common:
             ids.add(memory.id)
             taken.add(memory.path)
             if memory.path in paths or refers_to(memory, names):
                 shared.append(memory)
     if len(ids) < len(common) or not ids.isdisjoint(names) or encode_space(ours.header) != ours.rest:
-        raise _OddError
+        raise OddError
     parts = [
         replace(version.header, objects=tuple(sorted([*memories, *shared], key=lambda memory: memory.order)))
         for version, memories in zip(versions, changed, strict=True)
@@ -83,7 +75,7 @@ def _merge_parts(*files: Window) -> tuple[Merged, Iterable[Piece]]:
         check_memories(part.objects, where)
     merged = merge(*parts, ids=ids, paths=taken)
     if merged.space.name != ours.header.name:
-        raise _OddError
+        raise OddError
     left = {memory.id for memory in merged.space.objects}
     gone = frozenset(memory.id for memory in parts[1].objects if memory.id not in left)
     change = Change(merged.space.objects, gone, header=replace(merged.space, objects=()))
@@ -93,11 +85,11 @@ def _merge_parts(*files: Window) -> tuple[Merged, Iterable[Piece]]:
 def _version(file: Window) -> _Version:
     found = framed(file, "a version")
     if found is None:
-        raise _OddError
+        raise OddError
     _, rest, items = found
     header = decode_space(rest, "a version")
     check_writable(header, "a version")
     digests = [blake2b(items.stored(n), digest_size=16).digest() for n in range(len(items))]
     if len(set(digests)) < len(digests):
-        raise _OddError
+        raise OddError
     return _Version(header, rest, items, digests)

@@ -249,14 +249,13 @@ class FileStore:
         return {"answer": answer, "touched": touched, "header_changed": receipt.header_changed}
 
     def _shelf(self, snapshot: FileSnapshot, canonical: str) -> SpliceShelf:
-        """The space as it is. A file other than the one last written here is read whole."""
+        """The space as it is. A file that is not as memcli would write it is read whole."""
         from memcli.codec.splice import SpliceShelf
 
         where = self._where(snapshot.space)
         if not snapshot.fingerprint:
             return SpliceShelf(encode_space(new_space(snapshot.space)), where)
-        known = snapshot.fingerprint == canonical
-        if not known:
+        if snapshot.fingerprint != canonical and not snapshot.is_canonical():
             return SpliceShelf(encode_space(snapshot.load()), where)
         if _REPLACES_OPEN_FILES:
             return SpliceShelf(snapshot.window(), where)

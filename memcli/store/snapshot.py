@@ -20,6 +20,7 @@ from memcli.codec.space import (
     decode_memory,
     decode_space,
     encode_memory,
+    encode_space,
     header_ends,
     may_have,
     new_space,
@@ -197,6 +198,18 @@ class FileSnapshot(ByteSnapshot):
 
         assert self._fd is not None
         return Window(self._exactly, os.fstat(self._fd).st_size)
+
+    def is_canonical(self) -> bool:
+        """Whether the file is as memcli would write it. Raises CorruptError for one of another space."""
+        from memcli.codec.items import OddError, TornError, as_written, framed
+
+        parts = framed(self.window(), self._where)
+        if parts is None or parts[1] != encode_space(self.header()):
+            return False
+        try:
+            return all(memory.id for memory in as_written(parts[2], self._where))
+        except (OddError, TornError, CorruptError):
+            return False
 
     def check_unchanged(self) -> None:
         """Raises OSError when the open file was written to since it was opened."""

@@ -11,6 +11,7 @@ from memcli.cli.verb import Session, verb
 from memcli.errors import CorruptError, UsageError
 
 if TYPE_CHECKING:
+    from memcli.codec.window import Window
     from memcli.model.space import Space
 
 
