@@ -103,7 +103,7 @@ def _megabytes(args: Sequence[str]) -> str:
 
 
 _TOLD = "The key of the old gateway was quorvexil7294zanthe, and nobody is to know it."
-_WORD = b"quorvexil7294zanthe"
+_WORD = "quorvexil7294zanthe"
 _PATCH = 59_000_000
 
 
@@ -176,7 +176,8 @@ def costs(work: str, size: int) -> Iterator[Row]:  # noqa: PLR0915 - one command
     yield row(
         "forget --purge --now", (*command["forget"], "bench/secret", "--purge", "--now", "--yes"), target="2 x forget"
     )
-    left = [name for name in _files(root) if _WORD in _bytes(name) or _WORD[:12] in _bytes(name)]
+    found = subprocess.run(("grep", "-rlaF", "-e", _WORD, "-e", _WORD[:12], root), stdout=subprocess.PIPE, check=False)
+    left = found.stdout.decode().split()
     yield Row(
         "files with the purged word", str(len(left)), "0", ", ".join(os.path.relpath(name, root) for name in left)
     )
@@ -190,13 +191,3 @@ def _write_patch(path: str) -> None:
     with open(path, "w", encoding="utf-8") as file:
         file.write(f"diff --git a/big.txt b/big.txt\n--- a/big.txt\n+++ b/big.txt\n@@ -0,0 +1,{count} @@\n")
         file.writelines(f"+line {n:8d} of a file that somebody made with a program\n" for n in range(count))
-
-
-def _files(root: str) -> Iterator[str]:
-    for folder, _, names in os.walk(root):
-        yield from (os.path.join(folder, name) for name in names)
-
-
-def _bytes(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()

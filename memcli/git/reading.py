@@ -109,9 +109,9 @@ class Objects:
             if facts.endswith(b" missing\n"):
                 return None
             size = int(facts.rsplit(b" ", 1)[-1])
-            data = self._told.read(size + 1)
+            data, end = self._told.read(size), self._told.read(1)
         except (OSError, ValueError):
-            size, data = 0, b""
-        if len(data) != size + 1:
+            size, data, end = 0, b"", b""
+        if len(data) != size or not end:
             raise ProviderError("git exited while memcli was reading objects", "run `git fsck`")
-        return data[:-1]
+        return data
