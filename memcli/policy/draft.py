@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
 
 from memcli.codec.memory import check_validity
 from memcli.errors import NotFoundError, UsageError
