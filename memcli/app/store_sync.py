@@ -233,7 +233,7 @@ def _erase(workspace: Workspace, name: str, purged: Mapping[str, str]) -> int:
         return 0
 
     def apply(shelf: Shelf) -> Change:
-        found = (shelf.get(id) for id in purged)
+        found = map(shelf.get, purged)
         ids = {m.id for m in found if m is not None and m.created_at <= purged[m.id]}
         return replace(removal(shelf, ids, workspace.clock()), erase=True)
 
