@@ -85,6 +85,8 @@ def _refuse_outside(event: str, arguments: tuple[object, ...]) -> None:
         return
     if event != "open" and isinstance(arguments[-1], int) and arguments[-1] >= 0:
         return  # relative to a folder that is open, as when pytest removes a test's own
+    if event == "open" and arguments[1] is None and isinstance(arguments[0], str) and os.sep not in arguments[0]:
+        return  # the same: `os.open` does not say which folder
     changed = {"os.rename": (0, 1), "os.link": (1,), "os.symlink": (1,)}.get(event, (0,))
     paths = [arguments[n] for n in changed]
     for path in paths:

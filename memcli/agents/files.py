@@ -7,12 +7,14 @@ import stat
 from collections.abc import Sequence
 from contextlib import suppress
 
+from memcli.beneath import at, open_file
 from memcli.errors import MemcliError, StoreError, UsageError
 from memcli.record import Record
 from memcli.store.atomic import make_folder, remove_file, write_file
 
 MAX_BYTES = 16 << 20
 _ANY_WRITE = 0o222
+_NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 
 
 class Change(Record):
@@ -30,8 +32,9 @@ class Change(Record):
         return "removed" if self.after is None else "updated"
 
 
-def read_text(path: str) -> str | None:
-    """The text of the file at `path`; None if it is not there. Raises UsageError for what cannot be edited."""
+def read_text(path: str, root: str = "") -> str | None:
+    """The text of the file at `path`; None if it is not there. Raises UsageError for what cannot be edited, and for a file
+    outside of the `root`, where there is one."""
     try:
         status = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -45,7 +48,7 @@ def read_text(path: str) -> str | None:
     if status.st_size > MAX_BYTES:
         raise _refused(path, f"it is larger than {MAX_BYTES >> 20} MB", "edit it by hand")
     try:
-        with open(path, "rb") as file:
+        with open(open_file(_real(path, root), os.O_RDONLY | _NONBLOCK, root=root), "rb") as file:
             return file.read().decode()
     except UnicodeDecodeError:
         raise _refused(path, "it is not valid UTF-8", "convert it to UTF-8") from None
@@ -77,19 +80,20 @@ def missing_folders(path: str) -> list[str]:
     return found[::-1]
 
 
-def apply_changes(changes: Sequence[Change]) -> None:
-    """Makes the changes in order; if one fails, those before it are taken back. Raises StoreError."""
+def apply_changes(changes: Sequence[Change], root: str) -> None:
+    """Makes the changes in order, below the `root` where there is one; if one fails, those before it are taken back. Raises
+    StoreError."""
     done: list[tuple[Change, int | None, list[str]]] = []
     try:
         for change in changes:
             mode = stat.S_IMODE(os.lstat(change.path).st_mode) if change.before is not None else None
             made = missing_folders(change.path)
             done.append((change, mode, made))
-            _write(change.path, change.after, 0o755 if mode is None and change.is_executable else mode)
+            _write(change.path, root, change.after, 0o755 if mode is None and change.is_executable else mode)
     except (MemcliError, OSError) as error:
         for change, mode, made in reversed(done):
             with suppress(MemcliError, OSError):
-                _write(change.path, change.before, mode)
+                _write(change.path, root, change.before, mode)
             remove_empty(made)
         if isinstance(error, MemcliError):
             raise
@@ -111,15 +115,22 @@ def remove_empty(folders: Sequence[str]) -> list[str]:
     return kept[::-1]
 
 
-def _write(path: str, text: str | None, mode: int | None) -> None:
+def _write(path: str, root: str, text: str | None, mode: int | None) -> None:
+    path = _real(path, root)
     if text is None:
         if os.path.lexists(path):
-            remove_file(path)
+            remove_file(path, root)
         return
-    make_folder(os.path.dirname(path), 0o755)
-    write_file(path, text.encode(), 0o644 if mode is None else mode)
+    make_folder(os.path.dirname(path), 0o755, root)
+    write_file(path, text.encode(), 0o644 if mode is None else mode, root=root)
     if mode is not None:
-        os.chmod(path, mode)
+        with at(path, root) as (name, folder):
+            os.chmod(name, mode, dir_fd=folder)
+
+
+def _real(path: str, root: str) -> str:
+    """The file, without the links between folders of the project that lead to it."""
+    return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)) if root else path
 
 
 def _refused(path: str, why: str, hint: str) -> UsageError:

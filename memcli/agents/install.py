@@ -49,7 +49,7 @@ def plan_uninstall(site: Site, name: str) -> Plan:
     notes = dict(load_notes(site))
     changes = []
     for path, parts in parts_by_path(site, name).items():
-        before = read_text(path)
+        before = read_text(path, site.root)
         if before is None:
             notes.pop(path, None)
             continue
@@ -67,7 +67,7 @@ def carry_out(site: Site, plan: Plan) -> None:
     folders = set(load_folders(site))
     made = [folder for change in plan.changes if change.after for folder in missing_folders(change.path)]
     unknown = [_folders_below(site, c.path) for c in plan.changes if c.after is None and c.path not in load_notes(site)]
-    apply_changes(plan.changes)
+    apply_changes(plan.changes, site.root)
     if any(change.after is None for change in plan.changes):
         folders = set(remove_empty(sorted(folders.union(*unknown)))) & folders
     save_notes(site, plan.notes, sorted({*folders, *made}))
@@ -85,7 +85,7 @@ def parts_by_path(site: Site, name: str, *, next_turn: bool = False) -> dict[str
 def states(site: Site, name: str) -> Iterator[tuple[Part, str, str]]:
     """Each part of an agent, its file, and its state. Raises UsageError for a file that cannot be read."""
     for path, parts in parts_by_path(site, name).items():
-        text = read_text(path) or ""
+        text = read_text(path, site.root) or ""
         for part in parts:
             try:
                 yield part, path, _state(part, name, text)
@@ -118,7 +118,7 @@ def is_installed(site: Site, name: str) -> bool:
 def _installed(
     site: Site, name: str, path: str, parts: Sequence[Part], note: Note | None
 ) -> tuple[Change, Note | None]:
-    before = read_text(path)
+    before = read_text(path, site.root)
     try:
         if note is not None and before is not None and note.fits(before):
             base, was_there = apply_all(before, note.undo), note.was_there

@@ -29,6 +29,11 @@ class Site(Record):
     notes: str
     environ: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def root(self) -> str:
+        """The folder out of which no link may lead; empty for a home directory, whose owner has put the links there."""
+        return "" if self.scope == USER else os.path.realpath(self.folder)
+
     def path(self, file: str) -> str:
         """The file as it is on the disk. Raises UsageError if it is outside of the folder."""
         path = os.path.join(self.folder, *file.split("/"))

@@ -51,7 +51,7 @@ class Head:
     def _marks(self) -> tuple[object, ...]:
         """What differs when the current commit does, and sometimes when it does not."""
         try:
-            head = read_bytes(os.path.join(self._own, "HEAD"), follow=True)
+            head = read_bytes(os.path.join(self._own, "HEAD"))
         except UnfitError as unfit:
             return (unfit.reason,)
         named = os.fsdecode(head.strip().removeprefix(b"ref: "))

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 
+from memcli import beneath
 from memcli.errors import MemcliError, ProviderError, RefusedError, StoreError
 from memcli.git.driver import this_program
 from memcli.git.hook_script import KEPT, is_lost_without_its_name, script, shell_of, state
@@ -35,10 +36,13 @@ class Hook(Record):
 
 
 class Hooks(Record):
-    """The folder that git looks for hooks in. `is_seen`: it lies in the work tree, and git shows what changes there."""
+    """The folder that git looks for hooks in. `is_seen`: it lies in the work tree, and git shows what changes there.
+    `real` is the folder without the links that lead to it, below the folder `root` of the repository."""
 
     folder: str
     is_seen: bool
+    real: str
+    root: str
 
     def status(self, name: str) -> Hook:
         """How the hook of this name stands. Raises StoreError when it cannot be read."""
@@ -66,7 +70,7 @@ class Hooks(Record):
                 f"add `memcli hook run {name} -- ARGUMENTS` to it",
             )
         data = script(name, this_program(), shell=shell_of(owner or b""))
-        _attempt(f"install the hook {name}", lambda: _put(path, data, kept if now == "foreign" else None))
+        _attempt(f"install the hook {name}", lambda: self._put(path, data, kept if now == "foreign" else None))
         return "updated" if now == "outdated" else "installed"
 
     def uninstall(self, name: str) -> str:
@@ -80,15 +84,56 @@ class Hooks(Record):
             hint = f"remove it by hand{f'; the previous hook is {show(kept)}' if keeps else ''}"
             raise RefusedError(f"{name}: {what}: {show(path)}", hint)
         if keeps:
-            _attempt(f"restore the hook {name}", lambda: _restore(kept, path))
+            _attempt(f"restore the hook {name}", lambda: self._restore(kept, path))
             return "restored"
         if now in ("absent", "foreign"):
             return "absent"
-        _attempt(f"remove the hook {name}", lambda: os.unlink(path))
+        _attempt(f"remove the hook {name}", lambda: beneath.unlink(path, self.root))
         return "removed"
 
+    def _put(self, path: str, data: bytes, kept: str | None) -> None:
+        """Replaces the file at `path` at once; with `kept` the one that is there stays under that name. Raises OSError."""
+        folder, name = os.path.split(path)
+        self._make(folder)
+        temp = os.path.join(folder, f".{name}{_TEMP}")
+        with suppress(FileNotFoundError):
+            beneath.unlink(temp, self.root)
+        try:
+            fd = beneath.open_file(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o777, self.root)
+            with os.fdopen(fd, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(fd)
+            if kept is not None:
+                self._keep(path, kept)
+            beneath.replace(temp, path, self.root)
+        finally:
+            with suppress(OSError):
+                beneath.unlink(temp, self.root)
+
+    def _make(self, folder: str) -> None:
+        if not os.path.isdir(folder):
+            self._make(os.path.dirname(folder))
+            beneath.make(folder, 0o777, self.root)
+
+    def _keep(self, path: str, kept: str) -> None:
+        """Gives the file a second name, so that there is a hook at every moment; where links are not known, moves it."""
+        with suppress(FileNotFoundError):
+            beneath.unlink(kept, self.root)
+        try:
+            beneath.link(path, kept, self.root)
+        except (OSError, NotImplementedError):
+            beneath.replace(path, kept, self.root)
+
+    def _restore(self, kept: str, path: str) -> None:
+        # Of two names of one file a rename takes none away.
+        if os.path.lexists(path) and os.path.samestat(os.lstat(kept), os.lstat(path)):
+            beneath.unlink(kept, self.root)
+        else:
+            beneath.replace(kept, path, self.root)
+
     def _paths(self, name: str) -> tuple[str, str]:
-        path = os.path.join(self.folder, name)
+        path = os.path.join(self.real, name)
         return path, path + KEPT
 
 
@@ -103,14 +148,15 @@ def find_hooks(start: str) -> Hooks:
     shared = common_dir(git_dir)
     configured = _configured(here)
     folder = os.path.join(shared, "hooks") if configured is None else os.path.join(root, configured)
-    if not _is_inside(folder, root) and not _is_inside(folder, shared):
+    real = os.path.realpath(folder)
+    base = next((base for base in map(os.path.realpath, (shared, root)) if _is_inside(real, base)), None)
+    if base is None:
         raise RefusedError(
             f"the hooks of this repository are outside of it, in a folder that others may use: {show(folder)}",
             "set its own with `git config --local core.hooksPath .git/hooks`, or call `memcli hook run` from your hooks",
         )
-    return Hooks(
-        os.path.normpath(folder), not _is_inside(folder, shared) and not is_ignored(here, folder, "post-commit")
-    )
+    is_seen = not _is_inside(folder, shared) and not is_ignored(here, folder, "post-commit")
+    return Hooks(os.path.normpath(folder), is_seen, real, base)
 
 
 def is_ignored(repository: Repository, folder: str, file: str) -> bool:
@@ -151,45 +197,6 @@ def _read(path: str) -> bytes | None:
             return file.read(_MAX_HOOK)
     except OSError as error:
         raise StoreError(f"cannot read the hook {show(path)}: {error.strerror}", "move it away") from None
-
-
-def _put(path: str, data: bytes, kept: str | None) -> None:
-    """Replaces the file at `path` at once; with `kept` the one that is there stays under that name. Raises OSError."""
-    folder, name = os.path.split(path)
-    os.makedirs(folder, exist_ok=True)
-    temp = os.path.join(folder, f".{name}{_TEMP}")
-    with suppress(FileNotFoundError):
-        os.unlink(temp)
-    try:
-        fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o777)
-        with os.fdopen(fd, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(fd)
-        if kept is not None:
-            _keep(path, kept)
-        os.replace(temp, path)
-    finally:
-        with suppress(OSError):
-            os.unlink(temp)
-
-
-def _keep(path: str, kept: str) -> None:
-    """Gives the file a second name, so that there is a hook at every moment; where links are not known, moves it."""
-    with suppress(FileNotFoundError):
-        os.unlink(kept)
-    try:
-        os.link(path, kept, follow_symlinks=False)
-    except (OSError, NotImplementedError):
-        os.rename(path, kept)
-
-
-def _restore(kept: str, path: str) -> None:
-    # Of two names of one file a rename takes none away.
-    if os.path.lexists(path) and os.path.samestat(os.lstat(kept), os.lstat(path)):
-        os.unlink(kept)
-    else:
-        os.replace(kept, path)
 
 
 def _attempt(what: str, act: Callable[[], None]) -> None:

@@ -7,13 +7,13 @@ import os
 import stat
 import subprocess
 
+from memcli.beneath import open_file
 from memcli.errors import ProviderError, UsageError
 
 MAX_BYTES = 1 << 20
 _BINARY_REACH = 8192
 # O_NONBLOCK so that opening a FIFO returns at once; the flags that Windows lacks are 0 there.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
 class UnfitError(UsageError):
@@ -24,9 +24,9 @@ class UnfitError(UsageError):
         self.reason = reason
 
 
-def read_text(file: str) -> str:
+def read_text(file: str, root: str) -> str:
     """The text, without byte order mark and with `\\n` as line end. Raises UnfitError."""
-    return to_text(read_bytes(file))
+    return to_text(read_bytes(file, root))
 
 
 def to_text(data: bytes) -> str:
@@ -47,10 +47,11 @@ def with_newlines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def read_bytes(file: str, *, follow: bool = False) -> bytes:
-    """The content of a regular file of at most MAX_BYTES. Raises UnfitError."""
+def read_bytes(file: str, root: str = "") -> bytes:
+    """The content of a regular file of at most MAX_BYTES. Below the `root`, where there is one, no link is followed.
+    Raises UnfitError."""
     try:
-        descriptor = os.open(file, _FLAGS if follow else _FLAGS | _NO_FOLLOW)
+        descriptor = open_file(file, _FLAGS, root=root) if root else os.open(file, _FLAGS)
     except OSError as error:
         raise UnfitError(_reason(error)) from None
     try:

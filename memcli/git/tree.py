@@ -12,7 +12,9 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 
+from memcli.beneath import opened_folder
 from memcli.code.globs import Patterns, compile_patterns
 from memcli.errors import MemcliError
 from memcli.git.index_file import common_dir
@@ -79,7 +81,7 @@ class Secrets:
     """The names that are never read, tracked or not: `.env` files, `.git`, `.memory`, what `.secretsignore` says."""
 
     def __init__(self, root: str) -> None:
-        self._rules = _read_rules(os.path.join(root, ".secretsignore"))
+        self._rules = _read_rules(os.path.join(root, ".secretsignore"), root)
 
     def cover(self, file: str) -> bool:
         """Whether the file, relative to the root, or a folder above it is one of them."""
@@ -135,7 +137,7 @@ class Ignore:
         chain = self._chains.get(folder)
         if chain is None:
             chain = self._chain(_parent(folder)) if folder else self._common
-            rules = _read_rules(os.path.join(self._root, folder, ".gitignore"))
+            rules = _read_rules(os.path.join(self._root, folder, ".gitignore"), self._root)
             if rules is not None:
                 chain = ((len(folder) + 1 if folder else 0, rules), *chain)
             self._chains[folder] = chain
@@ -151,11 +153,12 @@ def _common_rules(root: str) -> _Chain:
     files = []
     try:
         repository = Repository(root)
-        files.append((os.path.join(common_dir(repository.git_dir()), "info", "exclude"), False))
-        files.append((_user_excludes(repository), True))
+        info = os.path.join(common_dir(repository.git_dir()), "info")
+        files.append((os.path.join(info, "exclude"), info))
+        files.append((_user_excludes(repository), ""))
     except MemcliError:
         return ()
-    rules = [_read_rules(file, follow=follow) for file, follow in files if file]
+    rules = [_read_rules(file, root) for file, root in files if file]
     return tuple((0, patterns) for patterns in rules if patterns)
 
 
@@ -167,9 +170,9 @@ def _user_excludes(repository: Repository) -> str:
         return os.path.join(home, "git", "ignore")
 
 
-def _read_rules(file: str, *, follow: bool = False) -> Patterns | None:
+def _read_rules(file: str, root: str = "") -> Patterns | None:
     try:
-        data = read_bytes(file, follow=follow)
+        data = read_bytes(file, root)
     except UnfitError:
         return None
     return compile_patterns(data.removeprefix(b"\xef\xbb\xbf").split(b"\n")) or None
@@ -194,20 +197,20 @@ class Tree(Record, frozen=False):
         stack = [start]
         while stack:
             folder = stack.pop()
-            entries = self._list(folder, is_start=folder == start)
             inner = []
-            for entry in entries:
-                path = f"{folder}/{entry.name}" if folder else entry.name
-                if entry.is_dir(follow_symlinks=False):
-                    if self._is_wanted_folder(path, entry.name):
-                        inner.append(path)
-                elif (facts := self._facts(path, entry)) is not None:
-                    yield path, facts
+            with ExitStack() as held:  # the folder, which its entries ask for their facts
+                for entry in self._list(folder, held, is_start=folder == start):
+                    path = f"{folder}/{entry.name}" if folder else entry.name
+                    if entry.is_dir(follow_symlinks=False):
+                        if self._is_wanted_folder(path, entry.name):
+                            inner.append(path)
+                    elif (facts := self._facts(path, entry)) is not None:
+                        yield path, facts
             stack.extend(reversed(inner))
 
-    def _list(self, folder: str, *, is_start: bool) -> list[os.DirEntry[str]]:
+    def _list(self, folder: str, held: ExitStack, *, is_start: bool) -> list[os.DirEntry[str]]:
         try:
-            with os.scandir(os.path.join(self.root, folder)) as entries:
+            with os.scandir(held.enter_context(opened_folder(os.path.join(self.root, folder), self.root))) as entries:
                 found = sorted(entries, key=lambda entry: os.fsencode(entry.name))
         except OSError:
             self.unread.append(folder)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
+from memcli.beneath import make
 from memcli.errors import MemcliError
 from memcli.index.database import IN_MEMORY, connect, copy, open_known, remove
 from memcli.index.reading import CurrentSnapshot, Show
@@ -175,7 +176,7 @@ class CachedIndex:
 
     def _make(self, folder: str) -> None:
         with suppress(FileExistsError):
-            os.mkdir(folder, 0o700)  # and none above it: a store that was removed meanwhile must not come back
+            make(folder, 0o700)  # and none above it: a store that was removed meanwhile must not come back
 
     def _synchronized(self, path: str, snapshot: Snapshot) -> sqlite3.Connection:
         connection = connect(path, self._warn)

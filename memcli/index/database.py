@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from typing import Any
 
+from memcli import beneath
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 
 VERSION = f"18/{ANALYSIS_VERSION}"
@@ -17,6 +18,7 @@ IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
 _PER_STATEMENT = 500
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _SIDE_FILES = ("-journal", "-wal", "-shm")
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -139,7 +141,7 @@ def remove(path: str) -> None:
     """Removes the database at `path`, where there is one, with the pages that SQLite keeps beside it. Raises OSError."""
     for name in (path, *(path + side for side in _SIDE_FILES)):
         with suppress(FileNotFoundError):
-            os.unlink(name)
+            beneath.unlink(name)
 
 
 def own(path: str) -> None:
@@ -148,18 +150,40 @@ def own(path: str) -> None:
     Raises OSError for a link, and for what is not a regular file.
     """
     # Opening a file that this process has open in SQLite would, when it is closed, drop the locks of both.
-    try:
-        status = os.lstat(path)
-    except FileNotFoundError:
-        with suppress(FileExistsError):
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        return
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, f"{path} is a link, or not a file")
-    if status.st_nlink > 1:  # what another name leads to must not change; the cache can be made anew
-        os.unlink(path)
-    elif status.st_mode & 0o077:
-        os.chmod(path, 0o600)
+    with beneath.at(path) as (name, folder):
+        try:
+            status = os.lstat(name, dir_fd=folder)
+        except FileNotFoundError:
+            with suppress(FileExistsError):
+                os.close(os.open(name, _NEW, 0o600, dir_fd=folder))
+            return
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, f"{path} is a link, or not a file")
+        if status.st_nlink > 1:  # what another name leads to must not change; the cache can be made anew
+            os.unlink(name, dir_fd=folder)
+            os.close(os.open(name, _NEW, 0o600, dir_fd=folder))
+        elif status.st_mode & 0o077:
+            os.chmod(name, 0o600, dir_fd=folder)
+
+
+def open_database(path: str, timeout: float = _BUSY_SECONDS) -> sqlite3.Connection:
+    """Opens the database at `path`, a file that is there. Raises sqlite3.Error, and OSError for a link on the way to it.
+
+    SQLite opens by path alone: of a descriptor in /proc it asks for the name. So the file is looked at by descriptor, and
+    what SQLite has opened must have been that; it makes no file, and looks for itself before it makes a journal.
+    """
+    if path == IN_MEMORY:
+        return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    with beneath.at(path) as (name, folder):
+        known = os.lstat(name, dir_fd=folder)
+        place = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+        connection = sqlite3.connect(
+            f"file:///{place}?mode=rw", timeout, isolation_level=None, check_same_thread=False, uri=True
+        )
+        if not os.path.samestat(known, os.stat(path)):
+            connection.close()
+            raise OSError(errno.ESTALE, f"{path} was replaced while it was opened")
+    return connection
 
 
 def copy(source: str, target: str) -> None:
@@ -169,11 +193,11 @@ def copy(source: str, target: str) -> None:
         if os.path.islink(source) or not os.path.isfile(source):
             return
         own(temp)
-        with closing(sqlite3.connect(source, timeout=0)) as old, closing(sqlite3.connect(temp)) as new:
+        with closing(open_database(source, 0)) as old, closing(open_database(temp)) as new:
             old.backup(new)
-        os.replace(temp, target)
+        beneath.replace(temp, target)
     with suppress(OSError):
-        os.unlink(temp)
+        beneath.unlink(temp)
 
 
 class _OtherVersionError(Exception):
@@ -185,7 +209,7 @@ class _OldVersionError(_OtherVersionError):
 
 
 def _open(path: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    connection = open_database(path)
     try:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA secure_delete = ON")  # so that erasing need not look into free pages

@@ -7,10 +7,11 @@ import sqlite3
 from collections.abc import Collection, Sequence
 from contextlib import closing, suppress
 
+from memcli import beneath
 from memcli.errors import LockedError, StoreError
-from memcli.index.database import VERSION, each, remove
+from memcli.index.database import VERSION, each, open_database, remove
 from memcli.index.update import delete
-from memcli.index.vectors import NOFOLLOW, parts
+from memcli.index.vectors import parts
 from memcli.ports import Snapshot
 
 _WAIT_SECONDS = 10.0
@@ -24,15 +25,13 @@ def erase(folder: str, path: str, ids: Collection[str], written_at: int) -> None
     removed, to be built anew. `written_at` is when the space was written without them, in nanoseconds: an index is no longer built
     of an earlier version. Raises LockedError when a reader holds a file for too long, StoreError.
     """
-    import shutil
-
     if not os.path.isdir(folder):
         return
     try:
         with suppress(FileExistsError):  # the index of a private space lies elsewhere, and may be the first there
-            os.mkdir(os.path.dirname(path), 0o700)
+            beneath.make(os.path.dirname(path), 0o700)
         keys = _take_out(path, ids, written_at)
-        shutil.rmtree(os.path.join(folder, "revisions"), ignore_errors=True)
+        beneath.remove_tree(os.path.join(folder, "revisions"), ignore_errors=True)
         for name in sorted(os.listdir(folder)):
             if name.endswith(".places"):
                 erase_vectors(os.path.join(folder, name), keys, _WAIT_SECONDS)
@@ -50,7 +49,7 @@ def erase(folder: str, path: str, ids: Collection[str], written_at: int) -> None
 def is_outdated(path: str, snapshot: Snapshot) -> bool:
     """Whether the snapshot was taken before something was erased, so that the index at `path` must not be built of it."""
     try:
-        with open(_stamp(path), encoding="ascii") as file:
+        with open(beneath.open_file(_stamp(path), os.O_RDONLY), encoding="ascii") as file:
             return snapshot.is_before(int(file.read(32)))
     except (OSError, ValueError):
         return False
@@ -66,7 +65,7 @@ def _take_out(path: str, ids: Collection[str], written_at: int) -> set[bytes]:
     if not os.path.exists(path):
         _leave_stamp(path, written_at)
         return keys
-    with closing(sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)) as connection:
+    with closing(open_database(path, _WAIT_SECONDS)) as connection:
         is_clean = False
         try:
             connection.execute("PRAGMA secure_delete = ON")
@@ -115,7 +114,7 @@ def _keys(connection: sqlite3.Connection, ids: Sequence[str]) -> set[bytes]:
 
 def _leave_stamp(path: str, written_at: int) -> None:
     stamp = _stamp(path)
-    fd = os.open(stamp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    fd = beneath.open_file(stamp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     try:
         os.write(fd, str(written_at).encode())
     finally:
@@ -141,7 +140,7 @@ def erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
 def _remove_both(places: str) -> None:
     remove(places)
     with suppress(FileNotFoundError):
-        os.unlink(_vectors_of(places))
+        beneath.unlink(_vectors_of(places))
 
 
 def _vectors_of(places: str) -> str:
@@ -149,7 +148,7 @@ def _vectors_of(places: str) -> str:
 
 
 def _erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
-    with closing(sqlite3.connect(places, timeout=wait, isolation_level=None)) as connection:
+    with closing(open_database(places, wait)) as connection:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("BEGIN EXCLUSIVE")
         slots: list[int] = []
@@ -165,7 +164,7 @@ def _erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
 
 
 def _overwrite(path: str, slots: Sequence[int], record: int) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC | NOFOLLOW)
+    fd = beneath.open_file(path, os.O_WRONLY)
     try:
         for slot in slots:
             os.lseek(fd, slot * record, os.SEEK_SET)

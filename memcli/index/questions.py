@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Mapping
 from contextlib import suppress
 
+from memcli.beneath import make
 from memcli.index.vectors import VectorFile
 
 
@@ -16,7 +17,8 @@ class Questions:
     def __init__(self, folder: str, model: str, dimensions: int) -> None:
         try:
             os.stat(os.path.dirname(os.path.normpath(folder)))  # a store that was moved away must not come back
-            os.makedirs(folder, 0o700, exist_ok=True)
+            with suppress(FileExistsError):
+                make(folder, 0o700)
             self._vectors = VectorFile(folder, model, dimensions)
         except (sqlite3.Error, OSError):
             self._vectors = VectorFile(None, model, dimensions)

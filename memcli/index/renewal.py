@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from memcli.beneath import open_file
 from memcli.codec.canonical import encode_line
 from memcli.codec.space import policy_to_json
 from memcli.index.database import IN_MEMORY
@@ -104,7 +106,7 @@ def _steps(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> lis
         return None
     from memcli.codec.moves import steps_between
 
-    with suppress(OSError), open(f"{path.removesuffix('.index')}.moves", "rb") as file:
+    with suppress(OSError), open(open_file(f"{path.removesuffix('.index')}.moves", os.O_RDONLY), "rb") as file:
         return steps_between(file.read(_MOST_NOTES), before, snapshot.fingerprint)
     return None
 

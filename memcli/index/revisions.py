@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 from contextlib import suppress
 
+from memcli import beneath
 from memcli.errors import StoreError
 
 KEPT = 4
@@ -22,11 +22,13 @@ def folder_for(folder: str, commit: str) -> str:
         if os.path.islink(path):
             raise StoreError(f"{path} is a symbolic link", "delete it; memcli rebuilds the cache")
     with suppress(OSError):  # then the index is kept in memory, as everywhere
-        os.makedirs(folder, 0o700, exist_ok=True)
-        os.makedirs(own, 0o700, exist_ok=True)
-        os.utime(own)
+        for path in (os.path.dirname(folder), folder, own):
+            with suppress(FileExistsError):
+                beneath.make(path, 0o700)
+        with beneath.at(own) as (name, above):
+            os.utime(name, dir_fd=above)
         others = [entry for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False) and entry.name != commit]
         others.sort(key=lambda entry: (entry.stat(follow_symlinks=False).st_mtime_ns, entry.name))
         for entry in others[: max(0, len(others) - KEPT + 1)]:
-            shutil.rmtree(entry.path, ignore_errors=True)
+            beneath.remove_tree(entry.path, ignore_errors=True)
     return own

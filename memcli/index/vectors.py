@@ -12,13 +12,12 @@ from _thread import allocate_lock
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from memcli.beneath import open_file
 from memcli.errors import OutdatedError
-from memcli.index.database import IN_MEMORY, identity, own, remove
+from memcli.index.database import IN_MEMORY, identity, open_database, own, remove
 from memcli.retrieval.documents import text_key
 from memcli.retrieval.numbers import HEADER_BYTES, LoadedVectors, Numbers, asked, record
 
-_BUSY_SECONDS = 5.0
-NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, slot INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS birth (token TEXT NOT NULL)",
@@ -188,7 +187,8 @@ class VectorFile:
             return numpy.frombuffer(bytes(self._memory), numpy.uint8)
         if self._map is None or len(self._map) < least:
             try:
-                self._map = numpy.memmap(self._path, numpy.uint8, "r")
+                with os.fdopen(open_file(self._path, os.O_RDONLY), "rb") as file:
+                    self._map = numpy.memmap(file, numpy.uint8, "r")
             except (OSError, ValueError):  # gone, or empty
                 raise VectorsLostError from None
         if len(self._map) < least:
@@ -205,7 +205,7 @@ class VectorFile:
             self._memory += data
             return
         own(self._path)
-        fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | NOFOLLOW, 0o600)
+        fd = open_file(self._path, os.O_RDWR | os.O_CREAT)
         try:
             if os.fstat(fd).st_size < slot * self._record:
                 raise VectorsLostError
@@ -222,7 +222,7 @@ def _connect(path: str) -> sqlite3.Connection:
     for attempt in (1, 2):
         if path != IN_MEMORY:
             own(path)
-        connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        connection = open_database(path)
         try:
             connection.execute("PRAGMA synchronous = NORMAL")
             for statement in _SCHEMA:

@@ -202,7 +202,7 @@ class WorkTree:
             # A link below the root would lead out of it: a clone may have one from `src` to anywhere.
             if os.path.realpath(place) != place:
                 return UnfitError("link")
-            data = read_bytes(place)
+            data = read_bytes(place, self._root)
         except UnfitError as unfit:
             return unfit
         except (OSError, ValueError):

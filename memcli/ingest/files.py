@@ -61,7 +61,7 @@ class FileSource:
         for file, is_named in self._found.items():
             self._done += 1
             try:
-                text = read_text(os.path.join(self._root, file))
+                text = read_text(os.path.join(self._root, file), self._root)
                 if not is_named and is_generated(text):
                     raise UnfitError("generated")
             except UnfitError as unfit:
@@ -109,7 +109,7 @@ class FileSource:
             contents = {}
             for file in files[start : start + _PER_QUESTION]:
                 with suppress(UnfitError):
-                    contents[file] = read_bytes(os.path.join(self._root, file))
+                    contents[file] = read_bytes(os.path.join(self._root, file), self._root)
             for file, date in dates_of(self._root, contents).items():
                 with suppress(UsageError):
                     found[file] = normalize_time(date)

@@ -102,7 +102,7 @@ def files_under(folder: str, base: str, skipped: Counter[str]) -> Iterator[tuple
     tree = Tree(root, Ignore(root), skipped)
     for file, _ in tree.files():
         try:
-            data = read_bytes(os.path.join(root, file))
+            data = read_bytes(os.path.join(root, file), root)
         except UnfitError as unfit:
             skipped[unfit.reason] += 1
         else:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import chain
 
+from memcli import beneath
 from memcli.codec.window import Part, Piece
 from memcli.errors import StoreError, hint_of
 from memcli.settings import FOLDER
@@ -22,7 +23,6 @@ from memcli.store.reading import open_own, read_regular
 
 TEMP_MARK = ".tmp-"
 _SMALL_BYTES = 1 << 18
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _REPLACE_ATTEMPTS = 25
 _REPLACE_PAUSE_SECONDS = 0.1
 
@@ -36,12 +36,14 @@ def write_file(
     temporary: str = "",
     before_rename: Callable[[os.stat_result], None] | None = None,
     changed_ns: int | None = None,
+    root: str = "",
 ) -> os.stat_result:
     """Makes the file at `path` hold exactly `data`; returns its status. See the module for what a crash leaves.
 
     `alone`: the caller holds a lock, so the temporary file has one name, and a leftover is taken by the next write.
     `temporary`: a folder that git ignores, for the temporary file of what git may see; by default it lies beside `path`.
     `before_rename` is told the status that the file will have; `changed_ns` becomes its time of change, in nanoseconds.
+    `root` is the folder below which no folder on the way may be a link: by default the store.
     Raises StoreError, and what `data` and `before_rename` raise.
     """
     folder, name = os.path.split(path)
@@ -52,13 +54,12 @@ def write_file(
             raise OSError(errno.ELOOP, "it is a symbolic link")
         if temporary and _is_same_device(temporary, folder):
             temp = os.path.join(temporary, f".{os.path.basename(folder)}%{name}{mark}")
-        status = _write_temp(temp, [data] if isinstance(data, bytes) else data, mode, changed_ns)
+        status = _write_temp(temp, [data] if isinstance(data, bytes) else data, mode, changed_ns, root)
         if before_rename is not None:
             before_rename(status)
-        _replace(temp, path)
+        _replace(temp, path, root)
     except BaseException as error:
-        with suppress(OSError):
-            os.unlink(temp)
+        remove_quietly(temp, root)
         if not isinstance(error, OSError):
             raise
         raise StoreError(f"cannot write {path}: {error.strerror}", _hint(error)) from None
@@ -75,7 +76,7 @@ def write_file(
 
 def _is_same_device(temporary: str, folder: str) -> bool:
     """Whether a file in `temporary`, which is made if it is not there, can be renamed into `folder`. Raises OSError."""
-    os.makedirs(temporary, 0o700, exist_ok=True)
+    _make_folder(temporary, 0o700, FOLDER)
     return os.stat(temporary).st_dev == os.stat(folder).st_dev
 
 
@@ -86,10 +87,10 @@ def place_file(path: str, data: bytes) -> int:
     """
     folder, name = os.path.split(path)
     temp = os.path.join(folder, f".{name}{TEMP_MARK}")
-    fd = os.open(temp, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | _NOFOLLOW, 0o600)
+    fd = beneath.open_file(temp, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
     try:
         _write_all(fd, [data])
-        os.rename(temp, path)
+        beneath.replace(temp, path)
     except OSError:
         os.close(fd)
         raise
@@ -101,13 +102,12 @@ def create_file(path: str, data: bytes, mode: int = 0o600) -> None:
     folder, name = os.path.split(path)
     temp = os.path.join(folder, f".{name}{TEMP_MARK}{os.getpid()}")
     try:
-        _write_temp(temp, [data], mode, None)
+        _write_temp(temp, [data], mode)
         with suppress(FileExistsError):
-            os.link(temp, path)
+            beneath.link(temp, path)
         sync_folder(folder)
     finally:
-        with suppress(OSError):
-            os.unlink(temp)
+        remove_quietly(temp)
 
 
 def replace_file(path: str, data: bytes) -> None:
@@ -119,7 +119,7 @@ def replace_file(path: str, data: bytes) -> None:
         _write_all(fd, [data])
     finally:
         os.close(fd)
-    os.replace(temp, path)
+    beneath.replace(temp, path)
 
 
 def overwrite_file(path: str, data: bytes, sync: bool = False) -> None:
@@ -186,11 +186,11 @@ def _open_to_append(path: str) -> int:
     return open_own(path, flags)
 
 
-def make_folder(path: str, mode: int = 0o700) -> None:
+def make_folder(path: str, mode: int = 0o700, root: str = "") -> None:
     """Makes the folder at `path`, and those above it, but for the root of a store: one that was removed must not come back
-    because of who is still at work on it. Raises StoreError, also when something else is there."""
+    because of who is still at work on it. Raises StoreError, also when something else is there. `root`: see `write_file`."""
     try:
-        _make_folder(path, mode, FOLDER)
+        _make_folder(path, mode, FOLDER, root)
     except OSError as error:
         raise StoreError(f"cannot create the folder {path}: {error.strerror}", _hint(error)) from None
 
@@ -203,25 +203,25 @@ def make_store_folder(root: str, mode: int = 0o755) -> None:
         raise StoreError(f"cannot create the folder {root}: {error.strerror}", _hint(error)) from None
 
 
-def _make_folder(path: str, mode: int, never: str) -> None:
+def _make_folder(path: str, mode: int, never: str, root: str = "") -> None:
     if os.path.isdir(path):
         return
     parent, name = os.path.split(path.rstrip(os.sep))
     if name == never:
         raise OSError(errno.ENOENT, "the store was removed")
     if parent:
-        _make_folder(parent, mode, never)
+        _make_folder(parent, mode, never, root)
     try:
-        os.mkdir(path, mode)
+        beneath.make(path, mode, root)
     except FileExistsError:
         if not os.path.isdir(path):
             raise
 
 
-def remove_file(path: str) -> None:
-    """Removes the file at `path` for good. Raises StoreError."""
+def remove_file(path: str, root: str = "") -> None:
+    """Removes the file at `path` for good. Raises StoreError. `root`: see `write_file`."""
     try:
-        os.unlink(path)
+        beneath.unlink(path, root)
     except OSError as error:
         raise StoreError(f"cannot remove {path}: {error.strerror}", _hint(error)) from None
     try:
@@ -243,14 +243,17 @@ def sync_folder(path: str) -> None:
         os.close(fd)
 
 
-def _write_temp(temp: str, pieces: Iterable[Piece], mode: int, changed_ns: int | None) -> os.stat_result:
+def _write_temp(
+    temp: str, pieces: Iterable[Piece], mode: int, changed_ns: int | None = None, root: str = ""
+) -> os.stat_result:
     with suppress(FileNotFoundError):
-        os.unlink(temp)
-    fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | _NOFOLLOW, mode)
+        beneath.unlink(temp, root)
+    fd = beneath.open_file(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode, root)
     try:
         _write_all(fd, pieces)
         if changed_ns is not None:
-            os.utime(temp, ns=(changed_ns, changed_ns))
+            with beneath.at(temp, root) as (name, folder):
+                os.utime(name, ns=(changed_ns, changed_ns), dir_fd=folder)
         _sync(fd)
         return os.fstat(fd)
     finally:
@@ -288,11 +291,11 @@ def _sync(fd: int) -> None:
     os.fsync(fd)
 
 
-def _replace(temp: str, path: str) -> None:
+def _replace(temp: str, path: str, root: str) -> None:
     # On Windows a reader or a virus scanner that has the target open makes the rename fail for a moment.
     for attempt in range(_REPLACE_ATTEMPTS):
         try:
-            os.replace(temp, path)
+            beneath.replace(temp, path, root)
             return
         except PermissionError:
             if os.name != "nt" or attempt == _REPLACE_ATTEMPTS - 1:
@@ -308,10 +311,10 @@ def _hint(error: OSError) -> str:
     return hint_of(error, "nothing was changed")
 
 
-def remove_quietly(path: str) -> bool:
+def remove_quietly(path: str, root: str = "") -> bool:
     """Removes the file at `path` when it is there and can be; whether it did."""
     try:
-        os.unlink(path)
+        beneath.unlink(path, root)
     except OSError:
         return False
     return True
@@ -325,7 +328,7 @@ def move_file(path: str, folder: str) -> str:
     while os.path.lexists(target := os.path.join(folder, f"{name}.{number}" if number else name)):
         number += 1
     try:
-        os.rename(path, target)
+        beneath.replace(path, target)
         sync_folder(folder)
         sync_folder(os.path.dirname(path))
     except OSError as error:

@@ -18,7 +18,7 @@ from memcli.policy.acts import Act, author, entry
 from memcli.store.atomic import append_line, check_appendable, make_folder, sync_folder, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import locked
-from memcli.store.reading import read_at, read_regular
+from memcli.store.reading import open_own, read_at, read_regular
 
 _TAIL_BYTES = 1 << 12
 _FOLDER_MODE = 0o700
@@ -146,7 +146,7 @@ class AuditLog:
 
 def _last(path: str) -> Link:
     """What the next line is bound to, from as little of the end of the file as tells it. Raises OSError."""
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0))
+    fd = open_own(path, os.O_RDONLY)
     try:
         size = os.fstat(fd).st_size
         length = _TAIL_BYTES

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from memcli.beneath import make
 from memcli.errors import MemcliError
 from memcli.model.usage import RUN
 from memcli.store.atomic import append_line
@@ -61,7 +62,7 @@ class FileCounters:
                 return
             folder = os.path.dirname(self._path)
             if not os.path.isdir(folder):
-                os.mkdir(folder, 0o700)  # fails where the store itself is gone
+                make(folder, 0o700)  # fails where the store itself is gone
             with locked(self._lock, "the counters", self._wait):
                 size = self._size()
                 append_line(self._path, line if size else b"#%s\n%s" % (os.urandom(_MARK_BYTES).hex().encode(), line))

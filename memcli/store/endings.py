@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 
+from memcli.beneath import unlink
 from memcli.codec.canonical import encode
 from memcli.model.names import check_space, is_session_id
 from memcli.store.atomic import make_folder, write_file
@@ -26,7 +27,7 @@ class FileEndings:
 
     def unmark_ending(self, space: str, name: str) -> None:
         with suppress(FileNotFoundError):
-            os.unlink(os.path.join(self._marks(space), name))
+            unlink(os.path.join(self._marks(space), name))
 
     def ending(self, space: str) -> list[str]:
         return _marked(self._marks(space))
@@ -60,7 +61,7 @@ class FileEndings:
         """Removes what is noted of the ends of a session that is deleted."""
         self.unmark_ending(space, name)
         with suppress(FileNotFoundError):
-            os.unlink(self._kept(space, name))
+            unlink(self._kept(space, name))
 
     def _kept(self, space: str, name: str) -> str:
         return os.path.join(self._layout.private("sessions"), f"{check_space(space)}.kept", f"{name}.json")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from typing import TYPE_CHECKING
 
+from memcli.beneath import unlink
 from memcli.cancel import check_cancelled
 from memcli.codec.space import check_writable, encode_space, memory_digest, new_space
 from memcli.errors import LockedError, MemcliError, NotFoundError, StoreError, error_of
@@ -220,7 +221,7 @@ class FileStore:
             return
         with suppress(OSError):
             if os.path.exists(path) and os.path.getsize(path) > _MOST_MOVES:
-                os.unlink(path)
+                unlink(path)
             append_line(path, encode_step(step))
 
     def _begin(self, space: str, acts: Sequence[Act | None], going: Going, before: str, after: str) -> None:

@@ -15,6 +15,7 @@ import shutil
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 
+from memcli import beneath
 from memcli.errors import LockedError, MemcliError, StoreError, hint_of
 from memcli.git.index_file import find_index
 from memcli.settings import JOURNAL
@@ -47,7 +48,7 @@ def copied(root: str, private: str, name: str) -> str:
             make_folder(os.path.dirname(base))
             for target in (copy, base):  # where there is a base, the copy was whole
                 _copy(source, f"{target}.tmp-{os.getpid()}")
-                os.rename(f"{target}.tmp-{os.getpid()}", target)
+                beneath.replace(f"{target}.tmp-{os.getpid()}", target)
     return os.path.join(local, name)
 
 
@@ -87,7 +88,7 @@ def fold(root: str, private: str) -> bool:
             for path, name in _files(top, inside):
                 _fold_file(path, os.path.join(private, name), name, os.path.join(bases, name) if is_copy else "")
             _remove_emptied(top)
-        shutil.rmtree(bases, ignore_errors=True)
+        beneath.remove_tree(bases, ignore_errors=True)
         return any(inside.startswith(f"sessions{os.sep}") for _, inside in tops)
     return False
 
@@ -224,7 +225,7 @@ def _move(path: str, target: str) -> None:
     """Moves a file, also to another file system. Raises StoreError."""
     make_folder(os.path.dirname(target))
     try:
-        os.replace(path, target)
+        beneath.replace(path, target)
         sync_folder(os.path.dirname(target))
     except OSError as error:
         if error.errno != errno.EXDEV:
@@ -259,4 +260,4 @@ def _free(path: str) -> str:
 
 def _remove_emptied(top: str) -> None:
     if os.path.isdir(top):
-        shutil.rmtree(top, ignore_errors=True)
+        beneath.remove_tree(top, ignore_errors=True)

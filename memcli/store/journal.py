@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from memcli.beneath import replace
 from memcli.codec.canonical import decode_object, encode_line
 from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json
@@ -133,7 +134,7 @@ class Journal:
         path = os.path.join(self._folder, stem + _TAKEN)
         try:
             if name.endswith(_REQUEST):
-                os.rename(os.path.join(self._folder, name), path)
+                replace(os.path.join(self._folder, name), path)
             data = read_regular(path, _MAX_BYTES)
         except OSError:
             return None  # its writer took it back

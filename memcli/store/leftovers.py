@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
+from memcli.beneath import remove_tree
 from memcli.errors import LockedError
 from memcli.store.atomic import TEMP_MARK, make_folder, remove_quietly
 from memcli.store.layout import FOLDER, Layout
@@ -81,7 +81,7 @@ def remove_quarantined_caches(layout: Layout) -> None:
         for name in sorted(os.listdir(folder)):
             path = os.path.join(folder, name)
             if _CACHE.match(name) and os.path.isdir(path) and not os.path.islink(path):
-                shutil.rmtree(path)
+                remove_tree(path)
             elif _CACHED.match(name):
                 remove_quietly(path)
 

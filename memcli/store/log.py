@@ -7,6 +7,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 
+from memcli import beneath
 from memcli.codec.canonical import encode, encode_line
 from memcli.model.failure import Failure
 from memcli.model.memory import Json
@@ -34,7 +35,7 @@ class Log:
         """Appends a line. Raises OSError, StoreError."""
         with suppress(FileNotFoundError):
             if os.path.getsize(self._path) >= self._max_bytes:
-                os.replace(self._path, f"{self._path}.1")
+                beneath.replace(self._path, f"{self._path}.1")
         append_line(self._path, encode_line(dict(entry)))
 
     def last(self, event: str | None = None) -> dict[str, Json] | None:

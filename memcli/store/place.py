@@ -18,6 +18,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
+from memcli import beneath
 from memcli.codec.canonical import encode
 from memcli.errors import StoreError
 from memcli.git.index_file import Entry, IndexFile, find_index
@@ -129,18 +130,16 @@ class Place:
         return found
 
     def _put_aside_all(self) -> list[str]:
-        import shutil
-
         found = self._filled()
         quarantine = self._layout.local(_QUARANTINE)
         for name in found:
             path = os.path.join(self._layout.root, name)
             if name == _REBUILDABLE:
-                shutil.rmtree(path)
+                beneath.remove_tree(path)
                 continue
             if name == "local":  # the quarantine is to be in the new one
                 path = os.path.join(self._layout.root, f".local{TEMP_MARK}{os.urandom(4).hex()}")
-                os.rename(os.path.join(self._layout.root, name), path)
+                beneath.replace(os.path.join(self._layout.root, name), path)
             move_file(path, quarantine)
         return [f"{name}/" for name in found]
 
@@ -163,7 +162,7 @@ class Place:
                 if anew or entry.is_file(os.lstat(path)):
                     name = os.path.relpath(path, os.path.realpath(self._layout.root))
                     if _is_rebuildable(name):
-                        os.unlink(path)
+                        beneath.unlink(path)
                     else:
                         move_file(path, self._layout.local(_QUARANTINE))
                     aside.append(name)
@@ -273,10 +272,12 @@ def _alone(root: str) -> Iterator[None]:
 
 def _tighten(folder: str) -> None:
     """Takes the rights of others off the folder and all in it."""
-    os.chmod(folder, 0o700)
-    for base, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            path = os.path.join(base, name)
-            status = os.lstat(path)
-            if not stat.S_ISLNK(status.st_mode) and status.st_mode & 0o077:
-                os.chmod(path, stat.S_IMODE(status.st_mode) & 0o700)
+    if os.name == "nt":  # pragma: no cover - there are no such rights
+        return
+    with beneath.opened_folder(folder) as top:
+        os.fchmod(top, 0o700)
+        for _, folders, files, base in os.fwalk(dir_fd=top):
+            for name in (*folders, *files):
+                status = os.lstat(name, dir_fd=base)
+                if not stat.S_ISLNK(status.st_mode) and status.st_mode & 0o077:
+                    os.chmod(name, stat.S_IMODE(status.st_mode) & 0o700, dir_fd=base)

@@ -1,4 +1,4 @@
-"""Reading the files of a store: regular files only, never through a link, and no more than a limit."""
+"""Reading the files of a store: regular files only, through no link and no linked folder, and no more than a limit."""
 
 from __future__ import annotations
 
@@ -6,27 +6,28 @@ import errno
 import os
 import stat
 
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+from memcli.beneath import open_file
+
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # a pipe in the place of a file must not make anybody wait
 _MAX_JSON = 256 << 20
 
 
-def open_own(path: str, flags: int, mode: int = 0o600) -> int:
-    """The file at `path`, opened. Raises OSError for a link, and for what is not a regular file."""
-    fd = os.open(path, flags | os.O_CLOEXEC | _NOFOLLOW | _NONBLOCK, mode)
+def open_own(path: str, flags: int, mode: int = 0o600, root: str = "") -> int:
+    """The file at `path`, opened. Raises OSError for a link, and for what is not a regular file. `root`: see `beneath.at`."""
+    fd = open_file(path, flags | _NONBLOCK, mode, root)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise OSError(errno.EINVAL, "it is not a regular file")
     return fd
 
 
-def read_regular(path: str, limit: int) -> bytes | None:
+def read_regular(path: str, limit: int, root: str = "") -> bytes | None:
     """The bytes of the file at `path`, at most `limit`; None when it is not there.
 
     Raises OSError for what is a link, a folder, a pipe or a device, none of which is opened for long.
     """
     try:
-        fd = open_own(path, os.O_RDONLY)
+        fd = open_own(path, os.O_RDONLY, root=root)
     except FileNotFoundError:
         return None
     with os.fdopen(fd, "rb") as file:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -30,14 +29,12 @@ from memcli.errors import CorruptError, MemcliError, StoreError, hint_of
 from memcli.model.memory import Memory
 from memcli.model.space import Space
 from memcli.record import replace
-from memcli.store.reading import read_at
+from memcli.store.reading import open_own, read_at
 
 if TYPE_CHECKING:
     from memcli.codec.window import Window
 
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
-_NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # a pipe in the place of a file must not make anybody wait
 _UNREAD: list[Span] = []
 _FRAME_BYTES = 1 << 15
 _BETWEEN = len(b"," + INDENT)
@@ -254,11 +251,7 @@ class FileSnapshot(ByteSnapshot):
 
 def _open(path: str) -> int | None:
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | _NOFOLLOW | _BINARY | _NONBLOCK)
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            os.close(fd)
-            raise OSError(errno.EINVAL, "it is not a regular file")
-        return fd
+        return open_own(path, os.O_RDONLY | _BINARY)
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -19,6 +19,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 
+from memcli import beneath
 from memcli.codec.canonical import encode_line
 from memcli.model.memory import Json
 from memcli.store.atomic import append_line, make_folder
@@ -44,7 +45,7 @@ class Spool:
         with self._locked():
             with suppress(FileNotFoundError):
                 if os.path.getsize(self._path) >= _MAX_BYTES:
-                    os.replace(self._path, f"{self._path}.1")
+                    beneath.replace(self._path, f"{self._path}.1")
             append_line(self._path, encode_line({"version": VERSION, **entry}))
 
     @property
@@ -67,10 +68,10 @@ class Spool:
                     with suppress(FileNotFoundError):
                         for line in (read_regular(path, 2 * _MAX_BYTES) or b"").splitlines():
                             append_line(taken, line)
-                        os.unlink(path)
+                        beneath.unlink(path)
             yield self._read([taken])
             with suppress(FileNotFoundError):
-                os.unlink(taken)
+                beneath.unlink(taken)
 
     def entries(self) -> list[dict[str, Json]]:
         """What waits, oldest first."""

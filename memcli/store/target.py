@@ -66,10 +66,10 @@ def write_folder(path: str, files: Mapping[str, bytes], head: str, is_own: IsOwn
         _check_place(root, name, is_own=name in own)
     for name, data in files.items():
         full = os.path.join(root, name)
-        make_folder(os.path.dirname(full), 0o755)
-        write_file(full, data)
+        make_folder(os.path.dirname(full), 0o755, root)
+        write_file(full, data, root=root)
     for name in sorted(own - files.keys()):
-        remove_file(os.path.join(root, name))
+        remove_file(os.path.join(root, name), root)
         with suppress(OSError):  # the folders that it leaves empty
             os.removedirs(os.path.dirname(os.path.join(root, name)))
 
@@ -82,7 +82,7 @@ def read_folder(path: str, head: str, is_own: IsOwn, limit: int) -> Iterator[tup
         if not is_own(name, data):
             continue
         try:
-            whole = read_regular(os.path.join(path, name), limit + 1) or b""
+            whole = read_regular(os.path.join(path, name), limit + 1, path) or b""
         except OSError as error:
             raise StoreError(f"cannot read {os.path.join(path, name)}: {error.strerror}", "check the file") from None
         size += len(whole)
@@ -100,7 +100,7 @@ def _beginnings(root: str, head: str) -> Iterator[tuple[str, bytes]]:
         for file in files:
             full = os.path.join(folder, file)
             with suppress(OSError):
-                fd = open_own(full, os.O_RDONLY)
+                fd = open_own(full, os.O_RDONLY, root=root)
                 try:
                     yield os.path.relpath(full, root).replace(os.sep, "/"), os.read(fd, _REACH)
                 finally:

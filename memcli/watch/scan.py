@@ -189,7 +189,7 @@ class Scanner:
             facts = os.lstat(place)
             if not stat.S_ISREG(facts.st_mode):
                 return None
-            digest = sha256(read_bytes(place)).hexdigest()
+            digest = sha256(read_bytes(place, self.root)).hexdigest()
         except FileNotFoundError:
             return None
         except UnfitError as unfit:

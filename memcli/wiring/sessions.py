@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
+from memcli.beneath import remove_tree
 from memcli.record import replace
 from memcli.store.layout import Layout
 from memcli.summarize import SUMMARIZERS
@@ -55,11 +56,9 @@ def open_talk(
 
 def drop_talk(layout: Layout) -> None:
     """Empties the store that serves to search sessions, which stays the same folder: others may have it open."""
-    import shutil
-
     with suppress(OSError):
         for name in os.listdir(_talk(layout)):
-            shutil.rmtree(os.path.join(_talk(layout), name), ignore_errors=True)
+            remove_tree(os.path.join(_talk(layout), name), ignore_errors=True)
 
 
 def _talk(layout: Layout) -> str:

@@ -27,7 +27,7 @@ from memcli.agents.parts import ACTIVE, INSTRUCTIONS, Whole
 from memcli.agents.table import AGENTS, PROJECT
 from memcli.agents.texts import INSTRUCTIONS as BLOCK
 from memcli.agents.texts import SKILL
-from memcli.errors import UsageError
+from memcli.errors import StoreError, UsageError
 from tests.agents.awkward import texts_for
 from tests.conftest import Run
 
@@ -315,19 +315,34 @@ def test_a_folder_that_leads_out_of_the_project_is_refused(run: Run, tmp_path: P
     assert not (outside / "hooks.json").exists()
 
 
+@pytest.mark.parametrize("plan", [plan_install, plan_uninstall])
+def test_a_folder_that_becomes_a_link_after_the_plan_is_not_written(tmp_path: Path, plan: Any) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    if plan is plan_uninstall:
+        install(site(project), "cursor")
+    (project / ".cursor").mkdir(exist_ok=True)
+    planned = plan(site(project), "cursor")
+    (project / ".cursor").rename(tmp_path / "outside")
+    (project / ".cursor").symlink_to(tmp_path / "outside")
+    before = tree(tmp_path / "outside")
+    with pytest.raises(StoreError):
+        carry_out(site(project), planned)
+    assert tree(tmp_path / "outside") == before
+
+
 def test_a_failure_on_the_way_takes_everything_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from memcli.agents import files
-    from memcli.errors import StoreError
 
     (tmp_path / "AGENTS.md").write_text("# Rules\n")
     before = tree(tmp_path)
     write, calls = files.write_file, []
 
-    def failing(path: str, *rest: Any) -> Any:
+    def failing(path: str, *rest: Any, **more: Any) -> Any:
         calls.append(path)
         if path.endswith("hooks.json"):
             raise StoreError("disk full", "")
-        return write(path, *rest)
+        return write(path, *rest, **more)
 
     monkeypatch.setattr(files, "write_file", failing)
     with pytest.raises(StoreError):

@@ -240,7 +240,7 @@ def test_each_file_is_read_once(work: Repo, monkeypatch: pytest.MonkeyPatch) -> 
     from memcli.ingest import code
 
     real = code.read_bytes
-    monkeypatch.setattr(code, "read_bytes", lambda path: [read.append(path), real(path)][1])
+    monkeypatch.setattr(code, "read_bytes", lambda path, root: [read.append(path), real(path, root)][1])
     (bundle,) = recall(workspace, [Query(topic="tokens", now=NOW, limit=3)])
     assert len(bundle.sections) == 3
     assert [Path(path).name for path in read] == ["auth.py"]

@@ -89,11 +89,12 @@ class Watched:
         self._undo.append((module, name, original))
 
         def wrapper(*args: Any, **options: Any) -> Any:
-            path = self._touched(name, args)
+            named = _named(args, options)
+            path = self._touched(name, named)
             if path is None or (name == "open" and isinstance(args[0], int)):
                 return original(*args, **options)
             if name != "dup":
-                args = self._meet(Call(name, path, changes=_may_change(name, args, options)), original, args)
+                args = self._meet(Call(name, path, changes=_may_change(name, args, options)), original, args, named)
             result = original(*args, **options)
             if name in ("open", "dup") and isinstance(result, int):
                 self._open[result] = path
@@ -119,10 +120,12 @@ class Watched:
                 return path
         return None
 
-    def _meet(self, given: Call, original: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _meet(
+        self, given: Call, original: Callable[..., Any], args: tuple[Any, ...], named: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
         number, name = len(self.calls), given.name
         data = name in _DATA and len(args[1]) > 1
-        target = os.path.relpath(os.fsdecode(args[1]), self._folder) if name in ("replace", "rename") else ""
+        target = os.path.relpath(os.fsdecode(named[1]), self._folder) if name in ("replace", "rename") else ""
         call = Call(name, os.path.relpath(given.path, self._folder), data, given.changes, target)
         self.calls.append(call)
         if self._told is not None:
@@ -146,6 +149,16 @@ class Watched:
             original(*args)
         code = getattr(errno, kind)
         raise OSError(code, os.strerror(code))
+
+
+def _named(args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+    """The arguments, with each path that is relative to an open folder in full."""
+    folders = (options.get("src_dir_fd", options.get("dir_fd")), options.get("dst_dir_fd"))
+    found = [
+        value if folder is None else os.path.join(os.readlink(f"/proc/self/fd/{folder}"), os.fsdecode(value))
+        for value, folder in zip(args, folders, strict=False)
+    ]
+    return (*found, *args[len(found) :])
 
 
 def _may_change(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> bool:

@@ -62,7 +62,7 @@ MUTANTS = (
         (STORM, ORDER),
     ),
     Mutant(
-        "truncate and write for the rename", _ATOMIC, "            os.replace(temp, path)\n",
+        "truncate and write for the rename", _ATOMIC, "            beneath.replace(temp, path, root)\n",
         "            with open(temp, 'rb') as a, open(path, 'wb', 0) as b:\n                b.write(a.read())\n"
         "            os.unlink(temp)\n",
         (SWEEP, ORDER),

@@ -16,7 +16,9 @@ from typing import Any
 import pytest
 
 from memcli.cli.main import main
+from memcli.errors import StoreError
 from memcli.git.hook_script import DEFAULT, KEPT, NAMES, script
+from memcli.git.hooks import find_hooks
 from memcli.ingest.patch import FileDiff
 from tests.conftest import ROOT
 from tests.ingest.conftest import Repo, new_repo
@@ -44,6 +46,22 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
 
 def hook(*arguments: str, code: int = 0) -> None:
     assert main(["hook", *arguments, "-q"]) == code
+
+
+@pytest.mark.parametrize("act", ["install", "uninstall", "restore"])
+def test_a_folder_of_hooks_that_becomes_a_link_is_not_written(place: Repo, tmp_path: Path, act: str) -> None:
+    if act == "restore":
+        (place.root / ".git/hooks").mkdir(exist_ok=True)
+        (place.root / ".git/hooks/post-commit").write_text("#!/bin/sh\n")
+    if act != "install":
+        hook("install")
+    found = find_hooks(str(place.root))
+    (place.root / ".git/hooks").rename(tmp_path / "outside")
+    (place.root / ".git/hooks").symlink_to(tmp_path / "outside")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "outside").iterdir()}
+    with pytest.raises(StoreError):
+        (found.install if act == "install" else found.uninstall)("post-commit")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "outside").iterdir()} == before
 
 
 @pytest.mark.parametrize("folder", [".", "src"])

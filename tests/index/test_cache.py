@@ -21,7 +21,7 @@ from memcli.app.space import embed_spaces
 from memcli.app.workspace import Workspace
 from memcli.errors import StoreError
 from memcli.index import places, update
-from memcli.index.database import connect
+from memcli.index.database import connect, open_database
 from memcli.index.vectors import VectorFile, VectorsLostError
 from memcli.model.recall import Query
 from memcli.model.space import Change, Space
@@ -147,6 +147,53 @@ def test_the_cache_follows_no_link(tmp_path: Path) -> None:
     (tmp_path / ".memory" / "cache" / "main.index").symlink_to(target)
     assert ask(workspace, "force push")
     assert not target.exists()
+
+
+def test_a_cache_that_became_a_link_is_not_written(tmp_path: Path) -> None:
+    workspace = open_at(tmp_path / "repo")
+    fill(workspace)
+    before = answers(workspace)
+    cache = tmp_path / "repo" / ".memory" / "cache"
+    cache.rename(tmp_path / "moved")
+    (tmp_path / "outside").mkdir()
+    cache.symlink_to(tmp_path / "outside")
+    index = cache / "main.index"
+    for open_it in (connect, lambda path: VectorFile(os.path.dirname(path), "m", 8)):
+        with pytest.raises(OSError, match="Not a directory"):
+            open_it(str(index))
+    assert answers(workspace) == before
+    assert os.listdir(tmp_path / "outside") == []
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_database_that_is_swapped_while_it_is_opened_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool
+) -> None:
+    cache = tmp_path / ".memory" / "cache"
+    (tmp_path / "outside").mkdir()
+    cache.mkdir(parents=True)
+    connect(str(cache / "x.index")).close()
+    if is_there:
+        connect(str(tmp_path / "outside" / "x.index")).close()
+    real = sqlite3.connect
+
+    def swapping(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        cache.rename(tmp_path / "moved")
+        cache.symlink_to(tmp_path / "outside")
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", swapping)
+    with pytest.raises((OSError, sqlite3.OperationalError), match="was replaced" if is_there else "unable to open"):
+        open_database(str(cache / "x.index"))
+    assert os.listdir(tmp_path / "outside") == ["x.index"] * is_there
+
+
+@pytest.mark.parametrize("name", ["a?mode=ro", "50%20", "#1", "ä \udce4"])
+def test_a_store_may_be_in_a_folder_of_any_name(tmp_path: Path, name: str) -> None:
+    cache = tmp_path / name / ".memory" / "cache"
+    cache.mkdir(parents=True)
+    connect(str(cache / "x.index")).close()
+    assert [path.name for path in cache.iterdir()] == ["x.index"]
 
 
 def test_two_processes_make_one_index(tmp_path: Path) -> None:

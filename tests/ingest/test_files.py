@@ -10,6 +10,7 @@ import pytest
 
 from memcli.errors import NotFoundError, UsageError
 from memcli.git.reading import MAX_BYTES
+from memcli.git.tree import Ignore, Tree
 from memcli.ingest.files import FileSource
 from memcli.model.names import check_path
 from memcli.model.shapes import MEMORY_FIELDS, check_fields
@@ -128,6 +129,34 @@ def test_a_link_does_not_lead_out_of_the_work_tree(repo: Repo, tmp_path: Path):
     source = source_of(repo, "docs/passwd", "docs", "")
     assert read(source) == []
     assert source.skipped == {"link": 3}
+
+
+@pytest.mark.parametrize("deep", ["docs", "docs/deep"])
+def test_a_folder_that_becomes_a_link_while_it_is_read_leads_nowhere(repo: Repo, tmp_path: Path, deep: str):
+    repo.write(f"{deep}/a.md", "# A\n\nInside.\n")
+    (tmp_path / "outside" / "deep").mkdir(parents=True)
+    for name in ("a.md", "deep/a.md"):
+        (tmp_path / "outside" / name).write_text("# A\n\nOUTSIDE.\n")
+    source = source_of(repo, "docs")
+    assert source.total() == 1
+    (repo.root / "docs").rename(tmp_path / "moved")
+    (repo.root / "docs").symlink_to(tmp_path / "outside")
+    assert read(source) == []
+    assert source.skipped == {"vanished": 1}
+
+
+def test_a_walk_lists_no_folder_that_became_a_link(repo: Repo, tmp_path: Path):
+    repo.write("a/x.md", "x\n")
+    repo.write("b/y.md", "y\n")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "z.md").write_text("OUTSIDE\n")
+    tree = Tree(str(repo.root), Ignore(str(repo.root)))
+    files = tree.files()
+    assert next(files)[0] == "a/x.md"
+    (repo.root / "b").rename(tmp_path / "moved")
+    (repo.root / "b").symlink_to(tmp_path / "outside")
+    assert list(files) == []
+    assert tree.unread == ["b"]
 
 
 def test_a_work_tree_may_be_reached_by_a_link(repo: Repo, tmp_path: Path):

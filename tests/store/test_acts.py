@@ -65,10 +65,10 @@ def test_a_line_is_neither_lost_nor_written_twice(
         if where == "before the write":
             replace = os.replace
 
-            def die_at_the_space(source: str, target: str) -> None:
+            def die_at_the_space(source: str, target: str, **folders: int) -> None:
                 if target.endswith("main.json"):
                     raise Killed
-                replace(source, target)
+                replace(source, target, **folders)
 
             patch.setattr(os, "replace", die_at_the_space)
         elif where == "after the write":

@@ -1,0 +1,117 @@
+"""Files below a root, opened so that no folder on the way is a link.
+
+A check by path and a use by path are two: between them another process can put a link in the place of a folder. So each
+folder below the root is opened by the descriptor of the one above it, and the file by that of the last one.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from memcli.settings import FOLDER
+
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_HAS_DESCRIPTORS = os.open in os.supports_dir_fd
+_STORE = f"{os.sep}{FOLDER}{os.sep}"
+_PRIVATE = f"{os.sep}.git{os.sep}memcli{os.sep}"
+
+
+@contextmanager
+def at(path: str, root: str = "") -> Iterator[tuple[str, int | None]]:
+    """The name for `path` and the open folder that it is in, as functions of `os` take them: `dir_fd`.
+
+    Without a `root` that is the store, or its private state in the folder of git, that the path lies in; where it lies in
+    none, or the system opens nothing by descriptor, the name is the path. Raises OSError, NotADirectoryError for a link.
+    """
+    top = root.rstrip(os.sep) if root else _top_of(path)
+    if not (root or top) or not _HAS_DESCRIPTORS:
+        yield path, None
+        return
+    *parts, name = [part for part in path[len(top) :].split(os.sep) if part] or [os.curdir]
+    if not f"{path}{os.sep}".startswith(top + os.sep) or os.pardir in (*parts, name):
+        raise NotADirectoryError(errno.ENOTDIR, "the path leads out of the folder", path)
+    folder = _open(top or os.sep, parts, follow=bool(root))
+    try:
+        yield name, folder
+    except OSError as error:
+        if error.filename == name:
+            error.filename = path
+        raise
+    finally:
+        with suppress(OSError):
+            os.close(folder)
+
+
+def _top_of(path: str) -> str:
+    for mark in (_PRIVATE, _STORE):
+        if (found := f"{os.sep}{path}".rfind(mark)) >= 0:
+            return path[: found + len(mark) - 2]
+    return ""
+
+
+def _open(top: str, parts: list[str], *, follow: bool) -> int:
+    folder = os.open(top, _FOLDER if follow else _FOLDER | _NOFOLLOW)
+    for part in parts:
+        try:
+            inner = os.open(part, _FOLDER | _NOFOLLOW, dir_fd=folder)
+        finally:
+            with suppress(OSError):
+                os.close(folder)
+        folder = inner
+    return folder
+
+
+def open_file(path: str, flags: int, mode: int = 0o600, root: str = "") -> int:
+    """Opens the file at `path`, or the folder, which is no link either. Raises OSError."""
+    with at(path, root) as (name, folder):
+        return os.open(name, flags | os.O_CLOEXEC | _NOFOLLOW, mode, dir_fd=folder)
+
+
+@contextmanager
+def opened_folder(path: str, root: str = "") -> Iterator[Any]:
+    """The folder at `path`, as `os.scandir` takes it. Raises OSError."""
+    if not _HAS_DESCRIPTORS:
+        yield path
+        return
+    folder = open_file(path, os.O_RDONLY | os.O_DIRECTORY, root=root)
+    try:
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def make(path: str, mode: int, root: str = "") -> None:
+    """Makes the folder at `path`. Raises OSError."""
+    with at(path, root) as (name, folder):
+        os.mkdir(name, mode, dir_fd=folder)
+
+
+def unlink(path: str, root: str = "") -> None:
+    """Removes the file at `path`. Raises OSError."""
+    with at(path, root) as (name, folder):
+        os.unlink(name, dir_fd=folder)
+
+
+def replace(path: str, target: str, root: str = "") -> None:
+    """Renames the file or folder at `path`, over the file at `target`. Raises OSError."""
+    with at(path, root) as (name, folder), at(target, root) as (new, other):
+        os.replace(name, new, src_dir_fd=folder, dst_dir_fd=other)
+
+
+def link(path: str, target: str, root: str = "") -> None:
+    """Gives the file at `path` a second name. Raises OSError."""
+    with at(path, root) as (name, folder), at(target, root) as (new, other):
+        os.link(name, new, src_dir_fd=folder, dst_dir_fd=other, follow_symlinks=False)
+
+
+def remove_tree(path: str, *, ignore_errors: bool = False) -> None:
+    """Removes the folder at `path` with all in it. Raises OSError, unless it ignores errors."""
+    import shutil
+
+    with suppress(*[OSError] * ignore_errors), at(path) as (name, folder):
+        shutil.rmtree(name, ignore_errors, dir_fd=folder)
