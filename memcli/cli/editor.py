@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import shutil
@@ -70,7 +71,7 @@ class Draft:
         name = shlex.join(command)
         try:
             with _interrupts_ignored():
-                code = subprocess.run([*command, self.path], check=False).returncode
+                code = subprocess.run([_program(command[0]), *command[1:], self.path], check=False).returncode
         except OSError as error:
             raise ProviderError(
                 f"cannot run the editor {name!r}: {error.strerror}", "set EDITOR to a command that works"
@@ -94,6 +95,17 @@ class Draft:
     def remove(self) -> None:
         """Deletes the file."""
         shutil.rmtree(os.path.dirname(self.path), ignore_errors=True)
+
+
+def _program(name: str) -> str:
+    """The file that a command names by its path, or by a name on PATH, whose relative folders do not count."""
+    from memcli.git.repository import find_program
+
+    if os.path.dirname(name):
+        return name
+    if (file := find_program(name)) is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    return file
 
 
 def editor_command() -> list[str]:

@@ -7,6 +7,7 @@ import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import IO
 
 from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
@@ -18,6 +19,7 @@ from memcli.record import Record, replace
 _BLOCK = 1 << 17
 _TIMEOUT = 120.0
 _MAX_COMPLAINT = 4096
+_ENDINGS = (".exe", "") if os.name == "nt" else ("",)
 
 _SAFE: Sequence[str] = (
     "--no-pager", "--no-replace-objects",
@@ -234,16 +236,39 @@ def _run(
 def _start(
     directory: str, arguments: Sequence[str], stdin: int = subprocess.DEVNULL, index: str = ""
 ) -> subprocess.Popen[bytes]:
+    program = find_program("git", os.path.abspath(directory))
+    if program is None:
+        raise ProviderError(
+            "git is not installed, or not on the PATH outside of this repository", "install git, or ingest files"
+        )
     try:
         return subprocess.Popen(
-            ["git", *_SAFE, "-C", directory, *arguments],
+            [program, *_SAFE, "-C", directory, *arguments],
             stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             env=_environment(index),
         )  # fmt: skip
-    except FileNotFoundError:
-        raise ProviderError("git is not installed, or not on the PATH", "install git, or ingest files") from None
     except (OSError, ValueError) as error:
         raise ProviderError(f"cannot run git: {error}", "check the git on your PATH") from None
+
+
+def find_program(name: str, directory: str = "") -> str | None:
+    """The file that is run as `name`, by PATH; None when there is none. A relative folder on PATH, which is whichever this
+    process is in, does not count, nor does one in the work tree that holds `directory`: what a clone brings is not run."""
+    return _find_program(name, directory, os.environ.get("PATH", os.defpath))
+
+
+@cache
+def _find_program(name: str, directory: str, path: str) -> str | None:
+    tree = directory
+    while tree and not os.path.lexists(os.path.join(tree, ".git")):
+        tree = os.path.dirname(tree) if tree != os.path.dirname(tree) else ""
+    inside = os.path.join(os.path.realpath(tree), "") if tree else os.devnull
+    for folder in filter(os.path.isabs, path.split(os.pathsep)):
+        for file in (os.path.join(folder, f"{name}{end}") for end in _ENDINGS):
+            is_program = os.path.isfile(file) and os.access(file, os.X_OK)
+            if is_program and not any(part.startswith(inside) for part in (os.path.realpath(file), file)):
+                return file
+    return None
 
 
 def _environment(index: str) -> dict[str, str]:

@@ -137,9 +137,9 @@ def _watcher(
 
 
 def _can_run_git(log: _WatchLog) -> bool:
-    import shutil
+    from memcli.git.repository import find_program
 
-    if shutil.which("git") is None:
+    if find_program("git", os.getcwd()) is None:
         log.report("git is not on PATH: watching files but not commits")
         return False
     return True

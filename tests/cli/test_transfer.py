@@ -41,6 +41,7 @@ def key(tmp_path: Path) -> str:
         private = Ed25519PrivateKey.from_private_bytes(bytes([seed] * 32))
         form = (serialization.PrivateFormat.OpenSSH, serialization.NoEncryption())
         (tmp_path / name).write_bytes(private.private_bytes(serialization.Encoding.PEM, *form))
+        (tmp_path / name).chmod(0o600)
         public = private.public_key()
         names.append(signature.fingerprint(public.public_bytes_raw()))
         line = public.public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
@@ -151,6 +152,18 @@ def test_signed(run: Run, space: Path, key: str, tmp_path: Path, form: str) -> N
     run("export", "--out", f"plain.{form}")
     plain = run("import", f"plain.{form}", "--trusted-key", "key.pub")
     assert (plain.code, "is not signed" in plain.err) == (6, True)
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o644])
+def test_a_key_that_others_may_read_is_refused(run: Run, space: Path, key: str, tmp_path: Path, mode: int) -> None:
+    (tmp_path / "key").chmod(mode)
+    for arguments in (
+        ["export", "--sign", "key", "--out", "x.json"],
+        ["export", "--private", "--sign", "key", "--out", "../x"],
+    ):
+        done = run(*arguments)
+        assert (done.code, done.err.count("\n"), f"{mode:04o}" in done.err) == (2, 1, True)
+    assert not (tmp_path / "x.json").exists()
 
 
 def test_keys_that_are_none(run: Run, space: Path, key: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 from memcli.cli.main import main
 from memcli.codec.space import decode_space, encode_space
 from memcli.model.space import Space
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Run
 from tests.git.conftest import Team
 
 
@@ -348,3 +348,16 @@ def test_the_driver_needs_no_store_and_no_repository(tmp_path: Path) -> None:
         [*command[:-1], "missing"], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr.count("\n")) == (3, 1)
+
+
+@pytest.mark.parametrize("climbing", range(4))
+def test_the_driver_takes_no_path_that_climbs(tmp_path: Path, run: Run, climbing: int) -> None:
+    outside = tmp_path.parent / f"{tmp_path.name}-outside"
+    outside.write_bytes(encode_space(Space("main")))
+    for name in ("base", "ours", "theirs"):
+        (tmp_path / name).write_bytes(encode_space(Space("main")))
+    words = ["base", "ours", "theirs", "spaces/main.json"]
+    words[climbing] = f"x/../../{outside.name}"
+    done = run("merge-driver", *words[:3], "--path", words[3])
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert outside.read_bytes() == encode_space(Space("main"))

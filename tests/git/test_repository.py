@@ -8,7 +8,7 @@ import pytest
 
 from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
 from memcli.git.head import Head
-from memcli.git.repository import Repository, find_repository
+from memcli.git.repository import Repository, find_program, find_repository, run_anywhere
 from memcli.git.tree import Ignore
 from memcli.ingest.commits import CommitSource
 from tests.ingest.conftest import Repo, memories, new_repo
@@ -47,6 +47,33 @@ def test_a_range_is_never_an_option(repo: Repo, revisions: str):
 def test_without_git(repo: Repo, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", str(repo.root))
     assert_fails(ProviderError, "not installed", lambda: find_repository(str(repo.root)))
+
+
+@pytest.mark.parametrize("entry", ["", ".", "bin", "{root}/bin", "{way}/bin"])
+def test_a_git_that_the_repository_brings_is_not_run(repo: Repo, monkeypatch: pytest.MonkeyPatch, entry: str):
+    repo.commit()
+    ran = repo.root.parent / "ran"
+    for name in ("git", "bin/git"):
+        repo.write(name, f"#!/bin/sh\ntouch '{ran}'\nexit 0\n")
+        (repo.root / name).chmod(0o755)
+    way = repo.root.parent / "way"
+    way.symlink_to(repo.root)
+    (repo.root / "deep").mkdir()
+    monkeypatch.chdir(repo.root)
+    monkeypatch.setenv("PATH", f"{entry.format(root=repo.root, way=way)}{os.pathsep}{os.environ['PATH']}")
+    assert find_repository(str(repo.root / "deep")).head()
+    assert run_anywhere("--version")[1].startswith(b"git version")
+    assert not ran.exists()
+
+
+def test_a_git_elsewhere_on_the_path_is_run(repo: Repo, monkeypatch: pytest.MonkeyPatch):
+    tools = repo.root.parent / "tools"
+    tools.mkdir()
+    (tools / "git").write_text("#!/bin/sh\necho ours\n")
+    (tools / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
+    assert find_program("git", str(repo.root)) == str(tools / "git")
+    assert find_program("none", str(repo.root)) is None
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away")

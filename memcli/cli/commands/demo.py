@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Sequence
 
 from memcli.cli.verb import Session, verb
+from memcli.errors import MemcliError
 from memcli.wiring.workspace import without_server
 
 _DECISIONS: tuple[tuple[str, ...], ...] = (
@@ -52,13 +53,12 @@ def command(session: Session) -> None:
 
 def _range(work_tree: str) -> str:
     """The range of the last commits, or of all if there are fewer; empty if there are none."""
-    counted = subprocess.run(
-        ["git", "-C", work_tree, "rev-list", "--count", "--first-parent", "HEAD"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    count = int(counted.stdout) if counted.returncode == 0 else 0
+    from memcli.git.repository import Repository
+
+    try:
+        count = int(Repository(work_tree).run("rev-list", "--count", "--first-parent", "HEAD"))
+    except MemcliError:
+        return ""
     return f"HEAD~{_COMMITS}..HEAD" if count > _COMMITS else "HEAD" if count else ""
 
 

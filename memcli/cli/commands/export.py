@@ -124,7 +124,15 @@ def _export_private(session: Session, options: ExportOptions) -> None:
 def _signer(file: str | None) -> Signer | None:
     from memcli.codec.signature import open_key
 
-    return open_key(read_file(file, _MAX_KEY), file) if file is not None else None
+    if file is None:
+        return None
+    signer = open_key(read_file(file, _MAX_KEY), file)
+    if os.name != "nt" and (facts := os.stat(file)).st_uid == os.geteuid() and facts.st_mode & 0o077:  # as ssh does
+        raise UsageError(
+            f"others may read the private key {file}: its mode is {facts.st_mode & 0o777:04o}",
+            f"run `chmod 600 {file}`",
+        )
+    return signer
 
 
 def _form(form: str | None, out: str | None) -> str:

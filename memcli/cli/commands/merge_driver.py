@@ -36,6 +36,9 @@ def command(session: Session, options: MergeDriverOptions) -> int:
     from memcli.model.names import show
     from memcli.store.atomic import write_file
 
+    for path in (options.base, options.ours, options.theirs, options.path):
+        if ".." in path.split("/"):
+            raise UsageError(f"{path!r} may lead out of the repository", "use a path without `..`")
     with ExitStack() as files:
         versions = [files.enter_context(open_file(file)) for file in (options.base, options.ours, options.theirs)]
         try:
