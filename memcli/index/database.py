@@ -98,6 +98,13 @@ CREATE VIRTUAL TABLE term USING fts5 (
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (term, row);
 """
 
+_STATEMENTS = tuple(_SCHEMA.strip("\n;").split(";\n"))
+_META = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'"
+_OF_SQLITE = ("CREATE TABLE 'term_", "CREATE TABLE sqlite_sequence(name,seq)")
+"""How what SQLite makes by itself begins."""
+_MOST_STEPS = 1 << 24
+"""What a statement may take as long as nobody knows what the tables of a database are: a fraction of a second."""
+
 
 def connect(path: str, warn: Callable[[str], None] = lambda _: None) -> sqlite3.Connection:
     """The database at `path`, made anew when it is missing, damaged or of another version; `warn` hears of damage.
@@ -169,6 +176,7 @@ def own(path: str) -> None:
 def open_database(path: str, timeout: float = _BUSY_SECONDS) -> sqlite3.Connection:
     """Opens the database at `path`, a file that is there. Raises sqlite3.Error, and OSError for a link on the way to it.
 
+    Whoever asks it for more than it has, calls `check_tables` first: until then a statement that takes long is ended.
     SQLite opens by path alone: of a descriptor in /proc it asks for the name. So the file is looked at by descriptor, and
     what SQLite has opened must have been that; it makes no file, and looks for itself before it makes a journal.
     """
@@ -183,6 +191,7 @@ def open_database(path: str, timeout: float = _BUSY_SECONDS) -> sqlite3.Connecti
         if not os.path.samestat(known, os.stat(path)):
             connection.close()
             raise OSError(errno.ESTALE, f"{path} was replaced while it was opened")
+    connection.set_progress_handler(lambda: True, _MOST_STEPS)
     return connection
 
 
@@ -215,27 +224,35 @@ def _open(path: str) -> sqlite3.Connection:
         connection.execute("PRAGMA secure_delete = ON")  # so that erasing need not look into free pages
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             _create(connection)
+        if connection.execute(_META).fetchone() is None:
+            raise _OtherVersionError
         row = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
         if row is None:
             raise _OtherVersionError
         if row[0] != VERSION:
             raise _OldVersionError
-    except sqlite3.OperationalError as error:
-        connection.close()
-        if "no such table" in str(error):  # a foreign database under our name
-            raise _OtherVersionError from None
-        raise
+        check_tables(connection)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
+def check_tables(connection: sqlite3.Connection, statements: Sequence[str] = ()) -> None:
+    """Raises sqlite3.DatabaseError unless what the database has is what these statements make, word for word; by default
+    those of an index. A view or a trigger in the place of a table could go on for ever."""
+    wanted = {statement.replace("IF NOT EXISTS ", "") for statement in statements or _STATEMENTS}
+    found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE sql <> ''")}
+    if wanted - found or not all(sql.startswith(_OF_SQLITE) for sql in found - wanted):
+        raise sqlite3.DatabaseError("it has other tables")
+    connection.set_progress_handler(None, 0)
+
+
 def _create(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     # Another process may have made the tables while this one waited for the lock.
     if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-        for statement in _SCHEMA.split(";\n"):
+        for statement in _STATEMENTS:
             connection.execute(statement)
         connection.execute("INSERT INTO meta VALUES ('version', ?)", (VERSION,))
     connection.execute("COMMIT")

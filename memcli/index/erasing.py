@@ -9,9 +9,9 @@ from contextlib import closing, suppress
 
 from memcli import beneath
 from memcli.errors import LockedError, StoreError
-from memcli.index.database import VERSION, each, open_database, remove
+from memcli.index.database import VERSION, check_tables, each, open_database, remove
 from memcli.index.update import delete
-from memcli.index.vectors import parts
+from memcli.index.vectors import TABLES, parts
 from memcli.ports import Snapshot
 
 _WAIT_SECONDS = 10.0
@@ -70,6 +70,7 @@ def _take_out(path: str, ids: Collection[str], written_at: int) -> set[bytes]:
         try:
             connection.execute("PRAGMA secure_delete = ON")
             connection.execute("BEGIN EXCLUSIVE")
+            check_tables(connection)
             keys = _keys(connection, sorted(ids))
             is_clean = _delete(connection, sorted(ids))
         except sqlite3.OperationalError as error:
@@ -151,6 +152,7 @@ def _erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
     with closing(open_database(places, wait)) as connection:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("BEGIN EXCLUSIVE")
+        check_tables(connection, TABLES)
         slots: list[int] = []
         for part in parts(sorted(keys)):
             marks = ",".join("?" * len(part))

@@ -14,11 +14,11 @@ from typing import Any
 
 from memcli.beneath import open_file
 from memcli.errors import OutdatedError
-from memcli.index.database import IN_MEMORY, identity, open_database, own, remove
+from memcli.index.database import IN_MEMORY, check_tables, identity, open_database, own, remove
 from memcli.retrieval.documents import text_key
 from memcli.retrieval.numbers import HEADER_BYTES, LoadedVectors, Numbers, asked, record
 
-_SCHEMA = (
+TABLES = (
     "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, slot INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS birth (token TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS asked (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
@@ -225,9 +225,10 @@ def _connect(path: str) -> sqlite3.Connection:
         connection = open_database(path)
         try:
             connection.execute("PRAGMA synchronous = NORMAL")
-            for statement in _SCHEMA:
+            for statement in TABLES:
                 connection.execute(statement)
             _erase_questions(connection)
+            check_tables(connection, TABLES)
             return connection
         except sqlite3.OperationalError:
             connection.close()

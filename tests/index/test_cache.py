@@ -5,7 +5,7 @@ import os
 import resource
 import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from memcli.app.workspace import Workspace
 from memcli.errors import StoreError
 from memcli.index import places, update
 from memcli.index.database import connect, open_database
+from memcli.index.erasing import erase
 from memcli.index.vectors import VectorFile, VectorsLostError
 from memcli.model.recall import Query
 from memcli.model.space import Change, Space
@@ -194,6 +195,57 @@ def test_a_store_may_be_in_a_folder_of_any_name(tmp_path: Path, name: str) -> No
     cache.mkdir(parents=True)
     connect(str(cache / "x.index")).close()
     assert [path.name for path in cache.iterdir()] == ["x.index"]
+
+
+ENDLESS = "CREATE VIEW {} AS WITH RECURSIVE n (key, value) AS (SELECT 1, 2 UNION ALL SELECT key, value FROM n) SELECT * FROM n"
+
+
+@pytest.mark.parametrize("name", ["meta", "memory", "term", "vector", "birth"])
+def test_an_endless_view_in_the_place_of_a_table_ends_nothing(tmp_path: Path, name: str) -> None:
+    workspace = open_at(tmp_path)
+    fill(workspace)
+    before = answers(workspace)
+    cache = tmp_path / ".memory" / "cache"
+    for path in (cache / "main.index", *cache.glob("*.places")):
+        with closing(sqlite3.connect(path)) as connection:
+            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            if name in tables:
+                connection.execute(f"DROP TABLE {name}")
+                connection.execute(ENDLESS.format(name))
+    assert answers(open_at(tmp_path)) == before
+
+
+def test_a_trigger_in_an_index_is_not_kept(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.index")
+    with closing(connect(path)) as connection:
+        connection.execute("CREATE TRIGGER t AFTER INSERT ON memory BEGIN DELETE FROM memory; END")
+    told: list[str] = []
+    with closing(connect(path, told.append)) as connection:
+        assert not connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    assert len(told) == 1
+
+
+def test_a_statement_is_ended_while_the_tables_are_not_known(tmp_path: Path) -> None:
+    path = tmp_path / "x.index"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(ENDLESS.format("meta"))
+    with closing(open_database(str(path))) as connection, pytest.raises(sqlite3.OperationalError, match="interrupted"):
+        connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
+
+
+@pytest.mark.parametrize("name", ["memory", "vector"])
+def test_erasing_asks_no_endless_view(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    connect(str(folder / "main.index")).close()
+    VectorFile(str(folder), "m", 8).close()
+    for path in (folder / "main.index", folder / "m.places"):
+        with closing(sqlite3.connect(path)) as connection, suppress(sqlite3.OperationalError):
+            connection.execute(f"DROP TABLE {name}")
+            connection.execute(ENDLESS.format(name))
+    erase(str(folder), str(folder / "main.index"), ["mem_x"], 1)
+    assert not (folder / "main.index").exists()
+    assert (folder / "m.places").exists() == (name == "memory")
 
 
 def test_two_processes_make_one_index(tmp_path: Path) -> None:
