@@ -6,7 +6,18 @@ import sys
 _HOT = ("recall", "remember", "session", "context", "hook", "mcp", "get", "list", "tree")
 
 
+_INTERRUPTED = 130
+
+
 def main() -> None:
+    """Runs the command line. Ctrl-C ends it quietly also while modules are being imported."""
+    try:
+        _run()
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+
+
+def _run() -> None:
     """Runs the command line. Completions of values, and plain calls of the hot commands, go past Typer."""
     if sys.argv[1:2] == ["__complete"]:
         from memcli.cli.completion.values import complete

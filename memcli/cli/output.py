@@ -199,11 +199,12 @@ _BROKEN_PIPE = 141
 
 def prepare_streams() -> None:
     """Makes output bytes independent of locale and system."""
-    nowhere = None
-    for name in ("stdin", "stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by the caller, as `>&-` does
-            nowhere = nowhere or open(os.devnull, "r+", encoding="utf-8")  # noqa: SIM115 - lasts as long as the process
-            setattr(sys, name, nowhere)
+    for name, way in (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
+        if (
+            getattr(sys, name) is None
+        ):  # closed by the caller, as `>&-` does; an answer is then written in vain, and fails
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(os.open(os.devnull, way), mode, encoding="utf-8"))  # noqa: SIM115 - lasts as long as the process
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")

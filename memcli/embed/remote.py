@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.embed.facts import Facts
 from memcli.embed.hashed import quantised
 from memcli.embed.prompts import known_prompts
-from memcli.embed.runtime import beginning
+from memcli.embed.runtime import LARGEST, beginning
 from memcli.errors import ProviderError
 
 if TYPE_CHECKING:
@@ -99,6 +98,10 @@ class RemoteEmbedder:
         made = self._call(texts)
         lengths = {len(vector) for vector in made}
         is_sound = len(made) == len(texts) and len(lengths) == 1 and 0 < min(lengths) <= _MOST_DIMENSIONS
-        if not is_sound or not all(math.isfinite(value) for vector in made for value in vector):
+        if not is_sound:
             raise ProviderError(f"{self._name} does not answer with one vector for each text", "try another model")
+        if not all(-LARGEST <= value <= LARGEST for vector in made for value in vector):
+            raise ProviderError(
+                f"{self._name} answers with numbers that are not finite, or too large", "try another model"
+            )
         return made

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from memcli.ports import Progress
 
 _PAIR = 2
+LARGEST = 3.4e38
+"""What a component of a vector may be: the largest number that 32 bits hold."""
 
 
 @contextmanager
@@ -149,10 +151,13 @@ def cores() -> int:
 
 
 def quantised(vectors: npt.NDArray[np.floating]) -> list[bytes]:
-    """The vectors as signed bytes, the largest component of each as 127; zeros stay zeros."""
+    """The vectors as signed bytes, the largest component of each as 127; zeros stay zeros. Raises ProviderError for numbers
+    that are not finite, or too large."""
     import numpy as np
 
     wide = vectors.astype(np.float64)
+    if not (np.abs(wide) <= LARGEST).all():
+        raise ProviderError("the model answers with numbers that are not finite, or too large", "try another model")
     peaks = np.abs(wide).max(axis=1, keepdims=True)
     peaks[peaks == 0] = 1
     return [row.tobytes() for row in np.rint(wide * 127 / peaks).astype(np.int8)]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, Run, memory, open_at, rewrite
+from tests.conftest import NOW, ROOT, Run, memory, open_at, rewrite
 
 ESCAPES = ("\x1b", "\u202e", "\x7f", "\x9b", "\u200b")
 
@@ -119,15 +119,46 @@ def test_what_is_no_file_is_refused_at_once(run: Run, tmp_path: Path, place: str
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-def test_closed_streams(tmp_path: Path, closed: str) -> None:
+@pytest.mark.parametrize("command", ["remember text --path a", "list", "--version", "recall text", "forget b --quiet"])
+def test_closed_streams(tmp_path: Path, closed: str, command: str) -> None:
+    rewrite(open_at(tmp_path).store, lambda space: space.put([memory("b", path="b")], NOW))
+    line = f'"{sys.executable}" -P -m memcli {command} {closed}'
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, env=environ, capture_output=True, check=False, timeout=60)
+    is_lost = ">&-" in closed.split() and not command.endswith("--quiet")  # an answer that nobody reads
+    assert (done.returncode, b"internal error" in done.stderr) == (8 if is_lost else 0, False)
+    if is_lost and "2>&-" not in closed:
+        assert b"cannot write the answer" in done.stderr
+        assert done.stderr.count(b"\n") == 1
+
+
+_INTERRUPTED = """
+import builtins, os, signal, sys
+module = sys.argv.pop(1)
+real = builtins.__import__
+def interrupted(name, *rest):
+    if name == module:
+        os.kill(os.getpid(), signal.SIGINT)
+    return real(name, *rest)
+builtins.__import__ = interrupted
+from memcli.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "command"),
+    [
+        ("memcli.cli.output", "list"), ("memcli.cli.fast_path", "list"), ("memcli.cli.main", "stats"), ("typer", "stats"),
+        ("memcli.cli.completion.values", "__complete"), ("memcli.store.layout", "list"),
+    ],
+)  # fmt: skip
+def test_an_interrupt_while_modules_are_imported_is_quiet(tmp_path: Path, module: str, command: str) -> None:
     open_at(tmp_path)
-    for command in ("remember text --path a", "list", "--version", "recall text"):
-        line = f'"{sys.executable}" -P -m memcli {command} {closed}'
-        environ = {**os.environ, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(
-            ["bash", "-c", line], cwd=tmp_path, env=environ, capture_output=True, check=False, timeout=60
-        )
-        assert (done.returncode, b"internal error" in done.stderr) == (0, False)
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-P", "-c", _INTERRUPTED, module, command]
+    done = subprocess.run(words, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 def test_a_full_standard_output_is_said(tmp_path: Path) -> None:

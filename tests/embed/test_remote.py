@@ -6,10 +6,12 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy
 import pytest
 
 from memcli.embed.facts import Facts
 from memcli.embed.remote import RemoteEmbedder
+from memcli.embed.runtime import quantised
 from memcli.errors import MemcliError, ProviderError, RefusedError
 
 
@@ -106,11 +108,29 @@ def test_a_model_that_became_another_is_not_mixed_in(tmp_path: Path) -> None:
     assert len(after.embed(["a"])[0]) == 8
 
 
-@pytest.mark.parametrize("answer", [[], [[1.0], [2.0]], [[]], [[math.nan, 1.0]], [[0.5] * 20_000]])
+@pytest.mark.parametrize("answer", [[], [[1.0], [2.0]], [[]], [[0.5] * 20_000]])
 def test_an_answer_that_is_none_is_one_line(answer: list[list[float]]) -> None:
     embedder = RemoteEmbedder("openai:x", "", lambda _: answer, str, Facts(None))
     with pytest.raises(ProviderError, match="does not answer with one vector for each text"):
         embedder.embed(["a"])
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 1e308, -1e39, 10**400])
+def test_numbers_that_make_no_vector_are_one_line(number: float) -> None:
+    embedder = RemoteEmbedder("openai:x", "", lambda texts: [[number, 1.0]] * len(texts), str, Facts(None))
+    with pytest.raises(ProviderError, match="numbers that are not finite, or too large"):
+        embedder.embed(["a"])
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, 1e308])
+def test_a_model_on_this_machine_that_makes_such_numbers_fails_in_one_line(number: float) -> None:
+    with pytest.raises(ProviderError, match="numbers that are not finite, or too large"):
+        quantised(numpy.array([[1.0, 2.0], [number, 1.0]]))
+
+
+def test_the_largest_numbers_make_a_vector() -> None:
+    embedder = RemoteEmbedder("openai:x", "", lambda texts: [[3.4e38, -1.7e38]] * len(texts), str, Facts(None))
+    assert [*memoryview(embedder.embed(["a"])[0]).cast("b")] == [127, -64]
 
 
 @pytest.mark.parametrize("error", [RefusedError("offline"), ProviderError("down")])
