@@ -16,7 +16,7 @@ from memcli.settings import FOLDER
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
-_HAS_DESCRIPTORS = os.open in os.supports_dir_fd
+_HAS_DESCRIPTORS = os.name != "nt"
 _STORE = f"{os.sep}{FOLDER}{os.sep}"
 _PRIVATE = f"{os.sep}.git{os.sep}memcli{os.sep}"
 
