@@ -491,18 +491,18 @@ def test_export_and_import_give_the_same_bytes(run: Run, tmp_path: Path) -> None
 
 
 DYING = """
-import os, sys
+import os, shutil, sys  # shutil looks at what os can do
 left = int(sys.argv.pop(1))
 def deadly(name):
     real = getattr(os, name)
     def call(*args, **kwargs):
         global left
-        left -= 1
+        left -= name != "open" or bool(args[1] & os.O_CREAT)  # to open or close what is there changes nothing
         if left == 0:
             os._exit(99)
         return real(*args, **kwargs)
     setattr(os, name, call)
-for name in ("open", "write", "fsync", "replace", "rename", "unlink", "close", "link", "truncate", "ftruncate", "mkdir", "pwrite"):
+for name in ("open", "write", "fsync", "replace", "rename", "unlink", "link", "truncate", "ftruncate", "mkdir", "pwrite"):
     deadly(name)
 sys.argv[0] = "memcli"
 from memcli.__main__ import main
