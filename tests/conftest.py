@@ -156,8 +156,8 @@ def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathF
     monkeypatch.setenv("MEMCLI_EMBEDDER", "hashed")
     monkeypatch.setenv("MEMCLI_BACKGROUND", "off")
     monkeypatch.setenv("MEMCLI_USER", "ann")
-    if hasattr(os, "nice"):  # background work within a test would slow all that run after it
-        monkeypatch.setattr(os, "nice", lambda _: 0)
+    # Background work within a test would slow all that run after it.
+    monkeypatch.setattr("memcli.cli.background.give_way", lambda: None)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("NO_COLOR", "1")
 

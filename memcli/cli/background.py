@@ -107,8 +107,7 @@ def run_alone(root: str, work: Callable[[Callable[[], bool]], object]) -> None:
     The work is told how to ask whether the store is still the one at `root` that it began with. It is never made: once it
     is gone, or is another one, there is nothing to do.
     """
-    if hasattr(os, "nice"):
-        os.nice(_LOWEST)
+    give_way()
     layout, store = Layout(root), identity(root)
 
     def is_there() -> bool:
@@ -117,6 +116,17 @@ def run_alone(root: str, work: Callable[[Callable[[], bool]], object]) -> None:
     with suppress(MemcliError), _turn(layout):
         if is_there():
             work(is_there)
+
+
+def give_way() -> None:
+    """Gives this process, for good, the lowest priority."""
+    if hasattr(os, "nice"):
+        os.nice(_LOWEST)
+    # Linux may weigh sessions against each other, and priorities within a session alone.
+    with suppress(OSError, AttributeError):
+        if os.getsid(0) == os.getpid():
+            with open("/proc/self/autogroup", "w", encoding="ascii") as group:
+                group.write(str(_LOWEST))
 
 
 @contextmanager

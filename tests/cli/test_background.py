@@ -105,9 +105,12 @@ def test_a_process_of_its_own_works_at_the_lowest_priority(line: list[str], live
     assert run("remember", "We chose PostgreSQL.").code == 0
     layout, before = Layout(str(lively / ".memory")), os.getpriority(os.PRIO_PROCESS, 0)
     with locked(layout.turn("now"), "the work", 0):
-        process = subprocess.Popen([sys.executable, "-m", "memcli", *line, "--background"], cwd=lively)
+        command = [sys.executable, "-m", "memcli", *line, "--background"]
+        process = subprocess.Popen(command, cwd=lively, start_new_session=True)
         wait_until(lambda: is_locked(layout.turn("next")))
         assert os.getpriority(os.PRIO_PROCESS, process.pid) == 19
+        group = Path(f"/proc/{process.pid}/autogroup")
+        assert not group.exists() or group.read_text().rstrip().endswith("nice 19")
     assert process.wait() == 0
     assert run(*line, "--background").code == 0
     assert os.getpriority(os.PRIO_PROCESS, 0) == before
