@@ -150,7 +150,7 @@ ADDRESSED_RULES: tuple[Rule, ...] = (
 
 
 _SEND = r"(?:send|post|mail|upload|forward|exfiltrate|transmit|leak|e-?mail|submit|deliver|report|copy|push|smuggle|share|publish)"
-_PLACE = r"(?:https?://|ftp://|wss?://|\w[\w.+-]{0,63}@\w[\w-]{0,63}\.\w|webhook|pastebin|ngrok|requestbin|attacker|discord\.com|telegram)"
+_PLACE = r"(?:https?://|ftp://|wss?://|\w[\w.+-]{0,63}@\w[\w-]{0,63}\.[^\W\d]|webhook|pastebin|ngrok|requestbin|attacker|discord\.com|telegram)"
 _PRIVATE_FILE = r"(?:\.env\b|id_rsa|id_ed25519|\.ssh/|\.aws/|\.netrc|\.npmrc|\.git-credentials|\.kube/|credentials|/etc/passwd|/etc/shadow|secrets?\.)"
 _HAUL = SECRETS.replace("passwords?", "passwords")
 _HERE = r"(?:into|in|to|with) (?:the |your |its |this |a |every )?(?:next )?(?:reply|answer|response|commit message|chat|issue|wiki|public wiki|readme|gist|comment|pull request)"
@@ -187,7 +187,7 @@ EXFILTRATION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         EXFILTRATION, (("curl", "wget", "nc ", "ncat", "netcat", "invoke-webrequest", "base64", "xxd", "dig ", "nslookup", "http.post", "requests.post", "fetch("), (".env", "id_rsa", "id_ed25519", ".ssh", ".aws", ".netrc", ".npmrc", ".git-credentials", ".kube", "credentials", "/etc/", "secret", "printenv", "env |", "os.environ", "process.env")),
-        rf"\b(?:curl|wget|invoke-webrequest)\b[^\n]{{0,200}}(?:@|\$\(|`|<)[^\n]{{0,40}}{_PRIVATE_FILE}|\b(?:curl|wget)\b[^\n]{{0,200}}\$\((?:env|printenv)\b|\b(?:cat|env|printenv|base64|tar|xxd)\b[^\n|]{{0,120}}\| ?(?:base64[^\n|]{{0,20}}\| ?)?(?:curl|nc|ncat|netcat|wget)\b|\b(?:requests\.post|http\.post|fetch)\([^\n]{{0,160}}(?:os\.environ\b(?!\[|\.get)|process\.env\b(?![.\[])|open\([^\n)]{{0,40}}{_PRIVATE_FILE}|{_PRIVATE_FILE}[^\n]{{0,40}}read)",
+        rf"\b(?:curl|wget|invoke-webrequest)\b[^\n]{{0,200}}(?:[@<] ?[^\s`]{{0,40}}|(?:[$<]\(|`) ?\w[\w.-]{{0,15}} [^\n`]{{0,40}}){_PRIVATE_FILE}|\b(?:curl|wget)\b[^\n]{{0,200}}\$\((?:env|printenv)\b|\b(?:cat|env|printenv|base64|tar|xxd)\b(?!:)[^\n|]{{0,120}}\| ?(?:base64[^\n|]{{0,20}}\| ?)?(?:curl|nc|ncat|netcat|wget)\b|\b(?:requests\.post|http\.post|fetch)\([^\n]{{0,160}}(?:os\.environ\b(?!\[|\.get)|process\.env\b(?![.\[])|open\([^\n)]{{0,40}}{_PRIVATE_FILE}|{_PRIVATE_FILE}[^\n]{{0,40}}read)",
     ),
     Rule(
         EXFILTRATION, (("](", "<img"), ("http", "//"), ("?", "{", "$", "%7b", "data", "secret")),

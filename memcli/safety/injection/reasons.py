@@ -82,6 +82,7 @@ _WHOLE = r"\byour \b|\b(?:all|any|every|each)\b"
 _REFUSALS = ("not ", "don't ", "never ", "no longer ")
 _IF = r"\b(?:if|when|who|that|which|because)(?: \w{1,12})?(?: do| does| did)? \Z"
 _NAMED = r"[`'\"]?,? ?(?:(?:user|system|assistant|model|role)\b[`'\"]? ?)?(?:[.,;)](?: |\Z|\n)|\Z|(?:and|or|around|marks?|opens?|closes?|tokens?|markers?|tags?|blocks?|messages?|role|is|are|as|for|parts?|turns?|yourself|before)\b)"
+_NAMED_SETTING = r"[\w.-]{1,80}[\"']?[:=] ?[\"']?\$\{\{ ?[\w.-]{1,80} ?\}\}"
 _OPEN = r"[\"“”«„`]|(?<!\w)['‘]"
 _CLOSE = r"[\"“”»`]|['’](?!\w)"
 
@@ -197,15 +198,16 @@ class _Texts:
     """A text, by lines and by paragraphs, each made when a rule first asks for it."""
 
     def __init__(self, low: str) -> None:
-        self._low = low
+        # A setting that names the secret it is to be given, as those of a workflow do, gives none away.
+        self._plain = _compiled(_NAMED_SETTING).sub("", low) if "${{" in low else low
 
     @cached_property
     def by_line(self) -> str:
-        return self._low.replace("*", "")
+        return self._plain.replace("*", "")
 
     @cached_property
     def by_paragraph(self) -> str:
-        low = self._low.replace("\n\n", "\f").replace("\n", " ").replace("\f", "\n")
+        low = self._plain.replace("\n\n", "\f").replace("\n", " ").replace("\f", "\n")
         return low.replace("*", "")
 
 

@@ -14,7 +14,7 @@ _QUOTED = (
     r"[brfu]{0,2}\\{1,3}\"((?:[^\"\\\n]|\\[^\"\n])+)|[brfu]{0,2}\\{1,3}'((?:[^'\\\n]|\\[^'\n])+)|`([^`\n]+)"
     r"|[brfu]{0,2}\"((?:[^\"\\\n]|\\[^\n])+)|[brfu]{0,2}'((?:[^'\\\n]|\\[^\n])(?:[^'\\\n]|\\[^\n]|'')*)"
 )
-_BARE_END = r"(?:[,;)\]}>\"'`.|*]*(?:[^!-~]|$)|[;&,][\w.-]+[=:]|\\[nrt\"'\\]|[\"'`][,;)\]}]|</|\*\*)"
+_BARE_END = r"(?:[,;)\]}>\"'`.|*]*(?:[^!-~]|$)|[;&,][\w.-]+[=:]|\\[nrt\"'\\]|[\"'`][,;)\]}]|\)\]\(|</|\*\*)"
 _BARE = r"([^\s\"'`\x00][!-~]*?)" + _BARE_END
 _VALUE = f"(?:{_QUOTED}|{_BARE})"
 _LOGIN = r"://[^\s/@]+@"
@@ -81,21 +81,22 @@ _RULES: tuple[Rule, ...] = (
          r"(?i)\b(?:echo|printf)\s+(?:-n\s+)?[\"']?(?:[\w.-]+:)?([^\s\"']{6,})[\"']?\s*\|[^\n]{0,80}(?:--password-stdin|chpasswd|sudo\s+-S)", judge="typed"),
     Rule("assigned_secret", ("\\def", "command{"), r"\\(?:def|(?:re)?newcommand\*?\{?|providecommand\{?)\s?\\\w*(?i:password|passwd|secret|token|apikey|pwd)\}?\{([^{}\n]{4,})\}", judge="argument"),
     Rule("assigned_secret", (";s:",), r"(?i)[\w-]*(?:password|passwd|secret|token|api_?key|pwd)\\?\"\s?;\s?s:\d{1,4}:\\?\"([^\"\n]{4,}?)\\?\"", judge="argument"),
-    Rule("assigned_secret", ("identified by", "password '", 'password "'),
-         r"(?i)\b(?:identified\s+(?:with\s+\w+\s+)?by|(?:with|encrypted|set)\s+password|user\s+\S+\s+password)\s+(?:=\s*)?[\"']([^\"'\n]{4,})[\"']", judge="paired_value"),
+    Rule("assigned_secret", ("identified by", "password '", 'password "', "convertto-securestring"),
+         r"(?im)(?:\b(?:identified\s+(?:with\s+\w+\s+)?by|(?:with|encrypted|set)\s+password|user\s+\S+\s+password|convertto-securestring\b[^\n\"'|]{0,60}?)|(?:^|[{;])[+\t -]*\w*password)\s+(?:=\s*)?[\"']([^\"'\n]{4,})[\"']"
+         r"|[\"']([^\"'\n]{4,})[\"']\s*\|\s*convertto-securestring", judge="paired_value"),
     Rule("netrc_password", (":5432:", ":*:", ":5433:", ":6432:"), r"(?m)^[\w.*-]+:(?:\d{2,5}|\*):[\w.*-]+:[\w.*-]+:([^\s:]{4,})$", judge="typed"),
     Rule("markup_secret", ("</",), r"(?i)<[\w:.-]*(?:password|passwd|secret|token|api_?key)[\w.-]*>\s{0,2}(?:<!\[CDATA\[)?([^<>\s][^\s]{5,200}?)(?:\]\]>)?\s{0,2}</",
          judge="typed", probe=r"</[\w:.-]{0,40}(?:passw|secret|token|api_?key)"),
     Rule("assigned_secret", SECRET_WORDS,
          r"(?i)(?:" + KEY + r"|token|jwt|secret(?:[_-]?id)?|passw(?:or)?d|passwd|pswd|pwd|pass|passphrase|passcode|passkey|credentials?|auth|psk|preshared_?key|\bpw|cookie|bearer)" + TAIL + _AROUND +
-         r"(?:(?::[\t ]*[|>][+-]?\d?[\t ]*\n[\t ]{1,40}|(?::[\t ]*[\w\[\]|. ]{1,24}?)?[\t ]*(?:=>|:=|->|=|:|\||→)\*{0,2}[\t ]{0,8}\*{0,2})" + _VALUE +
+         r"(?:(?::[\t ]*[|>][+-]?\d?[\t ]*\n[\t ]{1,40}|(?::[\t ]*(?:[\w\[\]|. ]{1,24}?[\t \]]|[A-Za-z_]{2,24}))?[\t ]*(?:=>|:=|->|=|:|\||→)\*{0,2}[\t ]{0,8}\*{0,2})" + _VALUE +
          r"|[\t ]{0,2},[\t ]{0,40}(?:" + _QUOTED + "))", judge="assigned", probe=_GIVEN),
     Rule("prose_password", _PASS_WORDS,
          r"(?i)\b(?:pass ?words?|pass ?phrase|passwd|pass ?code|pwd|pw)\b" + _PLACE + r"[\"'`*_)]{0,4}" + _SAID + r"[:(*_]{0,3}" + _VALUE,
          judge="prose", probe=r"\b(?:pass ?w|pass ?phrase|pass ?code|pwd|pw\b)[^\n]{0,90}?(?:\s(?:is|was|è|é|es|ist|lautet|est|are|will be|became|becomes|remains|to|[=—–-])|[:=]\*{0,2})\s"),
     Rule("prose_password", _PASS_WORDS,
-         r"(?i)\b(?:password|passphrase|passwd|passcode|pw|pass)[\t ]+[:(*_]{0,3}" + _VALUE, judge="beside",
-         probe=r"\b(?:password|passphrase|passwd|passcode|pw|pass)[\t ]+[:(*_\"'`]{0,4}[\w!@#$%^&*]{5}"),
+         r"(?i)\b(?:password|passphrase|passwd|passcode|pw)[\t ]+[:(*_]{0,3}" + _VALUE, judge="beside",
+         probe=r"\b(?:password|passphrase|passwd|passcode|pw)[\t ]+[:(*_\"'`]{0,4}[\w!@#$%^&*]{5}"),
     Rule("prose_password", _PASS_WORDS,
          r"(?i)(?:^|[\s\"'`(])([^\s\"'`(]{5,})[\"'`]?\s+(?:(?:is|was)\s+(?:the|our|my|your|his|her|their|its)|as\s+(?:the|your|a|his|her)?)\s*(?:[\w-]+\s+){0,3}?"
          r"(?:password|passphrase|passcode|pw)\b", judge="spoken", probe=r"\s(?:is|was|as)\s[^\n]{0,60}?(?:passw|passphrase|passcode|pw\b)"),
@@ -104,7 +105,7 @@ _RULES: tuple[Rule, ...] = (
          r"[\"'`*_]{0,3}[\t ]{0,3}[:=]?[\t ]{0,3}[\"'`]?[\w.@+-]{2,40}[\"'`]?(?:[\t ]?[/:|][\t ]?|[\t ]and[\t ])" + _VALUE, judge="login",
          probe=r"(?:log(?:ged)?[ -]?(?:in|on)|sign[ -]?in|cred|user(?:name)?\s?/\s?pass)[^\n]{0,80}?[\w.@+-][\"'`]?(?:[\t ]?[/:|][\t ]?|[\t ]and[\t ])[\"'`\w]"),
     Rule("login_password", ("root:", "root/", "root / ", "admin:", "admin/", "admin / ", "administrator:", "administrator/", "guest:", "guest/"),
-         r"(?i)(?:^|[\s\"'`(])(?:root|admin|administrator|guest)[\t ]?[:/][\t ]?([!-.0-9;-~]+?)(?:[,;)\]}>\"'`.]*(?:[^!-~]|$))", judge="account", probe=r"(?:root|admin|administrator|guest)[\t ]?[:/][\t ]?\S{4}"),
+         r"(?i)(?:^|[\s\"'`(])(?:root|admin|administrator|guest)[\t ]?[:/][\t ]?([!#-&*-.0-9;-~]+?)(?:[,;)\]}>\"'`.]*(?:[^!-~]|$))", judge="account", probe=r"(?:root|admin|administrator|guest)[\t ]?[:/][\t ]?\S{4}"),
     Rule("prose_password", ("pin is", "pin:", "pin for", "pin of", "pin =", "pin to", "pin was", "pin on", "door code", "door pin", "gate code", "alarm code", "lock code"), r"(?i)\b(?:pin|(?:door|gate|alarm|lock)[ -]?(?:code|pin))\b" + _PLACE + _SAID + r"(\d{4,8})(?:[#.,;!)]*(?:\s|$))", judge="pin"),
     Rule("prose_password", ("wifi", "wi-fi", "wlan", "wpa"), r"(?i)\b(?:wi-?fi|wlan|wpa[23]?)\b[^\n:=]{0,30}?[:=]\s{0,3}" + _VALUE, judge="beside"),
     Rule("prose_password", ("pass",), r"(?im)\bpass ?(?:word|phrase|code)\b" + _PLACE + _SAID + r"((?:[a-z]{3,10} ){3,7}[a-z]{3,10})\.?$", judge="phrase",
@@ -113,8 +114,8 @@ _RULES: tuple[Rule, ...] = (
          probe=r"(?:key|token|secret)\b[^\n]{0,90}?\s(?:is|was|are|will be|became|becomes|remains|to|[=—–-])\s[^\n]{0,24}?[\w.+/~-]{12}"),
     Rule("bearer_token", ("authorization", "x-auth"), r"(?i)\b(?:proxy-)?authorization[\"']?\s{0,3}[:=,]\s{0,3}[\"'`]?(?:(?:token|api-?key|key|digest|negotiate|bot|genie-?key|splunk|pat)\s+(?:token=)?)?[\"']?"
          r"([0-9A-Za-z._~+/=-]{20,})", judge="token", probe=LONG_WORD),
-    Rule("session_cookie", ("cookie", "sessid", "sessionid"), r"(?i)(?:^|[\s;:\"'])(?:[\w.-]*(?:sess(?:ion)?(?:[_-]?id)?|sid|sessid|auth|token|jwt|remember[\w-]*|identity|credential))=([0-9A-Za-z%._~+/-]{16,}=*)", judge="token",
-         probe=LONG_WORD),
+    Rule("session_cookie", ("cookie", "sessid", "sessionid"), r"(?i)(?:^|[\s;:\"'])(?:[\w.-]*(?:sess(?:ion)?(?:[_-]?id)?|sid|sessid|auth|token|jwt|remember[\w-]*|identity|credential))=([0-9A-Za-z%._~+/-]{16,}=*)", judge="cookie",
+         probe=r"[0-9a-z%._~+/-]{16}"),
     Rule("assigned_secret", ("env ", "arg ", "set ", "setx", "export ", "setenv", "requirepass", "masterauth", "rootpw"),
          r"(?mi)^[+\-\t #>$]{0,8}(?:(?:ENV|ARG|setx?|setenv|set[\t ]+-\w+|export)[\t ]+[\w.-]*(?:pass|pwd|token|secret|key|auth|pw)[\w.-]*|requirepass|masterauth|rootpw)[\t ]+" + _VALUE,
          judge="spaced", probe=r"(?:env|arg|setx?|setenv|-\w{1,4}|export)[\t ]+[\w.-]{0,60}(?:pass|pwd|token|secret|key|auth|pw)[\w.-]{0,40}[\t ]|requirepass|masterauth|rootpw"),
@@ -277,8 +278,9 @@ COMMAND_RULES: tuple[Rule, ...] = (
     Rule("basic_credentials", ('auth"', "auth'", "_auth", "dockerconfigjson"), r"[\"']?_?auth[\"']?\s{0,3}[:=]\s{0,3}[\"']?([0-9A-Za-z+/]{12,}={0,2})(?:[^0-9A-Za-z+/=]|$)", judge="basic", probe=r"auth[\"']?\s{0,3}[:=]\s{0,3}[\"']?[0-9a-z+/]{12}", is_apart=True),
     Rule("assigned_secret", tuple(text for word in ("password", "passwd", "secret", "pwd", "passphrase", "api_key", "api key", "apikey", "access_key", "access key", "api_token", "api token", "access_token", "access token", "auth_token") for text in (*(word + sign for sign in ("\t", " |", "|", ",", ";", '",')), *(sign + word for sign in ("\t", "| ", "|", ",", ", ", ";", ',"')))),
          r"(?i)((?:passwo?r?d|pwd|secret|passphrase|(?:api|access|auth)[_ ]?(?:key|token))[\"'*_`]{0,3}[\t ]?[|,;\t]|[|,;\t][\t ]?[\"'*_`]{0,3}(?:[\w-]{1,16}[ _-]){0,2}(?:passwo?r?d|pwd|secret|passphrase|(?:api|access|auth)[_ ]?(?:key|token))[\"'*_`]{0,3}[\t ]*\|?\r?\n)", is_apart=True, is_table=True),
-    Rule("prose_password", (" to log", " to login", " to sign in", " to unlock", " to get in", " and press", " and hit", " instead", " at the prompt"),
-         r"(?i)\b(?:use|type|enter|try|with)\s+[\"'`]?([^\s\"'`]{5,})[\"'`]?\s+(?:to (?:log|login|sign in|unlock|get in)|and (?:press|hit)|instead|at the prompt)\b", judge="beside", is_apart=True),
+    Rule("assigned_secret", ("kind: secret", 'kind: "secret'), r"(?m)^[+\t -]*((?:data|stringData):)[\t ]*\r?$", is_apart=True, is_table=True),
+    Rule("prose_password", (" to log", " to login", " to sign in", " to unlock", " to get in", " and press", " and hit", " at the prompt"),
+         r"(?i)\b(?:use|type|enter|try|with)\s+[\"'`]?([^\s\"'`]{5,})[\"'`]?\s+(?:to (?:log|login|sign in|unlock|get in)|and (?:press|hit)|at the prompt)\b", judge="beside", is_apart=True),
     Rule("login_password", tuple(word + sign for word in ("user", "username", "login", "account") for sign in (":", "=", " :", " =")), r"(?i)\b(?:user(?:name)?|login|account)\s{0,2}[:=]\s{0,2}[\"'`]?[\w.@+-]{1,60}[\"'`]?[\s,;/|]{1,4}(?:and\s)?(?:pass(?:word|wd)?|pw|pwd|pin)\s{0,2}[:=]\s{0,2}[\"'`]?([^\s\"'`,;<>]{4,})", judge="login_pair",
          probe=r"(?:user(?:name)?|login|account)\s{0,2}[:=]\s{0,2}[\"'`]?[\w.@+-]{1,60}[\"'`]?[\s,;/|]{1,4}(?:and\s)?(?:pass|pw|pin)", is_apart=True),
     Rule("prose_password", tuple(word.lower() for word in (*FOREIGN, *FOREIGN_PHRASES)),

@@ -6,6 +6,7 @@ import re
 
 from memcli.safety.secrets.labels import FOREIGN, FOREIGN_PHRASES, PASSWORD_WORDS, Label, label_of
 from memcli.safety.secrets.passwords import (
+    ARGUMENT,
     STRING_ENDS,
     entropy,
     has_brackets,
@@ -88,6 +89,7 @@ QUOTES = ('"', "'", "`")
 _SIGN = re.compile(
     r"[\\\"'`\])*_]{0,6}[\t ]{0,8}(?:=>|:=|->|[:=,|：]|→|is|was)\*{0,2}\s{0,40}(?:[|>][+-]?\d?[\t ]*\n\s{0,40})?\*{0,2}(?:[brfuBRFU]{0,2}\\{0,3}[\"'`]|)\Z"
 )
+_SAYS_NAME = re.compile(r"[\"'`][\])]?\s*\Z|:\w+\s*\Z|\b[A-Z][A-Z0-9_.]+\s*\Z")
 _LONGEST_NAME = 60
 _NAME = re.compile(r"(?:[^\W\d_][\w-]* ){0,2}[\w.'-]+\Z")
 _LONG_NAME = re.compile(r"[\w.-]{3,80}")
@@ -110,10 +112,15 @@ def is_assigned_secret(value: str, before: str, after: str) -> bool:
     if label is None or is_reference(value) or (not is_quoted and has_brackets(value)):
         return False
     if label is not Label.PASSWORD:
-        return is_token(value, label)
-    if sign and sign[0].strip("\\\"'`brf \t") == ",":  # words of a list may stand there, and bare words name things
+        named = ARGUMENT.match(value)
+        return is_token(value[named.end() - 1 :] if named else value, label)
+    if sign and "," in sign[0]:  # words of a list may stand there, and bare words name things
+        if not _SAYS_NAME.search(before[: sign.start() + sign[0].index(",")]):
+            return False  # the password itself is an argument, in a variable
         return any(c.isdigit() for c in value) and is_given_password(value, is_quoted=True, is_config=True)
-    return is_given_password(value, is_quoted=is_quoted, is_config=is_quoted or _is_config(head, before, after))
+    is_prose = after == " " and value.isalpha() and sign is not None and sign[0].lstrip("\\\"'`])*_").startswith(":")
+    is_config = is_quoted or (_is_config(head, before, after) and not is_prose)
+    return is_given_password(value, is_quoted=is_quoted, is_config=is_config)
 
 
 def is_paired_secret(value: str, before: str, after: str) -> bool:  # noqa: ARG001
@@ -179,6 +186,12 @@ def is_paired_value(value: str, before: str, after: str) -> bool:  # noqa: ARG00
 def is_header_token(value: str, before: str, after: str) -> bool:  # noqa: ARG001
     """Whether the value of a header or a cookie is a token."""
     return not is_reference(value) and is_token(value, Label.TOKEN)
+
+
+def is_session(value: str, before: str, after: str) -> bool:
+    """Whether the value of a session's cookie is its id, which may be shorter and plainer than a token."""
+    is_mixed = value.isalnum() and sum(c.isdigit() for c in value) > 1 and not value.isdigit() and entropy(value) >= 3.2
+    return is_header_token(value, before, after) or (is_mixed and not is_reference(value))
 
 
 def _name(head: str, before: str) -> str:

@@ -9,7 +9,7 @@ from collections import Counter
 _COMMON = frozenset(
     "123456 1234567 12345678 123456789 password1 password123 passw0rd p4ssw0rd p@ssw0rd p@ssword qwerty qwertz azerty qwerty123 qwertyuiop "
     "letmein iloveyou sunshine princess dragon monkey football baseball welcome welcome1 login123 admin123 root123 abc123 trustno1 superman "
-    "batman master123 shadow hunter2 starwars ninja mustang michael jordan charlie donald freedom whatever dolphin computer1 killer pokemon "
+    "batman master123 shadow hunter2 starwars ninja mustang michael jordan charlie donald freedom dolphin computer1 killer pokemon "
     "liverpool chelsea arsenal jennifer jessica ashley bailey nicole daniel andrew joshua thomas hannah summer winter spring2 autumn "
     "chocolate cookie1 butterfly secret123 s3cret s3cr3t changeme123 test1234 toor raspberry qazwsx 1q2w3e4r 1q2w3e 1qaz2wsx zaq12wsx "
     "asdfgh asdfghjkl zxcvbn zxcvbnm swordfish correcthorsebatterystaple correcthorsebattery opensesame abracadabra hallo123 passwort1 "
@@ -24,7 +24,7 @@ _WORDS_OF_PASSWORDS = (
     "football baseball soccer hockey basket tennis chocolate cookie cheese pizza pepper apple cherry lemon mango peach berry blue red black white "
     "pink brown dog cat bird fish bear wolf fox rabbit horse pony snake turtle dolphin whale shark monkey welcome hello letme open sesame jesus "
     "liverpool chelsea arsenal berlin london paris madrid boston texas batman superman spider iron captain donkey kitten puppy teddy "
-    "blue whatever freedom peace guitar piano music dance party summer holiday beach cloud storm fire water earth wind stone rock sand snow ice "
+    "blue freedom peace guitar piano music dance party summer holiday beach cloud storm fire water earth wind stone rock sand snow ice "
     "sommer katze hund sonne liebe blume schatz engel chat chien soleil amour fleur sol luna amor gato perro casa"
 ).split()  # fmt: skip
 _CHOSEN = frozenset(_WORDS_OF_PASSWORDS)
@@ -70,6 +70,9 @@ _TERM = re.compile(
     r"2fa|mfa|i18n|l10n|k8s|ipv\d|tls|1password|log4j|ec2|http/?\d|p\d\d\b|c\+\+|os/?2|web\d|python\d|postgres\d|es\d)",
     re.IGNORECASE,
 )
+ARGUMENT = re.compile(r"(?:[a-z]{2,}(?:[_-][a-z]+)*|[A-Z]{2,}(?:_[A-Z]+)*)=[^=]")
+_BRACKETED = re.compile(r"[*&!-]{0,2}[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*[(\[{<]")
+_ODD = re.compile(r"[a-z][A-Z](?![a-z]{2})|[A-Z][a-z](?=[A-Z])|\d(?=[A-Za-z])")
 _ACRONYM = re.compile(r"[A-Z]{2,6}-?\d{0,4}\Z")
 _HYPHENATED = re.compile(r"[A-Za-z]+(?:[-/'’][A-Za-z]+)+\Z")
 
@@ -137,14 +140,20 @@ def entropy(value: str) -> float:
 
 
 def _is_code(value: str) -> bool:
-    """Whether it is a call, a path, an attribute or a type."""
+    """Whether it is a call, a path, an attribute, a type or an argument with its name."""
     return (
-        re.match(r"[*&!-]{0,2}[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*[(\[{<]", value) is not None
+        ARGUMENT.match(value) is not None
+        or _names_before_bracket(_BRACKETED.match(value))
         or re.match(r"[*&]?[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+;?\Z", value) is not None
         or re.match(r"(?:\.{0,2}|~)/(?:[\w.-]+/?)*\Z", value) is not None
         or re.match(r"[a-z]+\d?(?:/[a-z]+\d?)+\Z", value) is not None
         or re.match(r"https?://|arn:|urn:|sha\d+[:-]|data:", value) is not None
     )
+
+
+def _names_before_bracket(found: re.Match[str] | None) -> bool:
+    """Whether code opens a bracket after a name: in a password, letters and digits stand before it as in no name."""
+    return found is not None and len(_ODD.findall(found[0])) < 2
 
 
 def _is_numbered(value: str) -> bool:
@@ -237,7 +246,7 @@ _PLAIN_STARTS = (
     "ssh-rsa ", "ssh-ed25519 ", "ecdsa-",
 )  # fmt: skip
 _PATH = re.compile(r"(?:\.{0,2}|~)/(?:[\w.-]+/)*[\w.-]*\Z|[A-Za-z]:\\|>[-+]?\Z|[|<{,>\\]\Z")
-_CALL = re.compile(r"[A-Za-z_]\w*[(\[{]|<[A-Za-z]|\w\)\.|\(\)")
+_CALL = re.compile(r"[A-Za-z_]\w*(?:[(\[{]|<(?=[A-Za-z]))|<[A-Za-z]|\w\)\.|\(\)")
 MARKUP = re.compile(r"&(?:quot|#x?[0-9A-Fa-f]+)\b|^<|</")
 STRING_ENDS = re.compile(r"[\s,;)%+\]][\s)]|\s|\)")
 """How code goes on after a quote that ended a string."""
@@ -262,7 +271,7 @@ def is_reference(value: str) -> bool:
     """Whether the value refers to something: a placeholder, a path, an address, a name of a digest."""
     return (
         is_stand_in(value)
-        or value.startswith(_PLAIN_STARTS)
+        or value.lstrip("\"'`:：").startswith(_PLAIN_STARTS)
         or _PATH.match(value) is not None
         or "a-z" in value.lower()
     )
@@ -270,4 +279,4 @@ def is_reference(value: str) -> bool:
 
 def has_brackets(value: str) -> bool:
     """Whether code goes on in a value without quotes: a call, an index, a type."""
-    return _CALL.search(value) is not None or value[:1] in "([{"
+    return _names_before_bracket(_CALL.search(value)) or value[:1] in "([{"

@@ -7,7 +7,7 @@ from base64 import b64decode
 from collections.abc import Callable, Mapping
 
 from memcli.safety.secrets import named
-from memcli.safety.secrets.labels import Label
+from memcli.safety.secrets.labels import Label, label_of
 from memcli.safety.secrets.named import CLOSING, OPENING, QUOTES, is_made_of_both, is_token, reads
 from memcli.safety.secrets.passwords import (
     MARKUP,
@@ -40,6 +40,7 @@ _DULL_MAIL = re.compile(
 _LOGIN = re.compile(r"(?:\b(?:ssh|scp|rsync|sftp|mosh|ssh-copy-id)\b[^\n]*|//\S*|@)\Z")
 _ARMOUR_TEXT = re.compile(r"(?:[A-Za-z0-9+/=]{24,}|\\n|[\r\n])")
 _PORT = re.compile(r"(?:[\d.]+:)*\d{1,5}(?::\d{1,5})?(?:/(?:tcp|udp))?\Z")
+_JOINED = re.compile(r"[A-Za-z]+(?:[_-][A-Za-z]+)+\Z")
 _FUNCTION_WORDS = frozenset(
     "the and for are was with from into they them their which were have has should would".split()
 )
@@ -59,7 +60,7 @@ def is_prose_password(value: str, before: str, after: str) -> bool:
 
 def is_word_beside(value: str, before: str, after: str) -> bool:  # noqa: ARG001
     """Whether the word right after `password` is one: what has no digits or signs may be any other word."""
-    bare = value.strip("*_").rstrip(".,;:!?)")
+    bare = value.strip("*_.,;:!?)")
     has_signs = any(c.isdigit() or c in "!@#$%^&*" for c in bare)
     return (has_signs or is_common(bare)) and is_prose_password(value, "", after)
 
@@ -103,6 +104,7 @@ def is_url_password(value: str, before: str, after: str) -> bool:  # noqa: ARG00
         bool(value)
         and value != user
         and value.lower() not in _WEAK
+        and not (_JOINED.match(value) and label_of(value))
         and value[0] not in "${<%*["
         and len(value) >= (8 if value.isalpha() and value.islower() else 4)
     )
@@ -237,6 +239,7 @@ JUDGES: Mapping[str, Judge] = {
     "paired_value": named.is_paired_value,
     "netrc": is_netrc_password,
     "token": named.is_header_token,
+    "cookie": named.is_session,
     "url": is_url_password,
     "flag": is_flag_password,
     "flag_token": is_flag_token,

@@ -1,4 +1,5 @@
-"""Tables: the cells below a column whose head is the name of a secret, in Markdown, CSV and text with tabs."""
+"""Tables: the cells below a column whose head is the name of a secret, in Markdown, CSV and text with tabs; and the values
+of the Secrets of Kubernetes."""
 
 from __future__ import annotations
 
@@ -14,6 +15,9 @@ _MOST_ROWS = 200
 _MOST_COLUMNS = 40
 _HEAD = re.compile(r"[\w][\w ./()#-]{0,30}\Z")
 _RULER = re.compile(r"[\s|:+=-]+\Z")
+_DATA = re.compile(rb"[+\t -]*(?:data|stringData):\s*\Z")
+_ENTRY = re.compile(rb"([+\t -]*)[\"']?[\w.-]+[\"']?:[\t ]+[\"']?([^\s\"']{6,})[\"']?\s*\Z")
+_IS_SECRET = re.compile(rb"(?m)^[+\t -]*kind:[\t ]*[\"']?Secret\b")
 _WRAPPING = " \t\"'`*_"
 
 
@@ -28,15 +32,40 @@ class Cell(NamedTuple):
 def secret_cells(data: bytes, start: int) -> tuple[list[Cell], int]:
     """The secrets in the rows below the head that the line at `start` is, and where the table ends."""
     end = line_end(data, start)
+    if _DATA.match(data[start:end]):
+        return _entries(data, start, end), end
     head = data[start:end].decode("utf-8", "replace")
     for delimiter in ("|", "\t", ";", ","):
         names = (
             [name.strip(_WRAPPING) for name in head.strip().strip("|").split(delimiter)] if delimiter in head else []
         )
         columns = {n: label for n, name in enumerate(names) if (label := label_of(name))}
-        if 1 < len(names) <= _MOST_COLUMNS and columns and all(not name or _HEAD.match(name) for name in names):
+        is_wide = sum(map(bool, names)) > 1 and len(names) <= _MOST_COLUMNS  # code breaks lines after one argument
+        if is_wide and columns and all(not name or _HEAD.match(name) for name in names):
             return _below(data, end + 1, delimiter, len(names), columns)
     return [], end
+
+
+def _entries(data: bytes, start: int, end: int) -> list[Cell]:
+    """The values below the line `data:`, which ends at `end`, if it stands in the manifest of a Secret."""
+    first, last = data.rfind(b"\n---", 0, start) + 1, data.find(b"\n---", end)
+    found: list[Cell] = []
+    if not _IS_SECRET.search(data, first, last if last >= 0 else len(data)):
+        return found
+    depth = _depth(data[start:end])
+    for _ in range(_MOST_ROWS):
+        start, end = end + 1, line_end(data, end + 1)
+        line = data[start:end]
+        if not line.strip() or _depth(line) <= depth:
+            break
+        entry = _ENTRY.match(line)
+        if entry and not is_reference(value := entry[2].decode("utf-8", "replace")):
+            found.append(Cell(start + entry.start(2), start + entry.end(2), value))
+    return found
+
+
+def _depth(line: bytes) -> int:
+    return len(line) - len(line.lstrip(b"+\t -"))
 
 
 def _below(data: bytes, start: int, delimiter: str, width: int, columns: dict[int, Label]) -> tuple[list[Cell], int]:
