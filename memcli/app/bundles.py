@@ -14,7 +14,7 @@ from memcli.codec.audit import purged
 from memcli.codec.bundle import Export, check_size, seal
 from memcli.codec.canonical import encode
 from memcli.codec.exports import FORMATS
-from memcli.codec.memory import memory_from_json, memory_to_json
+from memcli.codec.memory import check_hashes, memory_from_json, memory_to_json
 from memcli.codec.signature import MissingExtraError, verify
 from memcli.codec.space import encode_space
 from memcli.codec.splice import SpliceShelf
@@ -141,6 +141,7 @@ def import_bundle(
             f"{where} holds a part of space {export.space.name!r} ({_told(export.part)})",
             "a part cannot replace a whole space; use --mode merge",
         )
+    check_hashes(export.space.objects, where)
     target = into or export.space.name
     incoming, redactions = redacted(workspace, target, _without_purged(workspace, target, export.space))
     plan, proposed = take_in(workspace, target, incoming, mode, dry_run=dry_run)

@@ -190,7 +190,7 @@ def _read_part(workspace: Workspace, name: str, data: bytes, where: str, content
             raise UsageError("the name of the command is not fit to be shown")
         content.runs[run.name] = run
     elif what in ("spaces", "inbox") and len(rest) == 1:
-        space = read_space(data, where, has_texts=what == "spaces")  # of what was rejected the hash is left
+        space = read_space(data, where, with_hashes=what == "spaces")  # of what was rejected the hash is left
         if space.name != check_space(rest[0]):
             raise UsageError(f"it holds space {show(space.name)}")
         if what == "spaces":

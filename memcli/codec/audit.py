@@ -98,7 +98,7 @@ def purged(data: bytes) -> dict[str, str]:
             name = str(change.get("id"))
             if change.get("after") == "" and "path" not in change:
                 gone[name] = str(entry.get("time", ""))
-            elif change.get("after"):
+            else:  # it was there again
                 gone.pop(name, None)
     return gone
 

@@ -101,7 +101,7 @@ def unseal(tree: Json, where: str) -> Export:
     content = _content(tree["content"], where)
     if tree.get("hash") != _digest(tree, content):
         raise CorruptError(f"{where}: the content does not match its hash", ASK_AGAIN)
-    space = _fit_space(tree["content"], where)
+    space = _fit_space(tree["content"], where, with_hashes=False)
     known = {"format", "version", "space", "counts", "part", *_UNDIGESTED}
     export = Export(
         space,
@@ -115,15 +115,15 @@ def unseal(tree: Json, where: str) -> Export:
     return export
 
 
-def read_space(data: bytes, where: str, *, has_texts: bool = True) -> Space:
-    """The space in a file that comes from elsewhere. Raises CorruptError when it is newer, or is not fit. Without
-    `has_texts` it may have memories of which the hash alone is left."""
+def read_space(data: bytes, where: str, *, with_hashes: bool = True) -> Space:
+    """The space in a file that comes from elsewhere. Raises CorruptError when it is newer, or is not fit, or, `with_hashes`,
+    when a text does not match its hash."""
     tree = decode(data, where, ASK_AGAIN)
     _content(tree, where)
-    return _fit_space(tree, where, has_texts=has_texts)
+    return _fit_space(tree, where, with_hashes=with_hashes)
 
 
-def _fit_space(tree: Json, where: str, *, has_texts: bool = True) -> Space:
+def _fit_space(tree: Json, where: str, *, with_hashes: bool = True) -> Space:
     """The space in the JSON of one that comes from elsewhere. Raises CorruptError naming `where` and what is wrong."""
     space = space_from_json(tree, where)
     check_writable(space, where)
@@ -135,7 +135,7 @@ def _fit_space(tree: Json, where: str, *, has_texts: bool = True) -> Space:
         check_space(space.name)
     except UsageError as error:
         raise CorruptError(f"{where}: {error.message}", error.hint) from None
-    check_memories(space.objects, where, has_texts=has_texts)
+    check_memories(space.objects, where, with_hashes=with_hashes)
     return space
 
 

@@ -157,26 +157,45 @@ def check_memories(
     memories: Iterable[Memory],
     where: str,
     *,
-    has_texts: bool = True,
+    with_hashes: bool = True,
     checked: Mapping[str, Memory] = MappingProxyType({}),
 ) -> None:
-    """Checks the memories of a space that comes from elsewhere, one by one and together; not the hashes where some have no
-    text any more. Those that are in `checked`, by id, are sound by themselves. Raises CorruptError naming `where`, the memory and what is wrong."""
+    """Checks the memories of a space that comes from elsewhere, one by one and together; those that are in `checked`, by id,
+    are sound by themselves. Raises CorruptError naming `where`, the memory and what is wrong."""
     ids: set[str] = set()
     paths: dict[str, str] = {}
     for memory in memories:
         try:
             if checked.get(memory.id) != memory:
                 check_memory(memory)
-                if has_texts and right_hash(memory) not in ("", memory.hash):
-                    raise UsageError(WRONG_HASH)
+                if with_hashes:
+                    check_hash(memory)
             if memory.id in ids:
                 raise UsageError(SAME_ID)
             if (other := paths.setdefault(memory.path, memory.id)) != memory.id:
                 raise UsageError(belongs(memory.path, other))
         except UsageError as error:
-            raise CorruptError(f"{where}: memory {memory.id}: {error.message}", _AT_ITS_SOURCE) from None
+            raise _no_way_in(memory, where, error) from None
         ids.add(memory.id)
+
+
+def check_hashes(memories: Iterable[Memory], where: str) -> None:
+    """Raises CorruptError naming `where` and the first memory whose hash does not match its text."""
+    for memory in memories:
+        try:
+            check_hash(memory)
+        except UsageError as error:
+            raise _no_way_in(memory, where, error) from None
+
+
+def check_hash(memory: Memory) -> None:
+    """Raises UsageError when a memory has a hash, and it does not match its text."""
+    if right_hash(memory) not in ("", memory.hash):
+        raise UsageError(WRONG_HASH)
+
+
+def _no_way_in(memory: Memory, where: str, error: UsageError) -> CorruptError:
+    return CorruptError(f"{where}: memory {memory.id}: {error.message}", _AT_ITS_SOURCE)
 
 
 _AT_ITS_SOURCE = "correct it where it comes from: `memcli fsck` there lists all that is wrong"

@@ -227,5 +227,5 @@ def merge_versions(base: bytes, ours: bytes, theirs: bytes) -> Merged:
 def _decoded(data: bytes, where: str) -> Space:
     space = decode_space(data, where)
     check_writable(space, where)
-    check_memories(space.objects, where)
+    check_memories(space.objects, where, with_hashes=False)  # a text that a hand changed is merged as it is
     return space

@@ -121,13 +121,8 @@ class Place:
             return names
 
     def _filled(self) -> list[str]:
-        """Those of the folders that hold something."""
-        found = []
-        for name in FOLDERS:
-            with suppress(OSError):
-                if os.listdir(os.path.join(self._layout.root, name)):
-                    found.append(name)
-        return found
+        """Those of the folders that hold something; an empty folder in them, as for temporary files, is nothing."""
+        return [name for name in FOLDERS if _has_files(os.path.join(self._layout.root, name))]
 
     def _put_aside_all(self) -> list[str]:
         found = self._filled()
@@ -281,3 +276,11 @@ def _tighten(folder: str) -> None:
                 status = os.lstat(name, dir_fd=base)
                 if not stat.S_ISLNK(status.st_mode) and status.st_mode & 0o077:
                     os.chmod(name, stat.S_IMODE(status.st_mode) & 0o700, dir_fd=base)
+
+
+def _has_files(top: str) -> bool:
+    """Whether there is anything but folders below the folder."""
+    return any(
+        files or any(os.path.islink(os.path.join(folder, name)) for name in names)
+        for folder, names, files in os.walk(top)
+    )

@@ -78,7 +78,7 @@ decomposed path         no      no      no      no      no      no      no      
 path of another         no      no      no      no      no      no      no      no      taken   taken   no      taken   taken
 climbing id             no      no      no      no      no      no      no      no      no      no      -       -       no
 id of another           no      no      no      no      no      no      no      no      taken   taken   -       -       taken
-wrong hash              no      no      no      no      no      no      no      no      taken   taken   taken   -       taken
+wrong hash              no      no      no      no      no      no      taken   no      taken   taken   taken   -       taken
 NUL                     no      no      no      no      no      no      no      no      no      no      no      no      no
 text of 2 MB            no      no      no      no      no      no      no      no      no      no      no      no      size
 summary of 2 MB         no      no      no      no      no      no      no      no      no      no      no      -       size
@@ -87,7 +87,7 @@ nested content          no      no      no      no      no      no      no      
 relation                no      no      no      no      no      no      no      no      no      no      no      -       no
 ends before it begins   no      no      no      no      no      no      no      no      no      no      no      -       no
 """
-"""Who gives fields has the path brought into normal form and the hash made, and changes the memory that has the path or the id."""
+"""Git merges what a hand changed; `fsck` finds it. Who gives fields has the path brought into normal form and the hash made, and changes the memory that has the path or the id."""
 
 
 def stored(name: str) -> Space:

@@ -101,7 +101,7 @@ def take_in_clone(day: Day) -> object:
 
 
 def _import(day: Day, name: str, memories: list[Fields]) -> object:
-    incoming = {memory["id"]: memory for memory in memories}
+    incoming = {memory["id"]: memory for memory in memories if not day.world.main.is_erased(memory)}
     in_place = day.rng.random() < 0.2
 
     def change(world: World) -> None:

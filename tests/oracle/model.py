@@ -40,12 +40,14 @@ class Trashed:
 
 @dataclass
 class Model:
-    """What a space, its trash and its inbox hold. `until` is when supersessions ended a memory, by its id."""
+    """What a space, its trash and its inbox hold. `until` is when supersessions ended a memory, and `erased` when it went for
+    good, by its id."""
 
     objects: dict[str, Fields] = field(default_factory=dict)
     free: dict[str, set[str]] = field(default_factory=dict)
     trash: list[Trashed] = field(default_factory=list)
     until: dict[str, set[str]] = field(default_factory=dict)
+    erased: dict[str, str] = field(default_factory=dict)
     grace: float = 14
     made: int = 0
 
@@ -158,9 +160,12 @@ class Model:
             if any(link["to"] in gone for link in value(memory, "links")):
                 memory["links"] = [link for link in memory["links"] if link["to"] not in gone]
             self._release(memory, gone, now)
+        for name in gone:
+            self.erased.pop(name, None)
         if self.grace:
             self.trash += trashed
         else:
+            self.erased |= dict.fromkeys(gone, now)
             self.trash = [one for one in self.trash if one.memory["id"] not in gone]
         return list(gone.values())
 
@@ -218,8 +223,14 @@ class Model:
         due = [n for n, m in self.objects.items() if not m["pinned"] and days(m["updated_at"], now) > ttl]
         gone = self.purge(due, now) if due else []
         past = [one for one in self.trash if days(one.at, now) > self.grace]
+        self.erased |= {one.memory["id"]: now for one in past}
         self.trash = [one for one in self.trash if one not in past and self.objects.get(one.memory["id"]) != one.memory]
         return gone, [one.memory for one in past]
+
+    def is_erased(self, memory: Fields) -> bool:
+        """Whether an import leaves the memory out: it was purged for good, and not made anew since."""
+        name = memory["id"]
+        return name not in self.objects and memory["created_at"] <= self.erased.get(name, "")
 
     def learn_ends(self, other: Model) -> None:
         """Takes over what another model knows of supersessions."""

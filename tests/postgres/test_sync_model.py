@@ -25,7 +25,6 @@ from memcli.errors import CorruptError, MemcliError, NotFoundError, RefusedError
 from memcli.model.memory import Memory
 from memcli.model.names import text_hash
 from memcli.postgres.bodies import memory_of
-from memcli.postgres.mail import KEY
 from memcli.record import replace
 from memcli.wiring.shared import close_servers
 from tests.conftest import open_at
@@ -163,9 +162,9 @@ class Steps(World):
     def sync_killed(self, name: str) -> None:
         """Kills a client, half of the time one that is held up by another writer."""
         close_servers()
-        with psycopg.connect(self.team.url, autocommit=True, options=f"-csearch_path={self.team.schema}") as other:
+        with psycopg.connect(self.team.url, options=f"-csearch_path={self.team.schema}") as other:
             if self.random.random() < 0.5:
-                other.execute(f"SELECT pg_advisory_lock({KEY})".encode(), ["main"])
+                other.execute("SELECT seize('main', 'memories', true)")
             child = os.fork()
             if not child:
                 with suppress(BaseException):

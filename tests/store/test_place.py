@@ -89,6 +89,15 @@ def test_what_a_clone_brings_is_put_aside_and_reported(origin: Path, run: Run, m
     assert own.read_bytes() == key
 
 
+def test_what_init_makes_in_a_clone_is_not_called_foreign(
+    origin: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clone(origin, monkeypatch)
+    assert run("init", "--git").code == 0
+    told = run("list")
+    assert (told.code, told.err) == (0, "")
+
+
 def test_what_a_pull_brings_later_is_put_aside(origin: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     store = clone(origin, monkeypatch)
     run("recall", "postgresql", "--backend", "basic")

@@ -279,7 +279,7 @@ def test_what_cannot_be_stored_comes_back_in_the_form(workspace: Workspace) -> N
         await press(pilot, "ctrl+s")
         await settle(pilot)
         assert isinstance(pilot.app.screen, AddForm)
-        assert "one memory holds at most 1 MB" in shown(pilot)
+        assert "a text of a memory holds at most 1 MiB" in shown(pilot)
         await press(pilot, "escape")
         assert isinstance(pilot.app.screen, AddForm), "what was typed is not lost by one key"
         await press(pilot, "escape")

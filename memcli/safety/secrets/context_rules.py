@@ -125,7 +125,7 @@ _RULES: tuple[Rule, ...] = (
          probe=r"(?:pass|pwd|token|secret|key|cred|auth)[\w.-]{0,60}[\"']?\s{0,3},?\s{1,40}[^\n]{0,40}\s{0,40}[\"']?(?:[\w-]{0,20}value|default)"),
     Rule("assigned_secret", tuple(word.lower() for word in (*FOREIGN, *FOREIGN_PHRASES)),
          r"(?i)(?:" + FOREIGN_WORDS + r")[^\n:=：]{0,30}?[*_\"'`)]{0,4}\s?" + _FOREIGN_IS + r"[*_]{0,2}[\t 　「『“„«]*" + _VALUE, judge="foreign"),
-    Rule(EMAIL, ("@",), r"(?:^|[^0-9A-Za-z._%+@-])([0-9A-Za-z_%+][0-9A-Za-z._%+'-]{0,63}@(?:[0-9A-Za-z][0-9A-Za-z-]*\.){1,6}[A-Za-z]{2,24})\b",
+    Rule(EMAIL, ("@",), r"(?:^|[^0-9A-Za-z._%@])([0-9A-Za-z_%][0-9A-Za-z._%+'-]{0,63}@(?:[0-9A-Za-z][0-9A-Za-z-]*\.){1,6}[A-Za-z]{2,24})\b",
          judge="email", probe=r"[\w%'.+-]@\w[\w-]*\.\w"),
 )  # fmt: skip
 

@@ -147,9 +147,9 @@ def is_key_material(value: str, before: str, after: str) -> bool:  # noqa: ARG00
 
 
 def is_email(value: str, before: str, after: str) -> bool:
-    """Whether it is somebody's address: not an example's, a robot's, a login on a host, a file's or a package's name."""
+    """Whether it is somebody's address: not an example's, a robot's, a login on a host, a file's or a package's name, or a call."""
     line = before.rpartition("\n")[2]
-    return not (_DULL_MAIL.match(value) or _LOGIN.search(line) or (after in ":/@" and after))
+    return not (_DULL_MAIL.match(value) or _LOGIN.search(line) or (after in ":/@(" and after))
 
 
 def is_flag_password(value: str, before: str, after: str) -> bool:  # noqa: ARG001
