@@ -21,7 +21,7 @@ from memcli.git.index_file import find_index
 from memcli.settings import JOURNAL
 from memcli.store.atomic import make_folder, remove_quietly, sync_folder, write_file
 from memcli.store.lock import locked, share
-from memcli.store.private import NAMES, is_private_name, work_tree_of
+from memcli.store.private import NAMES, can_write, is_private_name, work_tree_of
 from memcli.store.reading import read_regular
 
 _BASES = "waiting"
@@ -33,7 +33,8 @@ _SHARED: dict[str, int] = {}
 
 
 def copied(root: str, private: str, name: str) -> str:
-    """The copy in `local/` of a file or folder in the folder `private`, which cannot be written; made at first need.
+    """The copy in `local/` of a file or folder in the folder `private`, which cannot be written; made at first need. Where
+    `local/` cannot be written either, what is there is read, and nothing is made.
 
     As long as this process runs, nobody folds the copies of the store at `root`. Raises StoreError.
     """
@@ -41,6 +42,8 @@ def copied(root: str, private: str, name: str) -> str:
     top = name.split(os.sep, maxsplit=1)[0]
     source, copy, base = (os.path.join(folder, top) for folder in (private, local, os.path.join(local, _BASES)))
     if top in NAMES and not os.path.lexists(base):
+        if not can_write(local):
+            return os.path.join(private if os.path.lexists(source) and not os.path.lexists(copy) else local, name)
         if local not in _SHARED:
             make_folder(local)
             _SHARED[local] = share(os.path.join(local, _LOCK))

@@ -56,7 +56,7 @@ class Place:
         private = self._layout.private_folder
         if private != self._local:
             aside += self._claim_private(private)
-        if can_write(private):
+        if can_write(private) and can_write(self._local):
             from memcli.store.folding import fold
 
             if fold(self._layout.root, private):

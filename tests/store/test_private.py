@@ -263,6 +263,52 @@ def test_what_cannot_be_written_waits_and_is_folded_in(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="root cannot be bound by permissions elsewhere")
+@pytest.mark.parametrize("kind", ["clone", "used", "no repository", "with a copy"])
+def test_what_cannot_be_written_anywhere_is_read(tmp_path: Path, kind: str) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    if kind != "no repository":
+        repository(folder)
+    session = fill(folder)
+    assert memcli(folder, "on").returncode == 0
+    if kind == "clone":
+        git(folder, "add", ".")
+        git(folder, "commit", "-qm", "memory")
+        git(tmp_path, "clone", "-q", str(folder), str(tmp_path / "clone"))
+        folder = tmp_path / "clone"
+    if kind == "with a copy":
+        _close(folder / ".git")
+        assert memcli(folder, "remember", "We chose uv.", "--path", "tools/uv", "--propose").returncode == 0
+    before = _bytes(folder)
+    _close(folder)
+    try:
+        for line in (
+            ("list",), ("recall", "postgresql"), ("get", "db/choice"), ("search", "postgresql"), ("stats",), ("guard",), ("verify",),
+            ("export", "--out", "/dev/stdout"), ("inbox",), ("fsck",), ("session", "list"), ("restore", "--list"), ("audit", "--verify"),
+            ("trust", "--status"),
+        ):  # fmt: skip
+            told = memcli(folder, *line)
+            code = 3 if (kind, line) == ("no repository", ("guard",)) else 0  # without git there are no changes to look at
+            assert (told.returncode, len(told.stderr.splitlines()) < 2) == (code, True), (line, told.stderr)
+        assert "We chose PostgreSQL." in memcli(folder, "recall", "postgresql").stdout
+        doctor = memcli(folder, "doctor")
+        assert (doctor.returncode, "FAIL  store" in doctor.stdout) == (8, True)
+        if kind != "clone":
+            assert [one["id"] for one in json.loads(memcli(folder, "session", "list", "--json").stdout)] == [session]
+            assert "We chose Rust." in memcli(folder, "inbox", "--json").stdout
+        assert ("We chose uv." in memcli(folder, "inbox", "--json").stdout) == (kind == "with a copy")
+        for line in (
+            ("remember", "We use tabs.", "--path", "tools/tabs"), ("remember", "We use tabs.", "--path", "tools/tabs", "--propose"),
+            ("forget", "db/choice"), ("forget", "db/choice", "--purge", "--yes"), ("session", "start"), ("gc",),
+        ):  # fmt: skip
+            told = memcli(folder, *line)
+            assert (told.returncode, len(told.stderr.splitlines())) == (8, 1), (line, told.stderr)
+        assert _bytes(folder) == before
+    finally:
+        _open(folder)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="root cannot be bound by permissions elsewhere")
 def test_nothing_is_said_to_be_erased_that_cannot_be(tmp_path: Path) -> None:
     folder = repository(tmp_path / "shop")
     session = fill(folder)
