@@ -93,6 +93,7 @@ def place_file(path: str, data: bytes) -> int:
         beneath.replace(temp, path)
     except OSError:
         os.close(fd)
+        remove_quietly(temp)
         raise
     return fd
 
@@ -116,10 +117,14 @@ def replace_file(path: str, data: bytes) -> None:
     temp = os.path.join(folder, f".{name}{TEMP_MARK}{os.getpid()}")
     fd = open_own(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     try:
-        _write_all(fd, [data])
-    finally:
-        os.close(fd)
-    beneath.replace(temp, path)
+        try:
+            _write_all(fd, [data])
+        finally:
+            os.close(fd)
+        beneath.replace(temp, path)
+    except BaseException:
+        remove_quietly(temp)
+        raise
 
 
 def overwrite_file(path: str, data: bytes, sync: bool = False) -> None:

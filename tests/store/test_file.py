@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from memcli.codec.space import encode_space
 from memcli.errors import CorruptError, LockedError, MemcliError, StoreError
 from memcli.model.space import Change, Space
 from memcli.ports import Shelf, Store
-from memcli.store.atomic import TEMP_MARK, write_file
+from memcli.store.atomic import TEMP_MARK, create_file, place_file, replace_file, write_file
 from memcli.store.audit import AuditLog
 from memcli.store.file import FileStore
 from memcli.store.layout import Layout, find_root, make_root
@@ -114,7 +115,12 @@ def test_a_link_is_never_followed(store: Store, tmp_path: Path) -> None:
     assert target.read_text() == "{}"
 
 
-def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("write", "error"),
+    [(write_file, StoreError), (replace_file, OSError), (place_file, OSError), (create_file, OSError)],
+    ids=lambda one: one.__name__,
+)
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path, write: Callable[..., object], error: type[Exception]) -> None:
     file = tmp_path / "f"
     write_file(str(file), b"old")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -123,8 +129,8 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
-        with pytest.raises(StoreError, match="cannot write"):
-            write_file(str(file), b"x" * 5000)
+        with pytest.raises(error, match="cannot write" if error is StoreError else "File too large"):
+            write(str(file), b"x" * 5000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, handler)
