@@ -60,6 +60,7 @@ class CachedIndex:
         self._embedder_loaded = False
         self._lock = allocate_lock()
         self._warn = warn
+        self._has_warned = False
         self._progress = progress
 
     def view(self, snapshot: Snapshot) -> IndexedSpace:
@@ -171,8 +172,19 @@ class CachedIndex:
         except ErasedError:
             return self._synchronized(IN_MEMORY, snapshot), IN_MEMORY
         except (sqlite3.Error, OSError) as error:
-            self._warn(f"the cache cannot be kept ({_reason(error)}); this command works without it")
+            self._tell_why(error)
             return self._synchronized(IN_MEMORY, snapshot), IN_MEMORY
+
+    def _tell_why(self, error: sqlite3.Error | OSError) -> None:
+        """Warns once that there is no cache to work with, but not where another process is at work on it."""
+        if self._has_warned or getattr(error, "sqlite_errorcode", 0) & 0xFF in (
+            sqlite3.SQLITE_BUSY,
+            sqlite3.SQLITE_LOCKED,
+        ):
+            return  # of an extended error code the first byte is the plain one
+        self._has_warned = True
+        reason = (error.strerror if isinstance(error, OSError) else str(error)) or type(error).__name__
+        self._warn(f"the cache cannot be kept ({reason}); this command works without it")
 
     def _make(self, folder: str) -> None:
         with suppress(FileExistsError):
@@ -214,7 +226,7 @@ class CachedIndex:
                 self._make(self._live)
                 self._vectors = VectorFile(self._live, model, dimensions)
             except (sqlite3.Error, OSError) as error:
-                self._warn(f"vectors cannot be kept ({_reason(error)}); this command works without the cache")
+                self._tell_why(error)
                 self._vectors = VectorFile(None, model, dimensions)
         return self._embedder, self._vectors
 
@@ -232,7 +244,3 @@ def _catch_up(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> 
         synchronize(connection, snapshot, path, _FEW)
     except TooMuchError:
         raise _NotKeptError from None
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else str(error)) or type(error).__name__

@@ -140,6 +140,27 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
     assert answers(open_at(tmp_path)) == before
 
 
+def test_that_there_is_no_cache_is_said_once_and_a_busy_one_is_no_news(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = open_at(tmp_path)
+    fill(workspace)
+    before = answers(workspace)
+    fill(workspace, e="One more, so that the index must be written.")
+    rewrite(workspace.store, lambda space: space.drop(["mem_e"], NOW))
+    monkeypatch.setattr("memcli.index.database._BUSY_SECONDS", 0.01)
+    told: list[str] = []
+    index = tmp_path / ".memory" / "cache" / "main.index"
+    with closing(sqlite3.connect(index, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert answers(open_workspace({"root": str(tmp_path)}, os.environ, warn=told.append)) == before
+    assert told == []
+    shutil.rmtree(tmp_path / ".memory" / "cache")
+    (tmp_path / ".memory" / "cache").write_text("a file in the way")
+    answers(open_workspace({"root": str(tmp_path)}, os.environ, warn=told.append))
+    assert len(told) == 1, told
+
+
 def test_the_cache_follows_no_link(tmp_path: Path) -> None:
     workspace = open_at(tmp_path)
     fill(workspace)
