@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.cli.main import VERBS, load_command
 from memcli.cli.offer import TOOLS
 from memcli.settings import BESIDE
 from tests.cli.test_ingest import git
@@ -85,3 +86,11 @@ def test_a_list_has_the_date_of_a_commit_and_not_of_its_ingestion(
     assert "2026" not in row
     (section,) = json.loads(run("recall", "queue", "--json").out)["sections"]
     assert section["created_at"].startswith("2023-02-03")
+
+
+def test_no_line_of_a_description_is_indented_further() -> None:
+    for verb in VERBS:
+        command = load_command(verb)
+        for one in (command, *getattr(command, "commands", {}).values()):
+            lines = (one.help or "").splitlines()
+            assert [line for line in lines if line.startswith(" ")] == [], (verb, one.name)

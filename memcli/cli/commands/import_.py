@@ -44,11 +44,11 @@ class ImportOptions(Options):
 def command(session: Session, options: ImportOptions) -> None:
     """Import an export into its space, or into --space, completely or not at all. An export that was modified is refused.
 
-        Also imports from other tools: folders of Markdown notes, CLAUDE.md and AGENTS.md, architecture decision records
-        (ADR), the JSON Lines file of the MCP memory server, and JSON exports of mem0; and what `export --private` wrote in
-    another clone. Importing the same data again changes nothing.
+    Also imports from other tools: folders of Markdown notes, CLAUDE.md and AGENTS.md, architecture decision records (ADR), the
+    JSON Lines file of the MCP memory server, and JSON exports of mem0; and what `export --private` wrote in another clone.
+    Importing the same data again changes nothing.
 
-        Example: memcli import docs/adr
+    Example: memcli import docs/adr
     """
     if options.mode not in ("merge", "replace"):
         raise UsageError(f"no mode {options.mode!r}", "choose merge or replace")
