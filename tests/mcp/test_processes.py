@@ -103,6 +103,26 @@ def test_it_ends_with_its_input_and_prints_the_protocol_alone(project: Path) -> 
         assert process.returncode == 0
 
 
+def test_what_came_before_the_end_of_its_input_is_answered(project: Path) -> None:
+    Memory(project).init()
+    Memory(project).remember("We use uv, not pip.", path="tools/uv")
+    calls = [
+        {"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+        for n, (name, arguments) in enumerate(
+            [("recall", {"topic": "uv or pip?"}), ("get", {"refs": ["tools/uv"]}), ("get", {"refs": ["tools/uv"]})], 2
+        )
+    ]
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 4}}
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    lines = "".join(json.dumps(one) + "\n" for one in (HELLO, ready, *calls, cancel))
+    with started(project) as process:
+        out, _ = process.communicate(lines.encode(), timeout=30)
+        answers = {one["id"]: one for one in map(json.loads, out.splitlines())}
+        assert process.returncode == 0
+        assert answers.keys() - {4} == {1, 2, 3}
+        assert all("We use uv" in answers[n]["result"]["content"][0]["text"] for n in (2, 3))
+
+
 CLIENT = """
 import subprocess, sys, time
 child = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
