@@ -53,7 +53,7 @@ class _Unanswered:
 
         async with requests:
             async for item in client:
-                message = getattr(item, "message", None)  # what cannot be read is an exception
+                message: Any = getattr(item, "message", None)  # what cannot be read is an exception
                 if getattr(message, "method", "") == "notifications/cancelled":  # and is never answered
                     self._ids.discard((message.params or {}).get("requestId"))
                 elif hasattr(message, "method") and hasattr(message, "id"):

@@ -288,7 +288,9 @@ def test_what_cannot_be_written_anywhere_is_read(tmp_path: Path, kind: str) -> N
             ("trust", "--status"),
         ):  # fmt: skip
             told = memcli(folder, *line)
-            code = 3 if (kind, line) == ("no repository", ("guard",)) else 0  # without git there are no changes to look at
+            code = (
+                3 if (kind, line) == ("no repository", ("guard",)) else 0
+            )  # without git there are no changes to look at
             assert (told.returncode, len(told.stderr.splitlines()) < 2) == (code, True), (line, told.stderr)
         assert "We chose PostgreSQL." in memcli(folder, "recall", "postgresql").stdout
         doctor = memcli(folder, "doctor")
