@@ -298,3 +298,15 @@ def test_the_probe_lets_every_address_through(address: str) -> None:
 
 def test_an_address_alone_in_a_text_is_found() -> None:
     assert detector().redact("x@mail.163.com")[0] == "[REDACTED:email]"
+
+
+@pytest.mark.parametrize(
+    "text", ['+@pytest.mark.parametrize("a", [1])', "-@app.route.get", "+@click.option", "see foo@bar.baz() for more"]
+)
+def test_a_decorator_or_a_call_is_no_address(text: str) -> None:
+    assert detector().redact(text)[0] == text
+
+
+@pytest.mark.parametrize("text", ["+ann@acme.io", "-ann@acme.io", "+ Mail ann+news@acme.io."])
+def test_an_address_in_a_diff_is_found(text: str) -> None:
+    assert "acme" not in detector().redact(text)[0]
