@@ -6,6 +6,7 @@ from memcli.claims.alignment import Pair, is_of_others, pairs, same_terms
 from memcli.claims.claim import Claim
 from memcli.claims.conflicts import OWNER, QUANTITY, SLOT, Conflict, conflicts
 from memcli.claims.values import differ, missing, share_value, values_of
+from memcli.claims.words import change_places
 from memcli.model.findings import CONTRADICTS, DUPLICATES
 from memcli.record import Record
 
@@ -38,13 +39,14 @@ def compare(new: Claim, old: Claim, cosine: float | None = None) -> Finding | No
 
 def is_compatible(new: Claim, old: Claim) -> bool:
     """Whether nothing in two texts keeps them from saying the same: they are read whole, do not differ in what could be a
-    contradiction, speak of the same thing, and not each has a value that the other has not."""
+    contradiction, speak of the same thing, in the same order, and not each has a value that the other has not."""
     return (
         new.is_whole
         and old.is_whole
         and next(conflicts(new, old), None) is None
         and not _is_other(new, old)
         and not differ(values_of(new.text), values_of(old.text))
+        and not change_places(new.text, old.text)
     )
 
 

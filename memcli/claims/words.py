@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -111,3 +112,22 @@ def _longest(words: Sequence[Word], at: int) -> tuple[int, Sequence[Word]]:
             if written is not None:
                 return length, [_word(word, is_first=True) for word in written]
     return 1, words[at : at + 1]
+
+
+def change_places(one: str, other: str) -> bool:
+    """Whether nearly the same words stand in another order, as in "A before B" and "B before A"; a clause that moved as a
+    whole, as from the end to the beginning, changes nothing."""
+    sides = [[word.low for word in read(text) if word.stem and word.low not in _ARTICLES] for text in (one, other)]
+    shared = Counter(sides[0]) & Counter(sides[1])
+    if shared.total() < _NEARLY_ALL * max(map(len, sides)):
+        return False
+    left, right = ([word for word in side if shared[word] == side.count(word)] for side in sides)
+    while left and right and left[0] == right[0]:
+        left, right = left[1:], right[1:]
+    while left and right and left[-1] == right[-1]:
+        left, right = left[:-1], right[:-1]
+    return sorted(left) == sorted(right) and not any(left[n:] + left[:n] == right for n in range(len(left) or 1))
+
+
+_ARTICLES = frozenset(("a", "an", "the"))
+_NEARLY_ALL = 0.8

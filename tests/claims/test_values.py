@@ -143,3 +143,31 @@ def test_a_text_that_is_too_long_to_read_repeats_nothing() -> None:
     long = "The cache of pages holds 64 MB. " * 200
     finding = found(f"{long} The default model is gpt-7.", f"{long} The default model is gpt-4o-mini.", 1.0)
     assert finding is None or finding.kind != DUPLICATES
+
+
+@pytest.mark.parametrize("cosine", COSINES)
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Deploy to staging before production.", "Deploy to production before staging."),
+        ("We prefer tabs over spaces in Go.", "We prefer spaces over tabs in Go."),
+        ("Bug fixes go to branch stable, features to branch main.", "Bug fixes go to branch main, features to branch stable."),
+    ],
+)  # fmt: skip
+def test_what_changes_places_is_no_duplicate(one: str, other: str, cosine: float | None) -> None:
+    finding = found(one, other, cosine)
+    assert finding is None or finding.kind != DUPLICATES
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Deploy to staging before production.", "Before production, deploy to staging."),
+        ("In Go files we use tabs for indents.", "We use tabs for indents in Go files."),
+        ("The cache is cleared at noon.", "The cache is cleared at noon!"),
+    ],
+)
+def test_a_clause_that_moves_changes_nothing(one: str, other: str) -> None:
+    finding = found(one, other, None)
+    assert finding is not None
+    assert finding.kind == DUPLICATES
