@@ -113,7 +113,7 @@ def is_assigned_secret(value: str, before: str, after: str) -> bool:
         return False
     if label is not Label.PASSWORD:
         named = ARGUMENT.match(value)
-        return is_token(value[named.end() - 1 :] if named else value, label)
+        return is_token(value[named.end() :] if named else value, label)
     if sign and "," in sign[0]:  # words of a list may stand there, and bare words name things
         if not _SAYS_NAME.search(before[: sign.start() + sign[0].index(",")]):
             return False  # the password itself is an argument, in a variable

@@ -70,7 +70,7 @@ _TERM = re.compile(
     r"2fa|mfa|i18n|l10n|k8s|ipv\d|tls|1password|log4j|ec2|http/?\d|p\d\d\b|c\+\+|os/?2|web\d|python\d|postgres\d|es\d)",
     re.IGNORECASE,
 )
-ARGUMENT = re.compile(r"(?:[a-z]{2,}(?:[_-][a-z]+)*|[A-Z]{2,}(?:_[A-Z]+)*)=[^=]")
+ARGUMENT = re.compile(r"(?:[a-z]{2,}(?:[_-][a-z]+)*|[A-Z]{2,}(?:_[A-Z]+)*)=(?=[^=]{1,200}={0,2}\Z)")
 _BRACKETED = re.compile(r"[*&!-]{0,2}[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*[(\[{<]")
 _ODD = re.compile(r"[a-z][A-Z](?![a-z]{2})|[A-Z][a-z](?=[A-Z])|\d(?=[A-Za-z])")
 _ACRONYM = re.compile(r"[A-Z]{2,6}-?\d{0,4}\Z")
