@@ -51,7 +51,7 @@ NO_GRACE: Step = (
     "--set",
     "ttl_days=365",
 )
-TRASH = "/local/trash/"
+TRASH = "/trash/"
 """Where what is deleted goes with `NO_GRACE` too, when it cannot be read whether the store is trusted."""
 PRIVATE: Step = ("space", "policy", "main", "--set", "visibility=private")
 PROPOSED = (*FIRST, ("remember", "Proposed.", "--path", "in/box", "--id", "mem_new", "--propose"))
