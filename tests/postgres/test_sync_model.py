@@ -32,8 +32,8 @@ from tests.postgres.proxy import Proxy
 from tests.postgres.test_sync import Served
 from tests.servers import new_schema
 
-SEEDS = int(os.environ.get("MEMCLI_SYNC", "2"))
-STEPS = int(os.environ.get("MEMCLI_SYNC_STEPS", "50"))
+SEEDS = int(os.environ.get("MEMCLI_SYNC", "1"))
+STEPS = int(os.environ.get("MEMCLI_SYNC_STEPS", "30"))
 NAMES = ("a", "b", "c")
 _LIE = """CREATE FUNCTION lie() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {} END $$;
     CREATE TRIGGER lie BEFORE INSERT OR UPDATE OR DELETE ON memory FOR EACH ROW EXECUTE FUNCTION lie()"""
