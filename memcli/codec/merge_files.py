@@ -33,7 +33,7 @@ def merge_files(base: Window, ours: Window, theirs: Window) -> tuple[Merged, Ite
         return merged, [encode_space(merged.space)]
 
 
-class _Version(Record):
+class _MergeInput(Record):
     """One version: its header, the bytes around its memories, these, and their digests in the same order."""
 
     header: Space
@@ -82,7 +82,7 @@ def _merge_parts(*files: Window) -> tuple[Merged, Iterable[Piece]]:
     return merged, SpliceShelf(files[1], "ours").spliced(change)
 
 
-def _version(file: Window) -> _Version:
+def _version(file: Window) -> _MergeInput:
     found = framed(file, "a version")
     if found is None:
         raise OddError
@@ -92,4 +92,4 @@ def _version(file: Window) -> _Version:
     digests = [blake2b(items.stored(n), digest_size=16).digest() for n in range(len(items))]
     if len(set(digests)) < len(digests):
         raise OddError
-    return _Version(header, rest, items, digests)
+    return _MergeInput(header, rest, items, digests)

@@ -23,7 +23,7 @@ Progress = Callable[[int, int], None]
 """Told (done, total) while long work goes on."""
 
 
-class Memories(Protocol):
+class MemoryStream(Protocol):
     """A space that is read without all of it in memory."""
 
     def memories(self, *keys: str) -> Iterator[Memory]:
@@ -31,7 +31,7 @@ class Memories(Protocol):
         depth, and maybe others. Raises CorruptError."""
 
 
-class Snapshot(Memories, Protocol):
+class Snapshot(MemoryStream, Protocol):
     """One version of a space, held open: later writes do not change what it reads."""
 
     @property
@@ -63,7 +63,7 @@ class Snapshot(Memories, Protocol):
         """Lets go of the file."""
 
 
-class Shelf(Memories, Referred, Protocol):
+class Shelf(MemoryStream, Referred, Protocol):
     """A space under its lock: memories are looked up in it without reading the rest. All raise CorruptError."""
 
     @property
