@@ -97,12 +97,14 @@ class Held:
 
 @contextmanager
 def locked(
-    path: str, what: str, wait: float = WAIT_SECONDS, unless: Callable[[], bool] | None = None
+    path: str, what: str, wait: float = WAIT_SECONDS, unless: Callable[[], bool] | None = None, *, queues: bool = True
 ) -> Iterator[Held | None]:
     """Holds the lock file at `path` for as long as the block runs; waits at most `wait` seconds, which may be infinite.
 
     When the lock is not free, `unless` is asked now and then; once it says yes, the block runs without the lock
-    and gets None. The file is never removed: another process may have it open, and two files would be two locks.
+    and gets None. Without `queues` the lock is tried now and then, out of turn: a turn in the kernel's queue cannot be
+    taken back, and one that was given up still has the lock for a moment when it comes.
+    The file is never removed: another process may have it open, and two files would be two locks.
     Raises LockedError when the wait is over, StoreError when the file cannot be opened.
     """
     try:
@@ -111,7 +113,7 @@ def locked(
         hint = hint_of(error, "check the permissions of .memory/local")
         raise StoreError(f"cannot open the lock of {what}: {error.strerror}", hint) from None
     try:
-        yield Held(fd) if _acquire(fd, what, wait, unless) else None
+        yield Held(fd) if _acquire(fd, what, wait, unless, queues) else None
     finally:
         with suppress(OSError):
             os.close(fd)
@@ -129,7 +131,7 @@ def share(path: str) -> int:
     return fd
 
 
-def _acquire(fd: int, what: str, wait: float, unless: Callable[[], bool] | None) -> bool:
+def _acquire(fd: int, what: str, wait: float, unless: Callable[[], bool] | None, queues: bool) -> bool:
     end = time.monotonic() + wait
     turn: _Turn | None = None
     while True:
@@ -148,6 +150,9 @@ def _acquire(fd: int, what: str, wait: float, unless: Callable[[], bool] | None)
             raise LockedError(
                 f"{what} is locked by another process (waited {wait:g} s)", "try again when it has finished"
             )
+        if not queues:
+            time.sleep(min(left, _LOOK_SECONDS))
+            continue
         turn = turn or _Turn(fd)
         turn.wait(min(left, _LONGEST_SECONDS if unless is None else _LOOK_SECONDS))
 
@@ -168,7 +173,7 @@ def held(path: str, what: str, now: str) -> Iterator[None]:
     """Holds the lock file at `path` while the block runs, and leaves in it who does. Raises LockedError, StoreError."""
     stack = ExitStack()
     try:
-        lock = stack.enter_context(locked(path, what, wait=_PATIENCE_SECONDS))
+        lock = stack.enter_context(locked(path, what, wait=_PATIENCE_SECONDS, queues=False))
     except LockedError as error:
         holder = holder_of(path, what)
         by = f" by process {holder.pid}, since {holder.since}" if holder and holder.pid else ""

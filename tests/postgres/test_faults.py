@@ -93,7 +93,7 @@ def test_wherever_the_connection_is_cut_an_outcome_is_true(
     store_on(server).submit("main", request("first"))
     assert attempt(proxy, schema, "whole", -1, by_mail=by_mail) is None
     parts = proxy.parts
-    assert parts > 20
+    assert parts > 10  # some 20: what is sent in quick succession may come as one
     proxy.is_final = is_final
     outcomes: dict[str, int] = {"committed": 0, "not": 0, "unknown": 0}
     for cut_at in range(1, parts + 1, 2 if is_final else 1):  # what is final costs a time-out each
@@ -125,7 +125,7 @@ def test_wherever_the_server_falls_silent_a_write_ends_in_time(
     monkeypatch.setenv("PGCONNECT_TIMEOUT", "2")
     store_on(server).submit("main", request("first"))
     assert attempt(proxy, schema, "whole", -1, by_mail=by_mail) is None
-    parts = proxy.parts
+    parts, errors = proxy.parts, 0
     for silent_at in {0, *range(2, parts, 9), parts - 1}:
         proxy.silent_at = silent_at
         begun = time.monotonic()
@@ -134,11 +134,13 @@ def test_wherever_the_server_falls_silent_a_write_ends_in_time(
         proxy.silent_at = -1
         proxy.cut()
         is_there = f"notes/n{silent_at}" in paths(server)
-        if error is None:  # the server had nothing left to say
-            assert (is_there, silent_at >= parts - 4) == (True, True)
+        if error is None:  # the server had answered: it takes more parts one time and fewer another
+            assert is_there
         else:
+            errors += 1
             assert (error.exit_code, error.message.count("\n")) == (8, 0)
             assert "cannot tell" in error.message or not is_there
+    assert errors > 2
 
 
 def test_a_reader_does_not_ask_a_silent_server_twice(

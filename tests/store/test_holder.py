@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,16 @@ def test_who_holds_it_is_told(tmp_path: Path):
     assert holder_of(lock, "it") is None
     with held(lock, "it", WHEN):
         pass
+
+
+def test_who_gave_up_waiting_never_gets_the_lock(tmp_path: Path):
+    """A turn in the kernel's queue outlives the wait, and would look like a holder."""
+    lock = str(tmp_path / "x.lock")
+    with held(lock, "it", WHEN):
+        before = threading.active_count()
+        with pytest.raises(LockedError), held(lock, "it", WHEN):
+            pass
+        assert threading.active_count() == before
 
 
 def test_an_error_inside_is_not_taken_for_the_lock(tmp_path: Path):
