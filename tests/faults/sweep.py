@@ -3,7 +3,7 @@
     python -m tests.faults.sweep                 # from inside, kills and errors: seconds to minutes
     python -m tests.faults.sweep --strace        # every system call, by strace
     python -m tests.faults.sweep --faults kill --case remember --case gc
-    python -m tests.faults.sweep --short         # as CI does: kills at every third place where the files differ, errors at some points
+    python -m tests.faults.sweep --short         # as CI does: ten kills where the files differ and as many errors, from the first to the last call
 
 Prints a line for each command and exits with 1 when a promise was broken.
 """
@@ -46,16 +46,18 @@ class Row:
     seconds: float = 0.0
 
 
-def sweep(case: Case, kinds: tuple[str, ...], *, outside: bool, every: int, folder: str | None) -> Row:
-    """Strikes one case at each `every`-th of its points with each of `kinds` in turn."""
+def sweep(case: Case, kinds: tuple[str, ...], *, outside: bool, every: int, most: int, folder: str | None) -> Row:
+    """Strikes one case at each `every`-th of its points with each of `kinds` in turn; `most` bounds kills and errors each."""
     started = time.monotonic()
     row = Row(case.name)
     with tempfile.TemporaryDirectory(prefix="memcli-faults-", dir=folder or fast_folder()) as base:
         scene = Scene(Path(os.path.realpath(base)))
         try:
             states = golden(scene, case)
-            runs = _outside if outside else _inside
-            for where, kind, ended, hit in runs(scene, case, states, kinds, every, row):
+            runs = _outside(scene, case, states, kinds, every, row)
+            if not outside:
+                runs = _inside(scene, case, states, kinds, every, most, row)
+            for where, kind, ended, hit in runs:
                 row.runs["kill" if kind in inject.KILLS else "error"] += 1
                 row.missed += not hit
                 row.killed += ended.code == -9
@@ -74,7 +76,7 @@ Run = tuple[str, str, Ended, bool]
 
 
 def _inside(
-    scene: Scene, case: Case, states: Golden, kinds: tuple[str, ...], every: int, row: Row
+    scene: Scene, case: Case, states: Golden, kinds: tuple[str, ...], every: int, most: int, row: Row
 ) -> Iterator[Run]:  # fmt: skip
     listed = scene.base / "calls"
     scene.reset(states.template)
@@ -90,12 +92,12 @@ def _inside(
     lines = [line.split("\t") for line in listed.read_text().splitlines()]
     calls = [inject.Call(name, path, data == "1", changes == "1") for name, path, data, changes in lines]
     turn = CASES.index(case)  # so that cases which make the same calls meet other faults at them
-    kills = inject.distinct(calls)[turn % 3 :: 3] if every > 1 else range(len(calls))
+    places = set(inject.distinct(calls) if every > 1 else range(len(calls)))
     row.points = sum(not call.path.startswith(_INPUTS) for call in calls)
-    for fault in inject.faults(calls, kinds):
-        is_chosen = fault.at in kills if fault.kind == "kill" else _is_chosen(fault.at + turn, fault.kind, kinds, every)
-        if not is_chosen or calls[fault.at].path.startswith(_INPUTS):
-            continue
+    found = [fault for fault in inject.faults(calls, kinds) if not calls[fault.at].path.startswith(_INPUTS)]
+    kills = [fault for fault in found if fault.kind == "kill" and fault.at in places]
+    errors = [f for f in found if f.kind != "kill" and _is_chosen(f.at + turn, f.kind, kinds, every)]
+    for fault in (*_spread(kills, most, turn), *_spread(errors, most, turn)):
         scene.reset(states.template)
         ended = scene.run(case.arguments, case.stdin, inject.Watched(str(scene.work), fault).install)
         call = calls[fault.at]
@@ -120,6 +122,14 @@ def _outside(
 def _is_chosen(at: int, kind: str, kinds: tuple[str, ...], every: int) -> bool:
     """With `every` above 1, each point meets some of the kinds, and each kind some of the points."""
     return kind == "kill" or (at + kinds.index(kind)) % every == 0
+
+
+def _spread(found: list[inject.Fault], most: int, turn: int) -> list[inject.Fault]:
+    """At most so many of them, from the first to the last; other ones at another turn."""
+    if len(found) <= most:
+        return found
+    step = len(found) / most
+    return [found[int((n + turn % 5 / 5) * step)] for n in range(most)]
 
 
 def table(rows: list[Row], known: int) -> str:
@@ -151,7 +161,7 @@ def main() -> int:
         "--every",
         type=int,
         default=1,
-        help="errors at every N-th point only, and kills at every third one where the files differ",
+        help="errors at every N-th point only, and kills where the files differ",
     )
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--short", action="store_true", help="some commands, and each error at some points")
@@ -164,7 +174,8 @@ def main() -> int:
     kinds = tuple(given.faults.split(",")) if given.faults else default
     chosen = cases(*(SHORT if given.short and not given.case else given.case))
     every = 2 * len(kinds) if given.short else given.every
-    tasks = [(case, kinds, given.strace, every, given.dir) for case in chosen]
+    most = 10 if given.short else sys.maxsize
+    tasks = [(case, kinds, given.strace, every, most, given.dir) for case in chosen]
     with multiprocessing.get_context("spawn").Pool(given.jobs, warm_up) as pool:
         rows = []
         for row in pool.imap(_task, tasks):
@@ -177,9 +188,9 @@ def main() -> int:
     return int(any(row.problems for row in rows))
 
 
-def _task(task: tuple[Case, tuple[str, ...], bool, int, str | None]) -> Row:
-    case, kinds, outside, every, folder = task
-    return sweep(case, kinds, outside=outside, every=every, folder=folder)
+def _task(task: tuple[Case, tuple[str, ...], bool, int, int, str | None]) -> Row:
+    case, kinds, outside, every, most, folder = task
+    return sweep(case, kinds, outside=outside, every=every, most=most, folder=folder)
 
 
 if __name__ == "__main__":
