@@ -173,8 +173,8 @@ def own(path: str) -> None:
             os.chmod(name, 0o600, dir_fd=folder)
 
 
-def open_database(path: str, timeout: float = _BUSY_SECONDS) -> sqlite3.Connection:
-    """Opens the database at `path`, a file that is there. Raises sqlite3.Error, and OSError for a link on the way to it.
+def open_database(path: str, timeout: float | None = None) -> sqlite3.Connection:
+    """Opens the database at `path`, a file that is there; whoever finds it busy waits `timeout` seconds. Raises sqlite3.Error, and OSError for a link on the way to it.
 
     Whoever asks it for more than it has, calls `check_tables` first: until then a statement that takes long is ended.
     SQLite opens by path alone: of a descriptor in /proc it asks for the name. So the file is looked at by descriptor, and
@@ -185,8 +185,9 @@ def open_database(path: str, timeout: float = _BUSY_SECONDS) -> sqlite3.Connecti
     with beneath.at(path) as (name, folder):
         known = os.lstat(name, dir_fd=folder)
         place = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+        wait = _BUSY_SECONDS if timeout is None else timeout
         connection = sqlite3.connect(
-            f"file:///{place}?mode=rw", timeout, isolation_level=None, check_same_thread=False, uri=True
+            f"file:///{place}?mode=rw", wait, isolation_level=None, check_same_thread=False, uri=True
         )
         if not os.path.samestat(known, os.stat(path)):
             connection.close()

@@ -222,7 +222,7 @@ def deep(repo: Repo) -> Iterator[str]:
     """A folder deeper than Python's own stack, removed by a program that can, as pytest could not."""
     folder = str(repo.root / "d")
     os.mkdir(folder)
-    for _ in range(1500):
+    for _ in range(1100):
         folder += "/d"
         os.mkdir(folder)
     yield folder

@@ -1,4 +1,4 @@
-"""Every tool, resource and prompt on a store of 5,000 memories: no result exceeds the cap, and pages lead through all of it."""
+"""Every tool, resource and prompt on a store of 1,500 memories: no result exceeds the cap, and pages lead through all of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memcli.mcp.answers import MOST_TOKENS
 from memcli.model.tokens import count_tokens
 from tests.mcp.conftest import in_process, text
 
-MANY = 5_000
+MANY = 1_500
 WORDS = "auth cache queue token deploy index table retry limit worker shard schema".split()
 Ask = Callable[[str | None], Awaitable[str]]
 
@@ -35,7 +35,7 @@ def filled(project: Path) -> str:
         ).encode(),
         no_check=True,
     )
-    for n in range(200):
+    for n in range(120):
         memory.space_create(f"space{n}")
     session = str(memory.session_start()["id"])
     memory.session_add(session, "word " * 20_000)
@@ -59,17 +59,17 @@ def test_no_result_exceeds_the_cap(project: Path) -> None:
     stored = Memory(project).list()
     refs = [memory["id"] for memory in stored]
     calls: dict[str, dict[str, Any]] = {
-        "recall": {"topic": "retry limit of the worker queue", "limit": 3_000},
+        "recall": {"topic": "retry limit of the worker queue", "limit": MANY},
         "remember": {"text": "One more rule. " * 4_000},
         "get": {"refs": refs},
         "context": {"query": "retry limit of the worker queue", "session": session, "total": 1_000_000},
         "feedback": {"refs": refs, "helpful": True},
-        "search": {"limit": 3_000},
+        "search": {"limit": MANY},
         "list": {},
         "session": {"id": session},
-        "forget": {"refs": ["module1", "module2", *(f"module{n}" for n in range(3, 60))], "recursive": True},
+        "forget": {"refs": ["module1", "module2", *(f"module{n}" for n in range(3, 30))], "recursive": True},
         "link": {"start": refs[-1], "end": refs[-2]},
-        "tag": {"refs": refs[3_000:], "add": ["seen"]},
+        "tag": {"refs": refs[MANY // 2 :], "add": ["seen"]},
         "verify": {},
     }
     uris = [

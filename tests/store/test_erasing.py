@@ -190,6 +190,7 @@ def test_an_erasure_that_was_held_up_is_finished_later(
 ) -> None:
     name = path_of(filled)
     monkeypatch.setattr("memcli.index.erasing._WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("memcli.index.database._BUSY_SECONDS", 0.1)
     with sqlite3.connect(tmp_path / ".memory/cache/main.index", isolation_level=None) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM memory").fetchone()
