@@ -34,7 +34,8 @@ def memories(draw: st.DrawFn) -> Memory:
         raw=draw(texts),
         summary_micro=draw(texts),
         tags=tuple(draw(st.lists(words, max_size=3))),
-        metadata=draw(st.dictionaries(words | st.just("hash"), json_values | words, max_size=3)),
+        metadata=draw(st.dictionaries(words, json_values, max_size=2))
+        | draw(st.fixed_dictionaries({}, optional={"hash": words})),
         relevance=draw(st.sampled_from(RELEVANCES)),
         pinned=draw(st.booleans()),
         created_at=draw(times),

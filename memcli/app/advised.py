@@ -8,7 +8,7 @@ from memcli.app.candidate import Describe, follows, is_read
 from memcli.codec.canonical import encode
 from memcli.codec.space import memory_digest
 from memcli.model.links import is_found, link_key, union
-from memcli.model.memory import Json, Memory, holds
+from memcli.model.memory import Json, Memory, holds, increased
 from memcli.model.names import text_hash
 from memcli.model.space import Change
 from memcli.model.tokens import count_tokens
@@ -125,9 +125,9 @@ def _merged(into: Memory, target: Memory, text: str, now: str, describe: Describ
         into, **{"summary_micro": "", "summary_short": "", "summary_long": "", **made},
         raw=text, metadata=metadata, importance=max(into.effective_importance(), target.effective_importance()),
         confidence=min(into.confidence, target.confidence), trust=min(into.trust, target.trust),
-        provenance=_provenance(into, target), strength=into.strength + target.strength, links=union((), links, link_key),
+        provenance=_provenance(into, target), strength=increased(into.strength, target.strength), links=union((), links, link_key),
         triggers=union(into.triggers, target.triggers), anchors=union(into.anchors, target.anchors, encode),
-        updated_at=now, version=into.version + 1,
+        updated_at=now, version=increased(into.version),
     )  # fmt: skip
     merged = screened(consistent(replace(merged, tags=union(merged.tags, target.tags))))
     return None if is_marked(merged) else merged

@@ -15,7 +15,7 @@ from memcli.codec.space import encode_space, memory_digest
 from memcli.codec.splice import SpliceShelf
 from memcli.errors import ChangedError, ConflictError, CorruptError, NotFoundError, UsageError
 from memcli.model.links import is_found
-from memcli.model.memory import SESSION, Json, Memory
+from memcli.model.memory import SESSION, Json, Memory, increased
 from memcli.model.names import check_tag, text_hash
 from memcli.model.references import elsewhere
 from memcli.model.shapes import MEMORY_FIELDS
@@ -244,7 +244,7 @@ def _forget_below(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
 def _edition(before: Memory, after: Memory, now: str) -> Memory:
     """`after` as the next version of `before`; a new date alone makes no version."""
     is_edited = replace(after, updated_at=before.updated_at) != before
-    return replace(after, updated_at=now, version=before.version + is_edited)
+    return replace(after, updated_at=now, version=increased(before.version, is_edited))
 
 
 def _check_unchanged(memory: Memory, expected: Memory, names: Iterable[str]) -> None:

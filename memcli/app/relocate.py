@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memcli.app.workspace import Workspace
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import Json, Memory, increased
 from memcli.model.names import check_path
 from memcli.model.shapes import OBSERVED
 from memcli.model.space import Change
@@ -41,7 +41,7 @@ def relocate(workspace: Workspace, moves: Sequence[tuple[Place, Place]]) -> int:
             rest = memory.path.removeprefix(old.path)
             is_apart = rest == memory.path or (rest and not rest.startswith("/"))
             if is_apart or shelf.at(new.path + rest) is not None:
-                apart.append(replace(memory, version=memory.version + 1))
+                apart.append(replace(memory, version=increased(memory.version)))
             else:
                 changed.append(_moved(memory, old, replace(new, path=new.path + rest), now))
         count = len(changed) + len(apart)
@@ -73,7 +73,7 @@ def _moved(memory: Memory, old: Place, new: Place, now: str) -> Memory:
         provenance=provenance,
         anchors=tuple(_anchor(anchor, old.name, new.name) for anchor in memory.anchors),
         updated_at=now,
-        version=memory.version + 1,
+        version=increased(memory.version),
     )
 
 

@@ -13,7 +13,7 @@ from memcli.codec.canonical import encode
 from memcli.codec.memory import LIST_FIELDS
 from memcli.errors import UsageError
 from memcli.model.links import is_found, link_key, union
-from memcli.model.memory import Json, Memory, holds
+from memcli.model.memory import Json, Memory, holds, increased
 from memcli.model.names import marked, memory_id, short_digest, text_hash
 from memcli.model.references import SUPERSEDES, removal, without_dangling
 from memcli.model.shapes import MEMORY_FIELDS
@@ -62,7 +62,7 @@ class Upserter:
         elif (updated := self._merged(existing, candidate)) == existing:
             outcome = _outcome("deduplicated", existing)
         else:
-            outcome = self._put(replace(updated, updated_at=self._now, version=existing.version + 1), "updated")
+            outcome = self._put(replace(updated, updated_at=self._now, version=increased(existing.version)), "updated")
         if candidate.given.get("links") or candidate.given.get("superseded_by"):
             self._linked[str(outcome["id"])] = None
         return outcome
@@ -84,7 +84,7 @@ class Upserter:
         candidate = replace(candidate, given={**inherited, **candidate.given})
         until = max(min(old.valid_until or self._now, self._now), old.valid_from or "")
         before = old
-        old = replace(old, valid_until=until, updated_at=self._now, version=old.version + 1)
+        old = replace(old, valid_until=until, updated_at=self._now, version=increased(old.version))
         if candidate.given["path"] == old.path:
             old = replace(old, path=self._free_path(marked(old.path, "superseded"), old.hash, old.id))
         self.keep(old)
@@ -103,7 +103,7 @@ class Upserter:
         for same in self.draft.find_by_hash(candidate.hash):
             if same.id != first.id and holds(same, self._now):
                 ended = replace(same, superseded_by=first.id, valid_until=self._now, updated_at=self._now)
-                self.keep(replace(ended, version=same.version + 1))
+                self.keep(replace(ended, version=increased(same.version)))
         candidate = replace(candidate, given=self._resolved(candidate.given))
         return self._put(_confirmed(first, candidate, self._now), "deduplicated")
 
@@ -249,7 +249,7 @@ def _confirmed(existing: Memory, candidate: Candidate, now: str) -> Memory:
     given = candidate.given
     return replace(
         existing,
-        strength=existing.strength + 1,
+        strength=increased(existing.strength),
         tags=union(existing.tags, given.get("tags", ())),
         links=union(existing.links, given.get("links", ()), link_key),
         anchors=given.get("anchors") or existing.anchors,

@@ -11,7 +11,7 @@ from memcli.app.workspace import Workspace
 from memcli.code.anchors import Anchor, is_inside, read, renewed
 from memcli.errors import UsageError
 from memcli.model.anchors import GONE, Checked
-from memcli.model.memory import TRIGGERED_KINDS, Json, Memory
+from memcli.model.memory import TRIGGERED_KINDS, Json, Memory, increased
 from memcli.model.space import Change
 from memcli.policy.triggers import lost_globs, path_triggers
 from memcli.ports import Shelf
@@ -208,7 +208,7 @@ def _write(workspace: Workspace, space: str, before: dict[str, Memory], after: d
         found = [m for name in after if (m := shelf.get(name)) is not None and m.anchors == before[name].anchors]
         done.clear()
         done.update(m.id for m in found)
-        changed = (replace(m, anchors=after[m.id].anchors, updated_at=now, version=m.version + 1) for m in found)
+        changed = (replace(m, anchors=after[m.id].anchors, updated_at=now, version=increased(m.version)) for m in found)
         return Change(tuple(changed), now=now)
 
     workspace.store.update(space, apply)

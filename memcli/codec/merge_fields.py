@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from memcli.codec.canonical import encode
-from memcli.model.memory import Json
+from memcli.model.memory import Json, increased
 from memcli.model.names import text_hash
 from memcli.record import Record, field
 
@@ -15,7 +15,6 @@ DELETED = "deleted"
 """Stands for a field in a conflict between a deletion and an edit."""
 
 _MISSING = object()
-_LARGEST = 2**63 - 1
 _DEFAULTS: Mapping[str, Json] = {
     "pinned": False, "relevance": "medium", "raw": "", "summary_micro": "", "summary_short": "", "summary_long": "",
     "tags": [], "metadata": {}, "policy": {},
@@ -161,13 +160,13 @@ def _same(first: Json, second: Json) -> bool:
 def _strength(base: Json, newer: Json, older: Json) -> Json:
     """What both sides added to it; what is confirmed on either side is confirmed."""
     was, new, old = (1 if n is _MISSING else int(n) for n in (base, newer, older))
-    return min(max(0, new + old - was), _LARGEST)
+    return max(0, increased(new, old - was))
 
 
 def _version(base: Json, newer: Json, older: Json) -> Json:
     """The higher of the two; one more when both were edited, for the result is a text that neither side has."""
     was, new, old = (1 if n is _MISSING else int(n) for n in (base, newer, older))
-    return min(max(new, old) + (min(new, old) > was), _LARGEST)
+    return increased(max(new, old), min(new, old) > was)
 
 
 def _link_place(link: Json) -> bytes:

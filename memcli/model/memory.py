@@ -10,6 +10,9 @@ from memcli.record import Record, field
 Json = Any
 """A JSON value: None, bool, int, float, str, list or dict."""
 
+LARGEST = 2**53 - 1
+"""The largest whole number that is stored: every reader of JSON holds it exactly."""
+
 SESSION = "session"
 """The scope of what lasts as long as a session."""
 EXTRACTED = "extracted"
@@ -100,6 +103,11 @@ class Memory(Record, kw_only=True):
 def holds(memory: Memory, at: str) -> bool:
     """Whether the memory is neither superseded nor past its time at `at`."""
     return memory.superseded_by is None and (memory.valid_until is None or at < memory.valid_until)
+
+
+def increased(count: int, by: int = 1) -> int:
+    """A counter after an increment; it stays at the largest number that may be stored."""
+    return min(count + by, LARGEST)
 
 
 def default_importance(kind: str) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from typing import Any
 
 from memcli.errors import UsageError
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import Json, Memory, increased
 from memcli.model.names import check_space
 from memcli.model.space import Change, Referred
 from memcli.record import replace
@@ -65,11 +65,17 @@ def without_dangling(memory: Memory, is_there: Callable[[str], bool]) -> Memory:
     if not has_dangling(memory, is_there):
         return memory
     links = tuple(link for link in memory.links if _leads_on(link["to"], is_there))
-    if memory.superseded_by is None or is_there(memory.superseded_by):
-        return replace(memory, links=links)
+    memory = replace(memory, links=links)
+    return memory if memory.superseded_by is None or is_there(memory.superseded_by) else without_successor(memory)
+
+
+def without_successor(memory: Memory) -> Memory:
+    """The memory, superseded by nothing; itself when nothing supersedes it."""
+    if memory.superseded_by is None:
+        return memory
     # What ended with its supersession, and was not changed since, does not end without it.
     is_ended = memory.valid_until == memory.updated_at
-    return replace(memory, links=links, superseded_by=None, valid_until=None if is_ended else memory.valid_until)
+    return replace(memory, superseded_by=None, valid_until=None if is_ended else memory.valid_until)
 
 
 def removal(space: Referred, ids: Collection[str], now: str) -> Change:
@@ -132,7 +138,7 @@ def _released(memory: Memory, gone: Mapping[str, Memory], dates: Mapping[str, st
     successor = _successor(by, gone) or (others[-1][1] if others else None)
     if successor is not None:
         return replace(memory, links=links, superseded_by=successor)
-    fields: dict[str, Any] = {"links": links, "superseded_by": None, "version": memory.version + 1}
+    fields: dict[str, Any] = {"links": links, "superseded_by": None, "version": increased(memory.version)}
     if memory.valid_until in dates.values() or (by not in dates and memory.valid_until and memory.valid_until <= now):
         fields["valid_until"] = None  # a supersession ended it, also where the link that told so has gone
     return replace(memory, **fields, updated_at=now or memory.updated_at)

@@ -13,14 +13,15 @@ from typing import Any
 from memcli.clock import normalize_time
 from memcli.errors import UsageError
 from memcli.model.conversation import ROLES, STATES
-from memcli.model.memory import EXTRACTED, SESSION
+from memcli.model.memory import EXTRACTED, LARGEST, SESSION
 
 Shape = Mapping[str, Any]
 
 TEXT: Shape = {"type": "string"}
 TIME: Shape = {"type": "string", "format": "date-time"}
 UNIT: Shape = {"type": "number", "minimum": 0, "maximum": 1}
-COUNT: Shape = {"type": "integer", "minimum": 0}
+COUNT: Shape = {"type": "integer", "minimum": 0, "maximum": LARGEST}
+ORDINAL: Shape = {**COUNT, "minimum": 1}
 DAYS: Shape = {"type": "number", "minimum": 0}
 FLAG: Shape = {"type": "boolean"}
 ANY: Shape = {}
@@ -73,7 +74,9 @@ MEMORY_FIELDS: Mapping[str, Shape] = {
     "summary_short": TEXT,
     "summary_long": TEXT,
     "tags": TEXTS,
-    "metadata": _object(),
+    "metadata": _object(
+        hash=TEXT, space=TEXT, pii_flags={"type": "array"}, untrusted=TEXTS, accepted=TEXT, conflicts={"type": "array"},
+    ),
     "relevance": {**TEXT, "enum": list(RELEVANCES)},
     "pinned": FLAG,
     "created_at": TIME,
@@ -83,7 +86,7 @@ MEMORY_FIELDS: Mapping[str, Shape] = {
     "confidence": UNIT,
     "trust": UNIT,
     "strength": COUNT,
-    "version": {"type": "integer", "minimum": 1},
+    "version": ORDINAL,
     "active": FLAG,
     "superseded_by": TEXT,
     "valid_from": TIME,
@@ -123,7 +126,7 @@ POLICY_FIELDS: Mapping[str, Shape] = {
     "retention": {"type": "object", "additionalProperties": DAYS},
     "grace_days": DAYS,
     "allow_delete": FLAG,
-    "max_objects": {"type": "integer", "minimum": 1},
+    "max_objects": ORDINAL,
     "compaction": {**TEXT, "enum": list(COMPACTIONS)},
     "auto_pin": _list(_object(kind=TEXT, tag=TEXT, under=TEXT, pattern=TEXT)),
     "pii_redaction": {
@@ -139,14 +142,13 @@ POLICY_FIELDS: Mapping[str, Shape] = {
     },
     "backend": {**TEXT, "minLength": 1},
     "promote": {**TEXT, "enum": list(PROMOTIONS)},
-    "max_episodes": {"type": "integer", "minimum": 1},
+    "max_episodes": ORDINAL,
     "seasons": {"type": "object", "additionalProperties": {**TEXT, "minLength": 1}},
     "gaps": FLAG,
     "upkeep": {**TEXT, "enum": list(UPKEEPS)},
     "quota": {"type": "object", "additionalProperties": QUOTA},
     "max_chars": {
-        "type": "integer",
-        "minimum": 40,
+        **_whole(40, LARGEST),
         "description": "The most characters that a bundle prints of one memory, unless its full text is asked for.",
     },
     "recent_messages": {
@@ -175,7 +177,7 @@ def spelled_out(policy: Mapping[str, Any]) -> dict[str, Any]:
 
 SESSION_FIELDS: Mapping[str, Shape] = {
     "format": TEXT,
-    "version": {"type": "integer", "minimum": 1},
+    "version": ORDINAL,
     "id": {**TEXT, "minLength": 1},
     "space": {**TEXT, "minLength": 1},
     "title": TEXT,
@@ -185,7 +187,7 @@ SESSION_FIELDS: Mapping[str, Shape] = {
 }
 """The first line of the file of a session."""
 MESSAGE_FIELDS: Mapping[str, Shape] = {
-    "number": {"type": "integer", "minimum": 1},
+    "number": ORDINAL,
     "role": {**TEXT, "enum": list(ROLES)},
     "text": TEXT,
     "at": TIME,
@@ -266,7 +268,8 @@ def _number_problem(value: float, shape: Shape, at: str) -> str | None:
     low, high = shape.get("minimum"), shape.get("maximum")
     # `not (a <= b)` rather than `a > b`, so that NaN is out of every range.
     if (low is not None and not low <= value) or (high is not None and not value <= high):
-        bounds = f"between {low} and {high}" if high is not None else f"at least {low}"
+        least, most = f"at least {low}", f"at most {high}"
+        bounds = f"between {low} and {high}" if high not in (None, LARGEST) else most if value > LARGEST else least
         return f"{at} must be {bounds}, not {value}"
     return None
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from memcli.clock import days_between, normalize_time
 from memcli.errors import RefusedError, UsageError
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import Json, Memory, increased
 from memcli.model.references import removal
 from memcli.model.shapes import OBSERVED
 from memcli.model.space import Change, Policy, Space
@@ -27,7 +27,7 @@ def outdated(shelf: Shelf, places: Sequence[Place], told: Collection[str], now: 
     for place in places:
         by_root.setdefault(place["under"], []).append(place)
     return [
-        replace(memory, active=False, updated_at=now, version=memory.version + 1)
+        replace(memory, active=False, updated_at=now, version=increased(memory.version))
         for memory in shelf.under(*by_root)
         if memory.active
         and memory.path not in told

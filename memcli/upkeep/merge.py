@@ -10,7 +10,7 @@ from memcli.claims.claim import claim_of
 from memcli.claims.comparison import is_compatible
 from memcli.claims.values import missing, values_of
 from memcli.model.analysis import terms
-from memcli.model.memory import Memory
+from memcli.model.memory import Memory, increased
 from memcli.model.references import SUPERSEDES
 from memcli.model.tokens import count_tokens
 from memcli.record import replace
@@ -72,7 +72,7 @@ def _step(kept: Memory, others: Sequence[Memory], now: str) -> Step:
     links = [{"to": other.id, "relation": SUPERSEDES, "weight": 1.0, "created_at": now} for other in others]
     stronger = replace(
         kept,
-        strength=kept.strength + sum(other.strength for other in others),
+        strength=increased(kept.strength, sum(other.strength for other in others)),
         tags=tuple(dict.fromkeys([*kept.tags, *(tag for other in others for tag in other.tags)])),
         links=(*kept.links, *links),
     )

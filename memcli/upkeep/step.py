@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from memcli.model.clusters import Cluster
-from memcli.model.memory import Json, Memory, holds
+from memcli.model.memory import Json, Memory, holds, increased
 from memcli.model.references import SUPERSEDES
 from memcli.model.space import Policy
 from memcli.model.usage import INJECT, JUDGEMENTS, RECALL, Access, Use
@@ -81,7 +81,7 @@ def is_current(memory: Memory, now: str) -> bool:
 
 def as_edit(memory: Memory) -> Memory:
     """The memory as its next version. Its date stays: upkeep makes nothing newer."""
-    return replace(memory, version=memory.version + 1)
+    return replace(memory, version=increased(memory.version))
 
 
 def judged_bundles(uses: Sequence[Use]) -> list[dict[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from memcli.model.memory import increased
 from memcli.model.usage import HELPFUL, REJECTED, UNHELPFUL
 from memcli.record import replace
 from memcli.upkeep.step import Given, Memories, Step
@@ -26,7 +27,9 @@ def propose(memories: Memories, given: Given) -> list[Step]:
     steps = []
     for name in sorted(counts):
         memory = memories[name]
-        judged = replace(memory, confidence=confidence[name], strength=memory.strength + counts[name][HELPFUL])
+        judged = replace(
+            memory, confidence=confidence[name], strength=increased(memory.strength, counts[name][HELPFUL])
+        )
         if judged != memory:
             told = ", ".join(f"{counts[name][act]} {act}" for act in GAINS if counts[name][act])
             steps.append(

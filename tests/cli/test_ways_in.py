@@ -63,6 +63,10 @@ CORPUS: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "content of 17 MB": ({"content": ["ab " * 5_666_667]}, "the memory is 17.0 MB; one holds at most 16 MiB"),
     "nested content": ({"content": nested(61)}, "is nested deeper than 60"),
     "relation": ({"links": [{"to": OTHER.id, "relation": "likes"}]}, "links[0].relation must be one of"),
+    "strength past 2^53": ({"strength": 2**53}, "strength must be at most 9007199254740991"),
+    "version near 2^64": ({"version": 2**64 - 1}, "version must be at most 9007199254740991"),
+    "hash is no text": ({"metadata": {"hash": [1]}}, "metadata.hash must be text, not a list"),
+    "flags are no list": ({"metadata": {"pii_flags": "email"}}, "metadata.pii_flags must be a list, not text"),
     "ends before it begins": ({"valid_from": "2026-02-01T00:00:00Z", "valid_until": NOW}, "is before valid_from"),
 }
 """What is wrong with a memory, beside one that is sound, and what is said of it."""
@@ -85,6 +89,10 @@ summary of 2 MB         no      no      no      no      no      no      no      
 content of 17 MB        no      no      no      no      no      no      no      no      no      no      no      no      size
 nested content          no      no      no      no      no      no      no      no      no      no      no      no      no
 relation                no      no      no      no      no      no      no      no      no      no      no      -       no
+strength past 2^53      no      no      no      no      no      no      no      no      no      no      no      -       no
+version near 2^64       no      no      no      no      no      no      no      no      no      no      -       -       no
+hash is no text         no      no      no      no      no      no      no      no      no      no      no      -       no
+flags are no list       no      no      no      no      no      no      no      no      no      no      no      -       no
 ends before it begins   no      no      no      no      no      no      no      no      no      no      no      -       no
 """
 """Git merges what a hand changed; `fsck` finds it. Who gives fields has the path brought into normal form and the hash made, and changes the memory that has the path or the id."""
