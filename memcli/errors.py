@@ -72,6 +72,10 @@ class CorruptError(MemcliError):
     code = "corrupt"
 
 
+class NewerError(CorruptError):
+    """A newer memcli has written it."""
+
+
 class ProviderError(MemcliError):
     """`brief` is the message without what the provider or its model has said: that may be anything."""
 
@@ -105,6 +109,16 @@ def reporting_done(done: Callable[[], str]) -> Iterator[None]:
             raise
         kind = type(error) if isinstance(error, MemcliError) else StoreError
         raise kind(f"stopped after {counts}: {reason(error)}", "run the command again to do the rest") from None
+
+
+@contextmanager
+def from_elsewhere(hint: str, place: str = "") -> Iterator[None]:
+    """Around the reading of what is not of this store: an error begins with the `place`, and says what to do there."""
+    try:
+        yield
+    except CorruptError as error:
+        hint = error.hint if isinstance(error, NewerError) else hint
+        raise type(error)(f"{place}: {error.message}" if place else error.message, hint) from None
 
 
 def reason(error: MemcliError | OSError) -> str:

@@ -9,11 +9,11 @@ from functools import partial
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.audit import act_key, bare, entries, verify
 from memcli.codec.canonical import encode_line
-from memcli.codec.memory import check_memories
+from memcli.codec.memory import AT_ITS_SOURCE, check_memories
 from memcli.codec.run import encode_run
 from memcli.codec.space import check_writable, encode_memory, encode_space, header_to_json
 from memcli.digests import sha256
-from memcli.errors import CorruptError, NotFoundError, RefusedError, StoreError
+from memcli.errors import CorruptError, NotFoundError, RefusedError, StoreError, from_elsewhere
 from memcli.model.memory import Json
 from memcli.model.removal import Run
 from memcli.model.space import Change, Space
@@ -95,13 +95,16 @@ def copy_space(
     batch: int = 0,
     progress: Progress | None = None,
     settled: Callable[[Space], None] = lambda _: None,
+    shown: str = "the source",
 ) -> Copied:
     """Copies one space, in writes of `batch` memories (0: all in one). What is there and equal is skipped. Where both are
-    equal in the end, they are `settled`.
+    equal in the end, they are `settled`. `shown` names the source.
 
     See `plan_intake` for the modes; without one, what differs is refused. Raises RefusedError, CorruptError, StoreError.
     """
-    space, before = sound(load_space(source.store, name)), load_space(target.store, name)
+    with from_elsewhere(AT_ITS_SOURCE, shown):
+        space = sound(load_space(source.store, name))
+    before = load_space(target.store, name)
     _check_clean(source, space)
     after = _planned(space, before, mode)
     said = _missing_entries(source, target, name, mode)

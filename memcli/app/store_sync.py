@@ -12,10 +12,11 @@ from memcli.app.bundles import redacted
 from memcli.app.peer_log import PeerLog, differing, doomed, read_log
 from memcli.app.store_copy import change_to, check_trusted, sound
 from memcli.app.workspace import Workspace, load_space
+from memcli.codec.memory import AT_ITS_SOURCE
 from memcli.codec.merge import Conflict, Merged, merge
 from memcli.codec.space import encode_memory, encode_space, new_space
 from memcli.digests import sha256
-from memcli.errors import CorruptError, LockedError, NotFoundError, RefusedError, StoreError
+from memcli.errors import CorruptError, LockedError, NotFoundError, RefusedError, StoreError, from_elsewhere
 from memcli.model.lineage import SyncPoint
 from memcli.model.memory import Json
 from memcli.model.references import removal
@@ -54,15 +55,16 @@ def sync(
     *,
     accept_deletions: bool = False,
     as_new: bool = False,
+    shown: str = "the other store",
 ) -> Synced:
     """Merges the space of both stores, and writes the result to both, each in one transaction.
 
     What one side purged for good does not come back from the other; what it deleted goes into the trash. What comes from
     the other side is redacted, and waits for review as what is imported does. With `as_new` it merges without a base, and
-    deletes nothing. Raises RefusedError, LockedError, CorruptError, StoreError.
+    deletes nothing. `shown` names the other store. Raises RefusedError, LockedError, CorruptError, StoreError.
     """
     _check(local, remote, name)
-    work = _Sync(local, remote, name, base, accept_deletions, as_new)
+    work = _Sync(local, remote, name, base, accept_deletions, as_new, shown)
     for _ in range(_ROUNDS):
         if (after := work.round()) is not None:
             digest = sha256(encode_space(after)).hexdigest()
@@ -91,23 +93,25 @@ class _Sync:
         base: SyncBase,
         accept_deletions: bool,
         as_new: bool,
+        shown: str,
     ) -> None:
         self._local, self._remote, self._name = local, remote, name
-        self._base, self._accept, self._as_new = base, accept_deletions, as_new
+        self._base, self._accept, self._as_new, self._shown = base, accept_deletions, as_new, shown
         self.received = self.sent = 0
         self.conflicts: dict[Conflict, None] = {}
         self.moved: dict[str, str] = {}
 
     def round(self) -> Space | None:
         """What both sides have now; None where somebody wrote meanwhile, or purges came first."""
-        ours, theirs = load_space(self._local.store, self._name), load_space(self._remote.store, self._name)
+        ours, theirs = load_space(self._local.store, self._name), self._load_theirs()
         log = self._their_log()  # after the space, so that it tells of all that is there
         known = self._known(log, theirs)
-        sound(ours, known)
+        with from_elsewhere("`memcli fsck` lists all that is wrong"):
+            sound(ours, known)
         if self._purge(log, ours, theirs):
             return None
         merged, is_written = self._send(ours, known)
-        stored, now = load_space(self._remote.store, self._name), self._their_log()
+        stored, now = self._load_theirs(), self._their_log()
         self._check_stored(now.point(merged.space, len(log.acts)), stored, now)
         if doomed(self._remote, now, stored, ours):
             return None
@@ -120,6 +124,10 @@ class _Sync:
         self.received += changed
         self._base.save(now.point(merged.space, count))
         return after if encode_space(after) == encode_space(merged.space) else None
+
+    def _load_theirs(self) -> Space:
+        with from_elsewhere(AT_ITS_SOURCE, self._shown):
+            return load_space(self._remote.store, self._name)
 
     def _their_log(self) -> PeerLog:
         """The log of the other side; without its acts where it cannot be believed and the merge need not."""
@@ -174,7 +182,8 @@ class _Sync:
 
         def apply(shelf: Shelf) -> Change:
             nonlocal merged
-            theirs = sound(shelf.load(), known)
+            with from_elsewhere(AT_ITS_SOURCE, self._shown):
+                theirs = sound(shelf.load(), known)
             merged = merge(known, ours, theirs)
             merged = replace(merged, space=_redacted(self._local, merged.space, known))
             self._check_deletions(_missing(ours, merged.space), ours, "here")

@@ -8,17 +8,17 @@ that the reader knows, a digest proves that a file is whole, not who made it.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from memcli.codec.canonical import decode, encode
-from memcli.codec.memory import check_memories
+from memcli.codec.items import check_names_once
+from memcli.codec.memory import AT_ITS_SOURCE, check_memories
 from memcli.codec.space import check_writable, encode_space, space_from_json
-from memcli.errors import CorruptError, UsageError
+from memcli.errors import CorruptError, UsageError, from_elsewhere
 from memcli.model.memory import Json
-from memcli.model.names import check_space, show
+from memcli.model.names import check_space
 from memcli.model.shapes import TEXTS, problem
 from memcli.model.space import Space
 from memcli.record import Record, field, replace
@@ -125,8 +125,9 @@ def read_space(data: bytes, where: str, *, with_hashes: bool = True) -> Space:
 
 def _fit_space(tree: Json, where: str, *, with_hashes: bool = True) -> Space:
     """The space in the JSON of one that comes from elsewhere. Raises CorruptError naming `where` and what is wrong."""
-    space = space_from_json(tree, where)
-    check_writable(space, where)
+    with from_elsewhere(AT_ITS_SOURCE):
+        space = space_from_json(tree, where)
+        check_writable(space, where)
     if len(space.objects) > MAX_OBJECTS:
         raise CorruptError(
             f"{where}: {len(space.objects)} memories; a bundle holds at most {MAX_OBJECTS}", "export it in parts"
@@ -151,21 +152,8 @@ def decode_bundle(data: bytes, where: str) -> Export:
     tree = decode(data, where, "create an export with `memcli export`")
     export = unseal(tree, where)
     if encode_bundle(export) != data:  # laid out anew, which is harmless, or with one name twice, which is not
-        check_names_once(data, where)
+        check_names_once(data, where, ASK_AGAIN)
     return export
-
-
-def check_names_once(data: bytes, where: str) -> None:
-    """Raises CorruptError when an object of the JSON in `data` has one name twice: readers differ in which counts."""
-
-    def once(pairs: list[tuple[str, Any]]) -> None:
-        seen: set[str] = set()
-        for name, _ in pairs:
-            if name in seen:
-                raise CorruptError(f"{where}: an object has the field {show(name)} twice", ASK_AGAIN)
-            seen.add(name)
-
-    json.loads(data, object_pairs_hook=once)
 
 
 def _content(tree: Json, where: str) -> bytes:

@@ -212,7 +212,7 @@ def _outlines(items: Items, where: str, found: list[Finding], objects: list[Find
     no memories to `objects`."""
     for n in range(len(items)):
         item, stored = items[n], items.stored(n)
-        label = item["id"] if isinstance(item, dict) and isinstance(item.get("id"), str) else f"object {n}"
+        label = item["id"] if isinstance(item, dict) and isinstance(item.get("id"), str) else f"object {n + 1}"
         memory = None
         try:
             memory = _memory(item, f"{where}: {label}")

@@ -13,8 +13,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from memcli.codec.bundle import ASK_AGAIN, Export, check_names_once, decode_bundle, encode_bundle, unseal
+from memcli.codec.bundle import ASK_AGAIN, Export, decode_bundle, encode_bundle, unseal
 from memcli.codec.canonical import decode, encode, encode_line
+from memcli.codec.items import check_names_once
 from memcli.codec.memory import memory_to_json
 from memcli.codec.space import header_to_json
 from memcli.errors import CorruptError
@@ -38,7 +39,7 @@ def decode_lines(data: bytes, where: str) -> Export:
     if b"".join(encode_lines(export)) != data:
         for n, line in enumerate([first, *rest], 1):
             if line.strip():
-                check_names_once(line, f"{where}: line {n}")
+                check_names_once(line, f"{where}: line {n}", ASK_AGAIN)
     return export
 
 

@@ -14,6 +14,7 @@ from memcli.codec.space import Span, encode_memory, spans
 from memcli.codec.window import Window
 from memcli.errors import CorruptError
 from memcli.model.memory import Json, Memory
+from memcli.model.names import show
 
 
 class TornError(Exception):
@@ -87,6 +88,12 @@ def as_written(items: Items, where: str) -> Iterator[Memory]:
             raise OddError
         last = memory.order
         yield memory
+
+
+def check_names_once(data: bytes, where: str, hint: str) -> None:
+    """Raises CorruptError when an object of the JSON in `data` has one name twice: readers differ in which counts."""
+    for name in repeated(data):
+        raise CorruptError(f"{where}: an object has the field {show(name)} twice", hint)
 
 
 def repeated(data: bytes) -> Iterator[str]:

@@ -144,6 +144,7 @@ def right_hash(memory: Memory) -> str:
     return text_hash(memory.raw, content) if memory.hash else ""
 
 
+AT_ITS_SOURCE = "correct it where it comes from: `memcli fsck` there lists all that is wrong"
 WRONG_HASH = "its hash does not match its text"
 SAME_ID = "another memory has the same id"
 
@@ -195,10 +196,7 @@ def check_hash(memory: Memory) -> None:
 
 
 def _no_way_in(memory: Memory, where: str, error: UsageError) -> CorruptError:
-    return CorruptError(f"{where}: memory {memory.id}: {error.message}", _AT_ITS_SOURCE)
-
-
-_AT_ITS_SOURCE = "correct it where it comes from: `memcli fsck` there lists all that is wrong"
+    return CorruptError(f"{where}: memory {memory.id}: {error.message}", AT_ITS_SOURCE)
 
 
 def _is_deep(value: Json) -> bool:

@@ -11,16 +11,19 @@ from collections.abc import Collection, Container, Mapping
 from itertools import count
 
 from memcli.codec.canonical import encode
+from memcli.codec.items import check_names_once
 from memcli.codec.memory import check_memories, memory_from_json, memory_to_json
 from memcli.codec.merge_fields import DELETED, Side, add_conflicts, merge_objects
-from memcli.codec.space import check_writable, decode_space, policy_from_json, policy_to_json
-from memcli.errors import CorruptError
+from memcli.codec.space import check_writable, decode_space, encode_space, policy_from_json, policy_to_json
+from memcli.errors import CorruptError, from_elsewhere
 from memcli.model.links import is_found
 from memcli.model.memory import Json, Memory
 from memcli.model.names import marked, memory_id, short_digest
-from memcli.model.references import is_same_memory, renamed, without_dangling
+from memcli.model.references import is_same_memory, renamed, without_dangling, without_successor
 from memcli.model.space import Space
 from memcli.record import Record, field, replace
+
+_ON_THAT_SIDE = "run `memcli fsck --repair` on that side, then merge again"
 
 
 class Conflict(Record):
@@ -56,10 +59,17 @@ def merge(base: Space, ours: Space, theirs: Space, *, ids: Collection[str] = (),
             objects[name] = memory
             conflicts += [Conflict(name, memory.path, field) for field in fields]
     moved = _make_paths_unique(objects, paths, before, left, right)
-    known = before.keys() | left.keys() | right.keys()
-    gone = known - objects.keys()  # what led nowhere before is no doing of the merge
-    sound = (without_dangling(memory, lambda name: name not in gone) for memory in objects.values())
-    ordered = tuple(sorted(sound, key=lambda m: m.order))
+    present = {*objects, *ids}
+    gone = (before.keys() | left.keys() | right.keys()) - present
+
+    def sound(memory: Memory) -> Memory:
+        """The memory without references to what the merge deletes, and without a successor that neither the result nor
+        the base has."""
+        memory, old = without_dangling(memory, lambda name: name not in gone), before.get(memory.id)
+        is_known = memory.superseded_by in present or (old is not None and memory.superseded_by == old.superseded_by)
+        return memory if is_known else without_successor(memory)
+
+    ordered = tuple(sorted(map(sound, objects.values()), key=lambda m: m.order))
     return Merged(replace(header, objects=ordered), tuple(conflicts), moved)
 
 
@@ -93,9 +103,7 @@ def _by_id(space: Space) -> dict[str, Memory]:
     if len(found) < len(space.objects):
         seen: set[str] = set()
         twice = next(m.id for m in space.objects if m.id in seen or seen.add(m.id))  # type: ignore[func-returns-value]
-        raise CorruptError(
-            f"two memories have the id {twice}", "run `memcli fsck --repair` on that side, then merge again"
-        )
+        raise CorruptError(f"two memories have the id {twice}", _ON_THAT_SIDE)
     return found
 
 
@@ -225,7 +233,10 @@ def merge_versions(base: bytes, ours: bytes, theirs: bytes) -> Merged:
 
 
 def _decoded(data: bytes, where: str) -> Space:
-    space = decode_space(data, where)
-    check_writable(space, where)
-    check_memories(space.objects, where, with_hashes=False)  # a text that a hand changed is merged as it is
+    with from_elsewhere(_ON_THAT_SIDE):
+        space = decode_space(data, where)
+        check_writable(space, where)
+        check_memories(space.objects, where, with_hashes=False)  # a text that a hand changed is merged as it is
+        if encode_space(space) != data:
+            check_names_once(data, where, _ON_THAT_SIDE)
     return space

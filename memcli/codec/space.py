@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -10,7 +10,7 @@ from memcli.codec.canonical import MEND, decode, encode
 from memcli.codec.frame import CLOSE, END, INDENT, OBJECTS, OPEN, USUAL_END, of_memory
 from memcli.codec.memory import memory_from_json, memory_to_json
 from memcli.digests import sha256
-from memcli.errors import CorruptError, MemcliError
+from memcli.errors import CorruptError, MemcliError, NewerError
 from memcli.model.memory import Json, Memory
 from memcli.model.shapes import POLICY_FIELDS, problem, spelled_out
 from memcli.model.space import Policy, Space
@@ -21,7 +21,7 @@ FORMAT = "memcli/space"
 VERSION = 1
 
 _HEADER_TYPES: Mapping[str, type] = {
-    "space": str, "objects": list, "metadata": dict, "policy": dict, "updated_at": str,
+    "space": str, "objects": list, "metadata": dict, "updated_at": str,
 }  # fmt: skip
 _REQUIRED = ("space", "objects")
 _BLOCK = 1 << 18
@@ -92,7 +92,7 @@ def space_from_json(tree: Json, where: str) -> Space:
     space = _header(tree, where)
     objects = tuple(
         memory_from_json(item, f"{where}: object {n}") if isinstance(item, dict) else _no_object(where, n)
-        for n, item in enumerate(tree["objects"])
+        for n, item in enumerate(tree["objects"], 1)
     )
     return replace(space, objects=tuple(sorted(objects, key=lambda m: m.order)))
 
@@ -113,16 +113,19 @@ def header_ends(begin: bytes, end: bytes) -> tuple[bytes, bytes] | None:
     return begin[: first + len(OBJECTS)], end[last + len(CLOSE) :]
 
 
-def check_writable(space: Space, where: str) -> None:
+def check_writable(space: Space, where: str, is_accepted: Callable[[], bool] = lambda: True) -> None:
     """Raises CorruptError when the file is of a newer format, which this version must not rewrite, and when a field of its
-    policy does not fit: what it would have forbidden is not known."""
+    policy does not fit: what it would have forbidden is not known. In a store that nobody has accepted it forbids nothing.
+    """
     if space.version > VERSION:
-        raise CorruptError(
+        raise NewerError(
             f"{where}: written by a newer memcli (format version {space.version}; this one writes {VERSION})",
             "upgrade memcli; nothing was changed",
         )
-    for wrong in policy_problems(space.policy).values():
-        raise CorruptError(f"{where}: policy: {wrong}", "correct it with `memcli space policy`; nothing was changed")
+    wrong = policy_problems(space.policy)
+    if wrong and is_accepted():
+        told = next(iter(wrong.values()))
+        raise CorruptError(f"{where}: policy: {told}", "correct it with `memcli space policy`; nothing was changed")
 
 
 def spans(data: Any) -> list[Span] | None:
@@ -182,9 +185,15 @@ def policy_to_json(policy: Policy) -> dict[str, Json]:
     return {**known, **policy.extra}
 
 
-def policy_from_json(data: Mapping[str, Json]) -> Policy:
+NO_POLICY = ""
+"""The name under which what is no object stays in the place of a policy."""
+
+
+def policy_from_json(data: Json) -> Policy:
     """The policy that `data` holds. A field that does not fit has its default, and stays as it is in `extra`, where
     `policy_problems` finds it; the space is private where that is the visibility, which may be what was meant."""
+    if not isinstance(data, dict):
+        return Policy(extra={NO_POLICY: data})
     data = spelled_out(data)
     known: dict[str, Any] = {
         name: value
@@ -201,8 +210,9 @@ def policy_from_json(data: Mapping[str, Json]) -> Policy:
 
 def policy_problems(policy: Policy) -> dict[str, str]:
     """What is wrong with the fields of a policy that do not fit, by their names."""
-    wrong = sorted(policy.extra.keys() & POLICY_FIELDS.keys())
-    return {name: problem(policy.extra[name], POLICY_FIELDS[name], name) or "" for name in wrong}
+    shapes = {**POLICY_FIELDS, NO_POLICY: {"type": "object"}}
+    wrong = sorted(policy.extra.keys() & shapes.keys())
+    return {name: problem(policy.extra[name], shapes[name], name or "it") or "" for name in wrong}
 
 
 def _header(tree: Json, where: str) -> Space:

@@ -27,6 +27,7 @@ from memcli.codec.space import (
 )
 from memcli.errors import CorruptError, MemcliError, StoreError, hint_of
 from memcli.model.memory import Memory
+from memcli.model.names import show
 from memcli.model.space import Space
 from memcli.record import replace
 from memcli.store.reading import open_own, read_at
@@ -129,8 +130,8 @@ class ByteSnapshot(ABC):
     def _named(self, space: Space) -> Space:
         if space.name != self.space:
             raise CorruptError(
-                f"{self._where} contains space {space.name!r}",
-                f"rename the file to {space.name}.json, or correct the name in it",
+                f"{self._where} contains space {show(space.name)}",
+                f'set "space" to "{self.space}" in it, as `memcli fsck --repair` does',
             )
         return space
 

@@ -158,6 +158,36 @@ def test_both_get_what_the_other_added_and_conflicts_are_recorded(team: Team) ->
     assert "We chose MySQL." in json.dumps(found["metadata"]["conflicts"])
 
 
+def written(team: Team, name: str, was: str, becomes: str) -> None:
+    """Has a hand replace something in the file of a space."""
+    file = team.folder / name / ".memory" / "spaces" / "main.json"
+    assert was in file.read_text()
+    file.write_text(file.read_text().replace(was, becomes, 1))
+
+
+def test_a_successor_that_nobody_has_does_not_come_in(tmp_path: Path) -> None:
+    team = Team(tmp_path)
+    team.memory("team").remember("We chose PostgreSQL.", path="db/choice")
+    written(team, "team", '"summary_long"', '"superseded_by": "mem_nowhere",\n      "summary_long"')
+    team.sync("a")
+    assert "superseded_by" not in team.memory("a").get("db/choice")
+    assert team.bytes("a") == team.bytes("team")
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"), [('"pinned": false', '"pinned": 1'), ('"summary_long"', '"strength": 1e400, "summary_long"')]
+)
+def test_what_is_wrong_with_the_other_store_is_to_be_mended_there(tmp_path: Path, was: str, becomes: str) -> None:
+    team = Team(tmp_path)
+    team.memory("team").remember("We chose PostgreSQL.", path="db/choice")
+    written(team, "team", was, becomes)
+    for work in (lambda: team.sync("a"), lambda: team.memory("a").store_copy(team.there, str(tmp_path / "new"))):
+        with pytest.raises(CorruptError) as caught:
+            work()
+        assert caught.value.message.startswith(f"{team.there}/.memory: ")
+        assert "`memcli fsck` there" in caught.value.hint
+
+
 def test_a_sync_without_changes_writes_nothing(team: Team) -> None:
     team.memory("a").remember("We chose PostgreSQL.", path="db/choice")
     first, second = team.sync("a"), team.sync("a")

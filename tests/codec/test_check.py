@@ -75,7 +75,7 @@ CASES: dict[str, tuple[Callable[[dict[str, Any]], object], str, str, int]] = {
     "wrong type": (lambda t: t["objects"][1].update(tags="x"), "object", "mem_b", 2),
     "deep wrong type": (lambda t: t["objects"][2]["links"][0].update(weight="much"), "object", "mem_c", 2),
     "missing field": (lambda t: t["objects"][1].pop("kind"), "object", "mem_b", 2),
-    "no object": (lambda t: t["objects"].insert(1, 7), "object", "object 1", 3),
+    "no object": (lambda t: t["objects"].insert(1, 7), "object", "object 2", 3),
     "hostile path": (lambda t: t["objects"][1].update(path="../../etc"), "object", "mem_b", 2),
     "bad id": (lambda t: t["objects"][1].update(id="a b"), "object", "a b", 2),
     "wrong policy": (lambda t: t["policy"].update(ttl_days="soon"), "header", "", 3),

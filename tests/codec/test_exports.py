@@ -178,10 +178,11 @@ def deep(levels: int) -> Any:
         (lambda t: objects(t)[0].update(content=deep(70)), "nested deeper than 64"),
         (lambda t: objects(t)[0].update(created_at="yesterday"), "created_at"),
         (lambda t: objects(t)[0].pop("kind"), "kind is missing"),
-        (lambda t: objects(t).append(3), "object 3 is not a JSON object"),
+        (lambda t: objects(t).append(3), "object 4 is not a JSON object"),
         (lambda t: t["content"].update(metadata=deep(70)), "nested deeper"),
         (lambda t: t["content"].update(metadata=[]), "metadata"),
         (lambda t: t["content"].update(policy={"ttl_days": "x"}), "ttl_days"),
+        (lambda t: t["content"].update(policy=3), "policy: it must be an object"),
         (lambda t: t["content"].update(version=2), "newer memcli"),
         (lambda t: t["content"].update(space="../x"), "not a space name"),
         (lambda t: t.update(space="other"), "name or counts"),
@@ -197,6 +198,8 @@ def test_what_strangers_send_is_checked_all_through(change: Callable[[Any], obje
         read_export(sealed(change), "x.json")
     assert caught.value.message.startswith("x.json")
     assert caught.value.hint
+    assert "--repair" not in caught.value.hint  # which would mend the files of this store
+    assert "space policy" not in caught.value.hint
 
 
 def test_what_no_version_knows_is_kept() -> None:

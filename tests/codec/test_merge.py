@@ -297,6 +297,46 @@ def test_what_one_side_deleted_is_referred_to_by_nobody() -> None:
     assert only(merge(space(gone, kept), space(gone, old), space(kept)).space).superseded_by is None
 
 
+def test_a_side_with_one_name_twice_is_refused() -> None:
+    base = encode_space(space(memory("a")))
+    twice = encode_space(space(memory("a"), memory("b"))).replace(
+        b'"pinned": false', b'"pinned": false,\n      "pinned": true', 1
+    )
+    for sides in ((base, twice), (twice, base)):
+        with pytest.raises(CorruptError, match="an object has the field 'pinned' twice") as caught:
+            merge_files(
+                *(Window(lambda at, size, data=data: data[at : at + size], len(data)) for data in (base, *sides))
+            )  # type: ignore[misc]
+        assert "on that side" in caught.value.hint
+
+
+def test_what_is_wrong_on_a_side_is_to_be_mended_there() -> None:
+    base = encode_space(space(memory("a")))
+    for wrong, told in (
+        (base.replace(b'"policy": {}', b'"policy": 5'), "theirs: policy: it must be an object"),
+        (base.replace(b'"objects": [', b'"objects": [7,'), "theirs: object 1 is not a JSON object"),
+        (
+            base.replace(b'      "metadata": {}', b'      "metadata": {"hash": [1]}', 1),
+            "metadata.hash must be text, not a list",
+        ),
+    ):
+        assert wrong != base
+        with pytest.raises(CorruptError, match=told) as caught:
+            merge_versions(base, base, wrong)
+        assert "on that side" in caught.value.hint
+
+
+def test_a_successor_that_nobody_has_does_not_come_in() -> None:
+    plain, stale = memory("a"), replace(memory("a"), superseded_by="mem_nowhere", updated_at=LATE)
+    for base in (NOTHING, space(plain)):
+        assert only(merge(base, space(plain), space(stale)).space).superseded_by is None
+        assert only(merge(base, space(stale), space(plain)).space).superseded_by is None
+    assert only(merge(NOTHING, NOTHING, space(stale)).space).superseded_by is None
+    edited = replace(stale, raw="Edited.")
+    assert only(merge(space(stale), space(stale), space(edited)).space).superseded_by == "mem_nowhere"
+    assert only(merge(NOTHING, NOTHING, space(stale), ids={"mem_nowhere"}).space).superseded_by == "mem_nowhere"
+
+
 def test_what_one_side_deleted_does_not_come_back_for_a_link_that_a_check_made() -> None:
     link = {"relation": "contradicts", "weight": 1.0, "created_at": NOW, "by": "check"}
     base = space(memory("a"))

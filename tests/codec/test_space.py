@@ -21,6 +21,7 @@ from memcli.codec.space import (
 from memcli.errors import CorruptError, UsageError
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
+from memcli.record import replace
 from tests.conftest import NOW, memory
 from tests.strategies import memories, spaces
 
@@ -94,6 +95,16 @@ def test_a_wrong_field_of_a_policy_has_its_default_and_stays_until_it_is_correct
         check_writable(space, "main.json")
 
 
+def test_what_is_no_object_in_the_place_of_a_policy_is_found_and_stops_no_read() -> None:
+    good = encode_space(Space("main", (memory(),), updated_at=NOW))
+    space = decode_space(good.replace(b'"policy": {}', b'"policy": [1]'), "main.json")
+    assert replace(space.policy, extra={}) == Policy()
+    assert policy_problems(decode_space(encode_space(space), "main.json").policy) == policy_problems(space.policy)
+    with pytest.raises(CorruptError, match="policy: it must be an object, not a list"):
+        check_writable(space, "main.json")
+    check_writable(space, "main.json", lambda: False)
+
+
 def damaged() -> dict[str, bytes]:
     good = encode_space(Space("main", (memory("a"), memory("b")), updated_at=NOW))
     return {
@@ -107,7 +118,6 @@ def damaged() -> dict[str, bytes]:
         "wrong objects": good.replace(b'"objects": [', b'"objects": 1, "x": ['),
         "wrong field": good.replace(b'"pinned": false', b'"pinned": "no"', 1),
         "no id": good.replace(b'"id": "mem_a"', b'"ix": "mem_a"'),
-        "policy that is none": good.replace(b'"policy": {}', b'"policy": []'),
         "nan": good.replace(b'"pinned": false', b'"pinned": NaN', 1),
     }
 

@@ -237,6 +237,17 @@ def test_a_driver_that_is_gone_leaves_a_conflict(team: Team) -> None:
     assert stages in (["1", "2", "3"], [])
 
 
+def test_a_side_that_names_another_space_leaves_a_conflict(run: Run, tmp_path: Path) -> None:
+    ours = encode_space(Space("main", updated_at="2026-01-01T00:00:00Z"))
+    for name, data in (("base", ours), ("ours", ours), ("theirs", ours.replace(b'"main"', b'"../../x"'))):
+        (tmp_path / name).write_bytes(data)
+    done = run("merge-driver", "base", "ours", "theirs", "--path", ".memory/spaces/main.json")
+    assert done.code == 1
+    assert done.err.count("\n") == 1
+    assert "it would contain space '../../x' (set \"space\" to 'main' in it)" in done.err
+    assert run("merge-driver", "base", "base", "base", "--path", ".memory/spaces/main.json").code == 0
+
+
 @pytest.mark.parametrize("damage", [b"{", b"", b"<<<<<<< HEAD\n{}\n", b"[]", b"newer"])
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_a_side_that_is_no_space(team: Team, damage: bytes, side: str) -> None:

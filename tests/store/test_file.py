@@ -102,6 +102,15 @@ def test_a_file_under_another_name_is_refused(store: Store, tmp_path: Path) -> N
     space_file(tmp_path, "other").write_bytes(space_file(tmp_path).read_bytes())
     with pytest.raises(CorruptError, match="contains space 'main'"):
         store.open("other").load()
+    file = space_file(tmp_path)
+    file.write_bytes(
+        file.read_bytes()
+        .replace(b'"space": "main"\n', b'"space": "../../x"\n')
+        .replace(b'"space": "main",\n  "up', b'"space": "../../x",\n  "up')
+    )
+    with pytest.raises(CorruptError, match=r"contains space '../../x'") as caught:
+        store.open("main").load()
+    assert ".." not in caught.value.hint
 
 
 def test_a_link_is_never_followed(store: Store, tmp_path: Path) -> None:

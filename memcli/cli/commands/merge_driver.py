@@ -43,6 +43,7 @@ def command(session: Session, options: MergeDriverOptions) -> int:
         versions = [files.enter_context(open_file(file)) for file in (options.base, options.ours, options.theirs)]
         try:
             merged, pieces = merge_files(*versions)
+            _check_name(merged.space.name, options.path)
         except (CorruptError, UsageError) as error:  # the latter for what is too deep to be written
             _merge_lines(options.base, options.ours, options.theirs)
             session.output.note(
@@ -59,6 +60,15 @@ def command(session: Session, options: MergeDriverOptions) -> int:
 
         session.output.note(f"{options.path or options.ours}: {merged_text(merged)}")
     return 0
+
+
+def _check_name(space: str, path: str) -> None:
+    """Raises CorruptError where the merged file would hold a space that is not named as the file."""
+    from memcli.model.names import show
+
+    name = os.path.basename(path).removesuffix(".json")
+    if path and space != name:
+        raise CorruptError(f"it would contain space {show(space)}", f'set "space" to {show(name)} in it')
 
 
 def _purged_here(file: str, merged: Space, ours: Window) -> list[str]:

@@ -83,7 +83,7 @@ def _copied(session: Session, source: Side, target: Side, mode: str) -> Sequence
     progress = ProgressBar("copying", session.output.quiet)
     batch = BATCH if target.is_server else 0
     try:
-        return [copy_space(ours, theirs, name, mode, batch, progress, settled) for name in names]
+        return [copy_space(ours, theirs, name, mode, batch, progress, settled, source.shown) for name in names]
     finally:
         progress.close()
 
@@ -130,7 +130,10 @@ def sync(session: Session, options: SyncOptions) -> None:
     ours, theirs = _open(session, here), _open(session, there, here)
     name = check_space(options.name or ours.space)
     base = sync_base(here.root, there)
-    done = sync_space(ours, theirs, name, base, accept_deletions=options.accept_deletions, as_new=options.as_new)
+    done = sync_space(
+        ours, theirs, name, base,
+        accept_deletions=options.accept_deletions, as_new=options.as_new, shown=there.shown,
+    )  # fmt: skip
     session.output.confirm(
         done.to_json(),
         f"synced space {name} with {there.shown}: {done.received} received, {done.sent} sent; sha256 {done.hash}",
