@@ -11,7 +11,7 @@ from memcli.app.lookup import reading_asked
 from memcli.app.opening import load, opened
 from memcli.app.talk import up_to_date
 from memcli.app.workspace import Workspace, load_space
-from memcli.codec.space import policy_from_json, policy_to_json
+from memcli.codec.space import NO_POLICY, policy_from_json, policy_to_json
 from memcli.errors import CorruptError, NotFoundError, OutdatedError, ProviderError, RefusedError, UsageError
 from memcli.model.memory import Json
 from memcli.model.space import Change, Policy, Space, size_of
@@ -118,7 +118,8 @@ def set_policy(
     def apply(shelf: Shelf) -> Change:
         nonlocal before, after
         before = shelf.header.policy
-        wanted = merged({} if whole else policy_to_json(before), fields)
+        stored = {name: value for name, value in policy_to_json(before).items() if name != NO_POLICY}
+        wanted = merged({} if whole else stored, fields)
         check_policy(wanted)
         check_redaction(wanted.get("pii_redaction", {}))
         _check_has_no_secret(workspace, fields)

@@ -81,8 +81,7 @@ def check_policy(fields: Mapping[str, Json]) -> None:
     for name in sorted(fields.keys() & POLICY_FIELDS.keys()):
         if wrong := problem(fields[name], POLICY_FIELDS[name], f"policy.{name}"):
             raise UsageError(wrong, _SEE)
-    for n, rule in enumerate(fields.get("auto_pin", ())):
-        _check_rule(rule, f"policy.auto_pin[{n}]")
+    check_rules(fields.get("auto_pin", ()))
     if fields.get("backend", DEFAULT_BACKEND) not in BACKENDS:
         raise UsageError(
             f"policy.backend must be one of {', '.join(BACKENDS)}, not {fields['backend'][:40]!a}", "use one of them"
@@ -97,14 +96,17 @@ def check_policy(fields: Mapping[str, Json]) -> None:
         _check_export_path(fields["export_path"])
 
 
-def _check_rule(rule: Mapping[str, Any], at: str) -> None:
-    for name in sorted(rule):
-        if name not in _CONDITIONS:
-            raise UsageError(f"{at}.{name} is not a condition", f"conditions: {', '.join(_CONDITIONS)}")
-    if not rule:
-        raise UsageError(f"{at} has no condition and would pin everything", f"conditions: {', '.join(_CONDITIONS)}")
-    if "pattern" in rule:
-        compile_pattern(rule["pattern"], f"{at}.pattern")
+def check_rules(rules: Sequence[Mapping[str, Any]]) -> None:
+    """Raises UsageError naming the first rule of `auto_pin` that cannot be used."""
+    for n, rule in enumerate(rules):
+        at = f"policy.auto_pin[{n}]"
+        for name in sorted(rule):
+            if name not in _CONDITIONS:
+                raise UsageError(f"{at}.{name} is not a condition", f"conditions: {', '.join(_CONDITIONS)}")
+        if not rule:
+            raise UsageError(f"{at} has no condition and would pin everything", f"conditions: {', '.join(_CONDITIONS)}")
+        if "pattern" in rule:
+            compile_pattern(rule["pattern"], f"{at}.pattern")
 
 
 def _check_export_path(path: str) -> None:

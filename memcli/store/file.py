@@ -51,11 +51,12 @@ class FileStore:
         is_local: bool = False,
         acts: Acts | None = None,
         erasures: Erasures | None = None,
+        is_accepted: Callable[[], bool] = lambda: True,
     ) -> None:
         """`guard` stands around every write: see `store/removal_guard.py`. `wait`: how many seconds to wait for a lock.
 
         `is_local`: nobody but this user may read the files. `acts` records every write, `erasures`
-        finishes what an earlier one left.
+        finishes what an earlier one left. Unless the store `is_accepted`, a policy that does not fit stops no write.
         """
         self._layout = layout
         self._root = identity(layout.root)
@@ -64,6 +65,7 @@ class FileStore:
         self._wait = wait
         self._acts = acts
         self._erasures = erasures
+        self._is_accepted = is_accepted
         self._mode, self._folder_mode = (0o600, 0o700) if is_local else (0o644, 0o755)
 
     def spaces(self) -> list[str]:
@@ -177,7 +179,7 @@ class FileStore:
         whole = draft.change()
         if whole:
             for header in (replace(shelf.header, policy=draft.header.policy), draft.header):
-                check_writable(header, self._where(space))
+                check_writable(header, self._where(space), self._is_accepted)
             if self._acts and any(act and act.must_be_recorded for act in acts):
                 self._acts.check(space)
             with self._guard(draft.going(), draft.header) as going:

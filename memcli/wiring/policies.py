@@ -6,8 +6,9 @@ from collections.abc import Callable
 from functools import cache
 
 from memcli.codec.space import policy_problems
+from memcli.errors import UsageError
 from memcli.model.space import Change, Policy
-from memcli.policy.fields import in_force
+from memcli.policy.fields import check_rules, in_force
 from memcli.ports import Shelf, Snapshot
 from memcli.record import replace
 from memcli.store.trust import FileTrust
@@ -32,19 +33,30 @@ class Policies:
         """What of the policy of a space holds here; warns once of a field that does not fit. Raises CorruptError,
         StoreError."""
         for wrong in policy_problems(policy).values() if policy.extra else ():
-            self._warn(f"policy.{wrong}; it is ignored until `memcli space policy` corrects it")
+            self._warn(f"policy: {wrong}; it is ignored until `memcli space policy` corrects it")
         return in_force(self._whole(policy), self._trust.is_accepted)
 
     def over(self, shelf: Shelf) -> Shelf:
-        """The shelf under the whole policy of its space."""
-        policy = shelf.header.policy
-        if not policy.is_derived:
+        """The shelf under the whole policy of its space. In a store that nobody has accepted, rules that cannot be used pin
+        nothing."""
+        policy = self._with_usable_rules(self._whole(shelf.header.policy))
+        if policy is shelf.header.policy:
             return shelf
         from memcli.policy.draft import Draft
 
         draft = Draft(shelf)
-        draft.take(Change(header=replace(shelf.header, policy=self._whole(policy))))
+        draft.take(Change(header=replace(shelf.header, policy=policy)))
         return draft
+
+    def _with_usable_rules(self, policy: Policy) -> Policy:
+        if not policy.auto_pin or self._trust.is_accepted:
+            return policy
+        try:
+            check_rules(policy.auto_pin)
+        except UsageError as error:
+            self._warn(f"{error.message}; auto_pin is ignored")
+            return replace(policy, auto_pin=())
+        return policy
 
     def _whole(self, policy: Policy) -> Policy:
         return policy.derived_from(self._load_main()) if policy.is_derived else policy

@@ -79,6 +79,7 @@ def open_files(
     records: Records,
     in_force: InForce,
     show: Callable[[Sequence[Memory], Policy], Sequence[Memory]],
+    is_accepted: Callable[[], bool],
 ) -> FileStore:
     """The store in files, whose removals go into the trash, as `show` gives them, and whose changes go into the audit log."""
 
@@ -91,7 +92,8 @@ def open_files(
 
     erasures = Erasures(layout, records.erase, records.warn)
     guard = Guard(layout, keep, erasures, in_force, records.warn)
-    return FileStore(layout, fold, guard, wait, acts=Acts(layout, records.audit, records.warn), erasures=erasures)
+    acts = Acts(layout, records.audit, records.warn)
+    return FileStore(layout, fold, guard, wait, acts=acts, erasures=erasures, is_accepted=is_accepted)
 
 
 def _user(environ: Mapping[str, str]) -> str:

@@ -91,7 +91,9 @@ def open_workspace(
     def show(memories: Sequence[Memory], policy: Policy) -> Sequence[Memory]:
         return workspace.redactor.rewrite(memories, policy)
 
-    kept: Kept = _kept(settings, layout, environ, fold, wait, records, policies.in_force, show)
+    kept: Kept = _kept(
+        settings, layout, environ, fold, wait, records, policies.in_force, show, lambda: trust.is_accepted
+    )
     store = observer.store(past or LinkedStore(kept.store, kept.load_trash, warn))
     embedder = ChosenEmbedder(settings.embedder, layout.cache(""), embeddings(lambda: workspace, environ), keep)
     talk_index = partial(open_index, embedder, keep=keep, warn=warn, progress=progress)
@@ -128,9 +130,10 @@ def _kept(
     records: Records,
     in_force: InForce,
     show: Show,
+    is_accepted: Callable[[], bool],
 ) -> Kept:
     """Where spaces are kept: in files, or on a server. Raises UsageError."""
-    files = open_files(layout, fold, wait, records, in_force, show)
+    files = open_files(layout, fold, wait, records, in_force, show, is_accepted)
     local = Kept(files, records.trash, records.audit, lambda: open_ledger(layout))
     if not settings.store:
         return local
@@ -217,7 +220,7 @@ def _redactor(
     store_itself = os.stat(layout.root).st_ino  # another one at the same place has another key
     detectors: dict[bytes, Detector] = keep(("detectors", layout.root, store_itself, key), dict)
     sign, is_accepted = signer(layout, environ), lambda: trust.is_accepted
-    return Redactor(store, sign, in_force, warn, detectors, has_shared_key=bool(key), is_accepted=is_accepted)
+    return Redactor(store, sign, in_force, cache(warn), detectors, has_shared_key=bool(key), is_accepted=is_accepted)
 
 
 def _find_quotes(layout: Layout, store: Store, warn: Warn, memories: Sequence[Memory]) -> list[str]:

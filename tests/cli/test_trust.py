@@ -291,6 +291,32 @@ def test_options_that_do_not_go_together(run: Run) -> None:
     assert run("trust", "--status", "--revoke").code == 2
 
 
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        ("5", "policy: it must be an object, not a whole number"), ('{"ttl_days": "x"}', "policy: ttl_days must be a number"),
+        ('{"auto_pin": [{"pattern": "("}]}', "policy.auto_pin[0].pattern is not an RE2 pattern"),
+        ('{"pii_redaction": {"patterns": [{"name": "x", "regex": "("}]}}', "pii_redaction.patterns[0].regex is not"),
+    ],
+)  # fmt: skip
+def test_a_policy_that_does_not_fit_stops_no_read_and_in_a_clone_no_write(
+    run: Run, tmp_path: Path, policy: str, told: str
+) -> None:
+    run("remember", "We chose PostgreSQL.", "--path", "db/choice")
+    file = tmp_path / ".memory/spaces/main.json"
+    file.write_text(file.read_text().replace('"policy": {}', f'"policy": {policy}'))
+    for command in (("list",), ("recall", "PostgreSQL"), ("get", "db/choice")):
+        done = run(*command)
+        assert (done.code, "PostgreSQL" in done.out, done.err.count(told) <= 1) == (0, True, True)
+    before = file.read_bytes()
+    refused = run("remember", "More.", "--path", "a")
+    assert (refused.code != 0, told in refused.err, file.read_bytes() == before) == (True, True, True)
+    run("trust", "--revoke")
+    taken = run("remember", "More.", "--path", "a")
+    assert (taken.code, taken.err.count(told) <= 1) == (0, True)
+    assert run("get", "a").code == 0
+
+
 def test_trust_shows_what_it_puts_in_force(run: Run, tmp_path: Path) -> None:
     run("remember", "We chose PostgreSQL.")
     run("space", "policy", "main", "--set", "allow_delete=true", "--set", "export_path=out.json")
