@@ -8,7 +8,7 @@ from sys import intern
 
 from memcli.claims.clauses import clauses
 from memcli.claims.lexicon import NEWER
-from memcli.claims.statement import Statement, statement_of, terms_of
+from memcli.claims.statement import Statement, statement_of, terms_by_clause
 from memcli.model.memory import Memory
 from memcli.record import Record, replace
 from memcli.summarize.sentences import split
@@ -37,8 +37,8 @@ class ClaimTerms(Record):
 def terms_of_text(text: str) -> ClaimTerms:
     """The terms of the claim of a text, for a part of what it costs to read all of the claim."""
     sentences = split(text[:MOST_CHARACTERS], MOST_STATEMENTS + 1)[:MOST_STATEMENTS]
-    found = islice((clause for sentence in sentences for clause in clauses(sentence.text)), MOST_STATEMENTS)
-    return ClaimTerms(tuple(sorted({intern(term) for clause in found for term in terms_of(clause)})))
+    found = islice((terms for sentence in sentences for terms in terms_by_clause(sentence.text)), MOST_STATEMENTS)
+    return ClaimTerms(tuple(sorted(map(intern, frozenset().union(*found)))))
 
 
 def claim_of(memory: Memory) -> Claim:

@@ -12,9 +12,10 @@ from memcli.regex import regex
 
 _PREFIX = regex(r"^\s*(?:feat|fix|chore|refactor|perf|docs|style|test|build|ci)(?:\([^)\n]{0,40}\))?!?:\s*", 2)
 _BREAK = regex(r";\s|\s\|\s")
-
-
-_MOST_WORDS = 100
+MOST_WORDS = 100
+"""How many words of a part of a sentence are read."""
+LEAST_WORDS = 2
+"""A clause of fewer words states nothing."""
 
 
 class Clause(NamedTuple):
@@ -27,15 +28,31 @@ class Clause(NamedTuple):
 
 def clauses(sentence: str) -> Iterator[Clause]:
     """The clauses of a sentence; none of a question, or of what is only considered."""
+    for part in parts(sentence):
+        yield from clauses_of_part(part)
+
+
+def parts(sentence: str) -> list[str]:
+    """The parts of a sentence between which its marks separate, each to be read by itself; none of a question."""
     if sentence.rstrip().endswith("?"):
+        return []
+    text = _PREFIX.sub("", sentence)
+    return [glued(part) for part in (_BREAK.split(text) if ";" in text or "|" in text else (text,))]
+
+
+def clauses_of_part(part: str) -> Iterator[Clause]:
+    """The clauses of one of the `parts` of a sentence."""
+    words = read(part)[:MOST_WORDS]
+    if any(word.low in HEDGES for word in words):
         return
-    for part in _BREAK.split(_PREFIX.sub("", sentence)):
-        words = read(glued(part))[:_MOST_WORDS]
-        if any(word.low in HEDGES for word in words):
-            continue
-        for clause, is_reason in _cut(words):
-            if sum(bool(word.stem) for word in clause) >= 2:
-                yield Clause(*_limited(clause), is_reason)
+    for clause, is_reason in _cut(words):
+        if sum(bool(word.stem) for word in clause) >= LEAST_WORDS:
+            yield Clause(*_limited(clause), is_reason)
+
+
+def has_place(word: Word) -> bool:
+    """Whether the word may begin, end or limit a clause, or keep it from being one."""
+    return word.text == "," or word.low in _TURNS
 
 
 def _cut(words: Sequence[Word]) -> Iterator[tuple[list[Word], bool]]:
@@ -95,3 +112,4 @@ def _without_opening(words: Sequence[Word]) -> Sequence[Word]:
 
 _OPENINGS = frozenset("after following given".split())
 _LONGEST_OPENING = 9
+_TURNS = _OPENINGS | HEDGES | BREAKS | REASONS | CONDITIONS

@@ -42,6 +42,7 @@ MEASURED = frozenset([*_UNITS, "clock", "date"])
 """The dimensions whose values are equal however they are written: `60 s`, `1 minute`."""
 _GLUED = regex(r"(?<![\w.,])(\d{1,15}(?:[.,]\d{1,9})?)([a-zµ%°]{1,12}(?:/s)?)", re.IGNORECASE)
 _HALF_DAY = regex(r"(?<![\w.:])(1[0-2]|0?[1-9])(?::([0-5]\d))? ?([ap])(?:m\b|\.m\.)", re.IGNORECASE)
+_DIGIT = regex(r"\d")
 _NUMBER = regex(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?%?", re.IGNORECASE)
 _VERSION = regex(r"v?\d+(?:\.\d+)+|v\d+", re.IGNORECASE)
 _CLOCK = regex(r"\d{1,2}:\d\d(?::\d\d)?")
@@ -239,7 +240,7 @@ def _parts(text: str) -> float | None:
 
 def glued(text: str) -> str:
     """The text with a space between a number and the unit that is written right behind it, and times such as 2 pm as 14:00."""
-    return _GLUED.sub(_apart, _HALF_DAY.sub(_of_day, text))
+    return _GLUED.sub(_apart, _HALF_DAY.sub(_of_day, text)) if _DIGIT.search(text) else text
 
 
 def _of_day(match: re.Match[str]) -> str:

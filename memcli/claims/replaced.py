@@ -16,6 +16,8 @@ _GONE = frozenset("gone out dead deprecated retired".split())
 
 def replaced_places(words: Sequence[Word]) -> frozenset[int]:
     """The places of names behind such words as `instead of`, and of those that are said to be gone."""
+    if all(choice_of(word) is None for word in words):
+        return frozenset()
     return frozenset([*_behind_phrases(words), *_said_to_be_gone(words), *_moved_from(words)])
 
 

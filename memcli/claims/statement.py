@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from sys import intern
 
-from memcli.claims.clauses import Clause
+from memcli.claims.clauses import LEAST_WORDS, MOST_WORDS, Clause, clauses_of_part, has_place, parts
 from memcli.claims.lexicon import (
     AFFIRMING,
     CONDITIONS,
@@ -24,7 +25,7 @@ from memcli.claims.lexicon import (
 )
 from memcli.claims.quantities import CODE, UNITS, Quantity, quantities
 from memcli.claims.replaced import replaced_places
-from memcli.claims.words import Word, choice_of, is_content
+from memcli.claims.words import Word, choice_of, is_content, tokens, word_alone
 from memcli.record import Record
 
 _LABEL_WORDS = 7
@@ -105,10 +106,32 @@ def statement_of(clause: Clause) -> Statement:
     )
 
 
-def terms_of(clause: Clause) -> Iterator[str]:
-    """The terms of the statement of a clause."""
+def terms_by_clause(sentence: str) -> Iterator[frozenset[str]]:
+    """The terms of the statement of each clause of a sentence."""
+    for part in parts(sentence):
+        found = list(map(_term_alone, tokens(part)[:MOST_WORDS]))
+        if None in found:
+            yield from map(_terms_of, clauses_of_part(part))
+        elif len(found) - found.count(_MARK) >= LEAST_WORDS:
+            yield frozenset(term for term in found if term and term != _NO_TERM)
+
+
+def _terms_of(clause: Clause) -> frozenset[str]:
     gone = replaced_places(clause.main)
-    return (word.stem for at, word in enumerate(clause.main) if _is_term(word) and at not in gone)
+    return frozenset(word.stem for at, word in enumerate(clause.main) if _is_term(word) and at not in gone)
+
+
+_MARK, _NO_TERM = "", " "
+
+
+@lru_cache(maxsize=100_000)
+def _term_alone(token: str) -> str | None:
+    """The term that a token is whatever stands beside it: _MARK for what is no word, _NO_TERM for a word that is no term,
+    None where what stands beside it decides."""
+    word = word_alone(token)
+    if word is None or has_place(word) or choice_of(word) is not None:
+        return None
+    return intern(word.stem) if _is_term(word) else _NO_TERM if word.stem else _MARK
 
 
 def _choices(words: Iterable[Word]) -> Names:

@@ -17,9 +17,10 @@ from memcli.regex import regex
 _NUMBER = r"v?\d{1,15}(?:,\d{3}){0,4}(?:\.\d{1,15}){0,4}(?:e-?\d{1,2})?(?:x\d{1,9})?%?"
 _MIXED = regex(rf"(?!{_NUMBER}\Z)\d\w*")
 """`4o`, `9f3ab2c`: a name that begins with a digit."""
-_TOKEN = regex(
-    rf"`[^`\n]{{1,80}}`|\d{{1,2}}:\d\d(?::\d\d)?|{_NUMBER}(?![\w])|"
-    r"\d{1,15}[^\W\d_]\w*|[^\W\d_](?:[\w+#]|[-/.'](?=\w)|:(?=v?\d))*[+#]*|(?<!\S)--?[^\W\d_][\w-]*|°[cf]?|[.,;:!?()=<>≤≥|%$€/+-]"
+_REST = r"[\w+#]*(?:(?:[-/.'](?=\w)|:(?=v?\d))[\w+#]*)*"
+_TOKEN = regex(  # most tokens are words, and all of these that do not begin like a version are found at once
+    rf"[^\W\d_v]{_REST}|`[^`\n]{{1,80}}`|\d{{1,2}}:\d\d(?::\d\d)?|{_NUMBER}(?![\w])|"
+    rf"\d{{1,15}}[^\W\d_]\w*|v{_REST}|(?<!\S)--?[^\W\d_][\w-]*|°[cf]?|[.,;:!?()=<>≤≥|%$€/+-]"
 )
 _APOSTROPHES = str.maketrans("’‘“”–—\u00a0", "''\"\"-- ")
 _MOST_CHARACTERS = 60
@@ -38,11 +39,24 @@ class Word(NamedTuple):
 def read(sentence: str) -> list[Word]:
     """The words of a sentence, contractions written out; names and phrases of several words as one."""
     found: list[Word] = []
-    for token in _tokens(sentence):
+    for token in _written_out(tokens(sentence)):
         found.append(_word(token, is_first=not found or found[-1].text in ".:!?;"))
     return list(_joined(found))
 
 
+def tokens(sentence: str) -> list[str]:
+    """A sentence as its words, numbers and marks, as they are written."""
+    return _TOKEN.findall(sentence if sentence.isascii() else sentence.translate(_APOSTROPHES))
+
+
+def word_alone(token: str) -> Word | None:
+    """The word that a token is whatever stands beside it; None where it may be several, or a part of one."""
+    (first, *others) = _written_out([token])
+    word = _word(first, is_first=True)
+    return None if others or word.low in FIRST_PARTS or word.low in FIRST_WORDS else word
+
+
+@lru_cache(maxsize=50_000)
 def choice_of(word: Word) -> tuple[str, str] | None:
     """The class of names that a word is one of, and the name."""
     known = NAMES.get(word.low)
@@ -60,9 +74,8 @@ def is_content(word: Word) -> bool:
     return bool(word.stem) and word.stem not in GENERIC
 
 
-def _tokens(sentence: str) -> Iterator[str]:
-    text = sentence if sentence.isascii() else sentence.translate(_APOSTROPHES)
-    for token in _TOKEN.findall(text):
+def _written_out(found: Sequence[str]) -> Iterator[str]:
+    for token in found:
         if token[-2:].lower() == "'t" and len(token) > 3:  # doesn't
             yield from (token[:-3], "not")
         elif ":" in token and token[0].isalpha():  # debian:12

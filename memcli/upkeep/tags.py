@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 
 from memcli.model.analysis import terms
 from memcli.model.memory import Memory
@@ -22,7 +23,7 @@ def propose(memories: Memories, given: Given) -> list[Step]:
     """A step for each memory that gets tags."""
     current = [memory for memory in memories.values() if is_current(memory, given.now)]
     tagged = Counter(tag for memory in current for tag in memory.tags)
-    mentions = _mentions(current, {tag for tag, count in tagged.items() if count >= LEAST_TAGGED})
+    mentions = _mentions(current, {tag: count for tag, count in tagged.items() if count >= LEAST_TAGGED})
     added: dict[str, list[str]] = defaultdict(list)
     for tag in sorted(mentions, key=lambda tag: (-tagged[tag], tag)):
         without = [memory for memory in mentions[tag] if tag not in memory.tags]
@@ -34,20 +35,29 @@ def propose(memories: Memories, given: Given) -> list[Step]:
     return [_step(memories[name], tags) for name, tags in sorted(added.items()) if tags]
 
 
-def _mentions(memories: list[Memory], tags: set[str]) -> dict[str, list[Memory]]:
-    """The memories that mention all words of each tag in their heading or text."""
-    words = {tag: frozenset(terms(tag.replace("-", " "))) for tag in tags}
+def _mentions(memories: list[Memory], tagged: Mapping[str, int]) -> dict[str, list[Memory]]:
+    """The memories that mention all words of each tag in their heading or text; of the tags that so many memories have, those
+    that are given reliably as far as the counts tell."""
+    words = {tag: frozenset(terms(tag.replace("-", " "))) for tag in tagged}
     by_word: dict[str, list[str]] = defaultdict(list)
-    for tag in sorted(tags):
+    for tag in sorted(tagged):
         if words[tag]:
             by_word[min(words[tag])].append(tag)
     found: dict[str, list[Memory]] = defaultdict(list)
+    without: Counter[str] = Counter()
     for memory in memories:
+        if not by_word:
+            break
         text = frozenset(terms(f"{memory.heading.replace('-', ' ')} {memory.raw}"))
         for word in text & by_word.keys():
-            for tag in by_word[word]:
-                if words[tag] <= text:
-                    found[tag].append(memory)
+            for tag in [tag for tag in by_word[word] if words[tag] <= text]:
+                found[tag].append(memory)
+                without[tag] += tag not in memory.tags
+                if tagged[tag] < LEAST_SHARE * (tagged[tag] + without[tag]):  # even if all that have it mention it
+                    del found[tag]
+                    by_word[word].remove(tag)
+            if not by_word[word]:
+                del by_word[word]
     return found
 
 

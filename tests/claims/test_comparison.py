@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.claims.claim import MOST_CHARACTERS, MOST_STATEMENTS, claim_of_text
+from memcli.claims.claim import MOST_CHARACTERS, MOST_STATEMENTS, claim_of_text, terms_of_text
 from memcli.claims.comparison import Finding, compare
 from memcli.claims.neighbours import neighbours
 from memcli.model.findings import CONTRADICTS, DUPLICATES
@@ -153,6 +153,35 @@ def test_a_long_text_is_read_as_far_as_it_matters() -> None:
     claim = claim_of_text("Sessions are kept in Redis for 5 minutes. " * 10_000)
     assert len(claim.statements) <= MOST_STATEMENTS
     assert len(claim.text) == MOST_CHARACTERS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sessions live in Redis for 5 minutes.", "Sessions don't live in memory, they go to debian:12.",
+        "Use Postgres instead of MySQL.", "The gateway retries 3x; the `worker` never does | it waits.",
+        "If the queue is full, drop the oldest message.", "Should we use tabs?", "We considered a cache.",
+        "After the incident, we decided: no pull requests on Friday.", "Slow.", ", ; .", "", "fix(api): timeouts of 2pm",
+        "Webhooks time out because the gateway was moved off Heroku, which is gone.", "word " * 300,
+        "One is here. " * 20, "Kafka so RabbitMQ but not NATS", "v2.3 of vite ships with -x and --yes",
+    ],
+)  # fmt: skip
+def test_the_terms_of_a_claim_are_those_of_its_statements(text: str) -> None:
+    assert terms_of_text(text).terms == tuple(sorted(claim_of_text(text).terms))
+
+
+@given(texts)
+def test_the_terms_of_any_claim_are_those_of_its_statements(text: str) -> None:
+    assert terms_of_text(text).terms == tuple(sorted(claim_of_text(text).terms))
+
+
+def test_one_rare_term_is_enough_for_a_short_claim_alone() -> None:
+    long = terms_of_text(" ".join(f"The alpha{n} serves the beta{n}." for n in range(12)))
+    short, other = terms_of_text("Alpha1 exports."), terms_of_text("Alpha2 imports.")
+    assert list(neighbours([long, short, other])) == [(1, 0), (2, 0)]
+    assert (
+        list(neighbours([long, terms_of_text("alpha1 " + " ".join(f"The gamma{n} calls." for n in range(12)))])) == []
+    )
 
 
 def test_neighbours_share_their_rarest_terms() -> None:

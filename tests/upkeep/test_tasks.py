@@ -284,6 +284,13 @@ def test_a_tag_that_is_rare_or_not_reliable_is_not_inferred(count: int, mentions
     assert not ids(tags.propose, tagged(count, mentions))
 
 
+def test_a_tag_that_is_not_given_reliably_keeps_no_other_from_being_added() -> None:
+    unreliable = [made(f"u{n}", raw=f"The cache key of {n}.", tags=("cache-key",) * (n < 4)) for n in range(9)]
+    extra = [made(f"r{n}", raw=f"The cache line {n}.", tags=("cache-line",)) for n in range(4)]
+    steps = proposed(tags.propose, [*unreliable, *extra, made("zz", raw="A cache line.")])
+    assert [(step.id, step.memories[0].tags) for step in steps] == [("mem_zz", ("cache-line",))]
+
+
 def test_a_memory_with_many_tags_gets_no_more() -> None:
     *rest, last = tagged(4, 1)
     assert not ids(tags.propose, [*rest, replace(last, tags=tuple("abcdef"))])
