@@ -38,7 +38,7 @@ def terms_of_text(text: str) -> ClaimTerms:
     """The terms of the claim of a text, for a part of what it costs to read all of the claim."""
     sentences = split(text[:MOST_CHARACTERS], MOST_STATEMENTS + 1)[:MOST_STATEMENTS]
     found = islice((terms for sentence in sentences for terms in terms_by_clause(sentence.text)), MOST_STATEMENTS)
-    return ClaimTerms(tuple(sorted(map(intern, frozenset().union(*found)))))
+    return ClaimTerms(tuple(sorted(map(intern, frozenset[str]().union(*found)))))
 
 
 def claim_of(memory: Memory) -> Claim:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from sys import intern
 
@@ -106,14 +106,14 @@ def statement_of(clause: Clause) -> Statement:
     )
 
 
-def terms_by_clause(sentence: str) -> Iterator[frozenset[str]]:
+def terms_by_clause(sentence: str) -> Iterator[Collection[str]]:
     """The terms of the statement of each clause of a sentence."""
     for part in parts(sentence):
         found = list(map(_term_alone, tokens(part)[:MOST_WORDS]))
         if None in found:
             yield from map(_terms_of, clauses_of_part(part))
         elif len(found) - found.count(_MARK) >= LEAST_WORDS:
-            yield frozenset(term for term in found if term and term != _NO_TERM)
+            yield [term for term in found if term and term != _NO_TERM]
 
 
 def _terms_of(clause: Clause) -> frozenset[str]:

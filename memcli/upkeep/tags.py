@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from memcli.model.analysis import terms
 from memcli.model.memory import Memory
@@ -37,28 +37,46 @@ def propose(memories: Memories, given: Given) -> list[Step]:
 
 def _mentions(memories: list[Memory], tagged: Mapping[str, int]) -> dict[str, list[Memory]]:
     """The memories that mention all words of each tag in their heading or text; of the tags that so many memories have, those
-    that are given reliably as far as the counts tell."""
+    alone that may be given reliably."""
     words = {tag: frozenset(terms(tag.replace("-", " "))) for tag in tagged}
+    live = {tag for tag in tagged if words[tag]}
     by_word: dict[str, list[str]] = defaultdict(list)
-    for tag in sorted(tagged):
-        if words[tag]:
-            by_word[min(words[tag])].append(tag)
+    for tag in live:
+        by_word[min(words[tag])].append(tag)
     found: dict[str, list[Memory]] = defaultdict(list)
-    without: Counter[str] = Counter()
-    for memory in memories:
-        if not by_word:
-            break
+    having, without, read = Counter(tagged), Counter[str](), set[str]()
+    for memory in _first_with_tags(memories, live):
+        if memory.id in read:
+            continue
+        read.add(memory.id)
         text = frozenset(terms(f"{memory.heading.replace('-', ' ')} {memory.raw}"))
-        for word in text & by_word.keys():
-            for tag in [tag for tag in by_word[word] if words[tag] <= text]:
-                found[tag].append(memory)
-                without[tag] += tag not in memory.tags
-                if tagged[tag] < LEAST_SHARE * (tagged[tag] + without[tag]):  # even if all that have it mention it
-                    del found[tag]
-                    by_word[word].remove(tag)
-            if not by_word[word]:
-                del by_word[word]
-    return found
+        mentioned = {tag for word in text & by_word.keys() for tag in by_word[word] if words[tag] <= text}
+        for tag in mentioned:
+            found[tag].append(memory)
+        without.update(mentioned.difference(memory.tags))
+        having.subtract(live.intersection(memory.tags) - mentioned)  # as many at most as mention it and have it
+        for tag in live.intersection((*mentioned, *memory.tags)):
+            if having[tag] < max(LEAST_TAGGED, LEAST_SHARE * (having[tag] + without[tag])):
+                live.remove(tag)
+                by_word[min(words[tag])].remove(tag)
+    return {tag: found[tag] for tag in live}
+
+
+def _first_with_tags(memories: list[Memory], live: set[str]) -> Iterator[Memory]:
+    """The memories, first those with the rarest tags, for as long as these are `live`; some come again."""
+    of: dict[str, list[Memory]] = {tag: [] for tag in live}
+    for memory in memories:
+        for tag in live.intersection(memory.tags):
+            of[tag].append(memory)
+    for tag in sorted(of, key=lambda tag: (len(of[tag]), tag)):
+        for memory in of[tag]:
+            if tag not in live:
+                break
+            yield memory
+    for memory in memories:
+        if not live:
+            break
+        yield memory
 
 
 def _step(memory: Memory, tags: list[str]) -> Step:
