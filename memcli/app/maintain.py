@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 
 from memcli.app.clusters import clusters as find_clusters
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.space import memory_digest
 from memcli.errors import UsageError
 from memcli.model.clusters import Cluster
+from memcli.model.memory import Json, Memory
 from memcli.model.references import elsewhere
 from memcli.model.space import Change, Space
 from memcli.model.usage import JUDGEMENTS, Use
 from memcli.ports import Shelf
-from memcli.record import Record, field, replace
+from memcli.record import Record, defaults, field, replace
 from memcli.upkeep import archive, clusters, review, usage
 from memcli.upkeep.ledger import Ledger, Pending, ledger_from_json, ledger_to_json, use_key
 from memcli.upkeep.plan import TASKS, Maintained, Plan, plan
@@ -50,9 +52,35 @@ def preview(workspace: Workspace, tasks: Collection[str], spaces: Sequence[str] 
     """What `maintain` would do now. Changes nothing."""
     ledger = _load(workspace)
     return [
-        Maintained(name, _look(workspace, name, tasks, ledger).plan())
+        Maintained(name, _preview(workspace, name, tasks, ledger))
         for name in (workspace.asked_spaces if spaces is None else spaces)
     ]
+
+
+def _preview(workspace: Workspace, name: str, tasks: Collection[str], ledger: Ledger) -> Plan:
+    """The plan for a space, of which only what the tasks look at is in memory."""
+    pairs = _unsettled(workspace, name) if review.NAME in tasks else ()
+    with closing(workspace.store.open(name)) as snapshot:
+        digests: dict[str, str] = {}
+        known, objects = ledger.known(name), list[Memory]()
+        for memory in snapshot.memories():
+            if memory.id in known:
+                digests[memory.id] = memory_digest(memory)
+            objects.append(replace(memory, **_UNSEEN))
+        space = replace(snapshot.header(), objects=tuple(objects))
+        found = _look(workspace, space, digests, pairs, tasks, ledger).plan()
+        changed = {memory.id for step in found.steps for memory in step.memories}
+        whole = {memory.id: memory for memory in snapshot.memories() if memory.id in changed} if changed else {}
+    return found.with_parts(whole, tuple(_UNSEEN))
+
+
+_UNSEEN: Mapping[str, Json] = {
+    name: default
+    for name, default in defaults(Memory).items()
+    if name.startswith("summary_")
+    or name in ("content", "metadata", "procedure", "chunks", "context", "anchors", "extra")
+}
+"""What no task looks at, empty: most of what a memory takes."""
 
 
 def maintain(
@@ -75,7 +103,10 @@ def maintain(
 def _maintain(
     workspace: Workspace, name: str, tasks: Collection[str], only: Collection[str] | None = None
 ) -> Maintained:
-    look = _look(workspace, name, tasks, _load(workspace))
+    ledger = _load(workspace)
+    pairs = _unsettled(workspace, name) if review.NAME in tasks else ()  # before all of the space is in memory
+    space = load_space(workspace.store, name)
+    look = _look(workspace, space, _digests(space, ledger), pairs, tasks, ledger)
     if only is not None:
         fixed = frozenset(memory.id for memory in look.space.objects if memory.id not in only)
         look = replace(look, given=_without(look.given, fixed))
@@ -112,9 +143,15 @@ def _maintain(
     return Maintained(name, done, skipped, receipt.run)
 
 
-def _look(workspace: Workspace, name: str, tasks: Collection[str], ledger: Ledger) -> _Look:
-    space = load_space(workspace.store, name)
-    digests = _digests(space, ledger, name)
+def _look(
+    workspace: Workspace,
+    space: Space,
+    digests: Mapping[str, str],
+    pairs: Sequence[Pair],
+    tasks: Collection[str],
+    ledger: Ledger,
+) -> _Look:
+    name = space.name
     uses = [use for use in workspace.usage.read() if use.space == name]
     pending = ledger.pending.get(name)
     if pending is not None and pending.is_written(digests):
@@ -125,7 +162,7 @@ def _look(workspace: Workspace, name: str, tasks: Collection[str], ledger: Ledge
         undone=ledger.undone(name, digests),
         reasons=_rested_on(workspace, name) if archive.NAME in tasks else frozenset(),
         clusters=_new_clusters(workspace, name) if clusters.NAME in tasks else (),
-        pairs=_unsettled(workspace, space) if review.NAME in tasks else (),
+        pairs=pairs,
     )  # fmt: skip
     return _Look(space, given, frozenset(tasks))
 
@@ -137,15 +174,15 @@ def _new_clusters(workspace: Workspace, name: str) -> Sequence[Cluster]:
     return find_clusters(workspace, name).found
 
 
-def _unsettled(workspace: Workspace, space: Space) -> Sequence[Pair]:
+def _unsettled(workspace: Workspace, name: str) -> Sequence[Pair]:
     """What contradicts or repeats itself in a space, and nobody has said that both are to be kept."""
-    if space.policy.is_derived:
+    if workspace.load_policy(name).is_derived:
         return ()
     from memcli.app.check import scan
 
     return [
         Pair(clash.finding.kind, clash.newer.id, clash.older.id, clash.finding.reason)
-        for clash in scan(workspace, space.name, by_meaning=True)
+        for clash in scan(workspace, name, by_meaning=True)
         if not clash.is_accepted
     ]
 
@@ -164,10 +201,9 @@ def _rested_on(workspace: Workspace, name: str) -> frozenset[str]:
     return frozenset(place[1] for place in places if place is not None and place[0] == name)
 
 
-def _digests(space: Space, ledger: Ledger, name: str) -> dict[str, str]:
+def _digests(space: Space, ledger: Ledger) -> dict[str, str]:
     """The digests of the memories that the ledger speaks of."""
-    pending = ledger.pending.get(name)
-    known = ledger.done.get(name, {}).keys() | (pending.after.keys() if pending else ())
+    known = ledger.known(space.name)
     return {memory.id: memory_digest(memory) for memory in space.objects if memory.id in known}
 
 
@@ -178,7 +214,7 @@ def _settle(workspace: Workspace, name: str) -> None:
     if pending is None:
         return
     space = load_space(workspace.store, name)
-    is_written = pending.is_written(_digests(space, ledger, name))
+    is_written = pending.is_written(_digests(space, ledger))
     if is_written:
         workspace.usage.fold([use for use in workspace.usage.read() if use_key(use) in pending.uses])
     _save(workspace, ledger.finish(name, is_written=is_written))

@@ -39,6 +39,11 @@ class Ledger(Record):
     done: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     since: Mapping[str, str] = field(default_factory=dict)
 
+    def known(self, space: str) -> frozenset[str]:
+        """The memories of a space that it speaks of."""
+        pending = self.pending.get(space)
+        return frozenset((*self.done.get(space, ()), *(pending.after if pending else ())))
+
     def undone(self, space: str, digests: Mapping[str, str]) -> frozenset[str]:
         """The memories that are as they were before they were changed."""
         return frozenset(name for name, before in self.done.get(space, {}).items() if digests.get(name) == before)

@@ -32,6 +32,16 @@ class Plan(Record):
         """How many tokens it takes out of recall."""
         return sum(step.tokens for step in self.steps)
 
+    def with_parts(self, whole: Mapping[str, Memory], names: Collection[str]) -> Plan:
+        """The plan with these parts of its memories as those that are `whole` have them."""
+
+        def filled(memory: Memory) -> Memory:
+            return replace(memory, **{name: getattr(whole[memory.id], name) for name in names})
+
+        steps = tuple(replace(step, memories=tuple(map(filled, step.memories))) for step in self.steps)
+        before, after = ({name: filled(one) for name, one in of.items()} for of in (self.before, self.after))
+        return replace(self, steps=steps, before=before, after=after)
+
     def ids(self) -> frozenset[str]:
         """The memories that its steps change or speak of."""
         return frozenset(name for step in self.steps for name in (step.id, *step.others))
