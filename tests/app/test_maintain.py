@@ -78,6 +78,17 @@ def test_what_is_done_is_what_was_told(workspace: Workspace) -> None:
     assert objects(workspace) == {**done.plan.after}
 
 
+def test_a_preview_has_memories_whole(workspace: Workspace) -> None:
+    watched(workspace)
+    parts = {"summary_short": "Short.", "content": {"a": 1}, "metadata": {"group": "g"}, "extra": {"x_future": [1]}}
+    store(workspace, before := old("a", **parts))
+    (told,) = preview(workspace, ALL)
+    assert told.plan.before == {"mem_a": before}
+    (after,) = told.plan.after.values()
+    assert {name: getattr(after, name) for name in parts} == parts
+    assert told.plan.steps[0].memories == (after,)
+
+
 def test_a_second_run_changes_nothing(workspace: Workspace) -> None:
     path = Path(workspace.root) / "spaces" / "main.json"
     watched(workspace)
