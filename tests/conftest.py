@@ -22,6 +22,7 @@ from memcli.model.memory import Memory
 from memcli.model.space import Change, Space, change_between
 from memcli.ports import Shelf, Store
 from memcli.settings import BESIDE
+from memcli.store.layout import Layout
 from memcli.wiring.roots import make_store
 from memcli.wiring.workspace import open_workspace
 from tests.servers import new_schema, server_url
@@ -191,8 +192,9 @@ def mirror(root: Path) -> None:
     for name in names:
         with closing(store.open(name)) as snapshot:
             (root / "spaces" / f"{name}.json").write_bytes(encode_space(snapshot.load()))
-        (root / "local" / "audit").mkdir(exist_ok=True)
-        (root / "audit" / f"{name}.jsonl").write_bytes(audit.read(name))
+        log = Path(Layout(str(root)).audit(f"{name}.jsonl"))
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_bytes(audit.read(name))
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from memcli import Memory
+from memcli.app.workspace import load_space
 from memcli.codec.space import encode_space
 from memcli.errors import CorruptError, MemcliError, NotFoundError, RefusedError, StoreError
 from memcli.wiring.roots import make_store
@@ -55,10 +56,10 @@ class Team:
                 self.sync(name, accept_deletions=True)
 
     def bytes(self, name: str) -> bytes:
-        return encode_space(open_at(self.folder / name).store.open("main").load())
+        return encode_space(load_space(open_at(self.folder / name).store, "main"))
 
     def texts(self, name: str) -> set[str]:
-        return {memory.raw for memory in open_at(self.folder / name).store.open("main").load().objects}
+        return {memory.raw for memory in load_space(open_at(self.folder / name).store, "main").objects}
 
     def holds(self, text: str) -> list[str]:
         files = (file for file in self.folder.rglob("*") if file.is_file())

@@ -19,6 +19,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from memcli.app.workspace import load_space
 from memcli.codec.canonical import encode
 from memcli.codec.space import encode_memory
 from memcli.errors import CorruptError, MemcliError, NotFoundError, RefusedError
@@ -75,7 +76,7 @@ class World:
             self.check(one, before[one], step)
 
     def memories(self, name: str) -> list[Memory]:
-        return list(open_at(self.team.folder / name).store.open("main").load().objects)
+        return list(load_space(open_at(self.team.folder / name).store, "main").objects)
 
     def check(self, name: str, before: list[Memory], step: str) -> None:
         """What a clone had it has, in its space or in its trash."""
