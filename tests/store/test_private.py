@@ -248,6 +248,7 @@ def test_what_cannot_be_written_waits_and_is_folded_in(tmp_path: Path) -> None:
         doctor = memcli(folder, "doctor")
         assert doctor.returncode != 0
         assert "cannot be written" in doctor.stdout
+        assert "changes wait in .memory/local" in doctor.stdout
     finally:
         _open(folder / ".git")
     assert "And we log to stderr." in memcli(folder, "session", "show", session).stdout
@@ -295,6 +296,7 @@ def test_what_cannot_be_written_anywhere_is_read(tmp_path: Path, kind: str) -> N
         assert "We chose PostgreSQL." in memcli(folder, "recall", "postgresql").stdout
         doctor = memcli(folder, "doctor")
         assert (doctor.returncode, "FAIL  store" in doctor.stdout) == (8, True)
+        assert "changes wait" not in doctor.stdout
         if kind != "clone":
             assert [one["id"] for one in json.loads(memcli(folder, "session", "list", "--json").stdout)] == [session]
             assert "We chose Rust." in memcli(folder, "inbox", "--json").stdout

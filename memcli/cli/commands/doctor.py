@@ -196,6 +196,10 @@ def _private(root: str) -> Check:
     told = f"{folder} ({-(-size // 1024):,} KB)"
     if can_write(folder):
         return Check("private state", True, told)
+    if not can_write(Layout(root).local("")):
+        return Check(
+            "private state", False, f"{told} cannot be written", "make it writable; until then nothing is stored"
+        )
     fix = "run a memcli command where it can be written; until then changes wait in .memory/local"
     return Check("private state", False, f"{told} cannot be written", fix)
 
