@@ -23,6 +23,8 @@ HOST = "127.0.0.1"
 _COOKIE = "memcli_browse"
 _SECONDS = 5.0
 """How long the process of a page may take to end by itself."""
+MAX_PAGES = 8
+"""The most pages that are open at once: each has a process."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self' ws://{host}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -73,7 +75,7 @@ class LocalServer(Server):
         super().__init__(f"exec {shlex.join(command)}", HOST, place.getsockname()[1], "memcli")
         self._key = key
         self._place = place
-        self._pages: dict[asyncio.Task[None] | None, AppService] = {}
+        self._pages: set[asyncio.Task[None] | None] = set()
 
     @property
     def address(self) -> str:
@@ -100,11 +102,10 @@ class LocalServer(Server):
 
     async def on_shutdown(self, app: web.Application) -> None:  # noqa: ARG002 - as the server calls it
         """Ends the pages that are open."""
-        pages = dict(self._pages)
+        pages = [task for task in self._pages if task]
         for task in pages:
-            if task is not None:
-                task.cancel()
-        await asyncio.gather(*(task for task in pages if task), return_exceptions=True)
+            task.cancel()
+        await asyncio.gather(*pages, return_exceptions=True)
 
     async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
         """Turns away what is not meant for this server, or comes from another page, or has no key."""
@@ -133,7 +134,17 @@ class LocalServer(Server):
         return response
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """Runs the command for a page, as long as that is open."""
+        """Runs the command for a page, as long as that is open. Refuses one too many."""
+        task = asyncio.current_task()
+        if len(self._pages) >= MAX_PAGES:
+            raise web.HTTPServiceUnavailable(text=f"{MAX_PAGES} pages are open: close one")
+        self._pages.add(task)
+        try:
+            return await self._show(request)
+        finally:
+            self._pages.discard(task)
+
+    async def _show(self, request: web.Request) -> web.WebSocketResponse:
         page = web.WebSocketResponse(heartbeat=15)
         await page.prepare(request)
         service = AppService(
@@ -143,13 +154,10 @@ class LocalServer(Server):
             close=page.close,  # type: ignore[arg-type]
             download_manager=self.download_manager,
         )
-        task = asyncio.current_task()
-        self._pages[task] = service
         try:
             await service.start(_number(request, "width", 80), _number(request, "height", 24))
             await self._process_messages(page, service)
         finally:
-            del self._pages[task]
             await asyncio.shield(_end(service))
         return page
 

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import aiohttp
 import pytest
+from aiohttp import web
 
 from memcli.app.workspace import Workspace
 from memcli.cli.main import main
 from memcli.errors import UsageError
+from memcli.tui.web import LocalServer, listen
 from tests.tui.stage import few
 
 
@@ -120,3 +122,27 @@ def test_without_the_extra_it_says_what_to_install(
     assert main(["browse", "--web", "--root", str(tmp_path)]) == UsageError.exit_code
     told = "memcli: browse --web needs the extra `web` (pip install '.[web]' in a clone of memcli)\n"
     assert capsys.readouterr().err == told
+
+
+def test_one_page_too_many_is_refused_until_another_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memcli.tui.web.MAX_PAGES", 2)
+
+    async def visit() -> None:
+        with listen(0) as place:
+            server = LocalServer(["head", "-c1"], "key", place)
+            runner = web.AppRunner(await server._make_app())
+            await runner.setup()
+            await web.SockSite(runner, place).start()
+            async with opened() as session:
+                address = f"{server.address.partition('?')[0]}ws?key=key"
+                async with session.ws_connect(address), session.ws_connect(address) as page:
+                    with pytest.raises(aiohttp.WSServerHandshakeError, match="503"):
+                        await session.ws_connect(address)
+                    await page.close()
+                    while len(server._pages) > 1:
+                        await asyncio.sleep(0)
+                    async with session.ws_connect(address):
+                        pass
+            await runner.cleanup()
+
+    asyncio.run(visit())
