@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TypeVar
 
-from memcli.app.repo import check_is_told
 from memcli.app.workspace import Workspace
 from memcli.clock import normalize_time
 from memcli.errors import ConflictError, CorruptError, NotFoundError, RefusedError, UsageError
@@ -43,6 +42,8 @@ class Listed(Record):
 
 def start(workspace: Workspace, title: str = "") -> Session:
     """Starts a session. Raises UsageError, RefusedError, LockedError, StoreError."""
+    from memcli.app.repo import check_is_told
+
     check_is_told(workspace)
     detector = workspace.redactor.detector(workspace.space)
     clean, _ = redacted(detector, title=_one_line(title, "the title"))

@@ -6,11 +6,9 @@ They are never begun anew, for a commit would then replace the team's memory by 
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 
-from memcli.codec.audit import entries as read_entries
 from memcli.errors import MemcliError, StoreError
 from memcli.git.index_file import find_index, shared_folder
 from memcli.policy.acts import DELETE_SPACE
@@ -74,6 +72,8 @@ def absent(root: str) -> dict[str, str]:
     work_tree = find_work_tree(os.path.dirname(root), "")
     if work_tree is None or shared_folder(work_tree) is None:
         return {}
+    import shlex
+
     store, top = os.path.relpath(root, work_tree), os.path.relpath(work_tree)
     git = "git" if top == os.curdir else f"git -C {shlex.quote(top)}"
     commands: dict[str, str] = {}
@@ -103,8 +103,10 @@ def _in_head(work_tree: str, folder: str) -> list[str]:
 
 def _is_deleted(layout: Layout, space: str) -> bool:
     """Whether the audit log of a space ends with its deletion."""
+    from memcli.codec.audit import entries
+
     with suppress(OSError):
-        last = list(read_entries(read_regular(layout.audit(f"{space}.jsonl"), -1) or b""))[-1:]
+        last = list(entries(read_regular(layout.audit(f"{space}.jsonl"), -1) or b""))[-1:]
         return bool(last) and last[0].get("action") == DELETE_SPACE
     return False
 

@@ -9,9 +9,7 @@ younger. What earlier versions of memcli kept below `.memory/` is folded in the 
 from __future__ import annotations
 
 import errno
-import filecmp
 import os
-import shutil
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 
@@ -56,6 +54,8 @@ def copied(root: str, private: str, name: str) -> str:
 
 
 def _copy(source: str, target: str) -> None:
+    import shutil
+
     try:
         if os.path.isdir(source):
             locks = shutil.ignore_patterns("*.lock", "lock")
@@ -248,6 +248,8 @@ def _read(path: str) -> bytes | None:
 
 
 def _is_same(path: str, other: str) -> bool:
+    import filecmp
+
     with suppress(OSError):
         return filecmp.cmp(path, other, shallow=False)
     return False

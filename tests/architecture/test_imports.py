@@ -57,6 +57,11 @@ def test_light_commands_stay_light(tmp_path: Path, arguments: list[str]) -> None
     assert not loaded(tmp_path, *arguments, MEMCLI_EMBEDDER="off") & HEAVY
 
 
+def test_recall_loads_nothing_that_only_copies_and_repairs_need(tmp_path: Path) -> None:
+    open_at(tmp_path)
+    assert not loaded(tmp_path, "recall", "text", MEMCLI_EMBEDDER="off") & {"filecmp", "shlex", "shutil"}
+
+
 def test_hooks_of_agents_go_past_typer(tmp_path: Path) -> None:
     open_at(tmp_path)
     assert "typer" not in loaded(tmp_path, "hook", "run", "prompt", "--agent", "claude", MEMCLI_HOOK_FOREGROUND="1")

@@ -135,12 +135,14 @@ def test_one_page_too_many_is_refused_until_another_is_closed(monkeypatch: pytes
             await web.SockSite(runner, place).start()
             async with opened() as session:
                 address = f"{server.address.partition('?')[0]}ws?key=key"
-                async with session.ws_connect(address), session.ws_connect(address) as page:
+                async with session.ws_connect(address):
+                    first = set(server._pages)
+                    page = await session.ws_connect(address)
+                    second = [task for task in server._pages - first if task]
                     with pytest.raises(aiohttp.WSServerHandshakeError, match="503"):
                         await session.ws_connect(address)
                     await page.close()
-                    while len(server._pages) > 1:
-                        await asyncio.sleep(0)
+                    await asyncio.gather(*second)
                     async with session.ws_connect(address):
                         pass
             await runner.cleanup()
