@@ -115,7 +115,7 @@ class Steps(World):
         try:
             self.sync(name, accept_deletions=True)
         except (RefusedError, CorruptError):
-            self.sync(name, as_new=True)
+            self.sync(name, as_new=True, accept_deletions=True)
 
     def write(self, name: str) -> None:
         path = f"notes/n{self.random.randrange(12)}"
