@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, Any
 
-from memcli.cancel import cancelled_by
+from memcli.cancel import cancelled_by, check_cancelled
 from memcli.cli.binding import bind
 from memcli.cli.console import called
 from memcli.cli.options import CommonOptions
@@ -24,6 +24,11 @@ from memcli.render.clean import clean, clean_line
 
 if TYPE_CHECKING:
     from memcli.wiring.kept import Kept
+
+
+_MODEL_SECONDS = 5.0
+"""So long a question waits for the model."""
+_RANKING = ("recall", "search", "context")
 
 
 class _Line:
@@ -65,10 +70,10 @@ class Calls:
         given = {name: value for name, value in options.items() if name != "space"}
         values, data = bind(verb, (), given)
         notes: list[str] = []
-        if self._is_loading and verb.name in ("recall", "search"):
-            notes.append("the embedding model is still loading: this answer is by words alone; ask again for more")
         output = _Values(as_json=False, note=notes.append)
         with self._turn() as kept, called(data):
+            if verb.name in _RANKING and not self._is_loaded_within(_MODEL_SECONDS):
+                notes.append("the embedding model is still loading: this answer is by words alone; ask again for more")
             try:
                 text = self._run(kept, verb, values, options.get("space"), output) or ""
             except (NotFoundError, UsageError) as error:  # of some of the memories that were named
@@ -117,12 +122,12 @@ class Calls:
             )
 
     def load_later(self) -> None:
-        """Until `load` is done, questions are answered by words alone instead of waiting for the model."""
+        """Until `load` is done, calls do without the model; a question to `text` waits some seconds for `load`."""
         self._is_late = True
 
     def load(self) -> None:
-        """Loads the model in the background, once, if `load_later` put that off."""
-        if self._is_loading and self._loader is None:
+        """Loads the model in the background, once, if `load_later` put that off and the store of now wants it."""
+        if self._is_late and (self._loader is None or not self._loader.is_alive()):
             self._loader = Thread(target=self._load, daemon=True, name="model")
             self._loader.start()
 
@@ -133,7 +138,17 @@ class Calls:
         if self._loader is not None:
             self._loader.join()
 
+    def _is_loaded_within(self, seconds: float) -> bool:
+        """Whether the model that the store of now wants is there, after waiting for it if it is being loaded."""
+        if self._is_loading and self._loader is not None:
+            self.load()  # the store may be another one than at first
+            self._loader.join(seconds)
+            check_cancelled()
+        return not self._is_loading
+
     def _load(self) -> None:
+        if not self._is_loading:
+            return
         try:
             model = self._line.kept.part(("embedder", DEFAULT_EMBEDDER), EMBEDDERS[DEFAULT_EMBEDDER])
             if model is not None:

@@ -147,7 +147,7 @@ def make_offer(calls: Calls, tools: str, find_project: Callable[[Sequence[str] |
         prompt=_prompt(made["recall"]),
         report=lambda error: on_one_line(as_error(error)),
         find_project=find_project,
-        answered=calls.load,
+        prepare=calls.load,
         abandon=calls.abandon,
         state=calls.state,
     )

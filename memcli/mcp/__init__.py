@@ -1,1 +1,2 @@
-"""The MCP server: the protocol of agents, on the official SDK. What its tools do comes from its caller."""
+"""The MCP server: the protocol of agents, over standard input and, on the official SDK, over HTTP. What its tools do comes
+from its caller."""

@@ -63,8 +63,8 @@ class Offer(Record, kw_only=True):
     """What a server offers.
 
     `report` describes an exception in a line. `find_project`, if there is one, is given the roots of the client, None if it
-    has none to give, before the first call. `answered` is called after each call, `abandon` when the client has cancelled
-    the one that runs. `state` changes whenever the memory does.
+    has none to give, before the first call. `prepare` loads in the background what calls need, `abandon` is called when the
+    client has cancelled the one that runs. `state` changes whenever the memory does.
     """
 
     instructions: str
@@ -73,6 +73,6 @@ class Offer(Record, kw_only=True):
     prompt: Tool
     report: Callable[[Exception], str]
     find_project: Callable[[Sequence[str] | None], None] | None = None
-    answered: Callable[[], None]
+    prepare: Callable[[], None]
     abandon: Callable[[], None]
     state: Callable[[], object]

@@ -555,10 +555,3 @@ def test_json_is_read_as_a_parser_does(text: str) -> None:
 def test_the_block_is_short_of_what_agents_cut(tmp_path: Path) -> None:
     roles: Mapping[str, int] = {part.role: len(getattr(part, "body", "")) for part in AGENTS["codex"].scopes[PROJECT]}
     assert 0 < roles[INSTRUCTIONS] < 1_500
-
-
-def test_check_tells_of_a_server_that_cannot_start(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run("agent", "install", "codex")
-    assert "extra `mcp`" not in run("agent", "check").err
-    monkeypatch.setattr("memcli.cli.commands.agent.find_spec", lambda _: None)
-    assert "extra `mcp`" in run("agent", "check").err

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,12 +19,17 @@ from tests.conftest import ROOT
 
 pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
 
+import anyio
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
 
 from memcli.cli.calls import Calls
 from memcli.cli.offer import enter_project, make_offer
+from memcli.mcp.lines import LineServer
 from memcli.mcp.server import Agents
+from memcli.mcp.tools import Offer
 
 Connect = Callable[..., Any]
 
@@ -39,16 +46,53 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @asynccontextmanager
 async def in_process(
-    mode: str = "auto", tools: str = "default", lock_wait: str | None = None, **options: Any
+    mode: str = "auto", tools: str = "default", lock_wait: str | None = None, by_sdk: bool = False, **options: Any
 ) -> AsyncIterator[Client]:
-    """A client of a server in this process, whose writers wait so many seconds for a lock."""
+    """A client of a server in this process, whose writers wait so many seconds for a lock. The server is the one on the SDK,
+    or the one of lines."""
     calls = Calls({"lock_wait": lock_wait}, lambda _: None)
-    agents = Agents(make_offer(calls, tools, partial(enter_project, environ=os.environ)))
+    offer = make_offer(calls, tools, None if by_sdk else partial(enter_project, environ=os.environ))
     try:
-        async with Client(agents.server(), mode=mode, **options) as client:
+        async with Client(Agents(offer).server() if by_sdk else over_lines(offer), mode=mode, **options) as client:
             yield client
     finally:
         calls.close()
+
+
+@asynccontextmanager
+async def over_lines(offer: Offer) -> AsyncIterator[Any]:
+    """The transport of the SDK's client to a server of lines in this process."""
+    requests, answers = os.pipe(), os.pipe()
+    source, target = os.fdopen(requests[0], "rb"), os.fdopen(answers[1], "wb")
+    to_server, from_server = os.fdopen(requests[1], "wb", 0), os.fdopen(answers[0], "rb")
+    thread = threading.Thread(target=LineServer(offer, source, target).run)
+    thread.start()
+    receive, received = anyio.create_memory_object_stream[Any](100)
+    sent, sending = anyio.create_memory_object_stream[Any](100)
+
+    async def read() -> None:
+        with suppress(anyio.BrokenResourceError):
+            while line := await anyio.to_thread.run_sync(from_server.readline):
+                await receive.send(SessionMessage(jsonrpc_message_adapter.validate_json(line)))
+
+    async def write() -> None:
+        async for item in sending:
+            message = item.message.model_dump(by_alias=True, exclude_unset=True)
+            to_server.write(json.dumps(message).encode() + b"\n")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(read)
+        group.start_soon(write)
+        try:
+            yield received, sent
+        finally:
+            with anyio.CancelScope(shield=True):
+                to_server.close()
+                await anyio.to_thread.run_sync(thread.join)
+                target.close()
+            group.cancel_scope.cancel()
+    for stream in (source, from_server, receive, received, sent, sending):
+        stream.close()
 
 
 @asynccontextmanager

@@ -19,7 +19,8 @@ from memcli.store.layout import Layout
 from memcli.store.lock import locked
 from tests.mcp.conftest import in_process, parameters, text
 
-MODES = ["auto", "legacy"]
+SERVERS = [("auto", False), ("legacy", False), ("legacy", True)]
+"""The mode of the client, and whether the server is the one on the SDK."""
 FAR = 100.0
 
 
@@ -34,18 +35,18 @@ async def cancelled(client: Client, seconds: float, name: str, arguments: dict[s
 
 def wait_for_threads() -> None:
     """Waits until what cancelled calls left behind has ended."""
-    while any("AnyIO" in thread.name for thread in threading.enumerate()):
+    while any(thread.name.startswith(("AnyIO", "requests")) for thread in threading.enumerate()):
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_a_cancelled_write_waits_for_nobody_and_is_never_made(mode: str, project: Path) -> None:
+@pytest.mark.parametrize(("mode", "by_sdk"), SERVERS)
+def test_a_cancelled_write_waits_for_nobody_and_is_never_made(mode: str, by_sdk: bool, project: Path) -> None:
     memory = Memory(project)
     memory.init()
     memory.remember("We use uv, not pip.", path="tools/uv")
 
     async def work() -> None:
-        async with in_process(mode, lock_wait=str(FAR)) as client:
+        async with in_process(mode, lock_wait=str(FAR), by_sdk=by_sdk) as client:
             with locked(Layout(str(project / ".memory")).lock("main"), "main"):
                 for n in range(3):
                     assert not await cancelled(client, 0.3, "remember", {"text": f"Never {n}.", "path": f"never/{n}"})
@@ -60,8 +61,8 @@ def test_a_cancelled_write_waits_for_nobody_and_is_never_made(mode: str, project
 
 
 @pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("mode", MODES)
-def test_calls_cancelled_at_random_moments(mode: str, seed: int, project: Path) -> None:
+@pytest.mark.parametrize(("mode", "by_sdk"), SERVERS)
+def test_calls_cancelled_at_random_moments(mode: str, by_sdk: bool, seed: int, project: Path) -> None:
     dice = Random(seed)
     memory = Memory(project)
     memory.init()
@@ -72,7 +73,7 @@ def test_calls_cancelled_at_random_moments(mode: str, seed: int, project: Path) 
     topic = {"topic": "how many replicas does module 7 keep?"}
 
     async def work() -> None:
-        async with in_process(mode, tools="all") as client:
+        async with in_process(mode, tools="all", by_sdk=by_sdk) as client:
             expected = text(await client.call_tool("get", {"refs": ["queue/m7"]}))
             for n in range(25):
                 path = f"new/n{n}"

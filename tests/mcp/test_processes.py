@@ -21,6 +21,7 @@ import httpx2 as httpx
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 
 from memcli import Memory
 from tests.conftest import ROOT
@@ -40,28 +41,24 @@ def test_a_session_over_standard_input(mode: str, project: Path) -> None:
             done = await client.call_tool("remember", {"text": "We use uv, not pip.", "path": "tools/uv"})
             assert "created a store" in text(done)
             assert "tools/uv" in text(await client.call_tool("recall", {"topic": "do we use uv or pip?"}))
+            (content,) = (await client.read_resource("memcli://tree")).contents
+            assert "uv" in content.text
+            with pytest.raises(MCPError, match="no resource"):
+                await client.read_resource("memcli://nonsense")
 
     anyio.run(work)
     assert Memory(project).get("tools/uv")["raw"] == "We use uv, not pip."
 
 
-def test_the_first_answer_does_not_wait_for_the_model(project: Path) -> None:
+def test_the_first_answer_waits_for_the_model(project: Path) -> None:
     Memory(project).init()
     Memory(project).remember("We chose PostgreSQL, for JSONB.", path="decisions/database")
 
     async def work() -> None:
         async with as_process(project, MEMCLI_EMBEDDER="onnx") as client:
-            first = text(await client.call_tool("recall", {"topic": "PostgreSQL, for JSONB?"}))
+            first = text(await client.call_tool("recall", {"topic": "which database?"}))
             assert "decisions/database" in first
-            assert "searched by words only" in first
-            assert "the embedding model is still loading" in first
-            for _ in range(300):
-                later = text(await client.call_tool("recall", {"topic": "PostgreSQL, for JSONB?"}))
-                if "loading" not in later:
-                    break
-                await anyio.sleep(0.1)
-            assert "decisions/database" in later
-            assert "Degraded" not in later
+            assert "Degraded" not in first
 
     anyio.run(work)
 
@@ -196,6 +193,11 @@ def test_http_on_the_loopback(project: Path) -> None:
             anyio.run(work, mode)
         with pytest.raises(httpx.HTTPStatusError, match="401"):
             httpx.post(address, json=HELLO).raise_for_status()
+        answer = httpx.post(address, headers=known, json={**HELLO, "params": 5})
+        assert answer.status_code == 400
+        assert answer.json() == {
+            "jsonrpc": "2.0", "id": 1, "error": {"code": -32602, "message": "invalid params: params must be an object"},
+        }  # fmt: skip
         process.terminate()
         assert process.wait(20) == 0
 

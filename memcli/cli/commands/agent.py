@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 from memcli.agents.parts import ROLES
 from memcli.agents.table import AGENTS
 from memcli.cli.agent_sites import (
@@ -144,10 +142,6 @@ def check(session: Session, options: CheckOptions) -> int:
     notes = [note for name in dict.fromkeys(name for _, name in found) for note in warnings(places, name)]
     if rows and find_program() is None:
         notes.append("memcli is not on PATH: neither hooks nor the MCP server can start")
-    if any(row.role == "mcp" for row in rows) and find_spec("mcp") is None:
-        notes.append(
-            "the MCP server cannot start without the extra `mcp` (in a clone of memcli: pipx install '.[mcp]')"
-        )
     cells = [[row.agent, row.scope, row.role, row.state, row.fix or ", ".join(row.files)] for row in rows]
     text = grid(["agent", "scope", "part", "state", "file or fix"], cells) if rows else "no agent is installed"
     session.output.answer({"parts": [row.to_json() for row in rows], "warnings": notes}, text)

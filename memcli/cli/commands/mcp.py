@@ -48,7 +48,7 @@ def command(session: Session, options: McpOptions) -> None:
     The tools are {default}; `--tools all` adds {others}. The project is the client's first root, else CLAUDE_PROJECT_DIR, else the working directory; --root names another
     store. The server ends with its client. With MEMCLI_PROPOSE=1, or the policy `review: true`, memories that agents store wait in the inbox.
 
-    With --http (extra `serve` too), clients send a token of `memcli serve` as `Authorization: Bearer TOKEN`: the one in the
+    With --http (extras `mcp` and `serve`), clients send a token of `memcli serve` as `Authorization: Bearer TOKEN`: the one in the
     file that is printed, which allows everything, or one of `memcli serve token create`, with which a reader reads and a
     writer also writes.
 
@@ -60,12 +60,6 @@ def command(session: Session, options: McpOptions) -> None:
         raise UsageError(
             "mcp speaks with an agent on standard input", "configure the agent to run it, or use --http PORT"
         )
-    try:
-        import mcp.server  # noqa: F401 - first of all, to say what is missing
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "mcp":
-            raise
-        raise UsageError("mcp needs the extra `mcp`", "pip install '.[mcp]' in a clone of memcli") from None
     if options.http is None:
         _serve_client(session, options.tools)
     else:
@@ -86,19 +80,20 @@ def _calls(session: Session, root: str | None) -> Calls:
 def _serve_client(session: Session, tools: str) -> None:
     """Serves the agent that started this process, until it ends."""
     from memcli.cli.offer import enter_project, make_offer
-    from memcli.mcp.server import Agents
     from memcli.mcp.transports import serve_stdio
 
     root = session.options["root"]
     find_project = partial(enter_project, environ=os.environ) if root is None else None
-    serve_stdio(Agents(make_offer(_calls(session, root), tools, find_project)).server)
+    serve_stdio(make_offer(_calls(session, root), tools, find_project))
 
 
 def _serve_http(session: Session, tools: str, port: int) -> None:
     """Serves whoever has a token, behind the gate of `memcli serve`. None of these clients chooses the project."""
-    if find_spec("fastapi") is None:
-        raise UsageError("mcp --http needs the extra `serve`", "pip install '.[serve]' in a clone of memcli")
+    for extra, module in (("mcp", "mcp"), ("serve", "fastapi")):
+        if find_spec(module) is None:
+            raise UsageError(f"mcp --http needs the extra `{extra}`", f"pip install '.[{extra}]' in a clone of memcli")
     from memcli.cli.offer import make_offer
+    from memcli.mcp.bodies import CheckedBodies
     from memcli.mcp.server import Agents
     from memcli.serve.gate import Access, Gate
     from memcli.serve.logins import Logins
@@ -111,13 +106,16 @@ def _serve_http(session: Session, tools: str, port: int) -> None:
     tokens.make_first()
     listening = listen(port)
     access = Access(root=root, port=listening.getsockname()[1], tokens=tokens, logins=Logins())
-    agents = Agents(make_offer(_calls(session, root), tools), _admit)
+    calls = _calls(session, root)
+    calls.load()
+    agents = Agents(make_offer(calls, tools), _admit)
 
     def ready() -> None:
         session.output.note(f"serving MCP on http://{HOST}:{access.port}/mcp")
         session.output.note(f"clients send `Authorization: Bearer TOKEN`; {tokens.first_file} holds a token")
 
-    serve(listening, None, Gate(agents.server().streamable_http_app(), access, session.output.note), ready)
+    app = CheckedBodies(agents.server().streamable_http_app())
+    serve(listening, None, Gate(app, access, session.output.note), ready)
 
 
 def _admit(request: Any, writes: bool) -> None:
