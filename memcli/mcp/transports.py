@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 import time
@@ -16,6 +17,7 @@ _LOOK_SECONDS = 1.0
 def serve_stdio(offer: Offer) -> None:
     """Serves one client, until standard input ends and what came by it is answered, or the process that started this one is gone."""
     _end_with(os.getppid())
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python would wait for the next line: writes are all or nothing
     source, target = os.dup(sys.stdin.fileno()), os.dup(sys.stdout.fileno())
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, sys.stdin.fileno())  # what else reads or prints, also in other processes, disturbs no message

@@ -100,6 +100,16 @@ def test_it_ends_with_its_input_and_prints_the_protocol_alone(project: Path) -> 
         assert process.returncode == 0
 
 
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_quietly(end: signal.Signals, project: Path) -> None:
+    with started(project) as process:
+        ask(process, HELLO)
+        process.send_signal(end)
+        assert process.wait(20) == -end
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+
+
 def test_what_came_before_the_end_of_its_input_is_answered(project: Path) -> None:
     Memory(project).init()
     Memory(project).remember("We use uv, not pip.", path="tools/uv")
