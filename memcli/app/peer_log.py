@@ -8,7 +8,7 @@ from typing import Any
 
 from memcli.app.workspace import Workspace, load_space
 from memcli.clock import days_between, normalize_time
-from memcli.codec.audit import entries, verify
+from memcli.codec.audit import entries, erasures, is_erasure, verify
 from memcli.codec.space import memory_digest
 from memcli.errors import CorruptError, UsageError
 from memcli.model.lineage import Lineage, SyncPoint
@@ -63,23 +63,6 @@ class PeerLog(Record):
                 found.append(known[name].path if name in known else name)
         return found
 
-    def erased(self) -> dict[str, tuple[str, int]]:
-        """The ids of memories that were erased, with the time at which the log first had the memory, and the number of the line
-        that erased it."""
-        found: dict[str, tuple[str, int]] = {}
-        since: dict[str, str] = {}
-        is_gone: dict[str, bool] = {}
-        for act in self.acts:
-            for change in act["changes"]:
-                name, time = str(change.get("id")), str(act.get("time", ""))
-                since[name] = time if name not in since or (is_gone[name] and change.get("after")) else since[name]
-                is_gone[name] = not change.get("after")
-                if not is_gone[name]:
-                    found.pop(name, None)
-                elif _is_erasure(change):
-                    found[name] = since[name], act["n"]
-        return found
-
 
 def read_log(workspace: Workspace, space: str, now: str = "") -> PeerLog:
     """The log of the space. Raises CorruptError where its chain is broken, or an erasure is not dated before `now`."""
@@ -90,7 +73,7 @@ def read_log(workspace: Workspace, space: str, now: str = "") -> PeerLog:
         raise _unbelievable(space, f"is broken at line {found.broken}: {found.reason}")
     log = PeerLog(lineage, tuple(entries(data)))
     for act in log.acts if now else ():
-        if any(map(_is_erasure, act["changes"])) and not _is_past(act.get("time"), now):
+        if any(map(is_erasure, act["changes"])) and not _is_past(act.get("time"), now):
             raise _unbelievable(space, f"has an erasure at {str(act.get('time'))[:24]!a}, which is no time in the past")
     return log
 
@@ -98,13 +81,15 @@ def read_log(workspace: Workspace, space: str, now: str = "") -> PeerLog:
 def doomed(workspace: Workspace, log: PeerLog, there: Space, space: Space) -> dict[str, str]:
     """The memories of `space` that were erased in the store of this workspace, log and space, by who may erase; each with the
     time after which another memory of this id was made."""
-    has, erased = {memory.id for memory in there.objects}, log.erased()
+    has, erased = {memory.id for memory in there.objects}, erasures(log.acts)
     found = {
         memory.id: erased[memory.id] for memory in space.objects
-        if memory.id in erased and memory.id not in has and memory.created_at <= erased[memory.id][0]
+        if memory.id in erased and memory.id not in has and memory.created_at <= erased[memory.id].since
     }  # fmt: skip
-    numbers = set(workspace.audit.by_admins(space.name, {n for _, n in found.values()})) if found else set()
-    return {name: at for name, (at, n) in found.items() if n in numbers}
+    numbers = (
+        set(workspace.audit.by_admins(space.name, {erasure.number for erasure in found.values()})) if found else set()
+    )
+    return {name: erasure.since for name, erasure in found.items() if erasure.number in numbers}
 
 
 def differing(before: Space, after: Space) -> dict[str, str]:
@@ -122,10 +107,6 @@ def point_of(workspace: Workspace, space: str) -> SyncPoint:
 
 def _digest(memory: Memory | None) -> str:
     return "" if memory is None else memory_digest(memory)
-
-
-def _is_erasure(change: Mapping[str, Any]) -> bool:
-    return change.get("after") == "" and "path" not in change
 
 
 def _is_past(time: object, now: str) -> bool:

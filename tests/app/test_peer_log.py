@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from memcli.app.peer_log import PeerLog
+from memcli.codec.audit import Erasure, erasures
 from memcli.codec.space import memory_digest
 from memcli.model.lineage import Lineage, SyncPoint
 from memcli.model.memory import Memory
@@ -69,6 +70,8 @@ def test_a_history_follows_what_it_begins_with() -> None:
 
 def test_an_erasure_is_of_what_was_made_before_the_log_first_had_it() -> None:
     gone = {"id": "mem_a", "before": digest(OLD), "after": ""}
-    log = PeerLog(Lineage("id"), [act((None, OLD)), act((OLD, None), time="2026-01-03T00:00:00Z"), act(changes=[gone])])
-    assert log.erased() == {"mem_a": ("2026-01-02T00:00:00Z", 1)}
-    assert PeerLog(Lineage("id"), [*log.acts, act((None, NEW), time="2026-01-04T00:00:00Z")]).erased() == {}
+    acts = [act((None, OLD)), act((OLD, None), time="2026-01-03T00:00:00Z"), act(changes=[gone])]
+    erased = Erasure("2026-01-02T00:00:00Z", "2026-01-02T00:00:00Z", 1)
+    assert erasures(acts) == {"mem_a": erased}
+    assert erasures([*acts, act((None, NEW), time="2026-01-04T00:00:00Z")]) == {}
+    assert erasures([*acts, act((NEW, None))]) == {}  # it was back, among many that are not listed one by one
