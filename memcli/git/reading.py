@@ -6,6 +6,9 @@ import errno
 import os
 import stat
 import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
 
 from memcli.beneath import open_file
 from memcli.errors import ProviderError, UsageError
@@ -98,21 +101,46 @@ class Objects:
         assert process.stdin
         assert process.stdout
         self._asked, self._told = process.stdin, process.stdout
+        if sys.platform == "linux":
+            import fcntl
+
+            with suppress(OSError):  # of this user no pipe may be so large
+                fcntl.fcntl(self._told, fcntl.F_SETPIPE_SZ, MAX_BYTES)
 
     def read(self, name: str) -> bytes | None:
         """What the object is, by its hash or as `commit:path`; None when there is none. Raises ProviderError."""
+        size = self._size_of(name)
+        return None if size is None else b"".join(self._read(size, size))
+
+    def blocks(self, name: str, length: int) -> Iterator[bytes] | None:
+        """The object as `read` gives it, in blocks of this length; the next object can be read after the last of them."""
+        size = self._size_of(name)
+        return None if size is None else self._read(size, length)
+
+    def _size_of(self, name: str) -> int | None:
+        """Asks for an object; its size, None when there is none."""
         if "\n" in name:
             raise ProviderError("paths with a line break are not supported", "rename the folder")
         try:
             self._asked.write(os.fsencode(name) + b"\n")
             self._asked.flush()
             facts = self._told.readline()
-            if facts.endswith(b" missing\n"):
-                return None
-            size = int(facts.rsplit(b" ", 1)[-1])
-            data, end = self._told.read(size), self._told.read(1)
+            return None if facts.endswith(b" missing\n") else int(facts.rsplit(b" ", 1)[-1])
         except (OSError, ValueError):
-            size, data, end = 0, b"", b""
-        if len(data) != size or not end:
-            raise ProviderError("git exited while memcli was reading objects", "run `git fsck`")
-        return data
+            raise _exited() from None
+
+    def _read(self, size: int, length: int) -> Iterator[bytes]:
+        left = size
+        try:
+            while left and (block := self._told.read(min(left, length))):
+                left -= len(block)
+                yield block
+            is_whole = not left and bool(self._told.read(1))
+        except (OSError, ValueError):
+            is_whole = False
+        if not is_whole:
+            raise _exited()
+
+
+def _exited() -> ProviderError:
+    return ProviderError("git exited while memcli was reading objects", "run `git fsck`")

@@ -28,6 +28,7 @@ _SAFE: Sequence[str] = (
     "-c", "core.pager=cat",
     "-c", "core.quotePath=false",
     "-c", "diff.external=",
+    "-c", "log.follow=false",
     "-c", "log.showSignature=false",
 )  # fmt: skip
 # What a hook or an outer git sets (GIT_DIR, GIT_INDEX_FILE, ...) would point us at another repository.
@@ -132,7 +133,9 @@ class Repository(Record):
     @contextmanager
     def objects(self) -> Iterator[Objects]:
         """Reads any number of objects through one process."""
-        with _start(self.root, ("cat-file", "--batch"), subprocess.PIPE, self.index) as process:
+        # Above the threshold git passes an object on in pieces, unless it is packed as the difference to another.
+        arguments = ("-c", "core.bigFileThreshold=1m", "cat-file", "--batch")
+        with _start(self.root, arguments, subprocess.PIPE, self.index) as process:
             try:
                 yield Objects(process)
             finally:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from memcli.errors import NotFoundError, ProviderError
 from memcli.git.repository import Repository, find_repository
 from memcli.model.changes import Commit
 from memcli.model.names import readable
@@ -92,9 +93,10 @@ def open_history(folder: str) -> StoreHistory:
 
 
 _LOG = (
-    "log", "--all", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", "--no-color", "--no-ext-diff",
+    "log", "--all", "--full-history", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", "--no-color", "--no-ext-diff",
     "--no-show-signature", "--no-decorate", "--no-notes", "--format=%H", "--diff-filter=AMT",
 )  # fmt: skip
+_BLOCK = 1 << 20
 
 Version = tuple[str, str, bytes]
 """The file, the commit that brought this version of it (empty for the index), and its bytes."""
@@ -103,6 +105,43 @@ Version = tuple[str, str, bytes]
 def history(folder: str) -> Iterator[Version]:
     """Every version of every file in the folder in any branch, each once, newest first. Raises NotFoundError, ProviderError."""
     repository = find_repository(os.path.dirname(folder))
+    versions = _versions(repository, folder)
+    with repository.objects() as objects:
+        for (file, blob), commit in versions.items():
+            yield readable(file), commit, objects.read(blob) or b""
+
+
+def commits_with(folder: str, is_wanted: Callable[[Iterator[bytes]], bool]) -> Iterator[str]:
+    """The commits in any branch that brought a version of a file in the folder which `is_wanted`, oldest first; it is given
+    the bytes of each version once, in blocks, all of which it takes. None where there is no repository.
+
+    Raises MemcliError, after the last of them where it is for versions that are not in this clone.
+    """
+    try:
+        repository = find_repository(os.path.dirname(folder))
+    except NotFoundError:
+        return
+    blobs: dict[str, str] = {}
+    for (_, blob), commit in _versions(repository, folder).items():
+        blobs[blob] = commit
+    missing = 0
+    commits = set[str]()
+    with repository.objects() as objects:
+        for blob, commit in reversed(blobs.items()):
+            blocks = objects.blocks(blob, _BLOCK)
+            if blocks is None:
+                missing += 1
+            elif is_wanted(blocks) and commit not in commits:
+                commits.add(commit)
+                yield commit
+    if missing:
+        what = "1 version of a file is" if missing == 1 else f"{missing} versions of files are"
+        raise ProviderError(f"{what} not in this clone", "run `git fsck`")
+
+
+def _versions(repository: Repository, folder: str) -> dict[tuple[str, str], str]:
+    """The files in the folder in any branch, each with the hash of every version, newest first, and the first commit that
+    had it."""
     found: dict[tuple[str, str], str] = {}
     commit = ""
     for line in repository.run(*_LOG, "--", _pathspec(repository, folder)).split("\n"):
@@ -113,9 +152,7 @@ def history(folder: str) -> Iterator[Version]:
         _, mode, _, blob, _ = head.split(" ")
         if mode in _FILE_MODES:
             found[file, blob] = commit  # the oldest commit that has it is met last
-    with repository.objects() as objects:
-        for (file, blob), commit in found.items():
-            yield readable(file), commit, objects.read(blob) or b""
+    return found
 
 
 def staged(folder: str) -> Iterator[Version]:

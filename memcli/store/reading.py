@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Collection, Iterable, Iterator
 
 from memcli.beneath import open_file
 
@@ -32,6 +33,26 @@ def read_regular(path: str, limit: int, root: str = "") -> bytes | None:
         return None
     with os.fdopen(fd, "rb") as file:
         return file.read(limit)
+
+
+def read_blocks(path: str, length: int) -> Iterator[bytes]:
+    """The bytes of the file at `path`, in blocks of at most this length. Raises OSError as `read_regular` does, also where
+    the file is not there."""
+    with os.fdopen(open_own(path, os.O_RDONLY), "rb", buffering=0) as file:
+        while block := file.read(length):
+            yield block
+
+
+def has_any(blocks: Iterable[bytes], wanted: Collection[bytes]) -> bool:
+    """Whether one of `wanted` is in the bytes that come in blocks, also across two of them; all blocks are taken."""
+    reach = max(map(len, wanted), default=1) - 1
+    is_found, end = False, b""
+    for block in blocks:
+        if not is_found:
+            data = end + block
+            is_found = any(part in data for part in wanted)
+            end = data[len(data) - reach :] if reach < len(data) else data
+    return is_found
 
 
 def read_at(fd: int, length: int, offset: int) -> bytes:

@@ -8,15 +8,15 @@ from contextlib import closing
 
 from memcli.codec.canonical import encode
 from memcli.codec.space import decode_memory
-from memcli.errors import MemcliError, NotFoundError, reason
+from memcli.errors import MemcliError, reason
 from memcli.model.memory import Memory, telling_line
 from memcli.ports import Snapshot, Store
 from memcli.store.layout import Layout
-from memcli.store.reading import read_regular
+from memcli.store.reading import has_any, read_blocks
 
 _SHARED = ("exports", "sessions", "tests")
 _PRIVATE = ("inbox", "quarantine", "sessions", "trash")
-_MAX_BYTES = 1 << 28
+_BLOCK = 1 << 20
 _Skip = Callable[[str, MemcliError | OSError], None]
 
 
@@ -61,7 +61,7 @@ def _quotes(memory: Memory, texts: Sequence[str]) -> bool:
 
 
 def _files(layout: Layout, texts: Sequence[str], skip: _Skip) -> Iterator[str]:
-    wanted = [form for text in texts for form in (text.encode(), encode(text)[1:-1])]
+    wanted = _forms(texts)
 
     def skip_folder(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):
@@ -76,32 +76,33 @@ def _files(layout: Layout, texts: Sequence[str], skip: _Skip) -> Iterator[str]:
                 path = os.path.join(place, file)
                 told = os.path.join(name, os.path.relpath(path, top))
                 try:
-                    data = read_regular(path, _MAX_BYTES) or b""
+                    if has_any(read_blocks(path, _BLOCK), wanted):
+                        yield told
+                except FileNotFoundError:
+                    continue
                 except OSError as error:
                     skip(told, error)
-                    continue
-                if any(form in data for form in wanted):
-                    yield told
 
 
 def _commits(layout: Layout, texts: Sequence[str], skip: _Skip) -> Iterator[str]:
-    """The commits of the repository in which a text came into a file of the store or left it."""
-    from memcli.git.repository import find_repository
+    """The commits of the repository that brought a version of a file of the store with one of the texts.
 
+    Their files are searched here: what is passed to git as an argument can be read by the other users of the machine.
+    """
+    from memcli.git.revisions import commits_with
+
+    found: list[str] = []
+    wanted = _forms(texts)
     try:
-        repository = find_repository(layout.work_tree)
-        found: dict[str, None] = {}
-        for text in texts:
-            form = encode(text)[1:-1].decode()
-            told = repository.run(
-                "log", "--all", "--format=%h", f"-S{form}", "--", os.path.relpath(layout.root, repository.root)
-            )
-            found.update(dict.fromkeys(told.split()))
-    except NotFoundError:
-        return
+        for commit in commits_with(layout.root, lambda blocks: has_any(blocks, wanted)):
+            found.append(commit[:10])  # noqa: PERF401 - those before a failure are named too
     except MemcliError as error:
-        skip("the commits of this repository", error)
-        return
+        skip("all commits of this repository", error)
     if found:
         many = "1 commit" if len(found) == 1 else f"{len(found)} commits"
-        yield f"{many} of this repository ({', '.join(list(found)[:3])}{', ...' if len(found) > 3 else ''})"
+        yield f"{many} of this repository ({', '.join(found[:3])}{', ...' if len(found) > 3 else ''})"
+
+
+def _forms(texts: Sequence[str]) -> set[bytes]:
+    """The texts as they are, and as they are in JSON."""
+    return {form for text in texts for form in (text.encode(), encode(text)[1:-1])}

@@ -302,7 +302,7 @@ def test_what_cannot_be_searched_for_copies_is_named(
     (tmp_path / ".memory" / "spaces" / "team.json").write_text("{")
     (tmp_path / ".memory" / "exports").mkdir()
     (tmp_path / ".memory" / "exports" / "bundle.json").write_text(TEXT)
-    unreadable(monkeypatch, "memcli.wiring.quotes.read_regular", "bundle.json")
+    unreadable(monkeypatch, "memcli.wiring.quotes.read_blocks", "bundle.json")
     done = filled("forget", path_of(filled), "--purge", "--yes", "--now")
     assert (done.code, "purged" in done.out) == (0, True)
     assert "cannot search space 'team' for other copies of the text: " in done.err
