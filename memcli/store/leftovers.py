@@ -1,21 +1,16 @@
-"""Leftovers: the temporary files of writers that died, and caches that an earlier version put aside."""
+"""Leftovers: the temporary files of writers that died."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from memcli.beneath import remove_tree
 from memcli.errors import LockedError
 from memcli.store.atomic import TEMP_MARK, make_folder, remove_quietly
 from memcli.store.layout import FOLDER, Layout
 from memcli.store.lock import locked
-
-_CACHE = re.compile(r"cache(\.\d+)?\Z")
-_CACHED = re.compile(r"\S+\.(index|places|vectors)(-\w+)?(\.\d+)?\Z")
 
 
 class Leftover(NamedTuple):
@@ -72,18 +67,6 @@ def remove_leftovers(layout: Layout) -> None:
         make_folder(os.path.dirname(lock))
         with suppress(LockedError), locked(lock, "the space", wait=0):  # else somebody is writing it
             remove_quietly(path)
-
-
-def remove_quarantined_caches(layout: Layout) -> None:
-    """Removes the caches that an earlier version put aside: they hold words, and nobody needs them. Raises OSError."""
-    folder = layout.private("quarantine")
-    with suppress(FileNotFoundError):
-        for name in sorted(os.listdir(folder)):
-            path = os.path.join(folder, name)
-            if _CACHE.match(name) and os.path.isdir(path) and not os.path.islink(path):
-                remove_tree(path)
-            elif _CACHED.match(name):
-                remove_quietly(path)
 
 
 def _is_alive(owner: str) -> bool:

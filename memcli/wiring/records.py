@@ -56,10 +56,11 @@ class Records:
         self.trash().erase(space, hashes)  # last: it alone says which other memories have the same text
 
     def erase_traces(self, space: str, ids: Collection[str]) -> None:
-        """Erases memories from the indexes and logs of their space, and from what killed writers left."""
+        """Erases memories from the indexes and logs of their space, from the quarantine, and from what killed writers left."""
         from memcli.index.erasing import erase
         from memcli.store.answers import FileAnswers
-        from memcli.store.leftovers import remove_leftovers, remove_quarantined_caches
+        from memcli.store.leftovers import remove_leftovers
+        from memcli.store.quarantine import erase_quarantined
         from memcli.store.sync_base import erase_bases
         from memcli.store.usage import FileUsage
 
@@ -69,7 +70,7 @@ class Records:
         FileAnswers(self.layout).erase_texts()
         erase(self.layout.cache(""), self.layout.index(space), ids, self.layout.written_at(space))
         remove_leftovers(self.layout)
-        remove_quarantined_caches(self.layout)
+        erase_quarantined(self.layout, space, ids, self.warn)
 
 
 def open_files(

@@ -240,6 +240,37 @@ def test_what_dead_writers_left_goes_too(filled: Run, tmp_path: Path) -> None:
     assert holding(tmp_path) == [f".memory/{alive}"]
 
 
+def test_it_leaves_the_quarantine_where_the_others_stay(filled: Run, tmp_path: Path) -> None:
+    quarantine = tmp_path / ".memory/local/quarantine"
+    whole = (tmp_path / ".memory/spaces/main.json").read_bytes()
+    name = json.loads(filled("get", path_of(filled), "--json").out)["id"]
+    last = whole.rfind(b"\n    {\n")
+    planted = {
+        "main-0123456789ab.json": whole.replace(b'"format"', b"<<"), "trash/run.json": whole,
+        "main-torn.json": whole[: whole.find(b'"raw"', last) + 60],
+        "line.taken": b'{"changes": [{"id": "%s", "path": "%s"}]}' % (name.encode(), SECRET.encode()),
+    }  # fmt: skip
+    for file, data in planted.items():
+        (quarantine / file).parent.mkdir(parents=True, exist_ok=True)
+        (quarantine / file).write_bytes(data)
+    other = (
+        whole.replace(b'"space": "main"', b'"space": "team"')
+        .replace(SECRET.encode(), b"another")
+        .replace(SECRET.title().encode(), b"Another")
+    )
+    (quarantine / "team-0123456789ab.json").write_bytes(other)
+    (quarantine / "link.json").symlink_to(tmp_path / "nowhere")
+    done = filled("forget", name, "--purge", "--yes", "--now")
+    assert done.code == 0, done.err
+    assert holding(tmp_path) == []
+    assert "removed line.taken from the quarantine" in done.err
+    assert "the text also appears" not in done.err
+    for file in ("main-0123456789ab.json", "trash/run.json"):
+        assert (b"Another memory that stays." in (quarantine / file).read_bytes(), file) == (True, file)
+        assert b'"policy"' in (quarantine / file).read_bytes()
+    assert (quarantine / "team-0123456789ab.json").read_bytes() == other
+
+
 def test_a_path_that_another_memory_took_over_leaves_the_log(filled: Run, tmp_path: Path) -> None:
     old = json.loads(filled("get", path_of(filled), "--json").out)["id"]
     filled("remember", "The valve opens at nine.", "--supersedes", old, "--tag", "valve")
