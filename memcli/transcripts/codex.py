@@ -9,7 +9,7 @@ from typing import Any
 
 from memcli.transcripts import reasons
 from memcli.transcripts.blocks import plain, split
-from memcli.transcripts.files import read_lines, stem_of
+from memcli.transcripts.files import head_lines, read_lines, stem_of
 from memcli.transcripts.injected import codex_request
 from memcli.transcripts.rollbacks import TakenBack
 from memcli.transcripts.times import moment
@@ -25,7 +25,6 @@ _SAID_EVENTS = ("user_message", "agent_message")
 _FLAT_PARTS = ("input_text", "output_text")
 _FOLDER = re.compile(r"<cwd>([^<]+)</cwd>|Current working directory: ([^\n]+)")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
-_HEAD_LINES = 20
 
 
 def is_codex(line: Mapping[str, Any]) -> bool:
@@ -54,9 +53,7 @@ def read_codex(path: str) -> Transcript:
 def head_of(path: str) -> dict[str, Any]:
     """What the first lines say about the session: `id`, `timestamp`, `cwd`, `source`. Raises what `open_file` raises."""
     head: dict[str, Any] = {}
-    for number, (_, line) in enumerate(read_lines(path, Counter())):
-        if number == _HEAD_LINES:
-            break
+    for line in head_lines(path):
         if line.get("type") == "session_meta":
             return {"timestamp": line.get("timestamp"), **dict_of(line.get("payload"))}
         if "payload" not in line and "id" in line and not head:

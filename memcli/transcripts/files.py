@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import IO, Any
 
 from memcli.errors import NotFoundError, StoreError, UsageError, hint_of
@@ -17,6 +19,9 @@ BLOCK = 1 << 18
 # O_NONBLOCK so that opening a FIFO returns at once; the flags that Windows lacks are 0 there.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _MARK = b"\xef\xbb\xbf"
+_HEAD_BYTES = 1 << 20
+_HEAD_LINES = 50
+_PART = re.compile(r"(.+)#(ses_\w+)", re.DOTALL | re.ASCII)
 
 
 def open_file(path: str) -> IO[bytes]:
@@ -52,6 +57,17 @@ def read_lines(path: str, skipped: Counter[str], reach: int | None = None) -> It
                 offset = file.tell()
         except OSError as error:
             raise _unreadable(path, error) from None
+
+
+def head_lines(path: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects in the first lines. Raises what `open_file` raises."""
+    return (line for _, line in islice(read_lines(path, Counter(), _HEAD_BYTES), _HEAD_LINES))
+
+
+def part_of(path: str) -> tuple[str, str]:
+    """A file, and the id of the one conversation in it that is meant, or "": FILE#ID names a session of a database."""
+    found = None if os.path.lexists(path) else _PART.fullmatch(path)
+    return (found[1], found[2]) if found else (path, "")
 
 
 def stem_of(path: str) -> str:

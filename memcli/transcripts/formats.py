@@ -1,7 +1,7 @@
 """The formats: what a file is, told by its keys, and the conversations in it.
 
 To add one: a reader in a file of its own, and one line in LINES, where a file is one conversation, or in EXPORTS, where
-each object of a file is one.
+each object of a file is one. The database of opencode is a case of its own.
 """
 
 from __future__ import annotations
@@ -12,9 +12,21 @@ from typing import IO, Any, NamedTuple
 
 from memcli.errors import UsageError
 from memcli.model.names import show
-from memcli.transcripts import archive, chatgpt, claude_ai, claude_code, codex, plain, reasons
+from memcli.transcripts import (
+    archive,
+    chatgpt,
+    claude_ai,
+    claude_code,
+    cline,
+    codex,
+    copilot,
+    gemini,
+    opencode,
+    plain,
+    reasons,
+)
 from memcli.transcripts.elements import elements
-from memcli.transcripts.files import BLOCK, open_file, read_lines
+from memcli.transcripts.files import BLOCK, open_file, part_of, read_lines
 from memcli.transcripts.transcript import About, Said, Transcript
 from memcli.transcripts.values import MAX_BYTES, object_in, parse
 
@@ -39,12 +51,15 @@ class Export(NamedTuple):
 LINES: Mapping[str, Lines] = {
     claude_code.SOURCE: Lines(claude_code.is_claude_code, claude_code.read_claude_code),
     codex.SOURCE: Lines(codex.is_codex, codex.read_codex),
+    gemini.SOURCE: Lines(gemini.is_gemini, gemini.read_gemini),
+    copilot.SOURCE: Lines(copilot.is_copilot, copilot.read_copilot),
     plain.SOURCE: Lines(plain.is_plain, lambda path: plain.read_plain(path, lambda skipped: _lines(path, skipped))),
 }
 """A line is of the first format that it fits."""
 EXPORTS: Mapping[str, Export] = {
     chatgpt.SOURCE: Export(chatgpt.is_chatgpt, chatgpt.about_chatgpt, chatgpt.read_chatgpt),
     claude_ai.SOURCE: Export(claude_ai.is_claude_ai, claude_ai.about_claude_ai, claude_ai.read_claude_ai),
+    cline.SOURCE: Export(cline.is_cline, cline.about_cline, cline.read_cline),
 }
 _COMPRESSED = {
     b"\x28\xb5\x2f\xfd": ("zstd", "zstd -d"), b"\x1f\x8b": ("gzip", "gunzip"), b"BZh": ("bzip2", "bunzip2"),
@@ -57,7 +72,8 @@ _REACH = 32 << 20
 _MOST_TRIED = 1_000
 """How much of a file, and how many of its objects, are looked at to find out what it is."""
 _HINT = (
-    "use JSON Lines with `role` and `content`, a session of Claude Code or Codex, or an export of ChatGPT or Claude.ai"
+    "use JSON Lines with `role` and `content`, a session of Claude Code, Codex, Gemini CLI, Copilot CLI, Cline or opencode, or "
+    "an export of ChatGPT or Claude.ai"
 )
 
 
@@ -85,9 +101,13 @@ def conversations(path: str) -> Conversations:
 
 
 def _conversations(path: str, skipped: Counter[str]) -> Iterator[Transcript]:
+    path, only = part_of(path)
     with open_file(path) as file:
         head = file.read(_HEAD)
         file.seek(0)
+        if head.startswith(opencode.MARK):
+            yield from opencode.read_opencode(path, only, skipped)
+            return
         if head.startswith(_ARCHIVES):
             yield from _in_archive(file, path, skipped)
             return

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _REMINDER = re.compile(
-    r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook)>.*?(?:</\1>|\Z)",
+    r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook|hook_context|session_context)\b"
+    r"[^<>]*>.*?(?:</\1>|\Z)",
     re.DOTALL,
 )
 _COMMAND = re.compile(
@@ -33,7 +34,7 @@ def is_command(text: str) -> bool:
 
 
 def without_reminders(text: str) -> str:
-    """`text` without the reminders that Claude Code adds."""
+    """`text` without what Claude Code, Gemini CLI, Cline and their hooks add."""
     return _REMINDER.sub("", text) if "<" in text else text
 
 

@@ -15,9 +15,15 @@ from memcli.transcripts.values import dict_of, list_of, parse, text_of
 MAX_CHARACTERS = 200
 _REACH = 10 * MAX_CHARACTERS
 """How much of a text is looked at for them."""
-_MAIN = "command cmd file_path path notebook_path pattern query url code input prompt description".split()
+_MAIN = (
+    "command", "cmd", "commands", "file_path", "filePath", "path", "notebook_path", "pattern", "query", "url", "code",
+    "input", "patchText", "prompt", "description",
+)  # fmt: skip
 """The arguments that say most about a call, the best first."""
-_SHELLS = ("bash", "shell", "exec_command", "local_shell", "shell_command", "run_terminal_cmd", "container.exec")
+_SHELLS = (
+    "bash", "shell", "exec_command", "local_shell", "shell_command", "run_terminal_cmd", "container.exec",
+    "run_shell_command", "run_commands", "execute_command",
+)  # fmt: skip
 """Tools of which the command alone says what was run."""
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|</?tool_use_error>")
 _OWN = re.compile(

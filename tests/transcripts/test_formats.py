@@ -287,6 +287,10 @@ def test_what_has_too_many_values_is_counted(tmp_path: Path, monkeypatch: pytest
             '[{"mapping":',
             '{"sessionId":"s","type":"user","uuid":',
             '{"type":"response_item","payload":',
+            '{"projectHash":"0a","id":"u","type":"user","content":',
+            '{"parentId":null,"type":"user.message","data":',
+            '{"sessionId":"s","agent":"lead","messages":',
+            "SQLite format 3\0",
         ]
     ),
 )

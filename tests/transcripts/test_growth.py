@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.transcripts.cline import read_cline
 from memcli.transcripts.elements import elements
 from memcli.transcripts.injected import codex_request, is_command, without_reminders
 from memcli.transcripts.tools import described, is_own, says_failed, shortened
@@ -18,6 +19,8 @@ from tests.transcripts.conftest import read_bytes
 
 OWN_SHAPES: dict[str, Callable[[int], str]] = {
     "reminders": lambda size: "<system-reminder>" * (size // 17),
+    "attributes": lambda size: "<hook_context a" * (size // 15),
+    "inputs": lambda size: "<user_input>" + "</user_input> " * (size // 14) + "x",
     "elements": lambda size: "<a_b>" + "</a_b> " * (size // 7) + "x",
     "lists": lambda size: '[{"a":' * (size // 6),
     "objects": lambda size: '{"a":{}},' * (size // 9),
@@ -27,6 +30,9 @@ WORK: dict[str, Callable[[str], object]] = {
     "codex_request": codex_request,
     "is_command": is_command,
     "without_reminders": without_reminders,
+    "read_cline": lambda text: [
+        *read_cline({"messages": [{"role": "user", "content": [{"type": "text", "text": text}]}]}, Counter())
+    ],
     "described": lambda text: is_own(described("Bash", text)),
     "shortened": lambda text: shortened(text, from_end=True),
     "says_failed": says_failed,

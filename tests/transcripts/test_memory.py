@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 
 import pytest
@@ -26,7 +26,7 @@ with open("/proc/self/status") as status:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("source", [*writers.LINES, *writers.EXPORTS])
+@pytest.mark.parametrize("source", [*writers.LINES, *writers.EXPORTS, "opencode"])
 def test_a_large_file_is_not_held_in_memory(tmp_path: Path, source: str) -> None:
     path = tmp_path / "large"
     expected = _write(path, source)
@@ -47,6 +47,10 @@ def _write(path: Path, source: str) -> int:
     """Writes a file of SIZE bytes; the number of its messages."""
     text = "The cart keeps the price in cents. " * 200
     talk = (Turn(("user", "assistant")[number % 2], f"{number} {text}") for number in count())
+    if source == "opencode":
+        messages = SIZE // len(text)
+        writers.opencode(str(path), {"ses_1": islice(talk, messages)})
+        return messages
     messages = 0
     with path.open("wb") as file:
         if source in writers.EXPORTS:

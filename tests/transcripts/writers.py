@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import io
 import json
+import sqlite3
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Any, NamedTuple
 
 DAY = "2026-01-02"
@@ -179,6 +181,166 @@ def _codex_line(number: int, kind: str, payload: Mapping[str, Any]) -> bytes:
     return line({"timestamp": at(number), "type": kind, "payload": payload})
 
 
+def gemini(turns: Iterable[Turn]) -> Iterator[bytes]:
+    """A session of Gemini CLI: every call is written again with its outcome, every prompt with what a hook added."""
+    yield line({"sessionId": "g-1", "projectHash": "0a", "startTime": at(0), "lastUpdated": at(0), "kind": "main"})
+    for number, turn in enumerate(turns):
+        key = f"u{number}"
+        if turn.role == "user":
+            added = {"text": "<hook_context>&lt;memory-1&gt;\nRecalled notes.\n&lt;/memory-1&gt;</hook_context>"}
+            yield _gemini_line(number, key, "user", [{"text": turn.text}, added])
+        elif turn.role == "assistant":
+            yield _gemini_line(number, key, "gemini", turn.text, thoughts=[{"subject": "Hm."}], model="m")
+        else:
+            call = {
+                "id": f"c-{key}",
+                "name": "run_shell_command",
+                "args": {"command": turn.text},
+                "status": "executing",
+            }
+            yield _gemini_line(number, key, "gemini", "", toolCalls=[call])
+            response = {"error": turn.failure} if turn.failure else {"output": "fine"}
+            ended = {
+                "status": "error" if turn.failure else "success",
+                "result": [{"functionResponse": {"response": response}}],
+            }
+            yield _gemini_line(number, key, "gemini", "", toolCalls=[{**call, **ended}])
+        yield line({"$set": {"lastUpdated": at(number)}})
+
+
+def gemini_noise(number: int) -> Iterator[bytes]:
+    key = f"n{number}"
+    yield _gemini_line(number, f"{key}-i", "info", "Compressed.")
+    yield _gemini_line(
+        number, f"{key}-s", "user", [{"text": "<session_context>\nToday is Friday.\n</session_context>"}]
+    )
+    yield _gemini_line(number, f"{key}-t", "gemini", [{"text": "Hm.", "thought": True}])
+    summary = {"id": f"{key}-x", "timestamp": at(number), "type": "user", "content": [{"text": "So far: things."}]}
+    yield line({"$set": {"messages": [summary]}})
+    yield line({"$rewindTo": f"{key}-none"})
+
+
+def _gemini_line(number: int, key: str, kind: str, content: Any, **more: Any) -> bytes:
+    return line({"id": key, "timestamp": at(number), "type": kind, "content": content, **more})
+
+
+def copilot(turns: Iterable[Turn]) -> Iterator[bytes]:
+    """The events of a session of Copilot CLI."""
+    start = {"sessionId": "p-1", "startTime": at(0), "context": {"cwd": FOLDER, "gitRoot": FOLDER}}
+    yield _copilot_line(0, "start", "session.start", start)
+    for number, turn in enumerate(turns):
+        key = f"u{number}"
+        if turn.role == "user":
+            said = {
+                "content": turn.text,
+                "transformedContent": f"<current_datetime>x</current_datetime>\n\n{turn.text}",
+            }
+            yield _copilot_line(number, key, "user.message", said)
+        elif turn.role == "assistant":
+            yield _copilot_line(number, key, "assistant.message", {"content": turn.text, "toolRequests": []})
+        else:
+            call = {"toolCallId": f"c{key}", "name": "bash", "arguments": {"command": turn.text}, "type": "function"}
+            yield _copilot_line(number, key, "assistant.message", {"content": "", "toolRequests": [call]})
+            yield _copilot_line(
+                number, f"{key}-s", "tool.execution_start", {"toolCallId": f"c{key}", "toolName": "bash"}
+            )
+            outcome = {"error": {"message": turn.failure}} if turn.failure else {"result": {"content": "fine"}}
+            ended = {"toolCallId": f"c{key}", "success": not turn.failure, **outcome}
+            yield _copilot_line(number, f"{key}-e", "tool.execution_complete", ended)
+
+
+def copilot_noise(number: int) -> Iterator[bytes]:
+    key = f"n{number}"
+    recalled = {"hookType": "sessionStart", "success": True, "output": {"additionalContext": "Recalled notes."}}
+    yield _copilot_line(number, f"{key}-h", "hook.end", recalled)
+    yield _copilot_line(number, f"{key}-s", "system.message", {"role": "system", "content": "You are a terminal."})
+    yield _copilot_line(number, f"{key}-k", "user.message", {"content": "How to read a PDF.", "source": "skill-pdf"})
+    inner = {"content": "Found it.", "toolRequests": [], "parentToolCallId": "c9"}
+    yield _copilot_line(number, f"{key}-a", "assistant.message", inner)
+    yield _copilot_line(number, f"{key}-t", "assistant.turn_end", {"turnId": "0"})
+
+
+def _copilot_line(number: int, key: str, kind: str, data: Mapping[str, Any]) -> bytes:
+    return line({"type": kind, "data": data, "id": key, "timestamp": at(number), "parentId": None})
+
+
+def cline(turns: Sequence[Turn], key: str = "l1") -> dict[str, Any]:
+    """A session of Cline, with what a hook added to it."""
+    messages: list[dict[str, Any]] = []
+
+    def add(number: int, role: str, block: Mapping[str, Any], **more: Any) -> None:
+        own = {
+            "id": f"{key}-{len(messages)}",
+            "role": role,
+            "content": [block],
+            "ts": 1_767_312_000_000 + number * 1_000,
+        }
+        messages.append({**own, **more})
+
+    for number, turn in enumerate(turns):
+        if turn.role == "user":
+            add(number, "user", {"type": "text", "text": f'<user_input mode="act">{turn.text}</user_input>'})
+            context = f'<hook_context source="PreToolUse">\nRecalled notes {number}.\n</hook_context>'
+            add(number, "user", {"type": "text", "text": context}, metadata={"displayRole": "system"})
+        elif turn.role == "assistant":
+            add(number, "assistant", {"type": "text", "text": turn.text}, modelInfo={"id": "m"})
+        else:
+            call = {"type": "tool_use", "id": f"{key}-t{number}", "name": "bash", "input": {"command": turn.text}}
+            add(number, "assistant", call)
+            answer = {"content": turn.failure or "fine", "is_error": bool(turn.failure)}
+            add(number, "user", {"type": "tool_result", "tool_use_id": f"{key}-t{number}", "name": "bash", **answer})
+    return {"version": 1, "agent": "lead", "sessionId": key, "messages": messages, "system_prompt": "You are an agent."}
+
+
+OPENCODE = """
+CREATE TABLE session (id text PRIMARY KEY, parent_id text, directory text NOT NULL, title text NOT NULL, revert text,
+  time_created integer NOT NULL);
+CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL, data text NOT NULL);
+CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, time_created integer NOT NULL, data text NOT NULL);
+"""
+
+
+def opencode(path: str, talks: Mapping[str, Iterable[Turn]], folder: str = FOLDER, **more: str) -> None:
+    """Adds sessions to a database of opencode: each turn is a message with a step, what was said or run, and its end."""
+    with closing(sqlite3.connect(path)) as database, database:
+        if not database.execute("SELECT 1 FROM sqlite_master").fetchone():
+            database.executescript(OPENCODE)
+        for session, turns in talks.items():
+            row = {
+                "id": session,
+                "directory": folder,
+                "title": f"Chat {session}",
+                "time_created": _opencode_time(0),
+                **more,
+            }
+            database.execute(
+                f"INSERT INTO session ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", [*row.values()]
+            )
+            for number, turn in enumerate(turns):
+                _opencode_turn(database, session, number, turn)
+
+
+def _opencode_turn(database: sqlite3.Connection, session: str, number: int, turn: Turn) -> None:
+    time, message = _opencode_time(number), f"msg_{session}_{number:06d}"
+    data: dict[str, Any] = {"type": "text", "text": turn.text}
+    if turn.role == "tool":
+        outcome = (
+            {"status": "error", "error": turn.failure} if turn.failure else {"status": "completed", "output": "fine"}
+        )
+        data = {"type": "tool", "tool": "bash", "callID": "c", "state": {"input": {"command": turn.text}, **outcome}}
+    elif turn.role == "user":
+        data["text"] += '\n\n<memory-1a2b3c4d space="main">\nRecalled notes.\n</memory-1a2b3c4d>'
+    role = {"role": "user" if turn.role == "user" else "assistant"}
+    database.execute("INSERT INTO message VALUES (?, ?, ?, ?)", (message, session, time, json.dumps(role)))
+    for place, part in enumerate(({"type": "step-start"}, data, {"type": "step-finish"})):
+        key = f"prt_{session}_{number:06d}{place}"
+        database.execute("INSERT INTO part VALUES (?, ?, ?, ?)", (key, message, time, json.dumps(part)))
+
+
+def _opencode_time(number: int) -> int:
+    return 1_767_312_000_000 + number * 1_000
+
+
 def chatgpt(turns: Sequence[Turn], key: str = "g1") -> dict[str, Any]:
     """A conversation of a ChatGPT export, with a hidden message and an answer that was made again."""
     nodes: dict[str, dict[str, Any]] = {"root": {"id": "root", "parent": None, "children": [], "message": None}}
@@ -287,6 +449,9 @@ def archive(files: Mapping[str, Any]) -> bytes:
 
 LINES: Mapping[str, tuple[Callable[[Iterable[Turn]], Iterator[bytes]], Callable[[int], Iterator[bytes]]]] = {
     "jsonl": (plain, plain_noise), "claude-code": (claude_code, claude_noise), "codex": (codex, codex_noise),
+    "gemini": (gemini, gemini_noise), "copilot": (copilot, copilot_noise),
 }  # fmt: skip
 """A writer and what writes noise, by format."""
-EXPORTS: Mapping[str, Callable[[Sequence[Turn], str], dict[str, Any]]] = {"chatgpt": chatgpt, "claude-ai": claude_ai}
+EXPORTS: Mapping[str, Callable[[Sequence[Turn], str], dict[str, Any]]] = {
+    "chatgpt": chatgpt, "claude-ai": claude_ai, "cline": cline,
+}  # fmt: skip
