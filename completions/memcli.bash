@@ -104,7 +104,7 @@ _memcli_table() {
     arguments='sessions'
     ;;
   'session import')
-    options='--format=,auto,memcli,jsonl,claude-code,codex,chatgpt,claude-ai --discover --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--format=,auto,memcli,jsonl,claude-code,codex,gemini,copilot,cline,opencode,chatgpt,claude-ai --discover --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='files...'
     ;;
   'session export')

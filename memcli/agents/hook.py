@@ -200,10 +200,16 @@ class _Call:
                 record.shown.clear()
         entry = {
             "at": self._now, "agent": self._agent, "event": self._event, "session": payload.session,
-            "cwd": payload.cwd, "transcript": payload.transcript, "text": text,
+            "cwd": payload.cwd, "transcript": payload.transcript or self._transcript(), "text": text,
         }  # fmt: skip
         Spool(self._layout).add(entry)
         return Outcome(facts={"outcome": "spooled"})
+
+    def _transcript(self) -> str:
+        """Where the agent keeps the transcript of the session, for those that do not report it."""
+        from memcli.transcripts.places import transcript_of
+
+        return transcript_of(self._agent, self._payload.session, os.path.expanduser("~"), os.environ)
 
     def _begin(self, record: SessionRecord) -> None:
         if self._event == SESSION_START:

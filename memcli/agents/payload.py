@@ -18,14 +18,17 @@ _MAX_LINES = 2_000
 _MAX_LINE = 1_000
 _MAX_FILES = 20
 
-_SESSION = ("session_id", "sessionId", "sessionID", "conversation_id", "conversationId", "taskId", "trajectory_id")
+_SESSION = (
+    "session_id", "sessionId", "sessionID", "conversation_id", "conversationId", "rootSessionId", "taskId",
+    "trajectory_id",
+)  # fmt: skip
 _SUBAGENT = ("agent_id", "agentId")
 _FOLDER = ("cwd", "workspace_roots", "workspaceRoots")
 _PROMPT = ("prompt", "user_prompt")
 _TRANSCRIPT = ("agent_transcript_path", "transcript_path", "transcriptPath")
 _TEXT = ("compact_summary", "last_assistant_message", "prompt_response", "response")
 _TOOL = ("tool_input", "toolArgs", "parameters", "tool_info")
-_NESTED = ("userPromptSubmit", "preToolUse", "postToolUse", "taskStart", "taskComplete", "tool_info")
+_NESTED = ("userPromptSubmit", "preToolUse", "postToolUse", "taskStart", "taskComplete", "tool_info", "sessionContext")
 """Fields that hold the fields of one event."""
 _FILE = (
     "file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file", "file", "files", "file_paths",
@@ -67,6 +70,8 @@ def read_payload(data: bytes) -> Payload:
         raise UsageError("standard input is not a JSON object")
     fields = {**{k: v for name in _NESTED for k, v in _object(found.get(name)).items()}, **found}
     session, subagent = (_text(fields, names)[:_MAX_NAME] for names in (_SESSION, _SUBAGENT))
+    if "parent_agent_id" in fields and not fields["parent_agent_id"]:  # Cline's main agent has an id too
+        subagent = ""
     return Payload(
         session=f"{session}/{subagent}" if subagent else session,
         cwd=_text(fields, _FOLDER),

@@ -1012,7 +1012,7 @@ class Memory:
 
         Parameters:
             files: Transcripts, chat exports (a .zip as it is), or exported sessions.
-            format: The format; auto detects it. (auto|memcli|jsonl|claude-code|codex|chatgpt|claude-ai)
+            format: The format; auto detects it. (auto|memcli|jsonl|claude-code|codex|gemini|copilot|cline|opencode|chatgpt|claude-ai)
             discover: List the transcripts of this project that are not imported yet.
             dry_run: Show what would be done without doing it.
             space: The space to use, for this call.

@@ -128,11 +128,12 @@ def sync_spool(session: Session, *, in_background: bool = False) -> None:
 def _imported(session: Session, workspace: Workspace, path: str, form: str, dry_run: bool) -> Iterator[Imported]:
     """What came of each conversation in a file. Raises MemcliError."""
     from memcli.app.session_import import MEMCLI, import_session, import_transcript, is_session
-    from memcli.wiring.sessions import read_transcripts
+    from memcli.wiring.sessions import file_of, read_transcripts
 
-    first = _first_line(path)
+    file = file_of(path)
+    first = _first_line(file)
     if form == MEMCLI or (form == "auto" and is_session(first)):
-        yield import_session(workspace, _lines(path), path, session.options["space"], dry_run=dry_run)
+        yield import_session(workspace, _lines(file), path, session.options["space"], dry_run=dry_run)
         return
     is_empty = True
     found = read_transcripts(path)

@@ -9,27 +9,36 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 
+from memcli.digests import sha256
 from memcli.errors import MemcliError
+from memcli.transcripts import places
 from memcli.transcripts.codex import head_of
-from memcli.transcripts.files import read_lines
-from memcli.transcripts.values import text_of
+from memcli.transcripts.copilot import read_copilot
+from memcli.transcripts.files import head_lines, open_file
+from memcli.transcripts.gemini import gemini_head
+from memcli.transcripts.opencode import read_opencode
+from memcli.transcripts.values import object_in, text_of
 
 MOST_FILES = 20_000
 """How many files of each agent are looked at, the newest folders first."""
-_HEAD_BYTES = 1 << 20
-_HEAD_LINES = 50
 _MAX_NAME = 200
+_MOST_TEXT = 1 << 20
 _OTHER = re.compile(r"[^a-zA-Z0-9]")
 
 
 def discover(home: str, project: str, environ: Mapping[str, str]) -> list[str]:
-    """The transcripts of Claude Code and Codex that took place in `project` or below it, sorted; no link is followed."""
+    """The transcripts of agents that took place in `project` or below it, sorted; no link is followed.
+
+    A session in a database is named FILE#ID.
+    """
     projects = {os.path.abspath(project), os.path.realpath(project)}
-    claude = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
-    codex = environ.get("CODEX_HOME") or os.path.join(home, ".codex")
-    found = [*_of_claude_code(os.path.join(claude, "projects"), projects)]
+    found = [*_of_claude_code(os.path.join(places.claude_home(home, environ), "projects"), projects)]
     for folder in ("sessions", "archived_sessions"):
-        found += _of_codex(os.path.join(codex, folder), projects)
+        found += _of_codex(os.path.join(places.codex_home(home, environ), folder), projects)
+    found += _of_gemini(os.path.join(places.gemini_home(home, environ), "tmp"), projects)
+    found += _of_copilot(places.copilot_sessions(home, environ), projects)
+    found += _of_cline(places.cline_sessions(home, environ), projects)
+    found += _of_opencode(places.opencode_database(home, environ), projects)
     return sorted(found)
 
 
@@ -60,7 +69,7 @@ def _of_claude_code(root: str, projects: set[str]) -> Iterator[str]:
 def _took_place(path: str, projects: set[str], *, unsaid: bool) -> bool:
     """Whether a session of Claude Code began in one of the projects; `unsaid` where it does not say."""
     with suppress(MemcliError):
-        for _, line in islice(read_lines(path, Counter(), _HEAD_BYTES), _HEAD_LINES):
+        for line in head_lines(path):
             if cwd := text_of(line.get("cwd")):
                 return _is_within(cwd, projects)
         return unsaid
@@ -86,6 +95,64 @@ def _rollouts(folder: str, depth: int = 3) -> Iterator[str]:
             entry.name.startswith("rollout-") and entry.name.endswith(".jsonl") and entry.is_file(follow_symlinks=False)
         ):
             yield entry.path
+
+
+def _of_gemini(root: str, projects: set[str]) -> Iterator[str]:
+    """A session has the hash of its project; its folder names it in newer versions, and so those below are found too."""
+    hashes = {sha256(os.fsencode(project)).hexdigest() for project in projects}
+    for folder in _folders(root):
+        named = _text_in(os.path.join(folder, ".project_root"))
+        for entry in _entries(os.path.join(folder, "chats")):
+            is_session = entry.name.startswith("session-") and entry.name.endswith(".jsonl")
+            if is_session and entry.is_file(follow_symlinks=False):
+                with suppress(MemcliError):
+                    if _is_within(named, projects) or (
+                        not named and gemini_head(entry.path).get("projectHash") in hashes
+                    ):
+                        yield entry.path
+
+
+def _of_copilot(root: str, projects: set[str]) -> Iterator[str]:
+    for folder in _folders(root):
+        path = places.copilot_file(folder)
+        with suppress(MemcliError):
+            if not os.path.islink(path) and _is_within(read_copilot(path).cwd, projects):
+                yield path
+
+
+def _of_cline(root: str, projects: set[str]) -> Iterator[str]:
+    """The folder of a session says in a file of its own where it took place."""
+    for folder in _folders(root):
+        path = places.cline_file(folder)
+        about = object_in(_text_in(f"{folder}/{os.path.basename(folder)}.json").encode(), Counter(), "") or {}
+        cwd = text_of(about.get("cwd")) or text_of(about.get("workspace_root"))
+        if _is_within(cwd, projects) and os.path.isfile(path) and not os.path.islink(path):
+            yield path
+
+
+def _of_opencode(path: str, projects: set[str]) -> Iterator[str]:
+    """The sessions in the database; the database itself where it cannot be read, so that its reader says why."""
+    if not os.path.isfile(path) or os.path.islink(path):
+        return
+    try:
+        for one in islice(read_opencode(path, "", Counter()), MOST_FILES):
+            if _is_within(one.cwd, projects):
+                yield f"{path}#{one.key}"
+    except MemcliError:
+        yield path
+
+
+def _folders(root: str) -> Iterator[str]:
+    return (entry.path for entry in _entries(root) if entry.is_dir(follow_symlinks=False))
+
+
+def _text_in(path: str) -> str:
+    """The beginning of a small file, without blanks around it; "" where it cannot be read."""
+    with suppress(MemcliError, OSError):
+        if not os.path.islink(path):
+            with open_file(path) as file:
+                return file.read(_MOST_TEXT).decode("utf-8", "replace").strip()
+    return ""
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:

@@ -74,6 +74,13 @@ def read_transcripts(path: str) -> Transcripts:
     return conversations(path)
 
 
+def file_of(path: str) -> str:
+    """The file that `path` names, or names a conversation in."""
+    from memcli.transcripts.files import part_of
+
+    return part_of(path)[0]
+
+
 def discover(root: str, environ: Mapping[str, str]) -> list[str]:
     """The transcripts that agents have recorded of the project with the store at `root`, sorted."""
     from memcli.transcripts import discovery

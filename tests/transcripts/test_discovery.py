@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 
 from memcli.transcripts import discovery
 from memcli.transcripts.discovery import discover, folder_name
+from memcli.transcripts.places import transcript_of
+from tests.transcripts import writers
 
 
 def session(path: Path, cwd: str | None, **more: Any) -> str:
@@ -31,6 +34,76 @@ def rollout(path: Path, cwd: str, **more: Any) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"type": "session_meta", "payload": {"id": "r", "cwd": cwd, **more}}) + "\n")
     return str(path)
+
+
+def gemini(folder: Path, name: str, project: str, root: str | None = None) -> str:
+    """A session of Gemini CLI that took place in `project`; `root` is what its folder names."""
+    (folder / "chats").mkdir(parents=True, exist_ok=True)
+    if root:
+        (folder / ".project_root").write_text(root + "\n")
+    path = folder / "chats" / name
+    path.write_text(json.dumps({"sessionId": "g", "projectHash": sha256(project.encode()).hexdigest()}) + "\n")
+    return str(path)
+
+
+def copilot(folder: Path, cwd: str) -> str:
+    folder.mkdir(parents=True)
+    data = {"sessionId": folder.name, "context": {"cwd": cwd}}
+    (folder / "events.jsonl").write_text(json.dumps({"type": "session.start", "data": data, "parentId": None}) + "\n")
+    return str(folder / "events.jsonl")
+
+
+def cline(folder: Path, **about: object) -> str:
+    folder.mkdir(parents=True)
+    (folder / f"{folder.name}.json").write_text(json.dumps(about))
+    path = folder / f"{folder.name}.messages.json"
+    path.write_text(json.dumps(writers.cline([])))
+    return str(path)
+
+
+def opencode(path: Path, **folders: str) -> None:
+    path.parent.mkdir(parents=True)
+    for name, folder in folders.items():
+        writers.opencode(str(path), {name: []}, folder)
+
+
+def test_sessions_of_gemini_are_found_by_their_folder_or_the_hash_of_the_project(tmp_path: Path) -> None:
+    folder = tmp_path / ".gemini" / "tmp"
+    found = [
+        gemini(folder / "0a", "session-1.jsonl", "/w/shop"),
+        gemini(folder / "shop", "session-1.jsonl", "/w/shop", "/w/shop"),
+        gemini(folder / "web", "session-1.jsonl", "/w/shop/web", "/w/shop/web"),
+    ]
+    gemini(folder / "0a", "session-2.jsonl", "/w/other")
+    gemini(folder / "0a", "notes.jsonl", "/w/shop")
+    gemini(folder / "other", "session-1.jsonl", "/w/shop", "/w/shop2")
+    (folder / "0a" / "chats" / "session-3.jsonl").write_bytes(b"\xff[" * 9)
+    assert discover(str(tmp_path), "/w/shop", {}) == found
+
+
+def test_sessions_of_copilot_are_found_by_where_they_took_place(tmp_path: Path) -> None:
+    folder = tmp_path / ".copilot" / "session-state"
+    found = [copilot(folder / "1", "/w/shop"), copilot(folder / "2", "/w/shop/web")]
+    copilot(folder / "3", "/w/shop2")
+    (folder / "4").mkdir()
+    assert discover(str(tmp_path), "/w/shop", {}) == found
+
+
+def test_sessions_of_cline_are_found_by_what_is_said_of_them(tmp_path: Path) -> None:
+    folder = tmp_path / ".cline" / "data" / "sessions"
+    found = [cline(folder / "1", cwd="/w/shop/web", workspace_root="/w"), cline(folder / "2", workspace_root="/w/shop")]
+    cline(folder / "3", cwd="/w/shop2")
+    cline(folder / "4", cwd=["/w/shop"])
+    Path(cline(folder / "5", cwd="/w/shop")).unlink()
+    assert discover(str(tmp_path), "/w/shop", {}) == found
+
+
+def test_sessions_of_opencode_are_found_in_its_database(tmp_path: Path) -> None:
+    path = tmp_path / ".local" / "share" / "opencode" / "opencode.db"
+    opencode(path, ses_1="/w/shop", ses_2="/w/shop/web", ses_3="/w/shop2")
+    assert discover(str(tmp_path), "/w/shop", {}) == [f"{path}#ses_1", f"{path}#ses_2"]
+    path.write_bytes(path.read_bytes()[:5000])
+    assert discover(str(tmp_path), "/w/shop", {}) == [str(path)]
 
 
 def test_sessions_of_claude_code_are_found_by_the_folder_and_by_what_they_say(tmp_path: Path) -> None:
@@ -67,10 +140,23 @@ def test_rollouts_are_found_by_where_they_took_place(tmp_path: Path) -> None:
 
 
 def test_the_environment_says_where_agents_keep_their_files(tmp_path: Path) -> None:
-    environ = {"CLAUDE_CONFIG_DIR": str(tmp_path / "a"), "CODEX_HOME": str(tmp_path / "b")}
+    names = (
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "COPILOT_HOME",
+        "CLINE_SESSION_DATA_DIR",
+        "GEMINI_CLI_HOME",
+        "XDG_DATA_HOME",
+    )
+    environ = {name: str(tmp_path / letter) for name, letter in zip(names, "abcdef", strict=True)}
+    opencode(tmp_path / "f" / "opencode" / "opencode.db", ses_1="/w")
     found = [
         session(tmp_path / "a" / "projects" / "-w" / "1.jsonl", "/w"),
         rollout(tmp_path / "b" / "sessions" / "rollout-1.jsonl", "/w"),
+        copilot(tmp_path / "c" / "session-state" / "1", "/w"),
+        cline(tmp_path / "d" / "1", cwd="/w"),
+        gemini(tmp_path / "e" / ".gemini" / "tmp" / "w", "session-1.jsonl", "/w"),
+        f"{tmp_path}/f/opencode/opencode.db#ses_1",
     ]
     session(tmp_path / ".claude" / "projects" / "-w" / "1.jsonl", "/w")
     assert discover(str(tmp_path), "/w", environ) == found
@@ -97,6 +183,17 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
     (projects / "-w-x").symlink_to(tmp_path / "outside")
     (sessions / "2026").symlink_to(tmp_path / "outside")
     (sessions / "rollout-1.jsonl").symlink_to(tmp_path / "outside" / "rollout-1.jsonl")
+    gemini(tmp_path / "outside" / "g", "session-1.jsonl", "/w", "/w")
+    copilot(tmp_path / "outside" / "p", "/w")
+    cline(tmp_path / "outside" / "l", cwd="/w")
+    opencode(tmp_path / "outside" / "o" / "opencode.db", ses_1="/w")
+    for name, target in {
+        ".gemini/tmp/g": "g", ".copilot/session-state/p": "p", ".copilot/session-state/q/events.jsonl": "p/events.jsonl",
+        ".cline/data/sessions/l": "l", ".cline/data/sessions/m/m.messages.json": "l/l.messages.json",
+        ".cline/data/sessions/m/m.json": "l/l.json", ".local/share/opencode/opencode.db": "o/opencode.db",
+    }.items():  # fmt: skip
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).symlink_to(tmp_path / "outside" / target)
     assert discover(str(tmp_path), "/w", {}) == []
 
 
@@ -120,3 +217,23 @@ def test_how_much_is_looked_at_is_bounded(tmp_path: Path, monkeypatch: pytest.Mo
         rollout(tmp_path / ".codex" / "sessions" / "2026" / f"{number:02d}" / f"rollout-{number}.jsonl", "/w")
     found = [Path(path).name for path in discover(str(tmp_path), "/w", {})]
     assert len(found) <= 4
+
+
+def test_a_session_is_found_by_its_id(tmp_path: Path) -> None:
+    home = str(tmp_path)
+    found = {
+        "copilot": (copilot(tmp_path / ".copilot" / "session-state" / "9f-0c", "/w"), "9f-0c"),
+        "cline": (cline(tmp_path / ".cline" / "data" / "sessions" / "1795_h"), "1795_h"),
+        "opencode": (f"{home}/.local/share/opencode/opencode.db#ses_1", "ses_1"),
+    }
+    opencode(tmp_path / ".local" / "share" / "opencode" / "opencode.db")
+    (tmp_path / ".local" / "share" / "opencode" / "opencode.db").touch()
+    for agent, (path, session) in found.items():
+        assert transcript_of(agent, session, home, {}) == path
+    for agent, session in (
+        ("copilot", "none"),
+        ("copilot", "../session-state/9f-0c"),
+        ("cline", ""),
+        ("claude", "9f-0c"),
+    ):
+        assert transcript_of(agent, session, home, {}) == ""

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     pass
 
 command = Group("session", "Record conversations, import them from agents and chat exports, and read them again.")
-_FORMATS = ("auto", "memcli", "jsonl", "claude-code", "codex", "chatgpt", "claude-ai")
+_FORMATS = (
+    "auto", "memcli", "jsonl", "claude-code", "codex", "gemini", "copilot", "cline", "opencode", "chatgpt", "claude-ai",
+)  # fmt: skip
 
 
 class StartOptions(Options):
@@ -221,10 +223,11 @@ class ImportOptions(Options):
 
 @command.verb(ImportOptions)
 def import_(session: Session, options: ImportOptions) -> int:
-    """Import transcripts: JSON Lines with role and content, sessions of Claude Code and Codex, exports of ChatGPT and
-    Claude.ai, and what `memcli session export` wrote.
+    """Import transcripts: JSON Lines with role and content, sessions of Claude Code, Codex, Gemini CLI, Copilot CLI, Cline
+    and opencode, exports of ChatGPT and Claude.ai, and what `memcli session export` wrote.
 
-    Importing a file again adds only what is new in it. Lines that cannot be read are skipped and counted.
+    Importing a file again adds only what is new in it. Lines that cannot be read are skipped and counted. FILE#ID is one
+    session of opencode's database.
 
     Example: memcli session import $(memcli session import --discover)
     """
