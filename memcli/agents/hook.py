@@ -193,7 +193,8 @@ class _Call:
         payload = self._payload
         text = self._redacted(payload.text)
         with self._surfaced.session(self._session) as record:
-            if not record.claim(f"{self._event} {text}", self._now):
+            # What brings no text only points to the transcript: reported twice, it is stored once all the same.
+            if (text or self._event == AFTER_COMPACTION) and not record.claim(f"{self._event} {text}", self._now):
                 return _DUPLICATE
             # After a compaction, agents that report its end may have begun the session anew before.
             if self._event == AFTER_COMPACTION and not record.was_claimed(_COMPACTED, self._now):

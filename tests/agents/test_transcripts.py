@@ -86,10 +86,8 @@ def test_a_session_is_stored_once_grows_and_ends(
 
     write, stop, end = AGENTS[agent]
     write(path, TALK[:1])
-    monkeypatch.setenv("MEMCLI_FREEZE_CLOCK", "2026-02-01T09:30:00Z")
     assert [one["added"] for one in report("stop", stop)["imported"]] == ([1] if stop else [])
     write(path, TALK)
-    monkeypatch.setenv("MEMCLI_FREEZE_CLOCK", "2026-02-01T09:31:00Z")
     first, other = ("session-end", end) if end else ("stop", stop)
     done = report(first, other)
     (one,) = done["imported"]
