@@ -6,7 +6,7 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import quote
 
@@ -27,6 +27,7 @@ _COLUMNS = {
     "message": ("id", "session_id", "time_created", "data"),
     "part": ("id", "message_id", "time_created", "data"),
 }
+_IS_TABLE = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND name = ?"
 _SESSIONS = "SELECT id, title, directory, time_created FROM session WHERE parent_id IS NULL ORDER BY time_created, id"
 _SUBAGENTS = "SELECT count(*) FROM session WHERE parent_id IS NOT NULL"
 _PARTS = """SELECT message.rowid, message.id, part.rowid FROM message LEFT JOIN part ON part.message_id = message.id
@@ -67,15 +68,8 @@ def _opened(path: str) -> Iterator[sqlite3.Connection]:
     """The database. What is wrong with it is raised as UsageError or CorruptError."""
     try:
         with closing(_connected(path)) as database:
-            # What the file defines beside tables, such as views and triggers, can run for ever.
-            tables = {
-                name
-                for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0")
-            }
             for table, columns in _COLUMNS.items():
-                there = (
-                    {row[1] for row in database.execute(f"PRAGMA table_info({table})")} if table in tables else set()
-                )
+                there = _columns(database, table)
                 if missing := [column for column in columns if column not in there]:
                     raise UsageError(
                         f"{show(path)}: not a database of a known version of opencode: no {table}.{missing[0]}",
@@ -86,19 +80,34 @@ def _opened(path: str) -> Iterator[sqlite3.Connection]:
         raise CorruptError(f"{show(path)}: cannot be read: {error}", "close opencode and try again") from None
 
 
+def _columns(database: sqlite3.Connection, table: str) -> set[str]:
+    """The columns of a table with unique ids. Anything else of that name, as a view, might have rows without end."""
+    if not database.execute(_IS_TABLE, (table,)).fetchone():
+        return set()
+    columns = database.execute(f"PRAGMA table_info({table})").fetchall()
+    keys = [name for _, name, _, _, _, place in columns if place]
+    return {name for _, name, *_ in columns} if keys == ["id"] else set()
+
+
 def _connected(path: str) -> sqlite3.Connection:
     """A connection that never writes: beside a database that is in use SQLite needs files, without which it is read as it is."""
     where = f"file:{quote(os.fsencode(os.path.abspath(path)))}"
+    failed = sqlite3.Error()
     for mode in ("mode=ro", "mode=ro&immutable=1"):
         database = sqlite3.connect(f"{where}?{mode}", 1.0, uri=True, isolation_level=None)
         database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_BYTES)
         database.text_factory = lambda data: data.decode("utf-8", "replace")
-        with suppress(sqlite3.OperationalError):
+        try:
             database.execute("PRAGMA trusted_schema = OFF")
             database.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
+        except sqlite3.Error as error:
+            database.close()
+            failed = error
+            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:  # as it is, it may be half written
+                break
+        else:
             return database
-        database.close()
-    raise sqlite3.OperationalError("unable to open the database")
+    raise failed
 
 
 def _read(database: sqlite3.Connection, session: str, skipped: Counter[str]) -> Iterator[Said]:

@@ -145,6 +145,15 @@ def test_a_database_that_cannot_have_files_beside_it_is_read(path: Path) -> None
     assert only(path).said == SAID
 
 
+def test_a_database_that_is_being_written_is_not_read_half_written(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda where, _, **more: connect(where, 0, **more))
+    with closing(connect(path, isolation_level=None)) as writer:
+        writer.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(CorruptError, match="database is locked"):
+            read(path)
+
+
 FOREIGN: dict[str, tuple[Callable[[Path], object], type[MemcliError], str]] = {
     "another program": (
         lambda path: change(path, "DROP TABLE part"), UsageError, "not a database of a known version of opencode: no part.id",
@@ -155,6 +164,10 @@ FOREIGN: dict[str, tuple[Callable[[Path], object], type[MemcliError], str]] = {
     "a view that never ends": (
         lambda path: change(path, "DROP TABLE part", """CREATE VIEW part AS WITH RECURSIVE n(id) AS
             (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, id AS message_id, 1 AS time_created, '' AS data FROM n"""),
+        UsageError, "no part.id",
+    ),
+    "ids that are not unique": (
+        lambda path: change(path, "ALTER TABLE part RENAME TO old", "CREATE TABLE part AS SELECT * FROM old"),
         UsageError, "no part.id",
     ),
     "cut off": (lambda path: os.truncate(path, 5000), CorruptError, "cannot be read"),
