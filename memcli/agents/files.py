@@ -32,28 +32,30 @@ class Change(Record):
         return "removed" if self.after is None else "updated"
 
 
-def read_text(path: str, root: str = "") -> str | None:
+def read_text(path: str, root: str = "", *, purpose: str = "edit") -> str | None:
     """The text of the file at `path`; None if it is not there. Raises UsageError for what cannot be edited, and for a file
-    outside of the `root`, where there is one."""
+    outside of the `root`, where there is one; its message names the `purpose`."""
     try:
         status = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise _refused(path, error.strerror or "unreadable", "check its permissions") from None
+        raise _refused(path, error.strerror or "unreadable", "check its permissions", purpose) from None
     if stat.S_ISLNK(status.st_mode):
-        raise _refused(path, "it is a symbolic link", "replace it with a file, or edit what it leads to by hand")
+        raise _refused(
+            path, "it is a symbolic link", "replace it with a file, or edit what it leads to by hand", purpose
+        )
     if not stat.S_ISREG(status.st_mode):
-        raise _refused(path, "it is not a regular file", "move it away")
+        raise _refused(path, "it is not a regular file", "move it away", purpose)
     if status.st_size > MAX_BYTES:
-        raise _refused(path, f"it is larger than {MAX_BYTES >> 20} MB", "edit it by hand")
+        raise _refused(path, f"it is larger than {MAX_BYTES >> 20} MB", "edit it by hand", purpose)
     try:
         with open(open_file(_real(path, root), os.O_RDONLY | _NONBLOCK, root=root), "rb") as file:
             return file.read().decode()
     except UnicodeDecodeError:
-        raise _refused(path, "it is not valid UTF-8", "convert it to UTF-8") from None
+        raise _refused(path, "it is not valid UTF-8", "convert it to UTF-8", purpose) from None
     except OSError as error:
-        raise _refused(path, error.strerror or "unreadable", "check its permissions") from None
+        raise _refused(path, error.strerror or "unreadable", "check its permissions", purpose) from None
 
 
 def check_writable(path: str) -> None:
@@ -133,5 +135,6 @@ def _real(path: str, root: str) -> str:
     return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)) if root else path
 
 
-def _refused(path: str, why: str, hint: str) -> UsageError:
-    return UsageError(f"cannot edit {path}: {why}; nothing was changed", hint)
+def _refused(path: str, why: str, hint: str, purpose: str = "edit") -> UsageError:
+    unchanged = "; nothing was changed" if purpose == "edit" else ""
+    return UsageError(f"cannot {purpose} {path}: {why}{unchanged}", hint)

@@ -19,6 +19,8 @@ _HOMES = {
     ".claude/": "CLAUDE_CONFIG_DIR", ".codex/": "CODEX_HOME", ".copilot/": "COPILOT_HOME", ".config/": "XDG_CONFIG_HOME",
 }  # fmt: skip
 """The variables that move a folder of the home directory."""
+_PARENTS = {".claude.json": "CLAUDE_CONFIG_DIR", ".gemini/": "GEMINI_CLI_HOME"}
+"""The variables that name another folder instead of the home directory."""
 
 
 class Site(Record):
@@ -36,9 +38,9 @@ class Site(Record):
 
     def path(self, file: str) -> str:
         """The file as it is on the disk. Raises UsageError if it is outside of the folder."""
-        path = os.path.join(self.folder, *file.split("/"))
         if self.scope == USER:
-            return self._moved(file) or path
+            return self.at_home(file)
+        path = os.path.join(self.folder, *file.split("/"))
         parent = os.path.realpath(os.path.dirname(path))
         home = os.path.realpath(self.folder)
         if os.path.commonpath([parent, home]) != home:
@@ -50,13 +52,16 @@ class Site(Record):
             return f"{path}c"
         return path
 
-    def _moved(self, file: str) -> str:
-        if file == ".claude.json" and (home := self.environ.get("CLAUDE_CONFIG_DIR")):
-            return os.path.join(home, file)
+    def at_home(self, file: str) -> str:
+        """The file of the user, in the home directory or where a variable has moved it."""
+        for start, variable in _PARENTS.items():
+            if file.startswith(start) and (home := self.environ.get(variable)):
+                return os.path.join(home, *file.split("/"))
         for start, variable in _HOMES.items():
             if file.startswith(start) and (home := self.environ.get(variable)):
                 return os.path.join(home, *file.removeprefix(start).split("/"))
-        return ""
+        home = self.folder if self.scope == USER else os.path.expanduser("~")
+        return os.path.join(home, *file.split("/"))
 
 
 class Note(Record):

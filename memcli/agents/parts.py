@@ -180,6 +180,13 @@ class JsonHook(Record):
             return ABSENT
         return ACTIVE if found[0] == self.entry or not self._is_alone(found[0]) else STALE
 
+    def handlers(self, text: str) -> Iterator[tuple[int, int, Mapping[str, Json], Mapping[str, Json]]]:
+        """Each handler of memcli's in a group: the places of both, the group and the handler."""
+        for index, entry in self._own(text):
+            for n, handler in enumerate(_handlers(entry)):
+                if isinstance(entry, dict) and isinstance(handler, dict) and self._is_handler(handler):
+                    yield index, n, entry, handler
+
     def _own(self, text: str) -> Iterator[tuple[int, Json]]:
         for index, entry in json_text.items(json_text.find(text, self.path)):
             if any(self._is_handler(handler) for handler in (entry, *_handlers(entry))):

@@ -26,12 +26,14 @@ _EDITS = {
 
 
 class Agent(Record):
-    """An agent. `scopes` has the parts for each scope that it supports; `notes` says what a user must know or do."""
+    """An agent. `scopes` has the parts for each scope that it supports; `notes` says what a user must know or do;
+    `documents` is the month of the documents that they follow, where the program itself could not be tried."""
 
     name: str
     title: str
     scopes: Mapping[str, tuple[Part, ...]]
     notes: Mapping[str, str] = field(default_factory=dict)
+    documents: str = ""
 
     def supports(self, role: str) -> bool:
         """Whether there is a part of this role in any scope."""
@@ -131,6 +133,7 @@ _STDIO = {"type": "stdio", **_SERVER}
 _IMPORT = "@AGENTS.md"
 
 _NEXT_TURN = " --next-turn"
+_DOCUMENTS = "November 2026"
 
 AGENTS: Mapping[str, Agent] = {
     agent.name: agent
@@ -156,10 +159,7 @@ AGENTS: Mapping[str, Agent] = {
                     *_hooks("claude", ".claude/settings.local.json", _grouped),
                 ),
             },
-            {
-                PROJECT: "Claude Code asks each user once whether to use the MCP server of the project",
-                LOCAL: "no MCP entry: run `claude mcp add memcli -- memcli mcp`",
-            },
+            {LOCAL: "no MCP entry: run `claude mcp add memcli -- memcli mcp`"},
         ),
         Agent(
             "codex",
@@ -168,13 +168,13 @@ AGENTS: Mapping[str, Agent] = {
                 PROJECT: _codex(".codex", "AGENTS.md", ".agents/skills"),
                 USER: _codex(".codex", ".codex/AGENTS.md", ".agents/skills"),
             },
-            dict.fromkeys((PROJECT, USER), "Codex skips hooks until you approve them: start `codex` and run /hooks"),
         ),
         Agent(
             "cursor",
             "Cursor",
             {PROJECT: _agents_file(*_cursor(".cursor"), _SHARED_SKILL), USER: _cursor(".cursor")},
             {USER: "no instructions: Cursor keeps those of a user in its settings"},
+            documents=_DOCUMENTS,
         ),
         Agent(
             "copilot",
@@ -207,6 +207,7 @@ AGENTS: Mapping[str, Agent] = {
                 ),
                 USER: (Block(".gemini/GEMINI.md", INSTRUCTIONS), *_gemini(".gemini/settings.json")),
             },
+            {USER: "Gemini CLI starts no MCP server in a folder that it does not trust: run /permissions there"},
         ),
         Agent(
             "opencode",
@@ -231,6 +232,7 @@ AGENTS: Mapping[str, Agent] = {
                 ),
             },
             {PROJECT: "no MCP entry: Windsurf has them for users only (`memcli agent install windsurf --user`)"},
+            documents=_DOCUMENTS,
         ),
         Agent(
             "cline",
@@ -248,6 +250,7 @@ AGENTS: Mapping[str, Agent] = {
                 PROJECT: _agents_file(_servers(".zed/settings.json", "context_servers", server={**_SERVER, "env": {}})),
                 USER: (_servers(".config/zed/settings.json", "context_servers", server={**_SERVER, "env": {}}),),
             },
+            documents=_DOCUMENTS,
         ),
         Agent("generic", "any agent that reads AGENTS.md", {PROJECT: _agents_file()}),
     )

@@ -56,9 +56,9 @@ def check_agent(name: str, scope: str, *, next_turn: bool = False) -> None:
 
 def install_agent(
     session: Session, name: str, scope: str, *, dry_run: bool = False, next_turn: bool = False
-) -> tuple[Plan, list[str]]:
-    """Installs an agent; what was done, one line each. Raises UsageError, StoreError."""
-    from memcli.agents.check import find_program, warnings
+) -> tuple[Plan, list[str], list[str]]:
+    """Installs an agent; what was done, and what is left to do, one line each. Raises UsageError, StoreError."""
+    from memcli.agents.check import find_program, remark, steps, warnings
 
     check_agent(name, scope)
     site = site_of(session, scope)
@@ -71,9 +71,8 @@ def install_agent(
             session.output.note(
                 "memcli is not on PATH: the hooks and the MCP server run once it is, as with `pipx install`"
             )
-        if plan.changes and (note := AGENTS[name].notes.get(scope)):
-            session.output.note(note)
-    return plan, told(plan)
+    left = [AGENTS[name].notes.get(scope, ""), remark(name), *steps(site, name)] if plan.changes and not dry_run else []
+    return plan, told(plan), [note for note in left if note]
 
 
 def told(plan: Plan) -> list[str]:

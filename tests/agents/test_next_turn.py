@@ -168,7 +168,7 @@ def test_it_is_installed_and_taken_back(name: str, run: Run, tmp_path: Path) -> 
     assert [file.read_text().count("--next-turn") for file in changed] == [1]
     assert run("agent", "install", name, "--next-turn").out == f"{name}: nothing to change\n"
     parts = json.loads(run("agent", "check", name, "--json").out)["parts"]
-    assert {part["state"] for part in parts} <= {"active", "not approved", "not trusted"}
+    assert {part["state"] for part in parts} <= {"active", "untrusted", "pending"}
     assert run("agent", "install", name).code == 0
     assert {file: file.read_text() for file in plain} == plain
     run("agent", "install", name, "--next-turn")

@@ -52,11 +52,15 @@ def install(session: Session, options: InstallOptions) -> None:
     check_agent(options.name, scope, next_turn=options.next_turn)
     if scope != "user" and not options.dry_run:
         _make_store(session)
-    plan, lines = install_agent(session, options.name, scope, dry_run=options.dry_run, next_turn=options.next_turn)
+    plan, lines, left = install_agent(
+        session, options.name, scope, dry_run=options.dry_run, next_turn=options.next_turn
+    )
     if options.dry_run:
         session.output.answer(to_json(options.name, scope, plan), diff_of(plan))
         return
     session.output.confirm(to_json(options.name, scope, plan), "\n".join(lines) or f"{options.name}: nothing to change")
+    for note in left:
+        session.output.note(note)
 
 
 def _make_store(session: Session) -> None:
@@ -126,12 +130,13 @@ class CheckOptions(Options):
 def check(session: Session, options: CheckOptions) -> int:
     """Check the agents that are connected: what is active, trusted, out of date or there twice, with a fix for each.
 
-    Exits with 6 if something needs attention.
+    Reads the client's own files too: `untrusted` (the folder), `pending` (an approval), `disabled`, or `unknown` where
+    they do not say. Exits with 6 if something needs attention.
 
     Example: memcli agent check
     """
     from memcli.agents.check import check as check_at
-    from memcli.agents.check import find_program, installed, warnings
+    from memcli.agents.check import find_program, installed, remark, warnings
     from memcli.render.clean import grid
 
     if options.name is not None:
@@ -139,12 +144,14 @@ def check(session: Session, options: CheckOptions) -> int:
     places = sites(session)
     found = [(site, name) for site, name in installed(places) if options.name in (None, name)]
     rows = [row for site, name in found for row in check_at(site, name)]
-    notes = [note for name in dict.fromkeys(name for _, name in found) for note in warnings(places, name)]
+    names = list(dict.fromkeys(name for _, name in found))
+    notes = [note for name in names for note in warnings(places, name)]
+    remarks = [text for name in names if (text := remark(name))]
     if rows and find_program() is None:
         notes.append("memcli is not on PATH: neither hooks nor the MCP server can start")
     cells = [[row.agent, row.scope, row.role, row.state, row.fix or ", ".join(row.files)] for row in rows]
     text = grid(["agent", "scope", "part", "state", "file or fix"], cells) if rows else "no agent is installed"
-    session.output.answer({"parts": [row.to_json() for row in rows], "warnings": notes}, text)
-    for note in notes:
+    session.output.answer({"parts": [row.to_json() for row in rows], "warnings": notes, "remarks": remarks}, text)
+    for note in (*notes, *remarks):
         session.output.note(note)
     return 0 if all(row.is_fine for row in rows) and not notes else CorruptError.exit_code

@@ -259,17 +259,20 @@ def _hooks(root: str) -> Iterator[Check]:
 
 
 def _agents(root: str, environ: Mapping[str, str]) -> Check:
-    """Checks the agents that are installed in the project; a switched-off memory is no failure."""
+    """Checks the agents that are installed in the project. What waits for its user, or a switched-off memory, is no
+    failure."""
     from memcli.agents.check import check, installed
     from memcli.agents.notes import Site
     from memcli.agents.table import PROJECT
     from memcli.store.switch import is_off
 
     site = Site(PROJECT, os.path.dirname(root), Layout(root).private("agents.installed.json"), environ)
-    names = [name for _, name in installed([site])]
-    bad = [name for name in names if not all(row.is_fine for row in check(site, name))]
+    rows = [row for _, name in installed([site]) for row in check(site, name)]
+    bad = dict.fromkeys(row.agent for row in rows if not (row.is_fine or row.waits))
+    waiting = {row.agent: f"{row.agent} ({row.state}: see `memcli agent check`)" for row in rows if row.waits}
+    names = bad or dict.fromkeys(waiting.get(row.agent, row.agent) for row in rows)
     off = "; memory is off (`memcli on`)" if is_off(root, environ) else ""
-    found = ", ".join(bad or names) or "none connected (`memcli agent install` connects one)"
+    found = ", ".join(names) or "none connected (`memcli agent install` connects one)"
     return Check("agents", not bad, f"{found}{off}", "run `memcli agent check`")
 
 

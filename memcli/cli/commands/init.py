@@ -47,8 +47,8 @@ def command(session: Session, options: InitOptions) -> int:
     root, new = make_store({**session.options, "project": options.project}, os.environ, check)
     done = _install_driver(root) if options.git else []
     hooks = _install_hooks(session, root) if options.hooks else None
-    agents = [line for name in options.agent for line in _install_agent(session, name)]
-    lines = [*done, *(hooks.lines if hooks else []), *agents]
+    agents = [_install_agent(session, name) for name in options.agent]
+    lines = [*done, *(hooks.lines if hooks else []), *(line for changed, _ in agents for line in changed)]
     data: dict[str, Json] = {"root": root, "created": new}
     if options.git:
         data["git"] = list(done)
@@ -56,6 +56,8 @@ def command(session: Session, options: InitOptions) -> int:
         data["hooks"] = hooks.to_json()
     text = f"created a store at {root}" if new else f"store already exists at {root}"
     session.output.confirm(data, "\n".join([text, *lines]))
+    for note in (note for _, left in agents for note in left):
+        session.output.note(note)
     return hooks.exit_code if hooks else 0
 
 
@@ -71,12 +73,12 @@ def _install_hooks(session: Session, root: str) -> Changed:
         return install_hooks(session, DEFAULT)
 
 
-def _install_agent(session: Session, name: str) -> list[str]:
-    """Connects an agent. Returns one line per change."""
+def _install_agent(session: Session, name: str) -> tuple[list[str], list[str]]:
+    """Connects an agent. Returns one line per change, and one for each thing that is left to do."""
     from memcli.cli.agent_sites import install_agent
 
-    _, lines = install_agent(session, name, "project")
-    return lines or [f"{name}: nothing to change"]
+    _, lines, left = install_agent(session, name, "project")
+    return lines or [f"{name}: nothing to change"], left
 
 
 def _install_driver(root: str) -> list[str]:
