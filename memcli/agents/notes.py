@@ -17,8 +17,10 @@ from memcli.store.reading import read_json
 
 _HOMES = {
     ".claude/": "CLAUDE_CONFIG_DIR", ".codex/": "CODEX_HOME", ".copilot/": "COPILOT_HOME", ".config/": "XDG_CONFIG_HOME",
+    ".cline/data/settings/cline_mcp_settings.json": "CLINE_MCP_SETTINGS_PATH", ".cline/data/": "CLINE_DATA_DIR",
+    ".cline/": "CLINE_DIR",
 }  # fmt: skip
-"""The variables that move a folder of the home directory."""
+"""The variables that move a file or folder of the home directory, the first that fits."""
 _PARENTS = {".claude.json": "CLAUDE_CONFIG_DIR", ".gemini/": "GEMINI_CLI_HOME"}
 """The variables that name another folder instead of the home directory."""
 
@@ -59,7 +61,7 @@ class Site(Record):
                 return os.path.join(home, *file.split("/"))
         for start, variable in _HOMES.items():
             if file.startswith(start) and (home := self.environ.get(variable)):
-                return os.path.join(home, *file.removeprefix(start).split("/"))
+                return os.path.join(home, *file.removeprefix(start).split("/")) if file != start else home
         home = self.folder if self.scope == USER else os.path.expanduser("~")
         return os.path.join(home, *file.split("/"))
 

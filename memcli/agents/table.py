@@ -134,6 +134,8 @@ _IMPORT = "@AGENTS.md"
 
 _NEXT_TURN = " --next-turn"
 _DOCUMENTS = "November 2026"
+_SERVERS_OF_CLINE = ".cline/data/settings/cline_mcp_settings.json"
+_HOOKS_OF_CLINE = "the CLI of Cline runs hooks by default, in an editor its settings may have to turn them on"
 
 AGENTS: Mapping[str, Agent] = {
     agent.name: agent
@@ -237,11 +239,18 @@ AGENTS: Mapping[str, Agent] = {
         Agent(
             "cline",
             "Cline",
-            {PROJECT: _agents_file(*_cline(".clinerules/hooks")), USER: _cline("Documents/Cline/Hooks")},
-            dict.fromkeys(
-                (PROJECT, USER),
-                "turn on hooks in the settings of Cline, and add the MCP server there: command `memcli`, argument `mcp`",
-            ),
+            {
+                PROJECT: _agents_file(*_cline(".clinerules/hooks")),
+                USER: (
+                    _servers(_SERVERS_OF_CLINE, "mcpServers", server={**_SERVER, "timeout": 60}),  # 3 s are too few
+                    *_cline("Documents/Cline/Hooks"),
+                ),
+            },
+            {
+                PROJECT: "no MCP entry: Cline has them for users only: run `cline mcp add --yes memcli -- memcli mcp`; "
+                f"{_HOOKS_OF_CLINE}",
+                USER: _HOOKS_OF_CLINE,
+            },
         ),
         Agent(
             "zed",

@@ -546,6 +546,9 @@ def test_folders_of_the_home_directory_may_be_elsewhere(
     ("name", "variable", "file"),
     [
         ("gemini", "GEMINI_CLI_HOME", ".gemini/settings.json"),
+        ("cline", "CLINE_DIR", "data/settings/cline_mcp_settings.json"),
+        ("cline", "CLINE_DATA_DIR", "settings/cline_mcp_settings.json"),
+        ("cline", "CLINE_MCP_SETTINGS_PATH", ""),
     ],
 )
 def test_settings_of_a_user_may_be_elsewhere(name: str, variable: str, file: str, tmp_path: Path) -> None:
@@ -557,10 +560,25 @@ def test_settings_of_a_user_may_be_elsewhere(name: str, variable: str, file: str
     assert not (tmp_path / "elsewhere").exists()
 
 
+def test_the_server_of_cline_is_added_to_those_of_the_user_and_taken_out_again(tmp_path: Path) -> None:
+    """With the form of the entries that Cline writes, and comments, which it does not."""
+    settings = tmp_path / ".cline" / "data" / "settings" / "cline_mcp_settings.json"
+    settings.parent.mkdir(parents=True)
+    text = '{\n  "mcpServers": {\n    "x": {"transport": {"type": "stdio", "command": "x"}} // mine\n  }\n}'
+    settings.write_text(text)
+    place = site(tmp_path, "user")
+    install(place, "cline")
+    servers = without_comments(settings.read_text())["mcpServers"]
+    assert servers["memcli"] == {"command": "memcli", "args": ["mcp"], "timeout": 60}
+    assert servers["x"] == {"transport": {"type": "stdio", "command": "x"}}
+    uninstall(place, "cline")
+    assert settings.read_text() == text
+
+
 def test_install_ends_with_what_is_left_to_do(run: Run) -> None:
     run("init")
     for name, step in {
-        "claude": "approve the MCP server",
+        "claude": "approve the MCP server", "cline": "cline mcp add --yes memcli -- memcli mcp",
         "codex": "codex exec --trust", "copilot": "--trust-folder", "gemini": "GEMINI_CLI_TRUST_WORKSPACE=true",
         **dict.fromkeys(("cursor", "windsurf", "zed"), "by its documents of November 2026"),
     }.items():  # fmt: skip
