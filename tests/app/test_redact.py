@@ -59,7 +59,7 @@ def test_a_wrong_field_of_a_policy_stops_no_list_and_every_write(run: Run, works
     for command in (("list",), ("recall", "note"), ("tree",)):
         done = run(*command)
         assert (done.code, "a/b" in done.out or "A plain" in done.out) == (0, True)
-        assert done.err.count("policy.ttl_days must be a number, not text") == 1
+        assert done.err.count("policy: ttl_days must be a number, not text") == 1
     assert run("remember", "Another note.").code == 6
     assert run("space", "policy", "main", "--set", "ttl_days=30").code == 0
     assert run("remember", "Another note.").code == 0
