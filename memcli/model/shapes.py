@@ -44,6 +44,8 @@ COMPACTIONS = ("fifo", "value", LLM)
 VISIBILITIES = ("project", "private", "derived")
 PROMOTIONS = ("manual", "auto")
 UPKEEPS = ("manual", "auto")
+DENY = "deny"
+ENFORCEMENTS = ("warn", DENY)
 RELATIONS = ("relates_to", "supersedes", "contradicts", "derived_from", "depends_on")
 
 
@@ -147,6 +149,11 @@ POLICY_FIELDS: Mapping[str, Shape] = {
     "gaps": FLAG,
     "upkeep": {**TEXT, "enum": list(UPKEEPS)},
     "quota": {"type": "object", "additionalProperties": QUOTA},
+    "agents": {
+        **_object(enforce={**TEXT, "enum": list(ENFORCEMENTS)}),
+        "additionalProperties": False,
+        "description": "`enforce`: whether the hooks of agents warn of a tool call that an enforced memory forbids, or deny it.",
+    },
     "max_chars": {
         **_whole(40, LARGEST),
         "description": "The most characters that a bundle prints of one memory, unless its full text is asked for.",

@@ -33,6 +33,7 @@ class Policy(Record):
     gaps: bool = False
     upkeep: str = "manual"
     quota: Mapping[str, Json] = field(default_factory=dict)
+    agents: Mapping[str, Json] = field(default_factory=dict)
     max_chars: int | None = None
     recent_messages: int = 20
     chunk_size: int = 10

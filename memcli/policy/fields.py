@@ -23,7 +23,7 @@ def in_force(policy: Policy, is_accepted: bool) -> Policy:
 
 def tightened(policy: Policy) -> Policy:
     """`policy` without what would delete or archive, write elsewhere, store without a review, redact less, keep topics, or
-    read more of a conversation."""
+    read more of a conversation, or refuse what an agent does."""
     patterns, default = policy.pii_redaction.get("patterns"), Policy()
     return replace(
         policy,
@@ -37,6 +37,7 @@ def tightened(policy: Policy) -> Policy:
         promote=default.promote,
         max_episodes=max(policy.max_episodes, default.max_episodes),
         gaps=False,
+        agents={},
         upkeep=default.upkeep,
         recent_messages=default.recent_messages,
         chunk_size=default.chunk_size,

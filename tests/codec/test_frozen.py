@@ -65,6 +65,7 @@ def test_every_field_is_read() -> None:
         "gaps",
         "upkeep",
         "quota",
+        "agents",
         "max_chars",
         "recent_messages",
         "chunk_size",

@@ -38,6 +38,8 @@ from tests.conftest import memory
         ({"promote_confidence": 1.1}, "policy.promote_confidence must be between 0 and 1"),
         ({"archive_below": -0.1}, "policy.archive_below must be between 0 and 1"),
         ({"archive_days": -1}, "policy.archive_days must be at least 0"),
+        ({"agents": {"enforce": "ask"}}, "policy.agents.enforce must be one of warn, deny"),
+        ({"agents": {"enforced": "deny"}}, "policy.agents has no part 'enforced'"),
         ({"export_path": "~/x"}, "policy.export_path"),
         ({"export_path": '"shared"'}, "policy.export_path"),
         ({"export_path": "../a/.git"}, "policy.export_path"),
@@ -63,7 +65,13 @@ def test_of_a_clone_that_nobody_accepted_sessions_are_not_promoted_or_let_go(giv
 
 def test_of_a_clone_that_nobody_accepted_no_setting_loosens_anything() -> None:
     loose = Policy(
-        recent_messages=9000, chunk_size=900, max_chunks=9000, promote_confidence=0.1, archive_below=0.9, archive_days=1
+        recent_messages=9000,
+        chunk_size=900,
+        max_chunks=9000,
+        promote_confidence=0.1,
+        archive_below=0.9,
+        archive_days=1,
+        agents={"enforce": "deny"},
     )
     assert in_force(loose, is_accepted=False) == Policy()
     tight = Policy(max_chars=80, promote_confidence=0.9, archive_below=0.1, archive_days=90)
