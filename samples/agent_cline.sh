@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Cline: what its hooks tell it.
+# Cline: what its hooks tell it; what others get as a session starts comes with the first prompt.
 set -euo pipefail
 # In a repository of its own: in the folder given, which is made, or in a temporary one.
 work="${1:-$(mktemp -d)/repository}" && mkdir -p "$work" && cd "$work" && git init -q -b main

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# GitHub Copilot and VS Code: what their hooks tell them; they take nothing for a prompt, so the agent asks by itself.
+# GitHub Copilot and VS Code: what their hooks tell them.
 set -euo pipefail
 # In a repository of its own: in the folder given, which is made, or in a temporary one.
 work="${1:-$(mktemp -d)/repository}" && mkdir -p "$work" && cd "$work" && git init -q -b main
@@ -25,6 +25,9 @@ call() {
 }
 call session-start <<JSON
 {"timestamp": "2026-05-03T12:00:00.000Z", "cwd": "$PWD", "sessionId": "vs-5", "hookEventName": "SessionStart", "source": "new"}
+JSON
+call prompt <<JSON
+{"timestamp": "2026-05-03T12:00:00.000Z", "cwd": "$PWD", "session_id": "vs-5", "hook_event_name": "UserPromptSubmit", "prompt": "which payment provider do we use, and why?"}
 JSON
 call before-tool <<JSON
 {"timestamp": "2026-05-03T12:00:00.000Z", "cwd": "$PWD", "sessionId": "vs-5", "hookEventName": "PreToolUse",

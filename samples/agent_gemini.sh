@@ -29,6 +29,10 @@ JSON
 call prompt <<JSON
 {"session_id": "gem-1", "transcript_path": "/tmp/chat.json", "cwd": "$PWD", "hook_event_name": "BeforeAgent", "prompt": "which payment provider do we use, and why?"}
 JSON
+# It puts what the first hook printed before the prompt.
+call prompt <<JSON
+{"session_id": "gem-2", "transcript_path": "/tmp/chat.json", "cwd": "$PWD", "hook_event_name": "BeforeAgent", "prompt": "<hook_context>&lt;memory-1&gt;All amounts are integers.&lt;/memory-1&gt;</hook_context>\n\nwhich payment provider do we use, and why?"}
+JSON
 call before-tool <<JSON
 {"session_id": "gem-1", "transcript_path": "/tmp/chat.json", "cwd": "$PWD", "hook_event_name": "AfterTool",
  "tool_name": "read_file", "tool_input": {"absolute_path": "$PWD/src/payments.py"}}

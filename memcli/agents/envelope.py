@@ -1,11 +1,11 @@
-"""The exact form in which each agent takes text from a hook."""
+"""The exact form in which each agent takes text from a hook, and the refusal of a tool call."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
 
-from memcli.agents.events import NATIVE, PROMPT
+from memcli.agents.events import BEFORE_TOOL, BEFORE_TOOL_OF_GEMINI, NATIVE, PROMPT
 from memcli.model.memory import Json
 
 
@@ -14,6 +14,17 @@ def wrap(agent: str, event: str, text: str) -> str:
     name = NATIVE.get(agent, {}).get(event)
     form = _FORMS.get(agent)
     return form(event, name, text) if text and name and form else ""
+
+
+def refuse(agent: str, reason: str) -> str:
+    """What to print to have the agent refuse a tool call; empty if it cannot."""
+    form = _REFUSALS.get(agent)
+    return json.dumps(form(reason)) if form else ""
+
+
+def can_refuse(agent: str, native: str) -> bool:
+    """Whether the agent takes a refusal from the hook that it calls `native`."""
+    return agent in _REFUSALS and (agent != "gemini" or native == BEFORE_TOOL_OF_GEMINI)
 
 
 def _plain(_event: str, _name: str, text: str) -> str:
@@ -45,3 +56,21 @@ _FORMS: Mapping[str, Callable[[str, str, str], str]] = {
     "claude": _claude, "codex": _claude, "gemini": _claude, "cursor": _cursor, "copilot": _copilot, "cline": _cline,
     "opencode": _plain, "generic": _plain,
 }  # fmt: skip
+
+
+def _refusal_of_claude(reason: str) -> dict[str, Json]:
+    decision = {"permissionDecision": "deny", "permissionDecisionReason": reason}
+    return {"hookSpecificOutput": {"hookEventName": NATIVE["claude"][BEFORE_TOOL], **decision}}
+
+
+def _refusal_of_copilot(reason: str) -> dict[str, Json]:
+    return {"permissionDecision": "deny", "permissionDecisionReason": reason, **_refusal_of_claude(reason)}
+
+
+_REFUSALS: Mapping[str, Callable[[str], dict[str, Json]]] = {
+    "claude": _refusal_of_claude, "codex": _refusal_of_claude, "copilot": _refusal_of_copilot,
+    "cursor": lambda reason: {"permission": "deny", "user_message": reason, "agent_message": reason},
+    "gemini": lambda reason: {"decision": "deny", "reason": reason},
+    "opencode": lambda reason: {"deny": reason},
+}  # fmt: skip
+"""The agents that can refuse a tool call; the plugin for opencode throws the reason."""

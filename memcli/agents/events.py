@@ -11,25 +11,23 @@ SESSION_START, SUBAGENT_START, PROMPT, BEFORE_TOOL, AFTER_COMPACTION, STOP, SESS
 _AS_CLAUDE = {
     SESSION_START: "SessionStart", SUBAGENT_START: "SubagentStart", PROMPT: "UserPromptSubmit",
     BEFORE_TOOL: "PreToolUse", AFTER_COMPACTION: "PostCompact", STOP: "Stop",
+    SESSION_END: "SessionEnd",
 }  # fmt: skip
 
 NATIVE: Mapping[str, Mapping[str, str]] = {
-    "claude": {**_AS_CLAUDE, SESSION_END: "SessionEnd"},
+    "claude": _AS_CLAUDE,
     "codex": _AS_CLAUDE,
     "cursor": {
         SESSION_START: "sessionStart", PROMPT: "beforeSubmitPrompt", BEFORE_TOOL: "preToolUse",
         AFTER_COMPACTION: "preCompact", STOP: "stop", SESSION_END: "sessionEnd",
     },
-    "copilot": {  # takes no text for a prompt
-        SESSION_START: "SessionStart", SUBAGENT_START: "SubagentStart", BEFORE_TOOL: "PreToolUse",
-        AFTER_COMPACTION: "PreCompact", STOP: "Stop", SESSION_END: "SessionEnd",
-    },
+    "copilot": {**_AS_CLAUDE, AFTER_COMPACTION: "PreCompact"},
     "gemini": {  # takes text only after a tool, which for reading a file is before the edit
-        SESSION_START: "SessionStart", PROMPT: "BeforeAgent", BEFORE_TOOL: "AfterTool",
-        AFTER_COMPACTION: "PreCompress", STOP: "AfterAgent", SESSION_END: "SessionEnd",
+        SESSION_START: "SessionStart", PROMPT: "BeforeAgent", BEFORE_TOOL: "AfterTool", STOP: "AfterAgent",
+        SESSION_END: "SessionEnd",
     },
     "opencode": {  # by the plugin that memcli installs
-        SESSION_START: "session.created", PROMPT: "chat.message", BEFORE_TOOL: "tool.execute.after",
+        SESSION_START: "session.created", PROMPT: "chat.message", BEFORE_TOOL: "tool.execute.before",
         AFTER_COMPACTION: "session.compacted", STOP: "session.idle",
     },
     "windsurf": {STOP: "post_cascade_response"},  # takes no text
@@ -40,6 +38,15 @@ NATIVE: Mapping[str, Mapping[str, str]] = {
     "generic": {event: event for event in EVENTS},
 }  # fmt: skip
 """The events of each agent that has hooks, by the agent's own names."""
+
+BEFORE_TOOL_OF_GEMINI = "BeforeTool"
+"""Gemini takes no text here, but a refusal."""
+RETIRED = ("gemini", AFTER_COMPACTION)
+"""An event that older installations report: Gemini calls `PreCompress` before every request, compacted or not."""
+DEFERRED_START = frozenset(("cline",))
+"""Agents that ignore what is printed when a session starts: they get it with the first event whose text they take."""
+COPILOT_HOOKS = "hooks/memcli.json"
+"""In `.github` of a project, and in Copilot's folder of the home directory."""
 
 
 def hook_command(event: str, agent: str) -> str:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
+from memcli.agents.envelope import can_refuse
 from memcli.agents.events import (
     AFTER_COMPACTION,
     BEFORE_TOOL,
+    BEFORE_TOOL_OF_GEMINI,
+    DEFERRED_START,
     EVENTS,
     NATIVE,
     PROMPT,
@@ -17,7 +21,7 @@ from memcli.agents.events import (
     STOP,
     SUBAGENT_START,
 )
-from memcli.agents.payload import Payload, edits_of
+from memcli.agents.payload import MOST_PIPED, Payload, edits_of
 from memcli.agents.verify import Check
 from memcli.app.inject import (
     DEADLINE_SECONDS,
@@ -34,11 +38,14 @@ from memcli.app.usage import note_bundle
 from memcli.app.workspace import Workspace
 from memcli.conversation.last_topic import LastTopic, next_topic
 from memcli.conversation.topic import trace
-from memcli.errors import MemcliError
+from memcli.errors import MemcliError, UsageError
+from memcli.model.edits import FileEdit
 from memcli.model.memory import Json
 from memcli.model.recall import Bundle
+from memcli.model.shapes import DENY
 from memcli.model.tokens import count_tokens
 from memcli.model.usage import INJECT, INJECTION
+from memcli.ports import Renderer
 from memcli.record import Record, field, replace
 from memcli.render.as_injection import in_order, render
 from memcli.store.layout import Layout, find_work_tree
@@ -55,17 +62,14 @@ _RESET = ("compact", _CLEAR)
 _COMPACTED = f"{SESSION_START} compact"
 
 
-MOST_PIPED = 20_000
-"""How much of a prompt, in characters, what prepares the next turn is given: recall reads no more."""
-
-
 class Outcome(Record):
-    """`text` is to be injected; `facts` go into the log. With `is_next_due`, what the next prompt is to be told is to be
-    prepared."""
+    """`text` is to be injected, or with `is_refusal` the reason why the tool call is refused; `facts` go into the log. With
+    `is_next_due`, what the next prompt is to be told is to be prepared."""
 
     text: str = ""
     facts: dict[str, Json] = field(default_factory=dict)
     is_next_due: bool = False
+    is_refusal: bool = False
 
 
 def backend_of(event: str) -> str | None:
@@ -98,10 +102,10 @@ def handle(
     if not workspace.trust.is_accepted:
         return call.inject_notice()
     if event == PROMPT and next_turn:
-        return call.inject_prepared()
+        return call.with_start(call.inject_prepared())
     if event == PROMPT:
-        return call.inject_for_prompt(DEADLINE_SECONDS if is_hurried else None, ends)
-    return call.inject_for_tool() if event == BEFORE_TOOL else call.inject_at_start()
+        return call.with_start(call.inject_for_prompt(DEADLINE_SECONDS if is_hurried else None, ends))
+    return call.with_start(call.inject_for_tool()) if event == BEFORE_TOOL else call.inject_at_start()
 
 
 def prepare(workspace: Workspace, agent: str, payload: Payload) -> None:
@@ -142,7 +146,27 @@ class _Call:
             self._topics.forget(self._session if source == _CLEAR else "")
             self._begin(record)
             since = record.since if self._event == SESSION_START else None
+            record.is_start_due = self._agent in DEFERRED_START
+            if record.is_start_due:
+                return Outcome(facts={"outcome": "deferred"})
         return self._inject(for_start(self._workspace, since))
+
+    def with_start(self, outcome: Outcome) -> Outcome:
+        """The outcome, below what is shown at the start of a session where the agent did not take it then."""
+        if self._agent not in DEFERRED_START:
+            return outcome
+        with self._surfaced.session(self._session) as record:
+            is_due, record.is_start_due = record.is_start_due, False
+        if not is_due:
+            return outcome
+
+        def above(bundle: Bundle) -> str:
+            return "\n\n".join(filter(None, (render(bundle), outcome.text)))
+
+        with suppress(UsageError):  # there is no room for both
+            start = self._inject(for_start(self._workspace, record.since), renderer=above)
+            outcome = replace(outcome, text=start.text or outcome.text, facts={**outcome.facts, "start": start.facts})
+        return outcome
 
     def inject_for_prompt(self, deadline: float | None, ends: float) -> Outcome:
         prompt = self._payload.prompt
@@ -187,7 +211,24 @@ class _Call:
     def inject_for_tool(self) -> Outcome:
         base = find_work_tree(os.getcwd(), os.path.expanduser("~")) or self._layout.work_tree
         edits = edits_of(self._payload, base)
-        return self._inject(for_files(self._workspace, edits)) if edits else Outcome(facts={"outcome": "no file"})
+        if not edits:
+            return Outcome(facts={"outcome": "no file"})
+        if reason := self._refusal(edits):
+            return Outcome(reason, is_refusal=True, facts={"outcome": "refused", "tokens": count_tokens(reason)})
+        if self._payload.native == BEFORE_TOOL_OF_GEMINI:
+            return Outcome(facts={"outcome": "not refused"})
+        return self._inject(for_files(self._workspace, edits))
+
+    def _refusal(self, edits: Sequence[FileEdit]) -> str:
+        """Why the tool call is to be refused; empty if it is not."""
+        if not (can_refuse(self._agent, self._payload.native) and self._payload.may_change):
+            return ""
+        workspace = self._workspace
+        if workspace.in_force(workspace.load_policy(workspace.main)).agents.get("enforce") != DENY:
+            return ""
+        from memcli.agents.refusal import reason_to_refuse
+
+        return reason_to_refuse(workspace, edits)
 
     def spool(self) -> Outcome:
         payload = self._payload
@@ -231,17 +272,18 @@ class _Call:
         topics.keep(self._session, topic)
         return has_changed
 
-    def _inject(self, bundle: Bundle, facts: Mapping[str, Json] = {}) -> Outcome:
-        """Injects what of the bundle the session was not shown yet; `facts` go into the log too."""
+    def _inject(self, bundle: Bundle, facts: Mapping[str, Json] = {}, renderer: Renderer = render) -> Outcome:
+        """Injects what of the bundle the session was not shown yet; `facts` go into the log too. Raises UsageError if what
+        `renderer` adds leaves no room."""
         facts = {**facts, "degraded": True} if bundle.degraded else dict(facts)
         if not bundle.sections:
             return Outcome(facts={"outcome": "nothing relevant", **facts})
         with self._surfaced.session(self._session) as record:
-            chosen = fitted(bundle, render, record.is_unseen)
+            chosen = fitted(bundle, renderer, record.is_unseen)
             record.note(stamps(chosen))
         if not chosen.sections:
             return Outcome(facts={"outcome": "shown before", **facts})
-        text = render(chosen)
+        text = renderer(chosen)
         note_bundle(self._workspace, replace(chosen, sections=tuple(in_order(chosen))), INJECT)
         self._workspace.counters.count(INJECTION, self._workspace.space, self._event)
         told = {"outcome": "injected", "memories": len(chosen.sections), "tokens": count_tokens(text)}

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from memcli.agents import json_text
 from memcli.agents.files import Change, apply_changes, check_writable, missing_folders, read_text, remove_empty
 from memcli.agents.notes import Note, Site, digest_of, load_folders, load_notes, save_notes
-from memcli.agents.parts import ACTIVE, FOREIGN, STALE, Block, JsonDefault, Part, Whole
+from memcli.agents.parts import ACTIVE, FOREIGN, STALE, Block, JsonDefault, Part, RetiredHook, Whole
 from memcli.agents.splice import Splice, apply_all
 from memcli.agents.table import AGENTS, USER, parts_of, with_next_turn
 from memcli.errors import UsageError
@@ -106,7 +106,9 @@ def is_installed(site: Site, name: str) -> bool:
         own = [
             state
             for part, _, state in states(site, name)
-            if (part.file, part.key) not in shared and not isinstance(part, JsonDefault) and part.key != "import"
+            if (part.file, part.key) not in shared
+            and not isinstance(part, JsonDefault | RetiredHook)
+            and part.key != "import"
         ]  # what others may have written proves nothing
     except UsageError:
         return False

@@ -213,6 +213,16 @@ class JsonHook(Record):
         return None
 
 
+class RetiredHook(JsonHook):
+    """A hook that older versions installed: it is taken out where it is found."""
+
+    def put(self, text: str) -> Splice | None:
+        return self.remove(text)
+
+    def state(self, text: str) -> str:
+        return STALE if any(True for _ in self._own(text)) else ACTIVE
+
+
 class TomlTable(Record):
     """A table of memcli's own in a TOML file."""
 

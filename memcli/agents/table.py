@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memcli.agents.events import BEFORE_TOOL, NATIVE, PROMPT, SESSION_START, hook_command
-from memcli.agents.parts import SKILL, Block, JsonDefault, JsonHook, JsonValue, Part, TomlTable, Whole
+from memcli.agents.events import (
+    AFTER_COMPACTION,
+    BEFORE_TOOL,
+    BEFORE_TOOL_OF_GEMINI,
+    COPILOT_HOOKS,
+    NATIVE,
+    PROMPT,
+    SESSION_START,
+    hook_command,
+)
+from memcli.agents.parts import MCP, SKILL, Block, JsonDefault, JsonHook, JsonValue, Part, RetiredHook, TomlTable, Whole
 from memcli.agents.texts import INSTRUCTIONS, PLUGIN, PLUGIN_NEXT_TURN
 from memcli.agents.texts import SKILL as SKILL_TEXT
 from memcli.model.memory import Json
@@ -16,13 +25,13 @@ PROJECT, USER, LOCAL = SCOPES = ("project", "user", "local")
 _SECONDS = 5
 _SERVER: Mapping[str, Json] = {"command": "memcli", "args": ["mcp"]}
 _EDITS = {
-    "claude": "Edit|MultiEdit|Write|NotebookEdit",
-    "codex": "apply_patch|Edit|Write",
-    "cursor": "Write|Edit|MultiEdit|StrReplace",
-    "copilot": "Edit|Write",
-    "gemini": "read_file|write_file|replace",
+    "claude": "Edit|MultiEdit|Write|NotebookEdit|Bash",
+    "codex": "apply_patch|Edit|Write|Bash|shell|exec_command",
+    "cursor": "Write|Edit|MultiEdit|StrReplace|Shell",
+    "copilot": "Edit|Write|Bash|bash",
+    "gemini": "read_file|write_file|replace|run_shell_command",
 }
-"""The tools on files, as each agent matches their names."""
+"""The tools on files and the shell, as each agent matches their names."""
 
 
 class Agent(Record):
@@ -114,13 +123,18 @@ def _copilot(hooks: str) -> tuple[Part, ...]:
 
 
 def _gemini(settings: str) -> tuple[Part, ...]:
-    return (_servers(settings, "mcpServers"), *_hooks("gemini", settings, _grouped))
+    before = JsonHook(
+        settings, ("hooks", BEFORE_TOOL_OF_GEMINI), _grouped("gemini", BEFORE_TOOL), hook_command(BEFORE_TOOL, "gemini")
+    )
+    retired = RetiredHook(settings, ("hooks", "PreCompress"), {}, hook_command(AFTER_COMPACTION, "gemini"))
+    return (_servers(settings, "mcpServers"), *_hooks("gemini", settings, _grouped), before, retired)
 
 
 def _opencode(settings: str, plugins: str) -> tuple[Part, ...]:
     server = {"type": "local", "command": ["memcli", "mcp"], "enabled": True}
     plugin = Whole(f"{plugins}/memcli.js", PLUGIN, "hooks", "// Written by memcli")
-    return (_servers(settings, "mcp", server=server), plugin)
+    schema = JsonDefault(settings, ("$schema",), "https://opencode.ai/config.json", MCP)  # opencode adds it itself
+    return (_servers(settings, "mcp", server=server), schema, plugin)
 
 
 def _cline(folder: str) -> tuple[Part, ...]:
@@ -185,7 +199,7 @@ AGENTS: Mapping[str, Agent] = {
                 PROJECT: _agents_file(
                     _servers(".mcp.json", "mcpServers"),
                     _servers(".vscode/mcp.json", "servers", server=_STDIO),
-                    *_copilot(".github/hooks/memcli.json"),
+                    *_copilot(f".github/{COPILOT_HOOKS}"),
                     _SHARED_SKILL,
                 ),
                 USER: (
@@ -193,10 +207,9 @@ AGENTS: Mapping[str, Agent] = {
                     _servers(
                         ".copilot/mcp-config.json", "mcpServers", server={"type": "local", **_SERVER, "tools": ["*"]}
                     ),
-                    *_copilot(".copilot/hooks/memcli.json"),
+                    *_copilot(f".copilot/{COPILOT_HOOKS}"),
                 ),
             },
-            {PROJECT: "Copilot passes nothing of a prompt hook to the model: the agent recalls by itself"},
         ),
         Agent(
             "gemini",

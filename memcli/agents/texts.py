@@ -60,7 +60,7 @@ export const Memcli = async ({{ directory }}) => {{
     return done.status === 0 ? done.stdout.trimEnd() : ""
   }}
   const started = new Set()
-  const given = new Map()
+  const found = new Map()
   const start = (sessionID, source) => {{
     started.add(sessionID)
     return call("{SESSION_START}", {{ sessionID, source }})
@@ -75,15 +75,17 @@ export const Memcli = async ({{ directory }}) => {{
       part.text = [part.text, ...texts.filter(Boolean)].join("\\n\\n")
     }},
     "tool.execute.before": async (input, output) => {{
-      given.set(input.callID, output.args)
+      const {{ sessionID, tool }} = input
+      if (!["read", "edit", "write", "patch", "multiedit", "apply_patch", "bash"].includes(tool)) return
+      const text = call("{BEFORE_TOOL}", {{ sessionID, tool_name: tool, tool_input: output.args }})
+      if (text.startsWith('{{"deny":')) throw new Error(JSON.parse(text).deny)
+      if (text) found.set(sessionID, [...(found.get(sessionID) ?? []), text])
     }},
     "tool.execute.after": async (input, output) => {{
-      const args = input.args ?? given.get(input.callID) ?? {{}}
-      given.delete(input.callID)
-      if (!["read", "edit", "write", "patch", "multiedit"].includes(input.tool)) return
-      const fields = {{ sessionID: input.sessionID, tool_name: input.tool, tool_input: args }}
-      const text = call("{BEFORE_TOOL}", fields)
-      if (text) output.output = `${{output.output}}\\n\\n${{text}}`
+      const texts = found.get(input.sessionID)
+      if (!texts || typeof output.output !== "string") return
+      found.delete(input.sessionID)
+      output.output = [output.output, ...texts].join("\\n\\n")
     }},
     event: async ({{ event }}) => {{
       const sessionID = event.properties?.sessionID

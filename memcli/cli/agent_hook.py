@@ -10,10 +10,10 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from memcli.agents.events import PROMPT, SESSION_END, SESSION_START
-from memcli.agents.hook import MOST_PIPED, Outcome, backend_of, handle, prepare, problem_of
-from memcli.agents.payload import MAX_BYTES, Payload, read_payload
+from memcli.agents.payload import MAX_BYTES, MOST_PIPED, Payload, caller_of, is_idle, read_payload
 from memcli.app.workspace import Workspace
 from memcli.cli.background import FOREGROUND, embed_later, is_frozen, start
 from memcli.cli.verb import Session
@@ -26,6 +26,9 @@ from memcli.store.log import Log
 from memcli.store.mark import Mark
 from memcli.store.spool import Spool
 from memcli.store.switch import is_off
+
+if TYPE_CHECKING:
+    from memcli.agents.hook import Outcome
 
 _LIMIT_SECONDS = 2.5
 """With the start of the interpreter less than three seconds."""
@@ -88,9 +91,14 @@ def _print(text: str) -> None:
 
 def _answer(session: Session, event: str, agent: str, find: Find, began: float, *, next_turn: bool) -> str:
     """What to print; nothing without a store, and while memory is off."""
-    from memcli.agents.envelope import wrap
-
     payload, problem = _payload()
+    caller = caller_of(agent, event, payload, os.environ)
+    if caller is None or is_idle(caller, event, payload):
+        return ""
+    agent = caller
+    from memcli.agents.envelope import refuse, wrap
+    from memcli.agents.hook import Outcome, backend_of, handle, problem_of
+
     problem = problem_of(event, agent) or problem
     try:
         _enter_project(session, payload.cwd)
@@ -115,11 +123,13 @@ def _answer(session: Session, event: str, agent: str, find: Find, began: float, 
         _prepare_later(session, workspace, agent, payload)
     if event in (SESSION_START, SESSION_END) and is_hurried and _has_to_sync(workspace):
         start(["session", "sync", "--background", "--quiet", f"--root={workspace.root}"])
-    return wrap(agent, event, outcome.text)
+    return refuse(agent, outcome.text) if outcome.is_refusal else wrap(agent, event, outcome.text)
 
 
 def prepare_next_turn(session: Session, agent: str) -> None:
     """Prepares what the prompt after the one on standard input is to be told. Prints and raises nothing."""
+    from memcli.agents.hook import backend_of, prepare, problem_of
+
     session.output.quiet = True
     payload, problem = _payload()
     with suppress(MemcliError, OSError):  # there is nobody to report it to
@@ -163,6 +173,8 @@ def _read() -> bytes:
 
 
 def _guarded(work: Callable[[], Outcome]) -> Outcome:
+    from memcli.agents.hook import Outcome
+
     try:
         return work()
     except MemcliError as error:

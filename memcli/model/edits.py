@@ -13,6 +13,7 @@ Line = tuple[int, str]
 
 class FileEdit(Record):
     """What a diff does to one file. `file` is its name now, or the last one when it is deleted; `was` the one before.
+    Both are empty for a command that names no file.
 
     `symbols` are the functions and classes touched. `is_whole`: it is to come, and may change any line.
     """

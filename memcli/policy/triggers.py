@@ -136,7 +136,7 @@ class TriggerSet:
     def matches(self, edit: FileEdit) -> Iterator[Match]:
         """Each memory once a line, in order of lines. What only a path brings up stands at the first added line."""
         if not edit.is_deleted:
-            here = [self._globs[n] for n in self._paths.matching(edit.file)]
+            here = [self._globs[n] for n in self._paths.matching(edit.file)] if edit.file else []
             inside = {owner for owner, _ in here}
             first = edit.added[0][0] if edit.added else 1
             told = {owner: Match(owner, first, t.text) for owner, t in reversed(here) if owner not in self._reading}

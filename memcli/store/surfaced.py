@@ -27,7 +27,8 @@ _MAX_SESSIONS = 100
 
 
 class SessionRecord:
-    """The record of one session, while its lock is held. `since` is when the session before it began."""
+    """The record of one session, while its lock is held. `since` is when the session before it began;
+    `is_start_due`: what is shown at a start has yet to be shown."""
 
     def __init__(self, data: Mapping[str, Json]) -> None:
         self.shown = _pairs(data.get("shown"))
@@ -35,6 +36,7 @@ class SessionRecord:
         since = data.get("since")
         self.since: str | None = since if isinstance(since, str) else None
         self.has_begun = data.get("has_begun") is True
+        self.is_start_due = data.get("is_start_due") is True
         self._prompt = str(data.get("prompt") or "")
         prepared = data.get("prepared")
         self._prepared = [name for name in prepared if isinstance(name, str)] if isinstance(prepared, list) else []
@@ -80,6 +82,7 @@ class SessionRecord:
             "claims": [list(pair) for pair in self._claims.items()][-_MAX_CLAIMS:],
             "since": self.since,
             "has_begun": self.has_begun,
+            **({"is_start_due": True} if self.is_start_due else {}),
             "prompt": self._prompt,
             "prepared": list(self._prepared),
         }

@@ -52,7 +52,7 @@ def test_output(agent: str, event: str, fire: Fire, update_golden: bool) -> None
         golden.parent.mkdir(exist_ok=True)
         golden.write_text(found.out)
     assert found.out == golden.read_text()
-    assert bool(found.out) == (event not in SILENT)
+    assert bool(found.out) == (event not in SILENT and (agent, event) != ("cline", "session-start"))
     schemas = HERE / "schemas" / f"{agent}.json"
     if found.out and schemas.exists():
         schema = json.loads(schemas.read_text())["$defs"][event]
@@ -164,7 +164,7 @@ def test_the_same_prompt_later_is_no_duplicate(fire: Fire, project: Path, monkey
     assert [entry["outcome"] for entry in entries(project, "agents.log")] == ["nothing relevant"] * 2
 
 
-@pytest.mark.parametrize("agent", ["claude", "cursor", "gemini"])
+@pytest.mark.parametrize("agent", ["claude", "codex", "cursor"])
 def test_after_compaction_it_is_shown_again(fire: Fire, agent: str) -> None:
     fire(agent, "session-start")
     assert fire(agent, "prompt").out

@@ -447,6 +447,51 @@ def test_what_is_out_of_date_is_found_and_mended(tmp_path: Path) -> None:
     assert tree(tmp_path) == {}
 
 
+PRE_COMPRESS = {"hooks": [{"type": "command", "command": "memcli hook run after-compaction --agent gemini"}]}
+
+
+def test_a_hook_that_older_versions_installed_is_taken_out(tmp_path: Path) -> None:
+    place = site(tmp_path)
+    install(place, "gemini")
+    path = tmp_path / ".gemini" / "settings.json"
+    data = json.loads(path.read_text())
+    assert "PreCompress" not in data["hooks"]
+    assert data["hooks"]["BeforeTool"] == data["hooks"]["AfterTool"]
+    data["hooks"]["PreCompress"] = [PRE_COMPRESS, {"hooks": [{"type": "command", "command": "mine"}]}]
+    path.write_text(json.dumps(data))
+    assert [row.state for row in check(place, "gemini") if row.role == "hooks"] == ["stale"]
+    install(place, "gemini")
+    assert json.loads(path.read_text())["hooks"]["PreCompress"] == data["hooks"]["PreCompress"][1:]
+    assert all(row.is_fine for row in check(place, "gemini"))
+    path.write_text(json.dumps({"hooks": {"PreCompress": [PRE_COMPRESS]}}))
+    uninstall(place, "gemini")
+    assert tree(tmp_path) == {}
+    assert not is_installed(place, "gemini")
+
+
+SCHEMA = "https://opencode.ai/config.json"
+
+
+@pytest.mark.parametrize("has_notes", [True, False])
+@pytest.mark.parametrize("own", [{}, {"model": "x"}])
+def test_what_opencode_adds_to_its_settings_goes_with_them(
+    has_notes: bool, own: dict[str, str], tmp_path: Path
+) -> None:
+    """It writes the address of its schema into a file that has none."""
+    place = site(tmp_path)
+    install(place, "opencode")
+    path = tmp_path / "opencode.json"
+    data = json.loads(path.read_text())
+    assert data.pop("$schema") == SCHEMA
+    path.write_text(json.dumps({"$schema": SCHEMA, **data, **own}))
+    if not has_notes:
+        shutil.rmtree(tmp_path / ".memory")
+    uninstall(place, "opencode")
+    assert path.exists() == bool(own)
+    if own:
+        assert json.loads(path.read_text()) == {"$schema": SCHEMA, **own}
+
+
 def test_a_foreign_script_is_left_as_it_is(run: Run, tmp_path: Path) -> None:
     script = tmp_path / ".clinerules" / "hooks" / "PreToolUse"
     script.parent.mkdir(parents=True)

@@ -13,7 +13,7 @@ import pytest
 
 from memcli.agents.texts import PLUGIN
 from tests.agents.conftest import entries
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Run
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="opencode runs plugins with a JavaScript runtime")
 
@@ -25,17 +25,24 @@ const say = async (text) => {
   await hooks["chat.message"]({ sessionID: "ses_1" }, output)
   return output.parts[1].text
 }
-const use = async (tool, args, callID) => {
-  await hooks["tool.execute.before"]({ tool, sessionID: "ses_1", callID }, { args })
+const use = async (tool, args, callID, fails) => {
+  try {
+    await hooks["tool.execute.before"]({ tool, sessionID: "ses_1", callID }, { args })
+  } catch (error) {
+    return error.message
+  }
   const output = { title: "", output: "done", metadata: {} }
-  await hooks["tool.execute.after"]({ tool, sessionID: "ses_1", callID }, output)
+  if (!fails) await hooks["tool.execute.after"]({ tool, sessionID: "ses_1", callID }, output)
   return output.output
 }
 const told = []
 told.push(await say("which database do we use for orders?"))
 told.push(await say("which database is it for orders?"))
 told.push(await use("bash", { command: "ls" }, "1"))
+const patchText = "*** Begin Patch\\n*** Update File: src/orders/handler.py\\n+x\\n*** End Patch"
+told.push(await use("apply_patch", { patchText }, "2", true))
 told.push(await use("edit", { filePath: "src/orders/handler.py", newString: "x" }, "2"))
+told.push(await use("bash", { command: "git push --force" }, "2"))
 await hooks.event({ event: { type: "session.compacted", properties: { sessionID: "ses_1" } } })
 await hooks.event({ event: { type: "session.idle", properties: { sessionID: "ses_1" } } })
 await hooks.event({ event: { type: "server.connected", properties: {} } })
@@ -58,19 +65,35 @@ def play(project: Path, tools: Path, **environ: str) -> list[str]:
     return told
 
 
-def test_a_session(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_session(run: Run, project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     tools = tmp_path_factory.mktemp("tools")
     shim = tools / "memcli"
     shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m memcli "$@"\n')
     shim.chmod(0o755)
-    first, second, listed, edited, read = play(project, tools, PATH=f"{tools}{os.pathsep}{os.environ['PATH']}")
+    run(
+        "remember",
+        "Never push with force.",
+        "--kind",
+        "negative",
+        "--path",
+        "git/force",
+        "--trigger",
+        "push --force",
+        "--enforce",
+    )
+    run("space", "policy", "main", "--set", "agents.enforce=deny")
+    first, second, listed, failed, edited, refused, read = play(
+        project, tools, PATH=f"{tools}{os.pathsep}{os.environ['PATH']}"
+    )
     assert first.startswith("which database do we use for orders?\n\n<memory-")
     assert first.index("release/day") < first.index("orders/database")
     assert second == "which database is it for orders?"
-    assert listed == "done"
+    assert (listed, failed) == ("done", "done")
     assert edited.startswith("done\n\n<memory-")
     assert "orders/sleep" in edited
     assert "orders/sleep" in read
+    assert "Never push with force." in refused
+    assert refused.startswith("Refused by")
     assert [entry["event"] for entry in entries(project, "agents.spool.jsonl")] == ["after-compaction", "stop"]
 
 
@@ -80,4 +103,4 @@ def test_without_memcli_nothing_changes(project: Path, tmp_path_factory: pytest.
     assert node
     (tools / "node").symlink_to(node)
     told = play(project, tools, PATH=str(tools))
-    assert told == ["which database do we use for orders?", "which database is it for orders?", "done", "done", "done"]
+    assert told == ["which database do we use for orders?", "which database is it for orders?", *["done"] * 5]

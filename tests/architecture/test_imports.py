@@ -20,14 +20,15 @@ try:
     main()
 except SystemExit as stop:
     assert not stop.code, stop.code
-print(*sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr)
+print(*sorted({part for name in sys.modules for part in (name, name.partition(".")[0])}), file=sys.stderr)
 """
 
 
-def loaded(folder: Path, *arguments: str, **environ: str) -> set[str]:
+def loaded(folder: Path, *arguments: str, given: str = "", **environ: str) -> set[str]:
     done = subprocess.run(
         [sys.executable, "-P", "-c", PROBE, *arguments],
         cwd=folder,
+        input=given,
         env={**os.environ, "PYTHONPATH": str(ROOT), **environ},
         capture_output=True,
         text=True,
@@ -65,6 +66,16 @@ def test_recall_loads_nothing_that_only_copies_and_repairs_need(tmp_path: Path) 
 def test_hooks_of_agents_go_past_typer(tmp_path: Path) -> None:
     open_at(tmp_path)
     assert "typer" not in loaded(tmp_path, "hook", "run", "prompt", "--agent", "claude", MEMCLI_HOOK_FOREGROUND="1")
+
+
+def test_a_command_that_only_reads_costs_an_agent_no_more_than_memory_that_is_off(tmp_path: Path) -> None:
+    open_at(tmp_path)
+    call = ("hook", "run", "before-tool", "--agent", "claude")
+    reading = '{"tool_name": "Bash", "tool_input": {"command": "git log | head"}}'
+    off = loaded(tmp_path, *call, given=reading.replace("log", "push"), MEMCLI_HOOK_FOREGROUND="1", MEMCLI_OFF="1")
+    read = loaded(tmp_path, *call, given=reading, MEMCLI_HOOK_FOREGROUND="1")
+    assert read <= off
+    assert "memcli.store.file" in off - read, "it does not open the store"
 
 
 def test_completion_of_values_knows_almost_nothing(tmp_path: Path) -> None:

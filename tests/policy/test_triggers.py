@@ -74,6 +74,8 @@ def test_a_path_alone_is_told_once() -> None:
     assert matched(FileEdit("a/b", "a/b", ((7, "x"), (9, "y"))), ["path:a"]) == [(0, 7)]
     assert matched(edit("a/b"), ["path:a"]) == [(0, 1)]
     assert matched(edit("a/b", is_deleted=True), ["path:a"]) == []
+    command = edit("", "git push --force")
+    assert matched(command, ["path:**"], ["path:*"], ["push --force"], ["push --force", "path:**"]) == [(2, 1)]
 
 
 def test_case_counts_unless_the_expression_says_otherwise() -> None:

@@ -163,7 +163,8 @@ def run(session: Session, options: RunOptions) -> None:
 
     With --agent, HOOK is session-start, subagent-start, prompt, before-tool, after-compaction, stop or session-end: prints
     what the agent is to know, in the form that it takes, or nothing; always exits with 0 within 3 seconds; and adds a line
-    to .memory/local/agents.log. With --next-turn, a prompt waits for no search: it gets what is related to the prompt before
+    to .memory/local/agents.log. With the policy agents.enforce=deny, before-tool refuses what a trigger of an enforced memory
+    matches, where the agent can. With --next-turn, a prompt waits for no search: it gets what is related to the prompt before
     it, or nothing if that was about something else.
 
     With MEMCLI_HOOK_VERIFY=N, or `hook_verify = "N"` in config.toml, a language model leaves out of the first N memories
