@@ -22,6 +22,7 @@ from memcli.agents.events import (
     SUBAGENT_START,
 )
 from memcli.agents.payload import MOST_PIPED, Payload, edits_of
+from memcli.agents.refusal import reason_to_refuse
 from memcli.agents.verify import Check
 from memcli.app.inject import (
     DEADLINE_SECONDS,
@@ -42,7 +43,6 @@ from memcli.errors import MemcliError, UsageError
 from memcli.model.edits import FileEdit
 from memcli.model.memory import Json
 from memcli.model.recall import Bundle
-from memcli.model.shapes import DENY
 from memcli.model.tokens import count_tokens
 from memcli.model.usage import INJECT, INJECTION
 from memcli.ports import Renderer
@@ -223,12 +223,7 @@ class _Call:
         """Why the tool call is to be refused; empty if it is not."""
         if not (can_refuse(self._agent, self._payload.native) and self._payload.may_change):
             return ""
-        workspace = self._workspace
-        if workspace.in_force(workspace.load_policy(workspace.main)).agents.get("enforce") != DENY:
-            return ""
-        from memcli.agents.refusal import reason_to_refuse
-
-        return reason_to_refuse(workspace, edits)
+        return reason_to_refuse(self._workspace, edits)
 
     def spool(self) -> Outcome:
         payload = self._payload
