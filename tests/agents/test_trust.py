@@ -23,7 +23,7 @@ HASHES = {
     "session_start": "27e8759730e628f4d3a15171a87a0c98e2121665bcf97df05f477b8f58aba353",
     "subagent_start": "839d6f782fbf7ab2e54299e41d3d6f51ff01b7fbc15fe486a441b631b7ea5f41",
     "user_prompt_submit": "712fa07dcaa5faf8def67a4137c7a4fca6f493d52c1750bd15ef2bbb0fabf70d",
-    "pre_tool_use": "b108ec40be8ffa4ba65c08f5004c235f7c0af7efa42603e07e167f78d3933b8f",
+    "pre_tool_use": "219ae909f9774739810f75ad81838aafda804f99d53c53a5f1bfb451703680e7",
     "post_compact": "cf9f37041d9d9bcf313add7773534a39d1deffd676a478c5304aafa6f82e7d34",
     "stop": "cd8154833fc552841154af6d5066d16d2d34b20ef27a5e1a54275b53857a6a1c",
     "session_end": "0d3bb4011f86f5f02bdad4d7476cb67dbff392aeaacb6805f02441133c1375b9",
