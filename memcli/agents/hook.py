@@ -22,7 +22,6 @@ from memcli.agents.events import (
     SUBAGENT_START,
 )
 from memcli.agents.payload import MOST_PIPED, Payload, edits_of
-from memcli.agents.refusal import reason_to_refuse
 from memcli.agents.verify import Check
 from memcli.app.inject import (
     DEADLINE_SECONDS,
@@ -223,6 +222,8 @@ class _Call:
         """Why the tool call is to be refused; empty if it is not."""
         if not (can_refuse(self._agent, self._payload.native) and self._payload.may_change):
             return ""
+        from memcli.agents.refusal import reason_to_refuse
+
         return reason_to_refuse(self._workspace, edits)
 
     def spool(self) -> Outcome:
