@@ -14,6 +14,7 @@ from memcli.errors import UsageError
 from memcli.model.edits import FileEdit
 from memcli.record import Record
 from memcli.store.layout import find_work_tree
+from memcli.store.reading import read_regular
 
 MAX_BYTES = 4 << 20
 MOST_PIPED = 20_000
@@ -125,7 +126,7 @@ def caller_of(agent: str, event: str, payload: Payload, environ: Mapping[str, st
     folders = [environ.get("COPILOT_HOME") or os.path.join(home, ".copilot")]
     if project := find_work_tree(payload.cwd, home) if payload.cwd and "\0" not in payload.cwd else None:
         folders.append(os.path.join(project, ".github"))
-    own = hook_command(event, "copilot")
+    own = hook_command(event, "copilot").encode()
     return None if any(own in _read(os.path.join(folder, COPILOT_HOOKS)) for folder in folders) else "copilot"
 
 
@@ -198,12 +199,11 @@ def _inside(name: str, cwd: str, base: str) -> str:
     return "" if inside == os.curdir or inside.split(os.sep)[0] == os.pardir else inside.replace(os.sep, "/")
 
 
-def _read(path: str) -> str:
+def _read(path: str) -> bytes:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
+        return read_regular(path, MAX_BYTES) or b""
     except OSError:
-        return ""
+        return b""
 
 
 def _tool(fields: Mapping[str, Any]) -> Mapping[str, Any]:

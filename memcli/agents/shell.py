@@ -155,7 +155,7 @@ def _changed(name: str, rest: Sequence[str]) -> Sequence[str]:
         return [*(sources if name == "mv" else ()), *targets, *inside]
     if name in _EDITORS and any(map(_IN_PLACE.match, rest)):
         scripts = {n + 1 for n, word in enumerate(rest) if _WITH_SCRIPT.match(word)}
-        files = _operands([word for n, word in enumerate(rest) if n not in scripts])
+        files = _operands([word for n, word in enumerate(rest) if word and n not in scripts])
         return files if scripts else files[1:]
     return ()
 

@@ -15,6 +15,7 @@ WRITING = {
     "cat > a.txt <<-END && rm b.txt\n\tx\n\tEND": ["a.txt", "b.txt"],
     "ls | tee -a a.txt b.txt": ["a.txt", "b.txt"],
     "sed -i 's/a/b/' a.py": ["a.py"],
+    "sed -i '' s/a/b/ a.py": ["a.py"],
     "sed -i.bak -e 's/a/b/' -e 's/c/d/' a.py b.py": ["a.py", "b.py"],
     "sed --in-place s/a/b/ a.py": ["a.py"],
     "perl -pi -e 's/a/b/' a.py": ["a.py"],
