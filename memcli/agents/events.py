@@ -49,6 +49,11 @@ COPILOT_HOOKS = "hooks/memcli.json"
 """In `.github` of a project, and in Copilot's folder of the home directory."""
 
 
+def last_event(agent: str) -> str:
+    """The last event that an agent reports of a session: its end, or else the end of each turn."""
+    return SESSION_END if SESSION_END in NATIVE.get(agent, EVENTS) else STOP
+
+
 def hook_command(event: str, agent: str) -> str:
     """The command of a hook. It never changes: some agents trust a hook by its text."""
     return f"memcli hook run {event} --agent {agent}"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from memcli.agents.events import PROMPT, SESSION_END, SESSION_START
+from memcli.agents.events import PROMPT, SESSION_START, last_event
 from memcli.agents.payload import MAX_BYTES, MOST_PIPED, Payload, caller_of, is_idle, read_payload
 from memcli.app.workspace import Workspace
 from memcli.cli.background import FOREGROUND, embed_later, is_frozen, start
@@ -121,7 +121,7 @@ def _answer(session: Session, event: str, agent: str, find: Find, began: float, 
         embed_later(session, workspace)  # the next prompt finds the vectors that this one had no time for
     if outcome.is_next_due and is_hurried:
         _prepare_later(session, workspace, agent, payload)
-    if event in (SESSION_START, SESSION_END) and is_hurried and _has_to_sync(workspace):
+    if event in (SESSION_START, last_event(agent)) and is_hurried and _has_to_sync(workspace):
         start(["session", "sync", "--background", "--quiet", f"--root={workspace.root}"])
     return refuse(agent, outcome.text) if outcome.is_refusal else wrap(agent, event, outcome.text)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from memcli.agents.events import EVENTS, NATIVE
+from memcli.agents.events import EVENTS, NATIVE, SESSION_END, STOP, last_event
 from memcli.model.tokens import count_tokens
 from memcli.ports import Progress
 from memcli.store.layout import Layout
@@ -37,6 +37,12 @@ def text_of(out: str) -> str:
     return str(
         specific.get("additionalContext") or data.get("additional_context") or data.get("contextModification") or ""
     )
+
+
+def test_the_last_event_of_a_session_is_its_end_where_the_agent_reports_one() -> None:
+    found = {agent: last_event(agent) for agent in NATIVE}
+    assert {agent for agent, event in found.items() if event == STOP} == {"opencode", "windsurf"}
+    assert set(found.values()) == {STOP, SESSION_END}
 
 
 def test_there_is_a_payload_for_every_event() -> None:

@@ -130,7 +130,7 @@ class Day:
         found = after[: len(edits)][-1] if after else ""
         yield Check("edit: trigger", "Never call time.sleep" in found, _last(after[: len(edits)]))
         yield Check("edit: constraint", "integers in cents" in found)
-        yield Check("shell: reading", len(after) > len(edits) and "Never push" not in after[len(edits)])
+        yield Check("shell: reading", len(after) > len(edits) and "Never push with force" not in after[len(edits)])
         yield Check("shell: trigger", "Never push with force" in "".join(after[len(edits) + 1 :]), _last(after))
 
         listed = self._sessions()

@@ -114,6 +114,7 @@ PROGRAMS = (
         ),
         lambda line: Step(tool="bash", arguments={"command": line, "description": "A command"}),
         lambda topic: Step(tool="memcli_recall", arguments={"topic": topic}),
+        loses={"ended": "it reports no end of a session"},
     ),
     Program(
         "copilot", "@github/copilot", "1.0.102", False, ("copilot", "--allow-all-tools", "--trust-folder", "-p"), _copilot,
@@ -140,6 +141,13 @@ PROGRAMS = (
         ),
         lambda line: Step(tool="run_commands", arguments={"commands": [line]}),
         lambda topic: Step(tool="memcli__recall", arguments={"topic": topic}),
-        setup=(("cline", "auth", "openai-compatible", "-b", "{url}/v1", "-k", "x", "-m", "mock"),),
+        setup=(
+            ("cline", "auth", "openai-compatible", "-b", "{url}/v1", "-k", "x", "-m", "mock"),
+            ("cline", "mcp", "add", "--yes", "memcli", "--", "memcli", "mcp"),
+        ),
+        loses={
+            "start": "what TaskStart prints is ignored; it comes with the first tool",
+            "prompt": "no event of a prompt in a headless run",
+        },
     ),
 )  # fmt: skip
