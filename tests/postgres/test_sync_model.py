@@ -40,6 +40,7 @@ _LIE = """CREATE FUNCTION lie() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {} 
     CREATE TRIGGER lie BEFORE INSERT OR UPDATE OR DELETE ON memory FOR EACH ROW EXECUTE FUNCTION lie()"""
 _ALTER = """IF tg_op = 'DELETE' THEN RETURN old; END IF;
     new.body := convert_to(replace(convert_from(new.body, 'utf8'), '"fact"', '"guide"'), 'utf8'); RETURN new;"""
+_FORGED = """convert_from(line, 'utf8') LIKE '%"user":"eve"%'"""
 _TEXT = re.compile(rb"Text \d+ of [abc]\.")
 _STEPS = {
     "write": 30, "purge": 6, "sync_plain": 30, "sync_cut": 4, "sync_killed": 4, "back_up": 4, "restore": 3, "wipe": 1,
@@ -210,9 +211,9 @@ class Steps(World):
         self.lie(_LIE.format(_ALTER))
 
     def heal(self, _: str) -> None:
-        """Makes the server honest from here on; what it has lost stays lost."""
+        """Makes the server honest from here on; what it has lost stays lost, and its log ends where it was forged."""
         self.lie("DROP FUNCTION IF EXISTS lie CASCADE")
-        self.lie("DELETE FROM audit WHERE convert_from(line, 'utf8') LIKE '%\"user\":\"eve\"%'")
+        self.lie(f"DELETE FROM audit WHERE n >= (SELECT min(n) FROM audit WHERE {_FORGED})")
 
     def lie(self, statement: str) -> None:
         with suppress(psycopg.Error):
