@@ -10,7 +10,7 @@ from memcli.app.candidate import Candidate
 from memcli.app.inbox import propose
 from memcli.app.opening import load
 from memcli.app.workspace import Workspace, load_space
-from memcli.codec.audit import Erasure, entries, erasures
+from memcli.codec.audit import purged
 from memcli.codec.bundle import Export, check_size, seal
 from memcli.codec.canonical import encode
 from memcli.codec.exports import FORMATS
@@ -150,11 +150,11 @@ def import_bundle(
 
 def _without_purged(workspace: Workspace, target: str, incoming: Space) -> Space:
     """The space without what was purged for good from it here, or from the space that it goes into."""
-    gone: dict[str, Erasure] = {}
+    gone: dict[str, str] = {}
     for space in {incoming.name, target}:
-        gone |= erasures(entries(workspace.audit.read(space)))
+        gone |= purged(workspace.audit.read(space))
     there = {memory.id for memory in load_space(workspace.store, target).objects} if gone else set()
-    left = [m for m in incoming.objects if m.id in gone and m.created_at <= gone[m.id].time and m.id not in there]
+    left = [m for m in incoming.objects if m.id in gone and m.created_at <= gone[m.id] and m.id not in there]
     if not left:
         return incoming
     paths = ", ".join(show(memory.path) for memory in left[:5])

@@ -102,7 +102,7 @@ def _erase(workspace: Workspace, run: Run) -> None:
     workspace.check_erasable({run.name, *ids})
     workspace.erase_traces(run.space.name, ids)  # first, so that the next collection does it if this one is killed
     workspace.trash.drop(run, ids)
-    erased = [Touched(m.id, "", memory_digest(m), "") for m in run.space.objects]
+    erased = [Touched(m.id, "", memory_digest(m), "", m.created_at) for m in run.space.objects]
     workspace.audit.record(run.space.name, "erase", erased)
 
 

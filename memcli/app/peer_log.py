@@ -8,7 +8,8 @@ from typing import Any
 
 from memcli.app.workspace import Workspace, load_space
 from memcli.clock import days_between, normalize_time
-from memcli.codec.audit import entries, erasures, is_erasure, verify
+from memcli.codec.audit import entries, is_erasure, verify
+from memcli.codec.creations import without_creations
 from memcli.codec.space import memory_digest
 from memcli.errors import CorruptError, UsageError
 from memcli.model.lineage import Lineage, SyncPoint
@@ -63,6 +64,25 @@ class PeerLog(Record):
                 found.append(known[name].path if name in known else name)
         return found
 
+    def erased(self) -> dict[str, tuple[str, int]]:
+        """The ids of memories that were erased, with the time until which a memory of this id was made that went by that, and
+        the number of the line that erased it.
+
+        That is when the erased one was made. Earlier lines did not say it: of these it is when the log first had the memory.
+        """
+        found: dict[str, tuple[str, int]] = {}
+        since: dict[str, str] = {}
+        is_gone: dict[str, bool] = {}
+        for act in self.acts:
+            for change in act["changes"]:
+                name, time = str(change.get("id")), str(act.get("time", ""))
+                since[name] = time if name not in since or (is_gone[name] and change.get("after")) else since[name]
+                is_gone[name] = not change.get("after")
+                if is_erasure(change):
+                    until = str(change.get("created_at", since[name]))
+                    found[name] = max((until, act["n"]), found.get(name, ("", 0)))
+        return found
+
 
 def read_log(workspace: Workspace, space: str, now: str = "") -> PeerLog:
     """The log of the space. Raises CorruptError where its chain is broken, or an erasure is not dated before `now`."""
@@ -73,23 +93,33 @@ def read_log(workspace: Workspace, space: str, now: str = "") -> PeerLog:
         raise _unbelievable(space, f"is broken at line {found.broken}: {found.reason}")
     log = PeerLog(lineage, tuple(entries(data)))
     for act in log.acts if now else ():
-        if any(map(is_erasure, act["changes"])) and not _is_past(act.get("time"), now):
-            raise _unbelievable(space, f"has an erasure at {str(act.get('time'))[:24]!a}, which is no time in the past")
+        for change in filter(is_erasure, act["changes"]):
+            for time in (act.get("time"), change.get("created_at", now)):
+                if not _is_past(time, now):
+                    raise _unbelievable(space, f"has an erasure at {str(time)[:24]!a}, which is no time in the past")
     return log
 
 
-def doomed(workspace: Workspace, log: PeerLog, there: Space, space: Space) -> dict[str, str]:
-    """The memories of `space` that were erased in the store of this workspace, log and space, by who may erase; each with the
-    time after which another memory of this id was made."""
-    has, erased = {memory.id for memory in there.objects}, erasures(log.acts)
-    found = {
-        memory.id: erased[memory.id] for memory in space.objects
-        if memory.id in erased and memory.id not in has and memory.created_at <= erased[memory.id].since
+def purges(workspace: Workspace, log: PeerLog, *spaces: Space) -> dict[str, str]:
+    """The ids that the spaces have something of that was erased in the store of this workspace and log, by who may erase;
+    each with the time until which it was made."""
+    erased = log.erased()
+    numbers: dict[str, int] = {}
+    for memory in (m for space in spaces for m in space.objects if m.id in erased):
+        until, number = erased[memory.id]
+        if memory.created_at <= until or without_creations(memory, until) is not memory:
+            numbers[memory.id] = number
+    by_admins = set(workspace.audit.by_admins(spaces[0].name, set(numbers.values()))) if numbers else set()
+    return {name: erased[name][0] for name, number in numbers.items() if number in by_admins}
+
+
+def doomed(purged: Mapping[str, str], there: Space, space: Space) -> dict[str, str]:
+    """The memories of `space` that were purged there, and were not brought back: all that `there` has was made since."""
+    has = {memory.id: memory.created_at for memory in there.objects}
+    return {
+        m.id: until for m in space.objects
+        if (until := purged.get(m.id)) and m.created_at <= until and (m.id not in has or has[m.id] > until)
     }  # fmt: skip
-    numbers = (
-        set(workspace.audit.by_admins(space.name, {erasure.number for erasure in found.values()})) if found else set()
-    )
-    return {name: erasure.since for name, erasure in found.items() if erasure.number in numbers}
 
 
 def differing(before: Space, after: Space) -> dict[str, str]:

@@ -92,7 +92,7 @@ def erase_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
             workspace.erase_traces(space, ids)  # before the trash: killed here, it can be done again
             workspace.trash.drop(run, ids, erase=True)
             erased += memories
-            touched = [Touched(memory.id, "", memory_digest(memory), "") for memory in memories]
+            touched = [Touched(m.id, "", memory_digest(m), "", m.created_at) for m in memories]
             workspace.audit.record(space, "erase", touched)
             if not workspace.keeps_here(space):
                 workspace.warn(f"the text may also be in {_BEHIND_A_SERVER}")

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memcli.app.bundles import redacted
-from memcli.app.peer_log import PeerLog, differing, doomed, read_log
+from memcli.app.peer_log import PeerLog, differing, doomed, purges, read_log
 from memcli.app.store_copy import change_to, check_trusted, sound
 from memcli.app.workspace import Workspace, load_space
+from memcli.codec.creations import without_creations
 from memcli.codec.memory import AT_ITS_SOURCE
 from memcli.codec.merge import Conflict, Merged, merge
 from memcli.codec.space import encode_memory, encode_space, new_space
@@ -100,6 +101,7 @@ class _Sync:
         self.received = self.sent = 0
         self.conflicts: dict[Conflict, None] = {}
         self.moved: dict[str, str] = {}
+        self._purged: dict[str, str] = {}  # on either side: ids, and until when made
 
     def round(self) -> Space | None:
         """What both sides have now; None where somebody wrote meanwhile, or purges came first."""
@@ -113,7 +115,7 @@ class _Sync:
         merged, is_written = self._send(ours, known)
         stored, now = self._load_theirs(), self._their_log()
         self._check_stored(now.point(merged.space, len(log.acts)), stored, now)
-        if doomed(self._remote, now, stored, ours):
+        if doomed(purges(self._remote, now, ours), stored, ours):
             return None
         self.conflicts.update(dict.fromkeys(merged.conflicts))
         self.moved.update(merged.moved)
@@ -161,8 +163,10 @@ class _Sync:
 
     def _purge(self, log: PeerLog, ours: Space, theirs: Space) -> bool:
         """Erases on each side what the other purged for good; whether that was anything."""
-        here = doomed(self._remote, log, theirs, ours)
-        there = doomed(self._local, self._our_log(), ours, theirs) if _missing(theirs, ours) else {}
+        by_them = purges(self._remote, log, ours, theirs)
+        by_us = purges(self._local, self._our_log(), ours, theirs) if differing(theirs, ours) else {}
+        self._purged = {name: max(by_them.get(name, ""), by_us.get(name, "")) for name in {**by_them, **by_us}}
+        here, there = doomed(by_them, theirs, ours), doomed(by_us, ours, theirs)
         self._check_deletions(len(here), ours, "here")
         self._check_deletions(len(there), theirs, "in the other store")
         self.received += _erase(self._local, self._name, here)
@@ -185,7 +189,8 @@ class _Sync:
             with from_elsewhere(AT_ITS_SOURCE, self._shown):
                 theirs = sound(shelf.load(), known)
             merged = merge(known, ours, theirs)
-            merged = replace(merged, space=_redacted(self._local, merged.space, known))
+            left = (without_creations(memory, self._purged.get(memory.id, "")) for memory in merged.space.objects)
+            merged = replace(merged, space=_redacted(self._local, replace(merged.space, objects=tuple(left)), known))
             self._check_deletions(_missing(ours, merged.space), ours, "here")
             self._check_deletions(_missing(theirs, merged.space), theirs, "in the other store")
             return replace(change_to(theirs, merged.space), keep=True)

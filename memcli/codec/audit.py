@@ -12,7 +12,7 @@ with its rule, so that a rule cannot be taken off a line unnoticed.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -89,35 +89,23 @@ def entries(data: bytes) -> Iterator[dict[str, Any]]:
             yield entry
 
 
-class Erasure(NamedTuple):
-    """When a memory was erased, and by which line; and `since` when the log had it."""
-
-    since: str
-    time: str
-    number: int
-
-
-def erasures(acts: Iterable[Mapping[str, Any]]) -> dict[str, Erasure]:
-    """The memories, by id, that are gone for good and not back, by the acts of a log."""
-    found: dict[str, Erasure] = {}
-    since: dict[str, str] = {}
-    is_gone: dict[str, bool] = {}
-    for act in acts:
-        time = str(act.get("time", ""))
-        for change in act["changes"]:
+def purged(data: bytes) -> dict[str, str]:
+    """The ids of the memories that a log says are gone for good and not back, with the time."""
+    gone: dict[str, str] = {}
+    for entry in entries(data):
+        for change in entry["changes"]:
             name = str(change.get("id"))
-            since[name] = time if name not in since or (is_gone[name] and change.get("after")) else since[name]
-            is_gone[name] = not change.get("after")
             if is_erasure(change):
-                found[name] = Erasure(since[name], time, act["n"])
+                gone[name] = str(entry.get("time", ""))
             else:  # it was there again
-                found.pop(name, None)
-    return found
+                gone.pop(name, None)
+    return gone
 
 
-def is_erasure(change: Mapping[str, Any]) -> bool:
-    """Whether a change erased a memory: of these alone the log has no path any more."""
-    return change.get("after") == "" and "path" not in change
+def is_erasure(change: Mapping[str, Json]) -> bool:
+    """Whether it says that a memory is gone for good: that is told without a path. One whose path was taken out later, which
+    leaves the digest, is of a memory that went into the trash; another one at that path may have been erased."""
+    return change.get("after") == "" and not {"path", "path_hash"} & change.keys()
 
 
 def parse_entry(line: bytes) -> dict[str, Any] | None:

@@ -2,7 +2,8 @@
 
 Memory by memory, by id, and field by field. Either side's additions survive, a deletion stands only where the other
 side left the memory as it was, and where both changed one field in different ways the newer value stays while the
-older is kept under `metadata.conflicts`. It does not matter which side is called ours.
+older is kept under `metadata.conflicts`. A memory that was made anew under its id stays as it is, and what it replaced
+is kept there. It does not matter which side is called ours.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Collection, Container, Mapping
 from itertools import count
 
 from memcli.codec.canonical import encode
+from memcli.codec.creations import merge_creations
 from memcli.codec.items import check_names_once
 from memcli.codec.memory import check_memories, memory_from_json, memory_to_json
 from memcli.codec.merge_fields import DELETED, Side, add_conflicts, merge_objects
@@ -124,6 +126,8 @@ def _memory(
         return ours, []
     if base is not None and _same(ours, base):
         return theirs, []
+    if ours.created_at != theirs.created_at:
+        return merge_creations(base, ours, theirs)
     before = {} if base is None else _json(base)
     data, fields = merge_objects(before, _side(_json(ours)), _side(_json(theirs)))
     return memory_from_json(data, f"merged {ours.id}"), fields

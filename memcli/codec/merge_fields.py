@@ -19,9 +19,9 @@ _DEFAULTS: Mapping[str, Json] = {
     "pinned": False, "relevance": "medium", "raw": "", "summary_micro": "", "summary_short": "", "summary_long": "",
     "tags": [], "metadata": {}, "policy": {},
 }  # fmt: skip
-_MAPS = ("metadata", "policy", "procedure", "provenance", "episode")
+MAPS = ("metadata", "policy", "procedure", "provenance", "episode")
 _SUMMARIES = ("summary_micro", "summary_short", "summary_long")
-_FOLLOW_TEXT = (*_SUMMARIES, "chunks", "metadata.pii_flags")
+FOLLOW_TEXT = (*_SUMMARIES, "chunks", "metadata.pii_flags")
 """Made of the text: where the sides have different ones, these come from the side whose text stays."""
 
 
@@ -60,9 +60,9 @@ class _Merge(Record, frozen=False):
     def _field(self, name: str, base: Json, newer: Json, older: Json) -> Json:
         if name in _COUNTERS:
             return _COUNTERS[name](base, newer, older)
-        if name in _FOLLOW_TEXT and self._text_side() is not None:
+        if name in FOLLOW_TEXT and self._text_side() is not None:
             return self._following_text(name, base, newer, older)
-        if name in _MAPS and isinstance(newer, dict) and isinstance(older, dict):
+        if name in MAPS and isinstance(newer, dict) and isinstance(older, dict):
             return self._map(name, base if isinstance(base, dict) else {}, newer, older)
         if name == "metadata.hash":
             return self._hash(base, newer, older)
@@ -178,7 +178,6 @@ _COUNTERS: Mapping[str, Callable[[Json, Json, Json], Json]] = {
     "strength": _strength,
     "version": _version,
     "updated_at": lambda _, newer, older: max(newer, older),
-    "created_at": lambda base, newer, older: older if newer == base else newer if older == base else min(newer, older),
 }
 _SETS: Mapping[str, Callable[[Json], bytes]] = {
     "tags": encode, "triggers": encode, "anchors": encode, "context": encode, "links": _link_place,

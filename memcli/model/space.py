@@ -142,12 +142,14 @@ class Change(Record):
 
 
 class Touched(Record):
-    """One memory that a write touched. `before` and `after` are digests of its stored bytes; empty: not there."""
+    """One memory that a write touched. `before` and `after` are digests of its stored bytes; empty: not there. `created_at` is
+    that of one that is gone for good: a later one of the same id is another memory."""
 
     id: str
     path: str
     before: str
     after: str
+    created_at: str = ""
 
 
 class Receipt(Record):

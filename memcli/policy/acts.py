@@ -105,7 +105,8 @@ def _clean(touched: Sequence[Touched]) -> Sequence[Touched]:
 
 def _change(touched: Touched) -> Json:
     path = {"path": touched.path} if touched.path else {}  # of what is erased no word is kept
-    return {"id": touched.id, **path, "before": touched.before, "after": touched.after}
+    made = {"created_at": touched.created_at} if touched.created_at else {}
+    return {"id": touched.id, **path, **made, "before": touched.before, "after": touched.after}
 
 
 def _difference(before: Policy, after: Policy | None) -> Json:

@@ -26,9 +26,9 @@ def receipt_of(draft: Draft, change: Change) -> Receipt:
 
 
 def without_erased(touched: Sequence[Touched], going: Going) -> tuple[Touched, ...]:
-    """`touched` without the paths of what goes for good: a path may quote the text."""
-    erased = {memory.id for memory in going.erased}
-    return tuple(replace(one, path="") if one.id in erased else one for one in touched)
+    """`touched` without the paths of what goes for good, which may quote the text, and with when it was made."""
+    erased = {memory.id: memory.created_at for memory in going.erased}
+    return tuple(replace(o, path="", created_at=erased[o.id]) if o.id in erased else o for o in touched)
 
 
 def parted(going: Going, grace: float) -> Going:

@@ -7,15 +7,18 @@ from typing import Any
 
 import pytest
 
-from memcli.app.peer_log import PeerLog
-from memcli.codec.audit import Erasure, erasures
+from memcli.app.peer_log import PeerLog, doomed
+from memcli.codec.audit import entries, without_paths
+from memcli.codec.canonical import encode_line
 from memcli.codec.space import memory_digest
 from memcli.model.lineage import Lineage, SyncPoint
 from memcli.model.memory import Memory
 from memcli.model.space import Space
+from memcli.record import replace
 from tests.conftest import memory
 
 OLD, NEW, NEWER = (memory("a", raw=text) for text in ("Old.", "New.", "Newer."))
+EARLY, LATE = "2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"
 
 
 def act(*changes: tuple[Memory | None, Memory | None], **fields: object) -> Mapping[str, Any]:
@@ -69,9 +72,31 @@ def test_a_history_follows_what_it_begins_with() -> None:
 
 
 def test_an_erasure_is_of_what_was_made_before_the_log_first_had_it() -> None:
+    """As lines say it that do not name when the memory was made."""
     gone = {"id": "mem_a", "before": digest(OLD), "after": ""}
-    acts = [act((None, OLD)), act((OLD, None), time="2026-01-03T00:00:00Z"), act(changes=[gone])]
-    erased = Erasure("2026-01-02T00:00:00Z", "2026-01-02T00:00:00Z", 1)
-    assert erasures(acts) == {"mem_a": erased}
-    assert erasures([*acts, act((None, NEW), time="2026-01-04T00:00:00Z")]) == {}
-    assert erasures([*acts, act((NEW, None))]) == {}  # it was back, among many that are not listed one by one
+    log = PeerLog(Lineage("id"), [act((None, OLD)), act((OLD, None), time="2026-01-03T00:00:00Z"), act(changes=[gone])])
+    assert log.erased() == {"mem_a": ("2026-01-02T00:00:00Z", 1)}
+    anew = PeerLog(Lineage("id"), [*log.acts, act((None, NEW), time="2026-01-04T00:00:00Z")])
+    assert anew.erased() == log.erased()  # a clone may still have the one that was erased
+
+
+def test_an_erasure_is_of_what_was_made_until_the_erased_one() -> None:
+    gone = {"id": "mem_a", "before": digest(OLD), "after": "", "created_at": "2026-01-01T00:00:00Z"}
+    log = PeerLog(Lineage("id"), [act((None, OLD)), act(changes=[gone])])
+    assert log.erased() == {"mem_a": ("2026-01-01T00:00:00Z", 1)}
+
+
+def test_a_deletion_whose_path_was_taken_out_with_another_memory_is_no_erasure() -> None:
+    line = encode_line({**act((OLD, None)), "prev": "", "hash": "3:x"})
+    other = encode_line({**act(), "n": 2, "changes": [{"id": "mem_b", "path": "notes/a", "before": "", "after": "y"}]})
+    hidden = tuple(entries(without_paths(line + b"\n" + other, {"mem_b"})))
+    assert b"notes/a" not in encode_line(hidden)
+    assert PeerLog(Lineage("id"), hidden).erased() == {}
+
+
+def test_what_was_erased_is_doomed_unless_it_was_brought_back() -> None:
+    old, new = (Space("main", (replace(OLD, created_at=time),)) for time in (EARLY, LATE))
+    nothing = Space("main")
+    for there, gone in ((nothing, True), (new, True), (old, False)):
+        assert doomed({"mem_a": EARLY}, there, old) == ({"mem_a": EARLY} if gone else {})
+        assert doomed({"mem_a": EARLY}, there, new) == {}

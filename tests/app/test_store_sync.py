@@ -229,6 +229,34 @@ def test_what_was_purged_elsewhere_does_not_come_back_by_an_edit_of_it(team: Tea
     assert team.texts("a") == team.texts("b") == set()
 
 
+def test_what_was_made_anew_after_a_purge_stays_and_what_was_purged_does_not(team: Team) -> None:
+    team.memory("a").remember("We meet at swordfish.", path="old/leak")
+    team.sync("a")
+    team.sync("b")
+    team.memory("b").edit("old/leak", set=["kind=guide"])
+    team.memory("a").forget("old/leak", purge=True, now=True, yes=True)
+    team.memory("a").remember("Ask the vault.", path="old/leak")
+    team.sync("a")
+    team.sync("b", as_new=True)
+    team.sync("a")
+    assert team.bytes("a") == team.bytes("b")
+    assert (team.texts("a"), team.holds("swordfish")) == ({"Ask the vault."}, [])
+
+
+def test_a_purge_that_comes_after_a_merge_with_what_was_made_anew_takes_out_what_it_noted(team: Team) -> None:
+    for clone in ("a", "b"):
+        team.memory(clone).remember(f"{clone} meets us at swordfish.", path="old/leak")
+    team.memory("a").forget("old/leak", purge=True, now=True, yes=True)
+    team.memory("a").remember("Ask the vault.", path="old/leak")
+    team.sync("b")
+    team.memory("b").forget("old/leak", purge=True, now=True, yes=True)
+    team.sync("a")
+    team.sync("b")
+    team.sync("a")
+    assert team.bytes("a") == team.bytes("b")
+    assert (team.texts("a"), team.holds("swordfish")) == ({"Ask the vault."}, [])
+
+
 def test_what_comes_waits_for_review_and_what_goes_does_not(team: Team) -> None:
     team.memory("a").remember("We chose PostgreSQL.", path="db/choice")
     team.sync("a")

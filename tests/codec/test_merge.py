@@ -177,7 +177,7 @@ def test_the_hash_is_of_the_text_and_the_content_that_came_out() -> None:
         ("version", 1, 4, 2, 5),
         ("pinned", True, False, True, False),
         ("active", True, True, False, False),
-        ("created_at", NOW, EARLY, LATE, EARLY),
+        ("created_at", NOW, EARLY, LATE, LATE),
         ("valid_until", EARLY, None, LATE, LATE),
         ("provenance", {"reason": "x"}, {"reason": "y"}, {"reason": "x", "commit": "c"}, {"reason": "y", "commit": "c"}),
         ("links", (), ({"to": "m", "relation": "relates_to", "weight": 0.5},), ({"to": "n", "relation": "relates_to"},),

@@ -73,7 +73,7 @@ def _check_name(space: str, path: str) -> None:
 
 def _purged_here(file: str, merged: Space, ours: Window) -> list[str]:
     """The paths of the memories that the merge brings back, although the log of this machine says that they were purged."""
-    from memcli.codec.audit import entries, erasures
+    from memcli.codec.audit import purged
     from memcli.codec.space import decode_space
     from memcli.store.layout import Layout
     from memcli.store.reading import read_regular
@@ -83,8 +83,8 @@ def _purged_here(file: str, merged: Space, ours: Window) -> list[str]:
         return []
     with suppress(OSError):
         log = read_regular(Layout(os.path.abspath(folder)).audit(f"{name.removesuffix('.json')}.jsonl"), -1) or b""
-        gone = erasures(entries(log))
-        found = [m for m in merged.objects if m.id in gone and m.created_at <= gone[m.id].time]
+        gone = purged(log)
+        found = [m for m in merged.objects if m.id in gone and m.created_at <= gone[m.id]]
         there = {memory.id for memory in decode_space(ours[:], "ours").objects} if found else set()
         return [m.path for m in found if m.id not in there]
     return []
