@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memcli.app.peer_log import PeerLog, doomed
+from memcli.app.peer_log import PeerLog, doomed, read_log
 from memcli.codec.audit import entries, without_paths
 from memcli.codec.canonical import encode_line
 from memcli.codec.space import memory_digest
+from memcli.errors import CorruptError
 from memcli.model.lineage import Lineage, SyncPoint
 from memcli.model.memory import Memory
 from memcli.model.space import Space
 from memcli.record import replace
-from tests.conftest import memory
+from tests.conftest import memory, open_at
 
 OLD, NEW, NEWER = (memory("a", raw=text) for text in ("Old.", "New.", "Newer."))
 EARLY, LATE = "2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"
@@ -78,6 +80,15 @@ def test_an_erasure_is_of_what_was_made_before_the_log_first_had_it() -> None:
     assert log.erased() == {"mem_a": ("2026-01-02T00:00:00Z", 1)}
     anew = PeerLog(Lineage("id"), [*log.acts, act((None, NEW), time="2026-01-04T00:00:00Z")])
     assert anew.erased() == log.erased()  # a clone may still have the one that was erased
+
+
+def test_an_erasure_of_what_is_made_in_the_future_is_not_believed(tmp_path: Path) -> None:
+    workspace = open_at(tmp_path)
+    gone = {"id": "mem_a", "before": digest(OLD), "after": "", "created_at": "9999-12-31T23:59:59Z"}
+    workspace.audit.append("main", [{"time": EARLY, "action": "delete", "space": "main", "changes": [gone]}])
+    assert len(read_log(workspace, "main").acts) == 1
+    with pytest.raises(CorruptError, match="which is no time in the past"):
+        read_log(workspace, "main", LATE)
 
 
 def test_an_erasure_is_of_what_was_made_until_the_erased_one() -> None:

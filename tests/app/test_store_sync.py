@@ -229,11 +229,14 @@ def test_what_was_purged_elsewhere_does_not_come_back_by_an_edit_of_it(team: Tea
     assert team.texts("a") == team.texts("b") == set()
 
 
-def test_what_was_made_anew_after_a_purge_stays_and_what_was_purged_does_not(team: Team) -> None:
+@pytest.mark.parametrize("is_trashed", [False, True])
+def test_what_was_made_anew_after_a_purge_stays_and_what_was_purged_does_not(team: Team, is_trashed: bool) -> None:
     team.memory("a").remember("We meet at swordfish.", path="old/leak")
     team.sync("a")
     team.sync("b")
     team.memory("b").edit("old/leak", set=["kind=guide"])
+    if is_trashed:
+        team.memory("a").forget("old/leak", purge=True, yes=True)
     team.memory("a").forget("old/leak", purge=True, now=True, yes=True)
     team.memory("a").remember("Ask the vault.", path="old/leak")
     team.sync("a")
@@ -249,8 +252,8 @@ def test_a_purge_that_comes_after_a_merge_with_what_was_made_anew_takes_out_what
     team.memory("a").forget("old/leak", purge=True, now=True, yes=True)
     team.memory("a").remember("Ask the vault.", path="old/leak")
     team.sync("b")
-    team.memory("b").forget("old/leak", purge=True, now=True, yes=True)
     team.sync("a")
+    team.memory("b").forget("old/leak", purge=True, now=True, yes=True)
     team.sync("b")
     team.sync("a")
     assert team.bytes("a") == team.bytes("b")
