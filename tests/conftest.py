@@ -58,19 +58,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _CHANGES = frozenset(("os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.link", "os.symlink"))
-_PROTECTED = tuple(
-    os.path.join(os.path.realpath(folder), "") for folder in (ROOT, os.path.expanduser("~")) if os.path.isdir(folder)
-)
-_ALLOWED = tuple(
-    os.path.join(os.path.realpath(folder), "")
+_CHECKOUT, _HOME, *_TEMPORARY = (
+    os.path.join(os.path.realpath(folder), "") if folder else ""
     for folder in (
-        os.environ.get("PYTEST_DEBUG_TEMPROOT", ""),
-        tempfile.gettempdir(),
-        ROOT / ".hypothesis",
-        ROOT / ".venv",
+        ROOT, os.path.expanduser("~"), os.environ.get("PYTEST_DEBUG_TEMPROOT", ""), tempfile.gettempdir(),
     )
-    if folder
-)
+)  # fmt: skip
+_FREE_IN_CHECKOUT = tuple(f"{_CHECKOUT}{name}/" for name in (".hypothesis", ".venv"))
 _GUARD = {"is_on": False, "updates": False}
 
 
@@ -97,13 +91,18 @@ def _refuse_outside(event: str, arguments: tuple[object, ...]) -> None:
             full = os.path.abspath(os.fsdecode(path))  # asks the file system nothing, which a test may have patched
         except OSError:  # the working directory is gone
             continue
-        is_free = (
-            full.startswith(_ALLOWED)
-            or "__pycache__" in full
-            or (_GUARD["updates"] and re.search("/(golden|completions)(/|$)", full))
-        )
-        if full.startswith(_PROTECTED) and not is_free:
+        if not _is_free(full):
             raise OutsideWriteError(f"{event}: {full} is outside of the test's own folders")
+
+
+def _is_free(path: str) -> bool:
+    """Whether a test may change this file. The checkout may itself lie in the folder for temporary files."""
+    if "__pycache__" in path:
+        return True
+    if path.startswith(_CHECKOUT):
+        is_updated = _GUARD["updates"] and re.search(r"/(golden|completions)(/|$)|/README\.md$", path)
+        return path.startswith(_FREE_IN_CHECKOUT) or bool(is_updated)
+    return not path.startswith(_HOME) or any(folder and path.startswith(folder) for folder in _TEMPORARY)
 
 
 sys.addaudithook(_refuse_outside)
