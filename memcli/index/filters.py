@@ -17,7 +17,7 @@ SELECT memory.row,
 FROM memory LEFT JOIN memory AS later ON memory.superseded_by <> '' AND later.id = memory.superseded_by
 """
 """From when and until when each memory held, and when it was forgotten. What was not known yet was not valid yet, unless
-its own times say so. Stores of earlier versions do not say until when a superseded memory held."""
+its own times say so. A memory of the space `repo` that a copy in `main` supersedes does not say until when it held."""
 
 
 def visible(connection: sqlite3.Connection, size: int, query: Query) -> Rows:

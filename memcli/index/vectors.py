@@ -24,8 +24,6 @@ TABLES = (
     "CREATE TABLE IF NOT EXISTS asked (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS scale (version INTEGER PRIMARY KEY, data BLOB NOT NULL)",
 )
-_OUTDATED = "question"
-"""The table in which earlier versions kept questions as they were worded."""
 _PER_STATEMENT = 500
 _NUMBERS_AT_ONCE = 8192 * 384  # bounds the memory of a scan
 _MOST_LOADED = 50_000 * 384  # 80 MB of numbers
@@ -227,7 +225,6 @@ def _connect(path: str) -> sqlite3.Connection:
             connection.execute("PRAGMA synchronous = NORMAL")
             for statement in TABLES:
                 connection.execute(statement)
-            _erase_questions(connection)
             check_tables(connection, TABLES)
             return connection
         except sqlite3.OperationalError:
@@ -239,14 +236,6 @@ def _connect(path: str) -> sqlite3.Connection:
                 raise
             remove(path)
     raise AssertionError("unreachable")
-
-
-def _erase_questions(connection: sqlite3.Connection) -> None:
-    """Removes what an earlier version kept of questions; without `VACUUM` the words stay in free pages."""
-    known = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (_OUTDATED,)).fetchone()
-    if known is not None:
-        connection.execute(f"DROP TABLE IF EXISTS {_OUTDATED}")
-        connection.execute("VACUUM")
 
 
 def _size(path: str) -> int:

@@ -25,7 +25,7 @@ SELECT row FROM (
 WHERE start > %(at)s OR (until <> '' AND until <= %(at)s) OR (since <> '' AND since <= %(at)s)
 """
 """What did not hold at a moment: from when and until when each memory held, and when it was forgotten. What was not known yet
-was not valid yet, unless its own times say so. Stores of earlier versions do not say until when a superseded memory held."""
+was not valid yet, unless its own times say so. A memory that another space supersedes may not say until when it held."""
 
 _OUT_OF_FORCE = """
 SELECT row FROM entry WHERE space = %(space)s AND (hidden OR valid_from <> '' OR valid_until <> '')

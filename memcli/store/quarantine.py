@@ -5,25 +5,21 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection
-from contextlib import suppress
 
-from memcli.beneath import remove_tree
 from memcli.codec.canonical import encode
 from memcli.codec.frame import CLOSE, OPEN, of_space
 from memcli.errors import StoreError
-from memcli.store.atomic import remove_file, remove_quietly, write_file
+from memcli.store.atomic import remove_file, write_file
 from memcli.store.layout import Layout
 from memcli.store.reading import read_regular
 
-_CACHE = re.compile(r"cache(\.\d+)?\Z")
-_CACHED = re.compile(r"\S+\.(index|places|vectors)(-\w+)?(\.\d+)?\Z")
 _SPACE = of_space("space")
 _ID = re.compile(rb'"id":\s*("(?:[^"\\\n]|\\.)*")')
 _ID_OF_MEMORY = re.compile(rb"^ {6}" + _ID.pattern, re.MULTILINE)
 
 
 def erase_quarantined(layout: Layout, space: str, ids: Collection[str], warn: Callable[[str], None]) -> None:
-    """Takes the memories of these ids in the space out of every file that was put aside, and removes the caches among them.
+    """Takes the memories of these ids in the space out of every file that was put aside.
 
     A file that is not one of a space, or too damaged to take a memory out of it, is removed, and `warn` hears of it.
     Raises StoreError.
@@ -31,7 +27,6 @@ def erase_quarantined(layout: Layout, space: str, ids: Collection[str], warn: Ca
     top = layout.private("quarantine")
     marks = {encode(name) for name in ids}
     try:
-        _remove_caches(top)
         for folder, _, files in os.walk(top):
             for path in (os.path.join(folder, file) for file in sorted(files)):
                 is_plain = os.path.isfile(path) and not os.path.islink(path)
@@ -61,14 +56,3 @@ def _erase(path: str, space: str, marks: Collection[bytes]) -> bool:
         return False
     write_file(path, left, 0o600)
     return True
-
-
-def _remove_caches(folder: str) -> None:
-    """Removes the caches that an earlier version put aside: they hold words, and nobody needs them. Raises OSError."""
-    with suppress(FileNotFoundError):
-        for name in sorted(os.listdir(folder)):
-            path = os.path.join(folder, name)
-            if _CACHE.match(name) and os.path.isdir(path) and not os.path.islink(path):
-                remove_tree(path)
-            elif _CACHED.match(name):
-                remove_quietly(path)
