@@ -159,7 +159,7 @@ def costs(work: str, size: int) -> Iterator[Row]:  # noqa: PLR0915 - one command
     yield row("gc, nothing to do, after a merge", command["gc"])
     settle("Two.")
     yield row("gc, nothing to do", command["gc"], target="100 MB")
-    yield row("verify", command["verify"], target="100 MB")
+    yield row("check", "code", command["verify"], target="100 MB")
     change(30, 40, size - 30)
     yield row("diff", command["diff"])
     yield row("export, of more than it may hold", (memcli(), "export", "--root", root), 2)

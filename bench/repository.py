@@ -103,7 +103,7 @@ def open_repository(source: str, work: str, rev: str = "HEAD", newest: int = 500
         _fill(found)
         with open(complete, "w", encoding="utf-8"):
             pass
-    found.memcli("index", "embed")  # a store that is used again may lack vectors of passages that are cut anew
+    found.memcli("store", "index", "embed")  # a store that is used again may lack vectors of passages that are cut anew
     return found
 
 

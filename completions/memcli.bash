@@ -6,49 +6,215 @@ _memcli_table() {
   commands= options= arguments=
   case $1 in
   '')
-    commands='init demo doctor remember recall search get list tree browse session context edit tag link unlink graph pin unpin forget feedback gaps maintain gc restore inbox trust off on ingest watch hook agent mcp serve import export store diff blame guard verify test audit scan fsck fmt space provider metrics index stats schema completions merge-driver show add rm'
+    commands='agent blame browse check completions demo diff doctor edit export feedback forget gc get graph guard help hook import inbox ingest init link list mcp merge-driver metrics off on pin provider recall remember restore schema serve session space status store trust watch show add rm'
     options='--version --help -h'
     ;;
-  'init')
-    options='--project=- --git --hooks --agent=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+  'agent')
+    commands='install uninstall list check'
+    options='--help -h'
     ;;
-  'demo')
+  'agent install')
+    options='--user --local --dry-run -n --next-turn --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments=',claude,codex,cursor,copilot,gemini,opencode,windsurf,cline,zed,generic'
+    ;;
+  'agent uninstall')
+    options='--user --local --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments=',claude,codex,cursor,copilot,gemini,opencode,windsurf,cline,zed,generic'
+    ;;
+  'agent list')
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
-  'doctor')
+  'agent check')
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments=',claude,codex,cursor,copilot,gemini,opencode,windsurf,cline,zed,generic'
     ;;
-  'remember')
-    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --no-check --keep-both --merge --semantic=,local,llm,off --model=- --temperature=- --max-tokens=- --fallback=,local --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='-'
-    ;;
-  'recall')
-    options='--topics=files --limit=- -l=- --raw-limit=- --include-raw --include-metadata --format=,json,md,prompt,table,text --budget=- --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --scope=,project,global,session --include=,turns,chunks,episodes --exclude=,turns,chunks,episodes --since=- --until=- --rev=- --at=- --prefer-kind=kinds --prefer-tag=tags --require-high-relevance --min-score=- --min-importance=- --about=- --include-inactive --backend=,basic,fusion,graph,hybrid,patricia,raptor --weights=- --recency-bias=- --deadline=- --all-spaces --no-global --explain --include-untrusted --no-usage --fail-empty --from-diff=files --verify=- --verify-timeout=- --model=- --changed=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='-'
-    ;;
-  'search')
-    options='--under=paths --limit=- -l=- --recency-bias=- --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='-'
-    ;;
-  'get')
-    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --digest --rev=- --no-usage --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='refs...'
-    ;;
-  'list')
-    options='--kind=kinds -k=kinds --tag=tags -t=tags --limit=- -l=- --offset=- --all -a --include-raw --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='paths'
-    ;;
-  'tree')
-    options='--depth=- --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='paths'
+  'blame')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='refs'
     ;;
   'browse')
     options='--kind=kinds -k=kinds --tag=tags -t=tags --web --port=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='paths'
     ;;
-  'session')
-    commands='start add pause resume list show share end arc facts promote topic sync delete import export'
+  'check')
+    commands='code recall secrets store'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    ;;
+  'check code')
+    options='--changed=- --reanchor --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='files...'
+    ;;
+  'check recall')
+    options='--questions=files --top=- -l=- --budget=- --fail-under=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='files...'
+    ;;
+  'check secrets')
+    options='--history --staged --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='files...'
+    ;;
+  'check store')
+    options='--repair --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    ;;
+  'completions')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments=',bash,zsh,fish'
+    ;;
+  'demo')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    ;;
+  'diff')
+    options='--stat --exit-code --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='- -'
+    ;;
+  'doctor')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    ;;
+  'edit')
+    options='--text=- --set=- --tag=tags -t=tags --untag=tags --object --if-digest=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='refs...'
+    ;;
+  'export')
+    options='--out=files -o=files --format=,json,jsonl,md -f=,json,jsonl,md --sign=files --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --private --redact --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='spaces'
+    ;;
+  'feedback')
+    commands='gaps'
+    options='--helpful --unhelpful --rejected --reason=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='refs...'
+    ;;
+  'feedback gaps')
+    options='--check --close --clear --semantic=,local,llm --model=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='-...'
+    ;;
+  'forget')
+    options='--recursive -r --purge --now --if-digest=- --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='refs...'
+    ;;
+  'gc')
+    options='--ttl-days=- --dry-run -n --trust-clock --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='spaces'
+    ;;
+  'get')
+    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --digest --rev=- --no-usage --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='refs...'
+    ;;
+  'graph')
+    options='--depth=- -d=- --format=,json,dot,mermaid,html,text -f=,json,dot,mermaid,html,text --output=files -o=files --all -a --clusters --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='refs'
+    ;;
+  'guard')
+    options='--staged --diff=files --changed=- --format=,text,json,sarif,github --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    ;;
+  'help')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='-...'
+    ;;
+  'hook')
+    commands='install uninstall status retry run'
     options='--help -h'
+    ;;
+  'hook install')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments=',post-commit,post-merge,post-checkout,post-rewrite,prepare-commit-msg,pre-push...'
+    ;;
+  'hook uninstall')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments=',post-commit,post-merge,post-checkout,post-rewrite,prepare-commit-msg,pre-push...'
+    ;;
+  'hook status')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    ;;
+  'hook retry')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    ;;
+  'hook run')
+    options='--agent=- --next-turn --detached --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments=',post-commit,post-merge,post-checkout,post-rewrite,prepare-commit-msg,pre-push -...'
+    ;;
+  'import')
+    options='--mode=,merge,replace --trusted-key=files --from=,auto,memcli,adr,agents,markdown,mcp,mem0 --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='files'
+    ;;
+  'inbox')
+    options='--all --set=- --object --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments=',list,show,accept,reject,edit refs...'
+    ;;
+  'ingest')
+    options='--git=- --since=- --staged --stdin0 --propose --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='files...'
+    ;;
+  'init')
+    options='--project=- --git --hooks --agent=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    ;;
+  'link')
+    options='--relation=,relates_to,supersedes,contradicts,derived_from,depends_on -r=,relates_to,supersedes,contradicts,derived_from,depends_on --weight=- --remove --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='refs refs'
+    ;;
+  'list')
+    options='--kind=kinds -k=kinds --tag=tags -t=tags --limit=- -l=- --offset=- --all -a --include-raw --tree --depth=- --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='paths'
+    ;;
+  'mcp')
+    options='--tools=,default,all --http=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    ;;
+  'merge-driver')
+    options='--path=paths --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='files files files'
+    ;;
+  'metrics')
+    options='--textfile=files --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    ;;
+  'off')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    ;;
+  'on')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    ;;
+  'pin')
+    options='--remove --if-digest=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='refs...'
+    ;;
+  'provider')
+    commands='list check usage'
+    options='--help -h'
+    ;;
+  'provider list')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    ;;
+  'provider check')
+    options='--within=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='-'
+    ;;
+  'provider usage')
+    options='--day=- --since=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    ;;
+  'recall')
+    options='--topics=files --limit=- -l=- --raw-limit=- --include-raw --include-metadata --format=,json,md,prompt,table,text --budget=- --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --scope=,project,global,session --include=,turns,chunks,episodes --exclude=,turns,chunks,episodes --since=- --until=- --rev=- --at=- --prefer-kind=kinds --prefer-tag=tags --require-high-relevance --min-score=- --min-importance=- --about=- --include-inactive --backend=,basic,fusion,graph,hybrid,patricia,raptor --weights=- --recency-bias=- --deadline=- --all-spaces --no-global --explain --include-untrusted --no-usage --fail-empty --from-diff=files --verify=- --verify-timeout=- --model=- --changed=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='-'
+    ;;
+  'remember')
+    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --no-check --keep-both --merge --semantic=,local,llm,off --model=- --temperature=- --max-tokens=- --fallback=,local --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='-'
+    ;;
+  'restore')
+    options='--run=- --list --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='refs...'
+    ;;
+  'schema')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments=',space,object,policy,bundle,export,session'
+    ;;
+  'serve')
+    options='--port=- --workers=- --verbose --role=,reader,writer,admin --name=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments=',token,create,list,revoke...'
+    ;;
+  'session')
+    commands='context start add pause resume list show share end arc facts promote topic sync delete import export'
+    options='--help -h'
+    ;;
+  'session context')
+    options='--session=sessions --no-session --system=files --total=- --reserve-system=- --reserve-working=- --insert=refs --format=,markdown,json,openai,anthropic --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='-'
     ;;
   'session start')
     options='--title=- -t=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
@@ -111,186 +277,8 @@ _memcli_table() {
     options='--out=files -o=files --redact --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='sessions'
     ;;
-  'context')
-    options='--session=sessions --no-session --system=files --total=- --reserve-system=- --reserve-working=- --insert=refs --format=,markdown,json,openai,anthropic --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='-'
-    ;;
-  'edit')
-    options='--text=- --set=- --object --if-digest=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='refs'
-    ;;
-  'tag')
-    options='--add=tags -a=tags --remove=tags -r=tags --if-digest=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='refs...'
-    ;;
-  'link')
-    options='--relation=,relates_to,supersedes,contradicts,derived_from,depends_on -r=,relates_to,supersedes,contradicts,derived_from,depends_on --weight=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='refs refs'
-    ;;
-  'unlink')
-    options='--relation=,relates_to,supersedes,contradicts,derived_from,depends_on -r=,relates_to,supersedes,contradicts,derived_from,depends_on --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='refs refs'
-    ;;
-  'graph')
-    options='--depth=- -d=- --format=,json,dot,mermaid,html,text -f=,json,dot,mermaid,html,text --output=files -o=files --all -a --clusters --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='refs'
-    ;;
-  'pin')
-    options='--if-digest=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='refs...'
-    ;;
-  'unpin')
-    options='--if-digest=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='refs...'
-    ;;
-  'forget')
-    options='--recursive -r --purge --now --if-digest=- --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='refs...'
-    ;;
-  'feedback')
-    options='--helpful --unhelpful --rejected --reason=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='refs...'
-    ;;
-  'gaps')
-    options='--check --close --clear --semantic=,local,llm --model=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments=',TOPIC,NUMBER...'
-    ;;
-  'maintain')
-    options='--dry-run -n --only=,usage,archive,decay,links,clusters,merge,tags,review --background --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    ;;
-  'gc')
-    options='--ttl-days=- --dry-run -n --trust-clock --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='spaces'
-    ;;
-  'restore')
-    options='--run=- --list --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='refs...'
-    ;;
-  'inbox')
-    options='--all --set=- --object --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments=',list,show,accept,reject,edit refs...'
-    ;;
-  'trust')
-    options='--imported --status --revoke --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='refs...'
-    ;;
-  'off')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    ;;
-  'on')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    ;;
-  'ingest')
-    options='--git=- --since=- --staged --stdin0 --propose --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='files...'
-    ;;
-  'watch')
-    options='--glob=- --git --no-git --embed --once --status --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='files...'
-    ;;
-  'hook')
-    commands='install uninstall status retry run'
-    options='--help -h'
-    ;;
-  'hook install')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments=',post-commit,post-merge,post-checkout,post-rewrite,prepare-commit-msg,pre-push...'
-    ;;
-  'hook uninstall')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments=',post-commit,post-merge,post-checkout,post-rewrite,prepare-commit-msg,pre-push...'
-    ;;
-  'hook status')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    ;;
-  'hook retry')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    ;;
-  'hook run')
-    options='--agent=- --next-turn --detached --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments=',post-commit,post-merge,post-checkout,post-rewrite,prepare-commit-msg,pre-push -...'
-    ;;
-  'agent')
-    commands='install uninstall list check'
-    options='--help -h'
-    ;;
-  'agent install')
-    options='--user --local --dry-run -n --next-turn --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='spaces'
-    ;;
-  'agent uninstall')
-    options='--user --local --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='spaces'
-    ;;
-  'agent list')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    ;;
-  'agent check')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='spaces'
-    ;;
-  'mcp')
-    options='--tools=,default,all --http=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    ;;
-  'serve')
-    options='--port=- --workers=- --verbose --role=,reader,writer,admin --name=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments=',token,create,list,revoke...'
-    ;;
-  'import')
-    options='--mode=,merge,replace --trusted-key=files --from=,auto,memcli,adr,agents,markdown,mcp,mem0 --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='files'
-    ;;
-  'export')
-    options='--out=files -o=files --format=,json,jsonl,md -f=,json,jsonl,md --sign=files --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --private --redact --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='spaces'
-    ;;
-  'store')
-    commands='copy sync'
-    options='--help -h'
-    ;;
-  'store copy')
-    options='--mode=,merge,replace --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='dirs dirs'
-    ;;
-  'store sync')
-    options='--with=dirs --accept-deletions --as-new --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='spaces'
-    ;;
-  'diff')
-    options='--stat --exit-code --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='- -'
-    ;;
-  'blame')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='refs'
-    ;;
-  'guard')
-    options='--staged --diff=files --changed=- --format=,text,json,sarif,github --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    ;;
-  'verify')
-    options='--changed=- --reanchor --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='paths...'
-    ;;
-  'test')
-    options='--questions=files --top=- -l=- --budget=- --fail-under=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='files...'
-    ;;
-  'audit')
-    options='--limit=- -l=- --since=- --id=refs --verify --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    ;;
-  'scan')
-    options='--history --staged --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='files...'
-    ;;
-  'fsck')
-    options='--repair --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    ;;
-  'fmt')
-    options='--check --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments=',SPACE,FILE...'
-    ;;
   'space')
-    commands='create list show policy delete split'
+    commands='create list show policy delete'
     options='--help -h'
     ;;
   'space create')
@@ -312,53 +300,42 @@ _memcli_table() {
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='spaces'
     ;;
-  'space split')
-    options='--dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+  'status')
+    options='--stats --usage --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
-  'provider')
-    commands='list check usage'
+  'store')
+    commands='copy sync maintain audit index fmt'
     options='--help -h'
     ;;
-  'provider list')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+  'store copy')
+    options='--mode=,merge,replace --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='dirs dirs'
     ;;
-  'provider check')
-    options='--within=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='-'
+  'store sync')
+    options='--with=dirs --accept-deletions --as-new --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='spaces'
     ;;
-  'provider usage')
-    options='--day=- --since=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+  'store maintain')
+    options='--dry-run -n --only=,usage,archive,decay,links,clusters,merge,tags,review --background --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
-  'metrics')
-    options='--textfile=files --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+  'store audit')
+    options='--limit=- -l=- --since=- --id=refs --verify --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
-  'index')
-    commands='rebuild embed status'
-    options='--help -h'
-    ;;
-  'index rebuild')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    ;;
-  'index embed')
+  'store index')
     options='--background --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments=',show,rebuild,embed'
     ;;
-  'index status')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+  'store fmt')
+    options='--check --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='spaces...'
     ;;
-  'stats')
-    options='--usage --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+  'trust')
+    options='--imported --status --revoke --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='refs...'
     ;;
-  'schema')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments=',space,object,policy,bundle,export,session'
-    ;;
-  'completions')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments=',bash,zsh,fish'
-    ;;
-  'merge-driver')
-    options='--path=paths --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    arguments='files files files'
+  'watch')
+    options='--glob=- --git --no-git --embed --once --status --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='files...'
     ;;
   'show')
     options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --digest --rev=- --no-usage --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'

@@ -3,9 +3,6 @@
 import os
 import sys
 
-_HOT = ("recall", "remember", "session", "context", "hook", "mcp", "get", "list", "tree")
-
-
 _INTERRUPTED = 130
 
 
@@ -18,7 +15,7 @@ def main() -> None:
 
 
 def _run() -> None:
-    """Runs the command line. Completions of values, and plain calls of the hot commands, go past Typer."""
+    """Runs the command line. Typer is imported only for what the parser does not accept."""
     if sys.argv[1:2] == ["__complete"]:
         from memcli.cli.completion.values import complete
 
@@ -27,11 +24,9 @@ def _run() -> None:
     from memcli.cli.output import prepare_streams
 
     prepare_streams()
-    code = None
-    if sys.argv[1:2] and sys.argv[1] in _HOT:
-        from memcli.cli.fast_path import run
+    from memcli.cli.parser import run
 
-        code = run(sys.argv[1:])
+    code = run(sys.argv[1:])
     if code is None:
         from memcli.cli.main import main as run_all
 

@@ -38,10 +38,10 @@ git add -A
 memcli guard --staged && git commit -q -m "Sign the session token, and keep it to this site"
 
 echo "--- the decision speaks of code that is no longer what it was: somebody looks, and accepts"
-memcli verify || echo "to be looked at: $?"
-memcli verify --reanchor
+memcli check code || echo "to be looked at: $?"
+memcli check code --reanchor
 
 echo "--- a refactoring moves the code: the memory goes with it"
 { printf 'import { sign } from "./sign.js";\n\n' && cat auth/session.js; } > auth/session.tmp && mv auth/session.tmp auth/session.js
-memcli verify
+memcli check code
 memcli recall "how are session tokens signed?" --limit 1

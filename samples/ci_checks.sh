@@ -7,7 +7,7 @@ export MEMCLI_FREEZE_CLOCK=2026-05-02T12:00:00Z
 export GIT_AUTHOR_NAME=Ann GIT_AUTHOR_EMAIL=ann@example.org GIT_COMMITTER_NAME=Ann GIT_COMMITTER_EMAIL=ann@example.org
 checks() {
   local failed=0
-  for check in "fsck" "fmt --check" "scan" "audit --verify"; do
+  for check in "check store" "store fmt --check" "check secrets" "store audit --verify"; do
     if memcli $check 2>&1; then echo "ok: $check"; else echo "FAILED ($?): $check" && failed=1; fi
   done
   return $failed

@@ -36,10 +36,10 @@ say user "And how often?"
 
 echo "You are a careful engineer. Answer in two sentences." >system.md
 echo "--- the whole window"
-memcli context --system system.md
+memcli session context --system system.md
 echo "--- a small one, and what it lacks"
-memcli context "is a job run twice?" --system system.md --total 600 --json | jq -c '.used, .allocation, .left_out[:3]'
+memcli session context "is a job run twice?" --system system.md --total 600 --json | jq -c '.used, .allocation, .left_out[:3]'
 echo "--- with the context of a memory, for a provider"
-memcli context "concurrent index" --total 900 --insert db/concurrent --format openai --quiet | jq -r '.[] | "\(.role): \(.content)"'
+memcli session context "concurrent index" --total 900 --insert db/concurrent --format openai --quiet | jq -r '.[] | "\(.role): \(.content)"'
 echo "--- without a session"
-memcli context "which languages?" --no-session --quiet
+memcli session context "which languages?" --no-session --quiet

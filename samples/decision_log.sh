@@ -21,6 +21,6 @@ memcli remember "We moved sessions from Redis to signed cookies: one service les
   --kind decision --path auth/sessions --supersedes "$(memcli list --kind decision --json | jq -r '.[] | select(.path != "db/engine") | .id')"
 memcli recall "where do sessions live?" --format md
 echo "--- what there is"
-memcli tree
+memcli list --tree
 memcli list --all
 memcli get auth/sessions

@@ -23,8 +23,8 @@ memcli list --space ops
 echo "--- take it back, and let it go again"
 memcli restore ops/staging --space ops
 memcli gc --space ops
-memcli audit --space ops --limit 3
-memcli audit --space ops --verify
+memcli store audit --space ops --limit 3
+memcli store audit --space ops --verify
 
 echo "--- hand on, and take back"
 memcli export ops --out ops.json

@@ -22,8 +22,8 @@ must_not_include = ["ops/deploy"]
 topic = "who won the world cup in 1954?"
 empty = true
 TOML
-memcli test
+memcli check recall
 
 echo "--- the memory was changed, and the answer with it"
 memcli edit db/choice --set raw="We chose PostgreSQL because of its extensions." --quiet
-memcli test || echo "the step fails with $?"
+memcli check recall || echo "the step fails with $?"

@@ -22,7 +22,7 @@ memcli remember "The logo lives in assets/logo.svg." --path brand/logo
 echo "--- before a release"
 memcli recall "how do we release?" --include-raw --limit 3
 echo "--- under a heading"
-memcli search "canary" --under release
+memcli recall "canary" --under release
 echo "--- by kind"
 memcli recall --kind negative --json | jq -c '.sections[] | {path, summary_micro}'
 echo "--- why"

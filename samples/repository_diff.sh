@@ -35,4 +35,4 @@ echo "--- what happens on a time-out?"
 memcli recall "what happens when a page times out?" --limit 2
 echo "--- only the code"
 memcli recall "backoff" --kind diff --include-raw --limit 1 --json | jq -r '.raw[0].raw'
-memcli tree code
+memcli list --tree code

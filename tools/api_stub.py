@@ -5,10 +5,7 @@ from __future__ import annotations
 import inspect
 from pathlib import Path
 
-from memcli.api.memories import Memories
-from memcli.api.method import Method
-from memcli.api.sessions import Sessions
-from memcli.api.stores import Stores
+from memcli.api.method import Method, methods
 
 PATH = Path(__file__).parent.parent / "memcli" / "api" / "memory.pyi"
 HEAD = '''\
@@ -44,10 +41,7 @@ class Memory:
 
 def stub() -> str:
     """The text of the file."""
-    methods = [
-        method for kind in (Memories, Sessions, Stores) for method in vars(kind).values() if isinstance(method, Method)
-    ]
-    return HEAD + "".join(map(_method, methods))
+    return HEAD + "".join(map(_method, methods()))
 
 
 def _method(method: Method) -> str:

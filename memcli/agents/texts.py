@@ -35,7 +35,7 @@ before planning or changing code, when asked why something is as it is, and afte
 Recall:
 - `memcli recall "why PostgreSQL?"` answers a question; `--kind negative` or `--under PATH` narrows it.
 - `git diff HEAD | memcli recall --from-diff -` lists what is known about the change; `memcli guard` checks staged changes.
-- `memcli get ID` prints a memory in full, `memcli tree` shows all paths. Cite memories by id.
+- `memcli get ID` prints a memory in full, `memcli list --tree` shows all paths. Cite memories by id.
 
 Record, one self-contained fact at a time, with its reason:
 - `memcli remember "We chose X over Y because Z." --kind decision --anchor src/file.py::Name`

@@ -6,16 +6,38 @@ import logging
 import os
 from collections.abc import Callable
 from os import PathLike
-from types import TracebackType
-from typing import Self
+from types import MethodType, TracebackType
+from typing import Any, Self
 
-from memcli.api.memories import Memories
-from memcli.api.sessions import Sessions
-from memcli.api.stores import Stores
+from memcli.api.method import Method, find_method, methods
 from memcli.cli.calls import Calls
 
 
-class Memory(Memories, Sessions, Stores):
+class _Bound:
+    """The method of a verb as an attribute of the class: bound to the memory that it is taken from."""
+
+    def __init__(self, method: Method) -> None:
+        self._method = method
+
+    def __get__(self, memory: Memory | None, owner: type) -> Any:
+        return self._method if memory is None else MethodType(self._method, memory)
+
+
+class _WithMethods(type):
+    """A class with a method for each verb. The module of a verb is imported when its method is first used."""
+
+    def __getattr__(cls, name: str) -> Any:
+        method = None if name.startswith("_") else find_method(name)
+        if method is None:
+            raise AttributeError(f"{cls.__name__} has no method {name!r}")
+        setattr(cls, name, _Bound(method))
+        return method
+
+    def __dir__(cls) -> list[str]:
+        return sorted({*super().__dir__(), *(method.__name__ for method in methods())})
+
+
+class Memory(metaclass=_WithMethods):
     """The memory of a project: the store in `root`, by default the one that the working directory is in.
 
     Keep one for many calls: models, indexes and vectors are loaded once, and reread when the store changes, whoever
@@ -45,6 +67,13 @@ class Memory(Memories, Sessions, Stores):
         named = {"space": space, "freeze_clock": freeze_clock, "embedder": embedder, "backend": backend}
         told = logging.getLogger("memcli").info if note is None else note
         self.calls = Calls({"root": None if root is None else os.fspath(root), **named}, told)
+
+    def __getattr__(self, name: str) -> Any:
+        getattr(type(self), name)  # which adds the method to the class
+        return object.__getattribute__(self, name)
+
+    def __dir__(self) -> list[str]:
+        return dir(type(self))
 
     def close(self) -> None:
         """Close the indexes that are kept open. The memory can still be used."""

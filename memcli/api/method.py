@@ -4,45 +4,54 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
-from functools import cached_property
-from types import MethodType
-from typing import Any, Protocol
+from contextlib import suppress
+from keyword import iskeyword
+from typing import Any
 
 from memcli.cli.binding import parameters
-from memcli.cli.calls import Calls, find_verb
-from memcli.cli.options import REQUIRED, Field
-from memcli.cli.verb import Verb
-
-Object = dict[str, Any]
-Objects = list[dict[str, Any]]
+from memcli.cli.options import ASSIGNMENT, FILE, JSON, PAIRS, REQUIRED, WEIGHTS, Field
+from memcli.cli.verb import Verb, all_verbs, find_verb
 
 _ON_STREAMS = re.compile(r"; (?:without it, or with )?`-`,? reads? standard input")
 
 
-class Caller(Protocol):
-    """What a method belongs to."""
+def method_name(verb: str) -> str:
+    """The name of the method of a verb: `session_start` for `session start`, `import_` for `import`."""
+    name = verb.replace(" ", "_").replace("-", "_")
+    return f"{name}_" if iskeyword(name) else name
 
-    calls: Calls
+
+def find_method(name: str) -> Method | None:
+    """The method of this name; None if no verb has it. Imports the module of the verb."""
+    words = name.removesuffix("_").split("_")
+    for count in range(1, len(words) + 1):
+        verb = " ".join(filter(None, ["-".join(words[:count]), "-".join(words[count:])]))
+        with suppress(LookupError):
+            found = find_verb(verb)
+            return Method(found) if found.example and method_name(found.name) == name else None
+    return None
+
+
+def methods() -> list[Method]:
+    """The methods of all verbs that have one, in alphabetical order."""
+    return sorted((Method(verb) for verb in all_verbs() if verb.example), key=lambda method: method.__name__)
 
 
 class Method:
-    """A command as a method. Its parameters are the fields that the command declares, and `space`."""
+    """A verb as a method. Its parameters are the fields that the verb declares, and `space`."""
 
-    def __init__(self, function: Callable[..., Any], name: str) -> None:
-        self.function, self.name, self.text = function, name, inspect.getdoc(function) or ""
-        self.__name__, self.__qualname__ = function.__name__, function.__qualname__
-        self.__module__ = function.__module__
-
-    @cached_property
-    def verb(self) -> Verb:
-        """The command. Its module is imported when it is first used."""
-        return find_verb(self.name)
+    def __init__(self, verb: Verb) -> None:
+        self.verb = verb
+        self.__name__ = method_name(verb.name)
+        self.__qualname__ = f"Memory.{self.__name__}"
+        self.__module__ = "memcli.api.memory"
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]
-        told = [f"    {name}: {_help(field)}" for name, field in parameters(self.verb).items()]
-        return "\n".join([self.text, "", "Parameters:", *told, "    space: The space to use, for this call."])
+        summary = self.verb.text.partition("\n\n")[0]
+        parameters_ = [f"    {name}: {_help(field)}" for name, field in parameters(self.verb).items()]
+        text = [summary, "", self.verb.example, "", "Parameters:", *parameters_]
+        return "\n".join([*text, "    space: The space to use, for this call."])
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -50,17 +59,10 @@ class Method:
         own = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
         own += [_parameter(field) for field in sorted(fields.values(), key=lambda field: not field.is_argument)]
         space = inspect.Parameter("space", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="str | None")
-        return inspect.Signature([*own, space], return_annotation=inspect.signature(self.function).return_annotation)
+        return inspect.Signature([*own, space], return_annotation=self.verb.about.returns)
 
-    def __get__(self, memory: Caller | None, owner: type) -> Any:
-        return self if memory is None else MethodType(self, memory)
-
-    def __call__(self, memory: Caller, /, *arguments: Any, **options: Any) -> Any:
+    def __call__(self, memory: Any, /, *arguments: Any, **options: Any) -> Any:
         return memory.calls.run(self.verb, arguments, options)
-
-
-def command(name: str) -> Callable[[Callable[..., Any]], Any]:
-    return lambda function: Method(function, name)
 
 
 def _parameter(field: Field) -> inspect.Parameter:
@@ -76,14 +78,14 @@ def _parameter(field: Field) -> inspect.Parameter:
 def _annotation(field: Field) -> str:
     """The type of the values of a field, as `memory.pyi` writes it."""
     name = field.type.__name__
-    if field.metavar == "FILE":
+    if field.kind == FILE:
         name = "str | PathLike[str]" if field.is_argument and field.many else "Input"
-    elif field.metavar == "JSON":
+    elif field.kind == JSON:
         name = "str | Mapping[str, Any]"
-    elif field.metavar == "NAME=X":
+    elif field.kind == WEIGHTS:
         name = "str | Mapping[str, float]"
     if field.many and not field.is_argument:
-        name = "str | Sequence[str]" + (" | Mapping[str, Any]" if "=" in field.metavar else "")
+        name = "str | Sequence[str]" + (" | Mapping[str, Any]" if field.kind in (ASSIGNMENT, PAIRS) else "")
     return f"{name} | None" if field.default is None and not field.many else name
 
 

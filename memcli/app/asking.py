@@ -74,8 +74,9 @@ def ask(query: Query, place: Place) -> Ranking:
     """What the ranker of the place says to the query, without what scores less than it wants."""
     if query.topic.strip():
         ranking = place.ranker.rank(query, place.view)
-    else:  # without a topic kinds, times or ids can be listed; nothing at all is no question
-        ranking = _all(query, place.view) if query.kinds or query.changed_since or query.ids else Ranking()
+    else:  # nothing at all is no question
+        lists = query.lists_all or query.kinds or query.changed_since or query.ids
+        ranking = _all(query, place.view) if lists else Ranking()
     if query.min_score is not None:
         ranking = replace(ranking, hits=tuple(hit for hit in ranking.hits if hit.score >= query.min_score))
     return ranking

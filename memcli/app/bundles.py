@@ -106,7 +106,7 @@ def export_space(
         places = "1 place has" if count == 1 else f"{count} places have"
         raise RefusedError(
             f"{places} secrets in the export of space {name!r}",
-            "`memcli scan` shows where; --redact exports without them",
+            "`memcli check secrets` shows where; --redact exports without them",
         )
     return seal(clean, part, sign)
 

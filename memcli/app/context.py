@@ -103,7 +103,9 @@ def _query(asked: Asked, talk: _Talk, now: str) -> Query:
     earlier = list(talk.asked)
     topic = asked.query or (earlier.pop().text if earlier else "")
     if not topic.strip():
-        raise UsageError("no query", 'give one: memcli context "how do we deploy?", or a session in which a user asks')
+        raise UsageError(
+            "no query", 'give one: memcli session context "how do we deploy?", or a session in which a user asks'
+        )
     if earlier and earlier[-1].text == topic:
         earlier.pop()
     said = [message.text for message in reversed(talk.recent) if message.role != "tool" and message.text != topic]

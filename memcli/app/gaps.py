@@ -63,7 +63,7 @@ def _find(gaps: Sequence[Gap], ref: str) -> Gap:
     for gap in gaps:
         if gap.key[1] == key:
             return gap
-    raise NotFoundError(f"no gap {ref[:80]!r}", "`memcli gaps` lists them with their numbers")
+    raise NotFoundError(f"no gap {ref[:80]!r}", "`memcli feedback gaps` lists them with their numbers")
 
 
 def review(workspace: Workspace, since: str = "") -> Reviewed:

@@ -63,7 +63,7 @@ class LinkedStore:
         except (MemcliError, OSError) as error:
             self._warn(
                 f"removed, but links to it from other spaces are left: {reason(error)}; "
-                "`memcli fsck --repair` removes them"
+                "`memcli check store --repair` removes them"
             )
 
     def _linking(self, space: str) -> Iterator[str]:

@@ -217,4 +217,4 @@ def _shown(workspace: Workspace, space: str, memory: Memory) -> Memory:
 def nothing_under(workspace: Workspace, path: str) -> NotFoundError:
     """The error for a path that no memory is at or below."""
     names = " and ".join(repr(name) for name in workspace.asked_spaces)
-    return NotFoundError(f"nothing at {path!r} in space {names}", "`memcli tree` shows the paths")
+    return NotFoundError(f"nothing at {path!r} in space {names}", "`memcli list --tree` shows the paths")

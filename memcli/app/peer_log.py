@@ -150,5 +150,5 @@ def _is_past(time: object, now: str) -> bool:
 def _unbelievable(space: str, why: str) -> CorruptError:
     return CorruptError(
         f"the audit log of space {space!r} in the other store {why}",
-        "nothing was erased; see `memcli audit --verify` there, and ask its administrator; --as-new merges without it",
+        "nothing was erased; see `memcli store audit --verify` there, and ask its administrator; --as-new merges without it",
     )

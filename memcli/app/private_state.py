@@ -125,7 +125,8 @@ def _export_spaces(workspace: Workspace, *, redact: bool) -> dict[str, str]:
     if found and not redact:
         places = "1 place has" if found == 1 else f"{found} places have"
         raise RefusedError(
-            f"{places} secrets in the private state", "`memcli scan` shows where; --redact exports without them"
+            f"{places} secrets in the private state",
+            "`memcli check secrets` shows where; --redact exports without them",
         )
     return parts
 

@@ -76,7 +76,7 @@ def find_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
     found = [memory for _, memories in _trashed(workspace, refs, skipped.append) for memory in memories]
     if skipped and not found:
         what = f"cannot look for {', '.join(refs)} in the whole trash: {'; '.join(skipped)}"
-        raise StoreError(what, "`memcli fsck` lists what is damaged")
+        raise StoreError(what, "`memcli check store` lists what is damaged")
     return found
 
 

@@ -135,7 +135,9 @@ def _all_runs(workspace: Workspace) -> Iterator[list[Run]]:
     except NotFoundError as error:
         if not skipped:
             raise
-        raise StoreError(f"{error.message}; {'; '.join(skipped)}", "`memcli fsck` lists what is damaged") from None
+        raise StoreError(
+            f"{error.message}; {'; '.join(skipped)}", "`memcli check store` lists what is damaged"
+        ) from None
     for problem in skipped:
         workspace.warn(problem)
 

@@ -152,7 +152,9 @@ def _check_clean(source: Workspace, space: Space) -> None:
     _, count = source.redactor.clean_space(space)
     if count:
         places = "1 place has" if count == 1 else f"{count} places have"
-        raise RefusedError(f"{places} secrets in space {space.name!r}", "`memcli scan` shows where; redact them first")
+        raise RefusedError(
+            f"{places} secrets in space {space.name!r}", "`memcli check secrets` shows where; redact them first"
+        )
 
 
 def _planned(space: Space, before: Space, mode: str) -> Space:
@@ -198,7 +200,7 @@ def _missing_entries(source: Workspace, target: Workspace, name: str, mode: str)
     if log.broken:
         raise CorruptError(
             f"the audit log of space {name!r} is broken at line {log.broken}",
-            "see `memcli audit --verify` in that store",
+            "see `memcli store audit --verify` in that store",
         )
     if log.gap:
         target.warn(f"the audit log of space {name!r} is copied as it stands: {log.gap}")
@@ -242,7 +244,7 @@ def _verified(stored: Space, wanted: Space) -> str:
     if data != encode_space(wanted):
         raise StoreError(
             f"space {wanted.name!r} in the target is not what was copied: somebody wrote to it",
-            "run the command again; if that does not help, check both stores with `memcli fsck`",
+            "run the command again; if that does not help, check both stores with `memcli check store`",
         )
     return sha256(data).hexdigest()
 

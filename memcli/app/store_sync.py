@@ -108,7 +108,7 @@ class _Sync:
         ours, theirs = load_space(self._local.store, self._name), self._load_theirs()
         log = self._their_log()  # after the space, so that it tells of all that is there
         known = self._known(log, theirs)
-        with from_elsewhere("`memcli fsck` lists all that is wrong"):
+        with from_elsewhere("`memcli check store` lists all that is wrong"):
             sound(ours, known)
         if self._purge(log, ours, theirs):
             return None
@@ -209,7 +209,7 @@ class _Sync:
         if lost or (is_last and replace(stored, objects=()) != replace(sent.space, objects=())):
             raise StoreError(
                 f"the other store did not keep {_listed(lost) if lost else 'the policy and metadata'} as sent",
-                "nothing was received; check that store with `memcli fsck`, then run the command again",
+                "nothing was received; check that store with `memcli check store`, then run the command again",
             )
 
     def _check_deletions(self, count: int, space: Space, where: str) -> None:

@@ -115,6 +115,11 @@ def _triggered(workspace: Workspace, space: str) -> list[Memory]:
     return sorted((m for m in shown if m.kind in TRIGGERED_KINDS or m.enforce), key=lambda m: (m.path, m.id))
 
 
+def enforced(workspace: Workspace, space: str) -> Sequence[Memory]:
+    """The current memories of a space that make `guard` fail."""
+    return _current(workspace, space, "enforce", lambda memory: memory.enforce)
+
+
 def _current(workspace: Workspace, space: str, name: str, has: Callable[[Memory], bool]) -> Sequence[Memory]:
     """The current memories that have what is in the field `name`, as it may be shown."""
     with closing(workspace.store.open(space)) as snapshot:

@@ -57,7 +57,7 @@ def embed_later(session: Session, workspace: Workspace) -> bool:
         return False
     space = session.options["space"]
     chosen = [*([f"--space={space}"] if space else []), *(["--offline"] if session.options["offline"] else [])]
-    start(["index", "embed", "--background", f"--root={workspace.root}", *chosen])
+    start(["store", "index", "embed", "--background", f"--root={workspace.root}", *chosen])
     return True
 
 
@@ -91,7 +91,7 @@ def upkeep_later(session: Session, workspace: Workspace) -> bool:
 
     with suppress(MemcliError):  # the recall has been answered
         if is_due(workspace):
-            start(["maintain", "--background", f"--root={workspace.root}"])
+            start(["store", "maintain", "--background", f"--root={workspace.root}"])
             return True
     return False
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memcli.cli.options import REQUIRED, Field
+from memcli.cli.options import ASSIGNMENT, FILE, JSON, PAIRS, REQUIRED, WEIGHTS, Field
 from memcli.codec.canonical import encode_line
 from memcli.errors import UsageError
 
@@ -96,17 +96,17 @@ class _Given:
 
     def _structured(self, value: Any) -> str:
         """A value that the command line takes as text: JSON, `name=number` pairs, or what is in a file."""
-        if self._field.metavar == "JSON" and isinstance(value, Mapping):
+        if self._field.kind == JSON and isinstance(value, Mapping):
             return encode_line(dict(value)).decode()
-        if self._field.metavar == "NAME=X" and isinstance(value, Mapping):
+        if self._field.kind == WEIGHTS and isinstance(value, Mapping):
             return ",".join(f"{name}={number}" for name, number in value.items())
-        if self._field.metavar == "FILE":
+        if self._field.kind == FILE:
             self.stream = _contents(value)
             return "-"
         raise self._wrong(value)
 
     def _mapping(self, value: Mapping[str, Any]) -> Any:
-        if "=" not in self._field.metavar:
+        if self._field.kind not in (ASSIGNMENT, PAIRS, WEIGHTS):
             raise self._wrong(value)
         return dict(value)
 

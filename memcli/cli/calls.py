@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from memcli.cli.binding import bind
 from memcli.cli.console import called
 from memcli.cli.options import CommonOptions
 from memcli.cli.output import Output, as_error, on_one_line
-from memcli.cli.verb import Group, Session, Verb, module_of
+from memcli.cli.verb import Session, Verb
 from memcli.codec.canonical import encode_line
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
 from memcli.errors import MemcliError, NotFoundError, RefusedError, UsageError
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 _MODEL_SECONDS = 5.0
 """So long a question waits for the model."""
-_RANKING = ("recall", "search", "context")
+_RANKING = ("recall", "session context")
 
 
 class _Line:
@@ -241,15 +240,3 @@ class _Values(Output):
 
     def note(self, text: str) -> None:
         self._tell(text)
-
-
-def find_verb(name: str) -> Verb:
-    """The verb of a name such as `recall` or `space list`."""
-    first, _, second = name.partition(" ")
-    module = importlib.import_module(f"memcli.cli.commands.{module_of(first)}")
-    own = first.replace("-", "_")
-    names = ("command", own, f"{own}_")
-    found = next(
-        verb for n in names if isinstance(verb := getattr(module, n, None), (Verb, Group)) and verb.name == first
-    )
-    return found.verbs[second] if isinstance(found, Group) else found

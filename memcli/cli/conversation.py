@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from memcli.cli.options import REQUIRED, Options, argument, flag, option
-from memcli.cli.semantics import asks_model
 from memcli.cli.verb import Session
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.conversation import ACTIVE, PAUSED, STATES
@@ -51,9 +50,15 @@ def end(session: Session, options: EndOptions) -> None:
     fails, the local layer does so. The last messages are sent, and summaries of those before them, without secrets.
 
     Example: memcli session end --outcome "Login takes 400 ms now"
+
+    >>> session = memory.session_start(title='Prices')['id']
+    >>> _ = memory.session_add(session, 'We decided to store prices in cents because floats lose money.')
+    >>> [fact['status'] for fact in memory.session_end(session)['promoted']]
+    ['proposed']
     """
     from memcli.app.gaps import Reviewed, review
     from memcli.app.session_end import end as end_session
+    from memcli.cli.semantics import asks_model
     from memcli.render.gaps import reviewed_lines
     from memcli.render.session_end import ended_lines
 
@@ -68,7 +73,11 @@ def end(session: Session, options: EndOptions) -> None:
 
 
 def arc(session: Session, options: OneOptions) -> None:
-    """Show the course of a session: its episodes at the beginning, in the middle and at the end, and the key moments."""
+    """Show the course of a session: its episodes at the beginning, in the middle and at the end, and the key moments.
+
+    >>> memory.session_arc(memory.session_start()['id'])['key_moments']
+    []
+    """
     from memcli.app.session_end import read_arc
     from memcli.render.session_end import arc_lines, arc_to_json
 
@@ -91,8 +100,14 @@ def facts(session: Session, options: FactsOptions) -> None:
     to do. Questions, offers, hypotheses and what was taken back later are none.
 
     Example: memcli session facts --from transcript.jsonl --json
+
+    >>> session = memory.session_start()['id']
+    >>> _ = memory.session_add(session, 'We decided to store prices in cents because floats lose money.')
+    >>> [fact['kind'] for fact in memory.session_facts(session)]
+    ['decision']
     """
     from memcli.app.session_end import read_facts
+    from memcli.cli.semantics import asks_model
     from memcli.render.session_end import fact_lines
 
     if options.from_ is not None:
@@ -127,8 +142,14 @@ def promote(session: Session, options: PromoteOptions) -> None:
     """Remember facts of a session.
 
     Example: memcli session promote ses_4fk2xw3h2lq7#12.1
+
+    >>> session = memory.session_start()['id']
+    >>> _ = memory.session_add(session, 'We decided to store prices in cents because floats lose money.')
+    >>> memory.session_promote(f'{session}#1.1')[0]['status']
+    'created'
     """
     from memcli.app.session_end import promote as promote_facts
+    from memcli.cli.semantics import asks_model
 
     workspace = session.open(semantic=options.semantic, model=options.model)
     outcomes = promote_facts(workspace, options.facts, asks=asks_model(workspace, options))
@@ -148,6 +169,9 @@ def topic(session: Session, options: TopicOptions) -> None:
     """Tell whether a prompt changes the topic of the one before it, by meaning and words, and why.
 
     Example: memcli session topic "add a retry to the upload" "and the download?"
+
+    >>> memory.session_topic('add a retry to the upload', 'and the download?')['changed']
+    False
     """
     from memcli.app.session_topic import session_topic
     from memcli.embed import EMBEDDERS
@@ -176,6 +200,9 @@ def sync(session: Session, options: SyncOptions) -> None:
     """Take in the sessions of agents that their hooks reported, and finish what was interrupted.
 
     The hooks that `memcli agent install` sets up start this in the background when a session begins or ends.
+
+    >>> memory.session_sync()['imported']
+    []
     """
     from memcli.cli.transcripts import sync_spool
 

@@ -98,8 +98,8 @@ def _look_for_secrets(session: Session, workspace: Workspace) -> dict[str, Json]
     if leaks:
         files = ", ".join(sorted({leak.file for leak in leaks}))
         sys.stderr.write(
-            f"memcli: {len(leaks)} secret{'s' if len(leaks) > 1 else ''} in {files}; `memcli scan` lists the secrets, "
-            "`memcli scan --history` those in the history\n"
+            f"memcli: {len(leaks)} secret{'s' if len(leaks) > 1 else ''} in {files}; `memcli check secrets` lists the secrets, "
+            "`memcli check secrets --history` those in the history\n"
         )
     return {"outcome": "warned" if leaks else "no secrets", "secrets": len(leaks)}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -14,7 +13,7 @@ from typer.core import TyperGroup
 from memcli import __version__
 from memcli.cli.options import REQUIRED, CommonOptions, Field, fill_bare
 from memcli.cli.output import guarded
-from memcli.cli.verb import MODULES, Group, Verb, module_of
+from memcli.cli.verb import ALIASES, Group, Verb, find, names
 from memcli.errors import UsageError
 
 HELP = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
@@ -25,12 +24,18 @@ def make_command(verb: Verb | Group) -> Any:
     """The Typer command, or group of commands."""
     if isinstance(verb, Group):
         app = typer.Typer(
-            name=verb.name, help=verb.help, add_completion=False, rich_markup_mode=None, no_args_is_help=True,
+            name=verb.name, help=verb.text, cls=TyperGroup if verb.default is None else _WithDefault,
+            add_completion=False, rich_markup_mode=None, no_args_is_help=verb.default is None,
             pretty_exceptions_enable=False, context_settings=HELP,
         )  # fmt: skip
         for name, below in verb.verbs.items():
-            app.command(name, context_settings=HELP)(_function(below))
-        return typer.main.get_group(app)
+            app.command(name, context_settings=HELP, short_help=below.about.line or None)(_function(below))
+        if verb.default is not None:
+            app.command(_DEFAULT, context_settings=HELP, hidden=True)(_function(verb.default))
+        group: Any = typer.main.get_group(app)
+        if verb.default is not None:
+            group.default = group.commands[_DEFAULT]
+        return group
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.command(verb.name, context_settings=HELP)(_function(verb))
     return typer.main.get_command(app)
@@ -59,7 +64,7 @@ def _function(verb: Verb) -> Callable[..., None]:
     ]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    run.__doc__ = verb.function.__doc__
+    run.__doc__ = verb.text
     return run
 
 
@@ -99,124 +104,95 @@ def _parameter(field: Field) -> inspect.Parameter:
     )
 
 
-# Each verb has a module `commands/<verb>.py` that defines `command`, which may be a group, unless MODULES names another.
-# The verbs of a row share a line of the help.
-COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
-    "Start": (
-        {"init": "create a store in this repository"},
-        {"demo": "take a guided tour", "doctor": "check the installation, the model and the store"},
-    ),
-    "Every day": (
-        {"remember": "store a memory from text, a file, a pipe or JSON"},
-        {"recall": "print the memories that best answer a question, ready for a prompt"},
-        {"search": "search the memories under a heading"},
-        {"get": "print memories in full", "list": "list memories", "tree": "show the tree of paths"},
-        {"browse": "browse memories in a full-screen terminal interface"},
-        {"session": "record, import and read conversations"},
-        {"context": "assemble a context window within a token budget"},
-    ),
-    "Manage": (
-        {"edit": "change the text or fields of a memory", "tag": "add or remove tags"},
-        {"link": "link two memories", "unlink": "remove links"},
-        {"graph": "show what memories are linked to"},
-        {"pin": "rank memories first in recall", "unpin": "unpin memories"},
-        {"forget": "exclude memories from recall, or delete them"},
-        {"feedback": "say whether recalled memories helped", "gaps": "list questions that nothing answers"},
-        {"maintain": "apply feedback, archive what is of no use, link, tag and merge"},
-        {"gc": "delete expired memories", "restore": "restore deleted memories"},
-        {"inbox": "review proposed memories", "trust": "accept a cloned store, imports or memories"},
-        {"off": "stop hooks, watch and agents in this clone", "on": "start them again"},
-    ),
-    "Import and export": (
-        {"ingest": "ingest files or commits", "watch": "ingest changes continuously"},
-        {"hook": "ingest commits automatically with git hooks"},
-        {"agent": "connect coding agents to the memory", "mcp": "serve it to them over MCP"},
-        {"serve": "serve it over HTTP, with a web inspector"},
-        {"import": "import an export, or another tool's memory", "export": "export a space"},
-        {"store": "copy a store, or sync it with a team's server"},
-    ),
-    "Inspect": (
-        {"diff": "show how memories changed since a commit", "blame": "show which commit changed each field"},
-        {"guard": "check a change against memories", "verify": "check memories against the code"},
-        {"test": "test what recall answers"},
-        {"audit": "show who changed what, and when", "scan": "scan for secrets"},
-        {"fsck": "check the store for damage and repair it", "fmt": "format space files"},
-        {"space": "create, list, configure and delete spaces"},
-        {"provider": "list and check language models, and what they cost"},
-        {"metrics": "print metrics for Prometheus"},
-        {"index": "show or rebuild the cache", "stats": "show counts and sizes"},
-        {"schema": "print the JSON Schema of stored data"},
-        {"completions": "print a shell completion script"},
-    ),
-}
-# Commands that other programs call; the overview omits them.
-CALLED = {"merge-driver": "merge two versions of a space file; called by git"}
-ALIASES = {"show": "get", "add": "remember", "rm": "forget"}
-VERBS = {
-    name: f"{text[0].upper()}{text[1:]}."
-    for row in (*(row for rows in COMMANDS.values() for row in rows), CALLED)
-    for name, text in row.items()
-}
-
 # Names from other tools, mapped to the commands that do the same here.
 _ELSEWHERE = {
     **dict.fromkeys(("delete", "remove", "del", "purge"), ("forget",)),
     **dict.fromkeys(("save", "new", "create", "note", "put"), ("remember",)),
-    **dict.fromkeys(("find", "grep", "query", "ask"), ("recall", "search")),
+    **dict.fromkeys(("find", "grep", "query", "ask"), ("recall",)),
     **dict.fromkeys(("cat", "view", "print", "read"), ("get",)),
     **dict.fromkeys(("set", "update", "change", "modify", "mv", "move", "rename"), ("edit",)),
     **dict.fromkeys(("undo", "recover", "undelete"), ("restore",)),
-    **dict.fromkeys(("status", "info"), ("stats", "doctor")),
-    **dict.fromkeys(("log", "history"), ("blame", "audit")),
+    **dict.fromkeys(("stats", "info"), ("status", "doctor")),
+    **dict.fromkeys(("log", "history"), ("blame", "store audit")),
     **dict.fromkeys(("conversation", "chat", "sessions", "transcript"), ("session",)),
-    "ls": ("list",), "untag": ("tag",), "check": ("guard", "fsck"), "tui": ("browse",), "completion": ("completions",),
+    **dict.fromkeys(("tag", "untag"), ("edit --tag", "edit --untag")),
+    **dict.fromkeys(("verify", "test", "scan", "fsck"), ("check",)),
+    **dict.fromkeys(("fmt", "audit", "maintain", "index", "sync", "copy"), ("store",)),
+    "ls": ("list",), "tree": ("list --tree",), "unpin": ("pin --remove",), "unlink": ("link --remove",),
+    "search": ("recall --under",), "context": ("session context",), "gaps": ("feedback gaps",),
+    "tui": ("browse",), "completion": ("completions",),
 }  # fmt: skip
 
-EPILOG = """\
-  memcli remember "We chose PostgreSQL because of JSONB" --kind decision
-  memcli recall "which database?"
-  git diff --stat | memcli remember --path notes/today
 
-See `memcli COMMAND --help`. All commands accept -s/--space, --root, --json, -q,
---offline and --freeze-clock. Aliases: `show` for get, `add` for remember, `rm`
-for forget."""
-
-
-class Verbs(TyperGroup):
-    """The group of all verbs. A verb's module is imported only when the verb is called."""
+class Commands(TyperGroup):
+    """The group of all commands. A command's module is imported only when it is called."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        return [*VERBS, *ALIASES]
+        return [*names(), *ALIASES]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        name = ALIASES.get(cmd_name, cmd_name)
-        return load_command(name) if name in VERBS else None
+        return load_command(ALIASES.get(cmd_name, cmd_name))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args and args[0] not in VERBS and args[0] not in ALIASES and not args[0].startswith("-"):
-            from difflib import get_close_matches
-
-            close = _ELSEWHERE.get(args[0].lower()) or get_close_matches(args[0].lower(), [*VERBS, *ALIASES], 2)
-            hint = f"did you mean {' or '.join(close)}?" if close else "`memcli --help` lists all commands"
-            raise UsageError(f"no command {args[0]!r}", hint)
+        if args and not args[0].startswith("-") and find(ALIASES.get(args[0], args[0])) is None:
+            raise unknown_command(args[0])
         return super().resolve_command(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
-        formatter.write("memcli: the structured memory of a project\n\nUsage: memcli COMMAND [ARGUMENTS]\n")
-        for title, rows in COMMANDS.items():
-            formatter.write(f"\n{title}\n")
-            for row in rows:
-                text = "; ".join(row.values())
-                formatter.write(f"  {', '.join(row):<16} {text[0].upper()}{text[1:]}.\n")
-        formatter.write(f"\n{EPILOG}\n")
+        from memcli.cli.help import first_help
+
+        formatter.write(first_help())
+
+
+def unknown_command(name: str) -> UsageError:
+    """The error for a command that there is none of, with the commands that may be meant."""
+    from difflib import get_close_matches
+
+    known = [*names(), *ALIASES]
+    close = _ELSEWHERE.get(name.lower()) or get_close_matches(name.lower(), known, 2)
+    hint = f"did you mean {' or '.join(close)}?" if close else "`memcli help all` lists all commands"
+    return UsageError(f"no command {name!r}", hint)
+
+
+class _WithDefault(TyperGroup):
+    """A group whose default command runs, and is explained, where none of the others is named."""
+
+    default: Any = None
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        asks_help = args[:1] in (["--help"], ["-h"])
+        if not asks_help and args[:1] != [] and args[0] in self.commands:
+            return super().parse_args(ctx, args)
+        return super().parse_args(ctx, args if asks_help else [_DEFAULT, *args])
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        own = self.default.context_class(self.default, ctx.parent, info_name=ctx.info_name)
+        self.default.format_help(own, formatter)
+        self.format_commands(ctx, formatter)
+
+
+_DEFAULT = "default"
+"""The name under which Typer knows the default command of a group."""
 
 
 @cache
 def load_command(name: str) -> Any:
-    """The Typer command built from the declarations of its module."""
-    own = name.replace("-", "_")
-    module = importlib.import_module(f"memcli.cli.commands.{module_of(name)}")
-    return make_command(getattr(module, f"{own}_" if own == "list" else own) if name in MODULES else module.command)
+    """The Typer command of this name, or None."""
+    found = find(name)
+    return None if found is None else make_command(found)
+
+
+def help_of(words: Sequence[str]) -> str:
+    """The help of a command. Raises UsageError for one that there is none of."""
+    command, context = build(), None
+    for word in words:
+        context = command.context_class(command, context, info_name=command.name)
+        name = ALIASES.get(word, word) if context.parent is None else word
+        below = command.get_command(context, name) if hasattr(command, "get_command") else None
+        if below is None:
+            raise unknown_command(word)
+        command = below
+    return str(command.get_help(command.context_class(command, context, info_name=words[-1])))
 
 
 def _version(value: bool) -> None:
@@ -236,7 +212,7 @@ def build() -> Any:
     """The whole command tree."""
     app = typer.Typer(
         name="memcli",
-        cls=Verbs,
+        cls=Commands,
         callback=_root,
         add_completion=False,
         rich_markup_mode=None,
@@ -249,12 +225,8 @@ def build() -> Any:
 
 def _filled(args: Sequence[str]) -> list[str]:
     """The command line with the values of flags that need none."""
-    name = ALIASES.get(args[0], args[0]) if args else ""
-    if name in VERBS and name not in MODULES:
-        verb = importlib.import_module(f"memcli.cli.commands.{module_of(name)}").command
-        if isinstance(verb, Verb):
-            return fill_bare(args, verb.options.FIELDS)
-    return list(args)
+    verb = find(ALIASES.get(args[0], args[0])) if args and not args[0].startswith("-") else None
+    return fill_bare(args, verb.options.FIELDS) if isinstance(verb, Verb) else list(args)
 
 
 def main(args: Sequence[str]) -> int:

@@ -22,41 +22,63 @@ LARGEST = (1 << 53) - 1
 """The largest whole number that is taken where no other limit is set: every JSON parser reads it exactly."""
 
 
+TEXT, CHOICE, NUMBER, TIME, FILE, FOLDER = "text", "choice", "number", "time", "file", "folder"
+MEMORY, LINK, PATH, SPACE, SESSION, TAG, KIND = "memory", "link", "path", "space", "session", "tag", "kind"
+JSON, ASSIGNMENT, PAIRS, WEIGHTS = "json", "assignment", "pairs", "weights"
+_OF_METAVAR = {
+    **dict.fromkeys(("0..1", "0..2", "MS", "N", "PORT", "SECONDS", "TOKENS", "X"), NUMBER),
+    **dict.fromkeys(("DAY", "TIME"), TIME),
+    **dict.fromkeys(("DIR", "FROM", "TO", "URL"), FOLDER),
+    **dict.fromkeys(("FIELD=JSON", "FIELD=VALUE"), ASSIGNMENT),
+    **dict.fromkeys(("ID|PATH", "ID|PATH|NUMBER"), MEMORY),
+    **dict.fromkeys(
+        (
+            "AGENT", "ARGUMENT", "COMMAND", "CURRENT", "DIGEST", "FACT", "FIELD", "FORMAT", "HOOK", "ID", "NAME", "PATTERN",
+            "PREVIOUS", "PROVIDER:MODEL", "QUERY", "RANGE", "REV", "RUN", "SEASON", "SOURCE", "TASK", "TEXT", "TOPIC",
+            "TOPIC|NUMBER", "TRIGGER", "token ACTION",
+        ),
+        TEXT,
+    ),
+    "FILE": FILE, "JSON": JSON, "KIND": KIND, "NAME=VALUE": PAIRS, "NAME=X": WEIGHTS, "PATH": PATH, "RELATION:ID": LINK,
+    "SESSION": SESSION, "SPACE": SPACE, "SPACE|FILE": SPACE, "TAG": TAG,
+}  # fmt: skip
+
+
+def kind_of(metavar: str) -> str:
+    """What a value is, by its name in the help. Raises LookupError for a name that nothing is known of."""
+    name = metavar.strip("[].")
+    found = _OF_METAVAR.get(name) or (CHOICE if "|" in name or name.islower() else "")
+    if not found:
+        raise LookupError(f"add {name!r} to the kinds of options, or declare the option with kind=")
+    return found
+
+
 class Field:
     """An option, or an argument, which has no flags.
 
-    `type` is str, int, float or bool (a flag without a value); with `many` the value is a list. `low` and `high` limit
-    numbers; `read` converts each word. `bare` is the value of a number that is not given after its flag. With `is_harmless`,
-    the configuration of a clone that nobody has accepted may set it: it names no file, program or model, hides nothing that
-    is not of the clone, and lifts no guard.
+    `type` is str, int, float or bool (a flag without a value); with `many` the value is a list. `kind` says what the value
+    is: a file, a memory, a time; by default the name in the help, `metavar`, says it. `low` and `high` limit numbers; `read`
+    converts each word. `bare` is the value of a number that is not given after its flag. With `is_harmless`, the
+    configuration of a clone that nobody has accepted may set it: it names no file, program or model, hides nothing that is
+    not of the clone, and lifts no guard.
     """
 
     __slots__ = (
-        "bare",
-        "default",
-        "flags",
-        "help",
-        "high",
-        "is_argument",
-        "is_harmless",
-        "low",
-        "many",
-        "metavar",
-        "name",
-        "read",
-        "type",
-    )
+        "bare", "default", "flags", "help", "high", "is_argument", "is_harmless", "kind", "low", "many", "metavar", "name",
+        "read", "type",
+    )  # fmt: skip
 
     def __init__(
         self, flags: tuple[str, ...] = (), type: type = str, default: Any = None, many: bool = False,  # noqa: A002
         metavar: str = "", help: str = "", low: float | None = None, high: float | None = None,  # noqa: A002
         is_argument: bool = False, read: Callable[[str], str] | None = None, bare: str = "",
-        is_harmless: bool = False,
+        is_harmless: bool = False, kind: str = "",
     ) -> None:  # fmt: skip
         self.name = ""
         self.flags, self.type, self.default, self.many = flags, type, default, many
         self.metavar, self.help, self.low, self.high = metavar, help, low, high
         self.is_argument, self.read, self.bare, self.is_harmless = is_argument, read, bare, is_harmless
+        self.kind = "" if type is bool else kind or kind_of(metavar)
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -234,7 +256,11 @@ class CommonOptions(Options):
     """What every verb takes."""
 
     space: str | None = option(
-        "--space", "-s", metavar="NAME", help="The space to use [default: main; readers also ask repo and journal]."
+        "--space",
+        "-s",
+        metavar="NAME",
+        kind=SPACE,
+        help="The space to use [default: main; readers also ask repo and journal].",
     )
     root: str | None = option(metavar="DIR", help="The store, or the folder that contains it.")
     json: bool = flag(help="Print the result as JSON.")

@@ -267,7 +267,7 @@ def _known(error: Exception) -> MemcliError | None:
     if isinstance(error, MemoryError):
         return StoreError("out of memory", "close other programs, or give memcli more (`ulimit -v`)")
     if type(error).__module__ == "sqlite3" and not os.environ.get("MEMCLI_DEBUG"):
-        return StoreError(f"the cache is damaged: {error}", "run `memcli index rebuild`; no memory is lost")
+        return StoreError(f"the cache is damaged: {error}", "run `memcli store index rebuild`; no memory is lost")
     if isinstance(error, OSError) and not os.environ.get("MEMCLI_DEBUG"):
         if isinstance(error, FileNotFoundError) and not error.filename:
             return NotFoundError("the working directory no longer exists", "change to an existing directory")
@@ -278,4 +278,8 @@ def _known(error: Exception) -> MemcliError | None:
 
 def _help_of(error: Any) -> str:
     context = getattr(error, "ctx", None)
-    return f"see `{context.command_path} --help`" if context is not None else "see `memcli --help`"
+    return (
+        f"see `{context.command_path.removesuffix(' default')} --help`"
+        if context is not None
+        else "see `memcli --help`"
+    )

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 from memcli.cli.binding import parameters
-from memcli.cli.calls import Calls, find_verb
+from memcli.cli.calls import Calls
+from memcli.cli.options import FILE
 from memcli.cli.output import as_error, shown
-from memcli.cli.verb import Verb
+from memcli.cli.verb import Verb, find_verb
 from memcli.errors import ChangedError, MemcliError, UsageError
 
 _LENGTH = 4
@@ -55,7 +56,7 @@ def answer(calls: Calls, name: str, options: Mapping[str, Any]) -> dict[str, Any
 def _check(verb: Verb, options: Mapping[str, Any]) -> None:
     """Raises UsageError for an option that would have this process read or write a file that a caller names."""
     for name, field in parameters(verb).items():
-        if field.metavar == "FILE" and isinstance(options.get(name), str):
+        if field.kind == FILE and isinstance(options.get(name), str):
             raise UsageError(f"{name} cannot be a file here", "send what is in it")
 
 

@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from keyword import iskeyword
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from memcli.app.workspace import Workspace
+from memcli.cli.declared import NOTHING, About
 from memcli.cli.options import CommonOptions, Field, Options, negations
 from memcli.cli.output import Output, ProgressBar, exit_code_of
 from memcli.errors import MemcliError, UsageError
+from memcli.model.roles import ROLES
 from memcli.ports.usage import Counters, Observer, Unobserved
 from memcli.settings import TABLES, Config
 
-# Verbs that share a module with others, each a function of its name.
-MODULES = {
-    **dict.fromkeys(("edit", "tag", "pin", "unpin"), "edit"),
-    **dict.fromkeys(("get", "list", "tree"), "lookup"),
-    **dict.fromkeys(("link", "unlink"), "links"),
-    **dict.fromkeys(("diff", "blame", "audit"), "history"),
-    **dict.fromkeys(("fsck", "fmt"), "repair"),
-    **dict.fromkeys(("schema", "completions"), "generated"),
-    **dict.fromkeys(("index", "stats"), "space"),
-    **dict.fromkeys(("off", "on"), "switch"),
-}
+if TYPE_CHECKING:
+    from memcli.app.workspace import Workspace
 
-
-def module_of(name: str) -> str:
-    """The module of a verb in `cli/commands/`."""
-    return MODULES.get(name) or name.replace("-", "_") + ("_" if iskeyword(name) else "")
-
-
-Opener = Callable[..., Workspace]
+Opener = Callable[..., "Workspace"]
 """Opens a workspace as `wiring.workspace.open_workspace` does."""
 
 
@@ -161,13 +148,43 @@ class Session:
 class Verb:
     """A command: `function(session, options)`, which returns the exit code, or None for 0.
 
-    Without options of its own, it is `function(session)`.
+    Without options of its own, it is `function(session)`. `about` is what everything but the parser knows of it.
     """
 
-    __slots__ = ("function", "name", "options")
+    __slots__ = ("about", "function", "name", "options")
 
-    def __init__(self, function: Callable[..., int | None], name: str, options: type[Options]) -> None:
-        self.function, self.name, self.options = function, name, options
+    def __init__(
+        self, function: Callable[..., int | None], name: str, options: type[Options], about: About = NOTHING
+    ) -> None:
+        self.function, self.name, self.options, self.about = function, name, options, about
+
+    @property
+    def text(self) -> str:
+        """What the command does, for its help."""
+        return self._documents()[0]
+
+    @property
+    def example(self) -> str:
+        """An example of the method of `memcli.Memory` that calls this; empty where there is no such method."""
+        return self._documents()[1]
+
+    def _documents(self) -> tuple[str, str]:
+        from inspect import cleandoc
+
+        text, mark, example = cleandoc(self.function.__doc__ or "").partition(">>>")
+        return text.rstrip(), f"{mark}{example}"
+
+    def role_for(self, options: Mapping[str, Any]) -> str | None:
+        """The role that a caller of `memcli serve` needs for a call with these options; None if it is not served."""
+        about = self.about
+        asked = [role for option, role in about.escalates.items() if self._has(options, option)]
+        return max(asked, key=ROLES.index) if asked else about.role
+
+    def _has(self, options: Mapping[str, Any], option: str) -> bool:
+        """Whether an option is given; `name=value`: whether it has this value."""
+        name, sign, value = option.partition("=")
+        given = options.get(name, self.options.FIELDS[name].unset)
+        return given == value if sign else bool(given)
 
     @property
     def negations(self) -> dict[str, Field]:
@@ -195,30 +212,92 @@ class Verb:
 
 
 class Group:
-    """A group of commands, in order of declaration."""
+    """A command with commands below it, in order of declaration. `default` runs when none of them is named."""
 
-    __slots__ = ("help", "name", "verbs")
+    __slots__ = ("about", "default", "name", "text", "verbs")
 
-    def __init__(self, name: str, help: str) -> None:  # noqa: A002
-        self.name, self.help = name, help
-        self.verbs: dict[str, Verb] = {}
+    def __init__(
+        self,
+        name: str,
+        text: str,
+        *below: Verb,
+        default: Verb | None = None,
+        about: About = NOTHING,
+    ) -> None:
+        self.name, self.text, self.default, self.about = name, text, default, about
+        if default is not None:
+            default.name = name
+        self.verbs = {verb.name.removeprefix(f"{name} "): verb for verb in below}
 
-    def verb(self, options: type[Options] = Options) -> Callable[[Callable[..., int | None]], Verb]:
-        """Adds a function to this group as a command."""
+    def verb(self, options: type[Options] = Options, **about: Any) -> Callable[[Callable[..., int | None]], Verb]:
+        """Adds a function to this group as the command of its name. `about` are fields of `About`."""
 
         def add(function: Callable[..., int | None]) -> Verb:
             name = function.__name__.rstrip("_")
-            self.verbs[name] = Verb(function, f"{self.name} {name}", options)
+            self.verbs[name] = Verb(function, f"{self.name} {name}", options, About(**about))
             return self.verbs[name]
 
         return add
 
 
-def verb(options: type[Options] = Options) -> Callable[[Callable[..., int | None]], Verb]:
-    """Turns a function into the command of its name; one named `command` is named after its module."""
+def verb(options: type[Options] = Options, **about: Any) -> Callable[[Callable[..., int | None]], Verb]:
+    """Turns a function into the command of its module: the one of `commands/check/code.py` is `check code`. `about` are
+    fields of `About`."""
 
     def make(function: Callable[..., int | None]) -> Verb:
-        own, module = function.__name__, function.__module__.rpartition(".")[2]
-        return Verb(function, (module if own == "command" else own).rstrip("_").replace("_", "-"), options)
+        return Verb(function, name_of(function.__module__), options, About(**about))
 
     return make
+
+
+def name_of(module: str) -> str:
+    """The command of a module below `cli/commands/`."""
+    words = module.removeprefix(f"{_COMMANDS}.").split(".")
+    return " ".join(word.rstrip("_").replace("_", "-") for word in words)
+
+
+def find(name: str) -> Verb | Group | None:
+    """The command of this name, without those below it; None if there is none. Imports its module."""
+    module = name.replace("-", "_") + ("_" if iskeyword(name) else "")
+    if not module.isidentifier() or module.startswith("_"):
+        return None
+    try:
+        found: Verb | Group = importlib.import_module(f"memcli.cli.commands.{module}").command
+    except ModuleNotFoundError as error:
+        if error.name == f"{_COMMANDS}.{module}":
+            return None
+        raise
+    return found
+
+
+def find_verb(name: str) -> Verb:
+    """The verb of a name such as `recall` or `space list`; of a group, its default. Raises LookupError."""
+    first, _, second = name.partition(" ")
+    found = find(first)
+    if isinstance(found, Group):
+        found = found.verbs.get(second) if second else found.default
+    if found is None:
+        raise LookupError(f"no command {name!r}")
+    return found
+
+
+def names() -> list[str]:
+    """The names of all commands, without those below a group, in alphabetical order."""
+    folder = os.path.dirname(importlib.import_module("memcli.cli.commands").__file__ or "")
+    modules = (entry.removesuffix(".py") for entry in os.listdir(folder) if not entry.startswith(("_", ".")))
+    return sorted(name_of(module) for module in modules)
+
+
+def all_verbs() -> Iterator[Verb]:
+    """Every verb, those of groups too. Imports the modules of all commands."""
+    for name in names():
+        found = find(name)
+        if isinstance(found, Group):
+            yield from (*([found.default] if found.default else []), *found.verbs.values())
+        elif found is not None:
+            yield found
+
+
+_COMMANDS = "memcli.cli.commands"
+ALIASES = {"show": "get", "add": "remember", "rm": "forget"}
+"""Other names of commands."""

@@ -58,7 +58,7 @@ def _dumps(value: Json, option: int) -> bytes:
         ) from None
 
 
-MEND = "`memcli fsck --repair` recovers the intact memories; if git tracks the file, `git checkout` restores it"
+MEND = "`memcli check store --repair` recovers the intact memories; if git tracks the file, `git checkout` restores it"
 """What to do about a damaged space file."""
 
 

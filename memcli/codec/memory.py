@@ -144,7 +144,7 @@ def right_hash(memory: Memory) -> str:
     return text_hash(memory.raw, content) if memory.hash else ""
 
 
-AT_ITS_SOURCE = "correct it where it comes from: `memcli fsck` there lists all that is wrong"
+AT_ITS_SOURCE = "correct it where it comes from: `memcli check store` there lists all that is wrong"
 WRONG_HASH = "its hash does not match its text"
 SAME_ID = "another memory has the same id"
 

@@ -25,7 +25,7 @@ from memcli.model.references import is_same_memory, renamed, without_dangling, w
 from memcli.model.space import Space
 from memcli.record import Record, field, replace
 
-_ON_THAT_SIDE = "run `memcli fsck --repair` on that side, then merge again"
+_ON_THAT_SIDE = "run `memcli check store --repair` on that side, then merge again"
 
 
 class Conflict(Record):

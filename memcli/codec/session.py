@@ -24,7 +24,7 @@ FORMAT = "memcli/session"
 VERSION = 1
 MAX_LINE = 400 << 20
 """The most bytes of a line: a text of 64 MiB of control characters, escaped."""
-MEND = "`memcli fsck --repair` recovers the intact messages"
+MEND = "`memcli check store --repair` recovers the intact messages"
 
 
 class End(Record):

@@ -12,10 +12,11 @@ from itertools import accumulate
 
 from memcli.conversation.items import CHUNKS, MEMORIES, MESSAGES, SECTIONS, SYSTEM, Item
 from memcli.errors import UsageError
+from memcli.model.conversation import WINDOW_TOKENS
 from memcli.model.tokens import count_tokens, cut_tokens
 from memcli.record import Record, replace
 
-TOTAL, RESERVE_SYSTEM, RESERVE_WORKING = 128_000, 2_000, 8_000
+RESERVE_SYSTEM, RESERVE_WORKING = 2_000, 8_000
 LONG = 1_000
 """A text of more tokens appears cut to so many first, and whole when everything else is in."""
 _SHARES = {MESSAGES: 6, MEMORIES: 4}
@@ -40,7 +41,7 @@ class Layout(Record):
 class Limits(Record):
     """How many tokens a window has in all, and which of them are kept for the system prompt and for work."""
 
-    total: int = TOTAL
+    total: int = WINDOW_TOKENS
     reserve_system: int = RESERVE_SYSTEM
     reserve_working: int = RESERVE_WORKING
 
@@ -79,7 +80,7 @@ class _Step(Record):
     key: tuple[int, int] = (0, 0)
 
 
-def limits(total: int = TOTAL, reserve_system: int | None = None, reserve_working: int | None = None) -> Limits:
+def limits(total: int = WINDOW_TOKENS, reserve_system: int | None = None, reserve_working: int | None = None) -> Limits:
     """The limits; reserves that are not given are smaller in a small window. Raises UsageError if they exceed the total."""
     system = min(RESERVE_SYSTEM, total // 8) if reserve_system is None else reserve_system
     working = min(RESERVE_WORKING, total // 4) if reserve_working is None else reserve_working

@@ -37,6 +37,19 @@ def unchanged_files(root: str, revision: str, contents: Mapping[str, bytes | Non
     return commit, frozenset(file for (file, data), blob in pairs if _is_blob(data, blob))
 
 
+def uncommitted(folder: str, files: Sequence[str]) -> list[str]:
+    """The files, by their paths from `folder`, that differ from the current commit or are not in it. Raises MemcliError when
+    git fails, OSError for what cannot be read."""
+    blobs = Repository(folder).identify([f"HEAD:./{file}" for file in files])
+    return [file for file, blob in zip(files, blobs, strict=True) if not _is_blob(_data(folder, file), blob)]
+
+
+def _data(folder: str, file: str) -> bytes | None:
+    with suppress(FileNotFoundError), open(os.path.join(folder, file), "rb") as opened:
+        return opened.read()
+    return None
+
+
 class Changes(NamedTuple):
     """What differs between a commit and the index: the new names, by the old ones, of files that were renamed, and all
     files that are new or changed, by their names now."""

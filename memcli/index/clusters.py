@@ -34,7 +34,7 @@ def find_clusters(
         return Clusters(reason=f"clusters are found among at most {MOST} memories, not {len(rows)}")
     means = meaning.means(rows)
     if means is None:
-        return Clusters(reason="vectors are missing; `memcli index embed` computes them")
+        return Clusters(reason="vectors are missing; `memcli store index embed` computes them")
     found = find(*means, rows, fetch)
     with suppress(sqlite3.Error):  # a cache that cannot be written is done without
         db.execute(

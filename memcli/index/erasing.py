@@ -38,7 +38,7 @@ def erase(folder: str, path: str, ids: Collection[str], written_at: int) -> None
     except sqlite3.OperationalError as error:
         raise LockedError(
             f"the memories are deleted, but {os.path.basename(path)} in the cache is in use ({error})",
-            f"`memcli index rebuild -s {os.path.basename(path).removesuffix('.index')}` removes what it holds of them",
+            f"`memcli store index rebuild -s {os.path.basename(path).removesuffix('.index')}` removes what it holds of them",
         ) from None
     except OSError as error:
         raise StoreError(

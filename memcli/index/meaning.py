@@ -71,7 +71,7 @@ class Meaning:
                 self._vectors.go_on_in_memory()
                 self._plan = None
                 raise StoreError(
-                    "the cache was removed while vectors were computed", "`memcli index embed` computes them"
+                    "the cache was removed while vectors were computed", "`memcli store index embed` computes them"
                 ) from None
             except sqlite3.Error:
                 self._apart(lambda: self._prepare(None, goes_on))

@@ -209,4 +209,4 @@ def _memory(data: bytes, snapshot: Snapshot) -> Memory:
     except CorruptError:
         pass
     snapshot.load()  # says exactly where the file is damaged
-    raise CorruptError(f"space {snapshot.space!r} is damaged", "run `memcli fsck`")
+    raise CorruptError(f"space {snapshot.space!r} is damaged", "run `memcli check store`")

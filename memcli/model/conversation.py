@@ -7,6 +7,8 @@ from memcli.record import Record
 ROLES = ("user", "assistant", "tool")
 ACTIVE, PAUSED, ENDED = "active", "paused", "ended"
 STATES = (ACTIVE, PAUSED, ENDED)
+WINDOW_TOKENS = 128_000
+"""The size of a context window that nobody chose."""
 
 
 class Message(Record):

@@ -38,7 +38,8 @@ class Query(Record, kw_only=True):
     """One question to a space. `now` decides recency; `at`, when given, what was valid then; `deadline`, in seconds,
     ends the search for meaning. `edits`: the change that the topic is made of, if it is of one. `changed_since`: only
     what was stored or changed since, which without a topic is listed. `about` leans the order towards what it speaks
-    of; `period` is named by the topic, and weighs entries by their date. `ids` are listed without a topic.
+    of; `period` is named by the topic, and weighs entries by their date. `ids` are listed without a topic; with `lists_all`
+    without a topic, so is everything that passes the filters.
     `session` is the one in which it is asked, empty for none, None for the current one. `seasons` are the named ones of the space that is asked, `accesses` are by id, where they weigh."""
 
     topic: str
@@ -74,6 +75,7 @@ class Query(Record, kw_only=True):
     include_untrusted: bool = False
     edits: tuple[FileEdit, ...] | None = None
     ids: tuple[str, ...] = ()
+    lists_all: bool = False
     seasons: Mapping[str, str] = field(default_factory=dict)
     accesses: Mapping[str, int] = field(default_factory=dict)
 

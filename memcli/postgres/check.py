@@ -54,7 +54,7 @@ def _memories(
             yield Finding(where, "row", "its columns are not those of its memory", name)
     ((missing,),) = connection.execute(_UNINDEXED, {"space": space}).fetchall()
     if missing:
-        told = f"{missing} memories are not in the index as they are (`memcli index rebuild -s {space}` makes it anew)"
+        told = f"{missing} memories are not in the index as they are (`memcli store index rebuild -s {space}` makes it anew)"
         yield Finding(where, "index", told)
 
 

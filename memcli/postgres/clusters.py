@@ -43,7 +43,7 @@ def find_clusters(
     rows: dict[int, str] = dict(read("SELECT row, id FROM entry WHERE space = %s AND NOT hidden", (snapshot.space,)))
     means = meaning.means(rows)
     if means is None:
-        return Clusters(reason="vectors are missing; `memcli index embed` computes them")
+        return Clusters(reason="vectors are missing; `memcli store index embed` computes them")
     found = find(*means, rows, fetch)
     with suppress(MemcliError), server.connected("keep clusters") as connection:  # a reader may not
         connection.execute(_KEEP, (snapshot.space, model, snapshot.fingerprint, to_json(found)))

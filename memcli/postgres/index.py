@@ -85,7 +85,7 @@ class PostgresIndex:
         if reader(own)(other, (own.space, indexing.VERSION)):
             self._warn(
                 f"the index of space {own.space!r} was written by another version of memcli, and may rank differently"
-                f" (`memcli index rebuild -s {own.space}` makes it anew)"
+                f" (`memcli store index rebuild -s {own.space}` makes it anew)"
             )
 
     def _semantic(self) -> tuple[Embedder, Asked] | None:

@@ -90,7 +90,9 @@ class ServerSnapshot:
             bodies.update(self.query(partial(_select, _BY_ID, [self.space, some])))
         for name, _, _ in places:
             if name not in bodies:
-                raise CorruptError(f"{where_of(self.space)}: memory {name} is missing", "run `memcli index rebuild`")
+                raise CorruptError(
+                    f"{where_of(self.space)}: memory {name} is missing", "run `memcli store index rebuild`"
+                )
         return [memory_of(bodies[name], where_of(self.space)) for name, _, _ in places]
 
     def is_before(self, time: int) -> bool:  # noqa: ARG002 - what a server erases it erases from its index, too

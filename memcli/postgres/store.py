@@ -287,7 +287,7 @@ class ServerStore:
         except MemcliError as error:
             raise StoreError(
                 f"it was removed from space {space!r}, but traces of it are left on this machine: {error.message}",
-                "`memcli index rebuild` removes what an index has of it",
+                "`memcli store index rebuild` removes what an index has of it",
             ) from None
 
 

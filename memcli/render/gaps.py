@@ -54,4 +54,4 @@ def reviewed_lines(reviewed: Reviewed) -> Iterator[str]:
     for gap in reviewed.open:
         yield clean_line(f"not answered: {gap.topic}")
     if reviewed.open:
-        yield "answer these with `memcli remember`, or remove them with `memcli gaps --close`"
+        yield "answer these with `memcli remember`, or remove them with `memcli feedback gaps --close`"

@@ -57,7 +57,7 @@ def _usage_lines(memory: Memory, usage: Mapping[str, Json]) -> Iterator[str]:
         yield f"confidence {usage['effective_confidence']:g} of {whole:g}: not confirmed since {confirmed_at(memory)[:10]}"
     if pending := usage.get("pending"):
         told = ", ".join(f"{count} {act}" for act, count in pending.items())
-        yield f"feedback not applied yet: {told} (`memcli maintain`)"
+        yield f"feedback not applied yet: {told} (`memcli store maintain`)"
 
 
 def usage_lines(read: Mapping[str, Any]) -> Iterator[str]:

@@ -60,7 +60,7 @@ def degraded(bundle: Bundle) -> str:
     if not bundle.missing:
         return f"{degraded}searched by words only." if degraded else ""
     count = f"{bundle.missing:,} passage{'' if bundle.missing == 1 else 's'}"
-    return f"{degraded}{count} searched by words only (`memcli index embed` computes the vectors)."
+    return f"{degraded}{count} searched by words only (`memcli store index embed` computes the vectors)."
 
 
 def verified(bundle: Bundle) -> str:

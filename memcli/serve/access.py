@@ -7,12 +7,9 @@ from collections.abc import Awaitable, Callable
 from fastapi import Request
 
 from memcli.errors import RefusedError
+from memcli.model.roles import ROLES
 from memcli.record import Record
 from memcli.settings import meant_by
-
-READER, WRITER, ADMIN = "reader", "writer", "admin"
-ROLES = (READER, WRITER, ADMIN)
-"""Each may do what those before it may."""
 
 
 class Caller(Record):

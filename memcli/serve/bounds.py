@@ -7,34 +7,31 @@ from typing import Any
 
 from memcli.errors import RefusedError, UsageError
 from memcli.model.references import elsewhere
+from memcli.model.roles import JOURNAL, READER, SPACES, STORE
 from memcli.serve.access import Caller
+from memcli.serve.rules import Rules
 from memcli.settings import DEFAULT_SPACE, REPO, journal_of
 
-_ALL_SPACES = "space list"
-_OF_STORE = ("diff", "metrics", "restore")
-"""Verbs that speak of the whole store."""
-_OF_JOURNAL = ("session end", "session delete")
-"""Verbs that write to the journal of the space that they are given."""
-_REFERENCES = ("ref", "refs", "start", "end", "supersedes", "links", "set", "object")
 _GRAPH = ("nodes", "edges")
 
 
-def bound(verb: str, options: Mapping[str, Any], caller: Caller, *, writes: bool) -> dict[str, Any]:
+def bound(verb: str, options: Mapping[str, Any], caller: Caller, rules: Rules) -> dict[str, Any]:
     """The options with the space that is meant. Raises RefusedError for what leads to another, UsageError."""
-    if verb == _ALL_SPACES:
+    reach = rules.reach(verb)
+    if reach == SPACES:
         return dict(options)
-    if verb in _OF_STORE:
+    if reach == STORE:
         raise RefusedError(f"{verb} is about all spaces, and the token is for {_listed(caller)}", "use another token")
     space = options.get("space") or options.get("name") or (caller.spaces[0] if len(caller.spaces) == 1 else None)
     if space is None:
         raise UsageError("the token is for several spaces", f"name one: {_listed(caller)}")
     also = (
-        *((journal_of(space),) if verb in _OF_JOURNAL else ()),
-        *((DEFAULT_SPACE,) if writes and space == REPO else ()),
+        *((journal_of(space),) if reach == JOURNAL else ()),
+        *((DEFAULT_SPACE,) if space == REPO and rules.role(verb, options) != READER else ()),
     )
     if any(name not in caller.reach for name in (space, options.get("name") or space, *also)):
         raise RefusedError(f"this leads to other spaces than the token is for: {_listed(caller)}", "use another token")
-    if any(_leads_away(options.get(name), caller.reach) for name in _REFERENCES):
+    if any(_leads_away(value, caller.reach) for value in rules.references(verb, options)):
         raise RefusedError(f"the token is for {_listed(caller)}", "name memories of these spaces only")
     if _scope(options) == "global":
         raise RefusedError(f"the token is for {_listed(caller)}", "leave the scope out: global is the user-wide store")

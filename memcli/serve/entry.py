@@ -11,7 +11,8 @@ from starlette.responses import RedirectResponse, Response
 
 from memcli.clock import system_clock
 from memcli.errors import RefusedError
-from memcli.serve.access import ADMIN, READER, Caller, needs
+from memcli.model.roles import ADMIN, READER
+from memcli.serve.access import Caller, needs
 from memcli.serve.answers import answer, problems
 from memcli.serve.gate import Access
 from memcli.serve.logins import SESSION_SECONDS

@@ -10,7 +10,8 @@ from starlette.responses import Response
 
 from memcli.codec.schema import memory_schema
 from memcli.errors import ChangedError, NotFoundError
-from memcli.serve.access import ADMIN, READER, WRITER, Caller, needs
+from memcli.model.roles import ADMIN, READER, WRITER
+from memcli.serve.access import Caller, needs
 from memcli.serve.answers import answer, problems
 from memcli.serve.backend import Backend
 
@@ -136,7 +137,7 @@ def _add_one(router: APIRouter, backend: Backend) -> None:
     @router.patch(path, summary="Set fields; null takes the default again", responses=problems(200, None, 412))
     async def edit(space: _Space, name: _Id, fields: _Object, caller: _Writer, if_match: _Match = None) -> Response:
         digest = await _expected(backend, space, name, caller, if_match)
-        options = {"ref": name, "set": fields, "if_digest": digest, "space": space}
+        options = {"refs": [name], "set": fields, "if_digest": digest, "space": space}
         return answer(await backend.call("edit", options, caller))
 
     @router.delete(path, summary="Forget a memory, or purge it", responses=problems(200, None, 412))

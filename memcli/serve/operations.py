@@ -10,8 +10,9 @@ from fastapi import APIRouter, Body, Depends, Path, Query
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from starlette.responses import Response
 
+from memcli.model.roles import READER
 from memcli.record import Record
-from memcli.serve.access import READER, Caller, needs
+from memcli.serve.access import Caller, needs
 from memcli.serve.answers import answer, problems
 from memcli.serve.backend import Backend
 
@@ -19,7 +20,7 @@ _LONGEST = 100_000
 
 
 class Param(Record, kw_only=True):
-    """A parameter of an operation. `name` is that of the option of the verb; in a path it may be another, `shown`."""
+    """A parameter of an operation. `name` is that of the option of the verb; callers may know it by another, `shown`."""
 
     name: str
     type: type = str
@@ -33,7 +34,7 @@ class Param(Record, kw_only=True):
 
 class Operation(Record, kw_only=True):
     """A verb as a method of a path. `{name}` in the path is a parameter; the others are in the query, or in the body of
-    what is not GET. `fixed` are options that a caller has no say in. `status` is that of success."""
+    what is not GET. `fixed` are options that a caller has no say in, `defaults` those that it need not give. `status` is that of success."""
 
     verb: str
     method: str
@@ -42,6 +43,7 @@ class Operation(Record, kw_only=True):
     role: str = READER
     params: Sequence[Param] = ()
     fixed: Mapping[str, Any] = {}
+    defaults: Mapping[str, Any] = {}
     status: int = 200
     in_query: bool = False
     """Whether the parameters are in the query although the method is not GET."""
@@ -73,7 +75,7 @@ def _endpoint(operation: Operation, backend: Backend) -> Callable[..., Any]:
         body: BaseModel | None = given.pop("body", None)
         options = {**given, **(body.model_dump(exclude_unset=True) if body is not None else {})}
         options = {name: value for name, value in options.items() if value is not None and value != []}
-        value = await backend.call(operation.verb, {**options, **operation.fixed}, caller)
+        value = await backend.call(operation.verb, {**operation.defaults, **options, **operation.fixed}, caller)
         return answer(value, operation.status, media=operation.media)
 
     endpoint.__signature__ = inspect.Signature(_parameters(operation))  # type: ignore[attr-defined]
@@ -93,7 +95,7 @@ def _parameters(operation: Operation) -> list[inspect.Parameter]:
     ]
     if operation.method == "GET" or operation.in_query:
         for one in others:
-            told: Any = Query(description=one.help, **_limits(one))
+            told: Any = Query(alias=one.shown or None, description=one.help, **_limits(one))
             found.append(parameter(one.name, Annotated[_type(one), told], *(() if one.is_required else (None,))))
     elif others:
         found.append(parameter("body", Annotated[_model(operation, others), Body()]))
@@ -102,7 +104,10 @@ def _parameters(operation: Operation) -> list[inspect.Parameter]:
 
 def _model(operation: Operation, params: Sequence[Param]) -> type[BaseModel]:
     fields: dict[str, Any] = {
-        one.name: (_type(one), Field(... if one.is_required else None, description=one.help, **_limits(one)))
+        one.name: (
+            _type(one),
+            Field(... if one.is_required else None, alias=one.shown or None, description=one.help, **_limits(one)),
+        )
         for one in params
     }
     return create_model(_identifier(operation), __config__=ConfigDict(extra="forbid"), **fields)

@@ -15,9 +15,10 @@ from memcli.digests import sha256
 from memcli.errors import ConflictError, CorruptError, NotFoundError, StoreError, UsageError
 from memcli.model.memory import Json
 from memcli.model.names import check_space
+from memcli.model.roles import ADMIN, ROLES
 from memcli.record import Record, field
 from memcli.safety.secrets.detector import Detector
-from memcli.serve.access import ADMIN, ROLES, Caller
+from memcli.serve.access import Caller
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import locked

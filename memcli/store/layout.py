@@ -21,7 +21,6 @@ from memcli.store.reading import read_regular
 _TITLE = b"# Written by memcli. What lies here is of this machine alone."
 _ATTRIBUTES_TITLE = "# Written by memcli: how git treats memories."
 # The spaces beside the default one are ignored from the beginning: the first write to one changes no tracked file.
-# Temporary files are made in `local/`; earlier versions made them beside their targets.
 _IGNORED = ("local/", "cache/", "audit/", "exports/", ".*.tmp-*", *(f"spaces/{name}.json" for name in BESIDE))
 _MAX_IGNORE = 1 << 20
 _MAX_EXPORT = 256 << 20

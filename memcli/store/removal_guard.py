@@ -81,5 +81,5 @@ class Guard:
         except StoreError as error:
             raise StoreError(
                 f"it was removed from space {space!r}, but traces of it are left: {error.message}",
-                "`memcli fsck --repair` erases them",
+                "`memcli check store --repair` erases them",
             ) from None

@@ -122,7 +122,7 @@ class ByteSnapshot(ABC):
                 # The file is not canonical, or the place is wrong: the file decides, whatever it costs.
                 by_id = by_id or {m.id: m for m in self.load().objects}
                 if name not in by_id:
-                    raise CorruptError(f"{self._where}: memory {name} is missing", "run `memcli index rebuild`")
+                    raise CorruptError(f"{self._where}: memory {name} is missing", "run `memcli store index rebuild`")
                 memory = by_id[name]
             memories.append(memory)
         return memories
@@ -131,7 +131,7 @@ class ByteSnapshot(ABC):
         if space.name != self.space:
             raise CorruptError(
                 f"{self._where} contains space {show(space.name)}",
-                f'set "space" to "{self.space}" in it, as `memcli fsck --repair` does',
+                f'set "space" to "{self.space}" in it, as `memcli check store --repair` does',
             )
         return space
 

@@ -8,27 +8,16 @@ from collections.abc import Callable
 from memcli.app.ingest import Ingested, ingest
 from memcli.app.workspace import Workspace
 from memcli.git.repository import Repository, folder_in
-from memcli.model.shapes import OBSERVED
 from memcli.settings import REPO
 from memcli.store.build_state import Build, BuildState
 from memcli.store.layout import Layout
 
 
 def is_missing(workspace: Workspace) -> bool:
-    """Whether the space is to be made here: what was told is there, and nothing that was read."""
+    """Whether the space is to be made here: what people stored is there, and nothing of the repository."""
     if workspace.space != REPO or workspace.is_space_named or workspace.has_space(REPO):
         return False
-    return workspace.has_space(workspace.main) and not holds_read(workspace)
-
-
-def holds_read(workspace: Workspace) -> bool:
-    """Whether `main` has memories that were read from files or commits, as older versions of memcli put them there."""
-    mark = f'"source": "{OBSERVED}"'.encode()
-    snapshot = workspace.store.open(workspace.main)
-    try:
-        return any(mark in data for data, _ in snapshot.records())
-    finally:
-        snapshot.close()
+    return workspace.has_space(workspace.main)
 
 
 def begin(workspace: Workspace, head: str) -> Build | None:

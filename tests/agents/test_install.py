@@ -166,13 +166,15 @@ def test_what_agents_are_told_is_short() -> None:
 
 
 def test_what_agents_are_told_names_only_commands_that_exist() -> None:
-    from memcli.cli.main import VERBS, load_command
+    from memcli.cli.verb import Group, find, find_verb
 
     for text in (BLOCK, SKILL):
         for line in re.findall(r"`[^`]*memcli ([^`]+)`", text):
             verb, *words = line.split()
-            assert verb in VERBS
-            options = {name for parameter in load_command(verb).params for name in parameter.opts}
+            below = find(verb)
+            assert below is not None
+            found = find_verb(f"{verb} {words[0]}" if isinstance(below, Group) and words[0] in below.verbs else verb)
+            options = {flag for field in found.options.FIELDS.values() for flag in field.flags}
             assert {word for word in words if word.startswith("--")} <= options
 
 

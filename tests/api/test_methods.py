@@ -11,26 +11,17 @@ import pytest
 
 from memcli import Memory
 from memcli.api import memory as module
-from memcli.api.memories import Memories
-from memcli.api.method import Method
-from memcli.api.sessions import Sessions
-from memcli.api.stores import Stores
+from memcli.api.method import methods
 from memcli.cli.binding import EXIT_CODES_ONLY, PROCESS_ONLY
-from memcli.cli.calls import find_verb
-from memcli.cli.main import VERBS
 from memcli.cli.options import REQUIRED
-from memcli.cli.verb import MODULES, Group, module_of
+from memcli.cli.verb import all_verbs
 from tests.conftest import ROOT
 
-METHODS = {
-    method.__name__: method
-    for kind in (Memories, Sessions, Stores)
-    for method in vars(kind).values()
-    if isinstance(method, Method)
-}
+METHODS = {method.__name__: method for method in methods()}
 WITHOUT_METHOD = {
     "browse": "it is a full-screen interface; `list` returns what it prints in a pipe",
     "completions": "its output is a shell script",
+    "help": "it is for a person at a terminal",
     "demo": "it is a tour for a person at a terminal",
     "merge-driver": "git calls it",
     "hook run": "git and agents call it",
@@ -44,27 +35,10 @@ WITHOUT_METHOD = {
 }
 
 
-def commands() -> list[str]:
-    """All commands; those of a group by both names."""
-    found = []
-    for name in VERBS:
-        parts = [
-            value for value in vars(__import__(f"memcli.cli.commands.{module_of(name)}", fromlist=["command"])).values()
-            if isinstance(value, Group) and value.name == name
-        ]  # fmt: skip
-        found += [f"{name} {below}" for group in parts for below in group.verbs] or [name]
-    return found
-
-
 def test_every_command_has_its_method() -> None:
-    assert {method.name for method in METHODS.values()} | WITHOUT_METHOD.keys() == set(commands())
-    assert not {method.name for method in METHODS.values()} & WITHOUT_METHOD.keys()
-
-
-def test_modules_that_verbs_share_are_found() -> None:
-    for name in MODULES:
-        if name not in WITHOUT_METHOD and name not in ("index",):
-            assert find_verb(name).name == name
+    verbs = {method.verb.name for method in METHODS.values()}
+    assert verbs | WITHOUT_METHOD.keys() == {verb.name for verb in all_verbs()}
+    assert not verbs & WITHOUT_METHOD.keys()
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -84,7 +58,7 @@ def test_a_method_has_the_parameters_of_its_command(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*METHODS, "Memory"])
 def test_the_example_of_a_method_is_true(name: str, project: Path) -> None:
-    text = Memory.__doc__ if name == "Memory" else METHODS[name].text
+    text = Memory.__doc__ if name == "Memory" else METHODS[name].verb.example
     test = doctest.DocTestParser().get_doctest(text or "", {"memory": Memory(), "Memory": Memory}, name, None, 0)
     assert test.examples
     told: list[str] = []

@@ -22,22 +22,24 @@ SAME = [
     (["recall", "--kind", "decision"], {"kind": "decision"}),
     (["recall", "deploy", "--budget", "60"], {"budget": 60}),
     (["recall", "deploy", "--weights", "keyword=1"], {"weights": {"keyword": 1}}),
-    (["search", "deploy", "--under", "ops"], {"under": "ops"}),
+    (["recall", "deploy", "--under", "ops"], {"under": "ops"}),
     (["get", "ops/deploy"], {}),
     (["get", "ops/deploy", "rules/force-push"], {}),
     (["get", "ops/deploy", "--field", "tags"], {"field": "tags"}),
     (["list", "--kind", "decision,negative"], {"kind": ["decision", "negative"]}),
-    (["tree"], {}),
-    (["stats"], {}),
+    (["list", "--tree"], {"tree": True}),
+    (["status", "--stats"], {"stats": True}),
+    (["status"], {}),
     (["schema", "bundle"], {}),
-    (["audit"], {}),
-    (["verify"], {}),
+    (["store", "audit"], {}),
+    (["check", "code"], {}),
     (["doctor"], {}),
     (["blame", "ops/deploy"], {}),
     (["feedback", "ops/deploy", "--helpful"], {"helpful": True}),
-    (["gaps"], {}),
+    (["feedback", "gaps"], {}),
     (["trust", "--status"], {"status": True}),
-    (["test", "expected.toml"], {}),
+    (["check", "recall", "expected.toml"], {}),
+    (["check"], {}),
 ]
 
 
@@ -46,10 +48,11 @@ SAME = [
 def test_a_method_returns_what_the_command_prints_as_json(
     line: list[str], options: dict[str, object], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    words = line[1 : next((n for n, word in enumerate(line) if word.startswith("--")), len(line))]
+    command = line[:2] if line[0] in ("store", "check") or line[1:] == ["gaps"] else line[:1]
+    words = line[len(command) : next((n for n, word in enumerate(line) if word.startswith("--")), len(line))]
     with Memory() as memory:
         for _ in range(2):  # what was kept by the first call changes nothing
-            found = getattr(memory, line[0])(*words, **options)
+            found = getattr(memory, "_".join(command))(*words, **options)
             capfd.readouterr()
             main([*line, "--json"])
             assert found == json.loads(capfd.readouterr().out)
@@ -92,7 +95,7 @@ def test_an_error_has_what_was_found_before_it() -> None:
     path = Path(".memory/spaces/main.json")
     path.write_bytes(path.read_bytes().replace(b'"kind": "decision"', b'"kind" :"decision"'))
     with pytest.raises(MemcliError) as caught:
-        Memory().fmt(check=True)
+        Memory().store_fmt(check=True)
     assert caught.value.value == {"canonical": [], "not_canonical": ["main"]}
 
 

@@ -40,7 +40,7 @@ def test_a_space_that_is_locked_leaves_a_warning(workspace: Workspace, monkeypat
     assert [one["to"] for one in load_space(store, "main").objects[0].links] == ["notes:mem_n"]
     (warning,) = told
     assert "space 'main' is locked" in warning
-    assert "fsck --repair" in warning
+    assert "check store --repair" in warning
 
 
 def test_what_nothing_links_to_is_removed_without_writing_elsewhere(workspace: Workspace) -> None:

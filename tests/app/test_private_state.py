@@ -138,7 +138,7 @@ def test_what_was_said_decided_and_deleted_comes_along(clones: Clones) -> None:
     there.session_resume(session)
     there.session_end(session)  # what the first end has made is known
     assert json.loads(clones.journal("b"))["objects"] == json.loads(before)["objects"]
-    assert there.fsck()["findings"] == []
+    assert there.check_store()["findings"] == []
 
 
 def test_nothing_of_the_machine_comes_along(clones: Clones) -> None:

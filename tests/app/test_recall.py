@@ -7,7 +7,6 @@ import pytest
 
 from memcli.app.choice import order
 from memcli.app.recall import ALWAYS_MOST, recall
-from memcli.app.search import search
 from memcli.app.workspace import Workspace
 from memcli.embed import DEFAULT_EMBEDDER
 from memcli.index.vectors import VectorFile
@@ -110,7 +109,7 @@ def test_no_word_of_a_question_reaches_the_disk(workspace: Workspace) -> None:
             workspace, [Query(topic="where do Zebrafinches live?", now=NOW), Query(topic="", now=NOW, edits=(edit,))]
         )
     )
-    search(workspace, "Okapi tokens", "", 5)
+    list(recall(workspace, [Query(topic="Okapi tokens", now=NOW, under="a")]))
     words = (b"zebrafinch", b"quokka", b"wombat", b"numbat", b"bandicoot", b"okapi")
     files = [path for path in Path(workspace.root).rglob("*") if path.is_file()]
     assert any(path.suffix == ".places" for path in files)
@@ -159,23 +158,6 @@ def test_a_small_store_is_found_by_words_alone(tmp_path: Path) -> None:
     assert ids(ask(workspace, "which wines go well with tokens of salmon")) == []
 
 
-def test_a_snippet_is_whole_sentences_that_speak_of_the_question(workspace: Workspace) -> None:
-    text = (
-        "Tokens are opaque. "
-        + "The weather was fine on that day. " * 40
-        + "A refresh token lasts\na day. It is rotated."
-    )
-    put(
-        workspace,
-        memory("a", raw=text, summary_micro="Tokens."),
-        memory("b", raw="Bread needs yeast.", content={"k": 1}),
-    )
-    (found,) = search(workspace, "refresh token", "", 5)
-    assert any("A refresh token lasts a day." in snippet for snippet in found.snippets)
-    assert all(snippet.endswith(".") for snippet in found.snippets)
-    assert all(not f.snippets for f in search(workspace, "", "", 5))
-
-
 def test_a_procedure_leads_by_its_own_trigger_and_is_found_by_its_steps(workspace: Workspace) -> None:
     procedure = {"trigger": "roll back", "steps": ["Run quokka --undo."], "warnings": ["Ask Ann first."]}
     put(workspace, memory("p", kind="procedure", raw="How we undo.", procedure=procedure), memory("x", raw="Bread."))
@@ -189,27 +171,13 @@ def test_no_topic_finds_nothing_and_with_a_kind_all_of_it(workspace: Workspace, 
     put(workspace, memory("a", kind="decision"), memory("b"))
     assert ids(ask(workspace, topic)) == []
     assert ids(ask(workspace, topic, kinds=("decision",))) == ["a"]
+    assert ids(ask(workspace, topic, lists_all=True)) == ["a", "b"]
 
 
 def test_spaces_of_one_policy_share_their_detector(workspace: Workspace) -> None:
     redactor = workspace.redactor
     assert redactor.by_policy({}) is redactor.by_policy({})
     assert redactor.by_policy({"detectors": ["secrets"]}) is not redactor.by_policy({})
-
-
-@pytest.mark.parametrize("topic", ["session tokens", "how long do cookies live", "rotate keys", "zebra crossings"])
-def test_search_without_a_bias_agrees_with_recall(workspace: Workspace, topic: str) -> None:
-    raws = (
-        "Session tokens live for fifteen minutes and are renewed on use.",
-        "Cookies live for one day; the browser deletes them.",
-        "Keys are rotated every Monday by the scheduler.",
-        "The build runs on two machines.",
-    )
-    rewrite(workspace.store, lambda space: space.put([memory(f"m{n}", raw=raw) for n, raw in enumerate(raws)], NOW))
-    (bundle,) = recall(workspace, [Query(topic=topic, now=NOW)], with_global=False)
-    found = search(workspace, topic, "", 10, bias=0.0)
-    assert [one.memory.id for one in found] == [section.memory.id for section in bundle.sections]
-    assert all(0 <= one.similarity <= 1 for one in found)
 
 
 def test_what_is_said_twice_is_shown_once(workspace: Workspace) -> None:

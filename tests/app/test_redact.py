@@ -56,7 +56,7 @@ def test_a_wrong_field_of_a_policy_stops_no_list_and_every_write(run: Run, works
         text = stored.read().replace('"policy": {}', '"policy": {"ttl_days": "soon"}')
         stored.seek(0)
         stored.write(text)
-    for command in (("list",), ("recall", "note"), ("tree",)):
+    for command in (("list",), ("recall", "note"), ("list", "--tree")):
         done = run(*command)
         assert (done.code, "a/b" in done.out or "A plain" in done.out) == (0, True)
         assert done.err.count("policy: ttl_days must be a number, not text") == 1

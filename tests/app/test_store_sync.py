@@ -123,7 +123,7 @@ class Machine(RuleBasedStateMachine):
             if "://" not in self.team.there:
                 assert self.team.bytes("a") == self.team.bytes("team")
             for clone in ("a", "b"):
-                assert self.team.memory(clone).fsck()["findings"] == []
+                assert self.team.memory(clone).check_store()["findings"] == []
         finally:
             self.place.cleanup()
 
@@ -186,7 +186,7 @@ def test_what_is_wrong_with_the_other_store_is_to_be_mended_there(tmp_path: Path
         with pytest.raises(CorruptError) as caught:
             work()
         assert caught.value.message.startswith(f"{team.there}/.memory: ")
-        assert "`memcli fsck` there" in caught.value.hint
+        assert "`memcli check store` there" in caught.value.hint
 
 
 def test_a_sync_without_changes_writes_nothing(team: Team) -> None:

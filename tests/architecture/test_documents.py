@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.main import VERBS, load_command
+from memcli.cli.main import load_command
+from memcli.cli.verb import names
 from tests.conftest import ROOT
 
 README = (ROOT / "README.md").read_text()
 SESSION = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", names())
 def test_every_command_is_documented(verb: str) -> None:
     assert f"`{verb}" in README
     command = load_command(verb)

@@ -51,16 +51,15 @@ init
 remember|We chose PostgreSQL because of JSONB.|--path|db/choice|--kind|decision|--embed
 remember|I prefer PostgreSQL to MySQL.|--scope|global
 ingest|notes.md
-index|embed
+store|index|embed
 recall|which database do we use?
-search|database
-verify
-scan
+check|code
+check|secrets
 doctor
 export|--out|out.json
 import|out.json
 gc|--dry-run
-fsck"""
+check"""
 
 
 def imported(tree: ast.AST) -> Iterator[str]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from memcli.cli.main import VERBS, load_command
+from memcli.cli.main import load_command
+from memcli.cli.verb import names
 
 COMMON = {"--space", "-s", "--root", "--json", "--quiet", "-q", "--offline", "--freeze-clock"}
 
@@ -21,7 +22,7 @@ def leaves(command: Any) -> Iterator[Any]:
         yield from leaves(child)
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", names())
 def test_every_command_has_the_common_options(verb: str) -> None:
     for command in leaves(load_command(verb)):
         names = {name for parameter in command.params for name in parameter.opts}

@@ -212,8 +212,8 @@ def test_a_hostile_store_reads_nothing_it_should_not(run: Run, work: Repo, monke
     monkeypatch.setattr(os, "open", watched)
     states = told(run)["tokens"]
     assert states == ["gone"] * 10 + ["stale"]
-    assert run("verify").code == 6
-    assert run("verify", "--reanchor").code == 6
+    assert run("check", "code").code == 6
+    assert run("check", "code", "--reanchor").code == 6
     assert not [path for path in opened if "secret" in path or ".git/config" in path]
     assert "gone" in run("recall", "tokens").out
 
@@ -253,7 +253,7 @@ def test_a_recall_looks_at_so_much_code_and_no_more(run: Run, work: Repo, monkey
     assert told(run) == {"tokens": ["fresh"] * 6}
     monkeypatch.setattr(looking, "MAX_LOOKED_AT", 50)
     assert told(run) == {"tokens": ["fresh"]}
-    assert json.loads(run("verify", "--json").out)["anchors"] == 6
+    assert json.loads(run("check", "code", "--json").out)["anchors"] == 6
 
 
 def test_more_than_may_be_kept_is_read_again(work: Repo, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ _PATIENCE = 60.0
 
 
 def is_done(run: Run) -> bool:
-    found: dict[str, Any] = json.loads(run("index", "status", "--json").out)
+    found: dict[str, Any] = json.loads(run("store", "index", "--json").out)
     return 0 < found.get("chunks", 0) == found["vectors"]
 
 
@@ -94,13 +94,16 @@ def test_a_dry_run_begins_nothing(lively: Path, run: Run, monkeypatch: pytest.Mo
 def test_what_is_asked_for_in_the_background_says_nothing(lively: Path, run: Run) -> None:
     assert run("ingest", "guide.md", "--quiet").code == 0
     done = subprocess.run(
-        [sys.executable, "-m", "memcli", "index", "embed", "--background"], cwd=lively, capture_output=True, check=True
+        [sys.executable, "-m", "memcli", "store", "index", "embed", "--background"],
+        cwd=lively,
+        capture_output=True,
+        check=True,
     )
     assert (done.stdout, done.stderr) == (b"", b"")
 
 
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="priorities of POSIX")
-@pytest.mark.parametrize("line", [["index", "embed"], ["maintain"]])
+@pytest.mark.parametrize("line", [["store", "index", "embed"], ["store", "maintain"]])
 def test_a_process_of_its_own_works_at_the_lowest_priority(line: list[str], lively: Path, run: Run) -> None:
     assert run("remember", "We chose PostgreSQL.").code == 0
     layout, before = Layout(str(lively / ".memory")), os.getpriority(os.PRIO_PROCESS, 0)
@@ -180,7 +183,7 @@ def test_work_ends_with_its_store_and_does_not_bring_it_back(
     monkeypatch.setattr("memcli.index.meaning._EMBED_BATCH", 4)
     monkeypatch.setattr("memcli.embed.hashed.HashedEmbedder", Removing)
     monkeypatch.setenv("MEMCLI_EMBEDDER", "hashed")
-    done = run("index", "embed", "--background")
+    done = run("store", "index", "embed", "--background")
     assert (done.code, done.out, done.err) == (0, "", "")
     assert len(batches) == 1
     left = sorted(str(path.relative_to(lively / ".memory")) for path in (lively / ".memory").rglob("*"))
@@ -204,7 +207,7 @@ def test_what_is_told_meanwhile_does_not_wait_behind_the_history(
     monkeypatch.setattr("memcli.index.meaning._EMBED_BATCH", 4)
     monkeypatch.setattr("memcli.embed.hashed.HashedEmbedder", Slow)
     monkeypatch.setenv("MEMCLI_EMBEDDER", "hashed")
-    assert run("index", "embed", "--quiet").code == 0
+    assert run("store", "index", "embed", "--quiet").code == 0
     assert [n for n, batch in enumerate(batches) if any("Mara" in text for text in batch)] == [2]
     assert is_done(run)
 
@@ -217,7 +220,7 @@ def test_the_vectors_of_a_small_ingest_are_there_at_once(
     assert run("ingest", "guide.md").code == 0
     assert len(begun) == 1
     assert not is_done(run)
-    assert run("index", "embed", "--quiet").code == 0
+    assert run("store", "index", "embed", "--quiet").code == 0
     (lively / "note.md").write_text("# Note\n\nThe valve is open.\n")
     assert run("ingest", "note.md").code == 0
     assert len(begun) == 1

@@ -239,7 +239,7 @@ def _agents(walk: Walk) -> None:
 def _tools(walk: Walk) -> None:
     tools = {tool.name: tool for tool in make_offer(Calls({}, lambda _: None), "all").tools}
     for name, options in (
-        ("remember", {"text": SAID, "tag": [MAIL], "path": f"m/{TOKEN}"}), ("recall", {"topic": SAID}), ("search", {"query": SAID}),
+        ("remember", {"text": SAID, "tag": [MAIL], "path": f"m/{TOKEN}"}), ("recall", {"topic": SAID}),
         ("feedback", {"refs": [MAIL], "reason": SAID}), ("forget", {"refs": [MAIL]}), ("context", {"query": SAID}),
     ):  # fmt: skip
         try:

@@ -144,7 +144,7 @@ def test_pins_lead_and_edits_count(run: Run) -> None:
     assert stored(run, "b")["updated_at"] == "2026-02-01T00:00:00Z"
     found = json.loads(run("recall", "chose", "--json").out)
     assert ([s["path"] for s in found["sections"]], [s["path"] for s in found["always"]]) == (["a"], ["b"])
-    assert run("unpin", "b").code == 0
+    assert run("pin", "b", "--remove").code == 0
     edited = run("edit", "a", "--set", "tags=x,y", "--set", "importance=0.9", "--set", "raw=We chose SQLite.")
     assert edited.out == f"updated {stored(run, 'a')['id']} a (version 2)\n"
     assert (stored(run, "a")["tags"], stored(run, "a")["raw"]) == (["x", "y"], "We chose SQLite.")
@@ -168,24 +168,22 @@ def test_forgetting_and_coming_back(run: Run) -> None:
 def test_tags_tree_and_list(run: Run) -> None:
     remember(run, "One.", "--path", "a/one", "--tag", "x")
     remember(run, "Two.", "--path", "a/two", "--tag", "y")
-    run("tag", "a/one", "--add", "New Tag", "--remove", "x")
+    run("edit", "a/one", "--tag", "New Tag", "--untag", "x")
     assert stored(run, "a/one")["tags"] == ["new-tag"]
-    assert run("tree").out == "a/\n  one: One.\n  two: Two.\n"
-    assert json.loads(run("tree", "--json").out)["children"][0]["name"] == "a"
+    assert run("list", "--tree").out == "a/\n  one: One.\n  two: Two.\n"
+    assert json.loads(run("list", "--tree", "--json").out)["children"][0]["name"] == "a"
     assert [m["path"] for m in json.loads(run("list", "a", "--tag", "y", "--json").out)] == ["a/two"]
 
 
-def test_search_ranks_below_a_heading(run: Run) -> None:
+def test_recall_below_a_heading(run: Run) -> None:
     remember(run, "Tokens live fifteen minutes.", "--path", "auth/tokens")
     remember(run, "Passwords are hashed with argon2.", "--path", "auth/passwords", "--freeze-clock", "2026-01-30")
     remember(run, "Tokens of the subway.", "--path", "trip/subway")
-    found = json.loads(run("search", "token lifetime", "--under", "auth", "--json").out)
-    assert found[0]["path"] == "auth/tokens"
-    assert found[0]["snippets"] == ["Tokens live fifteen minutes."]
-    assert "trip/subway" not in [f["path"] for f in found]
-    newest = json.loads(run("search", "--under", "auth", "--json").out)
-    assert [f["path"] for f in newest] == ["auth/tokens", "auth/passwords"]
-    assert run("search", "x", "--under", "nowhere").code == 3
+    found = json.loads(run("recall", "token lifetime", "--under", "auth", "--json").out)["sections"]
+    assert [section["path"] for section in found] == ["auth/tokens"]
+    newest = json.loads(run("recall", "--under", "auth", "--json").out)["sections"]
+    assert [section["path"] for section in newest] == ["auth/tokens", "auth/passwords"]
+    assert json.loads(run("recall", "--under", "nowhere", "--json").out)["sections"] == []
 
 
 def test_collection_follows_the_policy(run: Run) -> None:
@@ -310,29 +308,29 @@ def test_a_recall_does_not_wait_for_thousands_of_vectors(run: Run, monkeypatch: 
         assert json.loads(by_words.out)["missing_vectors"] == 3
         assert json.loads(by_words.out)["sections"][0]["path"] == "zoo/1"
         assert by_words.err == ""
-        assert json.loads(run("index", "status", "--json").out)["vectors"] == 0
-        assert run("index", "embed").out == "3 vectors of space main\n"
+        assert json.loads(run("store", "index", "--json").out)["vectors"] == 0
+        assert run("store", "index", "embed").out == "3 vectors of space main\n"
         by_both = run("recall", "okapi", "--json")
         assert not {"degraded", "missing_vectors"}.intersection(json.loads(by_both.out))
         for n, animal in enumerate(("gnu", "kudu", "emu"), 3):
             remember(run, f"The {animal} lives in the zoo.", "--path", f"zoo/{n}")
         told = run("recall", "which zoo has an okapi?").out
-        assert "3 passages searched by words only (`memcli index embed` computes the vectors)." in told
+        assert "3 passages searched by words only (`memcli store index embed` computes the vectors)." in told
         by_some = json.loads(run("recall", "kudu", "--json").out)  # what has no vector is found by its words
         assert (by_some["missing_vectors"], by_some["sections"][0]["path"]) == (3, "zoo/4")
         assert "degraded" not in by_some
     with monkeypatch.context():
         assert "degraded" not in json.loads(run("recall", "gnu", "--json").out)
     monkeypatch.setenv("MEMCLI_EMBEDDER", "off")
-    assert (run("index", "embed").code, run("index", "embed").out) == (7, "")
+    assert (run("store", "index", "embed").code, run("store", "index", "embed").out) == (7, "")
 
 
 def test_doctor_stats_schema_index(run: Run, tmp_path: Path) -> None:
     remember(run, "We chose PostgreSQL.", "--path", "db")
     assert run("doctor").code == 0
-    assert json.loads(run("stats", "--json").out)["objects"] == 1
-    assert run("index", "rebuild").out == "indexed 1 memories of space main\n"
-    assert json.loads(run("index", "status", "--json").out)["objects"] == 1
+    assert json.loads(run("status", "--stats", "--json").out)["objects"] == 1
+    assert run("store", "index", "rebuild").out == "indexed 1 memories of space main\n"
+    assert json.loads(run("store", "index", "--json").out)["objects"] == 1
     for what in ("space", "object", "policy", "bundle", "export"):
         assert json.loads(run("schema", what).out)["$schema"].startswith("https://json-schema.org/")
     (tmp_path / ".memory" / "spaces" / "main.json").write_text("{")

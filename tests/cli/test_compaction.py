@@ -60,9 +60,9 @@ def test_golden(model: Script, run: Run, tmp_path: Path, update_golden: bool) ->
     if update_golden:
         file.write_text(found)
     assert found == file.read_text()
-    merged = next(line for line in run("audit").out.splitlines() if "merged" in line)
+    merged = next(line for line in run("store", "audit").out.splitlines() if "merged" in line)
     assert "repeated, says" in merged
-    assert run("audit", "--verify").code == run("fsck").code == 0
+    assert run("store", "audit", "--verify").code == run("check", "store").code == 0
     usage = json.loads(run("provider", "usage", "--json").out)
     assert [day["calls"] for day in usage] == [1]
 
@@ -122,7 +122,7 @@ def test_dry_runs_and_bulk_writes_ask_nobody(model: Script, run: Run, tmp_path: 
     (tmp_path / "notes.md").write_text("# Notes\n\nThe scheduler has three queues.\n")
     run("ingest", "notes.md", "--dry-run")
     run("gc", "--dry-run")
-    run("maintain", "--dry-run")
+    run("store", "maintain", "--dry-run")
     run("export", "--out", "bundle.json")
     run("import", "bundle.json", "--dry-run")
     run("ingest", "notes.md")

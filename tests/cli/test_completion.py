@@ -16,7 +16,8 @@ import pytest
 
 from memcli.cli.completion.tree import SHELLS, Command, command_tree
 from memcli.cli.completion.values import complete, values
-from memcli.cli.main import ALIASES, VERBS, load_command
+from memcli.cli.main import load_command
+from memcli.cli.verb import ALIASES, names
 from memcli.codec.space import encode_space
 from memcli.model.shapes import KINDS
 from memcli.model.space import Space
@@ -98,10 +99,11 @@ def test_the_command_prints_it(run: Run, shell: str) -> None:
 
 def test_every_verb_is_in_the_tree_with_every_option() -> None:
     found = {command.path: command for command in TREE}
-    assert [name for name, _ in found[()].commands] == [*VERBS, *ALIASES]
-    for verb in (*VERBS, *ALIASES):
+    assert [name for name, _ in found[()].commands] == [*names(), *ALIASES]
+    for verb in (*names(), *ALIASES):
         given = load_command(ALIASES.get(verb, verb))
-        for path, command in [((verb,), given), *(((verb, n), c) for n, c in getattr(given, "commands", {}).items())]:
+        below = [((verb, n), c) for n, c in getattr(given, "commands", {}).items() if not c.hidden]
+        for path, command in [((verb,), getattr(given, "default", given)), *below]:
             options = [p for p in command.params if p.param_type_name == "option" and not p.hidden]
             wanted = {name for p in options for name in (*p.opts, *p.secondary_opts)}
             assert {name for o in found[path].options for name in o.names} == wanted | {"--help", "-h"}
@@ -314,9 +316,10 @@ _memcli memcli "$3" x
 
 
 def test_bash_completes_verbs_options_and_commands(bash: Ask) -> None:
-    assert bash("memcli ") == [*VERBS, *ALIASES]
+    assert bash("memcli ") == [*names(), *ALIASES]
     assert bash("memcli rec") == ["recall"]
-    assert bash("memcli space ") == ["create", "list", "show", "policy", "delete", "split"]
+    assert bash("memcli space ") == ["create", "list", "show", "policy", "delete"]
+    assert bash("memcli check ") == ["code", "recall", "secrets", "store"]
     assert bash("memcli recall --f") == ["--format", "--fail-empty", "--from-diff", "--freeze-clock"]
     assert bash("memcli space policy main --se") == ["--set"]
     assert bash("memcli recall --format ") == ["json", "md", "prompt", "table", "text"]
@@ -332,7 +335,7 @@ def test_bash_completes_values(bash: Ask) -> None:
     assert bash("memcli list -s w") == ["work"]
     assert bash("memcli list --space=") == ["main", "work"]
     assert bash("memcli list --space=w") == ["work"]
-    assert bash("memcli tag auth/tokens --add s") == ["security", "säure"]
+    assert bash("memcli edit auth/tokens --tag s") == ["security", "säure"]
     assert bash("memcli recall text --under n") == ["notes/größe"]
     assert bash("memcli remember --supersedes mem_o") == ["mem_odd", "mem_one"]
     assert bash("memcli get mem_one no") == ["notes/größe"]
@@ -453,7 +456,7 @@ def fish(store: Path) -> Ask:
 
 
 def test_fish_completes(fish: Ask) -> None:
-    assert sorted(fish("memcli ")) == sorted(VERBS)
+    assert sorted(fish("memcli ")) == sorted(names())
     assert fish("memcli rec") == ["recall"]
     assert sorted(fish("memcli space ")) == ["create", "delete", "list", "policy", "show"]
     assert sorted(fish("memcli recall --f")) == ["--fail-empty", "--format", "--freeze-clock", "--from-diff"]

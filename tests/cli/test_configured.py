@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from memcli import Memory
-from memcli.cli.calls import find_verb
 from memcli.cli.options import Field
+from memcli.cli.verb import find_verb
 from memcli.settings import TABLES
 from tests.cli.test_trust import cloned  # noqa: F401 - a fixture
 from tests.conftest import Run

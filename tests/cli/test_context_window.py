@@ -1,4 +1,4 @@
-"""`memcli context`: what it reads, prints and reports."""
+"""`memcli session context`: what it reads, prints and reports."""
 
 from __future__ import annotations
 
@@ -49,14 +49,16 @@ def tokens(name: str, text: str) -> int:
 def test_what_is_printed_never_exceeds_the_total(told: Run, name: str) -> None:
     Path("system.md").write_text("Be brief and careful.\n", encoding="utf-8")
     for total in ("40", "150", "400", "1000", "3000"):
-        result = told("context", "jobs of the queue", "--total", total, "--format", name, "--system", "system.md")
+        result = told(
+            "session", "context", "jobs of the queue", "--total", total, "--format", name, "--system", "system.md"
+        )
         assert result.code == 0, result.err
         assert 0 < tokens(name, result.out) <= int(total)
 
 
 def test_the_policy_says_how_a_session_is_folded(told: Run) -> None:
     def counted() -> tuple[int, int]:
-        sections = json.loads(told("context", "jobs of the queue", "--json").out)["sections"]
+        sections = json.loads(told("session", "context", "jobs of the queue", "--json").out)["sections"]
         counts = {one["name"]: len(one["items"]) for one in sections}
         return counts["chunks"], counts["messages"]
 
@@ -69,31 +71,36 @@ def test_the_policy_says_how_a_session_is_folded(told: Run) -> None:
 
 
 def test_markdown_is_the_window_and_the_rest_is_on_standard_error(told: Run) -> None:
-    result = told("context", "how often is a job retried?", "--total", "500")
+    result = told("session", "context", "how often is a job retried?", "--total", "500")
     assert "Left out" not in result.out
     lines = result.err.splitlines()
     assert " of 500 tokens used; " in lines[0]
     assert lines[1].startswith("memcli: The window holds ")
     assert any(line.endswith("ranked behind what does not fit") for line in lines)
-    assert told("context", "how often is a job retried?", "--total", "500", "-q").err == ""
+    assert told("session", "context", "how often is a job retried?", "--total", "500", "-q").err == ""
     assert result.out.rstrip().endswith("Step 33: we look at the queue and its jobs.")
 
 
 def test_json_says_what_was_left_out(told: Run) -> None:
-    result = told("context", "how often is a job retried?", "--total", "500", "--json")
+    result = told("session", "context", "how often is a job retried?", "--total", "500", "--json")
     data = json.loads(result.out)
     assert data["left_out"]
     assert data["query"] == "how often is a job retried?"
     assert data["used"] <= data["available"] <= 500
     assert result.err == ""
-    assert told("context", "how often is a job retried?", "--total", "500", "--format", "json").out == result.out
+    assert (
+        told("session", "context", "how often is a job retried?", "--total", "500", "--format", "json").out
+        == result.out
+    )
 
 
 def test_the_query_is_read_from_a_pipe_or_the_session(told: Run) -> None:
-    given = told("context", "rule 7 of the queue", "--json").out
-    assert told("context", "--json", stdin="rule 7 of the queue\n").out == given
-    assert told("context", "-", "--json", stdin="rule 7 of the queue").out == given
-    assert json.loads(told("context", "--json").out)["query"] == "Step 33: we look at the queue and its jobs."
+    given = told("session", "context", "rule 7 of the queue", "--json").out
+    assert told("session", "context", "--json", stdin="rule 7 of the queue\n").out == given
+    assert told("session", "context", "-", "--json", stdin="rule 7 of the queue").out == given
+    assert (
+        json.loads(told("session", "context", "--json").out)["query"] == "Step 33: we look at the queue and its jobs."
+    )
 
 
 def test_the_session_is_the_current_one_a_named_one_or_none(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +108,7 @@ def test_the_session_is_the_current_one_a_named_one_or_none(told: Run, monkeypat
     told("session", "add", other, "Another conversation.")
 
     def numbers(*options: str) -> list[int]:
-        sections = json.loads(told("context", "queue", "--json", *options).out)["sections"]
+        sections = json.loads(told("session", "context", "queue", "--json", *options).out)["sections"]
         return [item["number"] for section in sections if section["name"] == "messages" for item in section["items"]]
 
     first = next(one["id"] for one in json.loads(told("session", "list", "--json").out) if one["id"] != other)
@@ -111,17 +118,17 @@ def test_the_session_is_the_current_one_a_named_one_or_none(told: Run, monkeypat
     monkeypatch.setenv("MEMCLI_SESSION", first)
     assert numbers() == list(range(11, 34))
     monkeypatch.setenv("MEMCLI_SESSION", "ses_gone")
-    assert told("context", "queue").code == 3
+    assert told("session", "context", "queue").code == 3
 
 
 def test_a_secret_in_the_query_is_not_repeated(told: Run) -> None:
-    result = told("context", "why does AKIA" + "Q3EGTX7ZP5RNB2WM fail?", "--json")
+    result = told("session", "context", "why does AKIA" + "Q3EGTX7ZP5RNB2WM fail?", "--json")
     assert "Q3EGTX7" not in result.out
 
 
 def test_memory_that_is_off_is_said(told: Run) -> None:
     assert told("off").code == 0
-    result = told("context", "queue")
+    result = told("session", "context", "queue")
     assert result.code == 0
     assert "memory is off" in result.err
 
@@ -145,7 +152,7 @@ def test_memory_that_is_off_is_said(told: Run) -> None:
     ],
 )  # fmt: skip
 def test_one_line_and_an_exit_code(told: Run, arguments: list[str], code: int, message: str) -> None:
-    result = told("context", *arguments)
+    result = told("session", "context", *arguments)
     assert result.code == code
     assert result.out == ""
     assert message in result.err

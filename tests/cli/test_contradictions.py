@@ -113,7 +113,7 @@ def test_merge_afterwards_supersedes_the_repetition(run: Run) -> None:
     assert [one["id"] for one in again["duplicates"]] == [old["id"]]
     assert remember(run, SAME, "--merge")["id"] == old["id"]
     assert objects()[again["id"]]["superseded_by"] == old["id"]
-    assert run("fsck").code == 0
+    assert run("check", "store").code == 0
 
 
 def test_markers_say_that_the_newer_one_holds(run: Run) -> None:
@@ -207,7 +207,7 @@ def test_what_is_gone_contradicts_nothing(run: Run, both: tuple[str, str], how: 
     shown = run("recall", "gateway timeout").out
     assert new in shown
     assert "contradicts" not in shown
-    assert run("fsck").code == 0
+    assert run("check", "store").code == 0
 
 
 def test_a_batch_is_compared_with_itself_and_the_space(run: Run) -> None:

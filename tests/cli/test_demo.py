@@ -31,7 +31,11 @@ def test_the_tour_uses_no_server(run: Run, monkeypatch: pytest.MonkeyPatch, capf
     monkeypatch.setenv("MEMCLI_EMBEDDER", "off")
     monkeypatch.setenv("MEMCLI_STORE", "postgresql://127.0.0.1:1/none")
     done = run("demo")
-    assert (done.code, "$ memcli stats" in done.out, "cannot connect" in done.err + capfd.readouterr().err) == (
+    assert (
+        done.code,
+        "$ memcli status" in done.out,
+        "cannot connect" in done.err + capfd.readouterr().err,
+    ) == (
         0,
         True,
         False,

@@ -8,7 +8,8 @@ from threading import Event, Timer
 
 import pytest
 
-from memcli.cli.calls import Calls, find_verb
+from memcli.cli.calls import Calls
+from memcli.cli.verb import find_verb
 from memcli.embed import EMBEDDERS
 from memcli.ports import Embedder
 from tests.conftest import Run

@@ -1,4 +1,4 @@
-"""`memcli test`: where tests come from, what is printed, and how the command ends."""
+"""`memcli check recall`: where tests come from, what is printed, and how the command ends."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def folder(run: Run, tmp_path: Path) -> Path:
 
 def test_all_pass(run: Run, folder: Path) -> None:
     (folder / "db.toml").write_text(PASSES + EMPTY)
-    result = run("test")
+    result = run("check", "recall")
     assert (result.code, result.err) == (0, "")
     assert result.out == (
         "2 tests: 2 passed, 0 failed\n"
@@ -33,13 +33,13 @@ def test_all_pass(run: Run, folder: Path) -> None:
         "recall       2      2       1 of 1    1.000      1.000\n"
         "plain words  2      2       1 of 1    1.000      1.000\n"
     )
-    assert run("test").out == result.out
+    assert run("check", "recall").out == result.out
 
 
 def test_a_failure_is_one_line_and_6(run: Run, folder: Path) -> None:
     (folder / "db.toml").write_text(PASSES)
     (folder / "a.toml").write_text(f"[defaults]\ntop = 3\n\n{FAILS}")
-    result = run("test")
+    result = run("check", "recall")
     assert (result.code, result.out.splitlines()[:2]) == (
         6,
         [
@@ -48,26 +48,26 @@ def test_a_failure_is_one_line_and_6(run: Run, folder: Path) -> None:
         ],
     )
     assert "recall@k" in result.out
-    assert "recall@1 " in run("test", "--top", "1").out
-    assert [run("test", "--fail-under", share).code for share in ("0.5", "0.51", "0", "1")] == [0, 6, 0, 6]
+    assert "recall@1 " in run("check", "recall", "--top", "1").out
+    assert [run("check", "recall", "--fail-under", share).code for share in ("0.5", "0.51", "0", "1")] == [0, 6, 0, 6]
 
 
 def test_an_answer_that_is_not_empty(run: Run, folder: Path) -> None:
     (folder / "a.toml").write_text('[[case]]\ntopic = "postgresql port"\nempty = true\n')
-    assert run("test").out.startswith(".memory/tests/a.toml:1: 'postgresql port': not empty: 1 entry\n")
+    assert run("check", "recall").out.startswith(".memory/tests/a.toml:1: 'postgresql port': not empty: 1 entry\n")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such names on Windows")
 def test_a_name_of_a_file_cannot_imitate_a_line(run: Run, folder: Path) -> None:
     (folder / "a\n9 tests: 9 passed\x1b[2J.toml").write_text(FAILS)
-    result = run("test")
+    result = run("check", "recall")
     assert (result.code, len(result.out.splitlines())) == (6, 5)
     assert "\x1b" not in result.out
 
 
 def test_json(run: Run, folder: Path) -> None:
     (folder / "db.toml").write_text(PASSES + FAILS)
-    result = run("test", "--json")
+    result = run("check", "recall", "--json")
     data = json.loads(result.out)
     assert (result.code, data["recall"]) == (
         6,
@@ -89,25 +89,25 @@ def test_files_and_question_sets_that_are_named(run: Run, folder: Path) -> None:
         '{"q": "which postgresql port?", "type": "what", "answers": ["54(?=32)"], "sources": []}\n'
         '{"q": "zxqv wplk", "type": "none", "answers": []}\n'
     )
-    assert run("test", "own.toml").code == 0
-    data = json.loads(run("test", "--questions", "q.jsonl", "--budget", "400", "--json").out)
+    assert run("check", "recall", "own.toml").code == 0
+    data = json.loads(run("check", "recall", "--questions", "q.jsonl", "--budget", "400", "--json").out)
     assert [(one["type"], one["passed"]) for one in data["tests"]] == [("what", True), ("none", True)]
-    both = json.loads(run("test", "own.toml", "--questions", "q.jsonl", "--json").out)
+    both = json.loads(run("check", "recall", "own.toml", "--questions", "q.jsonl", "--json").out)
     assert [one["file"] for one in both["tests"]] == ["own.toml", "q.jsonl", "q.jsonl"]
 
 
 def test_there_are_no_tests(run: Run, folder: Path) -> None:
     (folder / "README.md").write_text("How we test.")
     (folder / ".swap.toml").write_text("not TOML")
-    result = run("test")
+    result = run("check", "recall")
     assert (result.code, result.out) == (3, "")
     assert result.err.startswith("memcli: no tests in .memory/tests (write a file with [[case]]")
     folder.joinpath(".swap.toml").unlink()
     folder.joinpath("README.md").unlink()
     folder.rmdir()
-    assert run("test").code == 3
+    assert run("check", "recall").code == 3
     Path("own.toml").write_text("# none yet\n")
-    assert run("test", "own.toml").err.startswith("memcli: no tests (")
+    assert run("check", "recall", "own.toml").err.startswith("memcli: no tests (")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_there_are_no_tests(run: Run, folder: Path) -> None:
 )
 def test_a_malformed_file_is_one_line_and_2(run: Run, folder: Path, data: bytes, message: str) -> None:
     (folder / "a.toml").write_bytes(data)
-    result = run("test")
+    result = run("check", "recall")
     assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
     assert result.err.startswith(message)
 
@@ -131,28 +131,34 @@ def test_no_link_is_followed_out_of_the_store(run: Run, folder: Path, tmp_path: 
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "a.toml").write_text(PASSES)
     (folder / "a.toml").symlink_to(tmp_path / "outside" / "a.toml")
-    assert run("test").code == 8
+    assert run("check", "recall").code == 8
     (folder / "a.toml").unlink()
     folder.rmdir()
     folder.symlink_to(tmp_path / "outside")
-    result = run("test")
+    result = run("check", "recall")
     assert (result.code, result.err.count("\n")) == (8, 1)
 
 
 def test_secrets_in_tests_are_found_by_scan(run: Run, folder: Path) -> None:
     key = "AKIA" + "7QZ3MLW5XKTB2VPD"
     (folder / "a.toml").write_text(f'[[case]]\ntopic = "which key?"\nmust_include = ["/{key}/"]\n')
-    result = run("scan")
+    result = run("check", "secrets")
     assert (result.code, ".memory/tests/a.toml" in result.out) == (6, True)
-    assert key not in run("test").out
+    assert key not in run("check", "recall").out
     (folder / "a.toml").unlink()
-    assert run("scan").code == 0
+    assert run("check", "secrets").code == 0
 
 
 def test_the_rest_of_the_store_does_not_mind(run: Run, folder: Path) -> None:
     (folder / "a.toml").write_text(PASSES)
     assert [
-        run(*command).code for command in (["fsck"], ["fsck", "--repair"], ["fmt", "--check"], ["trust", "--status"])
+        run(*command).code
+        for command in (
+            ["check", "store"],
+            ["check", "store", "--repair"],
+            ["store", "fmt", "--check"],
+            ["trust", "--status"],
+        )
     ] == [0] * 4
     assert (folder / "a.toml").read_text() == PASSES
     ignored = (folder.parent / ".gitignore").read_text()

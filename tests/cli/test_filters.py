@@ -41,19 +41,19 @@ def test_so_may_those_of_an_export(few: Run) -> None:
 
 def test_tags_given_with_commas_are_several(few: Run) -> None:
     assert json.loads(few("get", "a/one", "--json").out)["tags"] == ["sql", "auth"]
-    assert few("tag", "a/one", "--add", "x,y", "--remove", "sql,auth").code == 0
+    assert few("edit", "a/one", "--tag", "x,y", "--untag", "sql,auth").code == 0
     assert json.loads(few("get", "a/one", "--json").out)["tags"] == ["x", "y"]
     assert parts(["a,b", "c,", "", ","]) == ["a", "b", "c", "", ","]
     assert few("remember", "x", "--tag", "").code == 2
 
 
-def test_words_after_a_memory_are_tags(few: Run) -> None:
-    assert few("tag", "a/two", "new", "more").code == 0
+def test_several_memories_get_the_same_tags(few: Run) -> None:
+    assert few("edit", "a/two", "--tag", "new", "--tag", "more").code == 0
     assert json.loads(few("get", "a/two", "--json").out)["tags"] == ["sql", "new", "more"]
-    assert few("tag", "a/one", "a/two", "--add", "both").code == 0
+    assert few("edit", "a/one", "a/two", "--tag", "both").code == 0
     assert paths(few, "list", "--tag", "both") == ["a/one", "a/two"]
-    for wrong in (("a/two",), ("a/two", "b/three"), ("a/two", "mem_abc")):
-        assert few("tag", *wrong).code == 2
+    for wrong in (("--text", "One."), ("--tag", "x", "--set", "kind=fact"), ("--tag", "x", "--object"), ()):
+        assert few("edit", "a/one", "a/two", *wrong).code == 2
 
 
 @pytest.mark.parametrize("option", ["--kind", "--tag"])
@@ -72,7 +72,7 @@ def test_a_filter_that_is_no_text_is_refused(few: Run, arguments: tuple[str, str
 
 def test_paths_are_found_however_they_are_composed(run: Run) -> None:
     assert run("remember", "Text.", "--path", "caf\u00e9/x").code == 0
-    for command in (("list",), ("tree",), ("search", "text", "--under"), ("browse",)):
+    for command in (("list",), ("list", "--tree"), ("recall", "text", "--under"), ("browse",)):
         assert "x" in run(*command, "cafe\u0301").out
     assert run("get", "cafe\u0301/x").code == 0
     assert run("edit", "cafe\u0301/x", "--text", "New.").code == 0
@@ -112,16 +112,11 @@ def test_a_list_is_cut_and_says_so(few: Run) -> None:
     assert few("list", "--limit", "0").code == 2
 
 
-def test_a_search_without_results_says_so(few: Run) -> None:
-    done = few("search", "日本語")
-    assert (done.code, done.out, done.err) == (0, "", "memcli: no match\n")
-
-
 def test_names_from_other_tools_are_understood(few: Run) -> None:
     assert few("show", "a/one").out == few("get", "a/one").out
     assert few("add", "Added text.", "--path", "c/new").out.startswith("created ")
     assert few("rm", "c/new").out.startswith("forgotten ")
-    acts = {act["command"] for act in json.loads(few("audit", "--json").out)}
+    acts = {act["command"] for act in json.loads(few("store", "audit", "--json").out)}
     assert {"remember", "forget"} == acts, "the audit log has the names of the commands"
 
 

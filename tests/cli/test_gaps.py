@@ -1,4 +1,4 @@
-"""`memcli gaps`: what nothing answers is kept if the policy says so, without secrets, until something answers it."""
+"""`memcli feedback gaps`: what nothing answers is kept if the policy says so, without secrets, until something answers it."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def kept(run: Run, tmp_path: Path) -> Path:
 
 
 def listed(run: Run) -> list[tuple[str, int]]:
-    return [(gap["topic"], gap["count"]) for gap in json.loads(run("gaps", "--json").out)["gaps"]]
+    return [(gap["topic"], gap["count"]) for gap in json.loads(run("feedback", "gaps", "--json").out)["gaps"]]
 
 
 def test_without_the_policy_nothing_is_kept(run: Run, tmp_path: Path) -> None:
     run("remember", "We chose PostgreSQL as the database.")
     run("recall", TOPIC)
     assert not (tmp_path / ".memory/local/gaps.json").exists()
-    found = run("gaps")
+    found = run("feedback", "gaps")
     assert (found.code, found.out) == (0, "")
     assert "gaps=true" in found.err
 
@@ -49,7 +49,7 @@ def test_a_question_is_counted_however_it_is_written(run: Run) -> None:
         run("recall", topic)
     run("recall", "which database did we choose?")
     assert listed(run) == [(TOPIC, 2), ("where is the office plant?", 1)]
-    assert "1  2" in run("gaps").out
+    assert "1  2" in run("feedback", "gaps").out
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_what_is_answered_now_is_removed(run: Run, kept: Path) -> None:
     run("recall", TOPIC)
     run("recall", "where is the office plant?")
     run("remember", "Ann repairs the coffee machine.")
-    found = json.loads(run("gaps", "--check", "--json").out)
+    found = json.loads(run("feedback", "gaps", "--check", "--json").out)
     assert [gap["topic"] for gap in found["filled"]] == [TOPIC]
     assert [gap["topic"] for gap in found["gaps"]] == ["where is the office plant?"]
     assert kept.exists()
@@ -86,25 +86,25 @@ def test_a_named_space_has_its_own_gaps_alone(run: Run, kept: Path) -> None:
     run("recall", TOPIC)
     run("recall", "Who waters the plants?", "--space", "office")
     assert len(listed(run)) == 2
-    office = json.loads(run("gaps", "--space", "office", "--json").out)
+    office = json.loads(run("feedback", "gaps", "--space", "office", "--json").out)
     assert [gap["topic"] for gap in office["gaps"]] == ["Who waters the plants?"]
     assert [topic["gaps"] for topic in office["topics"]] == [[1]]
-    run("gaps", "--space", "office", "--clear")
+    run("feedback", "gaps", "--space", "office", "--clear")
     assert listed(run) == [(TOPIC, 1)]
 
 
 @pytest.mark.parametrize("arguments", [["--close", "1"], ["--close", "who repairs the coffee machine"], ["--clear"]])
 def test_closing(arguments: list[str], run: Run, kept: Path) -> None:
     run("recall", TOPIC)
-    assert run("gaps", *arguments).out == "1 closed\n"
+    assert run("feedback", "gaps", *arguments).out == "1 closed\n"
     assert not kept.exists()
 
 
 @pytest.mark.parametrize("arguments", [["x"], ["--close"], ["--clear", "--check"], ["--clear", "x"]])
 @pytest.mark.usefixtures("kept")
 def test_options_that_do_not_fit(arguments: list[str], run: Run) -> None:
-    assert run("gaps", *arguments).code == 2
-    assert run("gaps", "--close", "nothing").code == 3
+    assert run("feedback", "gaps", *arguments).code == 2
+    assert run("feedback", "gaps", "--close", "nothing").code == 3
 
 
 def test_the_policy_taken_back_removes_them(run: Run, kept: Path) -> None:
@@ -158,7 +158,7 @@ def model(request: pytest.FixtureRequest, kept: Path, monkeypatch: pytest.Monkey
 
 
 def topics(run: Run, *options: str) -> list[tuple[str, list[int]]]:
-    return [(one["name"], one["gaps"]) for one in json.loads(run("gaps", "--json", *options).out)["topics"]]
+    return [(one["name"], one["gaps"]) for one in json.loads(run("feedback", "gaps", "--json", *options).out)["topics"]]
 
 
 LLM = ("--semantic", "llm")
@@ -170,12 +170,12 @@ def test_a_model_names_topics(model: Script, run: Run, tmp_path: Path, update_go
     assert model.requests == []
     assert topics(run, *LLM) == topics(run, *LLM) == [("Kitchen", [1, 2]), ("office plant", [3])]
     (request,) = model.requests
-    found = json.dumps(request.body, indent=2, sort_keys=True) + "\n" + run("gaps", *LLM).out
+    found = json.dumps(request.body, indent=2, sort_keys=True) + "\n" + run("feedback", "gaps", *LLM).out
     file = ROOT / f"tests/prompts/golden/gaps_{'openai' if request.path == play.CHAT else 'anthropic'}.txt"
     if update_golden:
         file.write_text(found)
     assert found == file.read_text()
-    run("gaps", "--close", "3")
+    run("feedback", "gaps", "--close", "3")
     left = b"".join(f.read_bytes() for f in (tmp_path / ".memory/cache").rglob("*") if f.is_file())
     assert b"Kitchen" not in left
 
@@ -189,7 +189,7 @@ def test_a_model_names_topics(model: Script, run: Run, tmp_path: Path, update_go
 )  # fmt: skip
 def test_a_failure_names_topics_locally(model: Script, run: Run, step: play.Step) -> None:
     model.play(step)
-    done = run("gaps", *LLM, "--json")
+    done = run("feedback", "gaps", *LLM, "--json")
     assert done.code == 0
     assert done.err.count("; named locally") == 1
     assert [one["name"] for one in json.loads(done.out)["topics"]] == [name for name, _ in LOCAL]
@@ -211,8 +211,8 @@ def test_options_of_the_model(model: Script, run: Run, monkeypatch: pytest.Monke
         ((*LLM, "--model", "tiny"), "names no model"),
         (("--semantic", "magic"), "choose one of llm, local, off"),
     ]:
-        assert (run("gaps", *wrong).code, told in run("gaps", *wrong).err) == (2, True)
+        assert (run("feedback", "gaps", *wrong).code, told in run("feedback", "gaps", *wrong).err) == (2, True)
     monkeypatch.setenv("MEMCLI_SEMANTIC", "llm")
     assert topics(run, "--semantic", "local") == LOCAL
     monkeypatch.delenv("MEMCLI_SEMANTIC_MODEL")
-    assert "no language model is configured; named locally" in run("gaps").err
+    assert "no language model is configured; named locally" in run("feedback", "gaps").err

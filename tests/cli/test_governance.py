@@ -14,6 +14,7 @@ import pytest
 from memcli import Memory
 from memcli.app.remember import prepare, remember
 from memcli.errors import StoreError
+from memcli.store.layout import Layout
 from tests.conftest import NOW, ROOT, Run, open_at
 
 LATER = "2026-06-01T00:00:00Z"
@@ -40,7 +41,7 @@ def fill(run: Run, *paths: str) -> None:
 
 
 def acts(run: Run, *arguments: str) -> list[dict]:
-    return json.loads(run("audit", "--json", "--limit", "0", *arguments).out)
+    return json.loads(run("store", "audit", "--json", "--limit", "0", *arguments).out)
 
 
 ROUTES: dict[str, Callable[[Run], object]] = {
@@ -80,7 +81,7 @@ def test_whatever_removes_can_be_undone_byte_for_byte(run: Run, tmp_path: Path, 
     assert run("restore", "--list").out == "the trash is empty\n"
     gone = [c["path"] for act in acts(run) for c in act["changes"] if not c["after"]]
     assert sorted(gone) == ["fact/b", "log/a"]
-    assert run("audit", "--verify").code == 0
+    assert run("store", "audit", "--verify").code == 0
 
 
 def test_one_memory_comes_back_from_where_it_was_last(run: Run, tmp_path: Path) -> None:
@@ -180,7 +181,7 @@ def test_writers_at_once_lose_nothing_to_compaction(run: Run, tmp_path: Path) ->
     assert sorted([*kept, *gone]) == sorted(["log/a", *(f"w{w}/{n}" for w in range(3) for n in range(12))])
     told = [c["path"] for act in acts(run) for c in act["changes"] if not c["before"]]
     assert sorted(told) == sorted([*kept, *gone])
-    assert run("audit", "--verify").code == 0
+    assert run("store", "audit", "--verify").code == 0
 
 
 def test_grace_ends(run: Run) -> None:
@@ -373,7 +374,7 @@ def test_the_audit_says_who_did_what(run: Run, tmp_path: Path) -> None:
     run("pin", "log/none")
     policy(run, "ttl_days=3")
     run("list")
-    shown = run("audit").out
+    shown = run("store", "audit").out
     assert [line.split("  ")[1:3] for line in shown.splitlines()] == [
         ["ann", "remember: create"], ["ann", "pin: update"], ["ann", "space policy: govern"],
     ]  # fmt: skip
@@ -381,17 +382,17 @@ def test_the_audit_says_who_did_what(run: Run, tmp_path: Path) -> None:
     first, second = acts(run, "--id", "log/a")
     assert (first["changes"][0]["after"], first["n"]) == (second["changes"][0]["before"], 1)
     assert acts(run, "--since", "2027-01-01") == []
-    assert len(run("audit", "--limit", "1").out.splitlines()) == 1
-    assert run("audit", "--since", "soon").code == 2
-    checked = json.loads(run("audit", "--verify", "--json").out)
+    assert len(run("store", "audit", "--limit", "1").out.splitlines()) == 1
+    assert run("store", "audit", "--since", "soon").code == 2
+    checked = json.loads(run("store", "audit", "--verify", "--json").out)
     assert (checked["acts"], checked["torn"], checked["unchecked"], checked["head"][:2]) == (3, [], 0, "3:")
     log = tmp_path / ".memory" / "local" / "audit" / "main.jsonl"
     data = log.read_bytes()
     log.write_bytes(data[:-40])
-    torn = run("audit", "--verify")
+    torn = run("store", "audit", "--verify")
     assert (torn.code, "main.jsonl:3: this line was cut short" in torn.err) == (0, True)
     log.write_bytes(data.replace(b'"pin"', b'"tag"'))
-    broken = run("audit", "--verify")
+    broken = run("store", "audit", "--verify")
     assert (broken.code, "audit/main.jsonl:2: it does not match its hash" in broken.err) == (6, True)
     first, second, third = data.splitlines(keepends=True)
     for lines, told in (
@@ -399,23 +400,23 @@ def test_the_audit_says_who_did_what(run: Run, tmp_path: Path) -> None:
         ([first, second, b"x\n", third], "the 2 entries before it are"), ([first, second, third, b"x\n"], "the 3 entries before it are"),
     ):  # fmt: skip
         log.write_bytes(b"".join(lines))
-        assert f"it cannot be read ({told} intact; do not rely on the rest)" in run("audit", "--verify").err
-    assert run("audit", "--space", "none").out == "no entries\n"
+        assert f"it cannot be read ({told} intact; do not rely on the rest)" in run("store", "audit", "--verify").err
+    assert run("store", "audit", "--space", "none").out == "no entries\n"
 
 
 def test_a_log_of_a_development_version_is_not_called_tampered(run: Run, tmp_path: Path) -> None:
     run("init")
-    log = tmp_path / ".memory" / "audit" / "main.jsonl"
-    log.parent.mkdir(exist_ok=True)
+    log = Path(Layout(str(tmp_path / ".memory")).audit("main.jsonl"))
+    log.parent.mkdir(parents=True, exist_ok=True)
     log.write_bytes((ROOT / "golden" / "codec" / "audit" / "1.jsonl").read_bytes())
     told = "all 2 entries were written by an earlier development version: their hashes cannot be checked"
-    checked = run("audit", "--verify")
+    checked = run("store", "audit", "--verify")
     assert (checked.code, told in checked.err, checked.out.startswith("0 entries verified")) == (0, True, True)
-    assert json.loads(run("audit", "--verify", "--json").out)["unchecked"] == 2
-    sound = run("fsck")
+    assert json.loads(run("store", "audit", "--verify", "--json").out)["unchecked"] == 2
+    sound = run("check", "store")
     assert (sound.code, told in sound.out) == (0, True)
     fill(run, "log/a")
-    assert run("audit", "--verify").out.startswith("1 entry verified")
+    assert run("store", "audit", "--verify").out.startswith("1 entry verified")
     copied = run("store", "copy", ".", "elsewhere")
     assert (copied.code, "the first 2 of 3 entries" in copied.err) == (0, True)
 
@@ -427,14 +428,14 @@ def test_only_what_git_tracks_is_to_be_checked_out(run: Run, tmp_path: Path) -> 
     log = tmp_path / ".git" / "memcli" / ".memory" / "audit" / "main.jsonl"
     data = log.read_bytes()
     log.write_bytes(data.replace(b"ann", b"bob"))
-    damaged = run("fsck")
+    damaged = run("check", "store")
     assert (damaged.code, "git checkout" in damaged.err) == (6, False)
     assert "restore audit/main.jsonl from a backup" in damaged.err
     log.write_bytes(data)
     space = space_file(tmp_path)
     space.unlink()
     space.symlink_to(log)
-    damaged = run("fsck")
+    damaged = run("check", "store")
     assert (damaged.code, "restore the file with `git checkout`" in damaged.err) == (6, True)
 
 
@@ -467,11 +468,11 @@ def test_a_purge_is_undone_with_its_references(run: Run, tmp_path: Path) -> None
     purged = run("forget", "db", "--purge", "--yes")
     assert "current again" in purged.out
     assert "db-superseded" in purged.out
-    assert run("fsck").code == 0
+    assert run("check", "store").code == 0
     assert memories(tmp_path)["follows"].get("links") is None
     assert memories(tmp_path)["db-superseded"].get("superseded_by") is None
     run("restore", "db")
-    assert run("fsck").code == 0
+    assert run("check", "store").code == 0
     after = memories(tmp_path)
     assert after["follows"]["links"] == before["follows"]["links"]
     assert after["db-superseded"]["superseded_by"] == after["db"]["id"]
@@ -485,9 +486,9 @@ def test_what_comes_back_refers_to_nothing_that_has_gone_meanwhile(run: Run, tmp
     run("forget", "log/a", "--purge", "--yes")
     run("restore", "follows")
     assert [link["to"] for link in memories(tmp_path)["follows"]["links"]] == [memories(tmp_path)["log/b"]["id"]]
-    assert run("fsck").code == 0
+    assert run("check", "store").code == 0
     run("restore", "log/a")
-    assert run("fsck").code == 0
+    assert run("check", "store").code == 0
 
 
 def test_a_space_that_was_created_with_reset_may_be_reset_again(run: Run, tmp_path: Path) -> None:
@@ -556,10 +557,10 @@ def test_the_order_of_purges_and_restores_does_not_matter(
     ids = [before[path]["id"] for path in gone]
     for name in ids:
         assert run("forget", name, "--purge", "--yes").code == 0
-        assert run("fsck").code == 0
+        assert run("check", "store").code == 0
     for n in back:
         assert run("restore", ids[n]).code == 0
-        assert run("fsck").code == 0
+        assert run("check", "store").code == 0
     after = memories(tmp_path)
     for path in ("db", "db-superseded", "follows"):
         for field in ("superseded_by", "valid_until", "links"):
@@ -574,7 +575,7 @@ def test_what_is_in_the_trash_can_be_erased_at_once(run: Run, tmp_path: Path) ->
     assert run("restore", "--list").out == "the trash is empty\n"
     assert not [f for f in (tmp_path / ".memory").rglob("*") if f.is_file() and b"sablefish" in f.read_bytes()]
     assert run("forget", "a/a", "--purge", "--now", "--yes").code == 3
-    assert run("audit", "--verify").code == 0
+    assert run("store", "audit", "--verify").code == 0
 
 
 def test_a_policy_makes_the_space_that_is_missing(run: Run, tmp_path: Path) -> None:

@@ -34,8 +34,8 @@ def field(run: Run, ref: str, name: str) -> object:
 def test_a_user_wide_memory_is_changed_where_it_is(run: Run, both: str, by: str) -> None:
     ref = both if by == "id" else THERE
     for command in (
-        ["edit", ref, "--text", "Ann prefers spaces."], ["pin", ref], ["tag", ref, "--add", "make"],
-        ["link", ref, "style/theme"], ["unlink", "style/theme", ref], ["forget", ref],
+        ["edit", ref, "--text", "Ann prefers spaces."], ["pin", ref], ["edit", ref, "--tag", "make"],
+        ["link", ref, "style/theme"], ["link", "style/theme", ref, "--remove"], ["forget", ref],
     ):  # fmt: skip
         done = run(*command)
         assert done.code == 0, done
@@ -49,7 +49,7 @@ def test_a_user_wide_memory_is_changed_where_it_is(run: Run, both: str, by: str)
     restored = run("restore", ref)
     assert (restored.code, "user-wide store" in restored.err) == (0, True)
     assert field(run, ref, "raw") == "Ann prefers spaces."
-    assert run("fsck").code == 0
+    assert run("check", "store").code == 0
 
 
 def test_the_trash_of_the_user_wide_store_is_listed(run: Run, both: str) -> None:
@@ -94,8 +94,8 @@ def test_what_sessions_yielded_is_changed_in_the_journal(run: Run) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        ["get"], ["pin"], ["unpin"], ["forget"], ["forget", "--recursive"], ["forget", "--purge", "--yes"],
-        ["tag", "--add", "x"], ["feedback", "--helpful"],
+        ["get"], ["pin"], ["pin", "--remove"], ["forget"], ["forget", "--recursive"], ["forget", "--purge", "--yes"],
+        ["edit", "--tag", "x"], ["feedback", "--helpful"],
     ],
 )  # fmt: skip
 def test_a_bad_ref_does_not_hide_the_good_ones(run: Run, command: list[str]) -> None:

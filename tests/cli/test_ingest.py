@@ -314,7 +314,7 @@ def test_a_file_that_is_cut_otherwise_is_as_if_read_for_the_first_time(run: Run,
         (repository / "m.py").write_text(text)
         run("ingest", "m.py")
         grown = run("get", "m.py", "--json").out
-        assert run("verify").code == 0
+        assert run("check", "code").code == 0
         assert {
             a["state"]
             for a in json.loads(run("recall", topic, "--kind", "code", "--json").out)["sections"][0].get("anchors", [])
@@ -342,7 +342,7 @@ def test_an_ingest_that_stops_says_what_it_stored(run: Run, tmp_path: Path, monk
         raise StoreError("cannot open the lock of space 'main': Input/output error", "nothing was changed")
 
     with monkeypatch.context() as patch:
-        patch.setattr("memcli.cli.commands.ingest.retire_missing", fail)
+        patch.setattr("memcli.app.ingest.retire_missing", fail)
         stopped = run("ingest", "docs")
     assert stopped.code == 8
     assert stopped.err == (

@@ -13,10 +13,10 @@ from tests.conftest import Run
 
 READERS = (
     ("recall", "which payments?"),
-    ("search", "payments"),
-    ("context", "which payments do we use?"),
+    ("recall", "payments"),
+    ("session", "context", "which payments do we use?"),
     ("list",),
-    ("tree",),
+    ("list", "--tree"),
     ("list", "--kind", "decision", "--json"),
 )
 
@@ -102,7 +102,7 @@ def test_a_store_whose_ignore_file_is_older_hides_it_from_git_too(run: Run) -> N
 def test_its_memories_are_changed_where_they_are(run: Run) -> None:
     held(run, "shop", "Shopify")
     name = decision(run, "shop")
-    for command in (("tag", name, "later"), ("pin", name), ("edit", name, "--set", "importance=0.9")):
+    for command in (("edit", name, "--tag", "later"), ("pin", name), ("edit", name, "--set", "importance=0.9")):
         assert run(*command, "-s", "shop").code == 0
         assert run(*command).code == 3
     memory = json.loads(run("get", name, "-s", "shop", "--json").out)
@@ -115,9 +115,9 @@ def test_its_memories_are_changed_where_they_are(run: Run) -> None:
 def test_those_of_both_are_changed_at_once(run: Run) -> None:
     held(run, "shop", "Shopify")
     run("remember", "Parcels leave at noon.", "--path", "parcels", "-s", "shop")
-    assert run("tag", "parcels", decision(run, "shop"), "--add", "later", "-s", "shop").code == 0
+    assert run("edit", "parcels", decision(run, "shop"), "--tag", "later", "-s", "shop").code == 0
     assert len(json.loads(run("list", "--tag", "later", "-s", "shop", "--json").out)) == 2
-    assert run("tag", "parcels", "no/where", "--add", "x", "-s", "shop").code == 3
+    assert run("edit", "parcels", "no/where", "--tag", "x", "-s", "shop").code == 3
     assert run("forget", "decisions", "parcels", "--recursive", "-s", "shop").code == 0
     assert json.loads(run("list", "--tag", "later", "-s", "shop", "--json").out) == []
 
@@ -178,10 +178,15 @@ def test_it_can_be_named_and_is_private_from_the_beginning(run: Run) -> None:
     assert run("space", "create", "journal@shop").code == 0
     assert json.loads(run("space", "show", "journal@shop", "--json").out)["policy"] == {"visibility": "private"}
     held(run, "shop", "Shopify")
-    for command in (("stats", "-s", "shop"), ("space", "list"), ("doctor",)):
+    for command in (("status", "--stats", "-s", "shop"), ("space", "list"), ("doctor",)):
         assert "journal@shop" in run(*command).out
     assert run("export", "-s", "journal@shop", "--out", "x.json").code == 5
-    for command in (("fsck",), ("gc", "journal@shop"), ("audit", "-s", "journal@shop"), ("maintain", "-s", "shop")):
+    for command in (
+        ("check", "store"),
+        ("gc", "journal@shop"),
+        ("store", "audit", "-s", "journal@shop"),
+        ("store", "maintain", "-s", "shop"),
+    ):
         assert run(*command).code == 0
     assert run("space", "policy", "journal@shop", "--set", "ttl_days=1", "--set", "allow_delete=true").code == 0
     assert run("gc", "journal@shop", "--freeze-clock", "2026-03-31T09:30:00Z").code == 0
@@ -203,6 +208,6 @@ def test_damage_is_found_in_it(run: Run) -> None:
     tree = json.loads(file.read_text())
     tree["objects"] *= 2
     file.write_bytes(encode(tree) + b"\n")
-    assert "journal@shop" in run("fsck").out
-    assert run("fsck", "--repair").code == 0
-    assert run("fsck").code == 0
+    assert "journal@shop" in run("check", "store").out
+    assert run("check", "store", "--repair").code == 0
+    assert run("check", "store").code == 0

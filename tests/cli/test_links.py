@@ -51,7 +51,7 @@ def ident(run: Run, path: str, space: str = "main") -> str:
 
 
 def is_sound(run: Run) -> bool:
-    return run("fsck").code == 0 and run("fmt", "--check").code == 0
+    return run("check", "store").code == 0 and run("store", "fmt", "--check").code == 0
 
 
 REFS: dict[str, Callable[[Run], str]] = {
@@ -71,9 +71,9 @@ def test_within_a_space(store: Run, relation: str, form: str) -> None:
     again = store("link", "x/a", b, "--relation", relation, "--json")
     assert json.loads(again.out)["status"] == "unchanged"
     assert is_sound(store)
-    assert json.loads(store("unlink", "x/a", b, "--json").out)["relations"] == [relation]
+    assert json.loads(store("link", "x/a", b, "--json", "--remove").out)["relations"] == [relation]
     assert places(store, "x/a") == places(store, "x/b") == []
-    assert json.loads(store("unlink", "x/a", b, "--json").out)["status"] == "unchanged"
+    assert json.loads(store("link", "x/a", b, "--json", "--remove").out)["status"] == "unchanged"
 
 
 @pytest.mark.parametrize("relation", [one for one in RELATIONS if one != "supersedes"])
@@ -84,7 +84,7 @@ def test_across_shared_spaces(store: Run, relation: str) -> None:
     assert places(store, "x/n", "notes") == ([(relation, f"main:{a}")] if relation == "contradicts" else [])
     assert is_sound(store)
     ends = ("notes:x/n", "x/a") if relation in MUTUAL else ("x/a", n)  # what is mutual goes from either end
-    assert json.loads(store("unlink", *ends, "--json").out)["relations"] == [relation]
+    assert json.loads(store("link", *ends, "--json", "--remove").out)["relations"] == [relation]
     assert places(store, "x/a") == places(store, "x/n", "notes") == []
 
 
@@ -118,7 +118,7 @@ def test_what_was_read_is_copied(store: Run, relation: str, turned: bool) -> Non
     assert (relation, end) in places(store, start)
     assert is_sound(store)
     assert "already linked" in store("link", *ends, "--relation", relation).out
-    assert store("unlink", *ends).code == 0
+    assert store("link", *ends, "--remove").code == 0
     assert places(store, start) == []
 
 
@@ -167,7 +167,7 @@ def test_two_that_were_read_with_one_text_have_one_copy(store: Run, tmp_path: Pa
 def test_what_is_superseded_without_a_link_is_current_again_too(store: Run) -> None:
     assert store("link", "x/a", "x/b", "-r", "supersedes").code == 0
     assert store("edit", "x/a", "--set", "links=[]").code == 0
-    assert json.loads(store("unlink", "x/a", "x/b", "--json").out)["relations"] == ["supersedes"]
+    assert json.loads(store("link", "x/a", "x/b", "--json", "--remove").out)["relations"] == ["supersedes"]
     assert "x/b" in store("list").out
     assert "valid_until" not in json.loads(store("get", "x/b", "--json").out)
 
@@ -189,7 +189,7 @@ def test_a_path_that_several_other_spaces_have_needs_its_space(store: Run) -> No
 def test_superseding_is_what_remember_does(store: Run) -> None:
     assert store("remember", "The new text.", "--path", "x/new", "--supersedes", "x/b").code == 0
     by_remember = json.loads(store("get", "x/b", "--json").out)
-    assert store("unlink", "x/new", "x/b").code == 0
+    assert store("link", "x/new", "x/b", "--remove").code == 0
     current = json.loads(store("get", "x/b", "--json").out)
     assert "superseded_by" not in current
     assert "valid_until" not in current
@@ -289,7 +289,7 @@ def test_links_follow_memories_that_move(store: Run) -> None:
     assert store("edit", "x/a", "--set", "path=y/a").code == 0
     assert store("forget", "y/moved", "-s", "notes").code == 0
     assert is_sound(store)
-    assert json.loads(store("unlink", "y/a", "notes:y/moved", "--json").out)["relations"] == ["relates_to"]
+    assert json.loads(store("link", "y/a", "notes:y/moved", "--json", "--remove").out)["relations"] == ["relates_to"]
 
 
 def test_export_and_import_keep_links_between_spaces(
@@ -306,7 +306,7 @@ def test_export_and_import_keep_links_between_spaces(
     assert store("init").code == 0
     for file in exports:
         assert store("import", file).code == 0
-        assert store("fsck").code == 0  # also while the other space is not there
+        assert store("check", "store").code == 0  # also while the other space is not there
     for name, data in spaces.items():
         assert (other / f".memory/spaces/{name}.json").read_bytes() == data
 
@@ -325,12 +325,12 @@ def test_fsck_finds_and_drops_what_leads_nowhere(store: Run, tmp_path: Path) -> 
     text = file.read_text()
     n = ident(store, "x/n", "notes")
     file.write_text(text.replace(f"notes:{n}", "notes:mem_gone"))
-    found = store("fsck")
+    found = store("check", "store")
     assert (found.code, "links to notes:mem_gone" in found.out) == (6, True)
-    assert store("fsck", "--repair").code == 0
+    assert store("check", "store", "--repair").code == 0
     assert links(store, "x/a") == []
     file.write_text(text.replace(f"notes:{n}", "elsewhere:mem_gone"))
-    assert store("fsck").code == 0  # no clone has every space
+    assert store("check", "store").code == 0  # no clone has every space
 
 
 def test_a_merge_keeps_links_to_other_spaces() -> None:

@@ -1,4 +1,4 @@
-"""`memcli maintain`: what it prints, and when it runs by itself."""
+"""`memcli store maintain`: what it prints, and when it runs by itself."""
 
 from __future__ import annotations
 
@@ -26,50 +26,50 @@ def aged(run: Run) -> Run:
 
 
 def test_the_plan_is_told_by_task_and_the_run_can_be_undone(aged: Run) -> None:
-    told = aged("maintain", "--dry-run")
+    told = aged("store", "maintain", "--dry-run")
     assert told.out == (
         "archive (1, 7 tokens)\n"
         "  perf/cache  worth 0.00 (importance 0.3 x confidence 0.00), 395 days old\n"
         "would change 1 memory; would reclaim 7 tokens\n"
     )
-    done = aged("maintain")
+    done = aged("store", "maintain")
     run = done.out.splitlines()[-1].split()[-1].strip("`")
     assert done.out.splitlines()[-1] == f"changed 1 memory; reclaimed 7 tokens; undo with `memcli restore --run {run}`"
     assert json.loads(aged("get", "mem_a", "--json").out)["active"] is False
-    assert f"tasks: archive; run {run}" in aged("audit").out
+    assert f"tasks: archive; run {run}" in aged("store", "audit").out
     assert aged("restore", "--run", run).code == 0
     assert json.loads(aged("get", "mem_a", "--json").out).get("version", 1) == 1
-    assert aged("maintain").out == "nothing to do; 1 undone or rejected before, and left until they change\n"
-    assert aged("fsck").code == 0
+    assert aged("store", "maintain").out == "nothing to do; 1 undone or rejected before, and left until they change\n"
+    assert aged("check", "store").code == 0
 
 
 def test_the_policy_of_the_space_says_what_is_archived(aged: Run) -> None:
     assert aged("space", "policy", "main", "--set", "archive_days=400").code == 0
-    assert aged("maintain").out == "nothing to do\n"
+    assert aged("store", "maintain").out == "nothing to do\n"
     assert aged("space", "policy", "main", "--set", "archive_days=390", "--set", "archive_below=0.1").code == 0
-    assert aged("maintain").out.startswith("archive (1, ")
+    assert aged("store", "maintain").out.startswith("archive (1, ")
 
 
 def test_there_may_be_nothing_to_do(run: Run) -> None:
     run("remember", "We chose PostgreSQL.")
-    assert run("maintain").out == "nothing to do\n"
-    assert run("maintain", "-q").out == ""
+    assert run("store", "maintain").out == "nothing to do\n"
+    assert run("store", "maintain", "-q").out == ""
 
 
 def test_the_plan_as_json(aged: Run) -> None:
-    data = json.loads(aged("maintain", "--dry-run", "--json").out)
+    data = json.loads(aged("store", "maintain", "--dry-run", "--json").out)
     (space,) = data["spaces"]
     assert (data["dry_run"], data["changed"], data["tokens"], space["space"], space["run"]) == (True, 1, 7, "main", "")
     (step,) = space["steps"]
     assert (step["task"], step["id"], step["fields"]) == (
         "archive", "mem_a", {"active": {"after": False, "before": True}},
     )  # fmt: skip
-    assert json.loads(aged("maintain", "--json").out)["spaces"][0]["run"]
+    assert json.loads(aged("store", "maintain", "--json").out)["spaces"][0]["run"]
 
 
 def test_only_the_tasks_that_are_named(aged: Run) -> None:
-    assert aged("maintain", "--dry-run", "--only", "tags", "--only", "review").out == "nothing to do\n"
-    wrong = aged("maintain", "--only", "sweep")
+    assert aged("store", "maintain", "--dry-run", "--only", "tags", "--only", "review").out == "nothing to do\n"
+    wrong = aged("store", "maintain", "--only", "sweep")
     assert (wrong.code, wrong.out) == (2, "")
     assert "no task 'sweep' (tasks: usage, archive, decay, links, clusters, merge, tags, review)" in wrong.err
 
@@ -77,13 +77,13 @@ def test_only_the_tasks_that_are_named(aged: Run) -> None:
 def test_long_plans_are_cut_short_in_the_text_alone(run: Run) -> None:
     lines = [json.dumps({"raw": f"Guess {n}.", "kind": "inferred", "path": f"g/{n:02}"}) for n in range(25)]
     run("remember", "--batch", "-", *OLD, stdin="\n".join(lines))
-    assert "  and 15 more\n" in run("maintain", "--dry-run").out
-    assert len(json.loads(run("maintain", "--dry-run", "--json").out)["spaces"][0]["steps"]) == 25
+    assert "  and 15 more\n" in run("store", "maintain", "--dry-run").out
+    assert len(json.loads(run("store", "maintain", "--dry-run", "--json").out)["spaces"][0]["steps"]) == 25
 
 
 def test_feedback_is_applied(aged: Run) -> None:
     aged("feedback", "mem_b", "--unhelpful")
-    assert aged("maintain", "--only", "usage").out.startswith(
+    assert aged("store", "maintain", "--only", "usage").out.startswith(
         "usage (1)\n  db/choice  confidence 1.0 -> 0.9; judged 1 unhelpful\n"
     )
 
@@ -91,16 +91,16 @@ def test_feedback_is_applied(aged: Run) -> None:
 def test_another_process_at_it_is_an_error_of_its_own(aged: Run, tmp_path: Path) -> None:
     layout = Layout(str(tmp_path / ".memory"))
     with held(layout.local("upkeep.lock"), "it", "now"):
-        busy = aged("maintain")
+        busy = aged("store", "maintain")
     assert busy.code == 4
     assert "the upkeep of this store is held by process" in busy.err
-    assert aged("maintain").code == 0
+    assert aged("store", "maintain").code == 0
 
 
 def test_two_processes_at_once_do_it_once(aged: Run, tmp_path: Path) -> None:
     del aged
     both = [
-        subprocess.Popen([sys.executable, "-m", "memcli", "maintain"], cwd=tmp_path, stderr=subprocess.DEVNULL)
+        subprocess.Popen([sys.executable, "-m", "memcli", "store", "maintain"], cwd=tmp_path, stderr=subprocess.DEVNULL)
         for _ in range(2)
     ]
     assert {process.wait() for process in both} <= {0, 4}
@@ -122,7 +122,7 @@ def test_every_fiftieth_recall_begins_it_in_the_background(
     for expected in (0, 1, 1):
         aged("recall", "which database?")
         assert len(begun) == expected
-    assert begun[0][:2] == ["maintain", "--background"]
+    assert begun[0][:3] == ["store", "maintain", "--background"]
     monkeypatch.setenv("MEMCLI_OFF", "1")
     aged("recall", "which database?")
     assert len(begun) == 1
@@ -131,10 +131,10 @@ def test_every_fiftieth_recall_begins_it_in_the_background(
 def test_in_the_background_a_plan_is_proposed(aged: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     aged("space", "policy", "main", "--set", "upkeep=auto")
     monkeypatch.setenv("MEMCLI_OFF", "1")
-    aged("maintain", "--background")
+    aged("store", "maintain", "--background")
     monkeypatch.delenv("MEMCLI_OFF")
     assert json.loads(aged("inbox", "--json").out) == []
-    assert aged("maintain", "--background").out == ""
+    assert aged("store", "maintain", "--background").out == ""
     assert "Upkeep would change 1 memory of space main: archive 1." in aged("inbox", "show", "upkeep/plan").out
     assert aged("inbox", "accept", "--all").out == "updated mem_a perf/cache\n"
     assert json.loads(aged("get", "mem_a", "--json").out)["active"] is False
@@ -145,11 +145,11 @@ def test_what_ingest_reads_is_judged_and_read_again_without_a_change(run: Run, t
     run("ingest", "guide.md")
     (memory,) = json.loads(run("list", "-s", "repo", "--json").out)
     run("feedback", memory["id"], "--unhelpful", "-s", "repo")
-    assert json.loads(run("maintain", "--json", "-s", "repo").out)["changed"] == 1
+    assert json.loads(run("store", "maintain", "--json", "-s", "repo").out)["changed"] == 1
     before = (tmp_path / ".memory/spaces/repo.json").read_bytes()
     run("ingest", "guide.md")
     assert (tmp_path / ".memory/spaces/repo.json").read_bytes() == before
-    assert run("maintain").out == "nothing to do\n"
+    assert run("store", "maintain").out == "nothing to do\n"
 
 
 def test_what_contradicts_or_repeats_itself_is_listed_until_somebody_decides(run: Run) -> None:
@@ -157,13 +157,13 @@ def test_what_contradicts_or_repeats_itself_is_listed_until_somebody_decides(run
     run("remember", "The API request timeout is 60 seconds.", "--path", "api/limits", "--id", "mem_b", "--no-check")
     run("remember", "We deploy with Kubernetes on Fridays.", "--path", "ops/a", "--id", "mem_c")
     run("remember", "We deploy on Fridays with Kubernetes.", "--path", "ops/b", "--id", "mem_d", "--no-check")
-    listed = run("maintain", "--only", "review").out
+    listed = run("store", "maintain", "--only", "review").out
     assert listed == (
         "review (2)\n"
         "  api/limits  contradicts: api/timeout: 60 seconds here, 30 seconds there\n"
         "  ops/b       duplicates: ops/a: the same claim in other words\n"
     )
-    assert run("maintain", "--only", "review").out == listed
+    assert run("store", "maintain", "--only", "review").out == listed
     run("remember", "The API request timeout is 60 seconds.", "--path", "api/limits", "--keep-both")
     run("forget", "mem_d")
-    assert "review" not in run("maintain").out
+    assert "review" not in run("store", "maintain").out

@@ -32,10 +32,14 @@ def told(run: Run, tmp_path: Path, request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-OVERVIEWS = [("tree",), ("tree", "--json"), ("tree", "ops"), *(("graph", "--format", form) for form in GRAPH_FORMATS)]
+OVERVIEWS = [
+    ("list", "--tree"),
+    ("list", "--tree", "--json"),
+    ("list", "--tree", "ops"),
+    *(("graph", "--format", form) for form in GRAPH_FORMATS),
+]
 LISTS = [
-    ("list",), ("list", "--json"), ("list", "--json", "--include-raw"), ("search", "instructions"),
-    ("search", "instructions", "--json"),
+    ("list",), ("list", "--json"), ("list", "--json", "--include-raw"),
 ]  # fmt: skip
 BUNDLES = [("recall", "instructions", "--include-untrusted", "--format", form) for form in RENDERERS]
 
@@ -81,6 +85,6 @@ def test_resources_of_agents_mark_it(run: Run, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("told")
 def test_what_somebody_accepted_is_shown_as_any_other(run: Run) -> None:
     assert run("trust", PATH).code == 0
-    shown = run("tree").out
+    shown = run("list", "--tree").out
     assert "previous instructions" in shown
     assert not MARK.search(shown)

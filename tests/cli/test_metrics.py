@@ -11,7 +11,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from memcli import Memory
-from memcli.cli.calls import Calls, find_verb
+from memcli.cli.calls import Calls
+from memcli.cli.verb import find_verb
 from memcli.errors import NotFoundError
 from memcli.model.metrics import families_from_json
 from memcli.model.prompt import ModelName
@@ -52,7 +53,7 @@ def test_each_command_is_counted_by_its_labels(run: Run) -> None:
     run("recall", "postgresql", "--backend", "basic")
     run("recall", "unicorn", "--fail-empty")
     run("pin", "db/choice")
-    run("unpin", "db/choice")
+    run("pin", "db/choice", "--remove")
     run("pin", "nowhere")
     run("gc")
     found = parsed(run("metrics").out)

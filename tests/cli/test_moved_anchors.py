@@ -20,7 +20,7 @@ REST = "def unrelated():\n    return None\n"
 def verified(run: Run) -> dict[str, list[str]]:
     """The states and files that verify tells, by path of the memory."""
     found: dict[str, list[str]] = {}
-    for one in json.loads(run("verify", "--json").out)["found"]:
+    for one in json.loads(run("check", "code", "--json").out)["found"]:
         found.setdefault(one["path"], []).append(f"{one['state']} {one['file']}")
     return found
 
@@ -60,7 +60,7 @@ def test_a_renamed_file_is_followed(run: Run, known: Repo, how: str) -> None:
     if how == "committed":
         known.commit("move")
     assert both(run) == {path: ["moved src/vault.py"] for path in ("symbol", "lines", "whole")}
-    assert run("verify").code == 0
+    assert run("check", "code").code == 0
 
 
 def test_a_file_that_was_renamed_and_changed_is_stale(run: Run, known: Repo) -> None:
@@ -68,7 +68,7 @@ def test_a_file_that_was_renamed_and_changed_is_stale(run: Run, known: Repo) -> 
     known.write("src/vault.py", HELPER.replace("return old", "return 0") + "\n\n" + REST)
     known.commit("move and change")
     assert both(run) == {path: ["stale src/vault.py"] for path in ("symbol", "lines", "whole")}
-    assert run("verify").code == 6
+    assert run("check", "code").code == 6
 
 
 def test_an_anchor_made_before_its_file_was_committed_is_followed(run: Run, work: Repo) -> None:
@@ -95,9 +95,9 @@ def test_a_function_that_went_into_another_file_is_followed(run: Run, known: Rep
         "whole": ["stale src/keys.py"],
     }
     run("forget", "whole")
-    assert run("verify").code == 0
-    assert run("verify", "--reanchor").code == 0
-    assert run("verify").out == "2 anchors: 2 fresh\n"
+    assert run("check", "code").code == 0
+    assert run("check", "code", "--reanchor").code == 0
+    assert run("check", "code").out == "2 anchors: 2 fresh\n"
 
 
 def test_a_function_that_went_away_and_changed_is_stale_where_it_is(run: Run, known: Repo) -> None:

@@ -39,5 +39,5 @@ def test_index_embed_asks_for_the_lines(run: Run, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("memcli.cli.output._LINE_AFTER_SECONDS", 0.0)
     batch = "\n".join(json.dumps({"raw": f"Text number {n}."}) for n in range(200))
     assert run("remember", "--batch", "-", stdin=batch).code == 0
-    assert "memcli: embedding " in run("index", "embed").err
-    assert "embedding" not in run("index", "embed", "-q").err
+    assert "memcli: embedding " in run("store", "index", "embed").err
+    assert "embedding" not in run("store", "index", "embed", "-q").err

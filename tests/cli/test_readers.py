@@ -24,8 +24,8 @@ COMMANDS = (
     ("list", "auth"), ("list", "auth/"), ("list", "au"), ("list", "nowhere"), ("list", "old"), ("list", "old", "--all"),
     ("list", "--kind", "fact"), ("list", "--kind", "fact,decision", "--limit", "1"), ("list", "--tag", "a"),
     ("list", "--tag", "a,b"), ("list", "--tag", "a b"), ("list", "-s", "repo"), ("list", "-s", "main", "auth", "--tag", "a", "--all"),
-    ("tree",), ("tree", "--depth", "1"), ("tree", "--depth", "2"), ("tree", "--depth", "9"), ("tree", "auth", "--depth", "1"),
-    ("tree", "auth/tokens"), ("tree", "nowhere"), ("tree", "-s", "repo", "--depth", "1"), ("stats",), ("stats", "-s", "repo"),
+    ("tree",), ("list", "--tree", "--depth", "1"), ("list", "--tree", "--depth", "2"), ("list", "--tree", "--depth", "9"), ("list", "--tree", "auth", "--depth", "1"),
+    ("list", "--tree", "auth/tokens"), ("tree", "nowhere"), ("list", "--tree", "-s", "repo", "--depth", "1"), ("status", "--stats"), ("status", "--stats", "-s", "repo"),
 )  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def store(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     run("init")
     _write(tmp_path, "main", MEMORIES)
     _write(tmp_path, "repo", REPO)
-    assert run("fmt").code == 0
+    assert run("store", "fmt").code == 0
     return run
 
 
@@ -118,7 +118,7 @@ def test_after_a_write_the_index_is_brought_up_to_date(
     with monkeypatch.context() as patch:
         patch.setattr(FileCatalogue, "__init__", _refuse)
         assert "auth/new/fact" in store("list").out
-        assert "auth-old" not in store("tree", "--depth", "1").out
+        assert "auth-old" not in store("list", "--tree", "--depth", "1").out
     _compare(store, tmp_path)
 
 
@@ -202,14 +202,14 @@ def test_a_long_list_is_printed_as_one_canonical_array(store: Run) -> None:
 
 
 def test_a_tree_stops_at_its_depth(store: Run) -> None:
-    assert store("tree", "--depth", "1").out == "auth/…\nauth-old/…\nrepo/…\nÜnï/…\n"
-    assert store("tree", "auth", "--depth", "1").out == "auth/\n  passwords/…\n  tokens/…\n"
-    assert "rules" not in store("tree", "--depth", "2").out
-    assert "…" not in store("tree").out
-    top = json.loads(store("tree", "--depth", "1", "--json").out)["children"]
+    assert store("list", "--tree", "--depth", "1").out == "auth/…\nauth-old/…\nrepo/…\nÜnï/…\n"
+    assert store("list", "--tree", "auth", "--depth", "1").out == "auth/\n  passwords/…\n  tokens/…\n"
+    assert "rules" not in store("list", "--tree", "--depth", "2").out
+    assert "…" not in store("list", "--tree").out
+    top = json.loads(store("list", "--tree", "--depth", "1", "--json").out)["children"]
     assert [(child["name"], child["has_more"], "children" in child) for child in top][:2] == [
         ("auth", True, False), ("auth-old", True, False)
     ]  # fmt: skip
-    assert "has_more" not in store("tree", "--json").out
-    assert store("tree", "--depth", "0").code == 2
-    assert store("tree", "--depth", "9").out == store("tree").out
+    assert "has_more" not in store("list", "--tree", "--json").out
+    assert store("list", "--tree", "--depth", "0").code == 2
+    assert store("list", "--tree", "--depth", "9").out == store("list", "--tree").out

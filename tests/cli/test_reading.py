@@ -6,24 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.main import VERBS, main
+from memcli.cli.main import main
+from memcli.cli.verb import names
 from tests.git.conftest import Team
 from tests.git.conftest import team as team  # noqa: PLC0414 - a fixture is taken over by its name
 
 READS = [
     ["doctor"], ["recall", "postgresql"], ["recall", "postgresql", "--json"], ["recall", "--changed", "HEAD~1"],
-    ["recall", "postgresql", "--rev", "HEAD"], ["context", "postgresql"], ["search", "postgresql"], ["get", "db/choice"], ["list"], ["tree"],
+    ["recall", "postgresql", "--rev", "HEAD"], ["session", "context", "postgresql"], ["recall", "--under", "db"], ["get", "db/choice"], ["list"], ["list", "--tree"],
     ["browse"], ["gc", "--dry-run"], ["restore", "--list"], ["inbox"], ["trust", "--status"], ["hook", "status"],
-    ["export", "--out", "-"], ["diff"], ["diff", "HEAD~1"], ["blame", "db/choice"], ["guard"], ["verify"], ["audit"],
-    ["test", "../db.toml"],
-    ["audit", "--verify"], ["scan"], ["fsck"], ["fmt", "--check"], ["space", "list"], ["space", "show", "main"],
-    ["index", "status"], ["index", "rebuild"], ["index", "embed"], ["stats"], ["schema", "space"],
+    ["export", "--out", "-"], ["diff"], ["diff", "HEAD~1"], ["blame", "db/choice"], ["guard"], ["check", "code"], ["store", "audit"],
+    ["check", "recall", "../db.toml"], ["check"], ["status"], ["help"],
+    ["store", "audit", "--verify"], ["check", "secrets"], ["check", "store"], ["store", "fmt", "--check"], ["space", "list"], ["space", "show", "main"],
+    ["store", "index"], ["store", "index", "rebuild"], ["store", "index", "embed"], ["status", "--stats"], ["schema", "space"],
     ["completions", "bash"], ["agent", "list"], ["off"], ["on"], ["session", "list"],
-    ["feedback", "db/choice", "--helpful"], ["gaps"], ["gaps", "--check"], ["graph"], ["maintain", "--dry-run"], ["provider", "list"], ["provider", "usage"], ["metrics"],
+    ["feedback", "db/choice", "--helpful"], ["feedback", "gaps"], ["feedback", "gaps", "--check"], ["graph"], ["store", "maintain", "--dry-run"], ["provider", "list"], ["provider", "usage"], ["metrics"],
 ]  # fmt: skip
-CHANGES = frozenset(
-    "init demo remember edit tag pin unpin forget link unlink ingest watch import store mcp serve merge-driver".split()
-)
+CHANGES = frozenset("init demo remember edit pin forget link ingest watch import mcp serve merge-driver".split())
 
 
 def shared_files(root: Path) -> dict[str, tuple[bytes, int, int]]:
@@ -39,7 +38,7 @@ def shared_files(root: Path) -> dict[str, tuple[bytes, int, int]]:
 
 def test_every_command_is_known_to_read_or_to_change() -> None:
     """A new command belongs into READS, unless it has no form that only reads."""
-    assert {arguments[0] for arguments in READS} | CHANGES == set(VERBS)
+    assert {arguments[0] for arguments in READS} | CHANGES == set(names())
 
 
 def test_reading_changes_no_shared_file(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ def test_a_topic_is_repeated_without_what_is_secret_in_it(
     shown = run("recall", f"is {key} one of our tokens?", "--format", form, *options)
     assert shown.code == 0
     shown_diff = run("recall", "--from-diff", "-", "--format", form, *options, stdin=DIFF.format(key))
-    run("search", f"is {key} one of our tokens?")
+    run("recall", f"is {key} one of our tokens?")
     run("recall", "--topics", "-", stdin=f"is {key} one of our tokens?\n")
     for out in (shown.out, shown.err, shown_diff.out, shown_diff.err):
         assert key not in out
@@ -111,12 +111,6 @@ def test_the_steps_of_a_procedure_are_printed(run: Run, tmp_path: Path) -> None:
     assert section["procedure"]["steps"] == procedure["steps"]
 
 
-def test_search_shows_content(run: Run) -> None:
-    remember(run, "--object", '{"content": {"goal": "ship the offline mode"}, "path": "goals/q3", "kind": "goal"}')
-    (found,) = json.loads(run("search", "offline mode", "--json").out)
-    assert found["content"] == {"goal": "ship the offline mode"}
-
-
 _ANSWER = "The signature is made with ed25519."
 _LONG = "\n\n".join(
     f"Step {n} of the release concerns the {word}, which takes a while to explain and longer to do. {said}"
@@ -157,6 +151,6 @@ def test_the_limit_holds_for_pins_and_in_a_window_of_context(run: Run) -> None:
     run("space", "policy", "main", "--set", "max_chars=90")
     told = run("recall", "unrelated zebra").out
     assert "Always:" in told
-    for out in (told, run("context", "how is the signature made?").out):
+    for out in (told, run("session", "context", "how is the signature made?").out):
         lines = [line.strip() for line in out.splitlines() if line.startswith("   ")]
         assert 0 < len(" ".join(lines)) <= 90

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from memcli.cli.calls import Calls
-from memcli.cli.main import VERBS
 from memcli.cli.offer import make_offer
 from memcli.cli.serving import answer
+from memcli.cli.verb import names
 from memcli.codec.bundle import seal
 from memcli.codec.exports import FORMATS
 from memcli.codec.space import encode_space
@@ -74,7 +74,7 @@ def _serve(run: Run, folder: Path) -> None:
     memory = {"raw": SAID, "tags": [MAIL], "provenance": {"reason": SAID}, "path": f"ops/{TOKEN}"}
     made = answer(calls, "remember", {"object": memory})["value"]
     answer(calls, "edit", {"ref": made["id"], "set": {"summary_micro": SAID, "metadata": {"m": MAIL}}})
-    for verb, option in (("recall", "topic"), ("search", "query"), ("get", "refs"), ("edit", "ref")):
+    for verb, option in (("recall", "topic"), ("get", "refs"), ("edit", "refs")):
         assert TOKEN not in json.dumps(answer(calls, verb, {option: [SAID] if option == "refs" else SAID}))
     calls.close()
 
@@ -101,7 +101,7 @@ def _edit(run: Run, folder: Path) -> None:
 
 def _tag(run: Run, folder: Path) -> None:
     run("remember", "plain", "--path", "a")
-    run("tag", "a", "--add", MAIL, "--add", TOKEN)
+    run("edit", "a", "--tag", MAIL, "--tag", TOKEN)
 
 
 def _import(run: Run, folder: Path) -> None:
@@ -193,18 +193,18 @@ def _adopt(run: Run, folder: Path) -> None:
 
 
 ROUTES: dict[str, tuple[Callable[[Run, Path], None], ...]] = {
-    "remember": (_remember, _batch), "edit": (_edit,), "tag": (_tag,), "import": (_import, _adopt), "inbox": (_inbox,),
+    "remember": (_remember, _batch), "edit": (_edit, _tag), "import": (_import, _adopt), "inbox": (_inbox,),
     "ingest": (_ingest, _commits), "watch": (_watch,), "space": (_space,), "store": (_store,), "hook": (_hook,), "mcp": (_mcp,), "serve": (_serve,),
-    "session": (_session,), "feedback": (_feedback,), "gaps": (_gaps,),
+    "session": (_session,), "feedback": (_feedback, _gaps),
 }  # fmt: skip
 NO_TEXT_COMES_IN = frozenset(
-    "init demo doctor recall context search get list tree browse pin unpin forget gc export index stats schema scan completions audit fsck fmt restore diff blame merge-driver trust verify test guard agent off on link unlink graph maintain provider metrics".split()
+    "init demo doctor recall status help get list browse pin forget gc export schema completions restore diff blame merge-driver trust check guard agent off on link graph provider metrics".split()
 )
 
 
 def test_every_command_is_known_to_let_text_in_or_not() -> None:
     """A new command that stores what it is told belongs into ROUTES."""
-    assert set(VERBS) == ROUTES.keys() | NO_TEXT_COMES_IN
+    assert set(names()) == ROUTES.keys() | NO_TEXT_COMES_IN
 
 
 @pytest.mark.parametrize(
@@ -351,18 +351,17 @@ def hand_written(run: Run, tmp_path: Path) -> Path:
         ),
         ["recall", "deploy", "--budget", "400", "--json"],
         ["recall", "--kind", "fact"],
-        ["search", "deploy"],
-        ["search", "deploy", "--json"],
+        ["recall", "--under", "/"],
         ["get", "mem_a"],
         ["get", "mem_a", "--json"],
         ["get", "mem_a", "--field", "raw"],
         ["list"],
         ["list", "--json"],
         ["list", "--json", "--include-raw"],
-        ["tree"],
-        ["tree", "--json"],
-        ["scan"],
-        ["scan", "--json"],
+        ["list", "--tree"],
+        ["list", "--tree", "--json"],
+        ["check", "secrets"],
+        ["check", "secrets", "--json"],
     ],
     ids=" ".join,
 )
@@ -462,7 +461,13 @@ def test_no_ordinary_text_stops_a_command(run: Run) -> None:
     """An empty password made a rule fail, and with it every command that met the text."""
     said = "Authorization: Basic YWRtaW46"
     assert run("remember", said).code == 0
-    for arguments in (["list"], ["recall", "authorization"], ["search", "authorization"], ["export"], ["scan"]):
+    for arguments in (
+        ["list"],
+        ["recall", "authorization"],
+        ["recall", "authorization"],
+        ["export"],
+        ["check", "secrets"],
+    ):
         assert run(*arguments).code == 0, arguments
 
 

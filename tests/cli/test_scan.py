@@ -1,4 +1,4 @@
-"""`memcli scan`: where the secrets are, without saying them."""
+"""`memcli check secrets`: where the secrets are, without saying them."""
 
 from __future__ import annotations
 
@@ -32,33 +32,33 @@ def repository(run: Run, tmp_path: Path) -> Path:
 
 def test_a_clean_store(run: Run) -> None:
     run("remember", f"with {TOKEN}", "--path", "a")
-    told = run("scan")
+    told = run("check", "secrets")
     assert (told.code, told.out) == (0, "no secrets in 1 file\n")
-    assert json.loads(run("scan", "--json").out) == {"files": 1, "found": []}
+    assert json.loads(run("check", "secrets", "--json").out) == {"files": 1, "found": []}
 
 
 def test_a_secret_in_a_memory_is_named_by_place(run: Run, repository: Path) -> None:
     write(repository, f"with {TOKEN}")
-    told = run("scan")
+    told = run("check", "secrets")
     assert told.code == 6
     assert told.out.startswith(".memory/spaces/main.json: mem_a notes/a: raw: github_token ")
     assert TOKEN not in told.out + told.err
     assert "memcli edit" in told.err
-    (found,) = json.loads(run("scan", "--json").out)["found"]
+    (found,) = json.loads(run("check", "secrets", "--json").out)["found"]
     mark = found.pop("mark")
     assert found == {
         "file": ".memory/spaces/main.json", "id": "mem_a", "path": "notes/a", "field": "raw", "kind": "github_token",
     }  # fmt: skip
     run("edit", "mem_a", "--set", f"raw=still {TOKEN}")
-    assert run("scan").code == 0
+    assert run("check", "secrets").code == 0
     assert re.fullmatch(r"[0-9a-f]{8}", mark)
 
 
 def test_a_mark_can_be_allowed(run: Run, repository: Path) -> None:
     write(repository, f"with {TOKEN}")
-    mark = json.loads(run("scan", "--json").out)["found"][0]["mark"]
+    mark = json.loads(run("check", "secrets", "--json").out)["found"][0]["mark"]
     run("space", "policy", "main", "--set", f'pii_redaction={{"allow": ["{mark}"]}}')
-    assert run("scan").code == 0
+    assert run("check", "secrets").code == 0
     assert TOKEN in run("recall", "--kind", "fact", "--include-raw").out
 
 
@@ -68,27 +68,27 @@ def test_files_as_a_hook_names_them(run: Run, repository: Path) -> None:
     (repository / "image.png").write_bytes(b"\x89PNG\0\xff" + bytes(range(256)))
     (repository / "empty").touch()
     os.mkfifo(repository / "pipe")
-    told = run("scan", ".memory/spaces/main.json", "app.py", "image.png", "empty", "pipe", "/tmp")
+    told = run("check", "secrets", ".memory/spaces/main.json", "app.py", "image.png", "empty", "pipe", "/tmp")
     assert told.code == 6
     lines = told.out.splitlines()
     assert [line.rpartition(" ")[0] for line in lines] == [
         ".memory/spaces/main.json: mem_a notes/a: raw: github_token",
         "app.py:3: stripe_key",
     ]
-    assert run("scan", "missing.py").code == 3
+    assert run("check", "secrets", "missing.py").code == 3
 
 
 def test_files_need_no_store(run: Run, tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(f"key = '{OTHER}'\n")
-    assert run("scan", "app.py").out == "app.py:1: stripe_key\n"
-    assert run("scan").code == 3
+    assert run("check", "secrets", "app.py").out == "app.py:1: stripe_key\n"
+    assert run("check", "secrets").code == 3
 
 
 def test_a_damaged_space_is_looked_at_all_the_same(run: Run, repository: Path) -> None:
     write(repository, f"with {TOKEN}")
     file = repository / ".memory" / "spaces" / "main.json"
     file.write_text(file.read_text()[:-20])
-    told = run("scan")
+    told = run("check", "secrets")
     assert told.code == 6
     assert told.out.startswith(".memory/spaces/main.json:12: github_token ")
 
@@ -97,17 +97,17 @@ def test_an_export_and_a_policy_of_its_own(run: Run, repository: Path) -> None:
     write(repository, "mail ann.lee@corp.net")
     run("space", "policy", "main", "--set", 'pii_redaction={"detectors": ["-email"]}')
     run("export")
-    assert run("scan").out == "no secrets in 2 files\n"
+    assert run("check", "secrets").out == "no secrets in 2 files\n"
     file = repository / ".memory" / "spaces" / "main.json"
     stored = json.loads(file.read_text())
     stored["policy"]["pii_redaction"] = ["-email"]  # written by hand
     file.write_text(json.dumps(stored))
-    assert run("scan").out == "no secrets in 2 files\n"
+    assert run("check", "secrets").out == "no secrets in 2 files\n"
     write(repository, f"with {TOKEN}", "b")
     (repository / ".memory" / "exports" / "main.json").write_bytes(
         (repository / ".memory" / "spaces" / "main.json").read_bytes()
     )
-    assert [line.partition(":")[0] for line in run("scan").out.splitlines()] == [
+    assert [line.partition(":")[0] for line in run("check", "secrets").out.splitlines()] == [
         ".memory/exports/main.json", ".memory/spaces/main.json",
     ]  # fmt: skip
 
@@ -117,16 +117,16 @@ def test_staged(run: Run, repository: Path) -> None:
     git(repository, "add", "-A")
     git(repository, "commit", "-q", "-m", "one")
     write(repository, f"with {TOKEN}")
-    assert run("scan", "--staged").out == "no secrets in 0 files\n"
+    assert run("check", "secrets", "--staged").out == "no secrets in 0 files\n"
     git(repository, "add", "-A")
     write(repository, "plain again")
-    told = run("scan", "--staged")
+    told = run("check", "secrets", "--staged")
     assert told.code == 6
     assert told.out.startswith(".memory/spaces/main.json: mem_a notes/a: raw: github_token ")
 
 
 def test_history(run: Run, repository: Path) -> None:
-    assert run("scan", "--history").out == "no secrets in 0 files\n"
+    assert run("check", "secrets", "--history").out == "no secrets in 0 files\n"
     for raw in ("plain", f"with {TOKEN}", "plain again"):
         write(repository, raw)
         git(repository, "add", "-A")
@@ -135,19 +135,19 @@ def test_history(run: Run, repository: Path) -> None:
     write(repository, f"with {OTHER}", "b")
     git(repository, "commit", "-q", "-a", "-m", "side")
     git(repository, "switch", "-q", "main")
-    assert run("scan").code == 0
-    told = run("scan", "--history")
+    assert run("check", "secrets").code == 0
+    told = run("check", "secrets", "--history")
     assert told.code == 6
     assert TOKEN not in told.out
     kinds = sorted(line.split(": ")[-1].split()[0] for line in told.out.splitlines())
     assert kinds == ["github_token", "stripe_key"]
     assert all(line.split(":")[1] == ".memory/spaces/main.json" for line in told.out.splitlines())
-    assert len(json.loads(run("scan", "--history", "--json").out)["found"][0]["commit"]) == 40
+    assert len(json.loads(run("check", "secrets", "--history", "--json").out)["found"][0]["commit"]) == 40
     assert "history" in told.err
 
 
 def test_history_needs_a_repository(run: Run, tmp_path: Path) -> None:
     (tmp_path / ".git").rmdir()
     run("init")
-    assert run("scan", "--history").code == 3
-    assert run("scan", "--history", "--staged").code == 2
+    assert run("check", "secrets", "--history").code == 3
+    assert run("check", "secrets", "--history", "--staged").code == 2

@@ -59,7 +59,7 @@ def test_a_conversation_is_recorded_and_read(run: Run) -> None:
     assert json.loads(run("session", "list", "--json").out) == [
         {"id": name, "space": "main", "title": "Slow login", "state": "active", "started_at": NOW, "messages": 4}
     ]
-    assert json.loads(run("stats", "--json").out)["sessions"] == 1
+    assert json.loads(run("status", "--stats", "--json").out)["sessions"] == 1
 
 
 def test_a_paused_session_takes_nothing_until_it_is_resumed(run: Run) -> None:
@@ -204,11 +204,11 @@ def test_deleting_a_session_takes_what_was_made_of_it(run: Run) -> None:
     assert json.loads(run("inbox", "--json").out) == []
     assert run("session", "delete", other, "--yes", "--keep-memories").out == f"deleted {other}\n"
     assert len(json.loads(run("list", "--json").out)) == 1
-    acts = [(act["action"], act["changes"][0]["id"]) for act in json.loads(run("audit", "--json").out)]
+    acts = [(act["action"], act["changes"][0]["id"]) for act in json.loads(run("store", "audit", "--json").out)]
     assert [act for act in acts if "session" in act[0]] == [
         ("start session", name), ("start session", other), ("delete session", name), ("delete session", other),
     ]  # fmt: skip
-    assert run("audit", "--verify").code == 0
+    assert run("store", "audit", "--verify").code == 0
 
 
 def test_what_sessions_yield_is_private_from_the_beginning(run: Run) -> None:
@@ -253,7 +253,7 @@ def test_an_export_comes_back_to_the_byte(run: Run) -> None:
     assert run("session", "import", "out.jsonl").out == (
         f"grown {name} (1 of 3 messages added; skipped 2 already imported, 1 incomplete last line)\n"
     )
-    assert run("fsck").code == 0
+    assert run("check", "store").code == 0
 
 
 @pytest.mark.parametrize(
@@ -349,7 +349,7 @@ def test_a_transcript_is_imported_once_and_grows(run: Run, readers: dict[str, li
     assert imported(run, "a").out.startswith(f"grown {name} (1 of 3 messages added")
     assert shown(run, name) == ["text 1", "text 2", "text 3"]
     assert run("session", "add", "Hello").code == 3  # what was imported is not the current session
-    acts = [act["action"] for act in json.loads(run("audit", "--json").out)]
+    acts = [act["action"] for act in json.loads(run("store", "audit", "--json").out)]
     assert acts == ["import session", "import session"]
 
 
@@ -445,8 +445,8 @@ def test_a_damaged_session_is_listed_and_mended(run: Run) -> None:
     assert {one["id"]: "problem" in one for one in listed} == {name: True, sound: False}
     assert run("session", "show", name).code == 6
     assert run("session", "add", "Two").out == f"added {sound} #1\n"
-    assert f"sessions/main/{name}.jsonl: 1 lines cannot be read (3)" in run("fsck").out
-    assert run("fsck", "--repair").code == 0
+    assert f"sessions/main/{name}.jsonl: 1 lines cannot be read (3)" in run("check", "store").out
+    assert run("check", "store", "--repair").code == 0
     assert run("session", "add", name, "Two").out == f"added {name} #2\n"
     aside = Path(".memory/local/quarantine")
     (aside / f".{name}.jsonl.tmp-1").touch()

@@ -75,8 +75,8 @@ def test_readers_ask_both_or_the_named_one(run: Run, repository: Path, space: st
     path = {"main": "db/choice", "repo": "guide.md"}[space]
     assert listed(run) == {"db/choice": "main", "guide.md": "repo"}
     assert list(listed(run, "-s", space)) == [path]
-    assert json.loads(run("stats", "--json").out)["spaces"] == {"main": 1, "repo": 1}
-    for verb in ("recall", "search"):
+    assert json.loads(run("status", "--stats", "--json").out)["spaces"] == {"main": 1, "repo": 1}
+    for verb in ("recall",):
         for question, of in (("PostgreSQL", "main"), ("rollback script", "repo")):
             here = {"main": "db/choice", "repo": "guide.md"}[of]
             assert here in run(verb, question, "--json").out
@@ -87,8 +87,6 @@ def test_readers_ask_both_or_the_named_one(run: Run, repository: Path, space: st
 def test_an_entry_says_its_space(run: Run, repository: Path) -> None:
     sections = json.loads(run("recall", "rollback script", "--json").out)["sections"]
     assert {s["path"]: s.get("space") for s in sections}["guide.md"] == "repo"
-    found = json.loads(run("search", "rollback script", "--json").out)
-    assert {m["path"]: m.get("space") for m in found}["guide.md"] == "repo"
 
 
 def test_main_wins_where_both_have_a_path(run: Run, repository: Path) -> None:
@@ -97,8 +95,8 @@ def test_main_wins_where_both_have_a_path(run: Run, repository: Path) -> None:
     assert "rollback script" in json.loads(run("get", "guide.md", "--json", "-s", "repo").out)["raw"]
     assert run("edit", "guide.md", "--text", "Ask Bob before a rollback.").code == 0
     assert objects(repository, "main")["guide.md"]["raw"] == "Ask Bob before a rollback."
-    assert "Ask Ann" not in run("tree").out
-    assert "Ask Bob" in run("tree").out
+    assert "Ask Ann" not in run("list", "--tree").out
+    assert "Ask Bob" in run("list", "--tree").out
 
 
 def test_guard_asks_both(run: Run, repository: Path) -> None:
@@ -116,7 +114,7 @@ def test_guard_asks_both(run: Run, repository: Path) -> None:
     "act",
     [
         ("pin", "guide.md"),
-        ("tag", "guide.md", "--add", "ops"),
+        ("edit", "guide.md", "--tag", "ops"),
         ("edit", "guide.md", "--text", "Roll back with the script, and tell Ann."),
         ("forget", "guide.md"),
         ("edit", "db/choice", "--set", 'links=[{"to": "guide.md", "relation": "relates_to"}]'),
@@ -134,11 +132,11 @@ def test_what_is_done_to_a_read_memory_is_done_to_a_copy(run: Run, repository: P
     assert copy["metadata"]["space"] == "main"
     assert objects(repository, "repo")["guide.md"]["superseded_by"] == copy["id"]
     assert "repo" not in listed(run).values()  # shown once, or not at all
-    assert run("fsck").code == 0
+    assert run("check", "store").code == 0
     links = {link["to"] for o in objects(repository, "main").values() for link in o.get("links", ())}
     assert links <= {o["id"] for o in objects(repository, "main").values()}
     (repository / ".memory" / "spaces" / "repo.json").unlink()  # a clone
-    assert run("fsck").code == 0
+    assert run("check", "store").code == 0
     assert run("ingest", "guide.md").code == 0
     assert "repo" not in listed(run).values()
     # The source says something else: that is shown beside the copy.
@@ -150,7 +148,7 @@ def test_what_is_done_to_a_read_memory_is_done_to_a_copy(run: Run, repository: P
 def test_an_id_of_the_read_memory_leads_to_its_copy(run: Run, repository: Path) -> None:
     name = objects(repository, "repo")["guide.md"]["id"]
     run("pin", name)
-    done = run("tag", name, "--add", "ops")
+    done = run("edit", name, "--tag", "ops")
     assert (done.code, done.err) == (0, "")
     assert [o["tags"] for o in objects(repository, "main").values() if o.get("pinned")] == [["guide", "ops"]]
     assert len(objects(repository, "main")) == 2
@@ -250,65 +248,9 @@ def test_readers_of_tracked_spaces_leave_it_out(run: Run, repository: Path) -> N
     (repository / "guide.md").write_text(GUIDE.replace("bad", "very bad"))
     run("ingest", "guide.md")
     assert run("diff", "--json").out.strip() == "[]"
-    assert json.loads(run("verify", "--json").out)["anchors"] == 0
-    assert json.loads(run("verify", "--json", "-s", "repo").out)["anchors"] == 1
+    assert json.loads(run("check", "code", "--json").out)["anchors"] == 0
+    assert json.loads(run("check", "code", "--json", "-s", "repo").out)["anchors"] == 1
     assert [m["path"] for m in json.loads(run("list", "--json", "--rev", "HEAD").out)] == ["db/choice"]
-
-
-def old_store(run: Run, folder: Path) -> None:
-    """What an older version would have left: all in `main`."""
-    (folder / ".git" / "info" / "exclude").write_text(".memory\n")
-    commit(folder, "lib.py", "def retry():\n    return 3\n", "Retry three times")
-    run("ingest", "guide.md", "lib.py", "-s", "main")
-    run("ingest", "--git", "HEAD^!", "-s", "main")
-    (folder / ".memory" / "spaces" / "repo.json").unlink()
-
-
-def test_a_store_with_both_in_main_is_split(run: Run, repository: Path) -> None:
-    old_store(run, repository)
-    run("tag", "lib.py", "--add", "net")
-    run("remember", "Retries are capped.", "--path", "net/retries", "--link", "relates_to:lib.py")
-    before = (repository / ".memory" / "spaces" / "main.json").read_bytes()
-    assert "memcli space split" in run("doctor").out
-    planned = json.loads(run("space", "split", "--dry-run", "--json").out)
-    assert (repository / ".memory" / "spaces" / "main.json").read_bytes() == before
-    assert not (repository / ".memory" / "spaces" / "repo.json").exists()
-    done = json.loads(run("space", "split", "--json").out)
-    assert done["moved"] == planned["moved"]
-    assert set(objects(repository, "main")) == {"db/choice", "lib.py", "net/retries"}
-    assert set(objects(repository, "repo")) == set(done["moved"])
-    assert run("fsck").code == 0
-    assert "memcli space split" not in run("doctor").out
-    again = json.loads(run("space", "split", "--json").out)
-    assert (again["moved"], again["run"]) == ([], "")
-    shown = listed(run)
-    ids = {path: o["id"] for path, o in objects(repository, "repo").items()}
-    run("ingest", "guide.md")  # reads what is there already
-    run("ingest", "--git", "HEAD^!")
-    assert {path: o["id"] for path, o in objects(repository, "repo").items()} == ids
-    assert run("restore", "--run", done["run"]).code == 0
-    assert set(objects(repository, "main")) == {"db/choice", "lib.py", "net/retries", *done["moved"]}
-    assert listed(run).keys() == shown.keys()
-    assert set(listed(run).values()) == {"main"}
-
-
-def test_a_split_leaves_out_what_git_no_longer_has_and_keeps_what_was_forgotten(run: Run, repository: Path) -> None:
-    old_store(run, repository)
-    git(repository, "switch", "-q", "-c", "gone")
-    commit(repository, "lib.py", "def retry():\n    return 9\n", "Retry nine times")
-    run("ingest", "--git", "HEAD^!", "-s", "main")
-    lost = next(p for p, o in objects(repository, "main").items() if o["metadata"].get("subject") == "Retry nine times")
-    git(repository, "switch", "-q", "main")
-    git(repository, "branch", "-q", "-D", "gone")
-    run("forget", "guide.md", "-s", "main")
-    file = repository / ".memory" / "spaces" / "main.json"
-    tree = json.loads(file.read_text())
-    next(o for o in tree["objects"] if o["path"] == lost)["active"] = False  # as after a rebase
-    file.write_text(json.dumps(tree))
-    (repository / ".git" / "memcli" / ".memory" / "audit" / "main.jsonl").unlink()  # somebody else did
-    done = json.loads(run("space", "split", "--json").out)
-    assert done["dropped"] == [lost]
-    assert set(objects(repository, "main")) == {"db/choice", "guide.md"}
 
 
 class Terminal:

@@ -63,7 +63,7 @@ def test_there_and_back_nothing_is_lost(stored: Run, tmp_path: Path, there: str)
     assert _trash(tmp_path / "back") == _trash(tmp_path) != {}
     copied = (tmp_path / "back" / ".memory" / "local" / "audit" / "main.jsonl").read_bytes()
     assert copied.startswith(log)
-    assert stored("audit", "--verify", "--root", str(tmp_path / "back")).code == 0
+    assert stored("store", "audit", "--verify", "--root", str(tmp_path / "back")).code == 0
     assert b"old/leak" not in copied
     assert stored("export", "--out", "-").out == stored("export", "--out", "-", "--root", str(tmp_path / "back")).out
 
@@ -82,7 +82,7 @@ def test_a_copy_that_was_interrupted_goes_on(
         open_at(tmp_path).store, lambda space: space.put([memory(f"m{n}") for n in range(5)], "2026-01-31T09:30:00Z")
     )
     monkeypatch.setattr("memcli.app.store_copy.BATCH", 2)
-    monkeypatch.setattr("memcli.cli.commands.store.ProgressBar", lambda *_: _Stops())
+    monkeypatch.setattr("memcli.cli.commands.store.copy.ProgressBar", lambda *_: _Stops())
     assert stored("store", "copy", ".", there).code != 0
     monkeypatch.undo()
     monkeypatch.chdir(tmp_path)

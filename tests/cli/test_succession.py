@@ -62,7 +62,7 @@ def test_one_after_the_other(run: Run, records: Path, order: tuple[int, ...]) ->
     for n in order:
         assert run("import", f"docs/adr/{sorted(RECORDS)[n]}").code == 0
     assert states(run) == WANTED
-    assert run("fsck").code == 0
+    assert run("check", "store").code == 0
     run("import", "docs/adr")
     assert states(run) == WANTED
 

@@ -149,7 +149,7 @@ main()
 @pytest.mark.parametrize(
     ("module", "command"),
     [
-        ("memcli.cli.output", "list"), ("memcli.cli.fast_path", "list"), ("memcli.cli.main", "stats"), ("typer", "stats"),
+        ("memcli.cli.output", "list"), ("memcli.cli.parser", "list"), ("memcli.cli.main", "stats"), ("typer", "stats"),
         ("memcli.cli.completion.values", "__complete"), ("memcli.store.layout", "list"),
     ],
 )  # fmt: skip
@@ -196,7 +196,7 @@ def test_nothing_stored_reaches_a_terminal_raw(run: Run, tmp_path: Path) -> None
     )
     rewrite(open_at(tmp_path).store, lambda space: space.put([told], "2026-01-01T00:00:00Z"))
     commands = [
-        ["list"], ["tree"], ["get", "notes/a"], ["search", "text"], ["pin", "notes/a"], ["stats"], ["doctor"],
+        ["list"], ["list", "--tree"], ["get", "notes/a"], ["status"], ["pin", "notes/a"], ["status", "--stats"], ["doctor"],
         ["recall", "text"], ["recall", "text", "--format", "md", "--include-metadata"], ["recall", "text", "--format", "table"],
     ]  # fmt: skip
     for command in commands:
@@ -233,7 +233,7 @@ def test_a_topic_is_piped_in(run: Run) -> None:
 
 def test_a_space_that_is_not_there_is_said(run: Run) -> None:
     run("init")
-    for command in (["list"], ["tree"], ["search", "x"], ["recall", "x"], ["stats"]):
+    for command in (["list"], ["list", "--tree"], ["recall", "x"], ["status", "--stats"]):
         result = run(*command, "--space", "nope")
         assert (result.code, "space 'nope' is empty" in result.err) == (0, True)
 

@@ -342,14 +342,14 @@ def test_what_an_import_replaces_can_be_restored(run: Run, grace: str) -> None:
     done = run("import", "x.json", "--mode", "replace")
     assert (done.code, "1 memory is in the trash" in done.err) == (0, grace == "14")
     assert run("get", "a/b", "--field", "raw").out == "What the bundle says.\n"
-    assert run("fsck").code == 0
+    assert run("check", "store").code == 0
     if grace == "0":
         assert json.loads(run("restore", "--list", "--json").out) == []
         return
     for text in ("What was here.", "What the bundle says.", "What was here."):  # one takes the place of the other
         assert run("restore", "a/b").code == 0
         assert run("get", "a/b", "--field", "raw").out == f"{text}\n"
-        assert run("fsck").code == 0
+        assert run("check", "store").code == 0
     assert run("get", "a/b", "--json").out == before
     assert len(json.loads(run("restore", "--list", "--json").out)) == 1
 

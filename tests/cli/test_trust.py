@@ -37,7 +37,6 @@ def test_what_carries_instructions_is_kept_marked_and_withheld(run: Run) -> None
     assert "· untrusted (instructions)" in shown
     assert "  !  " in run("list").out
     assert "untrusted (instructions)" in run("get", evil_id(run)).out
-    assert evil_id(run) + "  !" in run("search", "instructions").out
 
 
 def test_only_untrusted_ones_are_as_good_as_none(run: Run) -> None:
@@ -52,7 +51,7 @@ def test_a_memory_is_accepted_until_its_text_changes(run: Run, tmp_path: Path) -
     run("remember", EVIL, "--path", "notes/evil")
     assert run("trust", "notes/evil").code == 0
     assert EVIL in run("recall", "database").out
-    run("tag", "notes/evil", "--add", "kept")
+    run("edit", "notes/evil", "--tag", "kept")
     assert EVIL in run("recall", "database").out
     run("edit", "notes/evil", "--set", f"raw={EVIL} Now.")
     assert EVIL not in run("recall", "database").out

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.main import VERBS, load_command
-from memcli.cli.offer import TOOLS
+from memcli.cli.main import load_command
+from memcli.cli.offer import declared
+from memcli.cli.verb import names
 from memcli.settings import BESIDE
 from tests.cli.test_ingest import git
 from tests.conftest import Run, memory, open_at, rewrite
@@ -19,11 +20,16 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
+def words_of(text: str) -> list[str]:
+    return text.replace(" and ", ", ").split(", ")
+
+
 def test_the_help_of_mcp_names_the_tools_of_each_set(run: Run) -> None:
     told = words(run("mcp", "--help").out)
     default, _, others = told.partition("The tools are ")[2].partition("; `--tools all` adds ")
-    for tool in TOOLS:
-        assert (tool.name or tool.verb) in (default if tool.is_default else others.partition(". The project")[0])
+    first = [tool.name for _, tool in declared("default")]
+    assert words_of(default) == first
+    assert words_of(others.partition(". The project")[0]) == [t.name for _, t in declared("all") if t.name not in first]
 
 
 def test_help_names_the_spaces_that_readers_ask(run: Run, tmp_path: Path) -> None:
@@ -31,7 +37,7 @@ def test_help_names_the_spaces_that_readers_ask(run: Run, tmp_path: Path) -> Non
     for name in BESIDE:
         rewrite(store, lambda space: space.put((memory("a", raw="The llama eats hay."),), "2026-01-01T00:00:00Z"), name)
     assert open_at(tmp_path).asked_spaces == ["main", *BESIDE]
-    for verb in ("recall", "list", "search"):
+    for verb in ("recall", "list"):
         told = words(run(verb, "--help").out)
         assert all(name in told.partition("readers also ask ")[2].partition("]")[0] for name in BESIDE)
 
@@ -89,7 +95,7 @@ def test_a_list_has_the_date_of_a_commit_and_not_of_its_ingestion(
 
 
 def test_no_line_of_a_description_is_indented_further() -> None:
-    for verb in VERBS:
+    for verb in names():
         command = load_command(verb)
         for one in (command, *getattr(command, "commands", {}).values()):
             lines = (one.help or "").splitlines()

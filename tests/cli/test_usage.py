@@ -90,7 +90,7 @@ def test_what_only_looks_is_not_noted(run: Run, ids: list[str], tmp_path: Path) 
     run("edit", "--set", "kind=decision", "deploys")
     (tmp_path / ".memory/tests").mkdir()
     (tmp_path / ".memory/tests/a.toml").write_text(f'[[case]]\ntopic = "{TOPIC}"\n')
-    run("test")
+    run("check", "recall")
     assert noted(tmp_path) == []
 
 

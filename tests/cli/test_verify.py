@@ -1,4 +1,4 @@
-"""`memcli verify`: what is fit for CI, and what accepting does."""
+"""`memcli check code`: what is fit for CI, and what accepting does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.ingest.conftest import Repo
 
 
 def states(run: Run, *options: str) -> dict[str, str]:
-    found = json.loads(run("verify", "--json", *options).out)["found"]
+    found = json.loads(run("check", "code", "--json", *options).out)["found"]
     return {f"{one['path']} {one['file']}": one["state"] for one in found}
 
 
@@ -27,13 +27,13 @@ def known(run: Run, work: Repo) -> Repo:
 
 
 def test_all_is_well(run: Run, known: Repo) -> None:
-    result = run("verify")
+    result = run("check", "code")
     assert (result.code, result.out, result.err) == (0, "3 anchors: 3 fresh\n", "")
 
 
 def test_nothing_is_anchored(run: Run, work: Repo) -> None:
     run("remember", TEXT)
-    assert run("verify").out == "0 anchors\n"
+    assert run("check", "code").out == "0 anchors\n"
 
 
 @pytest.mark.parametrize("kind", ["decision", "constraint", "negative", "procedure"])
@@ -41,25 +41,25 @@ def test_what_binds_and_is_stale_fails(run: Run, known: Repo, kind: str) -> None
     run("edit", "rule", "--set", f"kind={kind}")
     known.write("src/auth.py", CODE.replace("return 1", "return 7"))
     name = json.loads(run("get", "rule", "--json").out)["id"]
-    result = run("verify")
+    result = run("check", "code")
     assert (result.code, result.out) == (
         6,
         f"rule: {name} stale src/auth.py:2-3 Token.refresh\n3 anchors: 2 fresh, 1 stale\n",
     )
     assert result.err.count("\n") == 1
     run("forget", "rule")
-    assert run("verify").code == 0
+    assert run("check", "code").code == 0
 
 
 def test_other_kinds_are_only_told(run: Run, known: Repo) -> None:
     known.write("src/other.py", "a = 2\n")
-    assert run("verify").code == 0
+    assert run("check", "code").code == 0
     assert states(run) == {"note src/other.py": "stale"}
 
 
 def test_moved_is_no_failure(run: Run, known: Repo) -> None:
     known.write("src/auth.py", f"\n{CODE}")
-    assert run("verify").code == 0
+    assert run("check", "code").code == 0
     assert states(run) == {"rule src/auth.py": "moved", "note src/auth.py": "moved"}
 
 
@@ -69,7 +69,7 @@ def test_only_some_files(run: Run, known: Repo, monkeypatch: pytest.MonkeyPatch)
     assert len(states(run, "src")) == len(states(run, ".")) == 3
     monkeypatch.chdir(known.root / ".memory")
     assert states(run, "../src/other.py") == {"note src/other.py": "gone"}
-    assert run("verify", "/etc/passwd").code == 2
+    assert run("check", "code", "/etc/passwd").code == 2
 
 
 def test_only_what_changed_since(run: Run, known: Repo) -> None:
@@ -77,14 +77,14 @@ def test_only_what_changed_since(run: Run, known: Repo) -> None:
     known.commit("second", {"src/other.py": "a = 2\n"})
     known.commit("third", {"README": "x"})
     assert states(run, "--changed", first) == {"note src/other.py": "stale"}
-    assert json.loads(run("verify", "--json", "--changed", "HEAD").out)["anchors"] == 0
+    assert json.loads(run("check", "code", "--json", "--changed", "HEAD").out)["anchors"] == 0
     known.write("src/auth.py", "# not committed\n")
     assert states(run, "--changed", "HEAD") == {"rule src/auth.py": "gone", "note src/auth.py": "stale"}
     known.git("rm", "-q", "--cached", "src/other.py")
     (known.root / "src" / "other.py").unlink()
     assert states(run, "--changed", "HEAD")["note src/other.py"] == "gone"
     for revision, code in (("nix", 3), ("--output=x", 2), ("", 2), ("a..b", 2)):
-        assert run("verify", f"--changed={revision}").code == code
+        assert run("check", "code", f"--changed={revision}").code == code
     assert not (known.root / "x").exists()
 
 
@@ -93,9 +93,9 @@ def test_no_program_of_the_repository_is_run(run: Run, known: Repo, tmp_path: Pa
         known.git("config", name, f"touch {tmp_path}/ran-{name}")
     known.write(".gitattributes", "* filter=evil diff=evil\n")
     known.write("src/auth.py", f"\n{CODE}")
-    assert run("verify", "--changed", "HEAD").code == 0
+    assert run("check", "code", "--changed", "HEAD").code == 0
     run("remember", "New.", "--anchor", "src/auth.py")
-    run("verify", "--reanchor")
+    run("check", "code", "--reanchor")
     assert not list(tmp_path.glob("ran*"))
 
 
@@ -103,7 +103,7 @@ def test_accepting(run: Run, known: Repo) -> None:
     before = anchors(run, "note")
     known.commit("second", {"src/auth.py": f"\n{CODE.replace('return 1', 'return 7')}"})
     known.git("rm", "-q", "src/other.py")
-    result = run("verify", "--reanchor", "--freeze-clock", "2026-03-01T00:00:00Z")
+    result = run("check", "code", "--reanchor", "--freeze-clock", "2026-03-01T00:00:00Z")
     assert result.code == 0
     assert result.out.splitlines()[-1] == "3 anchors: 2 reanchored, 1 gone"
     head = known.git("rev-parse", "HEAD")
@@ -115,15 +115,15 @@ def test_accepting(run: Run, known: Repo) -> None:
     memory = json.loads(run("get", "rule", "--json").out)
     assert (memory["version"], memory["updated_at"]) == (2, "2026-03-01T00:00:00Z")
     assert states(run) == {"note src/other.py": "gone"}
-    assert "verify: update" in run("audit").out
-    assert len(run("audit").out.splitlines()) == 3  # two were remembered, and one write accepted both
-    again = run("verify", "--reanchor")
+    assert "check code: update" in run("store", "audit").out
+    assert len(run("store", "audit").out.splitlines()) == 3  # two were remembered, and one write accepted both
+    again = run("check", "code", "--reanchor")
     assert "reanchored" not in again.out
 
 
 def test_accepting_what_nobody_committed_forgets_the_commit(run: Run, known: Repo) -> None:
     known.write("src/auth.py", f"\n{CODE}")
-    run("verify", "--reanchor", "src/auth.py")
+    run("check", "code", "--reanchor", "src/auth.py")
     assert ["commit" in a for a in (*anchors(run, "rule"), *anchors(run, "note"))] == [False, False, True]
 
 
@@ -131,35 +131,35 @@ def test_spaces(run: Run, known: Repo) -> None:
     run("remember", "Tokens again.", "-p", "there", "-k", "procedure", "-s", "two", "--anchor", "src/other.py")
     known.write("src/other.py", "b\n")
     assert states(run) == {"note src/other.py": "stale", "there src/other.py": "stale"}
-    assert run("verify").code == 6
-    assert "(space two)" in run("verify").out
+    assert run("check", "code").code == 6
+    assert "(space two)" in run("check", "code").out
     assert states(run, "-s", "main") == {"note src/other.py": "stale"}
-    assert run("verify", "--reanchor").code == 0
+    assert run("check", "code", "--reanchor").code == 0
     assert states(run) == {}
 
 
 def test_the_user_wide_store(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMCLI_GLOBAL", str(tmp_path / "mine"))
     run("remember", TEXT, "--scope", "global")
-    result = run("verify", "--root", str(tmp_path / "mine"))
+    result = run("check", "code", "--root", str(tmp_path / "mine"))
     assert (result.code, "not in a work tree" in result.err) == (2, True)
 
 
 def test_a_file_that_git_renamed_is_followed(run: Run, known: Repo) -> None:
     known.git("mv", "src/auth.py", "src/session.py")
-    assert run("verify").code == 0
+    assert run("check", "code").code == 0
     assert states(run) == {"note src/session.py": "moved", "rule src/session.py": "moved"}
-    assert run("verify", "src/auth.py").out.endswith("2 anchors: 2 moved\n")  # by the name that the anchors know
+    assert run("check", "code", "src/auth.py").out.endswith("2 anchors: 2 moved\n")  # by the name that the anchors know
     known.commit("move")
     (known.root / "src" / "other.py").unlink()
     known.commit("remove")
-    assert run("verify", "src/other.py", "--changed", "HEAD").code == 0
+    assert run("check", "code", "src/other.py", "--changed", "HEAD").code == 0
     known.write("src/other.py", "a = 1\n")
     known.write("src/session.py", CODE.replace("return 1", "return 7"))
     assert states(run) == {"note src/session.py": "moved", "rule src/session.py": "stale"}
     known.write("src/session.py", CODE)
-    assert run("verify", "--reanchor").code == 0
-    assert run("verify").out == "3 anchors: 3 fresh\n"
+    assert run("check", "code", "--reanchor").code == 0
+    assert run("check", "code").out == "3 anchors: 3 fresh\n"
     assert [a["file"] for ref in ("rule", "note") for a in anchors(run, ref)] == [
         "src/session.py",
         "src/session.py",
@@ -170,11 +170,11 @@ def test_a_file_that_git_renamed_is_followed(run: Run, known: Repo) -> None:
 
 
 def test_a_path_that_is_neither_there_nor_anchored_to(run: Run, known: Repo) -> None:
-    result = run("verify", "srcc")
+    result = run("check", "code", "srcc")
     assert (result.code, result.out) == (3, "")
     assert "srcc" in result.err
     (known.root / "src" / "other.py").unlink()
-    assert run("verify", "src/other.py").out.endswith("1 anchor: 1 gone\n")
+    assert run("check", "code", "src/other.py").out.endswith("1 anchor: 1 gone\n")
 
 
 @pytest.mark.parametrize(("anchor", "told"), [("src/auth.py::", "no symbol"), ("src/auth.py:9-3", "'9-3'")])
@@ -198,13 +198,13 @@ def negatives(run: Run, work: Repo) -> Repo:
 
 
 def unmatched(run: Run, *options: str) -> dict[str, str]:
-    found = json.loads(run("verify", "--json", *options).out)["found"]
+    found = json.loads(run("check", "code", "--json", *options).out)["found"]
     return {one["path"]: f"{one['trigger']} {one['file']} {one.get('now', '-')}" for one in found if "trigger" in one}
 
 
 @pytest.mark.parametrize("how", ["moved", "staged", "committed", "deleted"])
 def test_a_negative_whose_files_are_gone_cannot_come_up_and_fails(run: Run, negatives: Repo, how: str) -> None:
-    assert (run("verify").code, unmatched(run)) == (0, {})
+    assert (run("check", "code").code, unmatched(run)) == (0, {})
     if how == "moved":
         (negatives.root / "legacy").rename(negatives.root / "old")
     elif how == "deleted":
@@ -214,7 +214,7 @@ def test_a_negative_whose_files_are_gone_cannot_come_up_and_fails(run: Run, nega
     if how in ("committed", "deleted"):
         negatives.hour = AFTERWARDS
         negatives.commit("away")
-    result = run("verify")
+    result = run("check", "code")
     now = "old/a.py" if how in ("staged", "committed") else "-"
     assert (result.code, unmatched(run)) == (6, {"no/legacy": f"path:legacy/** legacy/a.py {now}"})
     assert "no/legacy: " in result.out
@@ -231,7 +231,7 @@ def test_a_trigger_that_was_reviewed_no_longer_fails(run: Run, negatives: Repo) 
     assert unmatched(run, "--changed", "HEAD~1")
     assert unmatched(run, "--changed", "HEAD") == {}
     assert run("edit", "no/legacy", "--set", "triggers=path:old/**").code == 0
-    assert run("verify").code == 0
+    assert run("check", "code").code == 0
 
 
 def test_a_trigger_whose_files_went_before_the_memory_was_made_is_none_of_its_business(run: Run, work: Repo) -> None:
@@ -239,12 +239,12 @@ def test_a_trigger_whose_files_went_before_the_memory_was_made_is_none_of_its_bu
     work.git("rm", "-q", "legacy/a.py")
     work.commit("away")
     run("remember", "Add nothing to legacy.", "-p", "no/legacy", "-k", "negative", "--trigger", "path:legacy/**")
-    assert (run("verify").code, unmatched(run)) == (0, {})
+    assert (run("check", "code").code, unmatched(run)) == (0, {})
 
 
 def test_other_kinds_have_no_triggers_that_come_up(run: Run, negatives: Repo) -> None:
     run("edit", "no/legacy", "--set", "kind=fact")
     negatives.git("rm", "-q", "-r", "legacy")
-    assert run("verify").code == 0
+    assert run("check", "code").code == 0
     run("edit", "no/legacy", "--set", "enforce=true")
-    assert run("verify").code == 6
+    assert run("check", "code").code == 6

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memcli.codec.canonical import decode
 from memcli.codec.space import decode_space, encode_space
-from tests.faults.commands import AFTERWARDS, NEXT, REPAIR, SECRET, Case, is_known
+from tests.faults.commands import AFTERWARDS, NEXT, REPAIR, SECRET, Case
 from tests.faults.scene import PRIVATE, STORE, TEMP, Ended, Scene
 
 Files = dict[str, bytes]
@@ -125,14 +125,14 @@ def _next(scene: Scene, case: Case, golden: Golden, struck: Ended, told: bool, c
     elif now not in [*before, *after, *golden.between_writes(is_next=True)]:
         problems.append(f"next: {_differing(now, after)} is neither old nor new after the next command")
     is_rerun = case.stepwise or PARTLY.search(struck.err)
-    for step in filter(is_known, (*((case.arguments,) if is_rerun else ()), *AFTERWARDS)):
+    for step in (*((case.arguments,) if is_rerun else ()), *AFTERWARDS):
         ended = scene.run(step)
         if ended.code or "Traceback" in ended.err:
             told_what = (ended.err or ended.out).strip()[-300:]
             problems.append(f"next: {' '.join(step)} exits with {ended.code}: {told_what}")
     if PARTLY.search(struck.err) and scene.snapshot() not in after:
         problems.append(f"next: {_differing(scene.snapshot(), after)} after the same command again")
-    if _left(scene, case, golden) and is_known(REPAIR):
+    if _left(scene, case, golden):
         scene.run(REPAIR)
     problems += [
         f"leftover: {name}" for name in sorted(_left(scene, case, golden)) if not case.stepwise or TEMP in name

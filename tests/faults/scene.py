@@ -34,8 +34,8 @@ _SHOWN = (".gitignore", ".gitattributes")
 _LIMIT_SECONDS = 60
 _WARMING = (
     ("remember", "We chose PostgreSQL because of JSONB.", "--path", "db/engine"), ("recall", "which database?", "--json"),
-    ("edit", "db/engine", "--set", "kind=fact"), ("fsck",), ("audit", "--verify"), ("export", "--out", "bundle.json"),
-    ("import", "bundle.json"), ("gc",), ("forget", "db/engine"), ("get", "db/engine"), ("fsck", "--repair"), ("get", "gone"),
+    ("edit", "db/engine", "--set", "kind=fact"), ("check", "store"), ("store", "audit", "--verify"), ("export", "--out", "bundle.json"),
+    ("import", "bundle.json"), ("gc",), ("forget", "db/engine"), ("get", "db/engine"), ("check", "store", "--repair"), ("get", "gone"),
 )  # fmt: skip
 _WAITS_SECONDS = 0.5
 _PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 24, 1, 2
@@ -189,13 +189,14 @@ def fast_folder() -> str | None:
 
 def warm_up() -> None:
     """Imports and compiles what commands need, once, so that their forks need not."""
-    from memcli.cli.main import VERBS, load_command
+    from memcli.cli.main import load_command
+    from memcli.cli.verb import names
 
-    for verb in VERBS:
+    for verb in names():
         if verb != "browse":
             load_command(verb)
     for name in (
-        "memcli.cli.fast_path", "memcli.wiring.workspace", "memcli.index.cache",
+        "memcli.cli.parser", "memcli.wiring.workspace", "memcli.index.cache",
         "memcli.ranking.fusion", "memcli.summarize.summarizers", "memcli.embed.hashed", "numpy", "sqlite3",
     ):  # fmt: skip
         importlib.import_module(name)
@@ -206,7 +207,7 @@ def warm_up() -> None:
 
 def _run_each(lines: Sequence[Sequence[str]]) -> None:
     """Runs the command lines in this process, in a folder that is gone afterwards; what they print is not kept."""
-    from memcli.cli import fast_path
+    from memcli.cli import parser
     from memcli.cli.main import main
 
     environ, folder = dict(os.environ), os.getcwd()
@@ -219,7 +220,7 @@ def _run_each(lines: Sequence[Sequence[str]]) -> None:
         try:
             for line in lines:
                 with _silence() as out, redirect_stdout(out), redirect_stderr(out):
-                    (fast_path.run if line[0] in ("recall", "remember") else main)(line)
+                    (parser.run if line[0] in ("recall", "remember") else main)(line)
         finally:
             os.chdir(folder)
             os.environ.clear()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.commands import doctor
+from memcli.cli import diagnosis as doctor
 from tests.conftest import ROOT, Run
 from tests.faults.names import NAMES
 
@@ -24,7 +24,7 @@ PLACES = (
 )  # fmt: skip
 COMMANDS = (
     ("remember", "A second text.", "--path", "b/two"), ("recall", "postgresql", "--format", "json"), ("export",), ("gc",),
-    ("edit", "db/engine", "--set", "kind=fact"), ("space", "list"), ("index", "rebuild"), ("doctor",),
+    ("edit", "db/engine", "--set", "kind=fact"), ("space", "list"), ("store", "index", "rebuild"), ("doctor",),
 )  # fmt: skip
 
 

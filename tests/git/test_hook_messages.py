@@ -126,7 +126,7 @@ def test_pre_push_warns_and_never_blocks(place: Repo, tmp_path: Path) -> None:  
     done = attempt(place, "push", "-q", str(tmp_path / "remote"), "main:again")
     assert done.returncode == 0
     assert done.stderr.startswith("memcli: ")
-    assert "`memcli scan` lists the secrets" in done.stderr
+    assert "`memcli check secrets` lists the secrets" in done.stderr
     assert token not in done.stderr
     hook("uninstall")
     put(place, "pre-push", "#!/bin/sh\ncat > pushed\nexit 1\n")

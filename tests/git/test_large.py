@@ -24,7 +24,7 @@ _COMMANDS = {
     "forget": ["forget", "one", "--purge", "--yes"],
     "erase": ["forget", "one", "--purge", "--now", "--yes"],
     "gc": ["gc"],
-    "verify": ["verify"],
+    "verify": ["check", "code"],
     "diff": ["diff"],
 }
 

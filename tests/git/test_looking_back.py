@@ -96,7 +96,7 @@ def test_diff_of_a_renamed_space(team: Team, ask: Any) -> None:
 def test_blame_names_the_commit_of_each_field(team: Team, ask: Any) -> None:
     team.remember("other", "Something else.")
     team.remember("db/choice", "We chose PostgreSQL 16.")
-    team.memcli("tag", "db/choice", "--add", "storage")
+    team.memcli("edit", "db/choice", "--tag", "storage")
     team.commit("tag it")
     team.memcli("pin", "db/choice")
     found = told(ask("blame", "db/choice", "--json"))
@@ -115,7 +115,7 @@ def test_blame_goes_through_merges_and_renames(team: Team, ask: Any) -> None:
     team.branch("left")
     team.remember("db/choice", "We chose PostgreSQL 16.")
     team.branch("right")
-    team.memcli("tag", "db/choice", "--add", "storage")
+    team.memcli("edit", "db/choice", "--tag", "storage")
     team.commit("tag it")
     assert team.attempt("merge", "--no-edit", "left").returncode == 0
     rename(team)
@@ -157,8 +157,8 @@ def test_recall_and_the_others_at_a_commit(team: Team, ask: Any) -> None:
     assert [raw["raw"] for raw in then["raw"]] == ["We chose PostgreSQL."]
     assert told(ask("get", "db/choice", "--rev", first, "--json"))["raw"] == "We chose PostgreSQL."
     assert [m["path"] for m in told(ask("list", "--rev", "HEAD~2", "--json"))] == ["db/choice"]
-    assert "db/port" not in ask("tree", "--rev", first)[1]
-    assert [m["path"] for m in told(ask("search", "postgresql", "--rev", first, "--json"))] == ["db/choice"]
+    assert "db/port" not in ask("list", "--tree", "--rev", first)[1]
+    assert [m["path"] for m in told(ask("recall", "postgresql", "--rev", first, "--json"))["sections"]] == ["db/choice"]
     assert ask("recall", "postgresql", "--json")[1] == live
     assert ask("get", "db/port", "--rev", first)[0] == 3
 

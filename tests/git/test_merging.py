@@ -30,7 +30,7 @@ def test_both_edit_different_fields(team: Team) -> None:
     team.branch("left")
     team.remember("db/choice", "We chose PostgreSQL 16.")
     team.branch("right")
-    team.memcli("tag", "db/choice", "--add", "storage")
+    team.memcli("edit", "db/choice", "--tag", "storage")
     team.memcli("pin", "db/choice")
     team.commit()
     done = team.attempt("merge", "left")

@@ -108,7 +108,7 @@ def killed(self, texts, *rest, **options):
     return embed(self, texts, *rest, **options)
 HashedEmbedder.embed = killed
 from memcli.cli.main import main
-main(["index", "embed", "--root", sys.argv[1]])
+main(["store", "index", "embed", "--root", sys.argv[1]])
 """
 
 
@@ -117,8 +117,8 @@ def test_a_killed_process_loses_one_batch_at_most(tmp_path: Path, run: Run) -> N
     fill(workspace, **{f"m{n}": f"The text of number {n}." for n in range(10)})
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], capture_output=True, check=False)
     assert done.returncode == -9
-    assert json.loads(run("index", "status", "--json").out)["vectors"] == 6
-    assert run("index", "embed").out == "10 vectors of space main\n"
+    assert json.loads(run("store", "index", "--json").out)["vectors"] == 6
+    assert run("store", "index", "embed").out == "10 vectors of space main\n"
 
 
 def test_what_is_wrong_is_one_line(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +127,7 @@ def test_what_is_wrong_is_one_line(run: Run, tmp_path: Path, monkeypatch: pytest
     stored = run("remember", "We chose PostgreSQL because of JSONB.", "--embed", "--json")
     assert stored.code == 0
     assert stored.err.endswith("memcli: no folder /nowhere\n")
-    embedded = run("index", "embed")
+    embedded = run("store", "index", "embed")
     told = "memcli: no folder /nowhere (name a folder with a model in ONNX)\n"
     assert (embedded.code, embedded.out, embedded.err) == (7, "", told)
     (tmp_path / "notes.md").write_text("# Notes\n\nDeploy with make release.\n")
@@ -135,7 +135,7 @@ def test_what_is_wrong_is_one_line(run: Run, tmp_path: Path, monkeypatch: pytest
     found = run("recall", "PostgreSQL", "--json")
     assert (found.code, found.err) == (0, "memcli: no folder /nowhere; answering by words alone\n")
     assert len(json.loads(found.out)["sections"]) == 1
-    status = json.loads(run("index", "status", "--json").out)
+    status = json.loads(run("store", "index", "--json").out)
     assert (status["vectors"], status["embedder"]) == (0, "none: no folder /nowhere")
     row = next(row for row in json.loads(run("doctor", "--json").out) if row["name"] == "embedding")
     assert (row["ok"], row["found"]) == (False, "onnx:/nowhere: no folder /nowhere")
@@ -145,7 +145,7 @@ def test_what_is_wrong_is_one_line(run: Run, tmp_path: Path, monkeypatch: pytest
 def test_no_embedder_of_that_name(run: Run, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     run("remember", "We chose PostgreSQL.")
     monkeypatch.setenv("MEMCLI_EMBEDDER", name)
-    found = run("index", "embed")
+    found = run("store", "index", "embed")
     assert found.code == 2
     assert found.err.startswith("memcli: no embedder '")
     assert found.err.count("\n") == 1
@@ -155,8 +155,8 @@ def test_the_one_in_use_is_told(run: Run, tmp_path: Path, monkeypatch: pytest.Mo
     folder = make_folder(tmp_path / "model")
     monkeypatch.setenv("MEMCLI_EMBEDDER", f"onnx:{folder}")
     run("remember", "the token expires after fifteen minutes")
-    assert run("index", "embed").code == 0
-    assert json.loads(run("index", "status", "--json").out)["embedder"].startswith("onnx-")
+    assert run("store", "index", "embed").code == 0
+    assert json.loads(run("store", "index", "--json").out)["embedder"].startswith("onnx-")
     row = next(row for row in json.loads(run("doctor", "--json").out) if row["name"] == "embedding")
     assert row["found"].startswith(f"onnx:{folder}: 16 dimensions; cosines of related texts ")
     assert not row["ok"]  # it knows thirty words
@@ -172,8 +172,8 @@ def test_a_folder_in_the_configuration_holds_once_the_store_is_accepted(
     monkeypatch.delenv("MEMCLI_EMBEDDER")
     (tmp_path / "deeper").mkdir()
     monkeypatch.chdir(tmp_path / "deeper")
-    assert json.loads(run("index", "status", "--json").out)["embedder"].startswith("onnx-")
+    assert json.loads(run("store", "index", "--json").out)["embedder"].startswith("onnx-")
     run("trust", "--revoke")
-    cloned = run("index", "status", "--json")
+    cloned = run("store", "index", "--json")
     assert json.loads(cloned.out)["embedder"].startswith("minilm-")
     assert "ignoring embedder until you run `memcli trust`" in cloned.err

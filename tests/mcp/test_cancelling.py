@@ -98,7 +98,7 @@ def test_calls_cancelled_at_random_moments(mode: str, by_sdk: bool, seed: int, p
     wait_for_threads()
     found = {one["path"] for one in memory.list()}
     assert acknowledged <= found <= asked
-    assert memory.fsck()["damaged"] == 0
+    assert memory.check_store()["damaged"] == 0
 
 
 def test_a_cancelled_call_is_not_answered(project: Path) -> None:

@@ -109,7 +109,7 @@ def tag(day: Day) -> object:
     if add == remove:
         return False
     return day.act(
-        ["tag", ref, "--add", add, "--remove", remove], lambda world: world.main.tag(ref, [add], [remove], day.now)
+        ["edit", ref, "--tag", add, "--untag", remove], lambda world: world.main.tag(ref, [add], [remove], day.now)
     )
 
 
@@ -117,8 +117,8 @@ def pin(day: Day) -> object:
     memory = day.some()
     if memory is None:
         return False
-    ref, verb = day.ref(memory), day.rng.choice(["pin", "unpin"])
-    return day.act([verb, ref], lambda world: world.main.pin(ref, verb == "pin", day.now))
+    ref, remove = day.ref(memory), day.rng.choice([[], ["--remove"]])
+    return day.act(["pin", ref, *remove], lambda world: world.main.pin(ref, not remove, day.now))
 
 
 def forget(day: Day) -> object:

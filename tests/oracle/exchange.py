@@ -156,7 +156,7 @@ def _move(day: Day, memory: Fields | None) -> None:
 def _tag(day: Day, memory: Fields | None) -> None:
     if memory is not None:
         new = day.rng.choice(TAGS)
-        line = ["tag", memory["id"], "--add", new]
+        line = ["edit", memory["id"], "--tag", new]
         _there(day, line, lambda world: _other(world).tag(memory["id"], [new], [], day.now))
 
 

@@ -66,7 +66,7 @@ class Judge:
     def always(self, now: str, world: World, erasure: bool) -> list[str]:
         """What must hold after any command."""
         problems = []
-        ended = self._bench.ask(now, ["fsck"])
+        ended = self._bench.ask(now, ["check", "store"])
         if ended.code:
             problems.append(f"fsck exits with {ended.code}: {(ended.out + ended.err).strip()[-400:]}")
         files = self._files()

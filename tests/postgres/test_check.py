@@ -1,4 +1,4 @@
-"""What `memcli fsck` finds on a server."""
+"""What `memcli check store` finds on a server."""
 
 from __future__ import annotations
 

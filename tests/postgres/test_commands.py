@@ -46,22 +46,22 @@ def test_values_are_completed_from_the_server(served: Run, tmp_path: Path) -> No
 
 
 def test_a_scan_looks_at_the_spaces_of_the_server(served: Run, postgres: str, schema: str) -> None:
-    assert served("scan").out == "no secrets in 0 files and 1 space on the server\n"
+    assert served("check", "secrets").out == "no secrets in 0 files and 1 space on the server\n"
     token = secret("github_token", 900)[1]
     with psycopg.connect(postgres, autocommit=True) as connection:
         changed = "convert_to(replace(convert_from(body, 'UTF8'), 'Deploy on', 'Deploy ' || %s || ' on'), 'UTF8')"
         connection.execute(f"UPDATE {schema}.memory SET body = {changed}".encode(), [token])
-    found = served("scan")
+    found = served("check", "secrets")
     assert (found.code, "deploy/day" in found.out, token in found.out) == (6, True, False)
-    assert served("fsck").code == 6  # its hash is that of the text before
+    assert served("check", "store").code == 6  # its hash is that of the text before
 
 
 def test_fsck_and_stats_know_the_spaces_of_the_server(served: Run, postgres: str, schema: str) -> None:
-    assert served("fsck").code == 0
-    assert "space 0" not in served("stats").out
+    assert served("check", "store").code == 0
+    assert "space 0" not in served("status", "--stats").out
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(f"DELETE FROM {schema}.entry".encode())
-    found = served("fsck")
+    found = served("check", "store")
     assert (found.code, "index rebuild" in found.out, "backup" in found.err) == (6, True, True)
-    served("index", "rebuild")
-    assert served("fsck").code == 0
+    served("store", "index", "rebuild")
+    assert served("check", "store").code == 0

@@ -61,8 +61,8 @@ def test_no_page_has_what_was_purged_for_good(run: Run, postgres: str, schema: s
     assert (done.code, "WAL, logs, replicas and backups" in done.err) == (0, True)
     assert pages_with(postgres, WORD) == []
     assert "ops/vault" in run("recall", "when is the vault locked").out
-    assert run("fsck").code == 0
-    assert run("audit", "--verify").code == 0
+    assert run("check", "store").code == 0
+    assert run("store", "audit", "--verify").code == 0
 
 
 def test_no_page_has_what_was_erased_from_the_trash(run: Run, postgres: str, schema: str) -> None:

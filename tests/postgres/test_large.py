@@ -109,7 +109,7 @@ def test_an_index_of_another_version_is_named(tmp_path: Path, postgres: str, mon
         monkeypatch.setattr(workspace.index._shared, "_warn", told.append)  # type: ignore[attr-defined]
         assert next(iter(recall(workspace, [Query(topic="zebra", now=NOW)]))).sections
         assert len(told) == 1
-        assert "`memcli index rebuild -s main`" in told[0]
+        assert "`memcli store index rebuild -s main`" in told[0]
         workspace.index.rebuild("main")
         told.clear()
         next(iter(recall(workspace, [Query(topic="zebra", now=NOW)])))

@@ -49,7 +49,7 @@ def test_no_command_shows_or_keeps_the_password(
         run(*line)
         for line in (
             ["init"], ["remember", "We chose PostgreSQL."], ["recall", "what did we choose", "--json"], ["doctor"],
-            ["doctor", "--json"], ["audit"], ["stats"], ["space", "list"], ["list", "--json"], ["fsck"], ["trust", "--status"],
+            ["doctor", "--json"], ["store", "audit"], ["status", "--stats"], ["space", "list"], ["list", "--json"], ["check", "store"], ["trust", "--status"],
         )
     ]  # fmt: skip
     assert [result.code for result in shown] == [0] * len(shown)

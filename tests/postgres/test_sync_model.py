@@ -100,7 +100,7 @@ class World:
             has = {text for memory in self.memories(name) for text in texts(memory)}
             assert self.owed <= has, f"{name} lacks {self.owed - has}"
             assert not self.erased & has, f"{name} has {self.erased & has}, which was purged"
-            assert self.team.memory(name).fsck()["findings"] == []
+            assert self.team.memory(name).check_store()["findings"] == []
 
     def sync(self, name: str, **options: bool) -> None:
         """A sync that ends well left the same on both sides."""

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from memcli.serve.access import ADMIN, READER, WRITER, Caller
+from memcli.model.roles import ADMIN, READER, WRITER
+from memcli.serve.access import Caller
 from memcli.serve.tokens import Tokens
 from memcli.store.layout import Layout
 from memcli.wiring.roots import make_store

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import StoreError
-from memcli.serve.access import ADMIN, READER, WRITER, Caller
+from memcli.model.roles import ADMIN, READER, WRITER
+from memcli.serve.access import Caller
 from memcli.serve.tokens import Tokens
 from memcli.store.layout import Layout, make_root
 from tests.conftest import NOW, Run
@@ -263,7 +264,7 @@ def test_what_a_session_of_its_space_yields_is_the_callers(server: Server, bound
     text = {"text": "We decided to paint the doors green because they fade."}
     assert server.ask("POST", f"/api/sessions/{session}/messages", text, admin).status == 201
     assert server.ask("POST", f"/api/sessions/{session}/end", {}, admin).json["facts"][0]["space"] == "journal@open"
-    (found,) = server.get("/api/search?query=doors&under=decisions", admin).json
+    (found,) = server.get("/api/search?query=doors&under=decisions", admin).json["sections"]
     assert found["space"] == "journal@open"
     assert server.get(f"/apps/open/memories/{found['id']}", admin).json["raw"] == text["text"]
     assert server.ask("PATCH", f"/apps/open/memories/{found['id']}", {"tags": ["doors"]}, admin).status == 200

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.cli.endpoints import ENDPOINTS, operations
-from memcli.serve.access import ADMIN, READER, ROLES, WRITER
+from memcli.model.roles import ADMIN, READER, ROLES, WRITER
 from tests.serve.conftest import Server
 
 FIELDS = {"raw": "We chose PostgreSQL over MySQL: we need JSONB.", "path": "decisions/database", "kind": "decision"}
@@ -137,7 +136,6 @@ def _anonymous(path: str) -> str:
 
 
 def test_every_endpoint_has_a_verb_and_describes_itself(server: Server) -> None:
-    assert {one.verb for one in operations()} >= {one.verb for one in ENDPOINTS} - {"metrics"}
     described = server.get("/openapi.json").json
     for path, methods in described["paths"].items():
         for method, one in methods.items():

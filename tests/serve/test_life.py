@@ -62,7 +62,7 @@ def test_fifty_writers_lose_nothing(server: Server) -> None:
         acknowledged = {path for made in pool.map(write, range(50)) for path in made}
         own.result()
     assert paths(server, "crowd") == acknowledged | {"by/hand"}
-    assert json.loads(command(server, "fsck", "--json"))["damaged"] == 0
+    assert json.loads(command(server, "check", "store", "--json"))["damaged"] == 0
     assert server.get("/api/audit?verify=true&space=crowd").status == 200
 
 
@@ -217,7 +217,7 @@ def test_it_stops_under_load_and_loses_nothing(start: Start, number: int) -> Non
         thread.join()
     until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
     assert set(acknowledged) <= paths(server, "ends")
-    assert json.loads(command(server, "fsck", "--json"))["damaged"] == 0
+    assert json.loads(command(server, "check", "store", "--json"))["damaged"] == 0
     assert "Traceback" not in server.log()
 
 
@@ -259,5 +259,5 @@ def test_two_servers_on_one_store(start: Start) -> None:
 def test_http_answers_what_the_command_prints(server: Server) -> None:
     server.remember("same", raw="We use Kafka for events.", path="events/queue", kind="decision")
     served = server.get("/api/search?query=kafka&space=same").json
-    printed = json.loads(command(server, "search", "kafka", "--json", "-s", "same"))
+    printed = json.loads(command(server, "recall", "kafka", "--json", "-s", "same"))
     assert served == printed

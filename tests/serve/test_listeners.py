@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 
 from memcli import Memory
-from memcli.cli.offer import TOOLS
+from memcli.cli.declared import Tool
+from memcli.cli.offer import declared
+from memcli.cli.verb import Verb
+from memcli.model.roles import ADMIN, READER, WRITER
 from memcli.serve import bodies, gate
-from memcli.serve.access import ADMIN, READER, WRITER
 from memcli.serve.gate import Access, Gate
-from memcli.serve.guard import ROLES_OF_VERBS
 from memcli.serve.headers import MAX_HEAD
 from memcli.serve.logins import Logins
 from memcli.serve.protocol import MAX_OF_TOKEN
@@ -179,9 +180,9 @@ def test_the_token_is_for_its_user_alone(listener: Listener) -> None:
     assert listener.server.token not in listener.server.log()
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.verb)
-def test_a_tool_needs_the_role_of_its_verb(tool: Any) -> None:
-    assert ROLES_OF_VERBS[tool.verb] == (READER if tool.reads_only else WRITER)
+@pytest.mark.parametrize(("verb", "tool"), declared("all"), ids=lambda one: one.name)
+def test_a_tool_needs_the_role_of_its_verb(verb: Verb, tool: Tool) -> None:
+    assert verb.role_for({}) == (READER if tool.reads_only else WRITER)
 
 
 def test_a_stream_of_events_has_no_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

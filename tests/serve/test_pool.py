@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from memcli.cli.endpoints import DeclaredRules
 from memcli.errors import ChangedError, ConflictError, MemcliError, UsageError
-from memcli.serve.access import READER, Caller
+from memcli.model.roles import READER
+from memcli.serve.access import Caller
 from memcli.serve.guard import Guard
 from memcli.serve.pool import Pool
 from memcli.serve.problems import LateError, LostError
@@ -161,9 +163,9 @@ def test_a_process_that_is_never_ready_is_ended(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize(
     ("verb", "options"),
     [
-        ("serve", {}), ("mcp", {}), ("export", {}), ("import", {}), ("provider list", {}), ("edit", {}), ("gaps", {"close": True}),
-        ("forget", {"refs": ["a"], "purge": True}), ("inbox", {"action": "accept"}), ("verify", {"reanchor": True}),
-        ("maintain", {}), ("space delete", {"name": "a"}), ("restore", {}),
+        ("serve", {}), ("mcp", {}), ("export", {}), ("import", {}), ("provider list", {}), ("edit", {}), ("feedback gaps", {"close": True}),
+        ("forget", {"refs": ["a"], "purge": True}), ("inbox", {"action": "accept"}), ("check code", {"reanchor": True}),
+        ("store maintain", {}), ("space delete", {"name": "a"}), ("restore", {}),
     ],
 )  # fmt: skip
 def test_a_reader_changes_nothing_whatever_a_route_asks_for(verb: str, options: dict[str, Any]) -> None:
@@ -172,5 +174,5 @@ def test_a_reader_changes_nothing_whatever_a_route_asks_for(verb: str, options: 
             raise AssertionError(f"{verb} was called")
 
     with pytest.raises(MemcliError) as found:
-        asyncio.run(Guard(Nobody()).call(verb, options, ANN))
+        asyncio.run(Guard(Nobody(), DeclaredRules()).call(verb, options, ANN))
     assert found.value.code in ("refused", "usage")

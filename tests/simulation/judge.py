@@ -70,14 +70,14 @@ class Judge:
         listed = self.ask(tree, store, "list", "--all", "-s", "main", "-l", "1000")
         if _paths(listed) != work.keys():
             yield f"list is not what the file has: {listed}"
-        ended = self.bench.ask(tree.folder / store, tree.clone.home, ("fsck",))
+        ended = self.bench.ask(tree.folder / store, tree.clone.home, ("check", "store"))
         if ended.code:
             yield f"fsck: exit {ended.code}: {ended.out}{ended.err}"
         yield from self._of_recall(tree, store, word)
 
     def _of_private(self, tree: Tree, store: str) -> Iterator[str]:
         private = tree.clone.private[store]
-        ended = self.bench.ask(tree.folder / store, tree.clone.home, ("audit", "--verify"))
+        ended = self.bench.ask(tree.folder / store, tree.clone.home, ("store", "audit", "--verify"))
         if ended.code:
             yield f"audit --verify: exit {ended.code}: {ended.out}{ended.err}"
         inbox = self.ask(tree, store, "inbox")

@@ -43,7 +43,9 @@ def lose(folder: Path, how: str) -> str:
 
 
 @pytest.mark.parametrize("how", ["deleted", "staged", "sparse", "sparse index"])
-@pytest.mark.parametrize("line", [("remember", "We chose MySQL."), ("init",), ("recall", "which database?"), ("fsck",)])
+@pytest.mark.parametrize(
+    "line", [("remember", "We chose MySQL."), ("init",), ("recall", "which database?"), ("check", "store")]
+)
 @pytest.mark.parametrize("place", [".", "src"])
 def test_a_store_that_git_has_is_not_begun_anew(
     folder: Path, run: Run, how: str, line: tuple[str, ...], place: str, monkeypatch: pytest.MonkeyPatch
@@ -80,7 +82,7 @@ def test_a_space_that_git_has_is_not_begun_anew(folder: Path, run: Run, how: str
     told = run("remember", "We chose MySQL.")
     assert told.code == 8
     assert "space 'main' is tracked by git, but missing" in told.err
-    found = run("fsck")
+    found = run("check", "store")
     assert found.code == 6
     assert "spaces/main.json" in found.out
     assert run("remember", "The wiki is gone.", "-s", "docs").code == 0
@@ -141,7 +143,7 @@ def test_a_store_above_does_not_stand_in_for_one_that_git_has(
     assert is_alone or run("recall", "postgresql").code == 0
 
 
-READS = "recall database, list, get db/choice, tree, search database, export, space policy"
+READS = "recall database, list, get db/choice, list --tree, status, export, space policy"
 
 
 @pytest.mark.parametrize("line", [tuple(line.split()) for line in READS.split(", ")])

@@ -127,11 +127,11 @@ def test_fsck_finds_and_finishes_it(run: Run, tmp_path: Path, monkeypatch: pytes
         patch.setattr(acts_module.Acts, "finish", die)
         with pytest.raises(Killed):
             run("remember", "The second.")
-    assert "in the audit log" in run("fsck").out
-    assert len(json.loads(run("audit", "--json").out)) == 1
-    run("fsck", "--repair")
-    assert len(json.loads(run("audit", "--json").out)) == 2
-    assert "no damage" in run("fsck").err
+    assert "in the audit log" in run("check", "store").out
+    assert len(json.loads(run("store", "audit", "--json").out)) == 1
+    run("check", "store", "--repair")
+    assert len(json.loads(run("store", "audit", "--json").out)) == 2
+    assert "no damage" in run("check", "store").err
     assert not [name for name in os.listdir(tmp_path / ".memory" / "local") if ".tmp-" in name]
 
 
@@ -143,4 +143,4 @@ def test_a_log_that_cannot_be_written_gets_its_line_later(run: Run, tmp_path: Pa
     assert (result.code, "not yet in the audit log" in result.err) == (0, True)
     log.rmdir()
     run("remember", "The second.")
-    assert len(json.loads(run("audit", "--json").out)) == 2
+    assert len(json.loads(run("store", "audit", "--json").out)) == 2

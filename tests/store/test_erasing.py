@@ -50,8 +50,8 @@ def test_no_byte_is_left(filled: Run, tmp_path: Path, how: str) -> None:
     done = filled("forget", name, "--purge", "--yes", *(["--now"] if how == "now" else []))
     assert done.code == 0, done.err
     assert holding(tmp_path) == []
-    assert filled("audit", "--verify").code == 0
-    assert filled("fsck").code == 0
+    assert filled("store", "audit", "--verify").code == 0
+    assert filled("check", "store").code == 0
     assert "other" in filled("recall", "another memory that stays").out
     assert holding(tmp_path) == []
     assert "nothing" not in filled("restore", "--list").out or SECRET not in filled("restore", "--list").out
@@ -70,7 +70,7 @@ def test_what_is_out_of_its_grace_leaves_no_trace(filled: Run, tmp_path: Path) -
     assert any("trash" in name for name in holding(tmp_path))
     assert filled("gc", "--freeze-clock", "2026-03-31T00:00:00Z").code == 0
     assert holding(tmp_path) == []
-    assert filled("audit", "--verify").code == 0
+    assert filled("store", "audit", "--verify").code == 0
 
 
 def test_a_reader_of_an_earlier_state_brings_nothing_back(filled: Run, tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_reader_that_holds_the_index_is_waited_for(
         stuck.execute("BEGIN")
         stuck.execute("SELECT count(*) FROM memory").fetchone()
         late = filled("forget", "other", "--purge", "--yes", "--now")
-        assert (late.code, "memcli index rebuild" in late.err) == (4, True)
+        assert (late.code, "memcli store index rebuild" in late.err) == (4, True)
         stuck.rollback()
     stuck.close()
     assert filled("get", "other").code == 3
@@ -143,7 +143,7 @@ def die(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize("where", ["the log", "the index", "the trash", "the end"])
-@pytest.mark.parametrize("next_command", [("remember", "Something else."), ("fsck", "--repair")])
+@pytest.mark.parametrize("next_command", [("remember", "Something else."), ("check", "store", "--repair")])
 def test_the_next_writer_finishes_what_a_killed_one_began(
     filled: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, next_command: tuple[str, ...]
 ) -> None:
@@ -161,14 +161,14 @@ def test_the_next_writer_finishes_what_a_killed_one_began(
     marker = tmp_path / ".memory/local/main.erasing"
     assert SECRET not in marker.read_text()
     assert (holding(tmp_path) != []) == (where != "the end")
-    found = filled("fsck")
+    found = filled("check", "store")
     assert (found.code, "main.erasing" in found.out) == (0, True)
     done = filled(*next_command)
     assert done.code == 0, done.err
     assert holding(tmp_path) == []
     assert not marker.exists()
-    assert filled("audit", "--verify").code == 0
-    assert "no damage" in filled("fsck").err
+    assert filled("store", "audit", "--verify").code == 0
+    assert "no damage" in filled("check", "store").err
 
 
 def test_a_purge_that_was_killed_before_its_write_erases_nothing(
@@ -179,7 +179,7 @@ def test_a_purge_that_was_killed_before_its_write_erases_nothing(
         with pytest.raises(Killed):
             filled("forget", path_of(filled), "--purge", "--yes", "--now")
     before = (tmp_path / ".memory/local/audit/main.jsonl").read_bytes()
-    assert filled("fsck", "--repair").code == 0
+    assert filled("check", "store", "--repair").code == 0
     assert (tmp_path / ".memory/local/audit/main.jsonl").read_bytes() == before
     assert not (tmp_path / ".memory/local/main.erasing").exists()
     assert TEXT in filled("get", path_of(filled)).out
@@ -220,8 +220,8 @@ def test_an_erasure_that_fails_behind_the_write_says_what_was_done(
     with monkeypatch.context() as patch:
         patch.setattr(pending, "read_regular", fails_behind_the_write)
         done = filled("forget", name, "--purge", "--yes", "--now")
-    assert (done.code, "was removed" in done.err, "fsck --repair" in done.err) == (8, True, True)
-    assert filled("fsck", "--repair").code == 0
+    assert (done.code, "was removed" in done.err, "check store --repair" in done.err) == (8, True, True)
+    assert filled("check", "store", "--repair").code == 0
     assert holding(tmp_path) == []
 
 
@@ -230,7 +230,6 @@ def test_what_dead_writers_left_goes_too(filled: Run, tmp_path: Path) -> None:
     dead = [
         "local/trash/.20260101T000000Z-00000000.json.tmp-999999999", "audit/.main.jsonl.tmp-999999999",
         "exports/.main.json.tmp-999999999", "spaces/.other.json.tmp-", "local/inbox/spaces/.main.json.tmp-",
-        "local/quarantine/main.index", "local/quarantine/cache.1/main.index",
     ]  # fmt: skip
     alive = f"local/.x.json.tmp-{os.getpid()}"
     for name in (*dead, alive):
@@ -278,12 +277,12 @@ def test_a_path_that_another_memory_took_over_leaves_the_log(filled: Run, tmp_pa
     assert ".memory/local/audit/main.jsonl" in holding(tmp_path)
     filled("forget", old, "--purge", "--yes", "--now")
     assert holding(tmp_path) == []
-    assert filled("audit", "--verify").code == 0
+    assert filled("store", "audit", "--verify").code == 0
 
 
 @pytest.mark.parametrize("told", [False, True])
 def test_a_torn_line_of_the_log_goes_too(filled: Run, tmp_path: Path, *, told: bool) -> None:
-    filled("tag", path_of(filled), "--add", "torn")
+    filled("edit", path_of(filled), "--tag", "torn")
     log = tmp_path / ".memory/local/audit/main.jsonl"
     log.write_bytes(log.read_bytes()[:-90])
     if told:
@@ -291,7 +290,7 @@ def test_a_torn_line_of_the_log_goes_too(filled: Run, tmp_path: Path, *, told: b
     assert SECRET in log.read_text().splitlines()[2]
     filled("forget", path_of(filled), "--purge", "--yes", "--now")
     assert holding(tmp_path) == []
-    assert filled("audit", "--verify").code == 0
+    assert filled("store", "audit", "--verify").code == 0
 
 
 def test_damaged_vectors_are_removed(filled: Run, tmp_path: Path) -> None:
@@ -361,7 +360,7 @@ def test_a_trash_that_cannot_be_read_leaves_the_erasure_to_be_finished(
         done = filled("forget", path_of(filled), "--purge", "--yes", "--now")
         assert (done.code, done.err.count("\n")) == (8, 1)
         assert "it was removed from space 'main', but traces of it are left: cannot read local/trash/" in done.err
-    assert filled("fsck", "--repair").code == 0
+    assert filled("check", "store", "--repair").code == 0
     assert holding(tmp_path) == []
 
 

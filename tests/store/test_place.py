@@ -78,7 +78,7 @@ def test_what_a_clone_brings_is_put_aside_and_reported(origin: Path, run: Run, m
     second = run("list")
     assert (second.code, second.err) == (0, "")
     assert "git tracks" in run("doctor").out
-    assert "tracked by git" in run("fsck").out
+    assert "tracked by git" in run("check", "store").out
     assert not json.loads(run("trust", "--status", "--json").out)["accepted"]
     signer(Layout(str(store)), {})(b"secret")
     own = Path(Layout(str(store)).private_folder) / "redaction.key"
@@ -154,7 +154,7 @@ def test_an_archive_is_put_aside_whole(run: Run, tmp_path: Path) -> None:
     assert result.code == 0
     assert plants_left(store) == []
     assert victim.read_text() == "mine"
-    assert run("audit", "--verify").code == 0
+    assert run("store", "audit", "--verify").code == 0
     kept = [path for path in (store / "local" / "quarantine").rglob("*") if path.is_file()]
     aside = {path.read_bytes() for path in kept}
     assert aside >= {data for n, data in PLANTED.items() if n.startswith("local/")}
@@ -229,7 +229,7 @@ def test_a_hard_link_in_a_cache_is_not_written_through(run: Run, tmp_path: Path)
     for arguments in (["remember", "More."], ["recall", "postgresql"]):
         assert run(*arguments).code == 0
     assert {name: (tmp_path / name.replace("/", "-")).read_bytes() for name in names} == before
-    assert run("audit", "--verify").code == 0
+    assert run("store", "audit", "--verify").code == 0
 
 
 def test_two_processes_claim_a_place_once(tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_a_store_of_a_version_without_seals_is_read_and_its_private_state_put_as
     aside = [path.read_bytes() for path in (store / "local" / "quarantine").rglob("*") if path.is_file()]
     assert {*own.values()} <= {*aside}
     assert not json.loads(run("trust", "--status", "--json").out)["accepted"]
-    assert (run("list").err, run("fsck").code) == ("", 0)
+    assert (run("list").err, run("check", "store").code) == ("", 0)
 
 
 def test_the_cache_is_a_database_of_its_own(run: Run, tmp_path: Path) -> None:

@@ -71,8 +71,8 @@ def check(folder: Path, session: str) -> None:
     assert "memory is off" in told["restore --list"].stderr.lower()
     assert "We decided to use Redis." in memcli(folder, "recall", "redis").stdout
     assert memcli(folder, "trust", "--status").stdout.startswith(f"{folder}/.memory is trusted")
-    assert memcli(folder, "audit", "--verify").returncode == 0
-    assert memcli(folder, "fsck").returncode == 0
+    assert memcli(folder, "store", "audit", "--verify").returncode == 0
+    assert memcli(folder, "check", "store").returncode == 0
 
 
 def test_it_survives_a_clean_and_a_lost_store(tmp_path: Path) -> None:
@@ -258,8 +258,8 @@ def test_what_cannot_be_written_waits_and_is_folded_in(tmp_path: Path) -> None:
     listed = memcli(folder, "restore", "--list").stdout
     assert "tools/make" in listed
     assert "cache/pages" in listed
-    assert memcli(folder, "audit", "--verify").returncode == 0
-    assert "db/choice" in memcli(folder, "audit").stdout
+    assert memcli(folder, "store", "audit", "--verify").returncode == 0
+    assert "db/choice" in memcli(folder, "store", "audit").stdout
     assert not (folder / ".memory" / "local" / "waiting").exists()
 
 
@@ -284,8 +284,8 @@ def test_what_cannot_be_written_anywhere_is_read(tmp_path: Path, kind: str) -> N
     _close(folder)
     try:
         for line in (
-            ("list",), ("recall", "postgresql"), ("get", "db/choice"), ("search", "postgresql"), ("stats",), ("guard",), ("verify",),
-            ("export", "--out", "/dev/stdout"), ("inbox",), ("fsck",), ("session", "list"), ("restore", "--list"), ("audit", "--verify"),
+            ("list",), ("recall", "postgresql"), ("get", "db/choice"), ("status", "--stats"), ("guard",), ("check", "code"),
+            ("export", "--out", "/dev/stdout"), ("inbox",), ("check", "store"), ("session", "list"), ("restore", "--list"), ("store", "audit", "--verify"),
             ("trust", "--status"),
         ):  # fmt: skip
             told = memcli(folder, *line)
@@ -415,7 +415,7 @@ def test_tracked_files_are_nobodys_private_state(folder: Path) -> None:
     Place(Layout(str(folder / ".memory"))).claim()
     assert journal.exists()
     assert not (folder / ".git" / "memcli" / ".memory" / "spaces").exists()
-    for line in (("fsck",), ("space", "list"), ("recall", "journal")):
+    for line in (("check", "store"), ("space", "list"), ("recall", "journal")):
         told = memcli(folder, *line)
         assert (told.returncode, "No such file" in told.stderr) == (0, False)
 

@@ -144,21 +144,21 @@ def test_fmt_says_what_it_would_do_and_does_it(filled: Workspace) -> None:
 
 def test_the_commands(filled: Workspace, run: Run) -> None:
     root = filled.root
-    assert run("fsck", "--root", root).err == "memcli: no damage found\n"
-    assert run("fmt", "--check", "--root", root).code == 0
+    assert run("check", "store", "--root", root).err == "memcli: no damage found\n"
+    assert run("store", "fmt", "--check", "--root", root).code == 0
     whole = space_file(filled).read_bytes()
     space_file(filled).write_bytes(whole.replace(b"Fact 1", b"Fact 7"))
-    found = run("fsck", "--root", root)
+    found = run("check", "store", "--root", root)
     assert found.code == 6
     assert "edited by hand?" in found.out
-    assert found.err == "memcli: 1 damaged (`memcli fsck --repair` repairs it)\n"
-    assert run("fsck", "--repair", "--root", root).code == 0
+    assert found.err == "memcli: 1 damaged (`memcli check store --repair` repairs it)\n"
+    assert run("check", "store", "--repair", "--root", root).code == 0
     space_file(filled).write_bytes(whole + b" ")
-    checked = run("fmt", "--check", str(space_file(filled)), "--root", root)
+    checked = run("store", "fmt", "--check", str(space_file(filled)), "--root", root)
     assert (checked.code, checked.out) == (6, "not canonical spaces/main.json\n")
-    assert run("fmt", "--root", root).out == "wrote spaces/main.json\n"
-    assert run("fmt", "nosuch", "--root", root).code == 2
-    assert run("fsck", "--json", "--root", root).out == '{\n  "damaged": 0,\n  "findings": []\n}\n'
+    assert run("store", "fmt", "--root", root).out == "wrote spaces/main.json\n"
+    assert run("store", "fmt", "nosuch", "--root", root).code == 2
+    assert run("check", "store", "--json", "--root", root).out == '{\n  "damaged": 0,\n  "findings": []\n}\n'
 
 
 @pytest.mark.parametrize("kind", ["link", "folder", "fifo"])
@@ -171,7 +171,7 @@ def test_a_space_that_cannot_be_opened_is_damage(filled: Workspace, run: Run, tm
         file.mkdir()
     else:
         os.mkfifo(file)
-    result = run("fsck", "--json")
+    result = run("check", "store", "--json")
     assert result.code == 6
     assert json.loads(result.out.split("\n}\n")[0] + "\n}")["damaged"] == 1
 
@@ -190,7 +190,7 @@ def test_what_killed_writers_left_is_found_everywhere(filled: Workspace, run: Ru
     left = Path(filled.root, name)
     left.parent.mkdir(parents=True, exist_ok=True)
     left.write_text("{")
-    assert name in run("fsck").out
-    run("fsck", "--repair")
+    assert name in run("check", "store").out
+    run("check", "store", "--repair")
     assert not left.exists()
-    assert "no damage" in run("fsck").err
+    assert "no damage" in run("check", "store").err

@@ -13,7 +13,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from memcli import Memory
-from memcli.cli.calls import Calls, find_verb
+from memcli.cli.calls import Calls
+from memcli.cli.verb import find_verb
 from memcli.errors import NotFoundError, ProviderError, UsageError
 from memcli.telemetry import exporting
 from tests.conftest import Run

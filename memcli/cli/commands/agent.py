@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from memcli.agents.parts import ROLES
 from memcli.agents.table import AGENTS
-from memcli.cli.agent_sites import (
-    check_agent,
-    diff_of,
-    install_agent,
-    scope_of,
-    site_of,
-    sites,
-    to_json,
-    told,
-)
+from memcli.cli.declared import START, About
 from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, flag
 from memcli.cli.verb import Group, Session
 from memcli.errors import CorruptError
 
 _NAMES = ", ".join(AGENTS)
-command = Group("agent", "Connect coding agents: instructions, MCP server, hooks and a skill, in one command each.")
+command = Group(
+    "agent",
+    "Connect coding agents: instructions, MCP server, hooks and a skill, in one command each.",
+    about=About(section=START, line="Connect a coding agent: Claude Code, Codex, Cursor and others"),
+)
 
 
 class AgentOptions(Options):
@@ -48,6 +42,8 @@ def install(session: Session, options: InstallOptions) -> None:
 
     Example: memcli agent install claude --dry-run
     """
+    from memcli.cli.agent_sites import check_agent, diff_of, install_agent, scope_of, to_json
+
     scope = scope_of(options.user, options.local)
     check_agent(options.name, scope, next_turn=options.next_turn)
     if scope != "user" and not options.dry_run:
@@ -82,6 +78,7 @@ def uninstall(session: Session, options: AgentOptions) -> None:
     Example: memcli agent uninstall claude
     """
     from memcli.agents.install import carry_out, plan_uninstall
+    from memcli.cli.agent_sites import check_agent, diff_of, scope_of, site_of, to_json, told
 
     scope = scope_of(options.user, options.local)
     check_agent(options.name, scope)
@@ -103,6 +100,8 @@ def list_(session: Session) -> None:
     Example: memcli agent list
     """
     from memcli.agents.check import installed
+    from memcli.agents.parts import ROLES
+    from memcli.cli.agent_sites import sites
     from memcli.render.clean import grid
 
     found: dict[str, list[str]] = {}
@@ -137,6 +136,7 @@ def check(session: Session, options: CheckOptions) -> int:
     """
     from memcli.agents.check import check as check_at
     from memcli.agents.check import find_program, installed, remark, warnings
+    from memcli.cli.agent_sites import check_agent, sites
     from memcli.render.clean import grid
 
     if options.name is not None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from memcli.cli.declared import RECALL
 from memcli.cli.options import Options, argument, flag, kinds_option, option, tags_option
 from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
@@ -31,7 +32,7 @@ class BrowseOptions(Options):
     )
 
 
-@verb(BrowseOptions)
+@verb(BrowseOptions, section=RECALL, line="Read and edit memories in a full-screen view or a browser")
 def command(session: Session, options: BrowseOptions) -> None:
     """Browse memories in a full-screen terminal interface. Press `?` for the keys.
 

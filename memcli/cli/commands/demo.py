@@ -10,9 +10,9 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
+from memcli.cli.declared import START
 from memcli.cli.verb import Session, verb
 from memcli.errors import MemcliError
-from memcli.wiring.workspace import without_server
 
 _DECISIONS: tuple[tuple[str, ...], ...] = (
     ("remember", "We chose PostgreSQL as our database: we need JSONB and row-level security.", "--kind", "decision"),
@@ -26,7 +26,7 @@ _QUESTIONS: tuple[tuple[str, ...], ...] = (
 _COMMITS = 10
 
 
-@verb()
+@verb(section=START, line="Take a guided tour in a temporary store")
 def command(session: Session) -> None:
     """Take a guided tour in a throw-away store: a few decisions, this repository's last commits, some questions.
 
@@ -41,7 +41,7 @@ def command(session: Session) -> None:
         if work_tree and shutil.which("git"):
             commits = _range(work_tree)
             steps += [("ingest", "--git", commits)] if commits else []
-        steps += [*_DECISIONS, *_QUESTIONS, ("stats",)]
+        steps += [*_DECISIONS, *_QUESTIONS, ("status",)]
         for step in steps:
             _show(step)
             if _run(step, folder):
@@ -69,5 +69,7 @@ def _show(step: Sequence[str]) -> None:
 
 def _run(step: Sequence[str], folder: str) -> int:
     """Runs the command in a subprocess on the temporary store, and on no server that the environment names."""
+    from memcli.wiring.workspace import without_server
+
     argv = [sys.executable, "-P", "-m", "memcli", step[0], "--root", folder, *step[1:]]
     return subprocess.run(argv, check=False, env={**without_server(os.environ)}).returncode

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from memcli.cli.arguments import read_file
+from memcli.cli.declared import SHARE
 from memcli.cli.options import Options, argument, flag, kinds_option, option, tags_option, under_option
 from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
@@ -41,7 +42,7 @@ class ExportOptions(Options):
     redact: bool = flag(help="Replace secrets with [REDACTED:kind] instead of failing.")
 
 
-@verb(ExportOptions)
+@verb(ExportOptions, section=SHARE, line="Write memories to a file that `import` reads", returns="Any")
 def command(session: Session, options: ExportOptions) -> None:
     """Export a space with counts and a SHA-256, by default to the folder of policy.export_path, or `.memory/exports/`.
 
@@ -53,6 +54,9 @@ def command(session: Session, options: ExportOptions) -> None:
     Exits with 5 if the export would contain secrets; --redact removes them.
 
     Example: memcli export --sign memcli_key --out team.jsonl
+
+    >>> memory.export(out='-').startswith('{')
+    True
     """
     if options.private:
         _export_private(session, options)

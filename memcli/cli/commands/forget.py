@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from memcli.app.workspace import Workspace
+from memcli.cli.declared import RECALL, Tool
 from memcli.cli.options import Options, check_one, digest_option, flag, refs_argument
 from memcli.cli.output import ask
 from memcli.cli.verb import Session, verb
 from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Memory
+from memcli.model.roles import ADMIN, WRITER
+
+if TYPE_CHECKING:
+    from memcli.app.workspace import Workspace
 
 
 class ForgetOptions(Options):
@@ -23,11 +28,32 @@ class ForgetOptions(Options):
     yes: bool = flag("--yes", "-y", help="Delete without asking for confirmation.")
 
 
-@verb(ForgetOptions)
+@verb(
+    ForgetOptions,
+    section=RECALL,
+    line="Exclude memories from recall, or delete them",
+    role=WRITER,
+    escalates={"purge": ADMIN},
+    tools=(
+        Tool(
+            name="forget",
+            description=(
+                "Exclude memories that are wrong or outdated from recall. They stay in the store, and a person can "
+                "make them active again. To replace a memory, use remember with supersedes."
+            ),
+            fields=("refs", "recursive"),
+            reads_only=False,
+            destroys=True,
+        ),
+    ),
+)
 def command(session: Session, options: ForgetOptions) -> None:
     """Exclude memories from recall. They stay in the file, and `memcli list --all` shows them.
 
     `memcli edit ID --set active=true` makes one active again.
+
+    >>> memory.forget('ops/deploy')['status']
+    'forgotten'
     """
     workspace = session.open()
     if options.now and not options.purge:

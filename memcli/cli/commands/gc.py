@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from memcli.app.gc import Collected
+from memcli.cli.declared import SHARE, Http
 from memcli.cli.options import Options, argument, dry_run_option, flag, option
 from memcli.cli.verb import Session, verb
 from memcli.model.memory import Json, Memory
-from memcli.policy.retention import Removal
+from memcli.model.roles import ADMIN
+
+if TYPE_CHECKING:
+    from memcli.app.gc import Collected
+    from memcli.policy.retention import Removal
 
 
 class GcOptions(Options):
@@ -22,12 +27,21 @@ class GcOptions(Options):
     trust_clock: bool = flag(help="Proceed despite clock skew.")
 
 
-@verb(GcOptions)
+@verb(
+    GcOptions,
+    section=SHARE,
+    line="Delete what has expired; `restore` brings it back",
+    role=ADMIN,
+    http=(Http(method="POST", path="/api/gc", summary="Delete expired memories", fields=("ttl_days", "dry_run")),),
+)
 def command(session: Session, options: GcOptions) -> None:
     """Delete memories that have expired under the space's policy, and those of scope session whose session has ended. Pinned
     memories are kept.
 
     Deleted memories stay in the trash for the policy's grace_days; `memcli restore` restores them.
+
+    >>> memory.gc()['purged']
+    []
     """
     from memcli.app.gc import collect
     from memcli.app.living import collect_ended

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memcli.cli.declared import RECALL, Http
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
+from memcli.model.roles import READER
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
@@ -33,7 +35,16 @@ class GraphOptions(Options):
     clusters: bool = flag(help="Find clusters among more than 2,000 memories too, which takes seconds.")
 
 
-@verb(GraphOptions)
+@verb(
+    GraphOptions,
+    section=RECALL,
+    line="Show what memories are linked to",
+    role=READER,
+    http=(
+        Http(path="/api/graph", summary="Show what memories are linked to", fields=("ref", "depth", "all", "clusters")),
+    ),
+    returns="Any",
+)
 def command(session: Session, options: GraphOptions) -> None:
     """Show the graph of memories, tags, clusters and links around a memory, or of a whole space.
 
@@ -43,6 +54,9 @@ def command(session: Session, options: GraphOptions) -> None:
     Example: memcli graph decisions/database --depth 1
 
     Example: memcli graph --output memory.html
+
+    >>> {edge['relation'] for edge in memory.graph('decisions/database', depth=1)['edges']}
+    {'has_tag'}
     """
     from memcli.app.graph import graph_of
     from memcli.cli import arguments

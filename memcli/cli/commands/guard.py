@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memcli.cli.declared import CHECK
 from memcli.cli.options import Options, flag, option
 from memcli.cli.verb import Session, verb
 from memcli.errors import RefusedError, UsageError
@@ -16,7 +17,7 @@ class GuardOptions(Options):
     format: str | None = option(metavar="text|json|sarif|github", help="text, json, sarif or github [default: text].")
 
 
-@verb(GuardOptions)
+@verb(GuardOptions, section=CHECK, line="Fail a commit that breaks a rule", returns="Any")
 def command(session: Session, options: GuardOptions) -> int:
     """Check a change against memories with triggers.
 
@@ -27,6 +28,10 @@ def command(session: Session, options: GuardOptions) -> int:
     triggers, the others apply only to files that match a glob.
 
     Example: memcli guard --changed origin/main --format github
+
+    >>> diff = ['--- a/x.sh', '+++ b/x.sh', '@@ -0,0 +1 @@', '+git push --force']
+    >>> memory.guard(diff=diff)['findings'][0]['path']
+    'rules/force-push'
     """
     from memcli.app.guard import guard
     from memcli.cli.arguments import read_edits

@@ -6,11 +6,11 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from memcli.cli.declared import SHARE, About
 from memcli.cli.options import REQUIRED, Options, argument, flag, option
 from memcli.cli.verb import Group, Session
 from memcli.errors import MemcliError, NotFoundError, UsageError
-from memcli.git.hook_script import DEFAULT, NAMES, check_name
-from memcli.store.layout import Layout
+from memcli.git.hook_script import NAMES
 
 if TYPE_CHECKING:
     from memcli.cli.git_hooks import Changed
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from memcli.store.log import HookLog
 
 command = Group(
-    "hook", "Ingest commits automatically with git hooks, and recall decisions about a change as you commit it."
+    "hook",
+    "Ingest commits automatically with git hooks, and recall decisions about a change as you commit it.",
+    about=About(section=SHARE, line="Ingest commits automatically with git hooks"),
 )
 
 
@@ -41,8 +43,12 @@ def install(session: Session, options: InstallOptions) -> int:
     Set MEMCLI_HOOK_FOREGROUND=1 to make git wait for a hook, and MEMCLI_HOOK_VERBOSE=1 to see what it does.
 
     Example: memcli hook install && memcli hook status
+
+    >>> memory.hook_install('pre-push')['hooks']
+    {'pre-push': 'installed'}
     """
     from memcli.cli.git_hooks import install_hooks
+    from memcli.git.hook_script import DEFAULT
 
     return _tell(session, install_hooks(session, options.names or DEFAULT))
 
@@ -58,6 +64,9 @@ def uninstall(session: Session, options: UninstallOptions) -> int:
     """Remove hooks, by default all, and restore the hooks that were there before.
 
     Example: memcli hook uninstall
+
+    >>> memory.hook_uninstall('pre-push')['hooks']
+    {'pre-push': 'absent'}
     """
     from memcli.cli.git_hooks import remove_hooks
 
@@ -72,6 +81,9 @@ def status(session: Session) -> None:
     `memcli hook retry` ingests skipped commits again; .memory/local/hooks.log has a line for each run.
 
     Example: memcli hook status --json
+
+    >>> memory.hook_status()['hooks'][0]['state']
+    'absent'
     """
     from memcli.git.hooks import find_hooks
     from memcli.render.clean import grid
@@ -101,8 +113,12 @@ def retry(session: Session) -> int:
     Exits with 1 if a commit still cannot be ingested.
 
     Example: memcli hook retry
+
+    >>> memory.hook_retry()['tried']
+    0
     """
     from memcli.app.repo import over_repo
+    from memcli.store.layout import Layout
     from memcli.store.log import HookLog
     from memcli.wiring.hooks import retry as ingest_again
 
@@ -124,6 +140,7 @@ def retry(session: Session) -> int:
 def _log(session: Session) -> HookLog | None:
     """The hook log of the store, if there is one."""
     from memcli.app.repo import over_repo
+    from memcli.store.layout import Layout
     from memcli.store.log import HookLog
 
     try:
@@ -174,6 +191,8 @@ def run(session: Session, options: RunOptions) -> None:
 
     Example: memcli hook run post-commit
     """
+    from memcli.git.hook_script import check_name
+
     if options.agent is not None:
         from memcli.cli.agent_hook import prepare_next_turn, run_agent_hook
 

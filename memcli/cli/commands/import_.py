@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memcli.cli.arguments import read_file, read_stdin
+from memcli.cli.declared import SHARE
 from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, option
 from memcli.cli.output import redacted_told
 from memcli.cli.verb import Session, verb
-from memcli.codec.exports import HEAD
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class ImportOptions(Options):
     dry_run: bool = dry_run_option()
 
 
-@verb(ImportOptions)
+@verb(ImportOptions, section=SHARE, line="Read an export, or another tool's memory")
 def command(session: Session, options: ImportOptions) -> None:
     """Import an export into its space, or into --space, completely or not at all. An export that was modified is refused.
 
@@ -49,7 +49,12 @@ def command(session: Session, options: ImportOptions) -> None:
     Importing the same data again changes nothing.
 
     Example: memcli import docs/adr
+
+    >>> memory.import_('guide.md', dry_run=True)['created']
+    1
     """
+    from memcli.codec.exports import HEAD
+
     if options.mode not in ("merge", "replace"):
         raise UsageError(f"no mode {options.mode!r}", "choose merge or replace")
     if options.from_ not in _FORMS:
@@ -90,6 +95,8 @@ def _is_foreign(file: str, data: bytes) -> bool:
 
 def _read_folder(path: str) -> Export | None:
     """The export that was written to a folder; None if there is none. Raises CorruptError, StoreError."""
+    from memcli.codec.exports import HEAD
+
     file = os.path.join(path, HEAD)
     if not os.path.isfile(file):
         return None

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.cli.assignments import assignments
+from memcli.cli.declared import CHECK, Http
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
+from memcli.model.roles import READER, WRITER
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
@@ -27,7 +29,31 @@ class InboxOptions(Options):
     object: bool = flag(help="With edit: as in `memcli edit`.")
 
 
-@verb(InboxOptions)
+@verb(
+    InboxOptions,
+    section=CHECK,
+    line="Accept or reject proposed memories",
+    role=WRITER,
+    escalates={"action=list": READER, "action=show": READER},
+    http=(
+        Http(path="/api/inbox", summary="List proposed memories", fixed={"action": "list"}),
+        Http(
+            method="POST",
+            path="/api/inbox/accept",
+            summary="Accept proposed memories",
+            fields=("refs", "all"),
+            fixed={"action": "accept"},
+        ),
+        Http(
+            method="POST",
+            path="/api/inbox/reject",
+            summary="Reject proposed memories",
+            fields=("refs", "all"),
+            fixed={"action": "reject"},
+        ),
+    ),
+    returns="Any",
+)
 def command(session: Session, options: InboxOptions) -> None:
     """Review proposed memories: list, show, accept, reject or edit them.
 
@@ -35,6 +61,10 @@ def command(session: Session, options: InboxOptions) -> None:
     `remember --propose` or MEMCLI_PROPOSE=1. Recall ignores the inbox. Rejected memories are not proposed again.
 
     Example: memcli inbox && memcli inbox accept --all
+
+    >>> proposed = memory.remember('We use tabs.', propose=True)
+    >>> memory.inbox('accept', proposed['id'])[0]['status']
+    'created'
     """
     from memcli.app.inbox import accept, reject
 

@@ -6,18 +6,19 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from memcli.app.ingest import Ingested, ingest, retire_missing
-from memcli.app.repo import over_repo, sync_behind
-from memcli.app.workspace import Workspace
-from memcli.cli.background import embed_later, embed_soon
 from memcli.cli.console import has_input, read_input
+from memcli.cli.declared import SHARE
 from memcli.cli.options import Options, argument, dry_run_option, flag, option
 from memcli.cli.output import ProgressBar, redacted_told
 from memcli.cli.verb import Session, verb
 from memcli.errors import MemcliError, UsageError, reporting_done
 from memcli.ports import Source
+
+if TYPE_CHECKING:
+    from memcli.app.ingest import Ingested
+    from memcli.app.workspace import Workspace
 
 
 class IngestOptions(Options):
@@ -32,7 +33,7 @@ class IngestOptions(Options):
     dry_run: bool = dry_run_option()
 
 
-@verb(IngestOptions)
+@verb(IngestOptions, section=SHARE, line="Read files, or the history of commits")
 def command(session: Session, options: IngestOptions) -> int:
     """Ingest files by section and definition, or commits by file.
 
@@ -45,7 +46,12 @@ def command(session: Session, options: IngestOptions) -> int:
     once, more in the background, unless MEMCLI_BACKGROUND=off or the clock is frozen; see `index embed`.
 
     Example: memcli ingest --git HEAD~20.. && memcli recall "what changed in the parser?"
+
+    >>> memory.ingest('guide.md')['created']
+    1
     """
+    from memcli.app.repo import over_repo
+
     propose = options.propose or bool(os.environ.get("MEMCLI_PROPOSE"))
     with to_ingest(session, dry_run=options.dry_run) as opened:
         workspace = opened if propose else over_repo(opened)  # what is accepted is told
@@ -119,6 +125,9 @@ def source_of(
 
 def ingest_source(session: Session, workspace: Workspace, source: Source, dry_run: bool, propose: bool) -> int:
     """Ingests the source, reports the result and returns the exit code. Raises what the source raises, LockedError, CorruptError, StoreError."""
+    from memcli.app.ingest import Ingested, ingest, retire_missing
+    from memcli.app.repo import sync_behind
+    from memcli.cli.background import embed_later, embed_soon
     from memcli.ingest.files import FileSource
     from memcli.wiring.sources import lost_commits, state_of_commits
 

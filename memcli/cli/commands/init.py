@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from memcli.cli.declared import START
 from memcli.cli.options import Options, flag, option
 from memcli.cli.verb import Session, verb
-from memcli.git.driver import configure
-from memcli.git.repository import Repository, find_repository
 from memcli.model.memory import Json
-from memcli.store.layout import FOLDER, install_attributes, install_own_attributes
 
 if TYPE_CHECKING:
     from memcli.cli.git_hooks import Changed
+    from memcli.git.repository import Repository
 
 
 class InitOptions(Options):
@@ -27,13 +26,16 @@ class InitOptions(Options):
     )
 
 
-@verb(InitOptions)
+@verb(InitOptions, section=START, line="Create the store of this repository")
 def command(session: Session, options: InitOptions) -> int:
     """Create a store: `.memory/` at the root of the work tree, or in the current folder outside a repository.
 
     It is safe to run again: it adds what is missing and changes nothing else.
 
     Example: memcli init --git --hooks --agent claude
+
+    >>> memory.init()['created']
+    False
     """
     from memcli.wiring.roots import make_store
 
@@ -83,6 +85,9 @@ def _install_agent(session: Session, name: str) -> tuple[list[str], list[str]]:
 
 def _install_driver(root: str) -> list[str]:
     """Installs the merge driver. Returns one line per change."""
+    from memcli.git.driver import configure
+    from memcli.store.layout import FOLDER, install_attributes, install_own_attributes
+
     done = []
     if install_attributes(root):
         done.append(f"wrote {FOLDER}/.gitattributes: commit it so that every clone uses the merge driver")
@@ -93,4 +98,6 @@ def _install_driver(root: str) -> list[str]:
 
 
 def _repository(root: str) -> Repository:
+    from memcli.git.repository import find_repository
+
     return find_repository(os.path.dirname(root))

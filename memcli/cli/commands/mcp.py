@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from memcli.cli.offer import TOOLS
+from memcli.cli.declared import PLUMBING
 from memcli.cli.options import Options, option
 from memcli.cli.verb import Session, verb
 from memcli.errors import RefusedError, UsageError
@@ -30,22 +29,12 @@ class McpOptions(Options):
     )  # fmt: skip
 
 
-def _with_tools(function: Callable[..., int | None]) -> Callable[..., int | None]:
-    """The function with the names of the tools in its help, as the table of tools has them."""
-    names: dict[bool, list[str]] = {True: [], False: []}
-    for tool in TOOLS:
-        names[tool.is_default].append(tool.name or tool.verb)
-    default, others = (f"{', '.join(each[:-1])} and {each[-1]}" for each in (names[True], names[False]))
-    function.__doc__ = str(function.__doc__).format(default=default, others=others)
-    return function
-
-
-@verb(McpOptions)
-@_with_tools
+@verb(McpOptions, section=PLUMBING, line="Serve the memory to agents over MCP")
 def command(session: Session, options: McpOptions) -> None:
     """Serve the memory to coding agents over the Model Context Protocol (MCP).
 
-    The tools are {default}; `--tools all` adds {others}. The project is the client's first root, else CLAUDE_PROJECT_DIR, else the working directory; --root names another
+    The tools are recall, remember, get, context and feedback; `--tools all` adds forget, link, list, search, session, tag
+    and verify. The project is the client's first root, else CLAUDE_PROJECT_DIR, else the working directory; --root names another
     store. The server ends with its client. With MEMCLI_PROPOSE=1, or the policy `review: true`, memories that agents store wait in the inbox.
 
     With --http (extras `mcp` and `serve`), clients send a token of `memcli serve` as `Authorization: Bearer TOKEN`: the one in the
@@ -120,7 +109,8 @@ def _serve_http(session: Session, tools: str, port: int) -> None:
 
 def _admit(request: Any, writes: bool) -> None:
     """Raises RefusedError for a call that its caller may not make; what it changes is noted under the caller's name."""
-    from memcli.serve.access import READER, WRITER, Caller
+    from memcli.model.roles import READER, WRITER
+    from memcli.serve.access import Caller
 
     caller: Caller = request.state.caller
     caller.check(WRITER if writes else READER)

@@ -6,6 +6,7 @@ import os
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
+from memcli.cli.declared import PLUMBING
 from memcli.cli.options import REQUIRED, Options, argument, option
 from memcli.cli.verb import Session, verb
 from memcli.errors import CorruptError, UsageError
@@ -24,7 +25,7 @@ class MergeDriverOptions(Options):
     path: str = option(metavar="PATH", help="The path of the file in the repository.", default="")
 
 
-@verb(MergeDriverOptions)
+@verb(MergeDriverOptions, section=PLUMBING, line="Merge two versions of a space file; git calls it")
 def command(session: Session, options: MergeDriverOptions) -> int:
     """Merge two versions of a space file with their common ancestor, and write the result to OURS.
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from memcli.cli.declared import PLUMBING, Http
 from memcli.cli.options import Options, option
 from memcli.cli.verb import Session, verb
+from memcli.model.roles import READER, STORE
 
 _FOR_ALL = 0o644
 """node_exporter reads the file as another user."""
@@ -17,7 +19,14 @@ class MetricsOptions(Options):
     )
 
 
-@verb(MetricsOptions)
+@verb(
+    MetricsOptions,
+    reach=STORE,
+    section=PLUMBING,
+    line="Print metrics for Prometheus",
+    role=READER,
+    http=(Http(path="/metrics", summary="Metrics as Prometheus text", media="text/plain; version=0.0.4"),),
+)
 def command(session: Session, options: MetricsOptions) -> None:
     """Print metrics in the text format of Prometheus: memories by space, recalls, writes, injections, costs and durations.
 
@@ -28,6 +37,9 @@ def command(session: Session, options: MetricsOptions) -> None:
     where OTEL_EXPORTER_OTLP_ENDPOINT, or with precedence MEMCLI_OTEL_EXPORTER_OTLP_ENDPOINT, says; not with --offline.
 
     Example: memcli metrics --textfile /var/lib/node_exporter/memcli.prom
+
+    >>> memory.metrics()['metrics'][0]['name']
+    'memcli_memory_objects'
     """
     from memcli.app.metrics import metrics
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from memcli.cli.declared import SHARE, About
 from memcli.cli.options import Options, argument, option
 from memcli.cli.verb import Group, Session
 from memcli.errors import UsageError
@@ -13,15 +14,22 @@ from memcli.errors import UsageError
 if TYPE_CHECKING:
     from memcli.app.spending import Spent
 
-command = Group("provider", "List and check the providers of language models, and show what they cost.")
+command = Group(
+    "provider",
+    "List and check the providers of language models, and show what they cost.",
+    about=About(section=SHARE, line="List and check language models, and what they cost"),
+)
 
 
-@command.verb()
+@command.verb(returns="Objects")
 def list_(session: Session) -> None:
     """List the providers: the model in use, the variable that has the key, the address, and what is missing.
 
     `--model`, MEMCLI_SEMANTIC_MODEL or `model` in config.toml chooses a model, as provider:model. Keys come from the
     environment only.
+
+    >>> [row['provider'] for row in memory.provider_list()][:2]
+    ['openai', 'anthropic']
     """
     from memcli.render.clean import grid
     from memcli.wiring.models import list_providers
@@ -43,6 +51,10 @@ def check(session: Session, options: CheckOptions) -> None:
     """Ask a model one short question, to see whether it answers as memcli needs it. The call counts.
 
     Example: memcli provider check ollama:llama3.2
+
+    >>> memory.provider_check()
+    Traceback (most recent call last):
+    memcli.errors.UsageError: no language model is configured
     """
     from memcli.app.spending import check_model
 
@@ -58,12 +70,15 @@ class UsageOptions(Options):
     since: str | None = option(metavar="DAY", help="Only this day and later ones.")
 
 
-@command.verb(UsageOptions)
+@command.verb(UsageOptions, returns="Objects")
 def usage(session: Session, options: UsageOptions) -> None:
     """Show the calls, tokens and US dollars of each day (UTC), space and provider.
 
     A call that was not settled, such as one that was interrupted, counts as the most that it may have cost. MEMCLI_PRICES
     sets prices, such as openai:gpt-5-mini=0.25/2 for a million tokens sent and received. The last 400 days are kept.
+
+    >>> memory.provider_usage()
+    []
     """
     from memcli.app.spending import spent
     from memcli.clock import normalize_time

@@ -8,12 +8,10 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from memcli.app.recall import Verify, recall
-from memcli.app.usage import unnoted
-from memcli.app.workspace import Workspace
 from memcli.cli import arguments
 from memcli.cli.arguments import decode, read_text
 from memcli.cli.console import has_input, is_terminal
+from memcli.cli.declared import RECALL, Http, Tool
 from memcli.cli.options import (
     Options,
     argument,
@@ -27,17 +25,17 @@ from memcli.cli.options import (
 )
 from memcli.cli.verb import Session, verb
 from memcli.clock import normalize_time
-from memcli.codec.canonical import encode_line
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.recall import DEFAULT_LIMIT, Query
+from memcli.model.roles import READER
 from memcli.record import replace
-from memcli.render import RENDERERS
-from memcli.render.as_json import bundle_to_json
 
 if TYPE_CHECKING:
+    from memcli.app.recall import Verify
+    from memcli.app.workspace import Workspace
     from memcli.model.edits import FileEdit
 
-_ASK = 'ask a question: memcli recall "which database?", or list a kind with --kind'
+_ASK = 'ask a question: memcli recall "which database?", or list a kind with --kind, a path with --under'
 _MAX_LIMIT = 10_000
 _PARTS = {"turns": "log", "chunks": "chunk", "episodes": "episode"}
 """The parts of sessions, with the kinds that they have as memories."""
@@ -141,12 +139,84 @@ class RecallOptions(Options):
     changed: str | None = option(metavar="REV", help="Find memories about what was committed and staged since REV.")
 
 
-@verb(RecallOptions)
+@verb(
+    RecallOptions,
+    section=RECALL,
+    line="Print the memories that answer a question, ready for a prompt",
+    role=READER,
+    http=(
+        Http(
+            path="/api/recall",
+            summary="Recall the memories that best answer a question",
+            posted=True,
+            fields=(
+                "topic",
+                "limit",
+                "raw_limit",
+                "include_raw",
+                "include_metadata",
+                "format",
+                "budget",
+                "kind",
+                "tag",
+                "under",
+                "since",
+                "until",
+                "at",
+                "prefer_kind",
+                "prefer_tag",
+                "require_high_relevance",
+                "min_score",
+                "min_importance",
+                "about",
+                "include_inactive",
+                "backend",
+                "recency_bias",
+                "deadline",
+                "explain",
+                "include_untrusted",
+                "no_usage",
+            ),
+        ),
+        Http(
+            path="/api/search",
+            summary="Rank the memories under a heading",
+            posted=True,
+            fields=("topic", "under", "limit", "recency_bias"),
+            renamed={"topic": "query"},
+            defaults={"under": ""},
+        ),
+    ),
+    tools=(
+        Tool(
+            name="recall",
+            required=("topic",),
+            is_always_loaded=True,
+            description=(
+                "Find what the project's memory says about a question: decisions, rules, procedures, documents, commits. "
+                "Use it before you plan or change code. Returns the passages that answer, best first, with ids to cite, or says that "
+                "nothing is relevant. Ask in words, with the names of files, functions or errors."
+            ),
+            fields=("topic", "limit", "budget", "kind", "tag", "under"),
+        ),
+        Tool(
+            name="search",
+            description=(
+                "Rank the memories under a path by meaning and date, with the passages that match. Without a query: "
+                "the newest first."
+            ),
+            fields=("topic", "under", "limit"),
+            renamed={"topic": "query"},
+            defaults={"under": ""},
+        ),
+    ),
+    returns="Any",
+)
 def command(session: Session, options: RecallOptions) -> int:
     """Print the memories that best answer a question, best first.
 
     Piped, the output is a fenced list for a language model; on a terminal, text to read. Without a topic, --kind lists the memories
-    of that kind. If nothing is relevant, the output says so. Negatives, constraints and procedures whose triggers match come
+    of that kind, and --under those below a path. If nothing is relevant, the output says so. Negatives, constraints and procedures whose triggers match come
     first; with --from-diff or --changed, so do memories anchored in the changed files. Pinned memories come next if they match,
     in at most half of the places; pins that do not match follow under "Always", in addition to --limit.
 
@@ -155,14 +225,28 @@ def command(session: Session, options: RecallOptions) -> int:
     names the space, and messages of sessions only with --scope session.
 
     Example: memcli recall "how do we deploy?" --limit 5 | llm "write the runbook"
+
+    Example: memcli recall "token lifetime" --under auth
+
+    >>> memory.recall('which database?', limit=1)['sections'][0]['passage']['text']
+    'We chose PostgreSQL over MySQL: we need JSONB.'
+    >>> memory.recall('which database?', format='prompt').startswith('<memory-')
+    True
     """
+    from memcli.app.recall import recall
+    from memcli.app.usage import unnoted
+    from memcli.codec.canonical import encode_line
+    from memcli.render import RENDERERS
+    from memcli.render.as_json import bundle_to_json
+
     name = _format(session, options.format)
     if options.topic is not None and options.topics is not None:
         raise UsageError("a topic cannot be used with --topics", "use one of them")
     edits = _edits(options)
     topic = options.topic
-    if edits is None and options.topics is None and (topic is not None or not options.kind):
-        topic = _asked(topic, may_be_empty=bool(options.kind))
+    lists = bool(options.kind) or "under" in options.given
+    if edits is None and options.topics is None and (topic is not None or not lists):
+        topic = _asked(topic, may_be_empty=lists)
     workspace = session.open(backend=options.backend, rev=options.rev, model=options.model)
     if options.no_usage:
         workspace = unnoted(workspace)
@@ -245,6 +329,7 @@ def _query(session: Session, options: RecallOptions, now: str) -> Query:
         deadline=None if options.deadline is None else options.deadline / 1000, explain=options.explain,
         include_untrusted=options.include_untrusted, min_importance=options.min_importance,
         include_inactive=options.include_inactive, about=options.about, without_kinds=_left_out(options),
+        lists_all="under" in options.given,
     )  # fmt: skip
 
 
@@ -305,6 +390,8 @@ def _weights(text: str | None) -> dict[str, float]:
 
 
 def _format(session: Session, name: str | None) -> str:
+    from memcli.render import RENDERERS
+
     if name is not None and name not in RENDERERS:
         raise UsageError(f"no format {name!r}", f"choose one of {', '.join(RENDERERS)}")
     return "json" if session.output.json else name or ("text" if is_terminal() else "prompt")

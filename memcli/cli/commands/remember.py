@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from memcli.app.candidate import Candidate
-from memcli.app.living import over_scope, with_session
-from memcli.app.remember import HINTS, prepare
-from memcli.app.usage import USAGE
-from memcli.app.workspace import Workspace
 from memcli.cli import arguments
 from memcli.cli.arguments import read_text
 from memcli.cli.assignments import assignments, no_field, split_pairs
-from memcli.cli.options import Options, argument, flag, option
+from memcli.cli.declared import RECALL, Tool
+from memcli.cli.options import MEMORY, Options, argument, flag, option
 from memcli.cli.output import redacted_told
-from memcli.cli.semantics import asked_summarizer
-from memcli.cli.snapshots import kept_tokens, snapshots
-from memcli.cli.stored import asked, checked, found_lines, room_json, room_told, tell_idle, tell_untrusted
-from memcli.cli.submit import from_file, full_hash, submit
 from memcli.cli.verb import Session, verb
-from memcli.codec.canonical import decode_object
 from memcli.errors import MemcliError, ProviderError, RefusedError, StoreError, UsageError
 from memcli.model.findings import Resolution
 from memcli.model.memory import Json
+from memcli.model.roles import WRITER
 from memcli.model.shapes import MEMORY_FIELDS
+
+if TYPE_CHECKING:
+    from memcli.app.candidate import Candidate
+    from memcli.app.workspace import Workspace
 
 _TEXT_LIMIT = 64 << 20
 _OWN = "x_"
@@ -97,7 +93,7 @@ class RememberOptions(Options):
     set: list[str] = option(metavar="FIELD=JSON", help="Set any field. Repeatable.", many=True)
     id: str | None = option(metavar="ID", help="Use this id [default: derived from the path].")
     supersedes: str | None = option(
-        metavar="ID", help="Replace this memory and take over its path, kind, tags and pin."
+        metavar="ID", kind=MEMORY, help="Replace this memory and take over its path, kind, tags and pin."
     )
     no_check: bool = flag(help="Do not look for memories that this one contradicts or repeats.")
     keep_both: bool = flag(help="Accept a contradiction; memcli does not report it again.")
@@ -118,7 +114,26 @@ class RememberOptions(Options):
     yes: bool = flag(help="Store the memory even if the policy requires a review.")
 
 
-@verb(RememberOptions)
+@verb(
+    RememberOptions,
+    section=RECALL,
+    line="Store a decision, warning, procedure or note",
+    role=WRITER,
+    tools=(
+        Tool(
+            name="remember",
+            is_idempotent=False,
+            description=(
+                "Store one fact that the code does not say: a decision with its reason, a rule, a procedure, a gotcha. "
+                "Full sentences. A path that exists is updated; the same text twice is stored once. Secrets are redacted. "
+                "It may wait for a person's review."
+            ),
+            fields=("text", "kind", "path", "tag", "anchor", "trigger", "supersedes", "reason", "context", "session"),
+            content="Any JSON value to keep: goals, a ledger. Instead of text, or beside it.",
+            reads_only=False,
+        ),
+    ),
+)
 def command(session: Session, options: RememberOptions) -> int:
     """Store a memory and print its id.
 
@@ -128,7 +143,19 @@ def command(session: Session, options: RememberOptions) -> int:
     A season is a period (12-01..12-31, last 3 days of month), or a name that policy.seasons gives one.
 
     Example: memcli remember "Never force-push main" --kind negative --pin
+
+    >>> memory.remember('Tokens live for 15 minutes.', path='auth/tokens', tag='auth')['status']
+    'created'
+    >>> memory.remember(batch=[{'raw': 'We use uv.'}, {'raw': 'We use ruff.'}])['created']
+    2
     """
+    from memcli.app.living import over_scope, with_session
+    from memcli.app.remember import prepare
+    from memcli.cli.semantics import asked_summarizer
+    from memcli.cli.snapshots import kept_tokens, snapshots
+    from memcli.cli.stored import asked, found_lines, room_json, room_told, tell_idle, tell_untrusted
+    from memcli.cli.submit import from_file, submit
+
     given = _given_fields(session, options)
     if options.batch is not None:
         return _store_batch(session, options, given)
@@ -160,6 +187,8 @@ def command(session: Session, options: RememberOptions) -> int:
 
 def _checked(workspace: Workspace, candidates: Sequence[Candidate], options: RememberOptions) -> Resolution | None:
     """What the candidates contradict and repeat; None where nobody is to look."""
+    from memcli.cli.stored import checked
+
     if options.no_check:
         return None
     both, merge, embed = options.keep_both, options.merge, options.embed
@@ -168,6 +197,8 @@ def _checked(workspace: Workspace, candidates: Sequence[Candidate], options: Rem
 
 def _given_fields(session: Session, options: RememberOptions) -> dict[str, Json]:
     """The memory fields that the options set. Raises UsageError."""
+    from memcli.cli.submit import full_hash
+
     fields: dict[str, Json] = {
         "kind": arguments.one_kind(session, options.kind), "path": options.path, "path_hint": options.path_hint,
         "project": options.project, "tags": arguments.parts(options.tag) if options.tag else None,
@@ -220,6 +251,10 @@ def _whole(options: RememberOptions) -> dict[str, Json]:
 
 def _fields_of(text: str, where: str) -> dict[str, Json]:
     """The fields of a memory in JSON. Raises UsageError for fields that only an option can set."""
+    from memcli.app.remember import HINTS
+    from memcli.app.usage import USAGE
+    from memcli.codec.canonical import decode_object
+
     fields = {name: value for name, value in decode_object(text, where).items() if name != USAGE}
     if "supersedes" in fields:
         hint = "use --supersedes, or a link with the relation supersedes"
@@ -231,6 +266,11 @@ def _fields_of(text: str, where: str) -> dict[str, Json]:
 
 
 def _store_batch(session: Session, options: RememberOptions, common: Mapping[str, Json]) -> int:
+    from memcli.app.living import over_scope
+    from memcli.cli.snapshots import kept_tokens
+    from memcli.cli.stored import found_lines, room_json, room_told, tell_untrusted
+    from memcli.cli.submit import submit
+
     if options.supersedes is not None:
         raise UsageError("--supersedes cannot be used with --batch", "store the memory that supersedes on its own")
     workspace = session.open(create=True, semantic=options.semantic, model=options.model)
@@ -273,6 +313,11 @@ def _candidates(
     session: Session, workspace: Workspace, options: RememberOptions, common: Mapping[str, Json]
 ) -> tuple[list[Candidate], list[dict[str, Any]]]:
     """The candidates in the lines of --batch, and the lines that cannot be stored. Raises the first error, unless --keep-going."""
+    from memcli.app.living import with_session
+    from memcli.app.remember import prepare
+    from memcli.cli.semantics import asked_summarizer
+    from memcli.cli.snapshots import snapshots
+
     candidates: list[Candidate] = []
     failed: list[dict[str, Any]] = []
     summarizer = asked_summarizer(workspace, options)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from memcli.cli.declared import SHARE
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.model.removal import Run
+from memcli.model.roles import ADMIN, STORE
 
 if TYPE_CHECKING:
     from memcli.app.restore import Restored
@@ -23,11 +25,14 @@ class RestoreOptions(Options):
     list: bool = flag(help="List what can be restored.")
 
 
-@verb(RestoreOptions)
+@verb(RestoreOptions, reach=STORE, section=SHARE, line="Restore deleted memories", role=ADMIN, returns="Any")
 def command(session: Session, options: RestoreOptions) -> None:
     """Restore memories that gc, forget --purge, a reset or an import deleted, byte for byte, within the policy's grace_days.
 
     Example: memcli restore auth/tokens
+
+    >>> memory.restore(list=True)
+    []
     """
     from memcli.app.restore import by_trash, restore, restore_run, trashes
     from memcli.render.clean import grid

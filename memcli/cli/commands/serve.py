@@ -7,9 +7,11 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from memcli.cli.declared import SHARE
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
+from memcli.model.roles import READER
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
@@ -36,7 +38,7 @@ class ServeOptions(Options):
     name: str | None = option(metavar="NAME", help="With token create: its name in the audit log.")
 
 
-@verb(ServeOptions)
+@verb(ServeOptions, section=SHARE, line="Serve the memory over HTTP, with a web inspector")
 def command(session: Session, options: ServeOptions) -> None:
     """Serve the memory over HTTP to programs and browsers on this machine.
 
@@ -84,11 +86,11 @@ def _check_extra() -> None:
 
 
 def _serve(session: Session, options: ServeOptions, workspace: Workspace, tokens: Tokens) -> None:
-    from memcli.cli.endpoints import operations
+    from memcli.cli.endpoints import DeclaredRules, operations
     from memcli.serve.app import make_app
     from memcli.serve.entry import link_to
     from memcli.serve.gate import Access
-    from memcli.serve.guard import Guard, is_read
+    from memcli.serve.guard import Guard
     from memcli.serve.logins import Logins
     from memcli.serve.pool import Pool
     from memcli.serve.server import HOST, listen, serve
@@ -98,8 +100,9 @@ def _serve(session: Session, options: ServeOptions, workspace: Workspace, tokens
     access = Access(root=workspace.root, port=listening.getsockname()[1], tokens=tokens, logins=Logins())
     given = {name: session.options[name] for name in ("space", "freeze_clock", "offline")} | {"root": workspace.root}
     worker = [sys.executable, "-P", "-m", "memcli.cli.serving", json.dumps(given)]
-    pool = Pool(worker, options.workers, is_read, _SECONDS)
-    app = make_app(Guard(pool), access, operations(), session.output.note, logs_all=options.verbose)
+    rules = DeclaredRules()
+    pool = Pool(worker, options.workers, lambda verb, given: rules.role(verb, given) == READER, _SECONDS)
+    app = make_app(Guard(pool, rules), access, operations(), session.output.note, logs_all=options.verbose)
 
     def ready() -> None:
         digest = next(token.digest for token in tokens.all() if tokens.find(first) == token)

@@ -1,21 +1,26 @@
-"""`memcli space`, `index` and `stats`"""
+"""`memcli space`"""
 
 from __future__ import annotations
 
 from memcli.cli.arguments import read_text
 from memcli.cli.assignments import assignments, split_pairs
-from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, flag, option
-from memcli.cli.verb import Group, Session, verb
-from memcli.errors import ProviderError, UsageError
-from memcli.store.layout import FOLDER
+from memcli.cli.declared import SHARE, About, Http
+from memcli.cli.options import REQUIRED, SPACE, Options, argument, flag, option
+from memcli.cli.verb import Group, Session
+from memcli.errors import UsageError
+from memcli.model.roles import ADMIN, READER, SPACES
 
-command = Group("space", "Create, list, configure and delete spaces.")
+command = Group(
+    "space",
+    "Create, list, configure and delete spaces.",
+    about=About(section=SHARE, line="Create, list, configure and delete spaces"),
+)
 
 
 class CreateOptions(Options):
     """What `memcli space create` takes."""
 
-    name: str = argument("NAME", "The name of the space.", default=REQUIRED)
+    name: str = argument("NAME", kind=SPACE, help="The name of the space.", default=REQUIRED)
     reset: bool = flag(help="Delete all its memories, if it was created with --reset or its policy allows it.")
     meta: list[str] = option(
         "--meta", "--metadata", metavar="NAME=VALUE", help="Set a metadata field. Repeatable.", many=True
@@ -24,7 +29,11 @@ class CreateOptions(Options):
 
 @command.verb(CreateOptions)
 def create(session: Session, options: CreateOptions) -> None:
-    """Create a space. An existing space is left unchanged."""
+    """Create a space. An existing space is left unchanged.
+
+    >>> memory.space_create('notes')['created']
+    True
+    """
     from memcli.app.space import create as create_space
     from memcli.model.names import check_space
 
@@ -35,9 +44,13 @@ def create(session: Session, options: CreateOptions) -> None:
     session.output.confirm({"space": space.name, "created": new, "reset": options.reset}, f"{done} space {space.name}")
 
 
-@command.verb()
+@command.verb(reach=SPACES, role=READER, returns="Objects")
 def list_(session: Session) -> None:
-    """List spaces."""
+    """List spaces.
+
+    >>> [space['space'] for space in memory.space_list()]
+    ['main']
+    """
     from memcli.app.space import list_spaces
     from memcli.render.clean import grid
 
@@ -50,12 +63,16 @@ def list_(session: Session) -> None:
 class ShowOptions(Options):
     """What `memcli space show` takes."""
 
-    name: str | None = argument("[NAME]", "The name of the space [default: the current one].")
+    name: str | None = argument("[NAME]", kind=SPACE, help="The name of the space [default: the current one].")
 
 
-@command.verb(ShowOptions)
+@command.verb(ShowOptions, role=READER)
 def show(session: Session, options: ShowOptions) -> None:
-    """Show the counts, policy and metadata of a space."""
+    """Show the counts, policy and metadata of a space.
+
+    >>> memory.space_show()['objects']
+    3
+    """
     from memcli.app.space import show as show_space
     from memcli.codec.canonical import encode_line
 
@@ -70,7 +87,7 @@ def show(session: Session, options: ShowOptions) -> None:
 class PolicyOptions(Options):
     """What `memcli space policy` takes."""
 
-    name: str | None = argument("[NAME]", "The name of the space [default: the current one].")
+    name: str | None = argument("[NAME]", kind=SPACE, help="The name of the space [default: the current one].")
     set: list[str] = option(
         metavar="FIELD=VALUE",
         help="Set a field, or a part of one, such as quota.openai.tokens_per_day=5000. Repeatable.",
@@ -82,7 +99,19 @@ class PolicyOptions(Options):
     file: str | None = option("--file", "-f", metavar="FILE", help="Replace the whole policy with this JSON file.")
 
 
-@command.verb(PolicyOptions)
+@command.verb(
+    PolicyOptions,
+    role=ADMIN,
+    http=(
+        Http(
+            method="PATCH",
+            path="/apps/{space}/policy",
+            summary="Change the policy of a space",
+            fields=("name", "set", "unset"),
+            renamed={"name": "space"},
+        ),
+    ),
+)
 def policy(session: Session, options: PolicyOptions) -> None:
     """Show or change the policy of a space: expiry, deletion, automatic pins, redaction.
 
@@ -91,6 +120,9 @@ def policy(session: Session, options: PolicyOptions) -> None:
     Above max_objects, compaction says what makes room for new memories: value (the least valuable, the default), fifo (the
     oldest), or llm: a language model deletes some, or merges them into others, before `remember`, `inbox accept` or
     `session end` writes. When it fails, and for ingest, import and gc, value decides. `memcli schema policy` lists the fields.
+
+    >>> memory.space_policy(set={'ttl_days': 90})['ttl_days']
+    90
     """
     name = options.name
     from memcli.app.space import set_policy
@@ -120,142 +152,19 @@ def policy(session: Session, options: PolicyOptions) -> None:
 class DeleteOptions(Options):
     """What `memcli space delete` takes."""
 
-    name: str = argument("NAME", "The name of the space.", default=REQUIRED)
+    name: str = argument("NAME", kind=SPACE, help="The name of the space.", default=REQUIRED)
 
 
-@command.verb(DeleteOptions)
+@command.verb(DeleteOptions, role=ADMIN)
 def delete(session: Session, options: DeleteOptions) -> None:
-    """Delete a space with all its memories, if its policy allows it. `memcli restore` restores it."""
+    """Delete a space with all its memories, if its policy allows it. `memcli restore` restores it.
+
+    >>> _ = memory.space_create('notes')
+    >>> _ = memory.space_policy('notes', set={'allow_delete': True})
+    >>> memory.space_delete('notes')['deleted']
+    0
+    """
     from memcli.app.space import delete as delete_space
 
     gone = delete_space(session.open(), options.name)
     session.output.confirm({"space": options.name, "deleted": gone}, f"deleted space {options.name} ({gone} memories)")
-
-
-class SplitOptions(Options):
-    """What `memcli space split` takes."""
-
-    dry_run: bool = dry_run_option()
-
-
-@command.verb(SplitOptions)
-def split(session: Session, options: SplitOptions) -> None:
-    """Move what was read from files and commits from `main` to the space `repo`, which git ignores.
-
-    Older versions stored both in `main`. What somebody changed, pinned or linked stays there. `memcli restore` undoes it.
-
-    Example: memcli space split --dry-run
-    """
-    from memcli.app.split import plan
-    from memcli.app.split import split as split_spaces
-    from memcli.wiring.sources import lost_commits
-
-    workspace = session.open()
-    find_lost = lost_commits(workspace.root)
-    done = plan(workspace, find_lost) if options.dry_run else split_spaces(workspace, find_lost)
-    data = {
-        "moved": [memory.path for memory in done.moved],
-        "dropped": [memory.path for memory in done.dropped],
-        "kept": done.kept,
-        "run": done.run,
-        "dry_run": options.dry_run,
-    }
-    verb = "would move" if options.dry_run else "moved"
-    dropped = f", dropped {len(done.dropped)} that files and commits no longer have" if done.dropped else ""
-    kept = f"; {done.kept} that somebody changed, pinned or linked stay" if done.kept else ""
-    session.output.confirm(data, f"{verb} {len(done.moved)} memories from {workspace.main} to repo{dropped}{kept}")
-    if done.run:
-        session.output.note(f"commit {FOLDER} now; `memcli restore --run {done.run}` undoes it")
-
-
-index = Group("index", "Show or rebuild the cache. It can be deleted at any time.")
-
-
-@index.verb()
-def rebuild(session: Session) -> None:
-    """Rebuild the index of the space."""
-    from memcli.app.space import index_status
-
-    workspace = session.open()
-    for name in workspace.asked_spaces:
-        workspace.index.rebuild(name)
-    data = index_status(workspace)
-    session.output.confirm(data, f"indexed {data['objects']} memories of space {workspace.space}")
-
-
-class EmbedOptions(Options):
-    """What `memcli index embed` takes."""
-
-    background: bool = flag(
-        help="Wait for a turn, then work silently at the lowest priority. `ingest` and hooks start this."
-    )
-
-
-@index.verb(EmbedOptions)
-def embed(session: Session, options: EmbedOptions) -> None:
-    """Compute missing vectors.
-
-    `ingest` and hooks start this in the background (MEMCLI_BACKGROUND=off: they do not). A recall computes up to 512
-    missing vectors; if more are missing, it uses those that are there, and searches the rest by words only. What was
-    told comes first, then documents, then the newest commits. Stopped at any time, it goes on where it was. When standard
-    error is not a terminal, progress is printed every ten seconds unless -q is given. MEMCLI_EMBEDDER chooses the model:
-    onnx (built in), onnx:DIR (a sentence-transformers model in ONNX), hashed (words only) or off.
-
-    Example: memcli ingest --git HEAD && memcli index embed
-    """
-    from memcli.app.space import embed_spaces, index_status
-
-    if options.background:
-        from memcli.cli.background import run_alone
-
-        session.output.quiet = True
-        workspace = session.open()
-        run_alone(workspace.root, lambda is_there: embed_spaces(session.open(), is_there))
-        return
-    session.progress.has_lines = True
-    workspace = session.open()
-    if not embed_spaces(workspace):
-        raise ProviderError(
-            "no embedder: no vectors were computed", "set MEMCLI_EMBEDDER=onnx to use the built-in model"
-        )
-    data = index_status(workspace)
-    session.output.confirm(data, f"{data['vectors']} vectors of space {workspace.space}")
-
-
-@index.verb()
-def status(session: Session) -> None:
-    """Show what the cache holds for the space, and which model makes its vectors."""
-    from memcli.app.space import index_status
-
-    data = index_status(session.open())
-    session.output.answer(data, "\n".join(f"{name:<8}  {value}" for name, value in data.items()))
-
-
-class StatsOptions(Options):
-    """What `memcli stats` takes."""
-
-    usage: bool = flag(help="Also show which memories are read most often, and which were never read.")
-
-
-@verb(StatsOptions)
-def stats(session: Session, options: StatsOptions) -> None:
-    """Count the memories of a space by kind and tag, and show the size of its files."""
-    from memcli.app import space as app
-    from memcli.render.clean import clean_line
-    from memcli.store.layout import Layout
-
-    workspace = session.open()
-    data = app.stats(workspace)
-    data["bytes"] |= {"cache": Layout(workspace.root).cache_size(workspace.space)}
-    lines: list[str] = []
-    if options.usage:
-        from memcli.app.readership import readership
-        from memcli.render.memory import usage_lines
-
-        read = readership(workspace)
-        lines += usage_lines(read)
-        data |= {"usage": read}
-    for name, value in data.items():
-        shown = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
-        lines.append(f"{name:<10}  {clean_line(shown)}".rstrip())
-    session.output.answer(data, "\n".join(lines))

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.cli.console import can_ask
+from memcli.cli.declared import CHECK
 from memcli.cli.options import Options, argument, flag
 from memcli.cli.output import ask
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import Session, find_verb, verb
 from memcli.errors import RefusedError, UsageError
 from memcli.model.memory import Json
 
@@ -26,7 +27,7 @@ class TrustOptions(Options):
     yes: bool = flag("--yes", "-y", help="Accept without asking for confirmation.")
 
 
-@verb(TrustOptions)
+@verb(TrustOptions, section=CHECK, line="Accept a cloned store, imports or single memories", returns="Any")
 def command(session: Session, options: TrustOptions) -> None:
     """Accept a cloned store, imported memories, or single memories.
 
@@ -42,6 +43,9 @@ def command(session: Session, options: TrustOptions) -> None:
     On a terminal, memcli shows what takes effect and asks before it accepts a store or all imported memories.
 
     Example: memcli trust --status && memcli trust
+
+    >>> memory.trust(status=True)['accepted']
+    True
     """
     from memcli.app.trust import accept_memories, believed, standing
 
@@ -90,7 +94,6 @@ def _confirm(session: Session, question: str, yes: bool, takes_effect: Sequence[
 
 def _config(root: str) -> dict[str, Json]:
     """The settings of the store that hold only once it is accepted."""
-    from memcli.cli.calls import find_verb
     from memcli.cli.configured import withheld
     from memcli.settings import HARMLESS_FIELDS, TABLES
     from memcli.store.layout import Layout

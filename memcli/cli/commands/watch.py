@@ -9,10 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from memcli.app.ingest import Ingested
-from memcli.app.repo import over_repo
-from memcli.app.workspace import Workspace
-from memcli.cli.background import is_frozen
+from memcli.cli.declared import SHARE
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.output import redacted_told
 from memcli.cli.verb import Session, verb
@@ -21,6 +18,8 @@ from memcli.errors import UsageError
 if TYPE_CHECKING:
     from threading import Event
 
+    from memcli.app.ingest import Ingested
+    from memcli.app.workspace import Workspace
     from memcli.wiring.watch import WatchRequest
 
 
@@ -71,7 +70,7 @@ class WatchOptions(Options):
     status: bool = flag(help="Show whether a watch is running, and what it did.")
 
 
-@verb(WatchOptions)
+@verb(WatchOptions, section=SHARE, line="Read files as they change")
 def command(session: Session, options: WatchOptions) -> None:
     """Ingest files and commits as they change, until Ctrl-C.
 
@@ -81,6 +80,7 @@ def command(session: Session, options: WatchOptions) -> None:
 
     Example: memcli watch docs --glob '*.md'
     """
+    from memcli.cli.background import is_frozen
     from memcli.wiring.watch import WatchRequest
 
     if options.status:
@@ -105,6 +105,7 @@ def _watch(session: Session, options: WatchRequest) -> None:
     """Watches until stopped, also across removal and return of the store."""
     import os
 
+    from memcli.app.repo import over_repo
     from memcli.record import replace
 
     with stoppable() as stop:
@@ -145,6 +146,7 @@ def _run(session: Session, workspace: Workspace, options: WatchRequest, stop: Ev
 
 
 def _show_status(session: Session) -> None:
+    from memcli.app.repo import over_repo
     from memcli.wiring.watch import watch_status
 
     status = watch_status(over_repo(session.open()))

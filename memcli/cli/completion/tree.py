@@ -7,10 +7,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
+from memcli.agents.table import AGENTS
 from memcli.cli.completion.shells import BASH, FISH, ZSH
-from memcli.cli.main import ALIASES, VERBS, build
+from memcli.cli.options import (
+    CHOICE,
+    FILE,
+    FOLDER,
+    KIND,
+    MEMORY,
+    PATH,
+    SESSION,
+    SPACE,
+    TAG,
+    CommonOptions,
+    Field,
+)  # fmt: skip
+from memcli.cli.verb import ALIASES, Group, Verb, find, names
 from memcli.git.hook_script import NAMES
 from memcli.model.shapes import MEMORY_FIELDS, SOURCES
 from memcli.ranking import RANKERS
@@ -44,63 +57,75 @@ class Command(Record):
     commands: tuple[tuple[str, str], ...]
 
 
-_BY_NAME: Mapping[str, Value] = {
-    "--backend": Value(words=tuple(sorted(RANKERS))),
-    "--field": Value(words=tuple(MEMORY_FIELDS)),
-    "--format": Value(words=("json", "md", "prompt", "table", "text")),
-    "--source": Value(words=SOURCES),
-    "--space": Value("spaces"),
-    "--supersedes": Value("refs"),
-    "words": Value(words=("token", "create", "list", "revoke")),  # the argument of `memcli serve`
-    "name": Value("spaces"),  # the argument of `memcli space`
-}
-_FREE = (
-    "DIGEST", "TOKENS", "MS", "SECONDS", "DAY", "PROVIDER:MODEL", "NAME=X", "ARGUMENT", "PORT",
-    "0..1", "0..2", "N", "X", "TIME", "JSON", "TEXT", "TOPIC", "SEASON", "QUERY", "PATTERN", "TRIGGER", "ID", "NAME", "RANGE", "REV",
-    "FIELD", "FIELD=VALUE", "FIELD=JSON", "RUN", "NAME=VALUE", "RELATION:ID", "FACT", "PREVIOUS", "CURRENT",
-)  # fmt: skip
-_BY_METAVAR: Mapping[str, Value] = {
-    "local": Value(words=("local",)), "HOOK": Value(words=tuple(NAMES)), "TASK": Value(words=tuple(TASKS)),
-    "DIR": Value("dirs"), "FROM": Value("dirs"), "TO": Value("dirs"), "URL": Value("dirs"), "FILE": Value("files"), "ID|PATH": Value("refs"), "ID|PATH|NUMBER": Value("refs"), "KIND": Value("kinds"),
-    "PATH": Value("paths"), "SESSION": Value("sessions"), "SPACE": Value("spaces"), "TAG": Value("tags"), **dict.fromkeys(_FREE, Value()),
+_SOURCES = {
+    FILE: "files", FOLDER: "dirs", MEMORY: "refs", KIND: "kinds", PATH: "paths", SESSION: "sessions", SPACE: "spaces",
+    TAG: "tags",
 }  # fmt: skip
+"""The kinds of values that are completed from the store or from the files of the disk, and how."""
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "AGENT": tuple(AGENTS),
+    "FORMAT": ("json", "md", "prompt", "table", "text"),
+    "HOOK": tuple(NAMES),
+    "SOURCE": SOURCES,
+    "TASK": tuple(TASKS),
+    "token ACTION": ("token", "create", "list", "revoke"),
+    "--backend": tuple(sorted(RANKERS)),
+    "--field": tuple(MEMORY_FIELDS),
+}
+"""What completes values whose words are too heavy to load for each command, by metavar or flag."""
 
 
 def command_tree() -> list[Command]:
     """The program and all its commands with all their options."""
-    return list(_walk(build(), (), None))
+    known = {**{name: name for name in names()}, **ALIASES}
+    texts = tuple((name, _text(_command(told))) for name, told in known.items())
+    root = Command((), (_VERSION, _HELP_OPTION), (), texts)
+    return [root, *(one for name, told in known.items() for one in _walk(_command(told), (name,)))]
 
 
-def _walk(command: Any, path: tuple[str, ...], parent: Any) -> Iterator[Command]:
-    context = command.context_class(command, parent, **command.context_settings)
-    names = command.list_commands(context) if hasattr(command, "list_commands") else ()
-    below = {name: command.get_command(context, name) for name in names}
-    texts = tuple(
-        (name, c.get_short_help_str(200) if path else VERBS[ALIASES.get(name, name)]) for name, c in below.items()
-    )
-    found = [_parameter(p, context) for p in command.get_params(context) if not getattr(p, "hidden", False)]
-    yield Command(path, tuple(p for p in found if p.names), tuple(p for p in found if not p.names), texts)
+def _command(name: str) -> Verb | Group:
+    found = find(name)
+    assert found is not None
+    return found
+
+
+def _text(command: Verb | Group) -> str:
+    return command.about.line or command.text.partition("\n\n")[0]
+
+
+def _walk(command: Verb | Group, path: tuple[str, ...]) -> Iterator[Command]:
+    """The command, and those below it."""
+    verb = command.default if isinstance(command, Group) else command
+    below = command.verbs if isinstance(command, Group) else {}
+    fields = verb.options.FIELDS.values() if verb else ()
+    options = [_parameter(field) for field in fields if not field.is_argument]
+    options += [_parameter(field) for field in CommonOptions.FIELDS.values()] if verb else []
+    arguments = tuple(_parameter(field) for field in fields if field.is_argument)
+    yield Command(path, (*options, _HELP_OPTION), arguments, tuple((n, _text(v)) for n, v in below.items()))
     for name, child in below.items():
-        yield from _walk(child, (*path, name), context)
+        yield from _walk(child, (*path, name))
 
 
-def _parameter(given: Any, context: Any) -> Parameter:
-    metavar = str(given.metavar or given.make_metavar(context)).strip("[].")
-    if given.param_type_name == "argument":
-        return Parameter((), "", metavar, _value((given.name,), metavar), given.nargs != 1)
-    # Sorted, long ones first: those of --help come in the order of a set.
-    names = tuple(sorted((*given.opts, *given.secondary_opts), key=lambda name: (name[:2] != "--", name)))
-    value = None if given.is_flag else _value(names, metavar)
-    return Parameter(names, " ".join((given.help or "").split()), metavar, value, given.multiple)
+def _parameter(field: Field) -> Parameter:
+    metavar = field.metavar.strip("[].")
+    if field.is_argument:
+        return Parameter((), "", metavar, _value(field, metavar), field.many)
+    flags = [flag for text in field.flags for flag in text.split("/")]
+    value = None if field.type is bool else _value(field, metavar)
+    return Parameter(tuple(sorted(flags, key=lambda n: (n[:2] != "--", n))), field.help, metavar, value, field.many)
 
 
-def _value(names: tuple[str, ...], metavar: str) -> Value:
-    for name in names:
-        if name in _BY_NAME and (metavar in _BY_METAVAR or "|" not in metavar):
-            return _BY_NAME[name]
-    if metavar not in _BY_METAVAR and "|" not in metavar:
-        raise LookupError(f"{__name__} does not say what completes {metavar} ({', '.join(names)})")
-    return _BY_METAVAR.get(metavar) or Value(words=tuple(metavar.split("|")))
+def _value(field: Field, metavar: str) -> Value:
+    for name in (*field.flags, metavar):
+        if name in _WORDS:
+            return Value(words=_WORDS[name])
+    if field.kind == CHOICE:
+        return Value(words=tuple(metavar.split("|")))
+    return Value(_SOURCES.get(field.kind, ""))
+
+
+_HELP_OPTION = Parameter(("--help", "-h"), "Show this message and exit.", "", None, False)
+_VERSION = Parameter(("--version",), "Print the version.", "", None, False)
 
 
 def _bash() -> str:

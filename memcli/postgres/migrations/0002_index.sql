@@ -1,4 +1,4 @@
--- What recall needs beside the memories. All of it follows from them, and `memcli index rebuild` makes it again.
+-- What recall needs beside the memories. All of it follows from them, and `memcli store index rebuild` makes it again.
 -- Text is compared by its bytes, as everywhere in memcli.
 
 CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public;

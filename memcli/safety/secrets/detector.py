@@ -175,7 +175,7 @@ def check_policy(policy: Mapping[str, Json]) -> None:
         if not re.fullmatch(r"[0-9a-f]{8}", mark):
             raise UsageError(
                 f"pii_redaction.allow[{n}] {mark[:40]!a} is not a mark",
-                "use 8 hex digits, as `memcli scan` prints them",
+                "use 8 hex digits, as `memcli check secrets` prints them",
             )
 
 

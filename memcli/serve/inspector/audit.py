@@ -27,7 +27,7 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
     ) -> Response:
         home = scope.chosen(caller, space)
         filters = {name: text.strip() for name, text in (("id", about), ("since", since)) if text.strip()}
-        acts = await backend.call("audit", {"limit": limit + 1, "space": home, **filters}, caller) or []
+        acts = await backend.call("store audit", {"limit": limit + 1, "space": home, **filters}, caller) or []
         return pages.render(
             request, "audit.html", space=home, spaces=await tree.spaces(backend, caller), about=about, since=since,
             acts=acts[::-1][:limit], limit=limit, more=min(_MOST, limit * 4) if len(acts) > limit else 0,
@@ -38,6 +38,10 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
 async def _verified(backend: Backend, caller: Caller, space: str) -> dict[str, Any]:
     """What the check of the log found; a log that was tampered with is an answer too."""
     try:
-        return {"problem": "", "hint": "", **await backend.call("audit", {"verify": True, "space": space}, caller)}
+        return {
+            "problem": "",
+            "hint": "",
+            **await backend.call("store audit", {"verify": True, "space": space}, caller),
+        }
     except CorruptError as error:
         return {"problem": error.message, "hint": error.hint}

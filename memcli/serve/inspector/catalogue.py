@@ -88,7 +88,7 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
 async def _beside(backend: Backend, caller: Caller, wanted: Wanted) -> dict[str, Any]:
     """The tree, and the kinds and tags to choose from."""
     spaces, counts = await asyncio.gather(
-        tree.spaces(backend, caller), backend.call("stats", _in(caller, wanted.space), caller)
+        tree.spaces(backend, caller), backend.call("status", {"stats": True, **_in(caller, wanted.space)}, caller)
     )
     names = [one["space"] for one in spaces]
     shown = wanted.space or (names[0] if names else "")
@@ -111,7 +111,8 @@ async def _found(backend: Backend, caller: Caller, wanted: Wanted) -> dict[str, 
         return await _searched(backend, caller, wanted)
     if wanted.is_narrowed:
         return await _listed(backend, caller, wanted)
-    newest = await backend.call("search", {"query": "", "limit": _FOUND, **_in(caller, "")}, caller)
+    options = {"under": "", "limit": _FOUND, "no_global": True, "no_usage": True, **_in(caller, "")}
+    newest = (await backend.call("recall", options, caller))["sections"]
     home = scope.chosen(caller, "")
     return {"listing": "newest", "items": [_row(one, home) for one in newest], "has_more": False, "home": home}
 

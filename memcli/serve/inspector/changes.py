@@ -79,7 +79,7 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
 async def _edit(
     backend: Backend, target: Target, fields: Mapping[str, Any], done: str, given: Mapping[str, str] | None = None
 ) -> Response:
-    return await _apply(backend, target, "edit", {"ref": target.name, "set": fields}, done, given)
+    return await _apply(backend, target, "edit", {"refs": [target.name], "set": fields}, done, given)
 
 
 async def _apply(

@@ -104,7 +104,7 @@ async def _anchors(backend: Backend, caller: Caller, space: str, memory: Mapping
     states: dict[tuple[str, str], str] = {}
     problem = ""
     try:
-        checked = await backend.call("verify", {"space": space}, caller)
+        checked = await backend.call("check code", {"space": space}, caller)
         for found in checked["found"]:
             if found["id"] == memory["id"]:
                 states[found["file"], found.get("symbol", "")] = found["state"]
@@ -120,7 +120,7 @@ async def _anchors(backend: Backend, caller: Caller, space: str, memory: Mapping
 
 async def _history(backend: Backend, caller: Caller, space: str, memory: Mapping[str, Any]) -> dict[str, Any]:
     """The acts of the audit log, and the versions that git has, with what changed between them."""
-    acts = await backend.call("audit", {"id": memory["id"], "limit": 100, "space": space}, caller) or []
+    acts = await backend.call("store audit", {"id": memory["id"], "limit": 100, "space": space}, caller) or []
     found, problem = await _versions(backend, caller, space, memory)
     return {"space": space, "memory": memory, "acts": acts[::-1], "versions": found, "problem": problem}
 

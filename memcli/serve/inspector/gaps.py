@@ -15,7 +15,7 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
     async def gaps(request: Request, caller: scope.Reader, space: str = "") -> Response:
         home = scope.chosen(caller, space)
         spaces = await tree.spaces(backend, caller)
-        found = await backend.call("gaps", {"space": home}, caller)
+        found = await backend.call("feedback gaps", {"space": home}, caller)
         shown = [gap for gap in found["gaps"] if scope.sees(caller, gap["space"])]
         is_kept = any(one["space"] == home and one["policy"].get("gaps") for one in spaces)
         return pages.render(request, "gaps.html", space=home, spaces=spaces, gaps=shown, is_kept=is_kept)
@@ -23,5 +23,5 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
     @router.post("/gaps/close")
     async def close(caller: scope.Writer, space: Annotated[str, Form()], topic: Annotated[str, Form()]) -> Response:
         scope.checked(caller, space)
-        await backend.call("gaps", {"refs": [topic], "close": True, "space": space}, caller)
+        await backend.call("feedback gaps", {"refs": [topic], "close": True, "space": space}, caller)
         return pages.see(addresses.query("/gaps", {"space": space, "done": "closed"}))

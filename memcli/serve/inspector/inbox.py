@@ -63,5 +63,5 @@ async def _whole(backend: Backend, caller: Caller, space: str, listed: list[dict
 
 async def _contradictions(backend: Backend, caller: Caller, space: str) -> list[dict[str, Any]]:
     """The pairs of memories in a space that contradict or repeat each other."""
-    found = await backend.call("maintain", {"only": ["review"], "dry_run": True, "space": space}, caller)
+    found = await backend.call("store maintain", {"only": ["review"], "dry_run": True, "space": space}, caller)
     return [step for one in found["spaces"] if one["space"] == space for step in one["steps"]]

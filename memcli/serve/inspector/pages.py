@@ -12,8 +12,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from memcli.clock import system_clock
 from memcli.codec.canonical import encode
+from memcli.model.roles import WRITER
 from memcli.render.clean import clean
-from memcli.serve.access import WRITER
 from memcli.serve.inspector import addresses, dates, files, pieces
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from fastapi import Depends
 
 from memcli.errors import NotFoundError
 from memcli.model.references import elsewhere
-from memcli.serve.access import READER, WRITER, Caller, needs
+from memcli.model.roles import READER, WRITER
+from memcli.serve.access import Caller, needs
 
 Reader = Annotated[Caller, Depends(needs(READER))]
 Writer = Annotated[Caller, Depends(needs(WRITER))]

@@ -41,7 +41,7 @@ async def opened(backend: Backend, caller: Caller, space: str, path: str) -> Bra
 
 async def below(backend: Backend, caller: Caller, space: str, path: str) -> Branch:
     """The level below a path."""
-    found = await backend.call("tree", {"space": space, "path": path, "depth": 1}, caller)
+    found = await backend.call("list", {"tree": True, "space": space, "path": path, "depth": 1}, caller)
     start = f"{path}/" if path else ""
     node = _at(found, path)
     children = [_branch(child, start) for child in node.get("children", ())]

@@ -12,7 +12,7 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
     @router.get("/usage")
     async def usage(request: Request, caller: scope.Reader, space: str = "") -> Response:
         home = scope.chosen(caller, space)
-        counts = await backend.call("stats", {"space": home, "usage": True}, caller)
+        counts = await backend.call("status", {"stats": True, "space": home, "usage": True}, caller)
         return pages.render(
             request, "usage.html", space=home, spaces=await tree.spaces(backend, caller), counts=counts,
             usage=counts["usage"],

@@ -16,7 +16,8 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 
 from memcli import Memory
-from memcli.cli.calls import find_verb
+from memcli.cli.endpoints import DeclaredRules
+from memcli.cli.verb import find_verb
 from memcli.errors import MemcliError
 from memcli.serve.access import Caller
 from memcli.serve.guard import Guard
@@ -42,7 +43,7 @@ class OneStore:
 def make_site(backend: OneStore, role: str = "writer", spaces: tuple[str, ...] = ()) -> FastAPI:
     """The pages for one caller."""
     app = FastAPI()
-    app.include_router(make_router(Guard(backend)))
+    app.include_router(make_router(Guard(backend, DeclaredRules())))
 
     @app.middleware("http")
     async def introduce(request: Request, go_on: Callable[[Request], Awaitable[Response]]) -> Response:

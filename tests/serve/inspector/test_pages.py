@@ -91,8 +91,8 @@ def test_a_search_leaves_no_usage_and_no_gap(own: OneStore) -> None:
     own.memory.remember("We chose PostgreSQL.", path="decisions/database")
     for query in ("postgresql", "zebra"):
         assert client(own).get(f"/?q={query}").status_code == 200
-    assert own.memory.gaps()["gaps"] == []
-    assert own.memory.stats(usage=True)["usage"]["read"] == 0
+    assert own.memory.feedback_gaps()["gaps"] == []
+    assert own.memory.status(stats=True, usage=True)["usage"]["read"] == 0
 
 
 @pytest.mark.parametrize("path", ["/?kind=diff", "/?q=queue", "/", "/memory/main/{}"])
@@ -172,7 +172,7 @@ def test_a_writer_steers_a_memory(own: OneStore) -> None:
     assert (send("forget", forget="yes"), now()["active"]) == ("forgotten", False)
     assert (send("forget", forget="no"), "active" in now()) == ("remembered", False)
     assert send("feedback", judgement="helpful") == "helpful"
-    assert own.memory.stats(usage=True)["usage"]["pending"] == {"helpful": 1}
+    assert own.memory.status(stats=True, usage=True)["usage"]["pending"] == {"helpful": 1}
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_a_gap_is_closed(own: OneStore) -> None:
     assert "how are zebras fed?" in client(own).get("/gaps").text
     answer = client(own).post("/gaps/close", data={"space": "main", "topic": "how are zebras fed?"})
     assert answer.status_code == 303
-    assert own.memory.gaps()["gaps"] == []
+    assert own.memory.feedback_gaps()["gaps"] == []
 
 
 def test_a_log_that_was_changed_is_said_to_be(own: OneStore) -> None:

@@ -1,0 +1,33 @@
+"""`memcli blame`"""
+
+from __future__ import annotations
+
+from memcli.cli.declared import CHECK
+from memcli.cli.options import Options, ref_argument
+from memcli.cli.verb import Session, verb
+from memcli.model.roles import READER
+
+
+class BlameOptions(Options):
+    """What `memcli blame` takes."""
+
+    ref: str = ref_argument()
+
+
+@verb(BlameOptions, section=CHECK, line="Show which commit changed each field of a memory", role=READER)
+def command(session: Session, options: BlameOptions) -> None:
+    """Show which commit added a memory and which one last changed each of its fields.
+
+    Example: memcli blame auth/tokens
+
+    >>> memory.blame('ops/deploy')['path']
+    'ops/deploy'
+    """
+    from memcli.app import history
+    from memcli.git.revisions import open_history
+    from memcli.render.changes import blame_json, blame_text
+    from memcli.store.layout import Layout
+
+    workspace = session.open()
+    found = history.blame(workspace, open_history(Layout(workspace.root).spaces), options.ref)
+    session.output.answer(blame_json(found), blame_text(found))

@@ -1,0 +1,88 @@
+"""`memcli check`"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from memcli.cli.commands.check import code, recall, secrets, store
+from memcli.cli.declared import CHECK, About
+from memcli.cli.output import Output
+from memcli.cli.verb import Group, Session, Verb, verb
+from memcli.errors import CorruptError, MemcliError, NotFoundError, UsageError
+from memcli.model.memory import Json
+
+_PARTS = (code.command, recall.command, secrets.command, store.command)
+
+
+@verb()
+def run_all(session: Session) -> int:
+    """Run all checks: memories against the code, recall tests, secrets in the store, and damage to it.
+
+    What does not apply to a store is skipped: code without a repository, and recall without tests. Exits with 6 if a check
+    fails.
+
+    Example: memcli check
+
+    >>> memory.check()['store']['state']
+    'passed'
+    """
+    output, outcomes = session.output, []
+    for part in _PARTS:
+        outcomes.append(_run(part, session))
+        session.output = output
+    lines = [line for one in outcomes for line in one.lines()]
+    output.answer({one.name: one.to_json() for one in outcomes}, "\n".join(lines))
+    return CorruptError.exit_code if any(one.state == "failed" for one in outcomes) else 0
+
+
+command = Group(
+    "check",
+    "Check the store: code, recall, secrets, damage.",
+    *_PARTS,
+    default=run_all,
+    about=About(section=CHECK, line="Check memories against the code, recall tests, secrets and damage"),
+)
+
+
+class _Outcome(Output):
+    """The outcome of one check, as its output: what it prints is part of the answer of all."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(json=True)
+        self.name, self.state, self.problem = name, "passed", ""
+        self._data: Json = None
+        self._text, self._notes = "", list[str]()
+
+    def answer(self, data: Json, text: str, *, on_one_line: bool = False) -> None:  # noqa: ARG002
+        self._data, self._text = data, text
+
+    def array(self, values: Iterable[Json]) -> int:
+        raise NotImplementedError
+
+    def note(self, text: str) -> None:
+        self._notes.append(text)
+
+    def lines(self) -> list[str]:  # type: ignore[override]
+        """A line with the state, and below it what a check that did not pass says."""
+        details = [] if self.state == "passed" else [*self._text.splitlines(), *self._notes]
+        head = self.problem or (self._text.splitlines() or self._notes or ["fine"])[-1]
+        return [f"{self.state:<7}  {self.name:<8} {head}", *(f"  {line}" for line in details if line != head)]
+
+    def to_json(self) -> dict[str, Json]:
+        found: dict[str, Json] = {"state": self.state, "result": self._data}
+        return {**found, "problem": self.problem} if self.problem else found
+
+
+def _run(part: Verb, session: Session) -> _Outcome:
+    """Runs one check. What it cannot do here is skipped; any other error makes it fail."""
+    outcome = _Outcome(part.name.removeprefix("check "))
+    session.output = outcome
+    try:
+        options: Any = part.options()
+        outcome.state = "failed" if part.function(session, options) else "passed"
+    except (NotFoundError, UsageError) as error:
+        outcome.state, outcome.problem = "skipped", error.message
+    except MemcliError as error:
+        outcome.state, outcome.problem = "failed", error.message
+    return outcome

@@ -1,0 +1,128 @@
+"""`memcli check code`"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memcli.cli.declared import Http, Tool
+from memcli.cli.options import FILE, Options, argument, flag, option
+from memcli.cli.verb import Session, verb
+from memcli.errors import CorruptError, NotFoundError
+from memcli.model.names import show
+from memcli.model.roles import READER, WRITER
+
+if TYPE_CHECKING:
+    from memcli.app.verify import Finding, Unmatched
+
+_MEND = (
+    "review these memories and `memcli edit` those that no longer hold; `memcli check code --reanchor` accepts code that "
+    "changed, `memcli edit ID --set anchors=FILE:10-42` sets a new anchor, `--set triggers=path:GLOB` a new trigger"
+)
+
+
+class CheckCodeOptions(Options):
+    """What `memcli check code` takes."""
+
+    paths: list[str] = argument(
+        "[PATH...]", kind=FILE, help="Check only anchors in these files and folders.", many=True
+    )
+    changed: str | None = option(metavar="REV", help="Check only anchors in files that changed since this commit.")
+    reanchor: bool = flag(help="Accept the current code where it moved or changed.")
+
+
+@verb(
+    CheckCodeOptions,
+    role=READER,
+    escalates={"reanchor": WRITER},
+    http=(Http(path="/api/verify", summary="Check memories against the code", fields=("paths",)),),
+    tools=(
+        Tool(
+            name="verify",
+            description="Check whether the code that memories are anchored to has changed since they were stored.",
+            fields=("paths", "changed"),
+        ),
+    ),
+)
+def command(session: Session, options: CheckCodeOptions) -> int:
+    """Check the code that memories are anchored to, in all spaces that git tracks or in --space.
+
+    Lists anchors that moved, are stale (the code changed) or gone. Exits with 6 if the memory of a stale or gone anchor is a
+    decision, constraint, negative or procedure. So does a trigger of one that matched files when the memory was last edited
+    and matches none now, since the memory can no longer come up.
+
+    Example: memcli check code --changed origin/main
+
+    >>> memory.check_code()['failed']
+    0
+    """
+    from memcli.app.verify import open_code, tracked_spaces, unmatched_triggers, verify
+    from memcli.app.verify import reanchor as accept
+
+    workspace = session.open()
+    code = open_code(workspace)
+    places = [code.name(path) for path in options.paths or ()]
+
+    def is_named(file: str) -> bool:
+        return not places or any(_is_in(file, place) for place in places)
+
+    named = session.options["space"]
+    spaces = [named] if named else tracked_spaces(workspace)
+    findings = verify(workspace, code, spaces, is_named, options.changed)
+    unmatched = unmatched_triggers(workspace, code, spaces, is_named, options.changed)
+    files = [*(finding.file for finding in findings), *(one.file for one in unmatched)]
+    for place, path in zip(places, options.paths or (), strict=True):
+        is_known = os.path.lexists(path) or any(_is_in(file, place) for file in files)
+        if not is_known and options.changed is None:  # else it may be anchored to, and not have changed
+            raise NotFoundError(f"no such file or anchor: {show(path)}", "name a file or a folder")
+    accepted = accept(workspace, code, findings) if options.reanchor else []
+    left = [finding for finding in findings if finding not in accepted]
+    failed = sum(finding.is_failure for finding in left) + sum(one.is_failure for one in unmatched)
+    data = {
+        "anchors": len(findings),
+        "failed": failed,
+        "found": [
+            *(finding.to_json() for finding in left if not finding.checked.is_fresh),
+            *(one.to_json() for one in unmatched),
+        ],
+        "reanchored": [finding.to_json() for finding in accepted],
+    }
+    told = _told(findings, left, accepted, workspace.space)
+    session.output.answer(data, "\n".join([*(_trigger_line(one, workspace.space) for one in unmatched), told]))
+    if failed:
+        session.output.note(_MEND)
+        return CorruptError.exit_code
+    return 0
+
+
+def _is_in(file: str, place: str) -> bool:
+    return place in ("", file) or file.startswith(f"{place}/")
+
+
+def _told(findings: Sequence[Finding], left: Sequence[Finding], accepted: Sequence[Finding], space: str) -> str:
+    lines = [_line(finding, finding.checked.state, space) for finding in left if not finding.checked.is_fresh]
+    lines += [_line(finding, "reanchored", space) for finding in accepted]
+    counts = Counter(finding.checked.state for finding in left)
+    counts["reanchored"] = len(accepted)
+    told = ", ".join(f"{counts[name]} {name}" for name in _ORDER if counts[name])
+    return "\n".join([*lines, f"{len(findings)} {'anchor' if len(findings) == 1 else 'anchors'}{told and f': {told}'}"])
+
+
+_ORDER = ("fresh", "reanchored", "moved", "stale", "gone")
+
+
+def _trigger_line(one: Unmatched, space: str) -> str:
+    elsewhere = f" (space {one.space})" if one.space != space else ""
+    now = f", now {one.now}" if one.now else ""
+    memory = one.memory
+    return f"{memory.path}: {memory.id} matches no file: {show(one.trigger)} (matched {show(one.file)}{now}){elsewhere}"
+
+
+def _line(finding: Finding, state: str, space: str) -> str:
+    memory, checked = finding.memory, finding.checked
+    lines = f":{checked.lines[0]}-{checked.lines[1]}" if checked.lines else ""
+    symbol = f" {checked.symbol}" if checked.symbol else ""
+    elsewhere = f" (space {finding.space})" if finding.space != space else ""
+    return f"{memory.path}: {memory.id} {state} {checked.file}{lines}{symbol}{elsewhere}"

@@ -1,0 +1,205 @@
+"""`memcli check recall`"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from memcli.cli.arguments import decode, read_file
+from memcli.cli.options import Options, argument, option
+from memcli.cli.verb import Session, verb
+from memcli.errors import CorruptError, NotFoundError, StoreError, UsageError
+from memcli.model.expectations import Case
+from memcli.model.memory import Json
+from memcli.record import replace
+
+if TYPE_CHECKING:
+    from memcli.app.test import Outcome, Report
+    from memcli.policy.expectations import Measures
+
+_FOLDER = "tests"
+_MAX_BYTES = 1 << 20
+_TOPIC_WIDTH = 80
+_WANT_WIDTH = 120
+_WRITE = 'write a file with [[case]], topic = "which database?" and must_include = ["PATH"]'
+
+
+class CheckRecallOptions(Options):
+    """What `memcli check recall` takes."""
+
+    files: list[str] = argument("[FILE...]", "TOML files with tests [default: .memory/tests/*.toml].", many=True)
+    questions: list[str] = option(
+        metavar="FILE",
+        help="Ask a question set: one JSON object per line with q, type and answers. Repeatable.",
+        many=True,
+    )
+    top: int | None = option(
+        "--top", "-l", metavar="N", help="Return at most N memories per topic [default: as the tests say, else 10].",
+        type=int, low=1, high=10_000,
+    )  # fmt: skip
+    budget: int | None = option(
+        metavar="TOKENS", help="Print at most this many tokens per topic [default: as the tests say, else no limit].",
+        type=int, low=1, high=10**7,
+    )  # fmt: skip
+    fail_under: float = option(
+        metavar="0..1",
+        help="Exit with 6 only if a smaller share of the tests passes.",
+        type=float,
+        default=1,
+        low=0,
+        high=1,
+    )
+
+
+@verb(CheckRecallOptions)
+def command(session: Session, options: CheckRecallOptions) -> int:
+    """Test what recall answers, by the expectations in .memory/tests/*.toml. Exits with 6 if a test fails.
+
+    A test is a table [[case]] with a topic and some of must_include, must_not_include (each a list of ids, paths, globs of
+    paths, or /patterns/ searched in the printed passage of one memory, ignoring case), answers (patterns, of which one must
+    match) and empty = true (nothing may match). Optional: top, budget, kind, under, space, at, which [defaults] sets for all
+    tests of a file. Patterns are those of RE2; in question sets also those of Python.
+
+    Prints the failed tests, and the measures of recall beside those of a plain word search over the same memories
+    (`recall --backend basic`: words of the topic in path, tags, summaries and text, and relevance; no model). recall@k is the
+    mean share of what must be included that is among the first k memories (--top), MRR the mean of 1 / place of the first of
+    it, and answered counts the tests that miss nothing. Pins that do not match a topic and the user-wide store are left out.
+
+    Example: memcli check recall --fail-under 0.9
+
+    >>> memory.check_recall('expected.toml')['recall']['passed']
+    1
+    """
+    from memcli.app.test import run_cases
+    from memcli.render import RENDERERS
+    from memcli.render.as_prompt import entry
+
+    named = [_read(file, _toml) for file in options.files] + [_read(file, _jsonl) for file in options.questions]
+    workspace = session.open()
+    cases = [case for found in named or _own(workspace.root) for case in found]
+    if not cases:
+        raise NotFoundError(
+            "no tests" if named else f"no tests in {_shown(os.path.join(workspace.root, _FOLDER))}", _WRITE
+        )
+    given = {name: value for name in ("top", "budget") if (value := getattr(options, name)) is not None}
+    report = run_cases(workspace, (replace(case, **given) for case in cases), RENDERERS["prompt"](), entry)
+    failed = [outcome for outcome in report.outcomes if not outcome.verdict.has_passed]
+    session.output.answer(_data(report), "\n".join([*map(_line, failed), *_summary(report, _k(report))]))
+    if degraded := sum(outcome.is_degraded for outcome in report.outcomes):
+        session.output.note(f"{degraded} of {len(cases)} answered by words alone (run `memcli store index embed`)")
+    is_failure = report.recall.passed / len(cases) < options.fail_under
+    return CorruptError.exit_code if is_failure else 0
+
+
+def _own(root: str) -> Iterator[list[Case]]:
+    """The tests that the store has. Raises UsageError, StoreError."""
+    from memcli.store.reading import read_regular
+
+    def read(path: str) -> bytes:
+        try:
+            data = read_regular(path, _MAX_BYTES + 1) or b""
+        except OSError as error:
+            raise StoreError(
+                f"cannot read {_shown(path)}: {error.strerror}", "replace it with a regular file"
+            ) from None
+        if len(data) > _MAX_BYTES:
+            raise UsageError(f"{_shown(path)} is longer than 1 MiB", "split it into parts")
+        return data
+
+    folder = os.path.join(root, _FOLDER)
+    try:
+        names = sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StoreError(f"cannot read {_shown(folder)}: {error.strerror}", "replace it with a folder") from None
+    for name in names:
+        if name.endswith(".toml") and not name.startswith("."):
+            path = os.path.join(folder, name)
+            yield _toml(decode(read(path), _shown(path)), _shown(path))
+
+
+def _read(file: str, parse: Callable[[str, str], list[Case]]) -> list[Case]:
+    return parse(decode(read_file(file, _MAX_BYTES), file), file)
+
+
+def _toml(text: str, file: str) -> list[Case]:
+    from memcli.codec.expectations import read_cases
+
+    return read_cases(text, file)
+
+
+def _jsonl(text: str, file: str) -> list[Case]:
+    from memcli.codec.expectations import read_questions
+
+    return read_questions(text, file)
+
+
+def _shown(path: str) -> str:
+    """The path as a person at the working directory would type it."""
+    near = os.path.relpath(path)
+    return path if near.startswith(os.pardir) else near
+
+
+def _line(outcome: Outcome) -> str:
+    from memcli.render.clean import clean_line, cut
+
+    case, problems = outcome.case, []
+    if case.empty and outcome.verdict.size:
+        problems.append(f"not empty: {_counted(outcome.verdict.size, 'entry', 'entries')}")
+    elif case.empty and not outcome.verdict.is_empty:
+        problems.append("not empty: more matched than the budget holds")
+    budget = " without the budget" if case.budget is not None else ""
+    for want, place in outcome.missing:
+        ranked = f"not in the first {outcome.depth}" if place is None else f"ranked {place}"
+        problems.append(f"missing {cut(clean_line(want), _WANT_WIDTH)} ({ranked}{budget})")
+    problems += [f"unwanted {cut(clean_line(want), _WANT_WIDTH)} (at {place})" for want, place in outcome.unwanted]
+    if outcome.reason and not case.empty:
+        problems.append(f"no entries: {outcome.reason}")
+    return f"{clean_line(case.place)}: {cut(clean_line(outcome.topic), _TOPIC_WIDTH)!r}: {'; '.join(problems)}"
+
+
+def _summary(report: Report, k: str) -> Iterator[str]:
+    from memcli.render.clean import grid
+
+    measures = report.recall
+    yield f"{_counted(measures.cases, 'test', 'tests')}: {measures.passed} passed, {measures.cases - measures.passed} failed"
+    header = ["", "tests", "passed", "answered", f"recall@{k}", "MRR"]
+    yield grid(header, [_row("recall", report.recall), _row("plain words", report.words)])
+
+
+def _row(name: str, measures: Measures) -> list[str]:
+    means = ["-" if mean is None else f"{mean:.3f}" for mean in (measures.recall, measures.mrr)]
+    return [name, str(measures.cases), str(measures.passed), f"{measures.answered} of {measures.asked}", *means]
+
+
+def _k(report: Report) -> str:
+    """The limit that all tests have in common, else `k`."""
+    from memcli.model.recall import DEFAULT_LIMIT
+
+    tops = {outcome.case.top or DEFAULT_LIMIT for outcome in report.outcomes}
+    return str(tops.pop()) if len(tops) == 1 else "k"
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _data(report: Report) -> Json:
+    return {
+        "recall": _measured(report.recall),
+        "words": _measured(report.words),
+        "tests": [outcome.to_json() for outcome in report.outcomes],
+    }
+
+
+def _measured(measures: Measures) -> Json:
+    means = {"recall_at_k": measures.recall, "mrr": measures.mrr}
+    return {
+        "cases": measures.cases,
+        "passed": measures.passed,
+        "asked": measures.asked,
+        "answered": measures.answered,
+        **{name: None if mean is None else round(mean, 4) for name, mean in means.items()},
+    }

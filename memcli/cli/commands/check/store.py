@@ -1,0 +1,77 @@
+"""`memcli check store`"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from memcli.cli.options import Options, flag
+from memcli.cli.verb import Session, verb
+from memcli.errors import CorruptError, MemcliError
+from memcli.model.space import Change
+
+if TYPE_CHECKING:
+    from memcli.codec.check import Finding
+
+
+class CheckStoreOptions(Options):
+    """What `memcli check store` takes."""
+
+    repair: bool = flag(help="Repair the damage that can be repaired.")
+
+
+@verb(CheckStoreOptions)
+def command(session: Session, options: CheckStoreOptions) -> None:
+    """Check the store for damage: truncated files, unreadable memories, duplicate ids or paths, dangling links, wrong
+    hashes, wrong order, leftovers of crashes, and changed lines of audit logs.
+
+    The spaces of a store on a server are checked, too, with their index; --repair leaves these alone.
+    Before --repair changes more than the order of a file, it copies the original, without secrets, to the quarantine of the
+    private state.
+    Exits with 6 while there is damage.
+
+    >>> memory.check_store()['damaged']
+    0
+    """
+    from memcli.store.layout import Layout
+    from memcli.store.repair import check_store
+    from memcli.wiring.shared import check_spaces
+    from memcli.wiring.workspace import chosen_store
+
+    workspace = session.open()
+    settle = partial(workspace.store.update, change=lambda _: Change())
+    found = list(check_store(Layout(workspace.root), settle, options.repair))
+    url = chosen_store(session.options, os.environ)
+    found += [(finding, False) for finding in check_spaces(url, os.environ)]
+    damaged = sum(finding.is_damage and not mended for finding, mended in found)
+    lines = []
+    for finding, mended in found:
+        about = f"{finding.file}: {f'{finding.object}: ' if finding.object else ''}{finding.message}"
+        after = f" [{'done' if mended else 'to repair'}: {finding.repair}]" if finding.repair else ""
+        lines.append(f"{about}{after}")
+    data = [{**finding.to_json(), "damage": finding.is_damage, "mended": mended} for finding, mended in found]
+    session.output.answer({"findings": data, "damaged": damaged}, "\n".join(lines))
+    if damaged:
+        left = [finding for finding, mended in found if finding.is_damage and not mended]
+        hint = (
+            "`memcli check store --repair` repairs it"
+            if any(one.repair for one in left)
+            else _lost(workspace.root, left)
+        )
+        raise CorruptError(f"{damaged} damaged", hint)
+    if not found:
+        session.output.note("no damage found")
+
+
+def _lost(root: str, left: Sequence[Finding]) -> str:
+    """What to do about damage that memcli cannot repair."""
+    from memcli.git.work_tree import tracked_files
+
+    tracked: Collection[str] = ()
+    with suppress(MemcliError):  # there may be no repository
+        tracked = tracked_files(root, "")
+    own = [one.file for one in left if one.file not in tracked]
+    return f"restore {own[0]} from a backup" if own else "restore the file with `git checkout`"

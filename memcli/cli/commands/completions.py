@@ -1,0 +1,30 @@
+"""`memcli completions`"""
+
+from __future__ import annotations
+
+from memcli.cli.declared import PLUMBING
+from memcli.cli.options import REQUIRED, Options, argument
+from memcli.cli.verb import Session, verb
+from memcli.errors import UsageError
+
+
+class CompletionsOptions(Options):
+    """What `memcli completions` takes."""
+
+    shell: str = argument("bash|zsh|fish", "The shell.", default=REQUIRED)
+
+
+@verb(CompletionsOptions, section=PLUMBING, line="Print a shell completion script")
+def command(session: Session, options: CompletionsOptions) -> None:
+    """Print the completion script for a shell.
+
+    \b
+    bash:  memcli completions bash > ~/.local/share/bash-completion/completions/memcli
+    zsh:   memcli completions zsh > "${fpath[1]}/_memcli"
+    fish:  memcli completions fish > ~/.config/fish/completions/memcli.fish
+    """
+    from memcli.cli.completion.tree import SHELLS
+
+    if options.shell not in SHELLS:
+        raise UsageError(f"no completions for {options.shell!r}", f"choose one of {', '.join(sorted(SHELLS))}")
+    session.output.write(SHELLS[options.shell]())

@@ -1,0 +1,108 @@
+"""`memcli get`"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from memcli.cli.declared import RECALL, Tool
+from memcli.cli.options import Options, flag, option, refs_argument, rev_option, usage_option
+from memcli.cli.verb import Session, verb
+from memcli.errors import NotFoundError, UsageError
+from memcli.model.roles import READER
+
+if TYPE_CHECKING:
+    from memcli.app.workspace import Workspace
+    from memcli.model.memory import Memory
+
+
+class GetOptions(Options):
+    """What `memcli get` takes."""
+
+    refs: list[str] = refs_argument()
+    field: str | None = option(metavar="NAME", help="Print only this field.")
+    context: bool = flag(help="Print only the snapshot of what was said about it.")
+    digest: bool = flag(help="Add the digest of each memory to the JSON, for --if-digest of edit and forget.")
+    rev: str | None = rev_option()
+    no_usage: bool = usage_option()
+
+
+@verb(
+    GetOptions,
+    section=RECALL,
+    line="Print memories in full",
+    role=READER,
+    tools=(
+        Tool(
+            name="get",
+            description="Read memories in full, by the ids or paths that other tools returned.",
+            fields=("refs",),
+        ),
+    ),
+    returns="Any",
+)
+def command(session: Session, options: GetOptions) -> None:
+    """Print memories in full, by id or path.
+
+    What is not found is reported after the others, with exit code 3. When its output is piped, --field prints the stored bytes, including escape sequences. On a terminal, escape sequences
+    are always removed.
+
+    >>> memory.get('decisions/database')['kind']
+    'decision'
+    """
+    from memcli.app.homes import joined
+    from memcli.app.lookup import get_with_digests
+
+    workspace = session.open(rev=options.rev)
+    found, errors = get_with_digests(workspace, options.refs)
+    missing = joined(errors)
+    if found:
+        _print(session, workspace, options, found)
+    if missing is not None:
+        raise missing
+
+
+def _print(session: Session, workspace: Workspace, options: GetOptions, found: Sequence[tuple[Memory, str]]) -> None:
+    from memcli.app.usage import USAGE, note_read, unnoted
+    from memcli.codec.canonical import encode
+    from memcli.codec.memory import memory_to_json
+    from memcli.render.memory import render_memory
+
+    memories = [memory for memory, _ in found]
+    noting = unnoted(workspace) if options.no_usage else workspace
+    known = [standing.to_json() for standing in note_read(noting, memories)]
+    if options.field is not None:
+        values = [memory_to_json(m).get(options.field) for m in memories]
+        if options.field not in memory_to_json(memories[0]) and not hasattr(memories[0], options.field):
+            raise UsageError(f"no field {options.field!r}", "`memcli schema object` lists the fields")
+        text = "\n".join(v if isinstance(v, str) else encode(v).decode() for v in values)
+        if session.output.json:
+            session.output.answer(values[0] if len(options.refs) == 1 else values, "")
+        else:
+            session.output.raw(text)
+        return
+    if options.context:
+        from memcli.render.memory import context_lines
+
+        session.output.answer(
+            [list(m.context) for m in memories], "\n".join(line for m in memories for line in context_lines(m))
+        )
+        return
+    data = [
+        memory_to_json(m) | ({USAGE: one} if one else {}) | ({"digest": digest} if options.digest else {})
+        for (m, digest), one in zip(found, known, strict=True)
+    ]
+    shown = (
+        render_memory(m, workspace.clock(), _path_of(workspace, m.superseded_by), one)
+        for m, one in zip(memories, known, strict=True)
+    )
+    session.output.answer(data[0] if len(options.refs) == 1 else data, "\n".join(shown))
+
+
+def _path_of(workspace: Workspace, name: str | None) -> str:
+    from memcli.app import lookup
+
+    with suppress(NotFoundError, UsageError):
+        return lookup.get(workspace, [name])[0].path if name else ""
+    return ""

@@ -1,0 +1,33 @@
+"""`memcli help`"""
+
+from __future__ import annotations
+
+from memcli.cli.declared import START
+from memcli.cli.options import Options, argument
+from memcli.cli.verb import Session, verb
+
+
+class HelpOptions(Options):
+    """What `memcli help` takes."""
+
+    words: list[str] = argument("[COMMAND...]", "A command, `all` or `plumbing`.", many=True)
+
+
+@verb(HelpOptions, section=START, line="Explain a command, or list all of them")
+def command(session: Session, options: HelpOptions) -> None:
+    """Explain a command. `all` lists all commands, `plumbing` those that other programs call.
+
+    Example: memcli help recall
+
+    Example: memcli help session start
+    """
+    from memcli.cli.help import first_help, full_help, plumbing_help
+
+    lists = {"": first_help, "all": full_help, "plumbing": plumbing_help}
+    name = " ".join(options.words)
+    if name in lists:
+        session.output.write(lists[name]())
+        return
+    from memcli.cli.main import help_of
+
+    session.output.write(help_of(options.words))

@@ -1,0 +1,92 @@
+"""`memcli list`"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from memcli.cli.declared import RECALL, Http, Tool
+from memcli.cli.options import Options, argument, flag, kinds_option, option, rev_option, tags_option
+from memcli.cli.verb import Session, verb
+from memcli.errors import UsageError
+from memcli.model.roles import READER
+
+
+class ListOptions(Options):
+    """What `memcli list` takes."""
+
+    path: str = argument("[PATH]", "Only memories at or below this path.", default="")
+    kind: list[str] = kinds_option()
+    tag: list[str] = tags_option()
+    limit: int | None = option("--limit", "-l", metavar="N", help="List at most N memories.", type=int, low=1)
+    offset: int = option(metavar="N", help="Skip the first N memories.", type=int, low=0, default=0)
+    all: bool = flag("--all", "-a", help="Include forgotten and superseded memories.")
+    include_raw: bool = flag(help="With --json: include the full text of each memory.")
+    tree: bool = flag(help="Show the tree of paths instead, for people and for system prompts.")
+    depth: int | None = option(
+        metavar="N", help="With --tree: show N levels; /… marks what has more below.", type=int, low=1
+    )
+    rev: str | None = rev_option()
+
+
+_OF_TREE = ("path", "tree", "depth", "rev")
+
+
+@verb(
+    ListOptions,
+    section=RECALL,
+    line="List memories, or the tree of their paths",
+    role=READER,
+    http=(Http(path="/api/tree", summary="Show the tree of paths", fields=("path", "depth"), fixed={"tree": True}),),
+    tools=(
+        Tool(
+            name="list",
+            description="List memories by path, with their kinds, tags and summaries.",
+            fields=("path", "kind", "tag", "limit", "offset"),
+        ),
+    ),
+    returns="Objects",
+)
+def command(session: Session, options: ListOptions) -> None:
+    """List memories in order of path, or with --tree the paths themselves.
+
+    Example: memcli list decisions --kind decision
+
+    Example: memcli list --tree --depth 2
+
+    >>> [found['path'] for found in memory.list()]
+    ['decisions/database', 'ops/deploy', 'rules/force-push']
+    """
+    if options.tree:
+        _tree(session, options)
+        return
+    if options.depth is not None:
+        raise UsageError("--depth needs --tree", "add it, or leave the option out")
+    from memcli.app.lookup import listed
+    from memcli.cli import arguments
+    from memcli.model.catalogue import Wanted
+    from memcli.render.memory import listed_rows, listing_row, summary_json
+
+    kinds, tags = arguments.kinds(session, options.kind), arguments.tags(options.tag)
+    wanted = Wanted(arguments.path(options.path, "the path"), tuple(kinds), tuple(tags), inactive=options.all)
+    with_raw = options.include_raw and session.output.json
+    workspace = session.open(rev=options.rev)
+    with listed(workspace, wanted, options.limit, options.offset, with_raw=with_raw) as (memories, count):
+        if session.output.json:
+            shown = session.output.array(map(partial(summary_json, with_raw=with_raw), memories))
+        else:
+            rows = [listing_row(memory) for memory in memories]
+            shown = len(rows)
+            session.output.write(listed_rows(rows))
+        if options.limit is not None and shown == options.limit and (more := count() - options.offset - shown) > 0:
+            session.output.note(f"{more} more (use --offset {options.offset + shown})")
+
+
+def _tree(session: Session, options: ListOptions) -> None:
+    from memcli.app.lookup import load_tree
+    from memcli.cli import arguments
+    from memcli.render.memory import tree_json, tree_text
+
+    if other := sorted(options.given - {*_OF_TREE}):
+        raise UsageError(f"--tree cannot be used with {options.FIELDS[other[0]].flags[0]}", "it shows paths alone")
+    root = load_tree(session.open(rev=options.rev), arguments.path(options.path, "the path"), options.depth)
+    session.output.answer(tree_json(root) if session.output.json else None, tree_text(root))

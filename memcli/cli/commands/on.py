@@ -1,0 +1,16 @@
+"""`memcli on`"""
+
+from __future__ import annotations
+
+from memcli.cli.declared import START
+from memcli.cli.switch import switch_memory
+from memcli.cli.verb import Session, verb
+
+
+@verb(section=START, line="Start them again")
+def command(session: Session) -> None:
+    """Switch memory on again in this clone.
+
+    Example: memcli on
+    """
+    switch_memory(session, on=True)

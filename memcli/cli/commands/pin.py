@@ -1,0 +1,38 @@
+"""`memcli pin`"""
+
+from __future__ import annotations
+
+from memcli.cli.declared import RECALL
+from memcli.cli.options import Options, check_one, digest_option, flag, refs_argument
+from memcli.cli.verb import Session, verb
+from memcli.model.roles import WRITER
+
+
+class PinOptions(Options):
+    """What `memcli pin` takes."""
+
+    refs: list[str] = refs_argument()
+    remove: bool = flag(help="Unpin them instead: recall ranks them by relevance again.")
+    if_digest: str | None = digest_option()
+
+
+@verb(PinOptions, section=RECALL, line="Put a memory into every recall, or take it out", role=WRITER, returns="Objects")
+def command(session: Session, options: PinOptions) -> None:
+    """Pin memories: recall ranks them first if they match, and lists them under "Always" if not.
+
+    Example: memcli pin ops/deploy
+
+    Example: memcli pin ops/deploy --remove
+
+    >>> memory.pin('ops/deploy')[0]['pinned']
+    True
+    """
+    from memcli.app.edit import pin
+    from memcli.app.homes import by_home
+    from memcli.cli.changed import confirm_changed
+
+    check_one(options.refs, options.if_digest)
+    homes, missing = by_home(session.open(), options.refs)
+    memories = [memory for home, own in homes for memory in pin(home, own, not options.remove, options.if_digest)]
+    state = "unpinned" if options.remove else "pinned"
+    confirm_changed(session, memories, [f"{state} {m.id} {m.path}" for m in memories], missing)

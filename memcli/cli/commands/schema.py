@@ -1,0 +1,30 @@
+"""`memcli schema`"""
+
+from __future__ import annotations
+
+from memcli.cli.declared import PLUMBING
+from memcli.cli.options import Options, argument
+from memcli.cli.verb import Session, verb
+from memcli.errors import UsageError
+
+
+class SchemaOptions(Options):
+    """What `memcli schema` takes."""
+
+    what: str = argument("[space|object|policy|bundle|export|session]", "The schema to print.", default="space")
+
+
+@verb(SchemaOptions, section=PLUMBING, line="Print the JSON Schema of stored data")
+def command(session: Session, options: SchemaOptions) -> None:
+    """Print the JSON Schema of a space file, an object, a policy, a recall bundle, an export or a session.
+
+    >>> memory.schema('object')['type']
+    'object'
+    """
+    from memcli.codec.canonical import encode
+    from memcli.codec.schema import SCHEMAS
+
+    if options.what not in SCHEMAS:
+        raise UsageError(f"no schema {options.what!r}", f"choose one of {', '.join(sorted(SCHEMAS))}")
+    schema = SCHEMAS[options.what]()
+    session.output.answer(schema, encode(schema).decode())

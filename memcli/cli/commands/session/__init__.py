@@ -1,0 +1,386 @@
+"""`memcli session`"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memcli.cli import conversation
+from memcli.cli.arguments import read_text
+from memcli.cli.commands.session import context
+from memcli.cli.conversation import CURRENT, OneOptions
+from memcli.cli.declared import RECALL, About, Http, Tool
+from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, flag, option
+from memcli.cli.output import ask, redacted_told
+from memcli.cli.verb import Group, Session
+from memcli.errors import RefusedError, UsageError
+from memcli.model.roles import ADMIN, JOURNAL, READER, WRITER
+
+command = Group(
+    "session",
+    "Record conversations, import them from agents and chat exports, and read them again.",
+    context.command,
+    about=About(section=RECALL, line="Record, import and read conversations; assemble a context window"),
+)
+_FORMATS = (
+    "auto", "memcli", "jsonl", "claude-code", "codex", "gemini", "copilot", "cline", "opencode", "chatgpt", "claude-ai",
+)  # fmt: skip
+
+
+class StartOptions(Options):
+    """What `memcli session start` takes."""
+
+    title: str = option("--title", "-t", metavar="TEXT", help="A title.", default="")
+
+
+@command.verb(
+    StartOptions,
+    role=WRITER,
+    http=(Http(method="POST", path="/api/sessions", summary="Start a session", fields=("title",), status=201),),
+)
+def start(session: Session, options: StartOptions) -> None:
+    """Start a session and print its id. Git ignores sessions; text is redacted before it is stored.
+
+    Example: export MEMCLI_SESSION=$(memcli session start --title "Slow login")
+
+    >>> memory.session_start(title='Slow login')['state']
+    'active'
+    """
+    from memcli.app.session import start as start_session
+    from memcli.codec.session import session_to_json
+
+    made = start_session(session.open(create=True), options.title)
+    session.output.answer(session_to_json(made), made.id)
+
+
+class AddOptions(Options):
+    """What `memcli session add` takes."""
+
+    id: str | None = argument("[SESSION]", f"The session, by id or unique id prefix {CURRENT}.")
+    text: str | None = argument("[TEXT]", "The message; without it, or with `-`, read standard input.")
+    role: str = option("--role", "-r", metavar="user|assistant|tool", help="Who said it.", default="user")
+    file: str | None = option("--file", "-f", metavar="FILE", help="Read the message from FILE.")
+    speaker: str = option(metavar="NAME", help="The name of who said it.", default="")
+    at: str | None = option(metavar="TIME", help="When it was said [default: now].")
+
+
+@command.verb(
+    AddOptions,
+    role=WRITER,
+    http=(
+        Http(
+            method="POST",
+            path="/api/sessions/{id}/messages",
+            summary="Add a message to a session",
+            fields=("id", "text", "role", "speaker", "at"),
+            required=("text",),
+            status=201,
+        ),
+    ),
+)
+def add(session: Session, options: AddOptions) -> None:
+    """Add a message to a session.
+
+    Example: memcli session add --role user "Why is the login slow?"
+
+    >>> session = memory.session_start()['id']
+    >>> memory.session_add(session, 'Why is the login slow?', role='user')['number']
+    1
+    """
+    from memcli.app import session as app
+    from memcli.cli.conversation import chosen_session
+    from memcli.codec.session import entry_to_json
+    from memcli.model.conversation import ACTIVE, PAUSED
+    from memcli.model.names import SESSION_MARK
+
+    name, text = options.id, options.text
+    if name is not None and text is None and not name.startswith(SESSION_MARK):
+        name, text = None, name
+    said = read_text(text, options.file, app.MAX_TEXT)
+    workspace = session.open()
+    chosen = chosen_session(workspace, name, ACTIVE, PAUSED)
+    done = app.add(workspace, chosen.id, options.role, said, speaker=options.speaker, at=options.at)
+    told: dict[str, Any] = {"session": done.session.id, **entry_to_json(done.message)}
+    told["redactions"] = dict(done.redactions)
+    session.output.confirm(told, f"added {done.session.id} #{done.message.number}{redacted_told(done.redactions)}")
+
+
+@command.verb(OneOptions)
+def pause(session: Session, options: OneOptions) -> None:
+    """Pause a session: nothing is added until it is resumed.
+
+    >>> memory.session_pause(memory.session_start()['id'])['state']
+    'paused'
+    """
+    from memcli.model.conversation import ACTIVE, PAUSED
+
+    _change(session, options.id, ACTIVE, PAUSED, "paused")
+
+
+@command.verb(OneOptions)
+def resume(session: Session, options: OneOptions) -> None:
+    """Resume a session that is paused or has ended.
+
+    >>> memory.session_resume(memory.session_start()['id'])['changed']
+    False
+    """
+    from memcli.model.conversation import ACTIVE, PAUSED
+
+    _change(session, options.id, PAUSED, ACTIVE, "resumed")
+
+
+class ListOptions(Options):
+    """What `memcli session list` takes."""
+
+    limit: int = option(
+        "--limit", "-l", metavar="N", help="Show the newest N; 0 shows all.", type=int, low=0, default=20
+    )
+
+
+@command.verb(
+    ListOptions,
+    role=READER,
+    http=(Http(path="/api/sessions", summary="List sessions", fields=("limit",)),),
+    returns="Objects",
+)
+def list_(session: Session, options: ListOptions) -> None:
+    """List sessions, the newest first.
+
+    >>> memory.session_list()
+    []
+    """
+    from memcli.app.session import list_sessions
+    from memcli.cli.conversation import finish_endings
+    from memcli.codec.session import session_to_json
+    from memcli.render.session import session_table
+
+    workspace = session.open()
+    finish_endings(workspace)
+    found = list_sessions(workspace, options.limit or None)
+    data = [session_to_json(one.session) | ({"problem": one.problem} if one.problem else {}) for one in found]
+    session.output.answer(data, session_table([one.session for one in found], [one.problem for one in found]))
+    if not found:
+        session.output.note("no sessions; `memcli session start` starts one")
+
+
+class ShowOptions(OneOptions):
+    """What `memcli session show` takes."""
+
+    from_: int = option(metavar="N", help="The first message to show.", type=int, low=1, default=1)
+    to: int | None = option(metavar="N", help="The last message to show.", type=int, low=1)
+
+
+@command.verb(
+    ShowOptions,
+    role=READER,
+    http=(Http(path="/api/sessions/{id}", summary="Show the messages of a session", fields=("id", "from_", "to")),),
+    tools=(
+        Tool(
+            name="session",
+            bare_verb="session list",
+            description="Read a recorded conversation, whole or from one message to another; without an id, list the newest.",
+            fields=("id", "from_", "to"),
+        ),
+    ),
+)
+def show(session: Session, options: ShowOptions) -> None:
+    """Show a session with its messages.
+
+    Example: memcli session show --from 10 --to 20
+
+    >>> memory.session_show(memory.session_start()['id'])['messages']
+    []
+    """
+    from memcli.app import session as app
+    from memcli.cli.conversation import chosen_session
+    from memcli.codec.session import entry_to_json, session_to_json
+    from memcli.model.conversation import STATES
+    from memcli.render.session import session_lines
+
+    workspace = session.open()
+    chosen = chosen_session(workspace, options.id, *STATES)
+    clean = workspace.redactor.cleaner(workspace.load_policy(workspace.space))
+    chosen = app.shown(chosen, clean)
+    found = list(app.messages(workspace, chosen, options.from_, options.to))
+    told = {**session_to_json(chosen), "shared": workspace.sessions.is_shared(chosen.space, chosen.id)}
+    data = {"session": told, "messages": [entry_to_json(message) for message in found]}
+    session.output.answer(data, "\n".join(session_lines(chosen, found)))
+
+
+class ShareOptions(Options):
+    """What `memcli session share` takes."""
+
+    id: str = argument("SESSION", "The session, by id or unique id prefix.", default=REQUIRED)
+    undo: bool = flag(help="Move the session back into the private state.")
+
+
+@command.verb(ShareOptions)
+def share(session: Session, options: ShareOptions) -> None:
+    """Let git track a session: moves it out of the private state into `.memory/sessions/`.
+
+    Exits with 5 if the session contains secrets.
+
+    >>> memory.session_share(memory.session_start()['id'])['shared']
+    True
+    """
+    from memcli.app.session import find
+    from memcli.app.session import share as share_session
+
+    workspace = session.open()
+    chosen = find(workspace, options.id)
+    changed = share_session(workspace, chosen, shared=not options.undo)
+    state = "private" if options.undo else "shared"
+    told = {"id": chosen.id, "shared": not options.undo, "changed": changed}
+    session.output.confirm(told, f"{chosen.id} is {'' if changed else 'already '}{state}")
+    path = f".memory/sessions/{chosen.space}/{chosen.id}.jsonl"
+    if changed:
+        do = f"if git tracks it, run `git rm --cached {path}`" if options.undo else f"commit {path} to share it"
+        session.output.note(do)
+
+
+end = command.verb(
+    conversation.EndOptions, role=WRITER, reach=JOURNAL,
+    http=(Http(method="POST", path="/api/sessions/{id}/end", summary="End a session", fields=("id", "outcome")),),
+)(conversation.end)  # fmt: skip
+arc = command.verb(
+    conversation.OneOptions, role=READER,
+    http=(Http(path="/api/sessions/{id}/arc", summary="Show the episodes of a session", fields=("id",)),),
+)(conversation.arc)  # fmt: skip
+facts = command.verb(conversation.FactsOptions, role=READER, returns="Objects")(conversation.facts)
+promote = command.verb(conversation.PromoteOptions, returns="Objects")(conversation.promote)
+topic = command.verb(conversation.TopicOptions)(conversation.topic)
+sync = command.verb(conversation.SyncOptions)(conversation.sync)
+
+
+class DeleteOptions(Options):
+    """What `memcli session delete` takes."""
+
+    id: str = argument("SESSION", "The session, by id or unique id prefix.", default=REQUIRED)
+    keep_memories: bool = flag(help="Keep the memories that were made from the session.")
+    yes: bool = flag("--yes", "-y", help="Delete without asking for confirmation.")
+
+
+@command.verb(
+    DeleteOptions,
+    reach=JOURNAL,
+    role=ADMIN,
+    http=(
+        Http(
+            method="DELETE",
+            path="/api/sessions/{id}",
+            summary="Delete a session",
+            fields=("id", "keep_memories"),
+            fixed={"yes": True},
+            in_query=True,
+        ),
+    ),
+)
+def delete(session: Session, options: DeleteOptions) -> None:
+    """Delete a session for good, and the memories that were made from it, which `memcli restore` restores.
+
+    Example: memcli session delete ses_4fk2 --yes
+
+    >>> memory.session_delete(memory.session_start()['id'], yes=True)['deleted']
+    True
+    """
+    from memcli.app import session_delete
+    from memcli.app.session import find
+
+    workspace = session.open()
+    chosen = find(workspace, options.id)
+    made = 0 if options.keep_memories else sum(map(len, session_delete.derived(workspace, chosen).values()))
+    what = f"{chosen.id} ({chosen.messages} messages){f' and {made} memories made from it' if made else ''}"
+    if not options.yes and not ask(f"Delete session {what}?"):
+        raise RefusedError(f"deleting session {what} needs confirmation", "add --yes; nothing was deleted")
+    was_shared = workspace.sessions.is_shared(chosen.space, chosen.id)
+    gone = session_delete.delete(workspace, chosen, keep_memories=options.keep_memories)
+    told = {"id": chosen.id, "deleted": True, "memories": [{"id": m.id, "path": m.path} for m in gone]}
+    lines = [f"deleted {chosen.id}", *(f"purged {m.id} {m.path}" for m in gone)]
+    session.output.confirm(told, "\n".join(lines))
+    if was_shared:
+        session.output.note(f"commits that have .memory/sessions/{chosen.space}/{chosen.id}.jsonl keep its text")
+
+
+class ImportOptions(Options):
+    """What `memcli session import` takes."""
+
+    files: list[str] = argument(
+        "[FILE...]", "Transcripts, chat exports (a .zip as it is), or exported sessions.", many=True
+    )
+    format: str = option("--format", metavar="|".join(_FORMATS), help="The format; auto detects it.", default="auto")
+    discover: bool = flag(help="List the transcripts of this project that are not imported yet.")
+    dry_run: bool = dry_run_option()
+
+
+@command.verb(ImportOptions, returns="Any")
+def import_(session: Session, options: ImportOptions) -> int:
+    """Import transcripts: JSON Lines with role and content, sessions of Claude Code, Codex, Gemini CLI, Copilot CLI, Cline
+    and opencode, exports of ChatGPT and Claude.ai, and what `memcli session export` wrote.
+
+    Importing a file again adds only what is new in it. Lines that cannot be read are skipped and counted. FILE#ID is one
+    session of opencode's database.
+
+    Example: memcli session import $(memcli session import --discover)
+
+    >>> session = memory.session_start()['id']
+    >>> _ = memory.session_export(session, out='session.jsonl')
+    >>> memory.session_import('session.jsonl')['sessions'][0]['status']
+    'unchanged'
+    """
+    from memcli.cli.transcripts import import_files, list_new
+
+    if options.format not in _FORMATS:
+        raise UsageError(f"no format {options.format!r}", f"choose one of {', '.join(_FORMATS)}")
+    if options.discover == bool(options.files):
+        raise UsageError("give either files or --discover", "--discover lists files that can be imported")
+    if options.discover:
+        list_new(session)
+        return 0
+    return import_files(session, options.files, options.format, options.dry_run)
+
+
+class ExportOptions(Options):
+    """What `memcli session export` takes."""
+
+    id: str = argument("SESSION", "The session, by id or unique id prefix.", default=REQUIRED)
+    out: str = option("--out", "-o", metavar="FILE", help="Write to this file; `-` is standard output.", default="-")
+    redact: bool = flag(help="Replace secrets with [REDACTED:kind] instead of failing.")
+
+
+@command.verb(ExportOptions, returns="Any")
+def export(session: Session, options: ExportOptions) -> None:
+    """Export a session as JSON Lines, which `memcli session import` reads without loss.
+
+    Exits with 5 if the session contains secrets; --redact removes them.
+
+    Example: memcli session export ses_4fk2 --out session.jsonl
+
+    >>> memory.session_export(memory.session_start()['id']).startswith('{"format":"memcli/session"')
+    True
+    """
+    from memcli.app.session import find
+    from memcli.app.session_import import export_lines
+
+    workspace = session.open()
+    chosen = find(workspace, options.id)
+    lines = export_lines(workspace, chosen, redact=options.redact)
+    if options.out == "-":
+        for line in lines:
+            session.output.raw(line.decode())
+        return
+    from memcli.store.target import write_export
+
+    data = b"".join(lines)
+    write_export(options.out, data)
+    told = {"id": chosen.id, "messages": chosen.messages, "path": options.out, "bytes": len(data)}
+    session.output.confirm(told, f"exported {chosen.id} to {options.out}")
+
+
+def _change(session: Session, name: str | None, before: str, state: str, told: str) -> None:
+    from memcli.app.session import change_state
+    from memcli.cli.conversation import chosen_session
+    from memcli.codec.session import session_to_json
+
+    workspace = session.open()
+    chosen, changed = change_state(workspace, chosen_session(workspace, name, before, state).id, state)
+    data = {**session_to_json(chosen), "changed": changed}
+    session.output.confirm(data, f"{told} {chosen.id}" if changed else f"{chosen.id} is already {chosen.state}")

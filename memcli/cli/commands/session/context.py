@@ -1,0 +1,179 @@
+"""`memcli session context`"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from memcli.cli.arguments import decode, read_text
+from memcli.cli.console import has_input
+from memcli.cli.conversation import CURRENT
+from memcli.cli.declared import Http, Tool
+from memcli.cli.options import Options, argument, flag, option
+from memcli.cli.verb import Session, verb
+from memcli.errors import NotFoundError, UsageError
+from memcli.model.conversation import ACTIVE, PAUSED, WINDOW_TOKENS
+from memcli.model.roles import READER
+
+if TYPE_CHECKING:
+    from memcli.app.context import Assembled
+    from memcli.app.workspace import Workspace
+    from memcli.model.conversation import Session as Conversation
+
+_FORMATS = ("markdown", "json", "openai", "anthropic")
+_MOST = 10**7
+
+
+class ContextOptions(Options):
+    """What `memcli session context` takes."""
+
+    query: str | None = argument(
+        "[QUERY]", "The task; `-` reads standard input [default: the last user message of the session]."
+    )
+    session: str | None = option(metavar="SESSION", help=f"The session, by id or unique id prefix {CURRENT}.")
+    no_session: bool = flag(help="Use no session: the window has the system prompt and memories only.")
+    system: str | None = option(metavar="FILE", help="Begin with this system prompt; `-` reads standard input.")
+    total: int = option(
+        metavar="TOKENS", help="The size of the window.", type=int, low=1, high=_MOST, default=WINDOW_TOKENS
+    )
+    reserve_system: int | None = option(
+        metavar="TOKENS",
+        help="Reserved for the system prompt [default: 2000, or an eighth of a small window].",
+        type=int,
+        low=0,
+        high=_MOST,
+    )
+    reserve_working: int | None = option(
+        metavar="TOKENS",
+        help="Left free for the answer [default: 8000, or a quarter of a small window].",
+        type=int,
+        low=0,
+        high=_MOST,
+    )
+    insert: str | None = option(
+        metavar="ID|PATH", help="Insert the context that this memory keeps, in place of less relevant messages."
+    )
+    format: str | None = option(metavar="|".join(_FORMATS), help="The output format [default: markdown].")
+
+
+@verb(
+    ContextOptions,
+    role=READER,
+    http=(
+        Http(
+            path="/api/context",
+            summary="Assemble a context window within a token budget",
+            posted=True,
+            fields=("query", "session", "no_session", "total", "reserve_system", "reserve_working"),
+            required=("query",),
+        ),
+    ),
+    tools=(
+        Tool(
+            name="context",
+            description=(
+                "Assemble a context window for a task within a token budget: recalled memories, and of a session its "
+                "recent messages and the summaries of older ones. Says what was left out."
+            ),
+            fields=("query", "session", "total"),
+        ),
+    ),
+    returns="Any",
+)
+def command(session: Session, options: ContextOptions) -> None:
+    """Assemble a context window within a token budget: a system prompt, recalled memories, summaries of older messages of the
+    session, and its recent messages.
+
+    Recent messages get 60 % of the room, memories 40 %; what one does not use goes to the other, then to summaries. Standard
+    error says what was left out. The formats openai and anthropic are the message lists of these providers.
+
+    Example: memcli session context "how do we deploy?" --system prompt.md --total 32000 | llm
+
+    >>> window = memory.session_context('which database?', total=4000)
+    >>> [item['text'] for item in window['sections'][0]['items']]
+    ['We chose PostgreSQL over MySQL: we need JSONB.']
+    >>> memory.session_context('which database?', format='openai')[0]['role']
+    'system'
+    """
+    from memcli.app.context import Asked, assemble
+    from memcli.conversation.window import limits
+    from memcli.render import as_window
+
+    name = _format(session, options.format)
+    if options.no_session and options.session is not None:
+        raise UsageError("--session and --no-session exclude each other", "use one of them")
+    bounds = limits(options.total, options.reserve_system, options.reserve_working)
+    query = _query(options)
+    system = read_text(None, options.system) if options.system is not None else ""
+    workspace = session.open()
+    chosen = None if options.no_session else _session(workspace, options.session)
+    asked = Asked(query=query, session=chosen, system=system, limits=bounds, inserted=options.insert)
+    space = workspace.space
+    found = assemble(workspace, asked, as_window.layout(space), lambda section: as_window.of_section(section, space))
+    _print(session, found, name, space)
+    _report(session, found, name)
+
+
+def _print(session: Session, found: Assembled, name: str, space: str) -> None:
+    from memcli.render import as_window
+    from memcli.render.as_window_json import window_to_json
+    from memcli.render.as_window_messages import anthropic, openai
+
+    if name == "markdown":
+        session.output.write(as_window.render(found.window, space))
+        return
+    session.output.json = True
+    if name == "json":
+        session.output.answer(window_to_json(found.window, found.bundle.query.topic, space), "")
+    else:
+        session.output.answer((openai if name == "openai" else anthropic)(found.window, space), "")
+
+
+def _report(session: Session, found: Assembled, name: str) -> None:
+    """Says what the window holds and lacks; in JSON the window says that itself."""
+    from memcli.render import as_window
+    from memcli.render.sentences import degraded, untrusted
+
+    for line in as_window.report(found.window) if name != "json" else ():
+        session.output.note(line)
+    if found.bundle.withheld:
+        session.output.note(f"{found.bundle.withheld:,} more memories match less well and were not considered")
+    for line in filter(None, (untrusted(found.bundle), degraded(found.bundle))):
+        session.output.note(line)
+    if found.bundle.is_from_clone:
+        session.output.note("this store was cloned and not accepted: see `memcli trust --status`")
+
+
+def _format(session: Session, name: str | None) -> str:
+    if name is not None and name not in _FORMATS:
+        raise UsageError(f"no format {name!r}", f"choose one of {', '.join(_FORMATS)}")
+    return name or ("json" if session.output.json else "markdown")
+
+
+def _query(options: ContextOptions) -> str:
+    """The query, from the argument or a pipe; empty if the session is to have it. Raises UsageError."""
+    given = options.query
+    if options.system == "-":
+        if given == "-":
+            raise UsageError("standard input cannot be both the query and the system prompt", "use a file for one")
+        given = given or ""
+    if given is None:
+        return read_text(None, "-").strip() if has_input() else ""
+    text = read_text(None, "-") if given == "-" else decode(os.fsencode(given), "the query")
+    if not text.strip() and options.query is not None:
+        raise UsageError(
+            "the query is empty", "say what the task is, or omit it to use the last message of the session"
+        )
+    return text
+
+
+def _session(workspace: Workspace, name: str | None) -> Conversation | None:
+    """The session that is named, or the current one if there is any. Raises NotFoundError, UsageError."""
+    from memcli.cli.conversation import VARIABLE, chosen_session
+
+    try:
+        return chosen_session(workspace, name, ACTIVE, PAUSED)
+    except NotFoundError:
+        if name or os.environ.get(VARIABLE):
+            raise
+        return None

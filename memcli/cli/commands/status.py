@@ -1,0 +1,146 @@
+"""`memcli status`"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from memcli.cli.declared import START, Http
+from memcli.cli.options import Options, flag
+from memcli.cli.verb import Session, verb
+from memcli.errors import MemcliError
+from memcli.model.roles import READER
+
+if TYPE_CHECKING:
+    from memcli.app.workspace import Workspace
+    from memcli.model.memory import Json
+
+
+class StatusOptions(Options):
+    """What `memcli status` takes."""
+
+    stats: bool = flag(help="Count the memories of the space by kind and tag instead, and show the size of its files.")
+    usage: bool = flag(help="With --stats: also show which memories are read most often, and which were never read.")
+
+
+@verb(
+    StatusOptions,
+    section=START,
+    line="Show what is stored, what waits for you and what is stale",
+    role=READER,
+    http=(
+        Http(
+            path="/api/usage",
+            summary="Count the memories of a space, and how often they are shown",
+            fields=("usage",),
+            fixed={"stats": True},
+        ),
+    ),
+)
+def command(session: Session, options: StatusOptions) -> None:
+    """Show what is stored, what waits for you, and what needs attention; each line ends with the command that helps.
+
+    Example: memcli status
+
+    Example: memcli status --stats --usage
+
+    >>> memory.status(stats=True)['objects']
+    3
+    """
+    workspace = session.open()
+    if options.stats or options.usage:
+        _stats(session, workspace, usage=options.usage)
+        return
+    data: dict[str, Json] = {
+        "store": _store(workspace), "memories": _memories(workspace), "inbox": _inbox(workspace),
+        "rules": _rules(workspace), "hooks": _hooks(workspace), "agents": _agents(workspace),
+    }  # fmt: skip
+    from memcli.render.status import status_lines
+
+    session.output.answer(data, "\n".join(status_lines(data, os.path.expanduser("~"))))
+
+
+def _store(workspace: Workspace) -> dict[str, Json]:
+    """Where the store is, whether it is trusted, and the files of it that differ from the last commit."""
+    from memcli.app.verify import tracked_spaces
+    from memcli.git.work_tree import uncommitted
+
+    root = workspace.root
+    try:
+        changed = uncommitted(root, [f"spaces/{name}.json" for name in tracked_spaces(workspace)])
+    except (MemcliError, OSError):  # there is no repository
+        changed = []
+    return {"root": root, "trusted": workspace.trust.is_accepted, "uncommitted": changed}
+
+
+def _memories(workspace: Workspace) -> dict[str, Json]:
+    from memcli.app.space import list_spaces
+
+    workspace.store.open(workspace.space).close()  # which fails where git has the space and the work tree lacks it
+    found = list_spaces(workspace)
+    return {
+        "spaces": {one.name: one.active for one in found},
+        "damaged": [one.name for one in found if one.problem],
+    }
+
+
+def _inbox(workspace: Workspace) -> int:
+    from memcli.app.inbox import waiting
+
+    return len(waiting(workspace))
+
+
+def _rules(workspace: Workspace) -> dict[str, Json]:
+    from memcli.app.rules import count_rules
+
+    enforced, stale = count_rules(workspace)
+    return {"enforced": enforced, "stale": stale}
+
+
+def _hooks(workspace: Workspace) -> dict[str, Json]:
+    """The git hooks of memcli that are installed, and when one last ran."""
+    from memcli.git.hook_script import NAMES
+    from memcli.git.hooks import find_hooks
+    from memcli.store.layout import Layout
+    from memcli.store.log import HookLog
+    from memcli.store.switch import is_off
+
+    try:
+        hooks = find_hooks(os.path.dirname(workspace.root))
+        names = [name for name in NAMES if hooks.status(name).state == "installed"]
+    except MemcliError:
+        names = []
+    last = HookLog(Layout(workspace.root), workspace.space).last().get("time")
+    return {"installed": names, "last": last, "off": is_off(workspace.root, os.environ)}
+
+
+def _agents(workspace: Workspace) -> list[str]:
+    from memcli.agents.check import installed
+    from memcli.agents.notes import Site
+    from memcli.agents.table import PROJECT
+    from memcli.store.layout import Layout
+
+    layout = Layout(workspace.root)
+    site = Site(PROJECT, os.path.dirname(layout.root), layout.private("agents.installed.json"), os.environ)
+    return [name for _, name in installed([site])]
+
+
+def _stats(session: Session, workspace: Workspace, *, usage: bool) -> None:
+    from memcli.app import space as app
+    from memcli.render.clean import clean_line
+    from memcli.store.layout import Layout
+
+    data = app.stats(workspace)
+    data["bytes"] |= {"cache": Layout(workspace.root).cache_size(workspace.space)}
+    lines: list[str] = []
+    if usage:
+        from memcli.app.readership import readership
+        from memcli.render.memory import usage_lines
+
+        read = readership(workspace)
+        lines += usage_lines(read)
+        data |= {"usage": read}
+    for name, value in data.items():
+        shown = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
+        lines.append(f"{name:<10}  {clean_line(shown)}".rstrip())
+    session.output.answer(data, "\n".join(lines))

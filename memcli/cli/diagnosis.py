@@ -1,0 +1,313 @@
+"""Checks of the installation, the model and the store, with a fix for each problem."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator, Mapping
+
+from memcli import __version__
+from memcli.cli.configured import problems
+from memcli.cli.verb import find_verb
+from memcli.errors import MemcliError
+from memcli.ports import Embedder
+from memcli.record import Record
+from memcli.retrieval.scale import own_spread, tells_apart
+from memcli.settings import TABLES
+from memcli.store.absent import absent, absent_above
+from memcli.store.atomic import make_folder, remove_file, write_file
+from memcli.store.layout import FOLDER, Layout, missing_lines
+from memcli.store.lock import locked
+from memcli.store.place import FOLDERS, Place, describe
+from memcli.store.private import can_write, stranded, work_tree_of
+from memcli.store.trust import FileTrust
+from memcli.wiring.embedders import ChosenEmbedder
+from memcli.wiring.roots import locate, read_config
+from memcli.wiring.workspace import chosen_store, open_workspace
+
+
+class Check(Record):
+    """The result of one check."""
+
+    name: str
+    ok: bool
+    found: str
+    fix: str = ""
+
+
+def run_checks(options: Mapping[str, str | None], environ: Mapping[str, str]) -> list[Check]:
+    """All checks in order; the store is checked only if there is one."""
+    store = list(_store(options, environ))  # first: opening a store sets aside what the checks are to report
+    return [_python(), _sqlite(), _git(), _model(), _embedding(options, environ), *store]
+
+
+def _python() -> Check:
+    found = f"memcli {__version__}, Python {platform.python_version()}"
+    return Check("python", sys.version_info >= (3, 11), found, "memcli needs Python 3.11")
+
+
+def _sqlite() -> Check:
+    try:
+        sqlite3.connect(":memory:").execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
+    except sqlite3.Error as error:
+        found = f"SQLite {sqlite3.sqlite_version}: {error}"
+        return Check("sqlite", False, found, "use a Python whose SQLite includes FTS5")
+    return Check("sqlite", True, f"SQLite {sqlite3.sqlite_version} with FTS5")
+
+
+def _git() -> Check:
+    path = shutil.which("git")
+    return Check("git", path is not None, path or "not on PATH", "install git; `ingest --git` needs it")
+
+
+def _model() -> Check:
+    from memcli.embed.onnx import MODEL_DIGEST, verify
+
+    problems = verify()
+    found = "; ".join(problems) or f"minilm {MODEL_DIGEST[:12]}, digest verified"
+    return Check("model", not problems, found, "reinstall memcli")
+
+
+def _embedding(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Check:
+    """Checks the embedder in use by a text, and by pairs of texts if its cosines are on a scale of their own."""
+    name, load = _chosen_embedder(options, environ)
+    try:
+        embedder = load()
+        if embedder is None:
+            return Check("embedding", True, f"{name}: search goes by words only")
+        (vector,) = embedder.embed(["memory"])
+        spread = () if embedder.is_calibrated else own_spread(embedder)
+    except MemcliError as error:
+        return Check("embedding", False, f"{name}: {error.message}", error.hint)
+    found = f"{name}: {len(vector)} dimensions"
+    if not any(vector):
+        return Check("embedding", False, found, "set MEMCLI_EMBEDDER=off to search by words only")
+    if not spread:
+        return Check("embedding", True, found)
+    told = f"{found}; cosines of related texts {spread[-1]:.2f}, of unrelated ones {spread[0]:.2f}"
+    return Check("embedding", tells_apart(spread), told, "it is of no use for search: check its pooling and prompts")
+
+
+def _chosen_embedder(
+    options: Mapping[str, str | None], environ: Mapping[str, str]
+) -> tuple[str, Callable[[], Embedder | None]]:
+    try:
+        workspace = open_workspace(options, environ)
+    except MemcliError:  # there is no store, or the other checks tell what is wrong with it
+        chosen = ChosenEmbedder(options.get("embedder") or environ.get("MEMCLI_EMBEDDER"))
+        return chosen.name, chosen.load
+    return workspace.embedder, workspace.load_embedder
+
+
+def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:
+    try:
+        root = locate(options, environ)
+    except MemcliError as error:
+        yield Check("store", False, error.message, error.hint)
+        return
+    absent = absent_above(os.getcwd(), os.path.expanduser("~")) if root is None else None
+    if absent:
+        yield Check("store", False, absent.message, absent.hint)
+        return
+    if root is None:
+        yield Check("store", True, "none found (`memcli init` creates one)")
+        return
+    yield _writable(root)
+    yield _ignored(root)
+    yield _place(root)
+    yield _config(root)
+    yield _private(root)
+    yield from _stranded(root)
+    yield from _merge_driver(root)
+    yield from _hooks(root)
+    yield _agents(root, environ)
+    yield _trust(root)
+    yield _language_model(options, environ)
+    yield _ledger(root)
+    yield from _server(options, environ)
+    yield from _spaces(options, environ)
+
+
+def _writable(root: str) -> Check:
+    """Writes a test file: permissions alone do not reveal a full disk or a folder that is a file."""
+    layout = Layout(root)
+    probe = layout.local("doctor")
+    try:
+        make_folder(os.path.dirname(probe))
+        write_file(probe, b"doctor", 0o600)
+        remove_file(probe)
+        with locked(layout.lock("doctor"), "the store", wait=0):
+            return Check("store", True, root)
+    except MemcliError as error:
+        return Check("store", False, error.message, error.hint)
+
+
+def _ignored(root: str) -> Check:
+    """Checks that git ignores the files of this machine; .gitignore may have come with a clone."""
+    try:
+        missing = missing_lines(Layout(root))
+    except MemcliError as error:
+        return Check("gitignore", False, error.message, error.hint)
+    told = f"lacks {', '.join(missing)}" if missing else "ignores the files of this machine"
+    return Check("gitignore", not missing, f"{FOLDER}/.gitignore {told}", "run `memcli init`")
+
+
+def _place(root: str) -> Check:
+    """Checks that git does not track files of this machine. Files that it checks out there are quarantined."""
+    try:
+        aside = Place(Layout(root)).claim()
+        tracked = Place(Layout(root)).tracked()
+    except MemcliError as error:
+        return Check("machine", False, error.message, error.hint)
+    told = [describe(aside)] if aside else []
+    if tracked:
+        told.append(f"git tracks {len(tracked)} files that memcli does not use, such as {tracked[0].path}")
+    fix = f"`git rm -r --cached --ignore-unmatch {' '.join(f'{FOLDER}/{name}' for name in FOLDERS)}`"
+    return Check("machine", not tracked, "; ".join(told) or "local/ and cache/ were created on this machine", fix)
+
+
+def _private(root: str) -> Check:
+    """Says where the private state is and what it takes, and whether it can be written."""
+    folder = Layout(root).private_folder
+    try:
+        size = sum(os.lstat(os.path.join(place, file)).st_size for place, _, files in os.walk(folder) for file in files)
+    except OSError as error:
+        return Check("private state", False, f"cannot read {folder}: {error.strerror}", "check its permissions")
+    told = f"{folder} ({-(-size // 1024):,} KB)"
+    if can_write(folder):
+        return Check("private state", True, told)
+    if not can_write(Layout(root).local("")):
+        return Check(
+            "private state", False, f"{told} cannot be written", "make it writable; until then nothing is stored"
+        )
+    fix = "run a memcli command where it can be written; until then changes wait in .memory/local"
+    return Check("private state", False, f"{told} cannot be written", fix)
+
+
+def _stranded(root: str) -> Iterator[Check]:
+    """Names the private state of stores that are gone, as after a store was moved."""
+    for folder, place in stranded(work_tree_of(root) or os.path.dirname(root)).items():
+        command = next(iter(absent(place).values()), "")
+        fix = (
+            "if the store was moved: move it back, run `memcli export --private --out FILE` there, move it again and run "
+            f"`memcli import FILE`; if it was deleted: {f'`{command}` brings it back, or ' if command else ''}delete it"
+        )
+        yield Check("private state", False, f"{folder} belongs to no store: there is no {place}", fix)
+
+
+def _config(root: str) -> Check:
+    try:
+        found = read_config(Layout(root))
+    except MemcliError as error:
+        return Check("config", False, error.message, error.hint)
+    wrong = [*found.problems, *problems(found, {name: find_verb(name).options for name in TABLES})]
+    told = [f"{name}={value}" for name, value in sorted(found.values.items())]
+    told += [f"{name}.{key}={value}" for name, table in found.tables.items() for key, value in table.items()]
+    return Check("config", not wrong, ", ".join([*told, *wrong]) or "none", "correct the file")
+
+
+def _merge_driver(root: str) -> Iterator[Check]:
+    """Checks the merge driver if the store is in a repository; clones do not copy git configuration."""
+    from memcli.git.driver import problem
+    from memcli.git.revisions import open_history
+
+    try:
+        history = open_history(Layout(root).spaces)
+        found = problem(history.repository, history.path("main.json"))
+    except MemcliError:
+        return
+    if found is None:
+        yield Check("merge driver", True, "not configured (`memcli init --git` installs it)")
+    else:
+        yield Check("merge driver", not found, found or "git merges memories with memcli", "run `memcli init --git`")
+
+
+def _hooks(root: str) -> Iterator[Check]:
+    """Checks that installed hooks belong to this memcli, if the store is in a repository."""
+    from memcli.git.hook_script import NAMES
+    from memcli.git.hooks import find_hooks
+
+    try:
+        hooks = find_hooks(os.path.dirname(root))
+        states = [(name, hooks.status(name).state) for name in NAMES]
+    except MemcliError:
+        return
+    told = [f"{name} {state}" for name, state in states if state in ("installed", "outdated", "edited")]
+    ok = not any(state in ("outdated", "edited") for _, state in states)
+    found = ", ".join(told) or "none (`memcli hook install` installs them)"
+    yield Check("hooks", ok, found, "run `memcli hook install`")
+
+
+def _agents(root: str, environ: Mapping[str, str]) -> Check:
+    """Checks the agents that are installed in the project. What waits for its user, or a switched-off memory, is no
+    failure."""
+    from memcli.agents.check import check, installed
+    from memcli.agents.notes import Site
+    from memcli.agents.table import PROJECT
+    from memcli.store.switch import is_off
+
+    site = Site(PROJECT, os.path.dirname(root), Layout(root).private("agents.installed.json"), environ)
+    rows = [row for _, name in installed([site]) for row in check(site, name)]
+    bad = dict.fromkeys(row.agent for row in rows if not (row.is_fine or row.waits))
+    waiting = {row.agent: f"{row.agent} ({row.state}: see `memcli agent check`)" for row in rows if row.waits}
+    names = bad or dict.fromkeys(waiting.get(row.agent, row.agent) for row in rows)
+    off = "; memory is off (`memcli on`)" if is_off(root, environ) else ""
+    found = ", ".join(names) or "none connected (`memcli agent install` connects one)"
+    return Check("agents", not bad, f"{found}{off}", "run `memcli agent check`")
+
+
+def _trust(root: str) -> Check:
+    """Reports trust without failing: an unaccepted clone works, with restrictions."""
+    if FileTrust(Layout(root)).is_accepted:
+        return Check("trust", True, "created or accepted here")
+    return Check("trust", True, "cloned and not yet accepted (`memcli trust --status`)")
+
+
+def _language_model(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Check:
+    """Checks what the configured model needs, without asking it."""
+    from memcli.wiring.models import health
+
+    try:
+        ok, found, fix = health(open_workspace(options, environ), environ)
+    except MemcliError as error:
+        ok, found, fix = False, error.message, error.hint
+    return Check("provider", ok, found, fix)
+
+
+def _ledger(root: str) -> Check:
+    """Checks the ledger of today: with damaged lines in it, a quota lets no call pass."""
+    from memcli.clock import system_clock
+    from memcli.store.ledger import Ledger
+
+    try:
+        day = Ledger(Layout(root)).read(system_clock()[:10])
+    except MemcliError as error:
+        return Check("ledger", False, error.message, error.hint)
+    told = f", {day.damaged} damaged lines" if day.damaged else ""
+    fix = f"remove them from {Layout(root).private('ledger')}"
+    return Check("ledger", not day.damaged, f"{len(day.charges)} calls of language models today{told}", fix)
+
+
+def _server(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:
+    """Checks the server that has the store, if one does."""
+    from memcli.wiring.shared import examine
+
+    try:
+        yield from (Check(*one) for one in examine(chosen_store(options, environ), environ))
+    except MemcliError as error:
+        yield Check("server", False, error.message, error.hint)
+
+
+def _spaces(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:
+    from memcli.app.space import list_spaces
+
+    try:
+        workspace = open_workspace(options, environ)
+        for space in list_spaces(workspace):
+            found = space.problem or f"{space.objects} memories"
+            yield Check(f"space {space.name}", not space.problem, found, "run `memcli check store --repair`")
+    except MemcliError as error:
+        yield Check("spaces", False, error.message, error.hint)

@@ -1,0 +1,20 @@
+"""Switching memory on and off in a clone."""
+
+from __future__ import annotations
+
+import os
+
+from memcli.cli.verb import Session
+
+
+def switch_memory(session: Session, *, on: bool) -> None:
+    """Switches the memory of this clone on or off, and says so."""
+    from memcli.store.switch import is_off_by_variable, switch
+
+    workspace = session.open(tells_off=False)
+    changed = switch(workspace.root, on=on)
+    state = "on" if on else "off"
+    text = f"memory is {'' if changed else 'already '}{state} in this clone"
+    session.output.confirm({"state": state, "changed": changed}, text)
+    if on and is_off_by_variable(os.environ):
+        session.output.note("MEMCLI_OFF is set: memory stays off in this shell until you unset it")

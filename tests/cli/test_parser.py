@@ -1,0 +1,236 @@
+"""The way past Typer: what both parsers understand means the same, and what is not plain is left to Typer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memcli.cli import parser
+from memcli.cli.main import make_command
+from memcli.cli.options import REQUIRED, CommonOptions, Field, Options
+from memcli.cli.verb import Session, Verb, all_verbs
+from memcli.errors import UsageError
+from memcli.wiring.roots import global_root
+from tests.conftest import Run, open_at, rewrite
+
+PLAIN = [
+    ["recall", "postgresql"],
+    ["recall", "postgresql", "--json"],
+    ["recall", "--json", "postgresql", "--limit", "1", "--explain"],
+    ["recall", "-l", "1", "postgresql", "--format=md"],
+    ["recall", "--kind", "decision", "-k", "fact", "--json"],
+    ["recall", "postgresql", "--include-raw", "--raw-limit", "1", "--json"],
+    ["recall", "postgresql", "--budget", "200"],
+    ["recall", "postgresql", "--weights", "semantic=.5,keyword=.5", "--recency-bias", "0.2", "--json"],
+    ["recall", "postgresql", "--since", "2020-01-01", "--until", "2030-01-01", "--at", "2026-02-01", "--json"],
+    ["recall", "postgresql", "--min-score", "0.9", "--fail-empty", "--json"],
+    ["recall", "postgresql", "-s", "other", "-q"],
+    ["recall", "postgresql", "--all-spaces", "--no-global", "--json"],
+    ["recall", "postgresql", "--rev", "HEAD"],
+    ["recall", "--from-diff", "-", "--json"],
+    ["recall", "--from-diff", "gone"],
+    ["recall", "--changed=HEAD", "--format", "md"],
+    ["recall", "x", "--from-diff", "-"],
+    ["recall", "x", "--format", "yaml"],
+    ["recall", "x", "--limit", "0"],
+    ["recall"],
+    ["remember", "We chose PostgreSQL.", "--path", "db/choice", "--json"],
+    [
+        "remember",
+        "New text.",
+        "--tag",
+        "a",
+        "-t",
+        "b",
+        "--pin",
+        "--importance",
+        "0.5",
+        "--set",
+        "enforce=true",
+        "--json",
+    ],
+    ["remember", "x", "--importance", "7"],
+    ["remember", "x", "--id", "a b"],
+    ["remember", ""],
+    ["get", "db/engine", "db/port", "--json"],
+    ["get", "gone"],
+    ["list", "--limit", "1"],
+    ["list", "db", "-k", "decision", "--json", "-a"],
+    ["list", "--tree", "--depth", "1"],
+    ["list", "--tree", "db", "--json"],
+    ["list", "--tree", "--depth", "0"],
+    ["hook", "run", "post-commit", "--"],
+    ["hook", "run", "-q", "prepare-commit-msg", "--", "gone", "template"],
+    ["hook", "run", "no-such-hook", "--"],
+    ["session", "start", "--title", "x" * 501],
+    ["session", "add", "Hello", "--role", "user"],
+    ["session", "add", "ses_gone", "Hello"],
+    ["session", "show", "--from", "2", "--json"],
+    ["session", "list", "-l", "0"],
+    ["session", "delete", "ses_gone", "--yes"],
+]
+
+
+@pytest.mark.parametrize("arguments", PLAIN, ids=" ".join)
+def test_both_ways_are_one(run: Run, arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    run("remember", "We chose PostgreSQL because of JSONB.", "--path", "db/engine", "--kind", "decision")
+    run("remember", "PostgreSQL listens on 5432.", "--path", "db/port")
+    run("space", "create", "other")
+    through_typer = run(*arguments)
+    if arguments[0] == "remember" and through_typer.code == 0:
+        run("space", "policy", "main", "--set", "allow_delete=true")
+        run("forget", json.loads(through_typer.out)["id"], "--purge", "--now", "--yes")
+    run("list")  # so that nothing read so far is left on standard input
+    code = parser.run(arguments)
+    captured = capfd.readouterr()
+    assert (code, captured.out, captured.err) == (through_typer.code, through_typer.out, through_typer.err)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["recall", "--help"], ["recall", "x", "-h"], ["recall", "x", "--lmit", "3"], ["recall", "x", "y"],
+        ["recall", "x", "--limit", "three"], ["recall", "x", "--limit"], ["recall", "x", "--json=1"],
+        ["recall", "x", "--", "-y"], ["recall", "x", "-qs", "main"], ["recall", "x", "--limit", "1", "--limit", "2"],
+        ["recall", "x", "--include_raw"], ["recall", "--topic", "x"], ["recall", "x", "--since", "-3"],
+        ["hook"], ["hook", "--help"], ["hook", "gone"], ["hook", "run"], ["hook", "run", "--"],
+        ["hook", "run", "--help", "--"], ["hook", "run", "--arguments", "x", "post-commit", "--"],
+        ["list", "--tree", "--help"], ["tree", "a", "b"], ["list", "--limit", "x"], ["list", "--limit", "-1"], ["get"], ["get", "--raw"],
+        ["remember", "--text", "x"], ["remember", "x", "--commit", "--pin"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_what_is_not_plain_is_left_to_typer(arguments: list[str]) -> None:
+    assert parser.run(arguments) is None
+
+
+HOT = {verb.name: verb for verb in all_verbs()}
+
+NEEDED = {
+    name: ["x"] * sum(field.default is REQUIRED for field in verb.options.FIELDS.values()) for name, verb in HOT.items()
+}
+
+
+def _words(field: Field) -> list[list[str]]:
+    """Command lines that give the field each value that is worth a try."""
+    plain = {str: ["x", "", "a b", "ä", "-", "a=b"], int: ["1", "3"], float: ["0.5", "1"]}
+    if field.type is bool:
+        return [[name] for flag in field.flags for name in flag.split("/")]
+    if field.is_argument:
+        return [[value] for value in plain[field.type]] + [["--", "-x"]]
+    given = [[flag, value] for flag in field.flags for value in plain[field.type]]
+    given += [
+        [f"{flag}={value}"] for flag in field.flags if flag.startswith("--") for value in (*plain[field.type], "-1")
+    ]
+    return given + ([[field.flags[0], "x", field.flags[-1], "y"]] if field.many else [])
+
+
+class Recorder:
+    """A verb whose function notes what it is called with, and the Typer command of that verb."""
+
+    def __init__(self, verb: Verb) -> None:
+        self._seen: list[object] = []
+        self.verb = Verb(self._record, verb.name, verb.options)
+        self.command = make_command(self.verb)
+
+    def _record(self, session: Session, options: Options | None = None) -> None:
+        shared = {**session.options, "json": session.output.json, "quiet": session.output.quiet}
+        self._seen.append((shared, vars(options) if options else {}))
+
+    def recorded(self, run: Callable[[], object]) -> object:
+        """What the function is called with by `run`, or the error that keeps it from being called."""
+        self._seen.clear()
+        try:
+            run()
+        except UsageError as error:
+            return error.message
+        (seen,) = self._seen
+        return seen
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [(name, f) for name, verb in HOT.items() for f in (*verb.options.FIELDS.values(), *CommonOptions.FIELDS.values())],
+    ids=lambda given: given if isinstance(given, str) else given.name,
+)
+def test_every_option_is_read_alike(name: str, field: Field) -> None:
+    """Each option, in each way to write it, before and after what else is needed."""
+    verb = HOT[name]
+    recorder = Recorder(verb)
+    needed = NEEDED[name] if field.default is not REQUIRED else NEEDED[name][1:]
+    lines = [line for words in _words(field) for line in ([*needed, *words], [*words, *needed])]
+    for line in lines:
+        values = parser.parse(line, {**verb.options.FIELDS, **CommonOptions.FIELDS}, verb.negations)
+        if values is None:
+            assert "-x" in line or field.is_argument, line
+            continue
+        common = CommonOptions(**{key: values.pop(key) for key in CommonOptions.FIELDS if key in values})
+        past = recorder.recorded(lambda c=common, v=values: recorder.verb.run(c, v))  # type: ignore[misc]
+        through = recorder.recorded(lambda given=line: recorder.command.main(given, standalone_mode=False))  # type: ignore[misc]
+        assert past == through, line
+
+
+def test_the_user_wide_store(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+    import sys
+
+    import platformdirs
+
+    assert global_root(os.environ).startswith(os.environ["HOME"])
+    if sys.platform == "linux":
+        monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+        assert global_root(os.environ) == os.path.join(platformdirs.user_data_dir("memcli"), ".memory")
+    monkeypatch.setenv("MEMCLI_GLOBAL", str(tmp_path / "mine"))
+    run("remember", "We chose PostgreSQL.", "--path", "db/choice")
+    assert run("remember", "I prefer PostgreSQL to MySQL.", "--scope", "global", "--path", "taste").code == 0
+    assert (tmp_path / "mine" / ".memory" / "spaces" / "main.json").is_file()
+    found = json.loads(run("recall", "postgresql", "--json").out)["sections"]
+    assert {(s["path"], s.get("space")) for s in found} == {("db/choice", None), ("taste", "global/main")}
+    alone = json.loads(run("recall", "postgresql", "--json", "--no-global").out)["sections"]
+    assert [s["path"] for s in alone] == ["db/choice"]
+
+
+def test_all_spaces(run: Run) -> None:
+    run("remember", "We chose PostgreSQL.", "--path", "a", "--space", "one")
+    run("remember", "PostgreSQL is on port 5432.", "--path", "b", "--space", "two")
+    bundle = json.loads(run("recall", "postgresql", "--all-spaces", "--json").out)
+    assert (bundle["space"], {s["space"] for s in bundle["sections"]}) == ("*", {"one", "two"})
+
+
+def test_a_deadline_that_passes_is_said(tmp_path: Path) -> None:
+    from memcli.app.recall import recall as answer
+    from memcli.model.recall import Query
+    from tests.conftest import NOW, memory
+
+    workspace = open_at(tmp_path, MEMCLI_EMBEDDER="onnx")
+    rewrite(workspace.store, lambda space: space.put([memory("a", raw="We chose PostgreSQL.")], NOW))
+    (late,) = answer(workspace, [Query(topic="postgresql", now=NOW, deadline=0.0)])
+    assert (late.degraded, [s.memory.id for s in late.sections]) == (True, ["mem_a"])
+    (whole,) = answer(workspace, [Query(topic="postgresql", now=NOW)])
+    assert not whole.degraded
+
+
+def test_no_model_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("remember", "We chose PostgreSQL.", "--path", "a")
+    assert "degraded" not in json.loads(run("recall", "postgresql", "--json").out)
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "off")
+    assert json.loads(run("recall", "postgresql", "--json").out)["degraded"] is True
+
+
+def test_a_process_that_missed_its_deadline_ends_well(tmp_path: Path) -> None:
+    import os
+    import subprocess
+    import sys
+
+    from tests.conftest import NOW, ROOT, memory
+
+    rewrite(open_at(tmp_path).store, lambda space: space.put([memory("a", raw="We chose PostgreSQL.")], NOW))
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "MEMCLI_EMBEDDER": "onnx"}
+    command = [sys.executable, "-P", "-m", "memcli", "recall", "postgresql", "--deadline", "1", "--json"]
+    for _ in range(3):
+        done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert json.loads(done.stdout)["degraded"] is True

@@ -1,0 +1,56 @@
+"""What every verb allows to whom, as one table that is compared with a golden: no change of it goes unseen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memcli.cli.endpoints import DeclaredRules
+from memcli.cli.options import ASSIGNMENT, JSON, LINK, MEMORY, TEXT, TIME
+from memcli.cli.verb import Verb, all_verbs
+
+GOLDEN = Path(__file__).parent / "golden" / "rules.txt"
+RULES = DeclaredRules()
+
+
+def lines() -> Iterator[str]:
+    """A line for each verb: its role, what other options need, what it reaches; then its endpoints and tools."""
+    for verb in sorted(all_verbs(), key=lambda one: one.name):
+        about = verb.about
+        escalates = "".join(f", {option}: {role}" for option, role in sorted(about.escalates.items()))
+        yield f"{verb.name}: {about.role or 'not served'}{escalates}; {about.reach}"
+        for http in about.http:
+            fixed = f" fixed {dict(http.fixed)}" if http.fixed else ""
+            yield f"  {http.method}{'|POST' if http.posted else ''} {http.path}: {verb.role_for(http.fixed)}{fixed} {' '.join(http.fields)}"
+        for tool in about.tools:
+            yield f"  tool {tool.name}: {'reads' if tool.reads_only else 'writes'} {' '.join(tool.fields)}"
+
+
+def test_the_rules_are_those_of_the_golden(update_golden: bool) -> None:
+    text = "".join(f"{line.rstrip()}\n" for line in lines())
+    if update_golden:
+        GOLDEN.parent.mkdir(exist_ok=True)
+        GOLDEN.write_text(text)
+    assert text == GOLDEN.read_text()
+
+
+def test_every_endpoint_and_tool_is_of_a_served_verb_and_gives_options_that_it_has() -> None:
+    for verb in all_verbs():
+        for one in (*verb.about.http, *verb.about.tools):
+            assert verb.about.role, verb.name
+            assert {*one.fields, *one.renamed, *one.defaults} <= verb.options.FIELDS.keys(), verb.name
+        for option in verb.about.escalates:
+            assert option.partition("=")[0] in verb.options.FIELDS
+
+
+@pytest.mark.parametrize("verb", [verb for verb in all_verbs() if verb.about.role], ids=lambda verb: verb.name)
+def test_every_option_that_may_name_a_memory_is_checked(verb: Verb) -> None:
+    """Of a served verb; by its kind, so that a new option cannot be forgotten."""
+    named = [name for name, field in verb.options.FIELDS.items() if field.kind in (MEMORY, LINK, ASSIGNMENT, JSON)]
+    given = dict.fromkeys(named, "relates_to:shop:mem_a")
+    assert len(list(RULES.references(verb.name, given))) == len(named)
+    free = {name for name, field in verb.options.FIELDS.items() if field.kind in (TEXT, TIME)}
+    assert not list(RULES.references(verb.name, dict.fromkeys(free, "shop:mem_a")))
+    assert not free & {"ref", "refs", "start", "end", "supersedes", "links", "object", "insert"} - {"refs"}
