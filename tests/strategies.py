@@ -27,15 +27,20 @@ links = st.fixed_dictionaries({"to": words, "relation": st.sampled_from(RELATION
 @st.composite
 def memories(draw: st.DrawFn) -> Memory:
     """Any memory that can be stored."""
+    raw = draw(texts)
+    micro = draw(st.just(raw) | texts)
+    short = draw(st.just(micro) | texts)
     return Memory(
         id=f"mem_{draw(ids)}",
         path=draw(paths),
         kind=draw(st.sampled_from(KINDS) | words),
-        raw=draw(texts),
-        summary_micro=draw(texts),
+        raw=raw,
+        summary_micro=micro,
+        summary_short=short,
+        summary_long=draw(st.sampled_from([raw, micro, short]) | texts),
         tags=tuple(draw(st.lists(words, max_size=3))),
         metadata=draw(st.dictionaries(words, json_values, max_size=2))
-        | draw(st.fixed_dictionaries({}, optional={"hash": words})),
+        | draw(st.fixed_dictionaries({}, optional={"hash": words, "space": st.just("main") | words})),
         relevance=draw(st.sampled_from(RELEVANCES)),
         pinned=draw(st.booleans()),
         created_at=draw(times),

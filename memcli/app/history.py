@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
+from memcli.app.lookup import placed
 from memcli.app.opening import load
 from memcli.app.redact import Redactor
 from memcli.app.workspace import Workspace, load_space
@@ -13,7 +14,7 @@ from memcli.clock import normalize_time
 from memcli.codec.audit import Verification, entries, verify
 from memcli.codec.canonical import encode
 from memcli.codec.memory import memory_to_json
-from memcli.codec.space import decode_memory, find_memory, policy_to_json
+from memcli.codec.space import find_memory, policy_to_json
 from memcli.digests import blake2b
 from memcli.errors import CorruptError
 from memcli.model.changes import STATUSES, Blame, Commit, FieldChange, MemoryChange, SpaceChange
@@ -136,7 +137,7 @@ def _differing(before: Store, after: Store, name: str) -> tuple[Space, Space]:
 def _without(snapshot: Snapshot, digests: Collection[bytes]) -> Space:
     changed = [data for data, _ in snapshot.records() if _digest(data) not in digests]
     try:
-        return replace(snapshot.header(), objects=tuple(decode_memory(data, snapshot.space) for data in changed))
+        return replace(snapshot.header(), objects=tuple(map(snapshot.decode, changed)))
     except CorruptError:
         return snapshot.load()  # says exactly where the file is damaged
 
@@ -166,6 +167,8 @@ def _renamed(gone: Sequence[Space], new: Sequence[Space]) -> dict[str, str]:
 def _compare(name: str, was: str, before: Space | None, after: Space | None) -> SpaceChange:
     status = "added" if before is None else "removed" if after is None else "renamed" if was != name else "changed"
     old, new = before or Space(was), after or Space(name)
+    if status == "renamed":  # a memory that names its own space is the same under the new name
+        old = replace(old, objects=tuple(placed(m, name) if m.metadata.get("space") == was else m for m in old.objects))
     fields = compare(_header(old), _header(new)) if status in ("changed", "renamed") else ()
     return SpaceChange(name, status, was, fields, tuple(_memories(old, new)))
 

@@ -34,7 +34,7 @@ from memcli.codec.canonical import decode, encode
 from memcli.codec.private_state import decode_private_state, encode_private_state
 from memcli.codec.run import decode_run, encode_run
 from memcli.codec.session import decode_entry, decode_header, encode_header
-from memcli.codec.space import encode_space, memory_digest
+from memcli.codec.space import encode_full, memory_digest
 from memcli.errors import ConflictError, CorruptError, NotFoundError, RefusedError, UsageError, reporting_done
 from memcli.model.conversation import ENDED, Message, Session
 from memcli.model.memory import Json
@@ -113,11 +113,11 @@ def _export_spaces(workspace: Workspace, *, redact: bool) -> dict[str, str]:
 
     for name in workspace.store.spaces():
         if workspace.keeps_here(name) and workspace.load_policy(name).is_private:
-            parts[f"spaces/{name}"] = encode_space(clean(load_space(workspace.store, name))).decode()
+            parts[f"spaces/{name}"] = encode_full(clean(load_space(workspace.store, name))).decode()
     for name in workspace.inbox.spaces():
         space = load_space(workspace.inbox, name)
         proposals = replace(space, objects=tuple(memory for memory in space.objects if not is_plan(memory)))
-        parts[f"inbox/{name}"] = encode_space(clean(proposals)).decode()
+        parts[f"inbox/{name}"] = encode_full(clean(proposals)).decode()
     for run in workspace.trash.runs():
         if workspace.keeps_here(run.space.name):
             _, data = encode_run(run.removed_at, run.command, clean(run.space), run.severed, run.replaced)

@@ -11,7 +11,7 @@ from memcli.codec.audit import act_key, bare, entries, verify
 from memcli.codec.canonical import encode_line
 from memcli.codec.memory import AT_ITS_SOURCE, check_memories
 from memcli.codec.run import encode_run
-from memcli.codec.space import check_writable, encode_memory, encode_space, header_to_json
+from memcli.codec.space import check_writable, encode_full, encode_memory, header_to_json
 from memcli.digests import sha256
 from memcli.errors import CorruptError, NotFoundError, RefusedError, StoreError, from_elsewhere
 from memcli.model.memory import Json
@@ -125,7 +125,7 @@ def copy_space(
     stored = load_space(target.store, name)
     removed = sum(len(change.drop) for change in changes)
     digest = _verified(stored, after)
-    if encode_space(stored) == encode_space(space):
+    if encode_full(stored) == encode_full(space):
         settled(stored)
     return Copied(name, digest, len(stored.objects), total, removed, len(runs), len(said))
 
@@ -240,8 +240,8 @@ def _encoded(space: Space) -> dict[str, bytes]:
 
 def _verified(stored: Space, wanted: Space) -> str:
     """The digest of what is stored. Raises StoreError where it is not what was to be."""
-    data = encode_space(stored)
-    if data != encode_space(wanted):
+    data = encode_full(stored)
+    if data != encode_full(wanted):
         raise StoreError(
             f"space {wanted.name!r} in the target is not what was copied: somebody wrote to it",
             "run the command again; if that does not help, check both stores with `memcli check store`",

@@ -15,7 +15,7 @@ from memcli.app.workspace import Workspace, load_space
 from memcli.codec.creations import without_creations
 from memcli.codec.memory import AT_ITS_SOURCE
 from memcli.codec.merge import Conflict, Merged, merge
-from memcli.codec.space import encode_memory, encode_space, new_space
+from memcli.codec.space import encode_full, encode_memory, new_space
 from memcli.digests import sha256
 from memcli.errors import CorruptError, LockedError, NotFoundError, RefusedError, StoreError, from_elsewhere
 from memcli.model.lineage import SyncPoint
@@ -68,7 +68,7 @@ def sync(
     work = _Sync(local, remote, name, base, accept_deletions, as_new, shown)
     for _ in range(_ROUNDS):
         if (after := work.round()) is not None:
-            digest = sha256(encode_space(after)).hexdigest()
+            digest = sha256(encode_full(after)).hexdigest()
             return Synced(name, digest, work.received, work.sent, tuple(work.conflicts), work.moved)
     raise LockedError(f"space {name!r} is being written by others", "run the command again")
 
@@ -125,7 +125,7 @@ class _Sync:
         after, changed = _receive(self._local, ours, merged.space)
         self.received += changed
         self._base.save(now.point(merged.space, count))
-        return after if encode_space(after) == encode_space(merged.space) else None
+        return after if encode_full(after) == encode_full(merged.space) else None
 
     def _load_theirs(self) -> Space:
         with from_elsewhere(AT_ITS_SOURCE, self._shown):

@@ -15,7 +15,7 @@ from typing import Any
 from memcli.codec.canonical import decode, encode
 from memcli.codec.items import check_names_once
 from memcli.codec.memory import AT_ITS_SOURCE, check_memories
-from memcli.codec.space import check_writable, encode_space, space_from_json
+from memcli.codec.space import check_writable, encode_full, space_from_json
 from memcli.errors import CorruptError, UsageError, from_elsewhere
 from memcli.model.memory import Json
 from memcli.model.names import check_space
@@ -75,7 +75,7 @@ def seal(
     """
     check_size(space.name, len(space.objects))
     open_ = Export(space, part or {})
-    sealed = replace(open_, hash=_digest(open_.head(), encode_space(space)))
+    sealed = replace(open_, hash=_digest(open_.head(), encode_full(space)))
     return replace(sealed, signature=sign(sealed.hash.encode())) if sign else sealed
 
 
@@ -143,7 +143,7 @@ def _fit_space(tree: Json, where: str, *, with_hashes: bool = True) -> Space:
 def encode_bundle(export: Export) -> bytes:
     """The export as one canonical JSON document."""
     frame = encode({**export.head(), "content": {}})
-    content = encode_space(export.space).rstrip(b"\n").replace(b"\n", b"\n  ")
+    content = encode_full(export.space).rstrip(b"\n").replace(b"\n", b"\n  ")
     return frame.replace(_PLACE, b'\n  "content": ' + content, 1) + b"\n"
 
 

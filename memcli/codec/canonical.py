@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from json import JSONDecodeError, JSONDecoder, JSONEncoder
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any
 
 from memcli.errors import CorruptError, UsageError
@@ -29,33 +30,81 @@ _DIGITS = 15
 _OTHER: Any = object()
 
 
+class _Line:
+    """See `written`."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+
 def encode(value: Json) -> bytes:
     """`value` as canonical JSON, without the last newline. Raises UsageError for what JSON cannot hold."""
-    if _is_simple(value):
-        return _INDENTED.encode(value).encode()
-    import orjson
-
-    return _dumps(value, orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2)
+    orjson = _orjson_for(value)
+    if orjson is None:
+        return _indented(value, "\n").encode()
+    try:
+        data: bytes = orjson.dumps(value, _fragment, orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2)
+    except orjson.JSONEncodeError as error:
+        raise _not_json(error) from None
+    return data
 
 
 def encode_line(value: Json) -> bytes:
     """`value` on one line with sorted keys, without a newline: for JSON Lines. Raises UsageError as `encode` does."""
-    if _is_simple(value):
+    orjson = _orjson_for(value)
+    if orjson is None:
         return _ON_ONE_LINE.encode(value).encode()
-    import orjson
-
-    return _dumps(value, orjson.OPT_SORT_KEYS)
-
-
-def _dumps(value: Json, option: int) -> bytes:
-    import orjson
-
     try:
-        return orjson.dumps(value, option=option)
+        data: bytes = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except orjson.JSONEncodeError as error:
-        raise UsageError(
-            f"cannot be stored as JSON: {error}", "use whole numbers below 2^63 and valid Unicode"
-        ) from None
+        raise _not_json(error) from None
+    return data
+
+
+def _orjson_for(value: Json) -> Any:
+    """The module orjson, which writes `value`; None where the standard library does."""
+    loaded = sys.modules.get("orjson")
+    if loaded is None and not _is_simple(value):
+        import orjson
+
+        return orjson
+    return loaded
+
+
+def _not_json(error: Exception) -> UsageError:
+    return UsageError(f"cannot be stored as JSON: {error}", "use whole numbers below 2^63 and valid Unicode")
+
+
+def written(line: bytes) -> Json:
+    """A value within another one that `encode` writes as it stands here, on one line."""
+    loaded = sys.modules.get("orjson")
+    return _Line(line) if loaded is None else loaded.Fragment(line)
+
+
+def _fragment(value: object) -> Json:
+    """What orjson writes for a line from before it was imported."""
+    import orjson
+
+    if isinstance(value, _Line):
+        return orjson.Fragment(value.data)
+    raise TypeError(f"Type is not JSON serializable: {type(value).__name__}")
+
+
+def _indented(value: Json, newline: str) -> str:
+    """`value` as `encode` gives it; `newline` begins a line of what is around it."""
+    if type(value) is _Line:
+        return value.data.decode()
+    if not value or not isinstance(value, (dict, list, tuple)):
+        return _ON_ONE_LINE.encode(value)
+    inner = newline + "  "
+    if isinstance(value, dict):
+        items = [f"{encode_basestring(name)}: {_indented(value[name], inner)}" for name in sorted(value)]
+    else:
+        items = [_indented(item, inner) for item in value]
+    joined = f",{inner}".join(items)
+    return f"{{{inner}{joined}{newline}}}" if isinstance(value, dict) else f"[{inner}{joined}{newline}]"
 
 
 MEND = "`memcli check store --repair` recovers the intact memories; if git tracks the file, `git checkout` restores it"
@@ -108,7 +157,6 @@ def _conflict(data: bytes) -> str:
     return "; the file contains conflict markers" if marked else ""
 
 
-_INDENTED = JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False, indent=2)
 _ON_ONE_LINE = JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -137,7 +185,12 @@ def _is_simple(value: Json) -> bool:
                     return False
             elif kind is list or kind is tuple:
                 below += part
-            elif part is not None and kind is not bool and (kind is not int or abs(part) > _LARGEST):
+            elif (
+                part is not None
+                and kind is not bool
+                and kind is not _Line
+                and (kind is not int or abs(part) > _LARGEST)
+            ):
                 return False
         if not below:
             return True

@@ -11,13 +11,14 @@ from typing import Any
 
 from memcli.codec.audit import verify
 from memcli.codec.canonical import decode, encode
+from memcli.codec.form import FULL_VERSION, VERSION, form_of
 from memcli.codec.items import Items, TornError, framed, repeated
-from memcli.codec.memory import SAME_ID, WRONG_HASH, belongs, check_memory, memory_from_json, right_hash
+from memcli.codec.memory import SAME_ID, WRONG_HASH, belongs, check_memory, right_hash
 from memcli.codec.salvage import salvage
 from memcli.codec.space import (
-    VERSION,
     decode_header,
     decode_space,
+    encode_full,
     encode_memory,
     encode_space,
     policy_from_json,
@@ -34,7 +35,9 @@ from memcli.record import Record, replace
 UNCHECKED = "unchecked"
 """An audit log of a development version: no damage that anybody could find."""
 _IsThere = Callable[[str], bool]
-UNTIDY = ("format", "order", "leftover", "strange", UNCHECKED)
+OUTDATED = "outdated"
+"""A space in full form: what a file was before, and what a server has."""
+UNTIDY = ("format", "order", "leftover", "strange", UNCHECKED, OUTDATED)
 """The kinds of finding that lose nothing: the file reads well, but is not as memcli would write it now."""
 
 
@@ -110,7 +113,7 @@ def examine(data: bytes, name: str, where: str, known: Mapping[str, frozenset[st
         except TornError:
             pass
     found: list[Finding] = []
-    return _examine(_parse(data, where, found), found, name, where, known, mend)
+    return _examine(_parse(data, name, where, found), found, name, where, known, mend)
 
 
 def _examine(
@@ -131,18 +134,20 @@ def _examine(
         return Examined(tuple(found), b"")
     in_order = sorted(kept, key=lambda one: one.order)
     is_sorted = [one.n for one in in_order] == list(range(len(items)))
-    is_same = is_sorted and not mended and all(one.is_canonical for one in kept)
-    if is_same and contents.rest == encode_space(header):
+    is_old = items.form.version == FULL_VERSION
+    written = encode_full(header) if is_old else encode_space(header)
+    is_same = is_sorted and not mended and all(one.is_canonical for one in kept) and contents.rest == written
+    if is_same and not is_old:
         return Examined(tuple(found))
     if not any(finding.is_damage for finding in found):
-        found.append(_untidy(is_sorted, where))
+        found.append(_untidy(where, is_same=is_same, is_sorted=is_sorted))
     if not mend:
         return Examined(tuple(found))
-    objects_now = tuple(mended[one.id] if one.id in mended else _read(items, one.n, where) for one in in_order)
+    objects_now = tuple(mended[one.id] if one.id in mended else items.memory(one.n, where) for one in in_order)
     return Examined(tuple(found), encode_space(replace(header, objects=objects_now)))
 
 
-def _parse(data: bytes, where: str, found: list[Finding]) -> _Contents:
+def _parse(data: bytes, name: str, where: str, found: list[Finding]) -> _Contents:
     """The JSON of the file, or what can be saved of it."""
     try:
         tree: Json = decode(data, where)
@@ -152,16 +157,20 @@ def _parse(data: bytes, where: str, found: list[Finding]) -> _Contents:
             f"{error.message.removeprefix(where).lstrip(':')}; {len(saved.get('objects', []))} can be recovered{lost}"
         )
         found.append(Finding(where, "torn", told, repair="keep what can be recovered, move the file to quarantine"))
-        return _Contents(saved, Items(saved.get("objects", [])), is_whole=False)
-    if _is_newer(tree):
-        return _Contents(tree, Items([]))
+        return _contents(saved, name, is_whole=False)
+    if isinstance(tree, dict) and _is_newer(tree):
+        return _contents({**tree, "objects": []}, name)
     if not isinstance(tree, dict) or not isinstance(tree.get("objects"), list):
         saved, _ = salvage(data)
         told = f"not a space file; {len(saved.get('objects', []))} memories can be recovered"
         found.append(Finding(where, "torn", told, repair="keep what can be recovered, move the file to quarantine"))
-        return _Contents(saved, Items(saved.get("objects", [])), is_whole=False)
+        return _contents(saved, name, is_whole=False)
     found.extend(_twice(data, where))
-    return _Contents(tree, Items(tree["objects"]))
+    return _contents(tree, name)
+
+
+def _contents(tree: Mapping[str, Any], name: str, *, is_whole: bool = True) -> _Contents:
+    return _Contents(tree, Items(tree.get("objects", []), form_of(tree, name)), is_whole=is_whole)
 
 
 def _twice(data: bytes, where: str) -> Iterator[Finding]:
@@ -215,11 +224,11 @@ def _outlines(items: Items, where: str, found: list[Finding], objects: list[Find
         label = item["id"] if isinstance(item, dict) and isinstance(item.get("id"), str) else f"object {n + 1}"
         memory = None
         try:
-            memory = _memory(item, f"{where}: {label}")
+            memory = _sound_memory(items, n, f"{where}: {label}")
         except MemcliError as error:
             told = error.message.removeprefix(f"{where}: {label}: ")
             objects.append(Finding(where, "object", told, label, "move it to quarantine"))
-        is_canonical = memory is not None and stored == encode_memory(memory)
+        is_canonical = memory is not None and items.is_canonical(n, memory)
         if stored and not is_canonical:
             found.extend(_twice(stored, where))
         if memory is not None:
@@ -228,15 +237,9 @@ def _outlines(items: Items, where: str, found: list[Finding], objects: list[Find
             yield _Outline(n, m.id, m.path, m.created_at, m.order, m.version, is_canonical, is_sound)
 
 
-def _read(items: Items, n: int, where: str) -> Memory:
-    return memory_from_json(items[n], where)
-
-
-def _memory(item: Any, where: str) -> Memory:
-    """The memory in `item`, every field looked at down to its leaves. Raises CorruptError, UsageError."""
-    if not isinstance(item, dict):
-        raise CorruptError(f"{where}: not a JSON object")
-    memory = memory_from_json(item, where)
+def _sound_memory(items: Items, n: int, where: str) -> Memory:
+    """An item as a memory, every field looked at down to its leaves. Raises CorruptError, UsageError."""
+    memory = items.memory(n, where)
     check_memory(memory)
     return memory
 
@@ -248,12 +251,12 @@ def _unique(
     often = Counter(one.id for one in outlines)
 
     def rank(one: _Outline) -> tuple[tuple[str, str], int, bytes]:
-        return one.order, one.version, encode_memory(_read(items, one.n, where)) if often[one.id] > 1 else b""
+        return one.order, one.version, encode_memory(items.memory(one.n, where)) if often[one.id] > 1 else b""
 
     by_id: dict[str, _Outline] = {}
     for one in sorted(outlines, key=rank):
         if one.id in by_id:
-            same = _read(items, by_id[one.id].n, where) == _read(items, one.n, where)
+            same = items.memory(by_id[one.id].n, where) == items.memory(one.n, where)
             told = "it is an exact duplicate" if same else SAME_ID
             found.append(Finding(where, "twice", told, one.id, "keep the newer one, move the other to quarantine"))
         by_id[one.id] = one
@@ -280,7 +283,7 @@ def _mended(
     for one in kept:
         if one.is_sound and one.id not in paths:
             continue
-        memory = _read(items, one.n, where)
+        memory = items.memory(one.n, where)
         mended = _mend(replace(memory, path=paths.get(one.id, memory.path)), is_there, where, found)
         if mended != memory:
             yield one.id, mended
@@ -303,7 +306,10 @@ def _mend(memory: Memory, is_there: _IsThere, where: str, found: list[Finding]) 
     return without_dangling(replace(memory, links=links), is_there)
 
 
-def _untidy(is_sorted: bool, where: str) -> Finding:
+def _untidy(where: str, *, is_same: bool, is_sorted: bool) -> Finding:
+    if is_same:
+        told = f"it is in format {FULL_VERSION}; the next write rewrites it in format {VERSION}"
+        return Finding(where, OUTDATED, told, repair="format it")
     if not is_sorted:
         return Finding(where, "order", "its memories are not sorted by updated_at and id", repair="sort them")
     return Finding(where, "format", "it is not canonical", repair="format it")

@@ -26,8 +26,3 @@ def of_space(name: str) -> bytes:
 def of_memory(name: str) -> bytes:
     """What stands before the value of a field of a memory."""
     return f'\n      "{name}": '.encode()
-
-
-def within(name: str) -> bytes:
-    """What stands before the value of a field of an object that a memory holds, such as its provenance."""
-    return f'\n        "{name}": '.encode()

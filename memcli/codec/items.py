@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import Any
 
 from memcli.codec.canonical import decode
+from memcli.codec.form import Form, form_of
 from memcli.codec.frame import END, INDENT
-from memcli.codec.memory import memory_from_json
-from memcli.codec.space import Span, encode_memory, spans
+from memcli.codec.space import Span, encode_item, spans
 from memcli.codec.window import Window
 from memcli.errors import CorruptError
 from memcli.model.memory import Json, Memory
@@ -26,16 +26,28 @@ class OddError(Exception):
 
 
 class Items:
-    """Values that were decoded with the rest of their file."""
+    """Values that were decoded with the rest of their file, and the form in which they are memories."""
 
-    def __init__(self, values: Sequence[Json]) -> None:
+    def __init__(self, values: Sequence[Json], form: Form) -> None:
         self._values = values
+        self.form = form
 
     def __len__(self) -> int:
         return len(self._values)
 
     def __getitem__(self, n: int) -> Json:
         return self._values[n]
+
+    def memory(self, n: int, where: str) -> Memory:
+        """An item as a memory. Raises CorruptError naming `where`, TornError."""
+        item = self[n]
+        if not isinstance(item, dict):
+            raise CorruptError(f"{where}: not a JSON object")
+        return self.form.from_json(item, where)
+
+    def is_canonical(self, n: int, memory: Memory) -> bool:
+        """Whether this item is the memory as memcli writes it in this form."""
+        return self.stored(n) == encode_item(memory, self.form)
 
     def stored(self, n: int) -> bytes:  # noqa: ARG002 - see FramedItems
         """The bytes of an item in the file; none where that is not known."""
@@ -45,7 +57,8 @@ class Items:
 class FramedItems(Items):
     """Items between the lines that frame them. To get one raises TornError if it is no JSON."""
 
-    def __init__(self, data: bytes | Window, places: Sequence[Span], where: str) -> None:
+    def __init__(self, data: bytes | Window, places: Sequence[Span], form: Form, where: str) -> None:
+        super().__init__((), form)
         self._data = data
         self._places = places
         self._where = where
@@ -75,7 +88,7 @@ def framed(data: bytes | Window, where: str) -> tuple[dict[str, Any], bytes, Fra
         return None
     if not isinstance(tree, dict) or tree.get("objects") != [] or any(repeated(rest)):
         return None
-    return tree, rest, FramedItems(data, found, where)
+    return tree, rest, FramedItems(data, found, form_of(tree), where)
 
 
 def as_written(items: Items, where: str) -> Iterator[Memory]:
@@ -83,8 +96,8 @@ def as_written(items: Items, where: str) -> Iterator[Memory]:
     that does not, TornError, CorruptError."""
     last = "", ""
     for n in range(len(items)):
-        memory = memory_from_json(items[n], where)
-        if memory.order < last or encode_memory(memory) != items.stored(n):
+        memory = items.memory(n, where)
+        if memory.order < last or not items.is_canonical(n, memory):
             raise OddError
         last = memory.order
         yield memory

@@ -8,6 +8,7 @@ the same in what is stored here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -39,17 +40,17 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 _OPTIONAL: Mapping[str, Json] = {
     name: default for name, default in defaults(Memory).items() if name not in CORE_FIELDS and name != "extra"
 }
+_DEFAULTS = tuple(_OPTIONAL.values())
+_core = attrgetter(*CORE_FIELDS)
+_optional = attrgetter(*_OPTIONAL)
 
 
 def memory_to_json(memory: Memory) -> dict[str, Json]:
     """The JSON object that is stored: core fields always, the others when they are not default."""
-    data = dict(memory.extra)
-    for name in CORE_FIELDS:
-        data[name] = getattr(memory, name)
-    for name, default in _OPTIONAL.items():
-        value = getattr(memory, name)
-        if value != default:
-            data[name] = value
+    data = {**memory.extra, **dict(zip(CORE_FIELDS, _core(memory), strict=True))}
+    values = _optional(memory)
+    if values != _DEFAULTS:
+        data.update((name, value) for name, value in zip(_OPTIONAL, values, strict=True) if value != _OPTIONAL[name])
     return data
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from memcli.codec.items import Items, OddError, TornError, as_written, framed
-from memcli.codec.memory import check_memories, memory_from_json
+from memcli.codec.memory import check_memories
 from memcli.codec.merge import Merged, merge, merge_versions
-from memcli.codec.space import check_writable, decode_space, encode_memory, encode_space
+from memcli.codec.space import check_writable, decode_space, encode_space
 from memcli.codec.splice import SpliceShelf
 from memcli.codec.window import Piece, Window
 from memcli.digests import blake2b
@@ -44,8 +44,8 @@ class _MergeInput(Record):
     def changed(self, common: frozenset[bytes]) -> list[Memory]:
         """The memories that are not among the common ones. Raises OddError for one that is not as memcli writes it."""
         places = [n for n, digest in enumerate(self.digests) if digest not in common]
-        memories = [memory_from_json(self.items[n], "a version") for n in places]
-        if any(encode_memory(m) != self.items.stored(n) for n, m in zip(places, memories, strict=True)):
+        memories = [self.items.memory(n, "a version") for n in places]
+        if not all(self.items.is_canonical(n, memory) for n, memory in zip(places, memories, strict=True)):
             raise OddError
         return memories
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memcli.clock import normalize_time
-from memcli.codec.space import decode_space, encode_space
+from memcli.codec.space import decode_space, encode_full
 from memcli.errors import CorruptError
 from memcli.model.memory import Json
 from memcli.model.removal import Run, Severed, run_name
@@ -46,7 +46,7 @@ def encode_run(
         ]
     if replaced:
         note["replaced"] = dict(replaced)
-    data = encode_space(replace(removed, extra={_NOTE: note}))
+    data = encode_full(replace(removed, extra={_NOTE: note}))
     return run_name(removed_at, data.decode()), data
 
 

@@ -10,8 +10,9 @@ import orjson
 
 from memcli.codec.frame import CLOSE, OPEN, of_space
 
-_FIELDS = (of_space("metadata"), of_space("policy"))
-_END = (b"\n  }", b"{}")
+_FIELDS = tuple(map(of_space, ("metadata", "policy", "space", "version")))
+_ENDS = (b"\n", b"\n  }")
+"""What a field of the header goes up to: it is on one line, or on lines of its own."""
 
 
 def salvage(data: bytes) -> tuple[dict[str, Any], str]:
@@ -101,10 +102,10 @@ def _field(data: bytes, key: bytes) -> Any:
     if start < 0:
         return None
     start += len(key)
-    for end in _END:
+    for end in _ENDS:
         stop = data.find(end, start) + len(end)
         try:
-            return orjson.loads(data[start:stop])
+            return orjson.loads(data[start:stop].rstrip().removesuffix(b","))
         except orjson.JSONDecodeError:
             continue
     return None

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 
 from memcli.codec.bundle import FORMAT as EXPORT_FORMAT
 from memcli.codec.bundle import VERSION as EXPORT_VERSION
+from memcli.codec.form import FULL_VERSION, REQUIRED
+from memcli.codec.form import VERSION as SPACE_VERSION
 from memcli.codec.session import FORMAT as SESSION_FORMAT
 from memcli.codec.session import VERSION as SESSION_VERSION
 from memcli.codec.space import FORMAT as SPACE_FORMAT
-from memcli.codec.space import VERSION as SPACE_VERSION
 from memcli.model.memory import Json
 from memcli.model.recall import (
     ALL_FILTERED,
@@ -47,7 +48,7 @@ _SECTION_FIELDS = (
 
 
 def memory_schema() -> dict[str, Json]:
-    """One stored memory."""
+    """A memory, as every output has it."""
     return _document("A memory", _object(MEMORY_FIELDS, CORE_FIELDS))
 
 
@@ -58,7 +59,7 @@ def policy_schema() -> dict[str, Json]:
 
 def space_schema() -> dict[str, Json]:
     """A space file."""
-    return _document("A space file", _space())
+    return _document("A space file", _space(SPACE_VERSION, REQUIRED))
 
 
 def bundle_schema() -> dict[str, Json]:
@@ -91,7 +92,7 @@ def export_schema() -> dict[str, Json]:
     counts = _object({"objects": COUNT, "active": COUNT, "pinned": COUNT}, ("objects", "active", "pinned"))
     fields = {
         "format": {"const": EXPORT_FORMAT}, "version": {"const": EXPORT_VERSION}, "space": TEXT, "counts": counts,
-        "hash": _HASH, "content": _space(), "signature": TEXT,
+        "hash": _HASH, "content": _space(FULL_VERSION, CORE_FIELDS), "signature": TEXT,
         "part": _object({"kind": TEXTS, "tag": TEXTS, "under": TEXTS}, ()),
     }  # fmt: skip
     required = tuple(name for name in fields if name not in ("signature", "part"))
@@ -119,11 +120,11 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Json]]] = {
 }
 
 
-def _space() -> dict[str, Json]:
+def _space(version: int, required: tuple[str, ...]) -> dict[str, Json]:
     fields = {
-        "format": {"const": SPACE_FORMAT}, "version": {"const": SPACE_VERSION}, "space": TEXT,
+        "format": {"const": SPACE_FORMAT}, "version": {"const": version}, "space": TEXT,
         "metadata": {"type": "object"}, "policy": _object(POLICY_FIELDS, ()), "updated_at": TEXT,
-        "objects": _list(_object(MEMORY_FIELDS, CORE_FIELDS)),
+        "objects": _list(_object(MEMORY_FIELDS, required)),
     }  # fmt: skip
     return _object(fields, tuple(fields))
 

@@ -7,8 +7,10 @@ from contextlib import suppress
 from typing import Any
 
 from memcli.codec.canonical import MEND, decode, encode
-from memcli.codec.frame import CLOSE, END, INDENT, OBJECTS, OPEN, USUAL_END, of_memory
-from memcli.codec.memory import memory_from_json, memory_to_json
+from memcli.codec.form import FULL_VERSION, VERSION, Form, form_of
+from memcli.codec.frame import CLOSE, END, INDENT, OBJECTS, OPEN, USUAL_END, of_memory, of_space
+from memcli.codec.memory import memory_to_json
+from memcli.codec.wrapped import encode_wrapped
 from memcli.digests import sha256
 from memcli.errors import CorruptError, MemcliError, NewerError
 from memcli.model.memory import Json, Memory
@@ -18,13 +20,13 @@ from memcli.record import Record, replace
 from memcli.settings import REPO, is_beside
 
 FORMAT = "memcli/space"
-VERSION = 1
 
 _HEADER_TYPES: Mapping[str, type] = {
     "space": str, "objects": list, "metadata": dict, "updated_at": str,
 }  # fmt: skip
 _REQUIRED = ("space", "objects")
 _BLOCK = 1 << 18
+_DEPTH = len(INDENT) - 1
 _KNOWN = frozenset(("format", "version", "space", "metadata", "policy", "updated_at", "objects"))
 
 
@@ -43,34 +45,41 @@ def new_space(name: str) -> Space:
 
 
 def encode_memory(memory: Memory) -> bytes:
-    """The bytes of one memory as they stand in a space file, from brace to brace."""
+    """The bytes of one memory in full form, from brace to brace: as servers hold it, and as digests are made of it."""
     return encode(memory_to_json(memory)).replace(b"\n", INDENT)
 
 
-def decode_memory(data: bytes, where: str) -> Memory:
-    """The memory with these bytes. Raises CorruptError."""
+def encode_item(memory: Memory, form: Form) -> bytes:
+    """The bytes of one memory as they stand in a file of this form, from brace to brace."""
+    return encode_memory(memory) if form.version == FULL_VERSION else encode_wrapped(form.to_json(memory), _DEPTH)
+
+
+def decode_item(data: bytes, form: Form, where: str) -> Memory:
+    """The memory with these bytes in a file, or on a server. Raises CorruptError."""
     tree = decode(data, where)
     if not isinstance(tree, dict):
         raise CorruptError(f"{where}: a memory is not a JSON object", MEND)
-    return memory_from_json(tree, where)
+    return form.from_json(tree, where)
 
 
 def memory_digest(memory: Memory) -> str:
-    """SHA-256 over the bytes of a memory as they are stored."""
+    """SHA-256 over the bytes of a memory in full form."""
     return sha256(encode_memory(memory)).hexdigest()
 
 
 def encode_space(space: Space) -> bytes:
-    """The canonical bytes of a whole space file."""
-    frame = encode({**header_to_json(space), "objects": []})
-    if space.objects:
-        items = (b"," + INDENT).join(encode_memory(m) for m in space.objects)
-        frame = frame.replace(OBJECTS + b"]", OBJECTS + INDENT + items + END, 1)
-    return frame + b"\n"
+    """The bytes of a whole space file."""
+    header = {**header_to_json(space), "version": max(VERSION, space.version)}
+    return encode_wrapped({**header, "objects": list(map(Form(space.name).to_json, space.objects))}) + b"\n"
+
+
+def encode_full(space: Space) -> bytes:
+    """The canonical bytes of a space in full form, which is that of version 1 of the file."""
+    return encode({**header_to_json(space), "objects": list(map(memory_to_json, space.objects))}) + b"\n"
 
 
 def header_to_json(space: Space) -> dict[str, Json]:
-    """The space as it is stored, but for its objects."""
+    """The space in full form, but for its objects."""
     return {
         **space.extra,
         "format": FORMAT,
@@ -89,9 +98,9 @@ def decode_space(data: bytes, where: str) -> Space:
 
 def space_from_json(tree: Json, where: str) -> Space:
     """The space that the JSON value `tree` holds. Raises CorruptError naming `where` and the damage."""
-    space = _header(tree, where)
+    space, form = _header(tree, where), form_of(tree)
     objects = tuple(
-        memory_from_json(item, f"{where}: object {n}") if isinstance(item, dict) else _no_object(where, n)
+        form.from_json(item, f"{where}: object {n}") if isinstance(item, dict) else _no_object(where, n)
         for n, item in enumerate(tree["objects"], 1)
     )
     return replace(space, objects=tuple(sorted(objects, key=lambda m: m.order)))
@@ -100,6 +109,13 @@ def space_from_json(tree: Json, where: str) -> Space:
 def decode_header(head: bytes, tail: bytes, where: str) -> Space:
     """The space without its objects, from what stands before and behind them. Raises CorruptError."""
     return _header(decode(head + tail, where), where)
+
+
+def decode_form(head: bytes, tail: bytes, where: str) -> Form:
+    """How the memories of a file are written, from what stands before and behind them. Raises CorruptError."""
+    tree = decode(head + tail, where)
+    _header(tree, where)
+    return form_of(tree)
 
 
 def header_ends(begin: bytes, end: bytes) -> tuple[bytes, bytes] | None:
@@ -169,13 +185,23 @@ def find_memory(data: bytes, name: str, where: str) -> Memory | None:
     place = data.find(of_memory("id") + quoted)
     if place >= 0:
         start, end = data.rfind(OPEN, 0, place), data.find(CLOSE, place)
+        form = form_of({field: _line_of(data, field) for field in ("space", "version")})
         with suppress(MemcliError):
-            memory = memory_from_json(decode(data[start : end + len(CLOSE)], where), where)
+            memory = decode_item(data[start : end + len(CLOSE)], form, where)
             if memory.id == name:
                 return memory
     elif quoted not in data:
         return None
     return next((m for m in decode_space(data, where).objects if m.id == name), None)
+
+
+def _line_of(data: bytes, name: str) -> Json:
+    """The value of a field of the space that is on one line; None where there is none, as in a damaged file."""
+    key = of_space(name)
+    start = data.rfind(key) + len(key)
+    with suppress(CorruptError):
+        return decode(data[start : data.find(b"\n", start)].removesuffix(b","), name)
+    return None
 
 
 def policy_to_json(policy: Policy) -> dict[str, Json]:
@@ -229,7 +255,7 @@ def _header(tree: Json, where: str) -> Space:
         metadata=tree.get("metadata", {}),
         policy=policy_from_json(tree.get("policy", {})),
         updated_at=tree.get("updated_at", ""),
-        version=version,
+        version=version if version > VERSION else FULL_VERSION,
         extra={name: value for name, value in tree.items() if name not in _KNOWN},
     )
 

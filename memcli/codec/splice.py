@@ -1,7 +1,7 @@
 """A canonical space file in memory, looked up and changed by its bytes: what a change does not touch is not parsed.
 
-The file is canonical JSON, in which a newline can only be structure (text escapes it) and every key stands at the
-depth that its indentation says. So a search for `\\n      "path": "x"` finds the memory at path x and nothing else,
+The file is canonical JSON, in which a newline can only be structure (text escapes it), each field of a memory begins a line,
+and its indentation says how deep it is. So a search for `\\n      "path": "x"` finds the memory at path x and nothing else,
 and memories can be exchanged as ranges of bytes. The result is, byte for byte, the file that would be written anew.
 """
 
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from memcli.codec.canonical import decode, encode
-from memcli.codec.frame import CLOSE, END, INDENT, OBJECTS, OPEN, USUAL_END, of_memory, within
-from memcli.codec.memory import memory_from_json
-from memcli.codec.space import decode_header, decode_space, encode_memory, encode_space, may_have, spans
+from memcli.codec.form import Form
+from memcli.codec.frame import CLOSE, END, INDENT, OBJECTS, OPEN, USUAL_END, of_memory
+from memcli.codec.space import decode_header, decode_item, decode_space, encode_item, encode_space, may_have, spans
 from memcli.codec.window import HELD, Piece, Window
 from memcli.errors import CorruptError
 from memcli.model.memory import Memory
@@ -24,7 +24,7 @@ Range = tuple[int, int]
 """A memory, or several with the commas between: from the newline before the first brace to behind the last."""
 
 _ID, _PATH, _TIME = map(of_memory, ("id", "path", "updated_at"))
-_HASH = within("hash")
+_HASH = b'"hash": '
 _FEW = 4  # so many searches of the whole file cost less than a table of all its keys
 _FEW_WINDOWED = 8  # the same where the file would have to be read whole first
 
@@ -50,6 +50,10 @@ class SpliceShelf:
         if self._header is None:
             self._header = decode_header(self._data[: self._start], self._data[self._end :], self._where)
         return self._header
+
+    @property
+    def _form(self) -> Form:
+        return Form(self.header.name)
 
     @property
     def size(self) -> int:
@@ -103,7 +107,7 @@ class SpliceShelf:
         ids = {*change.drop, *(m.id for m in change.put)}
         gone = sorted(place for name in ids if (place := self._place(name)) is not None)
         put = sorted(change.put, key=lambda m: m.order)
-        new = [(self._position(m.order), INDENT + encode_memory(m)) for m in put]
+        new = [(self._position(m.order), INDENT + encode_item(m, self._form)) for m in put]
         frame = encode_space(replace(change.header or self.header, name=self.header.name, objects=()))
         cut = frame.index(OBJECTS) + len(OBJECTS)
         pieces: list[Piece] = [frame[:cut]]
@@ -183,7 +187,7 @@ class SpliceShelf:
         return None if at is None else self._around(at)
 
     def _having(self, key: bytes, text: str) -> Iterator[Memory]:
-        """The memories in which `key` has the value `text`, at any depth that is indented as the field is."""
+        """The memories in which `key` has the value `text`, at any depth where it can stand."""
         return (self._memory(self._around(at)) for at in self._search(key, encode(text)))
 
     def _search(self, key: bytes, value: bytes) -> Iterator[int]:
@@ -221,7 +225,10 @@ class SpliceShelf:
         return ((self._value(key, at), at) for at in self._all(key))
 
     def _value(self, key: bytes, at: int) -> bytes:
-        return self._data[at + len(key) : self._data.index(b"\n", at + 1)].removesuffix(b",")
+        start = at + len(key)
+        if key == _HASH:  # which other keys may follow on its line; a digest has nothing that JSON escapes
+            return self._data[start : self._data.index(b'"', start + 1) + 1]
+        return self._data[start : self._data.index(b"\n", start)].removesuffix(b",")
 
     def _around(self, at: int) -> Range:
         """The memory that the byte `at` lies in."""
@@ -235,10 +242,7 @@ class SpliceShelf:
         return self._last
 
     def _memory(self, place: Range) -> Memory:
-        tree = decode(self._data[place[0] : place[1]], self._where)
-        if not isinstance(tree, dict):
-            raise self._damaged()
-        return memory_from_json(tree, self._where)
+        return decode_item(self._data[place[0] : place[1]], self._form, self._where)
 
     def _damaged(self) -> CorruptError:
         return CorruptError(f"{self._where} changed while it was being read", "run the command again")

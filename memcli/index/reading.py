@@ -29,6 +29,9 @@ class CurrentSnapshot:
     def records(self, places: Iterable[tuple[int, int]] | None = None) -> Iterator[tuple[bytes, int]]:
         return self.now.records(places)
 
+    def decode(self, data: bytes) -> Memory:
+        return self.now.decode(data)
+
     def memories(self, *keys: str) -> Iterator[Memory]:
         return self.now.memories(*keys)
 

@@ -6,8 +6,6 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memcli.codec.canonical import decode
-from memcli.codec.memory import memory_from_json
 from memcli.digests import blake2b
 from memcli.errors import CorruptError
 from memcli.index.places import follow, settle
@@ -203,10 +201,7 @@ def _commits_of(connection: sqlite3.Connection, rows: Iterable[int]) -> set[str]
 
 def _memory(data: bytes, snapshot: Snapshot) -> Memory:
     try:
-        tree = decode(data, snapshot.space)
-        if isinstance(tree, dict):
-            return memory_from_json(tree, snapshot.space)
+        return snapshot.decode(data)
     except CorruptError:
-        pass
-    snapshot.load()  # says exactly where the file is damaged
-    raise CorruptError(f"space {snapshot.space!r} is damaged", "run `memcli check store`")
+        snapshot.load()  # says exactly where the file is damaged
+        raise

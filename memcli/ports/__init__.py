@@ -31,7 +31,18 @@ class MemoryStream(Protocol):
         depth, and maybe others. Raises CorruptError."""
 
 
-class Snapshot(MemoryStream, Protocol):
+class Records(Protocol):
+    """The memories of a space as the bytes that are stored."""
+
+    def records(self, places: Iterable[tuple[int, int]] | None = None) -> Iterator[tuple[bytes, int]]:
+        """Each memory's stored bytes and where they begin, -1 when the file is not canonical; or of a canonical file only
+        what stands at these places, each a start and a length. Raises CorruptError."""
+
+    def decode(self, data: bytes) -> Memory:
+        """The memory of a record. Raises CorruptError."""
+
+
+class Snapshot(MemoryStream, Records, Protocol):
     """One version of a space, held open: later writes do not change what it reads."""
 
     @property
@@ -48,10 +59,6 @@ class Snapshot(MemoryStream, Protocol):
 
     def header(self) -> Space:
         """The space without its objects. Raises CorruptError."""
-
-    def records(self, places: Iterable[tuple[int, int]] | None = None) -> Iterator[tuple[bytes, int]]:
-        """Each memory's stored bytes and where they begin, -1 when the file is not canonical; or of a canonical file only
-        what stands at these places, each a start and a length. Raises CorruptError."""
 
     def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
         """The memories at these (id, start, length), in the order asked. Raises CorruptError."""

@@ -1,4 +1,4 @@
-"""What the tables hold of spaces, as values: a body is a memory as it stands in a space file, byte for byte."""
+"""What the tables hold of spaces, as values: a body is a memory in full form, byte for byte."""
 
 from __future__ import annotations
 

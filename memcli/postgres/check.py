@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from psycopg import Connection
 
-from memcli.codec.check import Finding, check_chain, examine
+from memcli.codec.check import OUTDATED, Finding, check_chain, examine
 from memcli.codec.run import decode_run
 from memcli.errors import MemcliError
 from memcli.postgres.bodies import ORDER, file_of, memory_of, where_of
@@ -40,7 +40,8 @@ def _memories(
     except MemcliError as error:
         found.append(Finding(where, "header", error.message))
     else:
-        found += [replace(one, repair="") for one in examine(file, space, where, known, mend=False).findings]
+        examined = examine(file, space, where, known, mend=False)
+        found += [replace(one, repair="") for one in examined.findings if one.kind != OUTDATED]
     yield from found
     is_told = any(one.is_damage for one in found)
     for name, path, digest, updated_at, body in rows:

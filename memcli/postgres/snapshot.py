@@ -82,7 +82,10 @@ class ServerSnapshot:
             yield from ((found[row], row) for row in some if row in found)
 
     def memories(self, *keys: str) -> Iterator[Memory]:
-        return (memory_of(body, where_of(self.space)) for body, _ in self.records() if may_have(body, keys))
+        return (self.decode(body) for body, _ in self.records() if may_have(body, keys))
+
+    def decode(self, data: bytes) -> Memory:
+        return memory_of(data, where_of(self.space))
 
     def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
         bodies: dict[str, bytes] = {}
@@ -93,7 +96,7 @@ class ServerSnapshot:
                 raise CorruptError(
                     f"{where_of(self.space)}: memory {name} is missing", "run `memcli store index rebuild`"
                 )
-        return [memory_of(bodies[name], where_of(self.space)) for name, _, _ in places]
+        return [self.decode(bodies[name]) for name, _, _ in places]
 
     def is_before(self, time: int) -> bool:  # noqa: ARG002 - what a server erases it erases from its index, too
         return False

@@ -8,7 +8,7 @@ from uuid import UUID
 from psycopg import Connection
 
 from memcli.codec.audit import Link
-from memcli.codec.space import encode_memory, encode_space, new_space
+from memcli.codec.space import encode_full, encode_memory, new_space
 from memcli.errors import RefusedError
 from memcli.model.space import Change
 from memcli.policy.draft import Draft
@@ -62,7 +62,7 @@ def hold(connection: Connection, space: str, *, may_wait: bool) -> Held:
     if row is None and free.fetchone() == (False,):
         connection.execute("COMMIT")  # a rollback makes the driver forget the statements that it has prepared
         raise BusyError
-    header, objects = row or (encode_space(new_space(space)), 0)
+    header, objects = row or (encode_full(new_space(space)), 0)
     shelf = ServerShelf(connection, space, header, objects)
     return Held(space, shelf, audit.link_of(last.fetchone()), new_mark(), taken(waiting), is_new=row is None)
 
@@ -72,7 +72,7 @@ def put(connection: Connection, held: Held, change: Change, draft: Draft) -> Non
     space, shelf = held.space, held.shelf
     bodies = [encode_memory(memory) for memory in change.put]
     dropped = sorted(change.drop)
-    header = encode_space(replace(change.header or shelf.header, name=shelf.header.name, objects=()))
+    header = encode_full(replace(change.header or shelf.header, name=shelf.header.name, objects=()))
     touched = [*dropped, *(memory.id for memory in change.put)]
     grown = sum(map(len, bodies)) - sum(shelf.length(name) for name in touched)
     if dropped:

@@ -258,7 +258,8 @@ class FileStore:
         where = self._where(snapshot.space)
         if not snapshot.fingerprint:
             return SpliceShelf(encode_space(new_space(snapshot.space)), where)
-        if snapshot.fingerprint != canonical and not snapshot.is_canonical():
+        is_known = snapshot.fingerprint == canonical and snapshot.is_current()  # an older memcli may have noted it
+        if not is_known and not snapshot.is_canonical():
             return SpliceShelf(encode_space(snapshot.load()), where)
         if _REPLACES_OPEN_FILES:
             return SpliceShelf(snapshot.window(), where)

@@ -10,15 +10,15 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from memcli.codec.canonical import decode
+from memcli.codec.form import VERSION, Form
 from memcli.codec.frame import INDENT
-from memcli.codec.memory import memory_from_json
 from memcli.codec.space import (
     Span,
+    decode_form,
     decode_header,
-    decode_memory,
+    decode_item,
     decode_space,
-    encode_memory,
+    encode_item,
     encode_space,
     header_ends,
     may_have,
@@ -52,6 +52,7 @@ class ByteSnapshot(ABC):
         self.fingerprint = fingerprint
         self._where = where
         self._found: list[Span] | None = _UNREAD
+        self._form: Form | None = None
 
     @abstractmethod
     def read(self) -> bytes:
@@ -83,12 +84,18 @@ class ByteSnapshot(ABC):
     def header(self) -> Space:
         if not self.fingerprint:
             return new_space(self.space)
-        found = self._spans()
-        if found is None:
-            return self.load()
-        data = self.view()
-        ends = (found[0].start, found[-1].end) if found else (len(data), len(data))
-        return self._named(decode_header(data[: ends[0]], data[ends[1] :], self._where))
+        frame = self._frame()
+        return self.load() if frame is None else self._named(decode_header(*frame, self._where))
+
+    def decode(self, data: bytes) -> Memory:
+        return decode_item(data, self.form(), self._where)
+
+    def form(self) -> Form:
+        """How its memories are written, or handed out where the file is not canonical. Raises CorruptError."""
+        if self._form is None:
+            frame = self._frame()
+            self._form = decode_form(*frame, self._where) if frame else Form(self.space)
+        return self._form
 
     def records(self, places: Iterable[tuple[int, int]] | None = None) -> Iterator[tuple[bytes, int]]:
         if not self.fingerprint:
@@ -100,7 +107,7 @@ class ByteSnapshot(ABC):
         found = self._spans()
         if found is None:
             for memory in self.load().objects:
-                yield encode_memory(memory), -1
+                yield encode_item(memory, self.form()), -1
             return
         data = self.view()
         for span in found:
@@ -148,17 +155,25 @@ class ByteSnapshot(ABC):
     def _decoded(self, *keys: str) -> Iterator[Memory]:
         for data, _ in self.records():
             if may_have(data, keys):
-                yield decode_memory(data, self._where)
+                yield self.decode(data)
+
+    def _frame(self) -> tuple[bytes, bytes] | None:
+        """What stands before and behind the memories; None where the file is not canonical."""
+        found = self._spans()
+        if found is None:
+            return None
+        data = self.view()
+        ends = (found[0].start, found[-1].end) if found else (len(data), len(data))
+        return data[: ends[0]], data[ends[1] :]
 
     def _at(self, name: str, start: int, length: int) -> Memory | None:
         if not self.fingerprint:
             return None
         try:
-            tree = decode(self.part(start, length), self._where)
-            memory = memory_from_json(tree, self._where) if isinstance(tree, dict) else None
+            memory = self.decode(self.part(start, length))
         except MemcliError:
             return None
-        return memory if memory is not None and memory.id == name else None
+        return memory if memory.id == name else None
 
 
 class FileSnapshot(ByteSnapshot):
@@ -179,13 +194,12 @@ class FileSnapshot(ByteSnapshot):
         except OSError:
             return True
 
-    def header(self) -> Space:
+    def _frame(self) -> tuple[bytes, bytes] | None:
         size = 0 if self._fd is None else os.fstat(self._fd).st_size
+        frame = None
         if size > 2 * _FRAME_BYTES:  # the frame of a large file is read without what is in it
             frame = header_ends(self.part(0, _FRAME_BYTES), self.part(size - _FRAME_BYTES, _FRAME_BYTES))
-            if frame:
-                return self._named(decode_header(*frame, self._where))
-        return super().header()
+        return frame or super()._frame()
 
     def view(self) -> bytes | Window:
         return self.window() if self._data is None else self._data
@@ -208,6 +222,10 @@ class FileSnapshot(ByteSnapshot):
             return all(memory.id for memory in as_written(parts[2], self._where))
         except (OddError, TornError, CorruptError):
             return False
+
+    def is_current(self) -> bool:
+        """Whether the file is of the version that memcli writes. Raises CorruptError."""
+        return self.form().version >= VERSION
 
     def check_unchanged(self) -> None:
         """Raises OSError when the open file was written to since it was opened."""

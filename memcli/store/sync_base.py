@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection
 
 from memcli.codec.canonical import decode, encode_line
-from memcli.codec.space import decode_space, encode_space
+from memcli.codec.space import decode_space, encode_full
 from memcli.digests import sha256
 from memcli.errors import CorruptError, StoreError
 from memcli.model.lineage import Lineage, SyncPoint
@@ -78,7 +78,7 @@ def _folder(layout: Layout, space: str) -> str:
 
 
 def _write(path: str, addresses: Collection[str], point: SyncPoint) -> None:
-    data = encode_space(point.space)
+    data = encode_full(point.space)
     lineage = point.lineage
     head = {
         "format": _FORMAT, "version": _VERSION, "hash": sha256(data).hexdigest(), "addresses": sorted(addresses),

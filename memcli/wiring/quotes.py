@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 
 from memcli.codec.canonical import encode
-from memcli.codec.space import decode_memory
 from memcli.errors import MemcliError, reason
 from memcli.model.memory import Memory, telling_line
 from memcli.ports import Snapshot, Store
@@ -52,7 +51,7 @@ def _holding(snapshot: Snapshot, texts: Sequence[str]) -> Iterator[Memory]:
     wanted = [encode(text)[1:-1] for text in texts]
     for data, _ in snapshot.records():
         if any(text in data for text in wanted):
-            yield decode_memory(data, snapshot.space)
+            yield snapshot.decode(data)
 
 
 def _quotes(memory: Memory, texts: Sequence[str]) -> bool:

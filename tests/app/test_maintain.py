@@ -331,7 +331,7 @@ def test_a_space_that_wants_reviews_is_maintained_by_who_asks_for_it(workspace: 
 def test_a_file_of_a_newer_version_is_refused(workspace: Workspace) -> None:
     store(workspace, old("a"))
     path = Path(workspace.root) / "spaces" / "main.json"
-    path.write_bytes(path.read_bytes().replace(b'"version": 1\n}', b'"version": 99\n}'))
+    path.write_bytes(path.read_bytes().replace(b'"version": 2\n}', b'"version": 99\n}'))
     with pytest.raises(CorruptError, match="written by a newer memcli"):
         run(workspace)
 

@@ -22,7 +22,7 @@ def test_without_a_base_nothing_is_deleted(base: bytes) -> None:
 
 
 def test_a_side_that_cannot_be_read_is_named() -> None:
-    newer = file("a").replace(b'"version": 1\n}', b'"version": 2\n}')
+    newer = file("a").replace(b'"version": 2\n}', b'"version": 3\n}')
     for damage in (b"", b"{", newer):
         with pytest.raises(CorruptError, match="ours"):
             merge_versions(file(), damage, file())

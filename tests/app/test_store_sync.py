@@ -169,15 +169,13 @@ def written(team: Team, name: str, was: str, becomes: str) -> None:
 def test_a_successor_that_nobody_has_does_not_come_in(tmp_path: Path) -> None:
     team = Team(tmp_path)
     team.memory("team").remember("We chose PostgreSQL.", path="db/choice")
-    written(team, "team", '"summary_long"', '"superseded_by": "mem_nowhere",\n      "summary_long"')
+    written(team, "team", '"tags"', '"superseded_by": "mem_nowhere",\n      "tags"')
     team.sync("a")
     assert "superseded_by" not in team.memory("a").get("db/choice")
     assert team.bytes("a") == team.bytes("team")
 
 
-@pytest.mark.parametrize(
-    ("was", "becomes"), [('"pinned": false', '"pinned": 1'), ('"summary_long"', '"strength": 1e400, "summary_long"')]
-)
+@pytest.mark.parametrize(("was", "becomes"), [('"raw"', '"pinned": 1, "raw"'), ('"tags"', '"strength": 1e400, "tags"')])
 def test_what_is_wrong_with_the_other_store_is_to_be_mended_there(tmp_path: Path, was: str, becomes: str) -> None:
     team = Team(tmp_path)
     team.memory("team").remember("We chose PostgreSQL.", path="db/choice")

@@ -153,7 +153,7 @@ def test_keep_going_stores_the_rest(run: Run) -> None:
         (lambda data: b"<<<<<<< ours\n" + data, "conflict markers"),
         (lambda data: b"", "invalid JSON"),
         (lambda data: data.replace(b'"raw": "', b'"raw": 1, "x": "'), "raw"),
-        (lambda data: data.replace(b'"version": 1', b'"version": "x"'), "version"),
+        (lambda data: data.replace(b'"version": 2', b'"version": "x"'), "version"),
     ],
 )
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_a_damaged_space_file_is_named(run: Run, tmp_path: Path, damage, says: s
 def test_a_newer_file_is_read_and_not_written(run: Run, tmp_path: Path) -> None:
     run("remember", "We chose PostgreSQL.", "--path", "db/choice")
     file = tmp_path / ".memory" / "spaces" / "main.json"
-    file.write_bytes(file.read_bytes().replace(b'"version": 1', b'"version": 2'))
+    file.write_bytes(file.read_bytes().replace(b'"version": 2', b'"version": 3'))
     before = file.read_bytes()
     assert "db/choice" in run("recall", "postgresql").out
     result = run("remember", "More.")

@@ -90,7 +90,7 @@ def test_a_damaged_space_is_looked_at_all_the_same(run: Run, repository: Path) -
     file.write_text(file.read_text()[:-20])
     told = run("check", "secrets")
     assert told.code == 6
-    assert told.out.startswith(".memory/spaces/main.json:12: github_token ")
+    assert told.out.startswith(".memory/spaces/main.json:11: github_token ")
 
 
 def test_an_export_and_a_policy_of_its_own(run: Run, repository: Path) -> None:

@@ -114,7 +114,7 @@ def test_what_differs_is_refused_unless_a_mode_is_given(stored: Run, tmp_path: P
 
 def test_a_newer_format_is_refused_before_anything_is_copied(stored: Run, tmp_path: Path, there: str) -> None:
     file = tmp_path / ".memory" / "spaces" / "team.json"
-    file.write_text(file.read_text().replace('"version": 1', '"version": 99'))
+    file.write_text(file.read_text().replace('"version": 2', '"version": 99'))
     refused = stored("store", "copy", ".", there)
     assert (refused.code, "space 'team': written by a newer memcli (format version 99" in refused.err) == (6, True)
     if there.startswith("postgresql"):

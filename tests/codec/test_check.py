@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from memcli.codec import check
 from memcli.codec.check import Examined, examine, is_canonical
 from memcli.codec.space import decode_space, encode_space
+from memcli.codec.wrapped import encode_wrapped
 from memcli.model.names import text_hash
 from memcli.model.space import Policy, Space
 from memcli.record import replace
@@ -44,7 +45,7 @@ def look(data: bytes, name: str = "main") -> Examined:
 def edited(change: Callable[[dict[str, Any]], object]) -> bytes:
     tree = json.loads(DATA)
     change(tree)
-    return (json.dumps(tree, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+    return encode_wrapped(tree) + b"\n"
 
 
 def kinds(found: Examined) -> list[str]:

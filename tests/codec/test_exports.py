@@ -183,7 +183,7 @@ def deep(levels: int) -> Any:
         (lambda t: t["content"].update(metadata=[]), "metadata"),
         (lambda t: t["content"].update(policy={"ttl_days": "x"}), "ttl_days"),
         (lambda t: t["content"].update(policy=3), "policy: it must be an object"),
-        (lambda t: t["content"].update(version=2), "newer memcli"),
+        (lambda t: t["content"].update(version=3), "newer memcli"),
         (lambda t: t["content"].update(space="../x"), "not a space name"),
         (lambda t: t.update(space="other"), "name or counts"),
         (lambda t: t.update(part=3), "part"),

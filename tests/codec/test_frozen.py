@@ -13,7 +13,7 @@ import pytest
 from memcli.codec import audit
 from memcli.codec.exports import FORMATS, read_export
 from memcli.codec.memory import memory_to_json
-from memcli.codec.space import decode_space, encode_space
+from memcli.codec.space import decode_space, encode_full, encode_space
 from memcli.errors import CorruptError
 from memcli.model.memory import Memory
 from memcli.model.shapes import KINDS, MEMORY_FIELDS, POLICY_FIELDS
@@ -22,6 +22,7 @@ from memcli.record import as_dict, defaults
 from tests.conftest import ROOT
 
 V1 = ROOT / "golden" / "codec" / "v1"
+V2 = ROOT / "golden" / "codec" / "v2" / "space.json"
 DIGESTS = {
     "audit.jsonl": "9f60cdf3c8d4bb069f29024a51079c7e63408f267b517d558bd470542c1543c8",
     "export.json": "0bc085f6f497b291c7aa29fd4edb4814a5e9ce070cafe41f2e8d6c791c074464",
@@ -43,7 +44,16 @@ def test_the_files_are_those_that_were_written() -> None:
 
 def test_a_space_is_read_and_written_as_it_was() -> None:
     data = _bytes("space.json")
-    assert encode_space(decode_space(data, "space.json")) == data
+    assert encode_full(decode_space(data, "space.json")) == data
+
+
+def test_a_space_of_version_1_is_rewritten_in_version_2(request: pytest.FixtureRequest) -> None:
+    space = decode_space(_bytes("space.json"), "space.json")
+    data = encode_space(space)
+    if request.config.getoption("--update-golden"):
+        V2.write_bytes(data)
+    assert data == V2.read_bytes()
+    assert decode_space(data, "space.json") == space
 
 
 _LATER = ["season"]
@@ -84,7 +94,7 @@ def test_every_field_is_read() -> None:
 def test_every_export_is_read_and_written_as_it_was(form: str) -> None:
     data = _bytes(f"export.{form}")
     export = read_export(data, form)
-    assert encode_space(export.space) == _bytes("space.json")
+    assert encode_full(export.space) == _bytes("space.json")
     assert b"".join(FORMATS[form].encode(export)) == data
 
 

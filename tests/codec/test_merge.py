@@ -300,7 +300,7 @@ def test_what_one_side_deleted_is_referred_to_by_nobody() -> None:
 def test_a_side_with_one_name_twice_is_refused() -> None:
     base = encode_space(space(memory("a")))
     twice = encode_space(space(memory("a"), memory("b"))).replace(
-        b'"pinned": false', b'"pinned": false,\n      "pinned": true', 1
+        b'"path": ', b'"pinned": false,\n      "pinned": true,\n      "path": ', 1
     )
     for sides in ((base, twice), (twice, base)):
         with pytest.raises(CorruptError, match="an object has the field 'pinned' twice") as caught:
@@ -316,7 +316,7 @@ def test_what_is_wrong_on_a_side_is_to_be_mended_there() -> None:
         (base.replace(b'"policy": {}', b'"policy": 5'), "theirs: policy: it must be an object"),
         (base.replace(b'"objects": [', b'"objects": [7,'), "theirs: object 1 is not a JSON object"),
         (
-            base.replace(b'      "metadata": {}', b'      "metadata": {"hash": [1]}', 1),
+            base.replace(b'"metadata": {"space": null}', b'"metadata": {"hash": [1]}', 1),
             "metadata.hash must be text, not a list",
         ),
     ):

@@ -7,12 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.codec.canonical import encode
+from memcli.codec.form import Form
 from memcli.codec.memory import checked_fields, memory_from_json, memory_to_json
 from memcli.codec.space import (
     check_writable,
     decode_header,
     decode_space,
-    encode_memory,
+    encode_full,
+    encode_item,
     encode_space,
     policy_problems,
     policy_to_json,
@@ -26,32 +28,29 @@ from tests.conftest import NOW, memory
 from tests.strategies import memories, spaces
 
 
-def normal(space: Space) -> object:
-    """Tuples and lists are one thing in JSON."""
-    return json.loads(encode_space(space))
+@given(spaces)
+def test_what_is_written_is_read_in_either_version(space: Space) -> None:
+    for encode_version in (encode_full, encode_space):
+        data = encode_version(space)
+        again = decode_space(data, "main.json")
+        assert (again, encode_version(again)) == (space, data)
 
 
 @given(spaces)
-def test_what_is_written_is_read(space: Space) -> None:
-    data = encode_space(space)
-    assert normal(decode_space(data, "main.json")) == json.loads(data)
-    assert encode_space(decode_space(data, "main.json")) == data
-
-
-@given(spaces)
-def test_the_file_is_canonical_json(space: Space) -> None:
-    data = encode_space(space)
+def test_the_full_form_is_canonical_json(space: Space) -> None:
+    data = encode_full(space)
     assert data == encode(json.loads(data)) + b"\n"
+    assert json.loads(data)["version"] == 1
 
 
 @given(spaces)
 def test_spans_find_every_memory(space: Space) -> None:
-    data = encode_space(space)
-    found = spans(data)
-    assert found is not None
-    assert [data[s.start : s.end] for s in found] == [encode_memory(m) for m in space.objects]
-    head, tail = (data[: found[0].start], data[found[-1].end :]) if found else (data, b"")
-    assert decode_header(head, tail, "main.json").policy == space.policy
+    for data, form in ((encode_space(space), Form("main")), (encode_full(space), Form("main", 1))):
+        found = spans(data)
+        assert found is not None
+        assert [data[s.start : s.end] for s in found] == [encode_item(m, form) for m in space.objects]
+        head, tail = (data[: found[0].start], data[found[-1].end :]) if found else (data, b"")
+        assert decode_header(head, tail, "main.json").policy == space.policy
 
 
 @given(spaces, st.data())
@@ -74,18 +73,19 @@ def test_defaults_are_left_out_and_unknown_fields_kept(value: Memory) -> None:
 
 
 def test_unknown_fields_of_the_file_survive() -> None:
-    tree = json.loads(encode_space(Space("main", (memory(),), updated_at=NOW)))
+    tree = json.loads(encode_full(Space("main", (memory(),), updated_at=NOW)))
     tree["later"] = {"x": [1]}
     tree["policy"]["someday"] = True
     tree["objects"][0]["new_field"] = [{"deep": None}]
     data = encode(tree) + b"\n"
-    assert encode_space(decode_space(data, "main.json")) == data
+    space = decode_space(data, "main.json")
+    assert encode_full(space) == encode_full(decode_space(encode_space(space), "main.json")) == data
 
 
 def test_a_wrong_field_of_a_policy_has_its_default_and_stays_until_it_is_corrected() -> None:
     stored = {"ttl_days": "x", "grace_days": 3, "visibility": "privat", "someday": 1}
     data = encode_space(Space("main", (memory(),), updated_at=NOW)).replace(
-        b'"policy": {}', b'"policy": ' + encode(dict(sorted(stored.items()))).replace(b"\n", b"\n  ")
+        b'"policy": {}', b'"policy": ' + json.dumps(stored, sort_keys=True).encode()
     )
     space = decode_space(data, "main.json")
     assert (space.policy.ttl_days, space.policy.grace_days, space.policy.visibility) == (None, 3, "private")
@@ -106,7 +106,7 @@ def test_what_is_no_object_in_the_place_of_a_policy_is_found_and_stops_no_read()
 
 
 def damaged() -> dict[str, bytes]:
-    good = encode_space(Space("main", (memory("a"), memory("b")), updated_at=NOW))
+    good = encode_space(Space("main", (memory("a", pinned=True), memory("b")), updated_at=NOW))
     return {
         "empty": b"",
         "truncated": good[:-40],
@@ -114,11 +114,11 @@ def damaged() -> dict[str, bytes]:
         "binary": b"\x00\xff\xfe" * 10,
         "list": b"[]\n",
         "other format": b'{"format": "x", "version": 1, "space": "main", "objects": []}',
-        "no version": good.replace(b'"version": 1', b'"version": "1"'),
+        "no version": good.replace(b'"version": 2', b'"version": "2"'),
         "wrong objects": good.replace(b'"objects": [', b'"objects": 1, "x": ['),
-        "wrong field": good.replace(b'"pinned": false', b'"pinned": "no"', 1),
+        "wrong field": good.replace(b'"pinned": true', b'"pinned": "no"', 1),
         "no id": good.replace(b'"id": "mem_a"', b'"ix": "mem_a"'),
-        "nan": good.replace(b'"pinned": false', b'"pinned": NaN', 1),
+        "nan": good.replace(b'"pinned": true', b'"pinned": NaN', 1),
     }
 
 
@@ -134,8 +134,8 @@ def test_damage_is_named(name: str) -> None:
 
 
 def test_a_newer_file_can_be_read() -> None:
-    data = encode_space(Space("main", (memory(),), updated_at=NOW)).replace(b'"version": 1', b'"version": 2')
-    assert decode_space(data, "main.json").version == 2
+    data = encode_space(Space("main", (memory(),), updated_at=NOW)).replace(b'"version": 2', b'"version": 3')
+    assert decode_space(data, "main.json").version == 3
     assert encode_space(decode_space(data, "main.json")) == data
 
 

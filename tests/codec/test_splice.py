@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.codec import window
-from memcli.codec.space import encode_memory, encode_space
+from memcli.codec.form import Form
+from memcli.codec.space import encode_item, encode_space
 from memcli.codec.splice import SpliceShelf
 from memcli.codec.window import Part, Piece, Window
 from memcli.model.memory import Memory
@@ -99,7 +100,7 @@ def test_everything_is_found(space: Space, warm: bool, opened: Callable[[Space],
         by_hash.setdefault(memory.hash, []).append(memory)
         assert shelf.get(memory.id) == memory
         assert shelf.at(memory.path) == memory
-        assert shelf.stored(memory.id) == encode_memory(memory)
+        assert shelf.stored(memory.id) == encode_item(memory, Form(space.name))
         below = {m.id for m in space.objects if is_under(m.path, memory.path)}
         assert {m.id for m in shelf.under(memory.path)} == below
     for digest, same in by_hash.items():

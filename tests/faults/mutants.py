@@ -85,7 +85,7 @@ MUTANTS = (
     ),
     Mutant(
         "the splice trusts a file that it did not write", "memcli/store/file.py",
-        "snapshot.fingerprint != canonical and not snapshot.is_canonical()", "False", (MODEL,),
+        "not is_known and not snapshot.is_canonical()", "False", (MODEL,),
     ),
     Mutant(
         "redaction after the write", "memcli/app/remember.py", "    if redacted.kinds:\n        given = checked_fields(",

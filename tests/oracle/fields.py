@@ -54,3 +54,12 @@ def dated(links: Sequence[Fields], known: Sequence[Fields]) -> list[Fields]:
 
 def days(start: str, end: str) -> float:
     return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() / 86400
+
+
+def spelled_out(memory: Fields, space: str) -> Fields:
+    """A memory of a space file with all that the file leaves out because it says nothing."""
+    full = {"raw": "", "tags": [], "relevance": "medium", "pinned": False, "metadata": {}, **memory}
+    for name, other in (("micro", "raw"), ("short", "summary_micro"), ("long", "summary_short")):
+        full.setdefault(f"summary_{name}", full[other])
+    metadata = {"space": space, **full["metadata"]}
+    return {**full, "metadata": {name: told for name, told in metadata.items() if (name, told) != ("space", None)}}

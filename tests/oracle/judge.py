@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.oracle.bench import Bench, Ended
 from tests.oracle.compare import settle
-from tests.oracle.fields import Fields, is_read, value
+from tests.oracle.fields import Fields, is_read, spelled_out, value
 from tests.oracle.model import Model, Trashed
 from tests.oracle.words import part
 from tests.oracle.world import World
@@ -92,8 +92,8 @@ class Judge:
     def stored(self, name: str) -> list[Fields]:
         """The memories in the file of one of the models."""
         path = self._bench.work / {"main": _MAIN, "inbox": _INBOX, "other": _OTHER}[name]
-        found: Any = json.loads(path.read_bytes())["objects"] if path.exists() else []
-        return list(found)
+        space: Any = json.loads(path.read_bytes()) if path.exists() else {"space": "main", "objects": []}
+        return [spelled_out(memory, space["space"]) for memory in space["objects"]]
 
     def _learn_read(self, world: World) -> None:
         """Takes what was read from files as it is, if that is at work; what was told is compared all the same."""

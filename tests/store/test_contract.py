@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.codec.audit import entries, verify
-from memcli.codec.space import encode_memory, encode_space
+from memcli.codec.form import Form
+from memcli.codec.space import encode_item, encode_space
 from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.model.space import Change, Policy, Space
 from memcli.ports import Shelf, Store
@@ -81,7 +82,7 @@ def test_what_is_stored_is_there(store: Store) -> None:
     whole = snapshot.load()
     assert [m.id for m in whole.objects] == ["mem_a", "mem_b"]
     assert snapshot.header() == replace(whole, objects=())
-    assert [data for data, _ in snapshot.records()] == [encode_memory(m) for m in whole.objects]
+    assert [snapshot.decode(data) for data, _ in snapshot.records()] == list(whole.objects)
     assert store.spaces() == ["main"]
 
 
@@ -103,7 +104,7 @@ def test_a_fingerprint_begins_with_the_size_and_changes_with_each_write(store: S
     put(store, "a")
     sizes = [int(found.partition("-")[0]) for found in (first, second)]
     assert len({first, second, third, store.open("main").fingerprint}) == 4
-    assert sizes[1] - sizes[0] >= len(encode_memory(memory("b")))
+    assert sizes[1] - sizes[0] >= len(encode_item(memory("b"), Form("main")))
 
 
 def test_an_unchanged_space_is_not_written(store: Store, kind: Kind) -> None:
@@ -149,7 +150,7 @@ def test_what_is_fetched_comes_in_the_order_asked(store: Store) -> None:
     places = {f"mem_{n}": (start, len(data)) for n, (data, start) in zip("abc", snapshot.records(), strict=True)}
     asked = [(name, *places[name]) for name in ("mem_c", "mem_a", "mem_c")]
     assert [m.id for m in snapshot.fetch(asked)] == ["mem_c", "mem_a", "mem_c"]
-    assert [data for data, _ in snapshot.records([places["mem_b"]])] == [encode_memory(memory("b"))]
+    assert [snapshot.decode(data) for data, _ in snapshot.records([places["mem_b"]])] == [memory("b")]
 
 
 def test_delete_asks_first(store: Store, kind: Kind) -> None:

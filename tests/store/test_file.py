@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memcli.app.remember import fold
-from memcli.codec.space import encode_space
+from memcli.codec.space import encode_full, encode_space
 from memcli.errors import CorruptError, LockedError, MemcliError, StoreError
 from memcli.model.space import Change, Space
 from memcli.ports import Shelf, Store
@@ -20,6 +20,7 @@ from memcli.store.file import FileStore
 from memcli.store.layout import Layout, find_root, make_root
 from memcli.store.lock import locked
 from memcli.store.pending import Acts
+from memcli.store.snapshot import fingerprint_of
 from tests.conftest import NOW, memory, rewrite
 
 
@@ -78,6 +79,28 @@ def test_a_hand_edited_file_is_written_whole(store: Store, tmp_path: Path) -> No
     assert file.read_bytes() == encode_space(after)
 
 
+@pytest.mark.parametrize("is_noted", [False, True])
+def test_a_file_of_version_1_is_read_as_it_is_and_written_in_version_2(
+    store: Store, tmp_path: Path, is_noted: bool
+) -> None:
+    before = put(store, "a", "b")
+    file = space_file(tmp_path)
+    file.write_bytes(encode_full(before))
+    if is_noted:  # by the memcli that wrote it
+        with locked(Layout(str(tmp_path / ".memory")).lock("main"), "the space") as held:
+            assert held is not None
+            held.leave(fingerprint_of(file.stat()))
+    snapshot = store.open("main")
+    found = list(snapshot.records())
+    assert [start for _, start in found] == [file.read_bytes().index(data) for data, _ in found]
+    assert [snapshot.decode(data) for data, _ in found] == list(before.objects) == list(snapshot.memories())
+    places = [(f"mem_{name}", start, len(data)) for name, (data, start) in zip("ab", found, strict=True)]
+    assert snapshot.fetch(places) == list(before.objects)
+    rewrite(store, lambda space: space)
+    assert file.read_bytes() == encode_full(before)
+    assert encode_space(put(store, "c")) == file.read_bytes()
+
+
 @pytest.mark.parametrize("data", [b"", b"{", b"<<<<<<< ours\n", b'{"format": "memcli/space", "version": 1}'])
 def test_a_damaged_file_is_not_written_over(store: Store, tmp_path: Path, data: bytes) -> None:
     space_file(tmp_path).write_bytes(data)
@@ -89,7 +112,7 @@ def test_a_damaged_file_is_not_written_over(store: Store, tmp_path: Path, data: 
 def test_a_newer_file_is_read_only(store: Store, tmp_path: Path) -> None:
     put(store, "a")
     file = space_file(tmp_path)
-    file.write_bytes(file.read_bytes().replace(b'"version": 1', b'"version": 9'))
+    file.write_bytes(file.read_bytes().replace(b'"version": 2', b'"version": 9'))
     before = file.read_bytes()
     assert len(store.open("main").load().objects) == 1
     with pytest.raises(CorruptError, match="newer"):

@@ -8,6 +8,7 @@ import pytest
 
 from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace
+from memcli.codec.space import encode_full
 from memcli.model.space import Change
 from memcli.ports import Shelf
 from memcli.store.atomic import TEMP_MARK
@@ -139,6 +140,17 @@ def test_fmt_says_what_it_would_do_and_does_it(filled: Workspace) -> None:
     assert not format_space(layout, "main", check=True)
     assert space_file(filled).read_bytes() == whole + b"\n"
     assert not format_space(layout, "main", check=False)
+    assert space_file(filled).read_bytes() == whole
+
+
+def test_a_file_of_version_1_is_no_damage_and_is_formatted(filled: Workspace, run: Run) -> None:
+    whole = space_file(filled).read_bytes()
+    space_file(filled).write_bytes(encode_full(filled.store.open("main").load()))
+    found = run("fsck", "--root", filled.root)
+    assert (found.code, "it is in format 1" in found.out) == (0, True)
+    assert check(filled) == [("spaces/main.json", "outdated", False)]
+    assert run("fmt", "--check", "--root", filled.root).code == 6
+    assert not format_space(Layout(filled.root), "main", check=False)
     assert space_file(filled).read_bytes() == whole
 
 

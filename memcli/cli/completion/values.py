@@ -17,7 +17,7 @@ from memcli.store.layout import FOLDER, Layout, check_root, find_root
 # Shells ask before they show more than this. Then a path is offered up to its next segment, as a folder of files is.
 _MANY = 100
 _FIELDS = {"paths": "path", "ids": "id", "kinds": "kind"}
-_TAGS, _TAGS_END = of_memory("tags") + b"[\n", b"\n      ]"
+_TAGS = of_memory("tags") + b"["
 # A space file is no link, as for the store; and a pipe that bears its name must not make the shell wait.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -138,15 +138,15 @@ def _tags(data: bytes) -> Iterator[str]:
     start = data.find(_TAGS)
     while start >= 0:
         start += len(_TAGS)
-        end = data.find(_TAGS_END, start)
-        for line in data[start:end].split(b"\n") if end >= 0 else []:
-            yield _plain(line)
+        end = data.find(b"]", start)  # on this line or on another; no tag has a bracket or a comma
+        for tag in data[start:end].split(b",") if end >= 0 else []:
+            yield _plain(tag)
         start = data.find(_TAGS, end) if end >= 0 else -1
 
 
-def _plain(line: bytes) -> str:
-    """The text in the line; empty if it is damaged, for example by an unfinished merge."""
-    text = line.strip().removesuffix(b",")
+def _plain(part: bytes) -> str:
+    """The text in a part of the file; empty if it is damaged, for example by an unfinished merge."""
+    text = part.strip().removesuffix(b",")
     try:
         if b"\\" not in text:
             return text[1:-1].decode() if text[:1] == text[-1:] == b'"' else ""
