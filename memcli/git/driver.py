@@ -1,7 +1,9 @@
-"""The merge driver: what makes git call `memcli merge-driver` when both sides of a merge changed a space.
+"""The merge driver: what makes git call `memcli merge-driver` when both sides of a merge changed a space, and to show
+differences.
 
-Two things make it work: attributes, which travel with the store, and a line of configuration that names the program,
-which every clone must be given by hand, since a repository must not be able to name programs to run.
+Two things make it work: attributes, which travel with the store, and lines of configuration that name the program,
+which every clone must be given by hand, since a repository must not be able to name programs to run. Without the latter
+git merges and compares lines.
 """
 
 from __future__ import annotations
@@ -29,12 +31,18 @@ def this_program() -> tuple[str, ...]:
 NAME = "memcli"
 _TITLE = "memcli merge driver"
 _ARGUMENTS = "merge-driver %O %A %B --path=%P"
-_KEY = f"merge.{NAME}"
+_DRIVER = f"merge.{NAME}.driver"
+_TEXTCONV = f"diff.{NAME}.textconv"
 
 
 def configure(repository: Repository) -> bool:
     """Names this memcli in the configuration of this clone; whether that was news. Raises ProviderError."""
-    wanted = {f"{_KEY}.name": _TITLE, f"{_KEY}.driver": f"{shlex.join(this_program()).replace('%', '%%')} {_ARGUMENTS}"}
+    program = shlex.join(this_program())
+    wanted = {
+        f"merge.{NAME}.name": _TITLE,
+        _DRIVER: f"{program.replace('%', '%%')} {_ARGUMENTS}",
+        _TEXTCONV: f"{program} merge-driver --textconv",
+    }
     changed = {key: value for key, value in wanted.items() if _configured(repository, key) != value}
     for key, value in changed.items():
         repository.run("config", "--local", "--replace-all", key, value)
@@ -42,21 +50,25 @@ def configure(repository: Repository) -> bool:
 
 
 def problem(repository: Repository, file: str) -> str | None:
-    """Why git would not merge `file` (a path from the root of the work tree) by memcli.
+    """Why git would not merge `file` (a path from the root of the work tree) by memcli, or show how it changed.
 
     Empty when it would; None when nothing asks for it. Raises ProviderError.
     """
-    asked = repository.run("check-attr", "-z", "merge", "--", file).split("\0")[2:3]
-    if asked != [NAME]:
+    asked = repository.run("check-attr", "-z", "merge", "diff", "--", file).split("\0")[2::3]
+    if NAME not in asked[:1]:
         return None
-    command = _configured(repository, f"{_KEY}.driver")
+    found = _problem(_configured(repository, _DRIVER).replace("%%", "%"), "the merge driver")
+    return found or ("" if asked[1:] != [NAME] else _problem(_configured(repository, _TEXTCONV), "the textconv"))
+
+
+def _problem(command: str, what: str) -> str:
     if not command:
-        return ".gitattributes requires the merge driver, but this clone does not have it"
+        return f".gitattributes requires {what}, but this clone does not have it"
     try:
-        program = shlex.split(command)[0].replace("%%", "%")
+        program = shlex.split(command)[0]
     except (ValueError, IndexError):
-        return "the merge driver of this clone is not a valid command"
-    return "" if shutil.which(program) else f"the merge driver of this clone does not exist: {program}"
+        return f"{what} of this clone is not a valid command"
+    return "" if shutil.which(program) else f"{what} of this clone does not exist: {program}"
 
 
 def merge_lines(base: str, ours: str, theirs: str) -> bytes | None:

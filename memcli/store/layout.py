@@ -373,16 +373,16 @@ def remove_unused(root: str) -> bool:
 def install_attributes(root: str) -> bool:
     """Adds what `.gitattributes` of the store at `root` lacks; returns whether that was anything. Raises StoreError.
 
-    They travel with the store: no line end is ever changed, and memcli merges spaces.
+    They travel with the store: no line end is ever changed, memcli merges spaces, and `git diff` shows their memories.
     """
     from memcli.git.driver import NAME
 
     path = os.path.join(root, ".gitattributes")
-    return _add_lines(path, ("*.json text eol=lf", f"spaces/*.json merge={NAME}"), Layout(root).temporary)
+    return _add_lines(path, ("*.json text eol=lf", *_driven("", NAME)), Layout(root).temporary)
 
 
 def install_own_attributes(root: str) -> bool:
-    """Has memcli merge spaces in the repository of the store at `root` where git finds no `.gitattributes` of a store, as
+    """Has memcli merge spaces, and show their differences, in the repository of the store at `root` where git finds no `.gitattributes` of a store, as
     in a sparse checkout; returns whether that was news. Raises StoreError."""
     from memcli.git.driver import NAME
 
@@ -391,7 +391,11 @@ def install_own_attributes(root: str) -> bool:
     if not shared:
         return False
     make_folder(os.path.join(shared, "info"), 0o755)
-    return _add_lines(os.path.join(shared, "info", "attributes"), (f"**/{FOLDER}/spaces/*.json merge={NAME}",))
+    return _add_lines(os.path.join(shared, "info", "attributes"), _driven(f"**/{FOLDER}/", NAME))
+
+
+def _driven(folder: str, name: str) -> tuple[str, str]:
+    return f"{folder}spaces/*.json merge={name}", f"{folder}spaces/*.json diff={name}"
 
 
 def _add_lines(path: str, wanted: Sequence[str], temporary: str = "") -> bool:

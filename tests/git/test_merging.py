@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.main import main
-from memcli.codec.space import decode_space, encode_space
+from memcli.codec.space import decode_space, encode_full, encode_space
 from memcli.model.space import Space
-from tests.conftest import ROOT, Run
+from tests.conftest import ROOT, Run, memory
 from tests.git.conftest import Team
 
 
@@ -223,7 +223,11 @@ def test_a_clone_without_the_driver(team: Team, tmp_path: Path, capfd: pytest.Ca
     assert set(clone.texts()) == {"db/choice", "ops/deploy", "ops/backup"}
     clone.git("config", "merge.memcli.driver", "/nowhere/memcli merge-driver %O %A %B")
     main(["doctor", "--root", str(clone.root)])
-    assert "does not exist: /nowhere/memcli" in capfd.readouterr().out
+    assert "the merge driver of this clone does not exist: /nowhere/memcli" in capfd.readouterr().out
+    clone.memcli("init", "--git")
+    clone.git("config", "diff.memcli.textconv", "/nowhere/memcli merge-driver --textconv")
+    main(["doctor", "--root", str(clone.root)])
+    assert "the textconv of this clone does not exist: /nowhere/memcli" in capfd.readouterr().out
 
 
 def test_a_driver_that_is_gone_leaves_a_conflict(team: Team) -> None:
@@ -257,7 +261,7 @@ def test_a_side_that_is_no_space(team: Team, damage: bytes, side: str) -> None:
     team.remember("ops/backup", "Backups run at night.")
     team.on(side)
     if damage == b"newer":
-        damage = team.file().read_bytes().replace(b'"version": 1\n}', b'"version": 99\n}')
+        damage = team.file().read_bytes().replace(b'"version": 2\n}', b'"version": 99\n}')
     team.file().write_bytes(damage)
     team.commit("damage")
     team.on("right")
@@ -322,13 +326,43 @@ def test_a_memory_too_deep_to_be_written(team: Team) -> None:
     assert (done.returncode, "line by line" in done.stderr + done.stdout) == (1, True)
 
 
+def test_git_diff_shows_memories_where_this_clone_has_memcli(team: Team) -> None:
+    team.remember("ops/deploy", "Deploy with make release.")
+    team.memcli("pin", "db/choice")
+    told = team.attempt("diff").stdout
+    assert [line for line in told.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")] == [
+        "+    pinned: true"
+    ]
+    team.git("config", "--unset", "diff.memcli.textconv")
+    assert '+      "pinned": true,' in team.attempt("diff").stdout
+
+
+def test_a_file_that_is_no_space_is_compared_line_by_line(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "main.json"
+    file.write_bytes(b"<<<<<<< ours\n\x1b[2J\n")
+    assert run("merge-driver", "--textconv", str(file)).out == "<<<<<<< ours\n\\u001b[2J\n"
+    assert run("merge-driver", str(file)).code == 2
+
+
+@pytest.mark.parametrize("versions", [(1, 2, 2), (2, 1, 2), (2, 2, 1), (1, 1, 2), (1, 1, 1)])
+def test_versions_of_the_format_may_be_mixed(versions: tuple[int, ...], tmp_path: Path) -> None:
+    base, left, right = memory("a"), memory("b", metadata={"space": "main"}), memory("c", raw="A text. " * 20)
+    sides = ((base,), (base, left), (base, right))
+    files = [tmp_path / name for name in ("base", "ours", "theirs")]
+    for file, objects, version in zip(files, sides, versions, strict=True):
+        file.write_bytes((encode_space if version == 2 else encode_full)(Space("main", objects)))
+    assert main(["merge-driver", *map(str, files)]) == 0
+    assert files[1].read_bytes() == encode_space(Space("main", (base, left, right)))
+
+
 def test_init_git_again_changes_nothing(team: Team) -> None:
     attributes = team.root / ".memory" / ".gitattributes"
     attributes.write_text("# ours\nexports/* -diff\n")
     team.memcli("init", "--git")
     files = (attributes, team.root / ".git" / "config", team.root / ".git" / "info" / "attributes")
     once = [file.read_bytes() for file in files]
-    assert once[0] == b"# ours\nexports/* -diff\n*.json text eol=lf\nspaces/*.json merge=memcli\n"
+    driven = b"spaces/*.json merge=memcli\nspaces/*.json diff=memcli\n"
+    assert once[0] == b"# ours\nexports/* -diff\n*.json text eol=lf\n" + driven
     team.memcli("init", "--git")
     assert [file.read_bytes() for file in files] == once
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from memcli.cli.declared import PLUMBING
-from memcli.cli.options import REQUIRED, Options, argument, option
+from memcli.cli.options import REQUIRED, Options, argument, flag, option
 from memcli.cli.verb import Session, verb
 from memcli.errors import CorruptError, UsageError
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 class MergeDriverOptions(Options):
     """What `memcli merge_driver` takes."""
 
-    base: str = argument("FILE", "The common ancestor.", default=REQUIRED)
-    ours: str = argument("FILE", "Our version; receives the result.", default=REQUIRED)
-    theirs: str = argument("FILE", "Their version.", default=REQUIRED)
+    base: str = argument("FILE", "The common ancestor; with --textconv, the file to print.", default=REQUIRED)
+    ours: str = argument("[FILE]", "Our version; receives the result.", default="")
+    theirs: str = argument("[FILE]", "Their version.", default="")
+    textconv: bool = flag(help="Print a space file as text that `git diff` compares, and merge nothing.")
     path: str = option(metavar="PATH", help="The path of the file in the repository.", default="")
 
 
@@ -29,9 +30,15 @@ class MergeDriverOptions(Options):
 def command(session: Session, options: MergeDriverOptions) -> int:
     """Merge two versions of a space file with their common ancestor, and write the result to OURS.
 
-    Git calls it after `memcli init --git`. Exits with 1 if a version is not a valid space file: OURS then holds git's
-    line-based merge, with conflict markers to resolve by hand.
+    Git calls it after `memcli init --git`, and with --textconv to show differences. Exits with 1 if a version is not a
+    valid space file: OURS then holds git's line-based merge, with conflict markers to resolve by hand.
     """
+    if options.textconv:
+        session.output.raw(_text_of(options.base))
+        return 0
+    if not options.theirs:
+        raise UsageError("a merge takes three files", "`memcli merge-driver BASE OURS THEIRS`")
+
     from memcli.cli.arguments import open_file
     from memcli.codec.merge_files import merge_files
     from memcli.model.names import show
@@ -61,6 +68,21 @@ def command(session: Session, options: MergeDriverOptions) -> int:
 
         session.output.note(f"{options.path or options.ours}: {merged_text(merged)}")
     return 0
+
+
+def _text_of(path: str) -> str:
+    """The text of a space file; of one that cannot be read, its lines as they are: git shows no differences if this fails."""
+    from memcli.cli.arguments import open_file
+    from memcli.codec.space import decode_space
+    from memcli.render.clean import escape
+    from memcli.render.textconv import space_text
+
+    with open_file(path) as file:
+        data = file[:]
+    try:
+        return space_text(decode_space(data, path))
+    except (CorruptError, UsageError):
+        return "".join(f"{escape(line)}\n" for line in data.decode("utf-8", "replace").removesuffix("\n").split("\n"))
 
 
 def _check_name(space: str, path: str) -> None:
