@@ -158,7 +158,7 @@ _memcli_table() {
     options='--tools=,default,all --http=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'merge-driver')
-    options='--path=paths --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--textconv --path=paths --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='files files files'
     ;;
   'metrics')

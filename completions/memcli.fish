@@ -487,6 +487,7 @@ complete -c memcli -n '__memcli_at mcp' -l quiet -s q -d 'Print only results and
 complete -c memcli -n '__memcli_at mcp' -l offline -d 'Ask no language model: nothing leaves this machine.'
 complete -c memcli -n '__memcli_at mcp' -l freeze-clock -r -f -d 'Use TIME (RFC 3339) as the current time.'
 complete -c memcli -n '__memcli_at mcp' -l help -s h -d 'Show this message and exit.'
+complete -c memcli -n '__memcli_at merge-driver' -l textconv -d 'Print a space file as text that `git diff` compares, and merge nothing.'
 complete -c memcli -n '__memcli_at merge-driver' -l path -r -f -a '(__memcli_values paths)' -d 'The path of the file in the repository.'
 complete -c memcli -n '__memcli_at merge-driver' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo and journal].'
 complete -c memcli -n '__memcli_at merge-driver' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class MergeDriverOptions(Options):
-    """What `memcli merge_driver` takes."""
+    """What `memcli merge-driver` takes."""
 
     base: str = argument("FILE", "The common ancestor; with --textconv, the file to print.", default=REQUIRED)
     ours: str = argument("[FILE]", "Our version; receives the result.", default="")
