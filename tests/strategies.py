@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from hypothesis import strategies as st
 
 from memcli.model.memory import Memory
@@ -11,7 +13,7 @@ from memcli.model.space import Policy, Space
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200)
 words = st.text(st.characters(categories=["Ll", "Lu", "Nd"]), min_size=1, max_size=12)
 ids = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=12)
-paths = st.lists(words, min_size=1, max_size=4).map("/".join)
+paths = st.lists(words, min_size=1, max_size=4).map("/".join).map(lambda path: unicodedata.normalize("NFC", path))
 times = st.datetimes(min_value=__import__("datetime").datetime(2000, 1, 1)).map(
     lambda t: t.strftime("%Y-%m-%dT%H:%M:%SZ")
 )
