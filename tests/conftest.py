@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import count
@@ -54,6 +54,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--on-server", action="store_true", help="run commands on a PostgreSQL server, as far as they allow it"
     )
+    parser.addoption("--slow", action="store_true", help="run the tests marked slow too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what is marked slow, but with --slow or where a test is named."""
+    if (
+        config.getoption("--slow")
+        or config.getoption("--update-golden")
+        or any("::" in str(given) for given in config.args)
+    ):
+        return
+    left_out = [item for item in items if item.get_closest_marker("slow")]
+    items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    config.hook.pytest_deselected(items=left_out)
+
+
+def slow_but(chosen: Collection[object], values: Iterable[object]) -> list[object]:
+    """The values of a parameter, of which all but the chosen are slow."""
+    return [value if value in chosen else pytest.param(value, marks=pytest.mark.slow) for value in values]
 
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND

@@ -9,13 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, slow_but
 from tests.faults.inject import Watched, distinct
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="kills and forks")
 
 
-@pytest.mark.parametrize("command", ["init", "remember", "edit", "forget", "import", "gc", "space delete"])
+@pytest.mark.parametrize(
+    "command",
+    slow_but(("edit", "gc"), ["init", "remember", "edit", "forget", "import", "gc", "space delete"]),
+)
 def test_no_fault_tears_or_lies(command: str) -> None:
     """In a process of its own, which has no threads and may fork."""
     line = [sys.executable, "-P", "-m", "tests.faults.sweep", "--short", "--jobs", "1", "--case", command]

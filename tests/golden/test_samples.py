@@ -17,7 +17,12 @@ SURROUNDINGS = [
     {"PYTHONHASHSEED": "1", "LC_ALL": "C", "TZ": "UTC"},
     {"PYTHONHASHSEED": "4711", "LC_ALL": "C.UTF-8", "TZ": "Asia/Kathmandu"},
 ]
-PLAYED = [(one, SURROUNDINGS[n % 2]) for n, one in enumerate(SAMPLES)]
+QUICK = ("agent_claude", "agent_before_commit", "ci_checks", "decision_log", "git_hooks", "release_checklist")
+"""The samples that every run plays."""
+PLAYED = [
+    pytest.param(one, SURROUNDINGS[n % 2], marks=() if one.stem in QUICK else pytest.mark.slow)
+    for n, one in enumerate(SAMPLES)
+]
 """Every sample in one of the surroundings, by turns: what depended on them would differ from the golden files in half."""
 
 

@@ -229,6 +229,7 @@ def deep(repo: Repo) -> Iterator[str]:
     subprocess.run(["rm", "-rf", str(repo.root / "d")], check=True)
 
 
+@pytest.mark.slow
 def test_a_deep_tree(repo: Repo, deep: str):
     Path(deep, "a.txt").write_text("x\n")
     for name in ("d", f"{deep}/a.txt"):

@@ -54,6 +54,7 @@ async def pages_of(ask: Ask) -> list[str]:
         cursor = found[-1].rsplit('"', 2)[1].removeprefix("?cursor=")
 
 
+@pytest.mark.slow
 def test_no_result_exceeds_the_cap(project: Path) -> None:
     session = filled(project)
     stored = Memory(project).list()

@@ -22,7 +22,7 @@ from memcli.postgres.mail import new_mark, place
 from memcli.postgres.server import MOST_CONNECTIONS, Server
 from memcli.postgres.store import ServerStore
 from memcli.postgres.trash import ServerTrash
-from tests.conftest import NOW, memory, rewrite
+from tests.conftest import NOW, memory, rewrite, slow_but
 from tests.postgres.proxy import Proxy
 from tests.servers import new_schema
 
@@ -84,7 +84,7 @@ def attempt(
     return None
 
 
-@pytest.mark.parametrize("by_mail", [False, True])
+@pytest.mark.parametrize("by_mail", slow_but((False,), [False, True]))
 @pytest.mark.parametrize("is_final", [False, True])
 def test_wherever_the_connection_is_cut_an_outcome_is_true(
     proxy: Proxy, server: Server, schema: str, is_final: bool, by_mail: bool
@@ -116,7 +116,7 @@ def test_wherever_the_connection_is_cut_an_outcome_is_true(
         assert outcomes["unknown"] == 0  # what can be looked up is never unknown
 
 
-@pytest.mark.parametrize("by_mail", [False, True])
+@pytest.mark.parametrize("by_mail", slow_but((False,), [False, True]))
 def test_wherever_the_server_falls_silent_a_write_ends_in_time(
     proxy: Proxy, server: Server, schema: str, monkeypatch: pytest.MonkeyPatch, by_mail: bool
 ) -> None:

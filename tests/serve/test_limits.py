@@ -213,6 +213,7 @@ def test_the_beginning_of_an_id_is_no_id(server: Server) -> None:
     assert server.get(f"/apps/ids/memories/{name}").json["id"] == name
 
 
+@pytest.mark.slow
 def test_slow_heads_and_bodies(server: Server) -> None:
     """Drops come every second; the limit is one for the whole."""
     replies: dict[str, bytes] = {}

@@ -100,6 +100,7 @@ def test_a_read_is_repeated_once_and_a_write_is_not(tmp_path: Path) -> None:
     run(work)
 
 
+@pytest.mark.slow
 def test_who_takes_too_long_is_ended_and_replaced(tmp_path: Path) -> None:
     async def work() -> None:
         async with pool(tmp_path, seconds=1.0) as (made, _):

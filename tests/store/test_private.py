@@ -22,7 +22,7 @@ from memcli.store.place import Place
 from memcli.store.private import private_folder, stores_of, stranded
 from memcli.wiring.roots import make_store
 from memcli.wiring.workspace import open_workspace
-from tests.conftest import ROOT, memory, rewrite
+from tests.conftest import ROOT, memory, rewrite, slow_but
 from tests.faults.scene import drop_rights
 from tests.store.test_place import git
 
@@ -264,7 +264,7 @@ def test_what_cannot_be_written_waits_and_is_folded_in(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="root cannot be bound by permissions elsewhere")
-@pytest.mark.parametrize("kind", ["clone", "used", "no repository", "with a copy"])
+@pytest.mark.parametrize("kind", slow_but(("used",), ["clone", "used", "no repository", "with a copy"]))
 def test_what_cannot_be_written_anywhere_is_read(tmp_path: Path, kind: str) -> None:
     folder = tmp_path / "shop"
     folder.mkdir()

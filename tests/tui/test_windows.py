@@ -271,6 +271,7 @@ def test_n_asks_for_kind_path_and_text(workspace: Workspace) -> None:
     play(Browser(workspace, editor=Fake().editor), scene)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_stored_comes_back_in_the_form(workspace: Workspace) -> None:
     async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "n", "ctrl+s")
