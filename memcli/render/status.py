@@ -36,7 +36,9 @@ def _memories(memories: Mapping[str, Any]) -> str:
     return ", ".join([*counts, *damaged]) or "none: memcli remember TEXT"
 
 
-def _rules(rules: Mapping[str, int]) -> str:
+def _rules(rules: Mapping[str, int] | None) -> str:
+    if rules is None:
+        return "unknown: memcli check store"
     stale = f", {rules['stale']} stale: memcli check code" if rules["stale"] else ""
     return f"{rules['enforced']} enforced{stale}"
 

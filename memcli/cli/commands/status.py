@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memcli.cli.declared import START, Http
 from memcli.cli.options import Options, flag
 from memcli.cli.verb import Session, verb
-from memcli.errors import MemcliError
+from memcli.errors import CorruptError, MemcliError
 from memcli.model.roles import READER
 
 if TYPE_CHECKING:
@@ -90,10 +90,14 @@ def _inbox(workspace: Workspace) -> int:
     return len(waiting(workspace))
 
 
-def _rules(workspace: Workspace) -> dict[str, Json]:
+def _rules(workspace: Workspace) -> dict[str, Json] | None:
+    """How many rules there are, and how many are stale; None where a damaged space hides some."""
     from memcli.app.rules import count_rules
 
-    enforced, stale = count_rules(workspace)
+    try:
+        enforced, stale = count_rules(workspace)
+    except CorruptError:
+        return None
     return {"enforced": enforced, "stale": stale}
 
 

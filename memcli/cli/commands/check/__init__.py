@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from memcli.cli.commands.check import code, recall, secrets, store
@@ -31,7 +30,7 @@ def run_all(session: Session) -> int:
     for part in _PARTS:
         outcomes.append(_run(part, session))
         session.output = output
-    lines = [line for one in outcomes for line in one.lines()]
+    lines = [line for one in outcomes for line in one.report()]
     output.answer({one.name: one.to_json() for one in outcomes}, "\n".join(lines))
     return CorruptError.exit_code if any(one.state == "failed" for one in outcomes) else 0
 
@@ -52,37 +51,38 @@ class _Outcome(Output):
         super().__init__(json=True)
         self.name, self.state, self.problem = name, "passed", ""
         self._data: Json = None
-        self._text, self._notes = "", list[str]()
+        self._text: list[str] = []
+        self._notes: list[str] = []
 
     def answer(self, data: Json, text: str, *, on_one_line: bool = False) -> None:  # noqa: ARG002
-        self._data, self._text = data, text
-
-    def array(self, values: Iterable[Json]) -> int:
-        raise NotImplementedError
+        self._data, self._text = data, text.splitlines()
 
     def note(self, text: str) -> None:
         self._notes.append(text)
 
-    def lines(self) -> list[str]:  # type: ignore[override]
-        """A line with the state, and below it what a check that did not pass says."""
-        details = [] if self.state == "passed" else [*self._text.splitlines(), *self._notes]
-        head = self.problem or (self._text.splitlines() or self._notes or ["fine"])[-1]
-        return [f"{self.state:<7}  {self.name:<8} {head}", *(f"  {line}" for line in details if line != head)]
+    def report(self) -> list[str]:
+        """A line with the state, and below it what a check that failed says."""
+        head = self.problem or next(iter([*self._text[-1:], *self._notes, "nothing to report"]))
+        details = [*self._text, *self._notes] if self.state == "failed" else []
+        return [f"{self.state:<7}  {self.name:<7}  {head}", *(f"  {line}" for line in details if line != head)]
 
     def to_json(self) -> dict[str, Json]:
         found: dict[str, Json] = {"state": self.state, "result": self._data}
         return {**found, "problem": self.problem} if self.problem else found
 
 
+_ABSENT = {code.command.name: UsageError, recall.command.name: NotFoundError}
+"""The error of a check for which there is nothing to check: no repository, no tests."""
+
+
 def _run(part: Verb, session: Session) -> _Outcome:
-    """Runs one check. What it cannot do here is skipped; any other error makes it fail."""
+    """Runs one check. Without anything to check it is skipped; any other error makes it fail."""
     outcome = _Outcome(part.name.removeprefix("check "))
     session.output = outcome
     try:
         options: Any = part.options()
         outcome.state = "failed" if part.function(session, options) else "passed"
-    except (NotFoundError, UsageError) as error:
-        outcome.state, outcome.problem = "skipped", error.message
     except MemcliError as error:
-        outcome.state, outcome.problem = "failed", error.message
+        is_absent = isinstance(error, _ABSENT.get(part.name, ()))
+        outcome.state, outcome.problem = "skipped" if is_absent else "failed", error.message
     return outcome

@@ -1,0 +1,85 @@
+"""`memcli status` and `memcli help`."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from memcli.cli.help import FIRST
+from memcli.cli.verb import Verb, all_verbs, names
+from tests.cli.test_ingest import git
+from tests.conftest import Run
+
+
+def lines(run: Run) -> dict[str, str]:
+    return {line.split()[0]: line.split(maxsplit=1)[1] for line in run("status").out.splitlines()}
+
+
+def test_each_line_ends_with_the_command_that_helps(run: Run, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    run("init")
+    assert lines(run) == {
+        "store": f"{tmp_path}/.memory, trusted", "memories": "none: memcli remember TEXT", "inbox": "empty",
+        "rules": "0 enforced", "hooks": "none: memcli hook install", "agents": "none: memcli agent install NAME",
+    }  # fmt: skip
+    (tmp_path / "pay.py").write_text("def pay():\n    return 1\n")
+    rule = ("Never retry.", "--kind", "negative", "--enforce", "--trigger", "retry", "--anchor", "pay.py:1-2")
+    run("remember", *rule)
+    run("remember", "A guess.", "--propose")
+    run("hook", "install")
+    found = lines(run)
+    assert found["store"] == f"{tmp_path}/.memory, trusted, 1 file not committed: memcli diff"
+    assert (found["memories"], found["inbox"]) == ("1 in main", "1 wait: memcli inbox")
+    assert found["rules"] == "1 enforced"
+    assert found["hooks"].startswith("post-commit")
+    (tmp_path / "pay.py").write_text("def pay():\n    return 2\n")
+    assert lines(run)["rules"] == "1 enforced, 1 stale: memcli check code"
+    run("off")
+    assert lines(run)["hooks"] == "off: memcli on"
+
+
+def test_as_json(run: Run, tmp_path: Path) -> None:
+    run("remember", "One.", "--path", "a")
+    found = json.loads(run("status", "--json").out)
+    assert found["memories"] == {"damaged": [], "spaces": {"main": 1}}
+    assert found["store"] == {"root": f"{tmp_path}/.memory", "trusted": True, "uncommitted": []}
+    assert "kinds" in json.loads(run("status", "--stats", "--json").out)
+
+
+def test_a_damaged_space_is_named(run: Run, tmp_path: Path) -> None:
+    run("remember", "One.", "--path", "a")
+    run("space", "create", "other")
+    (tmp_path / ".memory" / "spaces" / "other.json").write_text("{")
+    assert "other is damaged: memcli check store" in lines(run)["memories"]
+
+
+def test_the_first_help_is_short_and_names_commands_that_there_are(run: Run) -> None:
+    text = run("help").out
+    assert text == run("--help").out
+    assert (len(text.splitlines()) <= 40, max(map(len, text.splitlines())) <= 80) == (True, True)
+    first = [name for section in FIRST.values() for name in section]
+    assert (len(first), len({*first}), {*first} <= {*names()}) == (14, 14, True)
+
+
+def test_every_command_stands_in_one_list_of_the_help(run: Run) -> None:
+    everyday, plumbing = (
+        [line.split()[0] for line in run("help", which).out.splitlines() if line.startswith("  ")]
+        for which in ("all", "plumbing")
+    )
+    assert sorted([*everyday, *plumbing]) == names()
+    assert "merge-driver" in plumbing
+
+
+@pytest.mark.parametrize("verb", list(all_verbs()), ids=lambda verb: verb.name)
+def test_help_explains_every_command_as_its_option_does(run: Run, verb: Verb) -> None:
+    words = verb.name.split()
+    first = [run(*line).out.splitlines()[0] for line in (["help", *words], [*words, "--help"])]
+    assert first[0] == first[1] != ""
+
+
+def test_help_of_what_there_is_not(run: Run) -> None:
+    assert run("help", "stats").err == "memcli: no command 'stats' (did you mean status or doctor?)\n"
+    assert os.linesep not in run("help", "nothing").out
