@@ -14,7 +14,7 @@ from rows import Row, elapsed, ms, over
 from stores import size_name, space_file, store
 
 _WORDS_ONLY = {"MEMCLI_EMBEDDER": "off"}
-_MOST = {"remember": "100 MB", "fsck": "400 MB"}
+_MOST = {"remember": "100 MB", "check store": "400 MB"}
 """The memory that a command may hold."""
 _READ = "20 ×"
 
@@ -38,7 +38,7 @@ def timed(work: str, size: int, runs: int) -> Iterator[Row]:
     ]
     took = seconds(cases, runs)
     for name in commands:
-        target = "" if name == "fsck" else _READ
+        target = "" if name == "check store" else _READ
         yield Row(f"`{name}`, {size_name(size)}, over `python -c pass`", *over(took[name], took["pass"], target))
     copied = statistics.median(elapsed(lambda: _copy(root, work)) for _ in range(runs))
     allowed = 2 * copied + 10 * took["pass"]
@@ -66,12 +66,12 @@ def _commands(root: str, size: int) -> dict[str, Sequence[str]]:
     """Commands that only read, by name."""
     at = ("--root", root)
     # A memcli that cannot stop at a depth is measured with the whole tree.
-    depth = ("--depth", "2") if b"--depth" in run((memcli(), "tree", "--help")) else ()
+    depth = ("--depth", "2")
     return {
         "get": (memcli(), "get", f"obj:{size // 2}", *at),
-        " ".join(("tree", *depth)): (memcli(), "tree", *depth, *at),
+        " ".join(("list --tree", *depth)): (memcli(), "list", "--tree", *depth, *at),
         "list --limit 50": (memcli(), "list", "--limit", "50", *at),
-        "fsck": (memcli(), "fsck", *at),
+        "check store": (memcli(), "check", "store", *at),
     }
 
 
@@ -115,7 +115,8 @@ def costs(work: str, size: int) -> Iterator[Row]:  # noqa: PLR0915 - one command
     root = os.path.join(work, f"{size}-repository")
     shutil.rmtree(root, ignore_errors=True)
     shutil.copytree(store(work, size), root)
-    command = {name: (memcli(), name, "--root", root) for name in ("recall", "forget", "edit", "diff", "verify", "gc")}
+    names = ("recall", "forget", "edit", "diff", "check code", "gc")
+    command = {name: (memcli(), *name.split(), "--root", root) for name in names}
 
     def row(name: str, args: Sequence[str], *codes: int, target: str = "") -> Row:
         took, held = spent(args, *codes, cwd=root, **_WORDS_ONLY)
@@ -159,7 +160,7 @@ def costs(work: str, size: int) -> Iterator[Row]:  # noqa: PLR0915 - one command
     yield row("gc, nothing to do, after a merge", command["gc"])
     settle("Two.")
     yield row("gc, nothing to do", command["gc"], target="100 MB")
-    yield row("check", "code", command["verify"], target="100 MB")
+    yield row("check code", command["check code"], target="100 MB")
     change(30, 40, size - 30)
     yield row("diff", command["diff"])
     yield row("export, of more than it may hold", (memcli(), "export", "--root", root), 2)
@@ -182,7 +183,9 @@ def costs(work: str, size: int) -> Iterator[Row]:  # noqa: PLR0915 - one command
         "files with the purged word", str(len(left)), "0", ", ".join(os.path.relpath(name, root) for name in left)
     )
     yield row("recall, after", (*command["recall"], asked[2], "--no-global"), target="1.3 x before")
-    yield row("maintain --dry-run", (memcli(), "maintain", "--dry-run", "--root", root), target="20 s, 400 MB")
+    yield row(
+        "store maintain --dry-run", (memcli(), "store", "maintain", "--dry-run", "--root", root), target="20 s, 400 MB"
+    )
 
 
 def _write_patch(path: str) -> None:

@@ -27,7 +27,7 @@ def answers(space: Space, depth: int) -> list[list[str]]:
         _build(root, space.corpus)
         run([memcli(), "init", "--root", root, "--quiet"])
         run(["env", "-C", root, memcli(), "ingest", "--git", "HEAD", "--quiet", "--root", root, "--space", space.name])
-        run([memcli(), "index", "embed", "--quiet", "--root", root, "--space", space.name])
+        run([memcli(), "store", "index", "embed", "--quiet", "--root", root, "--space", space.name])
     rebuilt = Space(root, space.name, space.corpus, space.questions)
     documents = _documents(root, space)
     return [[doc for name in ids for doc in documents.get(name, ())][:depth] for ids in recall(rebuilt, depth)]

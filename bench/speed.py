@@ -343,7 +343,7 @@ def _index(root: str) -> None:
 
 
 def _rebuild(root: str) -> None:
-    run([memcli(), "index", "rebuild", "--quiet", "--root", root], **_WORDS_ONLY)
+    run([memcli(), "store", "index", "rebuild", "--quiet", "--root", root], **_WORDS_ONLY)
 
 
 if __name__ == "__main__":

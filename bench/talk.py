@@ -33,7 +33,7 @@ def _import(folder: str, corpus: Sequence[Mapping[str, Any]]) -> dict[str, str]:
         (session,) = told["sessions"]
         assert session["messages"] == len(own), told
         named |= {f"{session['id']}:{n:06}": document["id"] for n, document in enumerate(own, 1)}
-    run([memcli(), "index", "embed", "--quiet", "--root", root])
+    run([memcli(), "store", "index", "embed", "--quiet", "--root", root])
     return named
 
 

@@ -145,7 +145,7 @@ def _remember(root: str, space: Mapping[str, Any]) -> None:
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(f"{json.dumps(line)}\n" for line in _lines(space))
     run([memcli(), "remember", "--batch", path, "--quiet", "--root", root, "--space", _name(space)])
-    run([memcli(), "index", "embed", "--quiet", "--root", root, "--space", _name(space)])
+    run([memcli(), "store", "index", "embed", "--quiet", "--root", root, "--space", _name(space)])
 
 
 def _lines(space: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Input of `scan`: named files, files of the store, versions in git."""
+"""Input of `check secrets`: named files, files of the store, versions in git."""
 
 from __future__ import annotations
 

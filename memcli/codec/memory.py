@@ -1,7 +1,7 @@
 """A memory to and from JSON: defaults left out, unknown fields kept, every field checked.
 
 Whatever way a memory comes in, it passes one gate: what a user or a program gives as fields `checked_fields`, what comes
-as it is stored elsewhere `check_memories`, which asks for the same and for what only whole memories have. `fsck` looks for
+as it is stored elsewhere `check_memories`, which asks for the same and for what only whole memories have. `check store` looks for
 the same in what is stored here.
 """
 

@@ -106,7 +106,7 @@ def _compared(connection: sqlite3.Connection, snapshot: Snapshot) -> _Difference
         count += 1
         digest = _digest(data)
         if digest in seen:
-            continue  # the same memory twice, word for word: `fsck` tells, recall need not
+            continue  # the same memory twice, word for word: `check store` tells, recall need not
         seen.add(digest)
         if digest not in known:
             new.append((digest, data, start))

@@ -171,8 +171,8 @@ POLICY_FIELDS: Mapping[str, Shape] = {
         **UNIT,
         "description": "The least confidence of the facts of a session that are promoted, or proposed for it.",
     },
-    "archive_below": {**UNIT, "description": "`maintain` archives what is worth less than this."},
-    "archive_days": {**DAYS, "description": "`maintain` archives nothing that is younger."},
+    "archive_below": {**UNIT, "description": "`store maintain` archives what is worth less than this."},
+    "archive_days": {**DAYS, "description": "`store maintain` archives nothing that is younger."},
 }
 
 

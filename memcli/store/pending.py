@@ -1,4 +1,4 @@
-"""Pending work: what a writer has begun, so that the next one, or `fsck --repair`, finishes it after a crash.
+"""Pending work: what a writer has begun, so that the next one, or `check store --repair`, finishes it after a crash.
 
 Acts are what writers did to a space, on their way into its audit log. Whoever makes a write also records it, for itself
 and for those whose requests it took along: first in `local/<space>.acts`, before the write, then, once that is

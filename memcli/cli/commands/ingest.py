@@ -43,7 +43,7 @@ def command(session: Session, options: IngestOptions) -> int:
     its memories and removes those of removed sections. Files matched by .gitignore, .secretsignore or .env*, and binary,
     generated or huge files, are skipped and counted. Commits are read newest first and stored as they are read: interrupted,
     the next run goes on, and commits that were ingested are not read again. A few missing vectors are then computed at
-    once, more in the background, unless MEMCLI_BACKGROUND=off or the clock is frozen; see `index embed`.
+    once, more in the background, unless MEMCLI_BACKGROUND=off or the clock is frozen; see `store index embed`.
 
     Example: memcli ingest --git HEAD~20.. && memcli recall "what changed in the parser?"
 
