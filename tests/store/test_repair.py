@@ -146,10 +146,10 @@ def test_fmt_says_what_it_would_do_and_does_it(filled: Workspace) -> None:
 def test_a_file_of_version_1_is_no_damage_and_is_formatted(filled: Workspace, run: Run) -> None:
     whole = space_file(filled).read_bytes()
     space_file(filled).write_bytes(encode_full(filled.store.open("main").load()))
-    found = run("fsck", "--root", filled.root)
+    found = run("check", "store", "--root", filled.root)
     assert (found.code, "it is in format 1" in found.out) == (0, True)
     assert check(filled) == [("spaces/main.json", "outdated", False)]
-    assert run("fmt", "--check", "--root", filled.root).code == 6
+    assert run("store", "fmt", "--check", "--root", filled.root).code == 6
     assert not format_space(Layout(filled.root), "main", check=False)
     assert space_file(filled).read_bytes() == whole
 
