@@ -19,7 +19,7 @@ from processes import memcli, run, surroundings
 
 from memcli.app.choice import order
 from memcli.model.nearness import Nearness
-from memcli.model.recall import Query, Rows
+from memcli.model.recall import Query, RowSet
 from memcli.ports import Ranker
 from memcli.wiring.workspace import open_workspace
 
@@ -81,7 +81,9 @@ class KeptView:
         self._lexical.clear()
         self._dense.clear()
 
-    def lexical(self, terms: Sequence[str], limit: int, among: Rows | None = None, *, with_common: bool = False) -> Any:
+    def lexical(
+        self, terms: Sequence[str], limit: int, among: RowSet | None = None, *, with_common: bool = False
+    ) -> Any:
         if among is not None and (among.only is not None or among.hidden):
             return self._view.lexical(terms, limit, among, with_common=with_common)
         key = (tuple(terms), limit, with_common)
@@ -90,7 +92,7 @@ class KeptView:
         return self._lexical[key]
 
     def dense(
-        self, texts: Sequence[str], within: float | None = None, among: Rows | None = None
+        self, texts: Sequence[str], within: float | None = None, among: RowSet | None = None
     ) -> list[Nearness] | None:
         del within, among
         if not self.has_meaning:

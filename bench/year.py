@@ -30,7 +30,7 @@ from memcli.model.usage import HELPFUL, UNHELPFUL, Access, Counts, Use
 from memcli.model.usage import count as count_uses
 from memcli.ports.usage import NoUsage
 from memcli.record import replace
-from memcli.wiring.kept import Kept
+from memcli.wiring.kept import WorkspaceCache
 
 START = datetime(2030, 1, 1, 8, tzinfo=UTC)
 DAYS = 365
@@ -72,7 +72,7 @@ def live(
     with tempfile.TemporaryDirectory() as folder:
         root = os.path.join(folder, ".memory")
         run([memcli(), "init", "--root", root], MEMCLI_EMBEDDER=embedder)
-        kept = Kept()
+        kept = WorkspaceCache()
         environ = {"MEMCLI_GLOBAL": os.path.join(folder, "none"), "HOME": folder, "MEMCLI_BACKGROUND": "off"}
         now = [_time(0, 0)]
         opened = kept.open({"root": root, "embedder": embedder, "command": "year"}, environ)

@@ -10,7 +10,7 @@ from memcli.agents.clients import PENDING, UNKNOWN, UNTRUSTED
 from memcli.agents.files import read_text
 from memcli.agents.install import is_installed, states
 from memcli.agents.notes import Site
-from memcli.agents.parts import ABSENT, ACTIVE, FOREIGN, ROLES, STALE, Part
+from memcli.agents.parts import ABSENT, ACTIVE, FOREIGN, ROLES, STALE, InstalledPart
 from memcli.agents.table import AGENTS, PROJECT
 from memcli.agents.trust import held_back
 from memcli.errors import UsageError
@@ -24,7 +24,7 @@ _MAX_OF_CODEX = 32 << 10
 UNREADABLE = "unreadable"
 
 
-class Row(Record):
+class RoleRow(Record):
     """One role of an agent in a scope, and what to do about it; nothing if it is active."""
 
     agent: str
@@ -47,12 +47,12 @@ class Row(Record):
         return {**as_dict(self), "files": list(self.files)}
 
 
-def check(site: Site, name: str) -> list[Row]:
+def check(site: Site, name: str) -> list[RoleRow]:
     """A row for each role of an agent that is installed at `site`."""
     try:
         found = list(states(site, name))
     except UsageError as error:
-        return [Row(name, site.scope, "files", UNREADABLE, (), f"{error.message} ({error.hint})")]
+        return [RoleRow(name, site.scope, "files", UNREADABLE, (), f"{error.message} ({error.hint})")]
     return [_row(site, name, role, of_role) for role in ROLES if (of_role := [f for f in found if f[0].role == role])]
 
 
@@ -93,17 +93,17 @@ def find_program() -> str | None:
     return shutil.which("memcli")
 
 
-def _row(site: Site, name: str, role: str, found: list[tuple[Part, str, str]]) -> Row:
+def _row(site: Site, name: str, role: str, found: list[tuple[InstalledPart, str, str]]) -> RoleRow:
     files = tuple(dict.fromkeys(path for _, path, _ in found))
     kinds = {state for _, _, state in found}
     install = f"run `memcli agent install {name}{_flag(site.scope)}`"
     if FOREIGN in kinds:
-        return Row(name, site.scope, role, FOREIGN, files, "move the file away and install again")
+        return RoleRow(name, site.scope, role, FOREIGN, files, "move the file away and install again")
     if kinds != {ACTIVE}:
         state = STALE if STALE in kinds or ACTIVE in kinds else ABSENT
-        return Row(name, site.scope, role, state, files, install)
+        return RoleRow(name, site.scope, role, state, files, install)
     state, fix = held_back(site, name, role, found) or (ACTIVE, "")
-    return Row(name, site.scope, role, state, files, fix)
+    return RoleRow(name, site.scope, role, state, files, fix)
 
 
 def _flag(scope: str) -> str:

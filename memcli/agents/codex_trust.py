@@ -11,7 +11,7 @@ from memcli.agents import toml_text
 from memcli.agents.clients import PENDING, UNKNOWN, UNTRUSTED, read_client
 from memcli.agents.files import read_text
 from memcli.agents.notes import Site
-from memcli.agents.parts import HOOKS, MCP, JsonHook, Part
+from memcli.agents.parts import HOOKS, MCP, InstalledPart, JsonHook
 from memcli.agents.table import PROJECT
 from memcli.digests import sha256
 from memcli.errors import UsageError
@@ -25,7 +25,7 @@ _LONGEST_END = 3
 """Codex gives no hook longer than this for the end of a session, whatever it names."""
 
 
-def codex_holds_back(site: Site, role: str, found: Sequence[tuple[Part, str, str]]) -> tuple[str, str] | None:
+def codex_holds_back(site: Site, role: str, found: Sequence[tuple[InstalledPart, str, str]]) -> tuple[str, str] | None:
     """Why Codex does not use a role that is installed, and what to do; None if it does. Raises UsageError."""
     if role not in (MCP, HOOKS):
         return None
@@ -97,7 +97,7 @@ def _state(hook: tuple[str, str, str, str | None], config: Mapping[str, Any]) ->
     return "" if computed in trusted else PENDING
 
 
-def _hooks(found: Sequence[tuple[Part, str, str]]) -> Iterator[tuple[str, str, str, str | None]]:
+def _hooks(found: Sequence[tuple[InstalledPart, str, str]]) -> Iterator[tuple[str, str, str, str | None]]:
     """The file, event, place and hash of each hook of memcli's, as Codex counts them."""
     for part, path, _ in found:
         if not isinstance(part, JsonHook):

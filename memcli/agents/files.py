@@ -17,7 +17,7 @@ _ANY_WRITE = 0o222
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 
 
-class Change(Record):
+class SettingsChange(Record):
     """A file before and after; None where it is not there."""
 
     path: str
@@ -82,10 +82,10 @@ def missing_folders(path: str) -> list[str]:
     return found[::-1]
 
 
-def apply_changes(changes: Sequence[Change], root: str) -> None:
+def apply_changes(changes: Sequence[SettingsChange], root: str) -> None:
     """Makes the changes in order, below the `root` where there is one; if one fails, those before it are taken back. Raises
     StoreError."""
-    done: list[tuple[Change, int | None, list[str]]] = []
+    done: list[tuple[SettingsChange, int | None, list[str]]] = []
     try:
         for change in changes:
             mode = stat.S_IMODE(os.lstat(change.path).st_mode) if change.before is not None else None

@@ -22,7 +22,7 @@ from memcli.agents.events import (
     SUBAGENT_START,
 )
 from memcli.agents.payload import MOST_PIPED, Payload, edits_of
-from memcli.agents.verify import Check
+from memcli.agents.verify import PromptCheck
 from memcli.app.inject import (
     DEADLINE_SECONDS,
     FILE_BACKEND,
@@ -61,7 +61,7 @@ _RESET = ("compact", _CLEAR)
 _COMPACTED = f"{SESSION_START} compact"
 
 
-class Outcome(Record):
+class HookOutcome(Record):
     """`text` is to be injected, or with `is_refusal` the reason why the tool call is refused; `facts` go into the log. With
     `is_next_due`, what the next prompt is to be told is to be prepared."""
 
@@ -92,7 +92,7 @@ def handle(
     is_hurried: bool = True,
     next_turn: bool = False,
     ends: float = math.inf,
-) -> Outcome:
+) -> HookOutcome:
     """Handles a call. `is_hurried`: an agent waits for it, until `ends` by the monotonic clock; `next_turn`: it waits for nothing to be searched for a prompt.
     Raises MemcliError, OSError."""
     call = _Call(workspace, agent, event, payload)
@@ -125,17 +125,17 @@ class _Call:
         self._now = workspace.clock()
         self._topics = Topics(self._layout, self._now)
 
-    def inject_notice(self) -> Outcome:
+    def inject_notice(self) -> HookOutcome:
         if self._event not in (SESSION_START, PROMPT):
-            return Outcome(facts={"outcome": "not trusted"})
+            return HookOutcome(facts={"outcome": "not trusted"})
         with self._surfaced.session(self._session) as record:
             self._begin(record)
             if not record.is_unseen("", _NOT_TRUSTED):
-                return Outcome(facts={"outcome": "not trusted"})
+                return HookOutcome(facts={"outcome": "not trusted"})
             record.note({"": _NOT_TRUSTED})
-        return Outcome(_NOT_TRUSTED, {"outcome": "not trusted", "tokens": count_tokens(_NOT_TRUSTED)})
+        return HookOutcome(_NOT_TRUSTED, {"outcome": "not trusted", "tokens": count_tokens(_NOT_TRUSTED)})
 
-    def inject_at_start(self) -> Outcome:
+    def inject_at_start(self) -> HookOutcome:
         source = self._payload.source if self._event == SESSION_START else SUBAGENT_START
         with self._surfaced.session(self._session) as record:
             if not record.claim(f"{self._event} {source}", self._now):
@@ -147,10 +147,10 @@ class _Call:
             since = record.since if self._event == SESSION_START else None
             record.is_start_due = self._agent in DEFERRED_START
             if record.is_start_due:
-                return Outcome(facts={"outcome": "deferred"})
+                return HookOutcome(facts={"outcome": "deferred"})
         return self._inject(for_start(self._workspace, since))
 
-    def with_start(self, outcome: Outcome) -> Outcome:
+    def with_start(self, outcome: HookOutcome) -> HookOutcome:
         """The outcome, below what is shown at the start of a session where the agent did not take it then."""
         if self._agent not in DEFERRED_START:
             return outcome
@@ -167,14 +167,14 @@ class _Call:
             outcome = replace(outcome, text=start.text or outcome.text, facts={**outcome.facts, "start": start.facts})
         return outcome
 
-    def inject_for_prompt(self, deadline: float | None, ends: float) -> Outcome:
+    def inject_for_prompt(self, deadline: float | None, ends: float) -> HookOutcome:
         prompt = self._payload.prompt
         if not prompt or not self._payload.is_of_a_person:
-            return Outcome(facts={"outcome": "no prompt of a person"})
+            return HookOutcome(facts={"outcome": "no prompt of a person"})
         with self._surfaced.session(self._session) as record:
             if not record.claim(f"{PROMPT} {prompt}", self._now):
                 return _DUPLICATE
-        check = Check(self._workspace, ends)
+        check = PromptCheck(self._workspace, ends)
         bundle = for_prompt(self._workspace, prompt, deadline, check.verify)
         facts = check.facts(bundle)
         with self._surfaced.session(self._session) as record:
@@ -183,11 +183,11 @@ class _Call:
                 facts["topic"] = "changed"
         return self._inject(bundle, facts)
 
-    def inject_prepared(self) -> Outcome:
+    def inject_prepared(self) -> HookOutcome:
         """Injects what was prepared for the prompt before, unless the topic has changed since."""
         prompt = self._payload.prompt
         if not prompt or not self._payload.is_of_a_person:
-            return Outcome(facts={"outcome": "no prompt of a person"})
+            return HookOutcome(facts={"outcome": "no prompt of a person"})
         with self._surfaced.session(self._session) as record:
             if not record.claim(f"{PROMPT} {prompt}", self._now):
                 return _DUPLICATE
@@ -197,25 +197,25 @@ class _Call:
                 record.shown.clear()
         facts: dict[str, Json] = {"topic": "changed"} if has_changed else {}
         if has_changed or not prepared:
-            return Outcome(facts={"outcome": "nothing prepared", **facts}, is_next_due=True)
+            return HookOutcome(facts={"outcome": "nothing prepared", **facts}, is_next_due=True)
         return replace(self._inject(for_names(self._workspace, prepared), facts), is_next_due=True)
 
     def prepare(self) -> None:
-        check = Check(self._workspace)
+        check = PromptCheck(self._workspace)
         bundle = for_prompt(self._workspace, self._payload.prompt, None, check.verify)
         check.facts(bundle)
         with self._surfaced.session(self._session) as record:
             record.prepare(self._payload.prompt, list(stamps(bundle)))
 
-    def inject_for_tool(self) -> Outcome:
+    def inject_for_tool(self) -> HookOutcome:
         base = find_work_tree(os.getcwd(), os.path.expanduser("~")) or self._layout.work_tree
         edits = edits_of(self._payload, base)
         if not edits:
-            return Outcome(facts={"outcome": "no file"})
+            return HookOutcome(facts={"outcome": "no file"})
         if reason := self._refusal(edits):
-            return Outcome(reason, is_refusal=True, facts={"outcome": "refused", "tokens": count_tokens(reason)})
+            return HookOutcome(reason, is_refusal=True, facts={"outcome": "refused", "tokens": count_tokens(reason)})
         if self._payload.native == BEFORE_TOOL_OF_GEMINI:
-            return Outcome(facts={"outcome": "not refused"})
+            return HookOutcome(facts={"outcome": "not refused"})
         return self._inject(for_files(self._workspace, edits))
 
     def _refusal(self, edits: Sequence[FileEdit]) -> str:
@@ -226,7 +226,7 @@ class _Call:
 
         return reason_to_refuse(self._workspace, edits)
 
-    def spool(self) -> Outcome:
+    def spool(self) -> HookOutcome:
         payload = self._payload
         text = self._redacted(payload.text)
         with self._surfaced.session(self._session) as record:
@@ -241,7 +241,7 @@ class _Call:
             "cwd": payload.cwd, "transcript": payload.transcript or self._transcript(), "text": text,
         }  # fmt: skip
         Spool(self._layout).add(entry)
-        return Outcome(facts={"outcome": "spooled"})
+        return HookOutcome(facts={"outcome": "spooled"})
 
     def _transcript(self) -> str:
         """Where the agent keeps the transcript of the session, for those that do not report it."""
@@ -268,22 +268,22 @@ class _Call:
         topics.keep(self._session, topic)
         return has_changed
 
-    def _inject(self, bundle: Bundle, facts: Mapping[str, Json] = {}, renderer: Renderer = render) -> Outcome:
+    def _inject(self, bundle: Bundle, facts: Mapping[str, Json] = {}, renderer: Renderer = render) -> HookOutcome:
         """Injects what of the bundle the session was not shown yet; `facts` go into the log too. Raises UsageError if what
         `renderer` adds leaves no room."""
         facts = {**facts, "degraded": True} if bundle.degraded else dict(facts)
         if not bundle.sections:
-            return Outcome(facts={"outcome": "nothing relevant", **facts})
+            return HookOutcome(facts={"outcome": "nothing relevant", **facts})
         with self._surfaced.session(self._session) as record:
             chosen = fitted(bundle, renderer, record.is_unseen)
             record.note(stamps(chosen))
         if not chosen.sections:
-            return Outcome(facts={"outcome": "shown before", **facts})
+            return HookOutcome(facts={"outcome": "shown before", **facts})
         text = renderer(chosen)
         note_bundle(self._workspace, replace(chosen, sections=tuple(in_order(chosen))), INJECT)
         self._workspace.counters.count(INJECTION, self._workspace.space, self._event)
         told = {"outcome": "injected", "memories": len(chosen.sections), "tokens": count_tokens(text)}
-        return Outcome(text, {**told, **facts})
+        return HookOutcome(text, {**told, **facts})
 
     def _redacted(self, text: str) -> str:
         """The beginning of `text`, without secrets and without what memcli recalled."""
@@ -298,4 +298,4 @@ class _Call:
         return workspace.redactor.cleaner(workspace.in_force(workspace.load_policy(workspace.main)))
 
 
-_DUPLICATE = Outcome(facts={"outcome": "duplicate"})
+_DUPLICATE = HookOutcome(facts={"outcome": "duplicate"})

@@ -10,24 +10,24 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from memcli.agents import json_text
-from memcli.agents.files import Change, apply_changes, check_writable, missing_folders, read_text, remove_empty
+from memcli.agents.files import SettingsChange, apply_changes, check_writable, missing_folders, read_text, remove_empty
 from memcli.agents.notes import Note, Site, digest_of, load_folders, load_notes, save_notes
-from memcli.agents.parts import ACTIVE, FOREIGN, STALE, Block, JsonDefault, Part, RetiredHook, Whole
+from memcli.agents.parts import ACTIVE, FOREIGN, STALE, InstalledPart, InstructionBlock, JsonDefault, RetiredHook, Whole
 from memcli.agents.splice import Splice, apply_all
 from memcli.agents.table import AGENTS, USER, parts_of, with_next_turn
 from memcli.errors import UsageError
 from memcli.record import Record, replace
 
 
-class Plan(Record):
+class InstallPlan(Record):
     """What to change, what to note, and what to tell the user."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[SettingsChange, ...]
     notes: Mapping[str, Note]
     warnings: tuple[str, ...] = ()
 
 
-def plan_install(site: Site, name: str, *, next_turn: bool = False) -> Plan:
+def plan_install(site: Site, name: str, *, next_turn: bool = False) -> InstallPlan:
     """The plan to bring an agent's parts in, or up to date. With `next_turn`, no prompt waits for a search. Raises
     UsageError."""
     notes = dict(load_notes(site))
@@ -41,10 +41,10 @@ def plan_install(site: Site, name: str, *, next_turn: bool = False) -> Plan:
             changes.append(change)
         if note is not None:
             notes[path] = note
-    return Plan(tuple(sorted(changes, key=_is_entry)), notes, tuple(warnings))
+    return InstallPlan(tuple(sorted(changes, key=_is_entry)), notes, tuple(warnings))
 
 
-def plan_uninstall(site: Site, name: str) -> Plan:
+def plan_uninstall(site: Site, name: str) -> InstallPlan:
     """The plan to take an agent's parts out. Raises UsageError."""
     notes = dict(load_notes(site))
     changes = []
@@ -58,11 +58,11 @@ def plan_uninstall(site: Site, name: str) -> Plan:
             notes[path] = note
         if after != before:
             check_writable(path)
-            changes.append(Change(path, before, after))
-    return Plan(tuple(sorted(changes, key=_is_entry, reverse=True)), notes)
+            changes.append(SettingsChange(path, before, after))
+    return InstallPlan(tuple(sorted(changes, key=_is_entry, reverse=True)), notes)
 
 
-def carry_out(site: Site, plan: Plan) -> None:
+def carry_out(site: Site, plan: InstallPlan) -> None:
     """Makes the changes of a plan, and notes them. Raises StoreError."""
     folders = set(load_folders(site))
     made = [folder for change in plan.changes if change.after for folder in missing_folders(change.path)]
@@ -73,16 +73,16 @@ def carry_out(site: Site, plan: Plan) -> None:
     save_notes(site, plan.notes, sorted({*folders, *made}))
 
 
-def parts_by_path(site: Site, name: str, *, next_turn: bool = False) -> dict[str, list[Part]]:
+def parts_by_path(site: Site, name: str, *, next_turn: bool = False) -> dict[str, list[InstalledPart]]:
     """An agent's parts by the file that they are in. A file that only leads agents to another is left out where a link
     does that."""
-    found: dict[str, list[Part]] = {}
+    found: dict[str, list[InstalledPart]] = {}
     for part in parts_of(name, site.scope, next_turn=next_turn):
         found.setdefault(_linked(site, part), []).append(part)
     return {path: _without_imports(parts) for path, parts in found.items()}
 
 
-def states(site: Site, name: str) -> Iterator[tuple[Part, str, str]]:
+def states(site: Site, name: str) -> Iterator[tuple[InstalledPart, str, str]]:
     """Each part of an agent, its file, and its state. Raises UsageError for a file that cannot be read."""
     for path, parts in parts_by_path(site, name).items():
         text = read_text(path, site.root) or ""
@@ -93,7 +93,7 @@ def states(site: Site, name: str) -> Iterator[tuple[Part, str, str]]:
                 raise _in_file(path, error) from None
 
 
-def _state(part: Part, name: str, text: str) -> str:
+def _state(part: InstalledPart, name: str, text: str) -> str:
     """The state of a part, which may be there in either of its forms."""
     state = part.state(text)
     return with_next_turn(part, name).state(text) if state == STALE else state
@@ -118,8 +118,8 @@ def is_installed(site: Site, name: str) -> bool:
 
 
 def _installed(
-    site: Site, name: str, path: str, parts: Sequence[Part], note: Note | None
-) -> tuple[Change, Note | None]:
+    site: Site, name: str, path: str, parts: Sequence[InstalledPart], note: Note | None
+) -> tuple[SettingsChange, Note | None]:
     before = read_text(path, site.root)
     try:
         if note is not None and before is not None and note.fits(before):
@@ -132,7 +132,7 @@ def _installed(
             agents = (name,)
             if before is not None and all(part.state(before) in (ACTIVE, FOREIGN) for part in parts):
                 kept = Note(agents, digest_of(before), tuple(removals), was_there) if removals else None
-                return Change(path, before, before), kept
+                return SettingsChange(path, before, before), kept
         after, undo = _composed(
             base,
             [
@@ -145,12 +145,12 @@ def _installed(
         raise _in_file(path, error) from None
     is_executable = any(isinstance(part, Whole) and part.is_executable for part in parts)
     if not undo:
-        return Change(path, before, before), note
-    return Change(path, before, after, is_executable), Note(agents, digest_of(after), undo, was_there)
+        return SettingsChange(path, before, before), note
+    return SettingsChange(path, before, after, is_executable), Note(agents, digest_of(after), undo, was_there)
 
 
 def _uninstalled(
-    site: Site, name: str, path: str, parts: Sequence[Part], before: str, note: Note | None
+    site: Site, name: str, path: str, parts: Sequence[InstalledPart], before: str, note: Note | None
 ) -> tuple[str | None, Note | None]:
     try:
         if note is None or not note.fits(before) or name not in note.agents:
@@ -167,7 +167,7 @@ def _uninstalled(
     return (after if note.was_there else None), None
 
 
-def _composed(text: str, parts: Sequence[Part]) -> tuple[str, tuple[Splice, ...]]:
+def _composed(text: str, parts: Sequence[InstalledPart]) -> tuple[str, tuple[Splice, ...]]:
     """The text with the parts, and what takes them out again."""
     undo: list[Splice] = []
     for part in parts:
@@ -178,7 +178,7 @@ def _composed(text: str, parts: Sequence[Part]) -> tuple[str, tuple[Splice, ...]
     return text, tuple(undo)
 
 
-def _removals(text: str, parts: Sequence[Part]) -> Iterator[Splice]:
+def _removals(text: str, parts: Sequence[InstalledPart]) -> Iterator[Splice]:
     """What takes the parts out of the text, one after the other; defaults only with something that needs them."""
     has_begun = False
     for part in sorted(parts, key=lambda part: isinstance(part, JsonDefault)):
@@ -188,7 +188,7 @@ def _removals(text: str, parts: Sequence[Part]) -> Iterator[Splice]:
             text = splice.apply(text)
 
 
-def _unshared(site: Site, name: str, parts: Sequence[Part]) -> list[Part]:
+def _unshared(site: Site, name: str, parts: Sequence[InstalledPart]) -> list[InstalledPart]:
     """The parts that no other agent needs that is installed."""
     keys = {(part.file, part.key) for part in parts}
     needed: set[tuple[str, str]] = set()
@@ -199,22 +199,22 @@ def _unshared(site: Site, name: str, parts: Sequence[Part]) -> list[Part]:
     return [part for part in parts if (part.file, part.key) not in needed]
 
 
-def _linked(site: Site, part: Part) -> str:
+def _linked(site: Site, part: InstalledPart) -> str:
     """The path of a part. A link between two files of instructions of the project is followed."""
     path = site.path(part.file)
-    if isinstance(part, Block) and site.scope != USER and os.path.islink(path):
+    if isinstance(part, InstructionBlock) and site.scope != USER and os.path.islink(path):
         target = os.path.realpath(path)
         if os.path.dirname(target) == os.path.realpath(site.folder) and target.endswith(".md"):
             return os.path.join(site.folder, os.path.basename(target))
     return path
 
 
-def _without_imports(parts: list[Part]) -> list[Part]:
-    has_whole = any(isinstance(part, Block) and part.key == "block" for part in parts)
+def _without_imports(parts: list[InstalledPart]) -> list[InstalledPart]:
+    has_whole = any(isinstance(part, InstructionBlock) and part.key == "block" for part in parts)
     return [part for part in parts if not (has_whole and part.key == "import")]
 
 
-def _is_entry(change: Change) -> bool:
+def _is_entry(change: SettingsChange) -> bool:
     """Whether a file has entries that lead to others, which have to be there first."""
     return change.path.endswith((".json", ".jsonc", ".toml"))
 

@@ -19,7 +19,7 @@ _ATOM = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
 _MAX_DEPTH = 200
 
 
-class Node(Record):
+class JsonNode(Record):
     """A value and where it stands. `members` are those of an object, with the place of each key, or of a list."""
 
     start: int
@@ -37,10 +37,10 @@ class Member(Record):
 
     key: str
     start: int
-    node: Node
+    node: JsonNode
 
 
-def parse(text: str) -> Node | None:
+def parse(text: str) -> JsonNode | None:
     """The value that `text` holds; None for an empty text. Raises UsageError naming the line."""
     start = _space(text, 0)
     if start == len(text):
@@ -80,7 +80,7 @@ def append(text: str, path: Sequence[str], value: Json) -> Splice | None:
     return _inserted(text, found, None, value)
 
 
-def find(text: str, path: Sequence[str]) -> Node | None:
+def find(text: str, path: Sequence[str]) -> JsonNode | None:
     """The node at `path`, where there is one. Raises UsageError."""
     node = parse(text)
     for key in path:
@@ -103,7 +103,7 @@ def remove(text: str, path: Sequence[str], index: int | None = None) -> Splice |
     return removed(text, holder, index) if index < len(holder.members) else None
 
 
-def removed(text: str, holder: Node, index: int) -> Splice:
+def removed(text: str, holder: JsonNode, index: int) -> Splice:
     """What removes a member of an object or list, with one comma."""
     member = holder.members[index]
     after = _space(text, member.node.end)
@@ -128,7 +128,7 @@ def _begin(text: str, start: int) -> int:
     return start
 
 
-def _inserted(text: str, holder: Node, key: str | None, value: Json) -> Splice:
+def _inserted(text: str, holder: JsonNode, key: str | None, value: Json) -> Splice:
     """What adds a member at the end of an object or list."""
     name = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
     close = holder.end - 1
@@ -158,7 +158,7 @@ def _after_comments(text: str, start: int, close: int) -> int:
     return start + len(inside)
 
 
-def replaced(text: str, node: Node, value: Json) -> Splice:
+def replaced(text: str, node: JsonNode, value: Json) -> Splice:
     """What puts another value in the place of one."""
     made = _pretty(value, _indent_at(text, node.start), _unit(text), newline_of(text))
     return Splice(node.start, node.end, made)
@@ -181,7 +181,7 @@ def _unit(text: str) -> str:
     return "  " if found is None else "\t" if found[1][0] == "\t" else found[1] if len(found[1]) <= 8 else "  "
 
 
-def _indent_of(text: str, holder: Node, unit: str) -> str:
+def _indent_of(text: str, holder: JsonNode, unit: str) -> str:
     """The indentation of the members of an object or list."""
     for member in holder.members:
         line = text[text.rfind("\n", 0, member.start) + 1 : member.start]
@@ -201,7 +201,7 @@ def _space(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def _value(text: str, at: int, depth: int) -> Node:
+def _value(text: str, at: int, depth: int) -> JsonNode:
     first = text[at : at + 1]
     if depth > _MAX_DEPTH:
         raise UsageError("nested too deeply")
@@ -211,12 +211,12 @@ def _value(text: str, at: int, depth: int) -> Node:
     if match is None:
         raise _wrong(text, at)
     try:
-        return Node(at, match.end(), json.loads(match[0]))
+        return JsonNode(at, match.end(), json.loads(match[0]))
     except ValueError:
         raise _wrong(text, at) from None
 
 
-def _container(text: str, at: int, depth: int) -> Node:
+def _container(text: str, at: int, depth: int) -> JsonNode:
     is_object = text[at] == "{"
     close = "}" if is_object else "]"
     members: list[Member] = []
@@ -230,7 +230,7 @@ def _container(text: str, at: int, depth: int) -> Node:
         elif text[at_next : at_next + 1] != close:
             raise _wrong(text, at_next)
     value: Any = {m.key: m.node.value for m in members} if is_object else [m.node.value for m in members]
-    return Node(at, at_next + 1, value, tuple(members))
+    return JsonNode(at, at_next + 1, value, tuple(members))
 
 
 def _member(text: str, at: int, depth: int, is_object: bool) -> Member:
@@ -251,7 +251,7 @@ def _wrong(text: str, at: int) -> UsageError:
     return UsageError(f"line {line}, column {column}: not valid JSON")
 
 
-def items(node: Node | None) -> Iterator[tuple[int, Json]]:
+def items(node: JsonNode | None) -> Iterator[tuple[int, Json]]:
     """The values of a list with their places in it; none for what is no list."""
     if node is not None and isinstance(node.value, list):
         yield from enumerate(node.value)

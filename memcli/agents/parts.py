@@ -15,7 +15,7 @@ INSTRUCTIONS, MCP, HOOKS, SKILL = ROLES = ("instructions", "mcp", "hooks", "skil
 _OURS = "memcli"
 
 
-class Part(Protocol):
+class InstalledPart(Protocol):
     """One part in one file. `role` is one of ROLES; `file` is relative to the folder of the scope. Texts are whole files.
 
     All raise UsageError for a text that is not what the file should hold.
@@ -41,7 +41,7 @@ class Part(Protocol):
         """`active`, `stale`, `absent`, or `foreign` if something else is in its place."""
 
 
-class Block(Record):
+class InstructionBlock(Record):
     """The block of instructions. With `unless`, it is not needed in a text that has this line."""
 
     file: str

@@ -10,7 +10,7 @@ from memcli.model.edits import FileEdit
 from memcli.model.shapes import DENY
 
 if TYPE_CHECKING:
-    from memcli.app.guard import Finding
+    from memcli.app.guard import GuardFinding
 
 _MOST = 5
 
@@ -22,7 +22,7 @@ def reason_to_refuse(workspace: Workspace, edits: Sequence[FileEdit]) -> str:
         return ""
     from memcli.app.guard import guard
 
-    found: dict[str, Finding] = {}
+    found: dict[str, GuardFinding] = {}
     for finding in guard(workspace, edits).findings:
         if finding.is_enforced:
             found.setdefault(finding.memory.id, finding)
@@ -32,6 +32,6 @@ def reason_to_refuse(workspace: Workspace, edits: Sequence[FileEdit]) -> str:
     return "\n".join(["Refused by an enforced memory of this project:", *lines, "`memcli get ID` shows its reason."])
 
 
-def _line(finding: Finding) -> str:
+def _line(finding: GuardFinding) -> str:
     where = f"{finding.file}: " if finding.file else ""
     return f"- {where}[{finding.memory.id}] {finding.text} (trigger: {finding.trigger})"

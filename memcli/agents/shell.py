@@ -68,7 +68,7 @@ class ShellCommand(Record):
 
 def read_command(text: str) -> ShellCommand:
     """What the command does; of one that cannot be parsed nothing is known."""
-    reader = _Reader()
+    reader = _ShellReader()
     try:
         reader.read(text)
     except ValueError:
@@ -76,7 +76,7 @@ def read_command(text: str) -> ShellCommand:
     return ShellCommand(tuple(dict.fromkeys(reader.files)), reader.only_reads)
 
 
-class _Reader:
+class _ShellReader:
     def __init__(self) -> None:
         self.files: list[str] = []
         self.only_reads = True

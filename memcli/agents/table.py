@@ -15,7 +15,18 @@ from memcli.agents.events import (
     SESSION_START,
     hook_command,
 )
-from memcli.agents.parts import MCP, SKILL, Block, JsonDefault, JsonHook, JsonValue, Part, RetiredHook, TomlTable, Whole
+from memcli.agents.parts import (
+    MCP,
+    SKILL,
+    InstalledPart,
+    InstructionBlock,
+    JsonDefault,
+    JsonHook,
+    JsonValue,
+    RetiredHook,
+    TomlTable,
+    Whole,
+)
 from memcli.agents.texts import INSTRUCTIONS, PLUGIN, PLUGIN_NEXT_TURN
 from memcli.agents.texts import SKILL as SKILL_TEXT
 from memcli.model.memory import Json
@@ -40,7 +51,7 @@ class Agent(Record):
 
     name: str
     title: str
-    scopes: Mapping[str, tuple[Part, ...]]
+    scopes: Mapping[str, tuple[InstalledPart, ...]]
     notes: Mapping[str, str] = field(default_factory=dict)
     documents: str = ""
 
@@ -49,8 +60,8 @@ class Agent(Record):
         return any(part.role == role for parts in self.scopes.values() for part in parts)
 
 
-def _agents_file(*others: Part, also: Sequence[Part] = ()) -> tuple[Part, ...]:
-    return (Block("AGENTS.md", INSTRUCTIONS), *also, *others)
+def _agents_file(*others: InstalledPart, also: Sequence[InstalledPart] = ()) -> tuple[InstalledPart, ...]:
+    return (InstructionBlock("AGENTS.md", INSTRUCTIONS), *also, *others)
 
 
 def _skill(folder: str) -> Whole:
@@ -62,7 +73,7 @@ def _script(file: str, event: str, agent: str) -> Whole:
     return Whole(file, f"{text}exec {hook_command(event, agent)}\n", "hooks", hook_command(event, agent), True)
 
 
-def _hooks(agent: str, file: str, make: Callable[[str, str], Mapping[str, Json]]) -> tuple[Part, ...]:
+def _hooks(agent: str, file: str, make: Callable[[str, str], Mapping[str, Json]]) -> tuple[InstalledPart, ...]:
     """The hooks of an agent in a JSON file, one for each of its events; `make` gives the entry of an event."""
     return tuple(
         JsonHook(file, ("hooks", name), make(agent, event), hook_command(event, agent))
@@ -96,7 +107,9 @@ def _shown(agent: str, event: str) -> Mapping[str, Json]:
     return {"command": hook_command(event, agent), "show_output": False}
 
 
-def _claude(settings: str, instructions: Sequence[Part], servers: JsonValue, skills: str) -> tuple[Part, ...]:
+def _claude(
+    settings: str, instructions: Sequence[InstalledPart], servers: JsonValue, skills: str
+) -> tuple[InstalledPart, ...]:
     return (*instructions, servers, *_hooks("claude", settings, _grouped), _skill(skills))
 
 
@@ -104,25 +117,25 @@ def _servers(file: str, *path: str, server: Mapping[str, Json] = _SERVER) -> Jso
     return JsonValue(file, (*path, "memcli"), dict(server))
 
 
-def _codex(folder: str, instructions: str, skills: str) -> tuple[Part, ...]:
+def _codex(folder: str, instructions: str, skills: str) -> tuple[InstalledPart, ...]:
     table = TomlTable(f"{folder}/config.toml", ("mcp_servers", "memcli"), {"command": "memcli", "args": ["mcp"]})
     return (
-        Block(instructions, INSTRUCTIONS), table, *_hooks("codex", f"{folder}/hooks.json", _grouped), _skill(skills),
+        InstructionBlock(instructions, INSTRUCTIONS), table, *_hooks("codex", f"{folder}/hooks.json", _grouped), _skill(skills),
     )  # fmt: skip
 
 
-def _cursor(folder: str) -> tuple[Part, ...]:
+def _cursor(folder: str) -> tuple[InstalledPart, ...]:
     hooks = f"{folder}/hooks.json"
     return (
         _servers(f"{folder}/mcp.json", "mcpServers"), JsonDefault(hooks, ("version",), 1), *_hooks("cursor", hooks, _flat)
     )  # fmt: skip
 
 
-def _copilot(hooks: str) -> tuple[Part, ...]:
+def _copilot(hooks: str) -> tuple[InstalledPart, ...]:
     return (JsonDefault(hooks, ("version",), 1), *_hooks("copilot", hooks, _shells))
 
 
-def _gemini(settings: str) -> tuple[Part, ...]:
+def _gemini(settings: str) -> tuple[InstalledPart, ...]:
     before = JsonHook(
         settings, ("hooks", BEFORE_TOOL_OF_GEMINI), _grouped("gemini", BEFORE_TOOL), hook_command(BEFORE_TOOL, "gemini")
     )
@@ -130,14 +143,14 @@ def _gemini(settings: str) -> tuple[Part, ...]:
     return (_servers(settings, "mcpServers"), *_hooks("gemini", settings, _grouped), before, retired)
 
 
-def _opencode(settings: str, plugins: str) -> tuple[Part, ...]:
+def _opencode(settings: str, plugins: str) -> tuple[InstalledPart, ...]:
     server = {"type": "local", "command": ["memcli", "mcp"], "enabled": True}
     plugin = Whole(f"{plugins}/memcli.js", PLUGIN, "hooks", "// Written by memcli")
     schema = JsonDefault(settings, ("$schema",), "https://opencode.ai/config.json", MCP)  # opencode adds it itself
     return (_servers(settings, "mcp", server=server), schema, plugin)
 
 
-def _cline(folder: str) -> tuple[Part, ...]:
+def _cline(folder: str) -> tuple[InstalledPart, ...]:
     events = [*((name, event) for event, name in NATIVE["cline"].items()), ("TaskResume", SESSION_START)]
     return tuple(_script(f"{folder}/{name}", event, "cline") for name, event in events)
 
@@ -160,18 +173,18 @@ AGENTS: Mapping[str, Agent] = {
             {
                 PROJECT: _claude(
                     ".claude/settings.json",
-                    _agents_file(also=[Block("CLAUDE.md", _IMPORT, unless=_IMPORT, key="import")]),
+                    _agents_file(also=[InstructionBlock("CLAUDE.md", _IMPORT, unless=_IMPORT, key="import")]),
                     _servers(".mcp.json", "mcpServers"),
                     ".claude/skills",
                 ),
                 USER: _claude(
                     ".claude/settings.json",
-                    [Block(".claude/CLAUDE.md", INSTRUCTIONS)],
+                    [InstructionBlock(".claude/CLAUDE.md", INSTRUCTIONS)],
                     _servers(".claude.json", "mcpServers"),
                     ".claude/skills",
                 ),
                 LOCAL: (
-                    Block("CLAUDE.local.md", INSTRUCTIONS),
+                    InstructionBlock("CLAUDE.local.md", INSTRUCTIONS),
                     *_hooks("claude", ".claude/settings.local.json", _grouped),
                 ),
             },
@@ -203,7 +216,7 @@ AGENTS: Mapping[str, Agent] = {
                     _SHARED_SKILL,
                 ),
                 USER: (
-                    Block(".copilot/copilot-instructions.md", INSTRUCTIONS),
+                    InstructionBlock(".copilot/copilot-instructions.md", INSTRUCTIONS),
                     _servers(
                         ".copilot/mcp-config.json", "mcpServers", server={"type": "local", **_SERVER, "tools": ["*"]}
                     ),
@@ -218,9 +231,9 @@ AGENTS: Mapping[str, Agent] = {
                 PROJECT: _agents_file(
                     *_gemini(".gemini/settings.json"),
                     _SHARED_SKILL,
-                    also=[Block("GEMINI.md", "@./AGENTS.md", unless="@./AGENTS.md", key="import")],
+                    also=[InstructionBlock("GEMINI.md", "@./AGENTS.md", unless="@./AGENTS.md", key="import")],
                 ),
-                USER: (Block(".gemini/GEMINI.md", INSTRUCTIONS), *_gemini(".gemini/settings.json")),
+                USER: (InstructionBlock(".gemini/GEMINI.md", INSTRUCTIONS), *_gemini(".gemini/settings.json")),
             },
             {USER: "Gemini CLI starts no MCP server in a folder that it does not trust: run /permissions there"},
         ),
@@ -230,7 +243,7 @@ AGENTS: Mapping[str, Agent] = {
             {
                 PROJECT: _agents_file(*_opencode("opencode.json", ".opencode/plugins"), _SHARED_SKILL),
                 USER: (
-                    Block(".config/opencode/AGENTS.md", INSTRUCTIONS),
+                    InstructionBlock(".config/opencode/AGENTS.md", INSTRUCTIONS),
                     *_opencode(".config/opencode/opencode.json", ".config/opencode/plugins"),
                 ),
             },
@@ -241,7 +254,7 @@ AGENTS: Mapping[str, Agent] = {
             {
                 PROJECT: _agents_file(*_hooks("windsurf", ".windsurf/hooks.json", _shown)),
                 USER: (
-                    Block(".codeium/windsurf/memories/global_rules.md", INSTRUCTIONS),
+                    InstructionBlock(".codeium/windsurf/memories/global_rules.md", INSTRUCTIONS),
                     _servers(".codeium/windsurf/mcp_config.json", "mcpServers"),
                     *_hooks("windsurf", ".codeium/windsurf/hooks.json", _shown),
                 ),
@@ -279,13 +292,13 @@ AGENTS: Mapping[str, Agent] = {
 }
 
 
-def parts_of(name: str, scope: str, *, next_turn: bool = False) -> tuple[Part, ...]:
+def parts_of(name: str, scope: str, *, next_turn: bool = False) -> tuple[InstalledPart, ...]:
     """The parts of an agent in a scope; with `next_turn`, its hook for prompts does not wait for a search."""
     parts = AGENTS[name].scopes.get(scope, ())
     return tuple(with_next_turn(part, name) for part in parts) if next_turn else parts
 
 
-def with_next_turn(part: Part, name: str) -> Part:
+def with_next_turn(part: InstalledPart, name: str) -> InstalledPart:
     """The part with the command of its hook for prompts extended, if it has one."""
     command = hook_command(PROMPT, name)
     if isinstance(part, JsonHook) and part.command == command:

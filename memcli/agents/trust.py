@@ -10,11 +10,11 @@ from memcli.agents.clients import DISABLED, PENDING, UNKNOWN, UNTRUSTED, is_with
 from memcli.agents.codex_trust import codex_holds_back
 from memcli.agents.files import read_text
 from memcli.agents.notes import Site
-from memcli.agents.parts import HOOKS, INSTRUCTIONS, MCP, Part
+from memcli.agents.parts import HOOKS, INSTRUCTIONS, MCP, InstalledPart
 from memcli.agents.table import PROJECT
 from memcli.errors import UsageError
 
-_Found = Sequence[tuple[Part, str, str]]
+_Found = Sequence[tuple[InstalledPart, str, str]]
 _SERVER = "memcli"
 _LEVELS = ("TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST")
 _SYSTEM_OF_GEMINI = "/etc/gemini-cli/settings.json"

@@ -20,7 +20,7 @@ _WITHIN_SECONDS = 10.0
 """How long a model may take where no agent waits."""
 
 
-class Check:
+class PromptCheck:
     """How one prompt is verified, until `ends` by the monotonic clock. `verify` is None where it is not: when it is switched
     off, no model can be asked, or one has failed just now."""
 

@@ -23,7 +23,7 @@ _OWN_SHAPE = ("content", "procedure", "episode", "chunks", "context", "season", 
 """Fields that a new text would contradict or lose."""
 
 
-class Step(Record):
+class AdvisedStep(Record):
     """The memory `target` goes; `merged`, if any, is what another becomes that takes it in."""
 
     target: Memory
@@ -51,7 +51,7 @@ def is_mergeable(memory: Memory, most_tokens: int) -> bool:
 
 def follow(
     draft: Draft, advice: Json, spared: Collection[str], now: str, describe: Describe, keep: Callable[[Memory], None]
-) -> list[Step]:
+) -> list[AdvisedStep]:
     """Follows the advice in a write that lacks room; the steps that it took. What becomes of the memories that stay is laid
     over the draft by `keep`; what goes is still there then."""
     excess = excess_of(draft, draft.grown)
@@ -65,7 +65,7 @@ def follow(
 
 def _steps(
     shelf: Shelf, advice: Json, excess: int, spared: Collection[str], now: str, describe: Describe
-) -> Iterator[Step]:
+) -> Iterator[AdvisedStep]:
     """What can be done of the advice to take `excess` memories out of a space: a decision holds if its memories are as they
     were when the model was asked. Whoever takes a step lays it over the shelf before the next."""
     free = {m.id: m for m in shelf.load().objects if not m.pinned and m.id not in spared}
@@ -86,10 +86,10 @@ def _steps(
             may_stay -= 1
         del free[target.id]
         count += 1
-        yield Step(target, merged, decision["reason"], advice["model"])
+        yield AdvisedStep(target, merged, decision["reason"], advice["model"])
 
 
-def _taken_over(shelf: Shelf, step: Step) -> Iterator[Memory]:
+def _taken_over(shelf: Shelf, step: AdvisedStep) -> Iterator[Memory]:
     """The memory that takes another in, the other, superseded by it until it goes, and those that led to the other, which
     lead to the first. What contradicted one of them by its text, and does so no longer, is no longer linked."""
     if step.merged is None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from memcli.app.workspace import Workspace
 from memcli.code.anchors import (
     Anchor,
-    Code,
+    CodeLines,
     block_of,
     is_inside,
     make,
@@ -27,7 +27,7 @@ from memcli.ports.code import CodeReader
 MAX_FILES = 100
 """How many other files are searched at most for the code of one anchor."""
 
-LoadFile = Callable[[str], Code | None]
+LoadFile = Callable[[str], CodeLines | None]
 
 
 def may_follow(anchor: Anchor, now: Checked, *, is_there: bool) -> bool:
@@ -64,7 +64,7 @@ def _new(anchor: Anchor, commit: str, found: Iterator[Checked], reader: CodeRead
     for place in found:
         (before,) = reader.texts_at([(commit, place.file)])
         look = state_elsewhere if place.state == MOVED else symbol_elsewhere
-        if before is None or look(anchor, place.file, Code(before)) is None:
+        if before is None or look(anchor, place.file, CodeLines(before)) is None:
             yield place
 
 
@@ -100,7 +100,7 @@ class Checker:
         self._reader = reader
         self._room = MAX_LOOKED_AT if is_bounded else sys.maxsize
         self._search = MAX_SEARCHED if is_bounded else sys.maxsize
-        self._files: dict[str, Code | None] = {}
+        self._files: dict[str, CodeLines | None] = {}
         self._asked: set[str] = set()
 
     def check(self, anchors: Sequence[tuple[Anchor, str]]) -> list[Checked | None]:
@@ -132,15 +132,15 @@ class Checker:
         there = follow(anchor, commit, now, self._reader, self._other)
         return None if self._search < 0 and there == now else there
 
-    def _code(self, file: str) -> Code | None:
+    def _code(self, file: str) -> CodeLines | None:
         if file not in self._files:
             try:
-                self._files[file] = Code(self._reader.text(file))
+                self._files[file] = CodeLines(self._reader.text(file))
             except MemcliError:
                 self._files[file] = None
         return self._files[file]
 
-    def _other(self, file: str) -> Code | None:
+    def _other(self, file: str) -> CodeLines | None:
         """Another file, while there is room to search it."""
         if file not in self._files and self._search < 0:
             return None

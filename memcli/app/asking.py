@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from memcli.app.choice import Place
+from memcli.app.choice import SearchedSpace
 from memcli.app.living import living
 from memcli.app.topic import asked, with_period
 from memcli.app.views import Views
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memcli.ports.views import Entries
 
 
-def open_place(views: Views, workspace: Workspace, space: str, name: str) -> Place:
+def open_place(views: Views, workspace: Workspace, space: str, name: str) -> SearchedSpace:
     """A space of the workspace, to go by `name`. Raises CorruptError, StoreError."""
     view = views.get(workspace, space)
     policy = workspace.in_force(view.policy)
@@ -27,7 +27,7 @@ def open_place(views: Views, workspace: Workspace, space: str, name: str) -> Pla
     def show(memories: Sequence[Memory]) -> list[Memory]:
         return workspace.redactor.show(memories, policy)
 
-    return Place(
+    return SearchedSpace(
         name,
         space,
         partial(views.get, workspace, space),
@@ -46,7 +46,7 @@ def open_place(views: Views, workspace: Workspace, space: str, name: str) -> Pla
     )
 
 
-def asked_of(query: Query, places: Sequence[Place]) -> list[Query]:
+def asked_of(query: Query, places: Sequence[SearchedSpace]) -> list[Query]:
     """What each place is asked. The period that the topic names is the same for all, and found once: git may be asked."""
     queries = [_of_place(asked(query, place.redact), place) for place in places]
     if not queries or not queries[0].topic.strip():
@@ -55,7 +55,7 @@ def asked_of(query: Query, places: Sequence[Place]) -> list[Query]:
     return [replace(one, period=period) for one in queries] if period else queries
 
 
-def _of_place(query: Query, place: Place) -> Query:
+def _of_place(query: Query, place: SearchedSpace) -> Query:
     """The query with what the place knows of seasons, and of accesses if they weigh."""
     if query.weights.get("access"):
         query = replace(query, accesses={name: one.count for name, one in place.load_accesses().items()})
@@ -63,14 +63,14 @@ def _of_place(query: Query, place: Place) -> Query:
     return replace(query, seasons=place.seasons) if place.seasons else query
 
 
-def in_session(query: Query, place: Place) -> Query:
+def in_session(query: Query, place: SearchedSpace) -> Query:
     """The query with the session in which it is asked, where memories of the place live in one."""
     if query.session is not None or not place.view.has_sessions():
         return query
     return replace(query, session=place.load_session())
 
 
-def ask(query: Query, place: Place) -> Ranking:
+def ask(query: Query, place: SearchedSpace) -> Ranking:
     """What the ranker of the place says to the query, without what scores less than it wants."""
     if query.topic.strip():
         ranking = place.ranker.rank(query, place.view)

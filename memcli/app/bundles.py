@@ -55,7 +55,7 @@ class Selection(Record):
         return {name: values for name, values in told.items() if any(values)}
 
 
-class Imported(Record):
+class BundleImport(Record):
     """What an import did, or with `dry_run` would do. `signed_by` is a fingerprint; empty when there is none."""
 
     space: str
@@ -125,7 +125,7 @@ def import_bundle(
     mode: str = "merge",
     trusted: frozenset[str] | None = None,
     dry_run: bool = False,
-) -> Imported:
+) -> BundleImport:
     """Imports an export into the space `into` (by default the one it names): all of it, or nothing.
 
     See `plan_intake` for `mode`. With `trusted`, fingerprints of keys, one of them must have signed it. With `dry_run`,
@@ -145,7 +145,7 @@ def import_bundle(
     target = into or export.space.name
     incoming, redactions = redacted(workspace, target, _without_purged(workspace, target, export.space))
     plan, proposed = take_in(workspace, target, incoming, mode, dry_run=dry_run)
-    return Imported(target, plan, signed_by, bool(export.signature), dry_run, redactions, proposed)
+    return BundleImport(target, plan, signed_by, bool(export.signature), dry_run, redactions, proposed)
 
 
 def _without_purged(workspace: Workspace, target: str, incoming: Space) -> Space:

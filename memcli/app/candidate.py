@@ -159,7 +159,7 @@ def _basis(memory: Memory) -> dict[str, Any]:
     return {"kind": memory.kind, "metadata": memory.metadata}
 
 
-class Counts(Record, frozen=False):
+class WriteCounts(Record, frozen=False):
     """How many memories were stored, by what became of each. `skipped` counts what gave no memory, by reason;
     `redactions` what was taken out, by kind."""
 
@@ -178,7 +178,7 @@ class Counts(Record, frozen=False):
         """These counters, sorted."""
         return {name: dict(sorted(getattr(self, name).items())) for name in names}
 
-    def merge_counts(self, other: Counts) -> None:
+    def merge_counts(self, other: WriteCounts) -> None:
         """Adds the counts of another."""
         for name in ("created", "updated", "deduplicated", "proposed"):
             setattr(self, name, getattr(self, name) + getattr(other, name))

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from memcli.app.workspace import Workspace
-from memcli.model.catalogue import Counts, Wanted
+from memcli.model.catalogue import CatalogueFilter, Counts
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space, find_reference
 from memcli.ports import Snapshot
@@ -40,10 +40,10 @@ class FileCatalogue:
     def ids_with_prefix(self, text: str) -> list[str]:
         return sorted({m.id for m in self._space.objects if m.id.startswith(text)})
 
-    def count(self, wanted: Wanted) -> int:
+    def count(self, wanted: CatalogueFilter) -> int:
         return sum(map(wanted.has, self._space.objects))
 
-    def memories(self, wanted: Wanted) -> Iterator[tuple[str, Memory | None]]:
+    def memories(self, wanted: CatalogueFilter) -> Iterator[tuple[str, Memory | None]]:
         """As `places`, with the memories themselves."""
         last = None
         for memory in self._space.under(wanted.under):
@@ -55,7 +55,7 @@ class FileCatalogue:
                     last = branch
                     yield branch, None
 
-    def places(self, wanted: Wanted) -> Iterator[tuple[str, str]]:
+    def places(self, wanted: CatalogueFilter) -> Iterator[tuple[str, str]]:
         return ((path, memory.id if memory else "") for path, memory in self.memories(wanted))
 
     def read(self, ids: Sequence[str]) -> list[Memory]:
@@ -111,7 +111,7 @@ class SpaceReader:
         ids = self._answer(lambda catalogue: catalogue.ids_with_prefix(ref)) if ref else []
         return find_reference(ref, None, ids, self.find, f"space {self.name!r}")
 
-    def count(self, wanted: Wanted) -> int:
+    def count(self, wanted: CatalogueFilter) -> int:
         """How many memories are wanted."""
         return self._answer(lambda catalogue: catalogue.count(wanted))
 
@@ -119,7 +119,7 @@ class SpaceReader:
         """The space in numbers."""
         return self._answer(lambda catalogue: catalogue.counts())
 
-    def places(self, wanted: Wanted) -> Iterator[Place]:
+    def places(self, wanted: CatalogueFilter) -> Iterator[Place]:
         """The places of what is wanted, in order of path and id."""
         done = 0
         if self._index is not None:

@@ -11,7 +11,7 @@ from memcli.app.candidate import Candidate
 from memcli.app.opening import is_nonsense
 from memcli.app.workspace import Workspace
 from memcli.claims.claim import Claim, ClaimTerms, claim_of, claim_of_text, terms_of_text
-from memcli.claims.comparison import Finding, closeness, compare
+from memcli.claims.comparison import Relation, closeness, compare
 from memcli.claims.neighbours import neighbours
 from memcli.model.analysis import query_terms
 from memcli.model.findings import DUPLICATES, Checks, Found, Resolution
@@ -188,7 +188,7 @@ def _is_named(one: Memory | Found, ref: str) -> bool:
     return one.path == ref or one.id.startswith(ref)
 
 
-def _with_fields(finding: Finding, candidate: Candidate, memory: Memory) -> Finding:
+def _with_fields(finding: Relation, candidate: Candidate, memory: Memory) -> Relation:
     """The finding; of a duplicate also what the candidate has beside its text, and the memory would not take over."""
     given = candidate.given
     adds = next((name for name in _ALONE if given.get(name) and given[name] != getattr(memory, name)), "")
@@ -201,7 +201,7 @@ _ALONE = ("content", "triggers", "enforce", "procedure", "season", "valid_from",
 """Fields that a memory which is told once more keeps as they are."""
 
 
-def _found(finding: Finding, name: str, path: str, space: str, digest: str, place: int = -1) -> Found:
+def _found(finding: Relation, name: str, path: str, space: str, digest: str, place: int = -1) -> Found:
     return Found(finding.kind, finding.reason, name, path, space, digest, finding.newer_holds, place, finding.adds)
 
 
@@ -239,7 +239,7 @@ def _cosine(workspace: Workspace, one: str, other: str) -> float | None:
 class Clash(Record):
     """Two active memories of a space that contradict each other, or say the same. `is_accepted`: somebody wants both."""
 
-    finding: Finding
+    finding: Relation
     newer: Memory
     older: Memory
     is_accepted: bool = False

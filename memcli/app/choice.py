@@ -27,7 +27,7 @@ _LEAST_WORDS = 8
 """Fewer words may well be said twice."""
 
 
-class Place(Record):
+class SearchedSpace(Record):
     """A space that is asked: the name that its memories go by in the bundle, its own, the view, the ranker, what of it
     was accepted, what takes secrets out of a topic and out of memories, and the code that they are anchored to;
     the seasons of its policy, and the accesses of its memories by id, whether it keeps questions that nothing answers; the
@@ -55,13 +55,13 @@ class Place(Record):
         return self.load_view()
 
 
-class Found(Record):
+class SpaceHits(Record):
     """What one place says to a query, which is `query` there. `pinned` are memories that are shown though they do not
     match; `leads`, which are in neither of the others, have a trigger or an anchor that does, as `matched_by` says for
     each row."""
 
     query: Query
-    place: Place
+    place: SearchedSpace
     ranking: Ranking
     pinned: tuple[Hit, ...]
     visible: int
@@ -72,7 +72,7 @@ class Found(Record):
 class Reader:
     """Makes sections of hits. Each memory is read once."""
 
-    def __init__(self, found: Sequence[Found]) -> None:
+    def __init__(self, found: Sequence[SpaceHits]) -> None:
         self._home = {id(hit): f for f in found for hit in (*f.leads, *f.ranking.hits, *f.pinned)}
         self._known: dict[int, Section] = {}
 
@@ -173,7 +173,7 @@ def _others(hit: Hit, view: Entries) -> tuple[tuple[str, str], ...]:
 
 
 def _section(
-    memory: Memory, hit: Hit, found: Found, also: tuple[tuple[str, str], ...], best: Sequence[float]
+    memory: Memory, hit: Hit, found: SpaceHits, also: tuple[tuple[str, str], ...], best: Sequence[float]
 ) -> Section:
     place = found.place
     reviewed = place.trust.is_reviewed(place.space, memory.id)

@@ -12,7 +12,16 @@ from memcli.conversation.chunks import Chunk, fold, skipped
 from memcli.conversation.items import Item, of_chunk, of_context, of_message, of_system
 from memcli.conversation.snapshot import by_words
 from memcli.conversation.topic import compare
-from memcli.conversation.window import REPEATED, UNTRUSTED, Layout, Limits, Window, allocate, insert, without
+from memcli.conversation.window import (
+    REPEATED,
+    UNTRUSTED,
+    ContextWindow,
+    WindowLayout,
+    WindowLimits,
+    allocate,
+    insert,
+    without,
+)
 from memcli.errors import RefusedError, UsageError
 from memcli.model.analysis import query_terms
 from memcli.model.conversation import ENDED, Message, Session
@@ -31,20 +40,20 @@ _FEW_WORDS = 3
 """A query of fewer words may only be understood by the one before it."""
 
 
-class Asked(Record, kw_only=True):
+class WindowRequest(Record, kw_only=True):
     """What a window is asked for. Without a `query`, the last message of a user is one; `inserted` names a memory."""
 
     query: str = ""
     session: Session | None = None
     system: str = ""
-    limits: Limits
+    limits: WindowLimits
     inserted: str | None = None
 
 
 class Assembled(Record):
     """The window, and the bundle that its memories are from, which has the query."""
 
-    window: Window
+    window: ContextWindow
     bundle: Bundle
 
 
@@ -57,7 +66,9 @@ class _Talk(Record):
     asked: Sequence[Message] = ()
 
 
-def assemble(workspace: Workspace, asked: Asked, layout: Layout, of_section: Callable[[Section], Item]) -> Assembled:
+def assemble(
+    workspace: Workspace, asked: WindowRequest, layout: WindowLayout, of_section: Callable[[Section], Item]
+) -> Assembled:
     """The window of a task. `layout` and `of_section` say what is printed.
 
     Raises UsageError without a query, for limits that the system prompt exceeds, and for a memory without context;
@@ -97,7 +108,7 @@ def _read(workspace: Workspace, session: Session) -> _Talk:
     return _Talk(session.id, chunks, recent, users[-2:])
 
 
-def _query(asked: Asked, talk: _Talk, now: str) -> Query:
+def _query(asked: WindowRequest, talk: _Talk, now: str) -> Query:
     """What to recall: the query, with the one before it where it cannot be understood alone; the latest messages lean the
     order. Raises UsageError."""
     earlier = list(talk.asked)
@@ -161,7 +172,9 @@ def _memory_to_insert(workspace: Workspace, ref: str) -> Memory:
     return memory
 
 
-def _with_context(window: Window, memory: Memory, talk: _Talk, topic: str, layout: Layout) -> Window:
+def _with_context(
+    window: ContextWindow, memory: Memory, talk: _Talk, topic: str, layout: WindowLayout
+) -> ContextWindow:
     """The window with what the memory keeps of its context, without what contains instructions: nobody has reviewed that."""
     pieces = of_context(memory.id, memory.context, talk.session)
     bad = [piece for piece in pieces if find_reasons(piece.text)]

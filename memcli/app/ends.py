@@ -14,7 +14,7 @@ from memcli.record import Record
 from memcli.settings import REPO
 
 
-class End(Record):
+class LinkEnd(Record):
     """One end of a link: a memory, and the space that has it."""
 
     space: str
@@ -29,7 +29,7 @@ class End(Record):
         return {"id": self.memory.id, "path": self.memory.path, "space": self.space}
 
 
-def located(workspace: Workspace, ref: str) -> End:
+def located(workspace: Workspace, ref: str) -> LinkEnd:
     """The memory that `ref` names: in a space to read, else in the space that it begins with, else in any."""
     asked, named = workspace.asked_spaces, elsewhere(ref)
     with reading(workspace, asked) as near:
@@ -46,22 +46,22 @@ def located(workspace: Workspace, ref: str) -> End:
         return far[0] if far else _end(workspace, *find_in(near, ref))
 
 
-def _exact(workspace: Workspace, space: str, ref: str) -> End | None:
+def _exact(workspace: Workspace, space: str, ref: str) -> LinkEnd | None:
     with reading(workspace, [space]) as (reader,):
         memory = reader.find(ref)
         return None if memory is None else _end(workspace, reader, memory)
 
 
-def _end(workspace: Workspace, space: SpaceReader, memory: Memory) -> End:
+def _end(workspace: Workspace, space: SpaceReader, memory: Memory) -> LinkEnd:
     """The memory; of one in a derived space that was copied, the copy."""
     if memory.superseded_by and space.policy.is_derived:
         with reading(workspace, [workspace.main]) as (main,):
             if (copy := main.find(memory.superseded_by)) is not None:
-                return End(main.name, copy)
-    return End(space.name, memory)
+                return LinkEnd(main.name, copy)
+    return LinkEnd(space.name, memory)
 
 
-def space_of(workspace: Workspace, end: End) -> str:
+def space_of(workspace: Workspace, end: LinkEnd) -> str:
     """The space that will have the memory: a derived one loses it at its next rebuild."""
     if not workspace.load_policy(end.space).is_derived:
         return end.space
@@ -73,7 +73,9 @@ def space_of(workspace: Workspace, end: End) -> str:
     return workspace.main
 
 
-def check_across(workspace: Workspace, space: str, end: End, relation: str, *, is_stored_here: bool = False) -> None:
+def check_across(
+    workspace: Workspace, space: str, end: LinkEnd, relation: str, *, is_stored_here: bool = False
+) -> None:
     """Raises UsageError, RefusedError unless a memory of `space` may have a link of this relation to `end`."""
     if space == end.space:
         return

@@ -8,7 +8,7 @@ from contextlib import closing
 from functools import partial
 
 from memcli.app.clusters import clusters
-from memcli.app.ends import End, located
+from memcli.app.ends import LinkEnd, located
 from memcli.app.lookup import nothing_under
 from memcli.app.opening import load
 from memcli.app.redact import SUMMARY
@@ -67,7 +67,7 @@ def private_spaces(workspace: Workspace, graph: Graph) -> dict[str, int]:
     return {name: count for name, count in counts.items() if workspace.load_policy(name).is_private}
 
 
-def _located(workspace: Workspace, ref: str) -> End | None:
+def _located(workspace: Workspace, ref: str) -> LinkEnd | None:
     """The memory that `ref` names; None where it can only be a path that memories are below. Raises UsageError."""
     try:
         return located(workspace, ref)
@@ -75,7 +75,7 @@ def _located(workspace: Workspace, ref: str) -> End | None:
         return None
 
 
-def _wanted(space: str, memories: Sequence[Memory], inactive: bool, asked: End | None = None) -> list[Memory]:
+def _wanted(space: str, memories: Sequence[Memory], inactive: bool, asked: LinkEnd | None = None) -> list[Memory]:
     """The memories, forgotten ones only if they are wanted."""
     own = asked.memory.id if asked and asked.space == space else ""
     return [memory for memory in memories if memory.active or inactive or memory.id == own]

@@ -20,7 +20,7 @@ from memcli.safety.injection.screening import inspect, is_accepted
 _MAX_LINE = 200
 
 
-class Finding(Record):
+class GuardFinding(Record):
     """A memory, and the place in a change that brings it up. `is_enforced`: the change must not go in like this."""
 
     file: str
@@ -45,12 +45,12 @@ class Finding(Record):
         }  # fmt: skip
 
 
-class Verdict(Record):
+class GuardVerdict(Record):
     """What guard says of a change: findings by file and line, those that bind first. `memories` is how many were
     asked; `withheld` matched and carry instructions; `is_from_clone`: nothing binds, since nobody accepted the store.
     """
 
-    findings: tuple[Finding, ...]
+    findings: tuple[GuardFinding, ...]
     files: int
     lines: int
     memories: int
@@ -69,13 +69,13 @@ class Verdict(Record):
         }  # fmt: skip
 
 
-def guard(workspace: Workspace, edits: Sequence[FileEdit]) -> Verdict:
+def guard(workspace: Workspace, edits: Sequence[FileEdit]) -> GuardVerdict:
     """Holds the change against the spaces and the user-wide store. Raises CorruptError, StoreError."""
     parts = [_ask(workspace, name, name, edits) for name in workspace.asked_spaces]
     if (other := workspace.elsewhere) is not None:
         parts += [_ask(other, name, f"global/{name}", edits) for name in other.store.spaces()]
     findings = [finding for found, _, _ in parts for finding in found]
-    return Verdict(
+    return GuardVerdict(
         findings=tuple(sorted(findings, key=_place)),
         files=len(edits),
         lines=sum(len(edit.added) for edit in edits),
@@ -85,11 +85,13 @@ def guard(workspace: Workspace, edits: Sequence[FileEdit]) -> Verdict:
     )
 
 
-def _place(finding: Finding) -> tuple[str, int, bool, str, str]:
+def _place(finding: GuardFinding) -> tuple[str, int, bool, str, str]:
     return finding.file, finding.line, not finding.is_enforced, finding.space, finding.memory.id
 
 
-def _ask(workspace: Workspace, space: str, label: str, edits: Sequence[FileEdit]) -> tuple[list[Finding], int, int]:
+def _ask(
+    workspace: Workspace, space: str, label: str, edits: Sequence[FileEdit]
+) -> tuple[list[GuardFinding], int, int]:
     """What a space finds, how many of its memories were asked, and how many that matched are withheld."""
     with opened(workspace, space) as (_, view):
         session = living(workspace) if view.has_sessions() else ""
@@ -106,11 +108,11 @@ def _ask(workspace: Workspace, space: str, label: str, edits: Sequence[FileEdit]
     trusted = [owner for owner in matched if _is_trusted(workspace, space, memories[owner])]
     shown = dict(zip(trusted, workspace.redactor.show([memories[n] for n in trusted], policy), strict=True))
 
-    def finding(file: str, match: Match) -> Finding:
+    def finding(file: str, match: Match) -> GuardFinding:
         memory = shown[match.owner]
         binds = memory.enforce and workspace.trust.is_reviewed(space, memory.id)
         trigger = memory.triggers[memories[match.owner].triggers.index(match.text)]
-        return Finding(file, match.line, memory, label, trigger, binds)
+        return GuardFinding(file, match.line, memory, label, trigger, binds)
 
     findings = [finding(file, match) for file, match in found if match.owner in shown]
     return findings, len(memories), len(matched) - len(trusted)

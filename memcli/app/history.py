@@ -17,7 +17,7 @@ from memcli.codec.memory import memory_to_json
 from memcli.codec.space import find_memory, policy_to_json
 from memcli.digests import blake2b
 from memcli.errors import CorruptError
-from memcli.model.changes import STATUSES, Blame, Commit, FieldChange, MemoryChange, SpaceChange
+from memcli.model.changes import STATUSES, Blame, FieldChange, HistoryCommit, MemoryChange, SpaceChange
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Policy, Space
 from memcli.ports import Snapshot, Store
@@ -216,12 +216,12 @@ def blame(workspace: Workspace, history: History, ref: str) -> Blame:
     now = _fields(memory)
     start = history.commit("HEAD")
     with history.reading() as read:
-        found = _Walk(history, read, memory.id, now).run(start, f"{workspace.space}.json")
+        found = _HistoryWalk(history, read, memory.id, now).run(start, f"{workspace.space}.json")
     fields = tuple((name, found.get(name)) for name in sorted(now) if name != _ADDED)
     return Blame(memory, found.get(_ADDED), fields)
 
 
-class _Walk:
+class _HistoryWalk:
     """From a commit back along the history of one file: a field goes to each parent that has it as it is now, and
     where none has it, the commit is to blame."""
 
@@ -233,9 +233,9 @@ class _Walk:
         self._id = identifier
         self._now = now
         self._known: dict[tuple[str, str], _Fields] = {}
-        self._found: dict[str, Commit] = {}
+        self._found: dict[str, HistoryCommit] = {}
 
-    def run(self, start: str, name: str) -> dict[str, Commit]:
+    def run(self, start: str, name: str) -> dict[str, HistoryCommit]:
         """The commit to blame for each field; those are missing that `start` does not have as they are now."""
         places = [(start, name, self._shared(start, name, set(self._now)))]
         while places:

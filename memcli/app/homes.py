@@ -9,7 +9,7 @@ from memcli.app.ends import located
 from memcli.app.lookup import find_elsewhere, find_in, reading_asked, telling_where
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, NotFoundError, UsageError
-from memcli.model.catalogue import Wanted
+from memcli.model.catalogue import CatalogueFilter
 from memcli.record import replace
 
 Homes = list[tuple[Workspace, list[str]]]
@@ -92,7 +92,7 @@ def _home(workspace: Workspace, spaces: Sequence[SpaceReader], ref: str, recursi
 
 def _first_below(spaces: Sequence[SpaceReader], path: str) -> SpaceReader | None:
     """The first of the spaces that has something at or below a path."""
-    below = Wanted(under=path.strip("/"), inactive=True)
+    below = CatalogueFilter(under=path.strip("/"), inactive=True)
     return next((space for space in spaces if space.count(below)), None) if below.under else None
 
 

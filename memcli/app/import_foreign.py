@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from memcli.app.candidate import Candidate, Counts
+from memcli.app.candidate import Candidate, WriteCounts
 from memcli.app.inbox import offer
 from memcli.app.remember import fold, prepare, request_of
 from memcli.app.workspace import Workspace, load_space
@@ -21,7 +21,7 @@ from memcli.ports import Shelf, Source
 from memcli.record import field, replace
 
 
-class Adopted(Counts, frozen=False):
+class Adopted(WriteCounts, frozen=False):
     """What was, or with `dry_run` would be, done. `found` counts the files by what they were read as."""
 
     space: str = ""

@@ -8,7 +8,7 @@ from contextlib import closing
 from functools import cache
 from typing import Any
 
-from memcli.app.candidate import Candidate, Counts
+from memcli.app.candidate import Candidate, WriteCounts
 from memcli.app.inbox import offer
 from memcli.app.remember import Outcome, prepare
 from memcli.app.workspace import Workspace
@@ -39,7 +39,7 @@ class _Prepared(Record):
     count: int = 0
 
 
-class Ingested(Counts, frozen=False):
+class Ingested(WriteCounts, frozen=False):
     """What an ingest did. `paths` are those that it wrote, and `failed` is what could not be taken and kept nothing else
     from it."""
 

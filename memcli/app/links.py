@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from memcli.app.edit import alter
-from memcli.app.ends import End, check_across, located, space_of
+from memcli.app.ends import LinkEnd, check_across, located, space_of
 from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
@@ -36,8 +36,8 @@ RELATES_TO = "relates_to"
 class Linked(Record):
     """What became of the links between two memories. `changed` says whether anything was written."""
 
-    start: End
-    end: End
+    start: LinkEnd
+    end: LinkEnd
     relations: tuple[str, ...]
     changed: bool
     weight: float = 1.0
@@ -75,24 +75,24 @@ def unlink(workspace: Workspace, start: str, end: str, relation: str | None = No
     return Linked(first, second, found, bool(found))
 
 
-def _relations_between(first: End, second: End, relations: Sequence[str]) -> tuple[str, ...]:
+def _relations_between(first: LinkEnd, second: LinkEnd, relations: Sequence[str]) -> tuple[str, ...]:
     there = [one["relation"] for one in linked(first.memory, _target(first, second), relations)]
     back = [r for r in relations if r in MUTUAL and linked(second.memory, _target(second, first), [r])]
     is_ended = first.space == second.space and second.memory.superseded_by == first.memory.id
     return tuple(sorted({*there, *back, *([SUPERSEDES] if is_ended and SUPERSEDES in relations else [])}))
 
 
-def _target(start: End, end: End) -> str:
+def _target(start: LinkEnd, end: LinkEnd) -> str:
     return end.memory.id if start.space == end.space else end.name
 
 
-def _settled(workspace: Workspace, end: End) -> End:
+def _settled(workspace: Workspace, end: LinkEnd) -> LinkEnd:
     """The memory where it can be linked: as a copy where it is in a derived space."""
     space = space_of(workspace, end)
     if space == end.space:
         return end
     (copy,) = alter(_over(workspace, space), [end.memory.id], lambda memory, _: memory)
-    return End(space, copy)
+    return LinkEnd(space, copy)
 
 
 def _over(workspace: Workspace, space: str) -> Workspace:
@@ -105,13 +105,13 @@ def _check_relations(relations: Sequence[str]) -> None:
             raise UsageError(f"no relation {relation!r}", f"relations: {', '.join(RELATIONS)}")
 
 
-def _check_ends(workspace: Workspace, start: End, end: End, relation: str) -> None:
+def _check_ends(workspace: Workspace, start: LinkEnd, end: LinkEnd, relation: str) -> None:
     if start.name == end.name:
         raise to_itself(start.memory)
     check_across(workspace, space_of(workspace, start), replace(end, space=space_of(workspace, end)), relation)
 
 
-def _link_within(workspace: Workspace, start: End, end: End, relation: str, weight: float | None) -> Linked:
+def _link_within(workspace: Workspace, start: LinkEnd, end: LinkEnd, relation: str, weight: float | None) -> Linked:
     now = workspace.clock()
     ids = start.memory.id, end.memory.id
     before: dict[str, Memory] = {}
@@ -136,10 +136,10 @@ def _link_within(workspace: Workspace, start: End, end: End, relation: str, weig
     first, second = alter(_over(workspace, space), ids, change)
     kept = linked(first, second.id, [relation]) or linked(second, first.id, [relation])
     is_changed = any(before[memory.id] != memory for memory in (first, second))
-    return Linked(End(space, first), End(space, second), (relation,), is_changed, _weight(kept[0]))
+    return Linked(LinkEnd(space, first), LinkEnd(space, second), (relation,), is_changed, _weight(kept[0]))
 
 
-def _link_across(workspace: Workspace, start: End, end: End, *, relation: str, weight: float | None) -> Linked:
+def _link_across(workspace: Workspace, start: LinkEnd, end: LinkEnd, *, relation: str, weight: float | None) -> Linked:
     now = workspace.clock()
     private = [one for one in (start, end) if workspace.load_policy(one.space).is_private]
     holders = [start, end] if relation == CONTRADICTS else [start]
@@ -171,7 +171,7 @@ def _unlink_within(workspace: Workspace, start: str, end: str, relations: Sequen
     alter(workspace, [start, end], change)
 
 
-def _change(workspace: Workspace, end: End, change: Callable[[Memory], Memory]) -> Memory:
+def _change(workspace: Workspace, end: LinkEnd, change: Callable[[Memory], Memory]) -> Memory:
     (memory,) = alter(_over(workspace, end.space), [end.memory.id], lambda memory, _: change(memory))
     return memory
 

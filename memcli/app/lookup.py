@@ -15,13 +15,13 @@ from memcli.app.redact import SUMMARY
 from memcli.app.workspace import Workspace
 from memcli.codec.space import memory_digest
 from memcli.errors import NotFoundError, UsageError
-from memcli.model.catalogue import Wanted
+from memcli.model.catalogue import CatalogueFilter
 from memcli.model.memory import Memory
-from memcli.model.tree import Node, tree
+from memcli.model.tree import TreeNode, tree
 from memcli.record import replace
 from memcli.safety.injection.screening import Overview
 
-_ALL = Wanted()
+_ALL = CatalogueFilter()
 _BLOCK = 50
 
 
@@ -133,7 +133,7 @@ def find_elsewhere(workspace: Workspace, ref: str) -> tuple[str, Memory] | None:
 
 @contextmanager
 def listed(
-    workspace: Workspace, wanted: Wanted, limit: int | None = None, offset: int = 0, *, with_raw: bool = False
+    workspace: Workspace, wanted: CatalogueFilter, limit: int | None = None, offset: int = 0, *, with_raw: bool = False
 ) -> Iterator[tuple[Iterator[Memory], Callable[[], int]]]:
     """The memories that are wanted, in order of path, read as they are taken; and how many there are without limit and
     offset. Their text and content may be shown only `with_raw`. Raises NotFoundError when the path names nothing.
@@ -147,16 +147,16 @@ def listed(
         )
 
 
-def list_memories(workspace: Workspace, wanted: Wanted = _ALL) -> list[Memory]:
+def list_memories(workspace: Workspace, wanted: CatalogueFilter = _ALL) -> list[Memory]:
     """All memories that are wanted, in order of path. Raises as `listed` does."""
     with listed(workspace, wanted) as (memories, _):
         return list(memories)
 
 
-def load_tree(workspace: Workspace, under: str, depth: int | None) -> Node[Overview]:
+def load_tree(workspace: Workspace, under: str, depth: int | None) -> TreeNode[Overview]:
     """The tree of what recall can find at and below a path, `depth` levels of it. Raises as `listed` does."""
     levels = None if depth is None else depth + (under.strip("/").count("/") + 1 if under.strip("/") else 0)
-    wanted = Wanted(under=under, depth=levels)
+    wanted = CatalogueFilter(under=under, depth=levels)
     with reading_asked(workspace) as spaces:
         _check_under(workspace, spaces, under)
         places = list(_merged(spaces, wanted))
@@ -165,16 +165,16 @@ def load_tree(workspace: Workspace, under: str, depth: int | None) -> Node[Overv
         for space in spaces:
             cut = [path for own, (path, what) in places if own is space and what == ""]
             for path, shown in zip(cut, workspace.redactor.show_paths(cut, space.policy), strict=True):
-                branches[shown] += space.count(Wanted(under=path))
+                branches[shown] += space.count(CatalogueFilter(under=path))
         return tree(memories, branches)
 
 
 def _check_under(workspace: Workspace, spaces: Sequence[SpaceReader], path: str) -> None:
-    if path and not any(space.count(Wanted(under=path, inactive=True)) for space in spaces):
+    if path and not any(space.count(CatalogueFilter(under=path, inactive=True)) for space in spaces):
         raise nothing_under(workspace, path)
 
 
-def _merged(spaces: Sequence[SpaceReader], wanted: Wanted) -> Iterator[tuple[SpaceReader, Place]]:
+def _merged(spaces: Sequence[SpaceReader], wanted: CatalogueFilter) -> Iterator[tuple[SpaceReader, Place]]:
     """The places of all spaces in order of path, and of the spaces at one path."""
     return merge(*(map(partial(_owned, space), space.places(wanted)) for space in spaces), key=lambda one: one[1][0])
 

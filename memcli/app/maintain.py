@@ -18,8 +18,8 @@ from memcli.ports import Shelf
 from memcli.record import Record, defaults, field, replace
 from memcli.upkeep import archive, clusters, review, usage
 from memcli.upkeep.ledger import Ledger, Pending, ledger_from_json, ledger_to_json, use_key
-from memcli.upkeep.plan import TASKS, Maintained, Plan, plan
-from memcli.upkeep.step import REASONS, Given, Pair
+from memcli.upkeep.plan import TASKS, Maintained, UpkeepPlan, plan
+from memcli.upkeep.step import REASONS, Given, MemoryPair
 
 
 class _Look(Record):
@@ -29,7 +29,7 @@ class _Look(Record):
     given: Given
     tasks: frozenset[str] = field(default_factory=frozenset)
 
-    def plan(self) -> Plan:
+    def plan(self) -> UpkeepPlan:
         return plan(self.space.objects, self.given, self.tasks)
 
 
@@ -57,7 +57,7 @@ def preview(workspace: Workspace, tasks: Collection[str], spaces: Sequence[str] 
     ]
 
 
-def _preview(workspace: Workspace, name: str, tasks: Collection[str], ledger: Ledger) -> Plan:
+def _preview(workspace: Workspace, name: str, tasks: Collection[str], ledger: Ledger) -> UpkeepPlan:
     """The plan for a space, of which only what the tasks look at is in memory."""
     pairs = _unsettled(workspace, name) if review.NAME in tasks else ()
     with closing(workspace.store.open(name)) as snapshot:
@@ -147,7 +147,7 @@ def _look(
     workspace: Workspace,
     space: Space,
     digests: Mapping[str, str],
-    pairs: Sequence[Pair],
+    pairs: Sequence[MemoryPair],
     tasks: Collection[str],
     ledger: Ledger,
 ) -> _Look:
@@ -174,14 +174,14 @@ def _new_clusters(workspace: Workspace, name: str) -> Sequence[Cluster]:
     return find_clusters(workspace, name).found
 
 
-def _unsettled(workspace: Workspace, name: str) -> Sequence[Pair]:
+def _unsettled(workspace: Workspace, name: str) -> Sequence[MemoryPair]:
     """What contradicts or repeats itself in a space, and nobody has said that both are to be kept."""
     if workspace.load_policy(name).is_derived:
         return ()
     from memcli.app.check import scan
 
     return [
-        Pair(clash.finding.kind, clash.newer.id, clash.older.id, clash.finding.reason)
+        MemoryPair(clash.finding.kind, clash.newer.id, clash.older.id, clash.finding.reason)
         for clash in scan(workspace, name, by_meaning=True)
         if not clash.is_accepted
     ]
@@ -240,7 +240,7 @@ def _without(given: Given, fixed: frozenset[str]) -> Given:
     return replace(given, fixed=fixed, uses=[use for use in given.uses if use_key(use) not in waiting])
 
 
-def _pending(done: Plan, folded: Sequence[Use]) -> Pending:
+def _pending(done: UpkeepPlan, folded: Sequence[Use]) -> Pending:
     before = {name: memory_digest(memory) for name, memory in done.before.items()}
     after = {name: memory_digest(memory) for name, memory in done.after.items()}
     judged = {step.id for step in done.steps if step.task == usage.NAME}
@@ -248,7 +248,7 @@ def _pending(done: Plan, folded: Sequence[Use]) -> Pending:
     return Pending(before, after, frozenset(judged - others), frozenset(map(use_key, folded)))
 
 
-def _touched(done: Plan) -> Mapping[str, tuple[str, ...]]:
+def _touched(done: UpkeepPlan) -> Mapping[str, tuple[str, ...]]:
     """The ids that each task changed."""
     touched: dict[str, dict[str, None]] = {}
     for step in done.steps:

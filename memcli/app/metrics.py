@@ -10,7 +10,7 @@ from memcli.app.workspace import Workspace
 from memcli.errors import CorruptError
 from memcli.model.counting import BOUNDS, BUCKET, MICROS, Key, Totals
 from memcli.model.metrics import COUNTER, GAUGE, HISTOGRAM, Family, Sample
-from memcli.model.spending import NANO, Usage
+from memcli.model.spending import NANO, TokenUsage
 from memcli.model.usage import COMPACTION, INJECTION, PIN_TOGGLE, RUN, SESSION_END
 
 _DURATION = "memcli_command_duration_seconds"
@@ -91,7 +91,7 @@ def _spending(workspace: Workspace) -> list[Family]:
     return [_tokens(spent), _dollars(spent)]
 
 
-def _tokens(spent: Mapping[str, Usage]) -> Family:
+def _tokens(spent: Mapping[str, TokenUsage]) -> Family:
     name = "memcli_provider_tokens_total"
     return Family(name, COUNTER, "Tokens that language models have charged for.", [
         Sample(name, (("provider", provider), ("direction", direction)), count)
@@ -100,7 +100,7 @@ def _tokens(spent: Mapping[str, Usage]) -> Family:
     ])  # fmt: skip
 
 
-def _dollars(spent: Mapping[str, Usage]) -> Family:
+def _dollars(spent: Mapping[str, TokenUsage]) -> Family:
     name = "memcli_provider_usd_total"
     return Family(name, COUNTER, "US dollars that language models have charged, where their prices are known.", [
         Sample(name, (("provider", provider),), (usage.nano_usd or 0) / NANO) for provider, usage in sorted(spent.items())

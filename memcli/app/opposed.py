@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from memcli.app.choice import Place
+from memcli.app.choice import SearchedSpace
 from memcli.model.links import contradicted, is_contradiction
 from memcli.model.memory import Memory
 from memcli.model.opposed import Opposed
@@ -21,7 +21,7 @@ _MOST = 3
 """So many memories are named beside one that they contradict."""
 
 
-def with_opposed(query: Query, sections: Sequence[Section], places: Sequence[Place]) -> tuple[Section, ...]:
+def with_opposed(query: Query, sections: Sequence[Section], places: Sequence[SearchedSpace]) -> tuple[Section, ...]:
     """The sections with what contradicts them, in any of the spaces that are asked, and holds at the time of the query. Of
     two that contradict each other, the one that says that it holds comes first."""
     pairs = _pairs(sections, places)
@@ -41,7 +41,7 @@ def with_opposed(query: Query, sections: Sequence[Section], places: Sequence[Pla
     return tuple(_reordered(found))
 
 
-def _pairs(sections: Sequence[Section], places: Sequence[Place]) -> dict[_Side, list[_Side]]:
+def _pairs(sections: Sequence[Section], places: Sequence[SearchedSpace]) -> dict[_Side, list[_Side]]:
     """What each of the sections contradicts. A link to another space may be told from one end alone."""
     found: dict[_Side, dict[_Side, None]] = {}
     by_name = {place.name: place for place in places}
@@ -55,7 +55,7 @@ def _pairs(sections: Sequence[Section], places: Sequence[Place]) -> dict[_Side, 
     return {own: list(sides) for own, sides in found.items()}
 
 
-def _side(name: str, place: Place, by_name: Mapping[str, Place]) -> _Side:
+def _side(name: str, place: SearchedSpace, by_name: Mapping[str, SearchedSpace]) -> _Side:
     """The memory that a link of a place leads to: in another space of the same store, if that is asked."""
     if (there := elsewhere(name)) is not None:
         other = place.name.removesuffix(place.space) + there[0]
@@ -64,7 +64,7 @@ def _side(name: str, place: Place, by_name: Mapping[str, Place]) -> _Side:
     return place.name, name
 
 
-def _read(query: Query, place: Place, names: Sequence[str]) -> Mapping[str, Memory]:
+def _read(query: Query, place: SearchedSpace, names: Sequence[str]) -> Mapping[str, Memory]:
     """The memories of these ids that are active and valid."""
     asked = Query(topic="", now=query.now, at=query.at, ids=tuple(names))
     rows = place.view.visible(asked).only or frozenset()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.model.memory import TRIGGERED_KINDS
-from memcli.model.recall import ANCHOR, TRIGGER, Hit, Query, Rows
+from memcli.model.recall import ANCHOR, TRIGGER, Hit, Query, RowSet
 
 if TYPE_CHECKING:
     from memcli.model.edits import FileEdit
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _KINDS = ("constraint", "negative", "decision", "procedure")
 
 
-def find_leads(query: Query, view: SpaceView, visible: Rows) -> dict[int, str]:
+def find_leads(query: Query, view: SpaceView, visible: RowSet) -> dict[int, str]:
     """The rows that lead, and whether it is their trigger or their anchor that matches."""
     triggers = {row: texts for row, texts in view.triggers().items() if row in visible}
     if query.edits is not None:
@@ -38,7 +38,7 @@ def in_lead_order(leads: Iterable[tuple[Hit, str]]) -> list[Hit]:
 
 
 def _of_change(
-    edits: Sequence[FileEdit], view: SpaceView, visible: Rows, triggers: Mapping[int, Sequence[str]]
+    edits: Sequence[FileEdit], view: SpaceView, visible: RowSet, triggers: Mapping[int, Sequence[str]]
 ) -> dict[int, str]:
     from memcli.policy.triggers import TriggerSet
 

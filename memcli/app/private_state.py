@@ -25,7 +25,7 @@ from itertools import chain, count
 from memcli.app import inbox
 from memcli.app.bundles import check_signature, redacted, take_in
 from memcli.app.candidate import check_note
-from memcli.app.session_import import Imported, export_lines, import_session, import_transcript
+from memcli.app.session_import import SessionImport, export_lines, import_session, import_transcript
 from memcli.app.upkeep import is_plan
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.audit import entries
@@ -315,7 +315,7 @@ def _take_sessions(workspace: Workspace, content: _Content, where: str, told: Ta
 
 def _take_session(
     workspace: Workspace, told: Session, twins: list[str], lines: list[bytes], where: str, dry_run: bool, gone: _Gone
-) -> Imported | None:
+) -> SessionImport | None:
     """Imports a session, which may be here under another id as one of its `twins`; None for one that was deleted here, or
     that git sees here. Where it went on in another way here, what has a source gets the messages that it lacks, and of what
     has none both are kept."""
@@ -346,7 +346,9 @@ def _by_start(workspace: Workspace, space: str) -> dict[tuple[str, str], list[st
     return found
 
 
-def _restore(workspace: Workspace, told: Session, own: str, lines: list[bytes], where: str, dry_run: bool) -> Imported:
+def _restore(
+    workspace: Workspace, told: Session, own: str, lines: list[bytes], where: str, dry_run: bool
+) -> SessionImport:
     header = encode_header(replace(told, id=own)) + b"\n"
     return import_session(workspace, [header, *lines[1:]], where, None, dry_run=dry_run)
 

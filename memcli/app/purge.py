@@ -13,7 +13,7 @@ from memcli.app.repo import COPIED
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.space import memory_digest
 from memcli.errors import NotFoundError, StoreError, reporting_done
-from memcli.model.catalogue import Wanted
+from memcli.model.catalogue import CatalogueFilter
 from memcli.model.memory import Memory, telling_line
 from memcli.model.references import made_current, removal
 from memcli.model.removal import Run
@@ -63,7 +63,7 @@ def _located(workspace: Workspace, refs: Sequence[str], recursive: bool) -> list
 def _named(space: SpaceReader, ref: str, recursive: bool) -> list[Memory]:
     """The memories of a space that `ref` names. Raises NotFoundError, UsageError."""
     if recursive and (path := ref.strip("/")):
-        below = space.read(list(space.places(Wanted(under=path, inactive=True))))
+        below = space.read(list(space.places(CatalogueFilter(under=path, inactive=True))))
         if below:
             return below
     return [space.find(ref) or space.find_by_prefix(ref)]

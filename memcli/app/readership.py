@@ -6,7 +6,7 @@ from memcli.app.catalogue import SpaceReader
 from memcli.app.lookup import reading_asked
 from memcli.app.redact import SUMMARY
 from memcli.app.workspace import Workspace
-from memcli.model.catalogue import Wanted
+from memcli.model.catalogue import CatalogueFilter
 from memcli.model.memory import Json
 from memcli.model.usage import JUDGEMENTS, Access
 
@@ -21,7 +21,7 @@ def readership(workspace: Workspace) -> dict[str, Json]:
     with reading_asked(workspace) as spaces:
         for space in spaces:
             counts = workspace.usage.counts(space.name)
-            for _, what in space.places(Wanted()):
+            for _, what in space.places(CatalogueFilter()):
                 name = what if isinstance(what, str) else what.id
                 access = counts.get(name, Access())
                 (read if access.count else never).append((space, name, access))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from memcli.app.asking import ask, asked_of, on_one_scale, open_place, scaled
-from memcli.app.choice import Found, Place, Reader, order
+from memcli.app.choice import Reader, SearchedSpace, SpaceHits, order
 from memcli.app.priority_hits import find_leads, in_lead_order
 from memcli.app.topic import Redact, repeated
 from memcli.app.usage import note_bundle, note_gap
@@ -22,7 +22,7 @@ from memcli.model.recall import (
     Bundle,
     Hit,
     Query,
-    Rows,
+    RowSet,
     Section,
     in_order,
 )
@@ -90,7 +90,7 @@ def _talk(workspace: Workspace) -> list[tuple[Workspace, str, str]]:
     return [(said, said.space, NAME)] if said else []
 
 
-def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
+def answer(query: Query, places: Sequence[SearchedSpace], label: str) -> Bundle:
     """One bundle: what the rankers found, in the order of SPEC 6.2, read from the store, without what is untrusted."""
     size = sum(place.size for place in places)
     own = {place.space: place.size for place in places if place.name == place.space}
@@ -131,7 +131,7 @@ def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
     )
 
 
-def _ranked(query: Query, found: Sequence[Found]) -> Callable[[Sequence[Hit]], Sequence[Hit]]:
+def _ranked(query: Query, found: Sequence[SpaceHits]) -> Callable[[Sequence[Hit]], Sequence[Hit]]:
     """Puts hits in order: the leads, as many as there is room for, and then the others; at equal score what was told, whose
     space is asked first, comes before what was read."""
     matched_by = {id(hit): f.matched_by[hit.entry.row] for f in found for hit in f.leads}
@@ -146,7 +146,7 @@ def _ranked(query: Query, found: Sequence[Found]) -> Callable[[Sequence[Hit]], S
     return rank
 
 
-def _redact_as(places: Sequence[Place]) -> Redact:
+def _redact_as(places: Sequence[SearchedSpace]) -> Redact:
     """What takes out of a text what is secret in any of the places."""
 
     def redact(text: str) -> str:
@@ -157,7 +157,7 @@ def _redact_as(places: Sequence[Place]) -> Redact:
     return redact
 
 
-def _annotated(query: Query, sections: Sequence[Section], places: Sequence[Place]) -> tuple[Section, ...]:
+def _annotated(query: Query, sections: Sequence[Section], places: Sequence[SearchedSpace]) -> tuple[Section, ...]:
     """The sections with the state of their anchors, and with what contradicts them."""
     if any(is_contradiction(link) for section in sections for link in section.memory.links):
         from memcli.app.opposed import with_opposed
@@ -166,7 +166,7 @@ def _annotated(query: Query, sections: Sequence[Section], places: Sequence[Place
     return _with_anchors(sections, places)
 
 
-def _with_anchors(sections: Sequence[Section], places: Sequence[Place]) -> tuple[Section, ...]:
+def _with_anchors(sections: Sequence[Section], places: Sequence[SearchedSpace]) -> tuple[Section, ...]:
     """The sections with the state of their anchors, each part in its order."""
     if not any(section.memory.anchors for section in sections):
         return tuple(sections)
@@ -177,17 +177,17 @@ def _with_anchors(sections: Sequence[Section], places: Sequence[Place]) -> tuple
     return tuple(section for part in parts for section in with_anchors(part, code))
 
 
-def _ask(query: Query, place: Place) -> Found:
+def _ask(query: Query, place: SearchedSpace) -> SpaceHits:
     visible = place.view.visible(query)
     ranking = ask(query, place)
     matched = {hit.entry.row for hit in ranking.hits}
     pinned = place.view.entries(place.view.pinned()).values()
     least = 0.0 if query.min_score is None else query.min_score
     shown = tuple(Hit(e, 0.0, {}) for e in pinned if least <= 0 and e.row in visible and e.row not in matched)
-    return _led(query, Found(query, place, ranking, shown, len(visible)), visible)
+    return _led(query, SpaceHits(query, place, ranking, shown, len(visible)), visible)
 
 
-def _led(query: Query, found: Found, visible: Rows) -> Found:
+def _led(query: Query, found: SpaceHits, visible: RowSet) -> SpaceHits:
     """`found` with the leads taken out of what matches by its text, or is pinned."""
     place = found.place
     matched_by = find_leads(query, place.view, visible)
@@ -213,7 +213,7 @@ def _room(query: Query, others: int) -> int:
     return query.limit if query.edits is not None else max(query.limit - others, -(-query.limit // 2))
 
 
-def _reason(size: int, found: Sequence[Found]) -> str:
+def _reason(size: int, found: Sequence[SpaceHits]) -> str:
     if not size:
         return EMPTY_SPACE
     if not sum(f.visible for f in found) or any(f.ranking.hits or f.leads for f in found):

@@ -14,14 +14,14 @@ from memcli.ports import Shelf
 from memcli.record import Record, replace
 
 
-class Place(Record):
+class FilePlace(Record):
     """How a memory knows a file: the name in its metadata, and the path that it and its parts are at and below."""
 
     name: str
     path: str
 
 
-def relocate(workspace: Workspace, moves: Sequence[tuple[Place, Place]]) -> int:
+def relocate(workspace: Workspace, moves: Sequence[tuple[FilePlace, FilePlace]]) -> int:
     """Gives the memories of each file its new name and place; ids and what was before stay. Returns how many.
 
     Those of commits stay where they are. One that was put elsewhere by hand, or whose new place is taken, is
@@ -52,14 +52,14 @@ def relocate(workspace: Workspace, moves: Sequence[tuple[Place, Place]]) -> int:
     return count
 
 
-def _known(workspace: Workspace, place: Place) -> Place:
+def _known(workspace: Workspace, place: FilePlace) -> FilePlace:
     """The place as it would be remembered: without what is secret in its name."""
     fields: dict[str, Json] = {"path": place.path, "metadata": {"source": place.name}}
     clean = workspace.redactor.take_in(workspace.space, fields).fields
-    return Place(clean["metadata"]["source"], check_path(clean["path"]))
+    return FilePlace(clean["metadata"]["source"], check_path(clean["path"]))
 
 
-def _moved(memory: Memory, old: Place, new: Place, now: str) -> Memory:
+def _moved(memory: Memory, old: FilePlace, new: FilePlace, now: str) -> Memory:
     provenance = dict(memory.provenance)
     if isinstance(files := provenance.get("files"), list | tuple):
         provenance["files"] = [new.name if file == old.name else file for file in files]

@@ -32,7 +32,7 @@ DELETED = "deleted"
 _MAX_KEY = 200
 
 
-class Imported(Record):
+class SessionImport(Record):
     """What an import did, or would do: the session after, how many messages were read, and how many of them added.
 
     The session was `created`, has `grown`, is `unchanged`, or `empty`: there was nothing to make one of. `skipped` counts what was not added, by reason; `redactions` what was taken out, by kind.
@@ -55,7 +55,7 @@ class Imported(Record):
 
 def import_transcript(
     workspace: Workspace, transcript: Transcript, *, dry_run: bool = False, may_revive: bool = True
-) -> Imported:
+) -> SessionImport:
     """Imports a conversation: what is there of it already stays as it is, and of the rest all is added, or nothing. With
     `may_revive` also one that somebody has deleted; else that is DELETED.
 
@@ -73,7 +73,7 @@ def import_transcript(
     )
     there = workspace.sessions.find_imported(session.space, session.source, session.key)
     if there is None and not may_revive and workspace.sessions.was_deleted(session.space, session.source, session.key):
-        return Imported(DELETED, session, 0, 0)
+        return SessionImport(DELETED, session, 0, 0)
     before = "" if there is None else workspace.sessions.digest(there.space, there.id)
     incoming = intake.usable(transcript.messages())
     after, added = workspace.sessions.take_in(session, incoming, intake.message, dry_run=dry_run)
@@ -82,7 +82,7 @@ def import_transcript(
     skipped = Counter(transcript.skipped) + intake.skipped
     skipped["already imported"] = intake.read - added - intake.skipped.total()
     status = ("created" if there is None else "grown") if added else "empty" if there is None else "unchanged"
-    return Imported(status, after, intake.read, added, +skipped, intake.redactions)
+    return SessionImport(status, after, intake.read, added, +skipped, intake.redactions)
 
 
 def is_session(first: bytes) -> bool:
@@ -96,7 +96,7 @@ def is_session(first: bytes) -> bool:
 
 def import_session(
     workspace: Workspace, lines: Iterable[bytes], where: str, into: str | None, *, dry_run: bool = False
-) -> Imported:
+) -> SessionImport:
     """Imports the file of a session into the space `into`, by default the one that it names: all of it, or nothing.
 
     Raises CorruptError naming the line that is wrong, ConflictError where the session is there with other messages,
@@ -122,7 +122,7 @@ def import_session(
         record(over, "import session", after, before)
     skipped = intake.skipped + Counter({"already imported": intake.read - added})
     status = "created" if is_new else "grown" if added else "unchanged"
-    return Imported(status, after, intake.read, added, +skipped, intake.redactions)
+    return SessionImport(status, after, intake.read, added, +skipped, intake.redactions)
 
 
 def export_lines(workspace: Workspace, session: Session, *, redact: bool = False) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from memcli.app.session_end import Ended, end, finish_all
-from memcli.app.session_import import DELETED, Imported, import_transcript
+from memcli.app.session_import import DELETED, SessionImport, import_transcript
 from memcli.app.workspace import Workspace
 from memcli.errors import CorruptError, MemcliError, RefusedError, reason
 from memcli.model.conversation import ENDED, Message
@@ -23,10 +23,10 @@ _SOURCES = {"claude": "claude-code"}
 """The formats of the transcripts of agents, where they are not named as the agent is."""
 
 
-class Synced(Record, frozen=False):
+class SessionSyncResult(Record, frozen=False):
     """What was imported, and what was ended. `failed` says, by session, why a transcript could not be read."""
 
-    imported: list[Imported] = field(default_factory=list)
+    imported: list[SessionImport] = field(default_factory=list)
     ended: list[Ended] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
 
@@ -38,10 +38,10 @@ class Synced(Record, frozen=False):
         }
 
 
-def sync(workspace: Workspace, entries: Sequence[Mapping[str, Json]], read: Read) -> Synced:
+def sync(workspace: Workspace, entries: Sequence[Mapping[str, Json]], read: Read) -> SessionSyncResult:
     """Imports the sessions that `entries` of the spool are of, and ends those that are over. The same entries again change
     nothing. Raises LockedError, CorruptError of the store, StoreError."""
-    done = Synced(ended=finish_all(workspace))
+    done = SessionSyncResult(ended=finish_all(workspace))
     sessions: dict[tuple[str, str], list[Mapping[str, Json]]] = {}
     for entry in entries:
         sessions.setdefault((_text(entry, "agent"), _text(entry, "session")), []).append(entry)
@@ -58,8 +58,13 @@ def sync(workspace: Workspace, entries: Sequence[Mapping[str, Json]], read: Read
 
 
 def _import(
-    workspace: Workspace, agent: str, key: str, entries: Sequence[Mapping[str, Json]], read: Read, done: Synced
-) -> list[Imported]:
+    workspace: Workspace,
+    agent: str,
+    key: str,
+    entries: Sequence[Mapping[str, Json]],
+    read: Read,
+    done: SessionSyncResult,
+) -> list[SessionImport]:
     """The session by its transcript; where there is none that can be read, by what was reported of it."""
     path = next((path for entry in reversed(entries) if (path := _text(entry, "transcript"))), "")
     try:
@@ -72,7 +77,7 @@ def _import(
     return _imported(workspace, [reported]) if key and any(reported.messages()) else []
 
 
-def _imported(workspace: Workspace, found: Sequence[Transcript]) -> list[Imported]:
+def _imported(workspace: Workspace, found: Sequence[Transcript]) -> list[SessionImport]:
     """What came of the conversations; a session that somebody has deleted does not come back."""
     done = (import_transcript(workspace, one, may_revive=False) for one in found)
     return [one for one in done if one.status != DELETED]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from memcli.conversation.topic import MAX_CHARACTERS, Topic, compare, cosine
+from memcli.conversation.topic import MAX_CHARACTERS, TopicChange, compare, cosine
 from memcli.errors import ProviderError
 from memcli.ports import Embedder
 
 
-def session_topic(embedder: Embedder | None, previous: str, current: str) -> Topic:
+def session_topic(embedder: Embedder | None, previous: str, current: str) -> TopicChange:
     """Compares two prompts by form, words and meaning; without meaning when there is no embedder, it fails, or its cosines
     are not on the scale of the thresholds."""
     return compare(previous, current, _similarity(embedder, previous, current))

@@ -126,7 +126,9 @@ def _question(title: str, said: Sequence[Message], local: Sequence[Fact]) -> tup
     return asked, read
 
 
-def _facts(claims: Sequence[prompt.Claim], said: Sequence[Message], sent: Excerpt, local: Sequence[Fact]) -> list[Fact]:
+def _facts(
+    claims: Sequence[prompt.ReportedFact], said: Sequence[Message], sent: Excerpt, local: Sequence[Fact]
+) -> list[Fact]:
     """The facts that are borne out by what was sent, each text once, and those that the local layer found elsewhere."""
     messages = {message.number: message for message in said}
     found = [one for one in local if one.span[0] >= sent.ends.get(one.message, 0)]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from memcli.app import session as sessions
 from memcli.app.workspace import Workspace
 from memcli.conversation import snapshot
-from memcli.conversation.snapshot import Part
+from memcli.conversation.snapshot import SnapshotPart
 from memcli.conversation.topic import cosine
 from memcli.errors import ProviderError, RefusedError
 from memcli.model.conversation import ACTIVE, PAUSED
@@ -21,7 +21,7 @@ INPUT = "stdin"
 class Snapshots:
     """Chooses for memories what of a conversation, or of another text, each keeps."""
 
-    def __init__(self, workspace: Workspace, parts: Sequence[Part], tokens: int) -> None:
+    def __init__(self, workspace: Workspace, parts: Sequence[SnapshotPart], tokens: int) -> None:
         """`tokens`: the most that one snapshot takes."""
         self._workspace = workspace
         self._parts = parts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memcli.app.anchors import Checker, LoadCode, anchors_of
 from memcli.model.anchors import Checked
-from memcli.model.recall import ANCHOR, Query, Rows, Section
+from memcli.model.recall import ANCHOR, Query, RowSet, Section
 from memcli.record import replace
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def with_anchors(sections: Sequence[Section], code: Mapping[str, LoadCode]) -> t
     return tuple(checked)
 
 
-def find_moved_leads(query: Query, view: SpaceView, visible: Rows, load_code: LoadCode) -> dict[int, str]:
+def find_moved_leads(query: Query, view: SpaceView, visible: RowSet, load_code: LoadCode) -> dict[int, str]:
     """The rows anchored in other files whose code is now, as git and its content show, where the change is made."""
     edits = query.edits or ()
     changed = {name for edit in edits for name in (edit.file, edit.was)}

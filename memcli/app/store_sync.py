@@ -31,7 +31,7 @@ _MANY, _SHARE = 10, 0.2
 _SHOWN = 3
 
 
-class Synced(Record):
+class StoreSyncResult(Record):
     """What a sync did: how many memories changed here and there, and what the merge could not decide without loss.
     `hash` is the SHA-256 of the canonical file that both sides now have."""
 
@@ -57,7 +57,7 @@ def sync(
     accept_deletions: bool = False,
     as_new: bool = False,
     shown: str = "the other store",
-) -> Synced:
+) -> StoreSyncResult:
     """Merges the space of both stores, and writes the result to both, each in one transaction.
 
     What one side purged for good does not come back from the other; what it deleted goes into the trash. What comes from
@@ -69,7 +69,7 @@ def sync(
     for _ in range(_ROUNDS):
         if (after := work.round()) is not None:
             digest = sha256(encode_full(after)).hexdigest()
-            return Synced(name, digest, work.received, work.sent, tuple(work.conflicts), work.moved)
+            return StoreSyncResult(name, digest, work.received, work.sent, tuple(work.conflicts), work.moved)
     raise LockedError(f"space {name!r} is being written by others", "run the command again")
 
 

@@ -11,7 +11,16 @@ from memcli.errors import UsageError
 from memcli.model.expectations import Case
 from memcli.model.memory import Json
 from memcli.model.recall import BUDGET_TOO_SMALL, DEFAULT_LIMIT, Bundle, Query, Section
-from memcli.policy.expectations import Entry, Expectation, Measures, Verdict, Want, judge, measure, read_expectation
+from memcli.policy.expectations import (
+    AnswerEntry,
+    CaseVerdict,
+    Expectation,
+    Measures,
+    Want,
+    judge,
+    measure,
+    read_expectation,
+)
 from memcli.ports import Renderer
 from memcli.record import Record, replace
 from memcli.safety.injection.reasons import find_reasons
@@ -25,11 +34,11 @@ PrintEntry = Callable[[int, Section, Bundle], str]
 """Prints one entry of a bundle, as `Renderer` does among the others."""
 
 
-class Outcome(Record):
+class CaseOutcome(Record):
     """A verdict in words that may be printed: the topic, what is missing, with the place where a longer answer has it, and what
     was found though unwanted, with its place. `reason`: why there are no entries. `is_degraded`: by words alone."""
 
-    verdict: Verdict
+    verdict: CaseVerdict
     topic: str
     missing: tuple[tuple[str, int | None], ...]
     unwanted: tuple[tuple[str, int], ...]
@@ -66,13 +75,13 @@ class Outcome(Record):
 class Report(Record):
     """What came of the cases, in their order, and the measures of recall and of a plain word search."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[CaseOutcome, ...]
     recall: Measures
     words: Measures
 
 
 class _Answer(Record):
-    verdict: Verdict
+    verdict: CaseVerdict
     bundle: Bundle
 
 
@@ -132,17 +141,17 @@ def _depth(case: Case) -> int:
     return max(DEEP, _top(case))
 
 
-def _entry(number: int, section: Section, bundle: Bundle, print_entry: PrintEntry) -> Entry:
+def _entry(number: int, section: Section, bundle: Bundle, print_entry: PrintEntry) -> AnswerEntry:
     """An entry of a commit stands for all memories of the commit."""
     own = (section.memory.id, section.memory.path)
     names = frozenset(name for pair in (own, *section.also) for name in pair)
-    return Entry(names, " ".join(print_entry(number, section, bundle).split()))
+    return AnswerEntry(names, " ".join(print_entry(number, section, bundle).split()))
 
 
-def _outcome(answer: _Answer, deep: Verdict, shown: Callable[[Want], str]) -> Outcome:
+def _outcome(answer: _Answer, deep: CaseVerdict, shown: Callable[[Want], str]) -> CaseOutcome:
     verdict, bundle = answer.verdict, answer.bundle
     places = zip(verdict.expectation.targets, verdict.places, deep.places, strict=True)
-    return Outcome(
+    return CaseOutcome(
         verdict,
         bundle.query.topic,
         tuple((shown(want), ranked) for want, place, ranked in places if place is None),

@@ -9,7 +9,7 @@ from memcli.app.history import clean_changes, log, memory_change
 from memcli.app.workspace import Workspace
 from memcli.codec.space import find_memory
 from memcli.errors import CorruptError
-from memcli.model.changes import Commit, MemoryChange
+from memcli.model.changes import HistoryCommit, MemoryChange
 from memcli.model.memory import Memory
 from memcli.ports.code import History
 from memcli.record import Record, replace
@@ -20,10 +20,10 @@ MAX_COMMITS = 1000
 Read = Callable[[str, str], bytes | None]
 
 
-class Version(Record):
+class TimelineVersion(Record):
     """What a commit did to the memory; without a commit, what is not committed yet."""
 
-    commit: Commit | None
+    commit: HistoryCommit | None
     change: MemoryChange
 
 
@@ -33,7 +33,7 @@ class Timeline(Record):
     `is_cut`: there are older commits that were not read.
     """
 
-    versions: tuple[Version, ...]
+    versions: tuple[TimelineVersion, ...]
     acts: tuple[dict[str, Any], ...]
     is_cut: bool = False
 
@@ -54,7 +54,7 @@ def timeline(workspace: Workspace, history: History | None, memory: Memory) -> T
     return Timeline(tuple(clean), acts, is_cut)
 
 
-def _versions(history: History, read: Read, memory: Memory, name: str) -> tuple[list[Version], bool]:
+def _versions(history: History, read: Read, memory: Memory, name: str) -> tuple[list[TimelineVersion], bool]:
     start = history.commit("HEAD")
     known: dict[tuple[str, str], Memory | None] = {}
 
@@ -64,16 +64,16 @@ def _versions(history: History, read: Read, memory: Memory, name: str) -> tuple[
         return known[commit, file]
 
     now = memory_change(at(start, name), memory)
-    found = [Version(None, now)] if now else []
+    found = [TimelineVersion(None, now)] if now else []
     commits = [place for _, place in zip(range(MAX_COMMITS + 1), _commits(history, start, name), strict=False)]
     for commit, file, parents in commits[:MAX_COMMITS]:
         changes = [memory_change(at(*parent), at(commit.hash, file)) for parent in parents or [("", "")]]
         if changes and all(changes):  # a merge that took one side's version changed nothing
-            found += [Version(commit, change) for change in changes[:1] if change]
+            found += [TimelineVersion(commit, change) for change in changes[:1] if change]
     return found, len(commits) > MAX_COMMITS
 
 
-def _commits(history: History, start: str, name: str) -> Iterator[tuple[Commit, str, list[tuple[str, str]]]]:
+def _commits(history: History, start: str, name: str) -> Iterator[tuple[HistoryCommit, str, list[tuple[str, str]]]]:
     """The commits that changed the file, under all names that it had: each with its name then, and where it was before."""
     places = [(start, name)]
     while places:

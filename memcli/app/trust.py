@@ -15,7 +15,7 @@ from memcli.record import Record, as_dict
 from memcli.safety.injection.screening import accepted, inspect, is_accepted
 
 
-class Standing(Record):
+class SpaceTrust(Record):
     """One space as far as trust goes: how many memories carry instructions, and how many nobody has reviewed."""
 
     space: str
@@ -27,7 +27,7 @@ class Standing(Record):
         return as_dict(self)
 
 
-def standing(workspace: Workspace) -> list[Standing]:
+def standing(workspace: Workspace) -> list[SpaceTrust]:
     """Every space of the store. Raises CorruptError, StoreError."""
     return [_of(workspace, name) for name in workspace.store.spaces()]
 
@@ -55,9 +55,9 @@ def accept_memories(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
     return memories
 
 
-def _of(workspace: Workspace, name: str) -> Standing:
+def _of(workspace: Workspace, name: str) -> SpaceTrust:
     memories = load(workspace, name).objects
     trust = workspace.trust
     found = [(m, inspect(m)) for m in memories]
     untrusted = sum(f is not None and not (trust.is_reviewed(name, m.id) and is_accepted(m, f)) for m, f in found)
-    return Standing(name, len(memories), untrusted, sum(not trust.is_reviewed(name, m.id) for m in memories))
+    return SpaceTrust(name, len(memories), untrusted, sum(not trust.is_reviewed(name, m.id) for m in memories))

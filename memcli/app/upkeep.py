@@ -15,7 +15,7 @@ from memcli.model.names import text_hash
 from memcli.model.space import Change
 from memcli.upkeep import usage
 from memcli.upkeep.plan import TASKS, Maintained
-from memcli.upkeep.step import Step
+from memcli.upkeep.step import UpkeepStep
 
 AUTO = "auto"
 _LEAST_DAYS = 1 / 24
@@ -82,7 +82,7 @@ def _propose(workspace: Workspace, name: str) -> None:
         workspace.inbox.update(name, lambda _: Change((plan,), now=plan.updated_at))
 
 
-def _plan(steps: Sequence[Step], space: str, now: str) -> Memory:
+def _plan(steps: Sequence[UpkeepStep], space: str, now: str) -> Memory:
     changing = [step for step in steps if step.memories]
     ids = sorted({memory.id for step in changing for memory in step.memories})
     told = [(task, list(found)) for task, found in groupby(changing, key=lambda step: step.task)]
@@ -98,7 +98,7 @@ def _plan(steps: Sequence[Step], space: str, now: str) -> Memory:
     return with_note(memory, {_NOTE: ids})
 
 
-def _lines(task: str, steps: Sequence[Step]) -> list[str]:
+def _lines(task: str, steps: Sequence[UpkeepStep]) -> list[str]:
     more = len(steps) - _MOST_LISTED
     listed = [f"- {task} {step.path}: {step.reason}" for step in steps[:_MOST_LISTED]]
     return [*listed, *([f"- {task}: {more} more"] if more > 0 else [])]

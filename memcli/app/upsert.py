@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain, count
 from typing import Any
 
-from memcli.app.advised import Step, follow
+from memcli.app.advised import AdvisedStep, follow
 from memcli.app.candidate import Candidate, Describe, has_made_tags, has_place, is_observed, is_read
 from memcli.code.anchors import is_same_block
 from memcli.codec.canonical import encode
@@ -132,7 +132,7 @@ class Upserter:
             return [_outcome("retired", memory) for memory in gone]
         return [self._put(memory, "retired") for memory in gone]
 
-    def make_room(self, advice: Json = None) -> tuple[frozenset[str], list[Step]]:
+    def make_room(self, advice: Json = None) -> tuple[frozenset[str], list[AdvisedStep]]:
         """Finds what must go, because the space would hold more than it may: first by the `advice` of a model, as far as it
         still fits; returns it with the steps that follow from that. Raises RefusedError."""
         spared = frozenset(self.changed)

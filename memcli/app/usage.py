@@ -28,7 +28,7 @@ _FILTERS = (
 """What asked with one of these may be answered elsewhere."""
 
 
-class Standing(Record):
+class UseStanding(Record):
     """What is known of the use of a memory: its accesses, the judgements that `maintain` has not applied yet, by kind, and
     the confidence that is left of it."""
 
@@ -93,7 +93,7 @@ def unnoted(workspace: Workspace) -> Workspace:
     return replace(workspace, load_usage=NoUsage, load_gaps=NoGaps)
 
 
-def note_read(workspace: Workspace, memories: Sequence[Memory]) -> list[Standing]:
+def note_read(workspace: Workspace, memories: Sequence[Memory]) -> list[UseStanding]:
     """Notes that memories were read in full; what was known of the use of each before that."""
     spaces = [_space_of(workspace, memory) for memory in memories]
     now = workspace.clock()
@@ -120,7 +120,7 @@ def _pending(judged: Sequence[Use], space: str, name: str) -> dict[str, int]:
     return {act: count[act] for act in JUDGEMENTS if count[act]}
 
 
-def _standing(memory: Memory, access: Access, pending: Mapping[str, int], now: str) -> Standing:
+def _standing(memory: Memory, access: Access, pending: Mapping[str, int], now: str) -> UseStanding:
     left = round(effective_confidence(memory, now), _DIGITS)
     is_decayed = left < round(memory.confidence * memory.trust, _DIGITS)
-    return Standing(access, pending, left, is_decayed)
+    return UseStanding(access, pending, left, is_decayed)

@@ -22,7 +22,7 @@ BINDING_KINDS = ("decision", "constraint", "negative", "procedure")
 """The kinds that people act on: one of these must not speak of code that is no longer there."""
 
 
-class Finding(Record):
+class AnchorFinding(Record):
     """An anchor of a memory, checked. `number` is its place among the anchors of the memory."""
 
     space: str
@@ -149,7 +149,7 @@ def verify(
     spaces: Sequence[str],
     is_named: Callable[[str], bool] = lambda _: True,
     since: str | None = None,
-) -> list[Finding]:
+) -> list[AnchorFinding]:
     """Checks the anchors of all memories that are active, in files that are named, and that changed `since` a commit.
 
     In order of space and path. Raises CorruptError, StoreError, and where `since` names no commit as git does.
@@ -160,13 +160,13 @@ def verify(
         anchored = [one for one in anchored if one[3].file in changed]
     checked = Checker(code).check([(anchor, commit) for *_, anchor, commit in anchored])
     return [
-        Finding(space, memory, number, now)
+        AnchorFinding(space, memory, number, now)
         for (space, memory, number, _, _), now in zip(anchored, checked, strict=True)
         if now is not None
     ]
 
 
-def reanchor(workspace: Workspace, code: CodeReader, findings: Sequence[Finding]) -> list[Finding]:
+def reanchor(workspace: Workspace, code: CodeReader, findings: Sequence[AnchorFinding]) -> list[AnchorFinding]:
     """Stores the code of now for what moved or is stale, in one write for each space; returns what was accepted.
 
     A memory whose anchors were changed meanwhile stays as it is. Raises LockedError, CorruptError, StoreError.
@@ -194,7 +194,7 @@ def _in_space(workspace: Workspace, space: str) -> Iterator[tuple[str, Memory, i
             yield space, memory, number, anchor, commit
 
 
-def _renewed(code: CodeReader, finding: Finding) -> dict[str, Json] | None:
+def _renewed(code: CodeReader, finding: AnchorFinding) -> dict[str, Json] | None:
     if finding.checked.state == GONE:
         return None
     return renewed(finding.memory.anchors[finding.number], finding.checked, code.text(finding.checked.file))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from memcli.app.ingest import Ingested, ingest, retire, retire_commits
-from memcli.app.relocate import Place, relocate
+from memcli.app.relocate import FilePlace, relocate
 from memcli.app.repo import sync
 from memcli.app.spare_time import Progress, SpareTime
 from memcli.app.workspace import Workspace
@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 
 
-class WorkTree(Protocol):
+class WatchedTree(Protocol):
     """The work tree that is watched."""
 
     def batches(self) -> Iterator[Batch]:
@@ -40,7 +40,7 @@ class WorkTree(Protocol):
     def unreachable(self, commits: Collection[str]) -> Collection[str]:
         """Those of some commits that no branch leads to any more."""
 
-    def place(self, file: str) -> Place:
+    def place(self, file: str) -> FilePlace:
         """The name and the path that a memory knows a file by."""
 
 
@@ -61,7 +61,7 @@ class Watch:
     def __init__(
         self,
         workspace: Workspace,
-        tree: WorkTree,
+        tree: WatchedTree,
         progress: Progress,
         stop: Stop,
         *,

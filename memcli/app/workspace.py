@@ -23,7 +23,7 @@ from memcli.record import Record
 from memcli.settings import DEFAULT_SPACE, REPO, journal_of, meant_by
 
 if TYPE_CHECKING:
-    from memcli.ports.language_model import LanguageModel, Ledger
+    from memcli.ports.language_model import CallLedger, LanguageModel
 
 
 class Workspace(Record, kw_only=True):
@@ -54,7 +54,7 @@ class Workspace(Record, kw_only=True):
     load_upkeep: Callable[[], UpkeepLog]
     drop_talk: Callable[[], None]
     load_language_model: Callable[[str | None, bool], LanguageModel]
-    load_ledger: Callable[[], Ledger]
+    load_ledger: Callable[[], CallLedger]
     ranker: Callable[[str], Ranker]
     clock: Clock
     space: str
@@ -130,7 +130,7 @@ class Workspace(Record, kw_only=True):
         return self.load_answers()
 
     @property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> CallLedger:
         """What calls to language models have cost."""
         return self.load_ledger()
 

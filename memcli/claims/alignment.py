@@ -13,7 +13,7 @@ from memcli.claims.quantities import CODE, Quantity
 from memcli.claims.statement import Statement
 
 
-class Pair(NamedTuple):
+class StatementPair(NamedTuple):
     """Two statements side by side, and how much they are about the same."""
 
     new: Statement
@@ -34,7 +34,7 @@ class Pair(NamedTuple):
         return min(len(self.left - LIGHT), len(self.right - LIGHT))
 
 
-def pairs(new: Claim, old: Claim) -> Iterator[Pair]:
+def pairs(new: Claim, old: Claim) -> Iterator[StatementPair]:
     """Each statement of one claim beside each of the other that shares a term with it, but for those that both make."""
     mine = {_content(one) for one in new.statements}
     theirs = {_content(one) for one in old.statements}
@@ -51,7 +51,7 @@ def _content(statement: Statement) -> Hashable:
     return statement.stems, quantities, statement.conditions, statement.denies_limits
 
 
-def _pair(one: Statement, other: Statement, new: Claim, old: Claim) -> Pair:
+def _pair(one: Statement, other: Statement, new: Claim, old: Claim) -> StatementPair:
     values = _values(one, other)
     mine, theirs = one.terms - values, other.terms - values
     same = same_terms(mine, theirs)
@@ -59,7 +59,7 @@ def _pair(one: Statement, other: Statement, new: Claim, old: Claim) -> Pair:
     left = _unmatched(mine - common, other.conditions)
     right = _unmatched(theirs - {b for _, b in same}, one.conditions)
     subject = _other_subject(one, other, new, old, values, left, right)
-    return Pair(one, other, common, left, right, subject)
+    return StatementPair(one, other, common, left, right, subject)
 
 
 def _other_subject(
@@ -107,7 +107,7 @@ def _is_about(statement: Statement, kind: str) -> bool:
     return not subject.isdisjoint(statement.choices[kind].values())
 
 
-def is_of_others(pair: Pair) -> bool:
+def is_of_others(pair: StatementPair) -> bool:
     """Whether what both do is done to one thing in one, and to another in the other: `retry e-mails`, `retry webhooks`."""
     mine, theirs = _after(pair.new), _after(pair.old)
     return any(mine[term] & pair.left and theirs[term] & pair.right for term in mine.keys() & theirs.keys())

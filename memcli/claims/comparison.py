@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from memcli.claims.alignment import Pair, is_of_others, pairs, same_terms
+from memcli.claims.alignment import StatementPair, is_of_others, pairs, same_terms
 from memcli.claims.claim import Claim
-from memcli.claims.conflicts import OWNER, QUANTITY, SLOT, Conflict, conflicts
+from memcli.claims.conflicts import OWNER, QUANTITY, SLOT, ClaimConflict, conflicts
 from memcli.claims.values import differ, missing, share_value, values_of
 from memcli.claims.words import change_places
 from memcli.model.findings import CONTRADICTS, DUPLICATES
 from memcli.record import Record
 
 
-class Finding(Record):
+class Relation(Record):
     """What two memories have to do with each other. `kind` is `contradicts` or `duplicates`; `reason` says in what they
     differ, or agree; `newer_holds`: the newer one says that it takes the place of the other. `adds` is what the newer one
     of two that say the same has alone: it would be lost if only the older one were kept."""
@@ -22,7 +22,7 @@ class Finding(Record):
     adds: str = ""
 
 
-def compare(new: Claim, old: Claim, cosine: float | None = None) -> Finding | None:
+def compare(new: Claim, old: Claim, cosine: float | None = None) -> Relation | None:
     """What the newer claim has to do with the older one; None where they go together.
 
     `cosine` is the nearness of the two texts by meaning, if that is known. Whether two claims contradict each other may
@@ -33,7 +33,7 @@ def compare(new: Claim, old: Claim, cosine: float | None = None) -> Finding | No
     found = (conflict for conflict in conflicts(new, old) if _is_enough(conflict, cosine))
     best = max(found, key=lambda one: (one.pair.alignment, one.reason), default=None)
     if best is not None:
-        return Finding(CONTRADICTS, best.reason, new.is_newer)
+        return Relation(CONTRADICTS, best.reason, new.is_newer)
     return _duplicate(new, old, cosine) if _is_close(new, old, cosine) and is_compatible(new, old) else None
 
 
@@ -65,7 +65,7 @@ _SAME = 0.5
 _LEAST_COSINE = 0.5
 
 
-def _is_enough(conflict: Conflict, cosine: float | None) -> bool:
+def _is_enough(conflict: ClaimConflict, cosine: float | None) -> bool:
     """Whether what the two share is enough to call a difference a contradiction."""
     pair = conflict.pair
     if conflict.kind == SLOT:
@@ -84,7 +84,7 @@ def _is_enough(conflict: Conflict, cosine: float | None) -> bool:
     return pair.alignment >= 0.6 or (pair.alignment >= 0.4 and cosine >= 0.52)
 
 
-def _is_enough_for_slot(pair: Pair, cosine: float | None) -> bool:
+def _is_enough_for_slot(pair: StatementPair, cosine: float | None) -> bool:
     """Whether all but the value is the same: no word says that the two values exclude each other."""
     if pair.other_subject not in ("", "place") or pair.new.is_event or pair.old.is_event or pair.both > _FEW:
         return False
@@ -124,7 +124,7 @@ _SHARED = 0.12
 go together: what differs in a value is no duplicate however close it is."""
 
 
-def _duplicate(new: Claim, old: Claim, cosine: float | None) -> Finding:
+def _duplicate(new: Claim, old: Claim, cosine: float | None) -> Relation:
     adds = missing(values_of(old.text), values_of(new.text))
     reason = "the same words" if cosine is None else "the same claim in other words"
-    return Finding(DUPLICATES, f"{reason}, but it lacks {adds}" if adds else reason, adds=adds)
+    return Relation(DUPLICATES, f"{reason}, but it lacks {adds}" if adds else reason, adds=adds)

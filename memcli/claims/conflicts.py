@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from memcli.claims.alignment import Pair, by_dimension, pairs, same_terms
+from memcli.claims.alignment import StatementPair, by_dimension, pairs, same_terms
 from memcli.claims.claim import Claim
 from memcli.claims.lexicon import ROLES
 from memcli.claims.quantities import Quantity
@@ -14,13 +14,13 @@ QUANTITY, SLOT, OWNER = "quantity", "slot", "owner"
 _FEW = 2
 
 
-class Conflict(NamedTuple):
+class ClaimConflict(NamedTuple):
     kind: str
     reason: str
-    pair: Pair
+    pair: StatementPair
 
 
-def conflicts(new: Claim, old: Claim) -> Iterator[Conflict]:
+def conflicts(new: Claim, old: Claim) -> Iterator[ClaimConflict]:
     """In what the statements of two claims differ, pair by pair."""
     for pair in pairs(new, old):
         counted = [*_quantities(pair)]
@@ -29,7 +29,7 @@ def conflicts(new: Claim, old: Claim) -> Iterator[Conflict]:
         yield from found or [*_slots(pair), *_roles(pair), *_names(pair)]
 
 
-def _quantities(pair: Pair) -> Iterator[Conflict]:
+def _quantities(pair: StatementPair) -> Iterator[ClaimConflict]:
     mine_all, theirs_all = by_dimension(pair.new, pair.old), by_dimension(pair.old, pair.new)
     for dimension in sorted(mine_all.keys() & theirs_all.keys()):
         mine, theirs = mine_all[dimension], theirs_all[dimension]
@@ -43,43 +43,43 @@ def _quantities(pair: Pair) -> Iterator[Conflict]:
         if a.is_beyond and b.is_beyond and pair.both:
             continue  # what happens beyond one bound, and beyond another
         if a.is_approximate == b.is_approximate and (dimension != "number" or _counts_same(a, b, pair)):
-            yield Conflict(QUANTITY, f"{a.text} here, {b.text} there", pair)
+            yield ClaimConflict(QUANTITY, f"{a.text} here, {b.text} there", pair)
 
 
-def _counts_same(a: Quantity, b: Quantity, pair: Pair) -> bool:
+def _counts_same(a: Quantity, b: Quantity, pair: StatementPair) -> bool:
     """Whether two plain numbers count the same."""
     if a.nouns and b.nouns:
         return bool(a.nouns & b.nouns or a.nouns & pair.old.terms or b.nouns & pair.new.terms)
     return True
 
 
-def _choices(pair: Pair) -> Iterator[Conflict]:
+def _choices(pair: StatementPair) -> Iterator[ClaimConflict]:
     one, other = pair.new, pair.old
     for kind in sorted((one.choices.keys() | one.replaced.keys()) & (other.choices.keys() | other.replaced.keys())):
         mine, theirs = one.choices.get(kind, {}), other.choices.get(kind, {})
         gone = one.replaced.get(kind, {}).keys() & theirs.keys()
         back = other.replaced.get(kind, {}).keys() & mine.keys()
         if gone:
-            yield Conflict("replaced", f"{_listed(gone)} there, no longer here", pair)
+            yield ClaimConflict("replaced", f"{_listed(gone)} there, no longer here", pair)
         elif back:
-            yield Conflict("replaced", f"{_listed(back)} here, no longer there", pair)
+            yield ClaimConflict("replaced", f"{_listed(back)} here, no longer there", pair)
         elif mine and theirs and not mine.keys() & theirs.keys():
-            yield Conflict(f"choice {kind}", f"{_listed(mine)} here, {_listed(theirs)} there", pair)
+            yield ClaimConflict(f"choice {kind}", f"{_listed(mine)} here, {_listed(theirs)} there", pair)
 
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(sorted(names))
 
 
-def _poles(pair: Pair) -> Iterator[Conflict]:
+def _poles(pair: StatementPair) -> Iterator[ClaimConflict]:
     one, other = pair.new, pair.old
     for axis in sorted(one.poles.keys() & other.poles.keys()):
         mine, theirs = one.poles[axis], other.poles[axis]
         if mine[0] != theirs[0] and one.sign == other.sign:
-            yield Conflict("pole", f"{mine[1]} here, {theirs[1]} there", pair)
+            yield ClaimConflict("pole", f"{mine[1]} here, {theirs[1]} there", pair)
 
 
-def _signs(pair: Pair) -> Iterator[Conflict]:
+def _signs(pair: StatementPair) -> Iterator[ClaimConflict]:
     one, other = pair.new, pair.old
     turns = sum(one.poles[axis][0] != other.poles[axis][0] for axis in one.poles.keys() & other.poles.keys())
     is_limited = one.has_exception or other.has_exception or one.denies_limits != other.denies_limits
@@ -88,17 +88,17 @@ def _signs(pair: Pair) -> Iterator[Conflict]:
     denied, affirmed, more = (one, other, pair.right) if one.sign < 0 else (other, one, pair.left)
     if denied.is_refusal and not affirmed.is_affirmed and more:
         return
-    yield Conflict("sign", "denied here" if one.sign < 0 else "denied there", pair)
+    yield ClaimConflict("sign", "denied here" if one.sign < 0 else "denied there", pair)
 
 
-def _names(pair: Pair) -> Iterator[Conflict]:
+def _names(pair: StatementPair) -> Iterator[ClaimConflict]:
     """Another name in the same place."""
     mine, theirs = pair.left & pair.new.names, pair.right & pair.old.names
     if mine and theirs and len(pair.left) <= 2 and len(pair.right) <= 2 and len(pair.common) >= 2:
-        yield Conflict("name", f"{_listed(mine)} here, {_listed(theirs)} there", pair)
+        yield ClaimConflict("name", f"{_listed(mine)} here, {_listed(theirs)} there", pair)
 
 
-def _slots(pair: Pair) -> Iterator[Conflict]:
+def _slots(pair: StatementPair) -> Iterator[ClaimConflict]:
     """Another value behind the same preposition, where all else is the same."""
     for group in sorted(pair.new.slots.keys() & pair.old.slots.keys()):
         mine, theirs = pair.new.slots[group], pair.old.slots[group]
@@ -106,14 +106,14 @@ def _slots(pair: Pair) -> Iterator[Conflict]:
         if pair.left and pair.right and is_all and not same_terms(mine & pair.left, theirs & pair.right):
             if mine & theirs and pair.other_subject == "modifier":
                 pair = pair._replace(other_subject="")  # `the main thread`, `a background thread`: it is the value
-            yield Conflict(
+            yield ClaimConflict(
                 OWNER if group == "owner" else SLOT, f"{_listed(pair.left)} here, {_listed(pair.right)} there", pair
             )
 
 
-def _roles(pair: Pair) -> Iterator[Conflict]:
+def _roles(pair: StatementPair) -> Iterator[ClaimConflict]:
     """Another value of what has one alone, such as a level or a format."""
     one, other = pair.new, pair.old
     same_head = one.head and other.head and not (pair.left & one.head) and not (pair.right & other.head)
     if same_head and pair.left and pair.right and one.head & other.head & ROLES and pair.both <= _FEW:
-        yield Conflict(SLOT, f"{_listed(pair.left)} here, {_listed(pair.right)} there", pair)
+        yield ClaimConflict(SLOT, f"{_listed(pair.left)} here, {_listed(pair.right)} there", pair)

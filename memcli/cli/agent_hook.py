@@ -16,7 +16,7 @@ from memcli.agents.events import PROMPT, SESSION_START, last_event
 from memcli.agents.payload import MAX_BYTES, MOST_PIPED, Payload, caller_of, is_idle, read_payload
 from memcli.app.workspace import Workspace
 from memcli.cli.background import FOREGROUND, embed_later, is_frozen, start
-from memcli.cli.verb import Session
+from memcli.cli.verb import CommandContext
 from memcli.clock import system_clock
 from memcli.errors import MemcliError
 from memcli.model.failure import reason_of
@@ -28,7 +28,7 @@ from memcli.store.spool import Spool
 from memcli.store.switch import is_off
 
 if TYPE_CHECKING:
-    from memcli.agents.hook import Outcome
+    from memcli.agents.hook import HookOutcome
 
 _LIMIT_SECONDS = 2.5
 """With the start of the interpreter less than three seconds."""
@@ -44,7 +44,7 @@ Find = Callable[[str], None]
 """Told the root of the store once it is found."""
 
 
-def run_agent_hook(session: Session, event: str, agent: str, *, next_turn: bool = False) -> None:
+def run_agent_hook(session: CommandContext, event: str, agent: str, *, next_turn: bool = False) -> None:
     """Answers a call on standard output; with `next_turn` a prompt with what was prepared for the one before. Raises
     nothing, whatever is on standard input."""
     session.output.quiet = True
@@ -74,7 +74,7 @@ def run_agent_hook(session: Session, event: str, agent: str, *, next_turn: bool 
     _print(text or "")
 
 
-def _count(session: Session, root: str) -> None:
+def _count(session: CommandContext, root: str) -> None:
     """Has the run counted although what opened the store was killed."""
     from memcli.store.trust import FileTrust
     from memcli.wiring.usage import open_counters
@@ -89,7 +89,7 @@ def _print(text: str) -> None:
         sys.stdout.flush()
 
 
-def _answer(session: Session, event: str, agent: str, find: Find, began: float, *, next_turn: bool) -> str:
+def _answer(session: CommandContext, event: str, agent: str, find: Find, began: float, *, next_turn: bool) -> str:
     """What to print; nothing without a store, and while memory is off."""
     payload, problem = _payload()
     caller = caller_of(agent, event, payload, os.environ)
@@ -97,7 +97,7 @@ def _answer(session: Session, event: str, agent: str, find: Find, began: float, 
         return ""
     agent = caller
     from memcli.agents.envelope import refuse, wrap
-    from memcli.agents.hook import Outcome, backend_of, handle, problem_of
+    from memcli.agents.hook import HookOutcome, backend_of, handle, problem_of
 
     problem = problem_of(event, agent) or problem
     try:
@@ -109,7 +109,7 @@ def _answer(session: Session, event: str, agent: str, find: Find, began: float, 
         return ""
     find(workspace.root)
     is_hurried = not os.environ.get(FOREGROUND)
-    outcome = Outcome(facts={"outcome": "ignored", "error": problem})
+    outcome = HookOutcome(facts={"outcome": "ignored", "error": problem})
     if not problem:
         ends = began + _LIMIT_SECONDS - _PRINTING_SECONDS if is_hurried else math.inf
         outcome = _guarded(
@@ -126,7 +126,7 @@ def _answer(session: Session, event: str, agent: str, find: Find, began: float, 
     return refuse(agent, outcome.text) if outcome.is_refusal else wrap(agent, event, outcome.text)
 
 
-def prepare_next_turn(session: Session, agent: str) -> None:
+def prepare_next_turn(session: CommandContext, agent: str) -> None:
     """Prepares what the prompt after the one on standard input is to be told. Prints and raises nothing."""
     from memcli.agents.hook import backend_of, prepare, problem_of
 
@@ -139,7 +139,7 @@ def prepare_next_turn(session: Session, agent: str) -> None:
             prepare(workspace, agent, payload)
 
 
-def _prepare_later(session: Session, workspace: Workspace, agent: str, payload: Payload) -> None:
+def _prepare_later(session: CommandContext, workspace: Workspace, agent: str, payload: Payload) -> None:
     """Has the next turn prepared in the background; not while the clock is frozen, as with `embed_later`."""
     if is_frozen(session):
         return
@@ -172,18 +172,18 @@ def _read() -> bytes:
     return data
 
 
-def _guarded(work: Callable[[], Outcome]) -> Outcome:
-    from memcli.agents.hook import Outcome
+def _guarded(work: Callable[[], HookOutcome]) -> HookOutcome:
+    from memcli.agents.hook import HookOutcome
 
     try:
         return work()
     except MemcliError as error:
-        return Outcome(facts={"outcome": "failed", "error": error.message, "hint": error.hint})
+        return HookOutcome(facts={"outcome": "failed", "error": error.message, "hint": error.hint})
     except Exception as error:  # noqa: BLE001 - the agent must not suffer from it
-        return Outcome(facts={"outcome": "failed", "error": reason_of(error)})
+        return HookOutcome(facts={"outcome": "failed", "error": reason_of(error)})
 
 
-def _enter_project(session: Session, cwd: str) -> None:
+def _enter_project(session: CommandContext, cwd: str) -> None:
     """Changes to the folder that the agent works in, or else to that of its project: to the first that has a store."""
     from memcli.wiring.roots import locate
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from difflib import unified_diff
 
-from memcli.agents.files import Change
-from memcli.agents.install import Plan, carry_out, plan_install
+from memcli.agents.files import SettingsChange
+from memcli.agents.install import InstallPlan, carry_out, plan_install
 from memcli.agents.notes import Site
 from memcli.agents.table import AGENTS, LOCAL, PROJECT, SCOPES, USER, parts_of
-from memcli.cli.verb import Session
+from memcli.cli.verb import CommandContext
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.store.layout import Layout, find_work_tree
@@ -18,7 +18,7 @@ from memcli.wiring.roots import global_root, locate
 _NOTES = "agents.installed.json"
 
 
-def site_of(session: Session, scope: str) -> Site:
+def site_of(session: CommandContext, scope: str) -> Site:
     """The place of a scope. A project need not have a store yet."""
     if scope == USER:
         data = os.path.dirname(global_root({**os.environ, "MEMCLI_GLOBAL": ""}))
@@ -31,7 +31,7 @@ def site_of(session: Session, scope: str) -> Site:
     return Site(scope, folder, os.path.join(folder, ".memory", "local", _NOTES), os.environ)
 
 
-def sites(session: Session) -> list[Site]:
+def sites(session: CommandContext) -> list[Site]:
     """The places of all scopes."""
     return [site_of(session, scope) for scope in SCOPES]
 
@@ -55,8 +55,8 @@ def check_agent(name: str, scope: str, *, next_turn: bool = False) -> None:
 
 
 def install_agent(
-    session: Session, name: str, scope: str, *, dry_run: bool = False, next_turn: bool = False
-) -> tuple[Plan, list[str], list[str]]:
+    session: CommandContext, name: str, scope: str, *, dry_run: bool = False, next_turn: bool = False
+) -> tuple[InstallPlan, list[str], list[str]]:
     """Installs an agent; what was done, and what is left to do, one line each. Raises UsageError, StoreError."""
     from memcli.agents.check import find_program, remark, steps, warnings
 
@@ -75,23 +75,23 @@ def install_agent(
     return plan, told(plan), [note for note in left if note]
 
 
-def told(plan: Plan) -> list[str]:
+def told(plan: InstallPlan) -> list[str]:
     """What a plan changes, one line each."""
     return [f"{change.what} {change.path}" for change in plan.changes]
 
 
-def to_json(name: str, scope: str, plan: Plan) -> dict[str, Json]:
+def to_json(name: str, scope: str, plan: InstallPlan) -> dict[str, Json]:
     """What a plan changes."""
     changed = [{"file": change.path, "what": change.what} for change in plan.changes]
     return {"agent": name, "scope": scope, "changed": changed}
 
 
-def diff_of(plan: Plan) -> str:
+def diff_of(plan: InstallPlan) -> str:
     """A unified diff of what a plan changes."""
     return "".join(line for change in plan.changes for line in _diff(change))
 
 
-def _diff(change: Change) -> list[str]:
+def _diff(change: SettingsChange) -> list[str]:
     old, new = (None if text is None else text.splitlines(keepends=True) for text in (change.before, change.after))
     source, target = (os.devnull if lines is None else change.path for lines in (old, new))
     lines = unified_diff(old or [], new or [], source, target)

@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from memcli.cli.console import has_input, read_input
-from memcli.cli.verb import Session
+from memcli.cli.verb import CommandContext
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.names import slug
 from memcli.model.shapes import KINDS
 
 if TYPE_CHECKING:
-    from memcli.codec.window import Window
+    from memcli.codec.window import ByteWindow
     from memcli.model.edits import FileEdit
 
 MAX_BYTES = 256 << 20
@@ -50,13 +50,13 @@ def read_file(path: str, limit: int = MAX_BYTES) -> bytes:
 
 
 @contextmanager
-def open_file(path: str) -> Iterator[Window]:
+def open_file(path: str) -> Iterator[ByteWindow]:
     """The bytes of a file, which are read as they are needed if they are many. Raises NotFoundError, UsageError."""
-    from memcli.codec.window import HELD, Window
+    from memcli.codec.window import HELD, ByteWindow
 
     if not os.path.isfile(path) or os.path.getsize(path) <= HELD:
         data = read_file(path)
-        yield Window(lambda start, length: data[start : start + length], len(data))
+        yield ByteWindow(lambda start, length: data[start : start + length], len(data))
         return
     with open(path, "rb") as file:
 
@@ -67,7 +67,7 @@ def open_file(path: str) -> Iterator[Window]:
                 raise UsageError(f"{path!r} changed while it was being read", "run the command again")
             return found
 
-        yield Window(read, os.fstat(file.fileno()).st_size)
+        yield ByteWindow(read, os.fstat(file.fileno()).st_size)
 
 
 def read_stdin(limit: int = MAX_BYTES) -> bytes:
@@ -112,7 +112,7 @@ def read_edits(*, diff: str | None = None, changed: str | None = None) -> list[F
 _SIMILAR = 0.75
 
 
-def kinds(session: Session, values: Iterable[str] | None) -> tuple[str, ...]:
+def kinds(session: CommandContext, values: Iterable[str] | None) -> tuple[str, ...]:
     """The kinds in the values of `--kind`; warns about likely typing errors."""
     found = tuple(_separated(values, "--kind"))
     note_similar(session, found)
@@ -129,7 +129,7 @@ def path(value: str, option: str) -> str:
     return unicodedata.normalize("NFC", decode(os.fsencode(value), option))
 
 
-def one_kind(session: Session, value: str | None) -> str | None:
+def one_kind(session: CommandContext, value: str | None) -> str | None:
     """The kind of a memory to store. Raises UsageError for several."""
     if value is not None:
         if "," in value:
@@ -138,7 +138,7 @@ def one_kind(session: Session, value: str | None) -> str | None:
     return value
 
 
-def note_similar(session: Session, names: Iterable[str]) -> None:
+def note_similar(session: CommandContext, names: Iterable[str]) -> None:
     """Warns if a kind resembles a known one."""
     for name in dict.fromkeys(names):
         if known := similar_kind(name):

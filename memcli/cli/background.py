@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
 from memcli.app.workspace import Workspace
-from memcli.cli.verb import Session
+from memcli.cli.verb import CommandContext
 from memcli.errors import MemcliError
 from memcli.store.layout import Layout, identity
 from memcli.store.lock import locked
@@ -43,12 +43,12 @@ def start(arguments: Sequence[str], piped: str = "") -> None:
         child.returncode = 0  # nobody waits for it
 
 
-def is_frozen(session: Session) -> bool:
+def is_frozen(session: CommandContext) -> bool:
     """Whether the clock of a command stands still."""
     return bool(session.options["freeze_clock"] or os.environ.get("MEMCLI_FREEZE_CLOCK"))
 
 
-def embed_later(session: Session, workspace: Workspace) -> bool:
+def embed_later(session: CommandContext, workspace: Workspace) -> bool:
     """Has the missing vectors of a store computed in the background; whether that was begun.
 
     Not while the clock is frozen: what such a command leaves behind must not depend on when it is looked at.
@@ -61,7 +61,7 @@ def embed_later(session: Session, workspace: Workspace) -> bool:
     return True
 
 
-def embed_soon(session: Session, workspace: Workspace) -> None:
+def embed_soon(session: CommandContext, workspace: Workspace) -> None:
     """Has the missing vectors of a store computed, here if that takes a moment, as behind a small ingest; else as
     `embed_later` does."""
     if not _may_embed(session, workspace):
@@ -75,7 +75,7 @@ def embed_soon(session: Session, workspace: Workspace) -> None:
     embed_later(session, workspace)
 
 
-def upkeep_later(session: Session, workspace: Workspace) -> bool:
+def upkeep_later(session: CommandContext, workspace: Workspace) -> bool:
     """Counts a recall, and after every 50th has what is due maintained in the background; whether that was begun.
 
     Not while the clock is frozen, or memory is off.
@@ -96,7 +96,7 @@ def upkeep_later(session: Session, workspace: Workspace) -> bool:
     return False
 
 
-def _may_embed(session: Session, workspace: Workspace) -> bool:
+def _may_embed(session: CommandContext, workspace: Workspace) -> bool:
     return not is_frozen(session) and "off" not in (os.environ.get(SWITCH), workspace.embedder)
 
 

@@ -14,7 +14,7 @@ from memcli.cli.binding import bind
 from memcli.cli.console import called
 from memcli.cli.options import CommonOptions
 from memcli.cli.output import Output, as_error, on_one_line
-from memcli.cli.verb import Session, Verb
+from memcli.cli.verb import CommandContext, Verb
 from memcli.codec.canonical import encode_line
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
 from memcli.errors import MemcliError, NotFoundError, RefusedError, UsageError
@@ -22,7 +22,7 @@ from memcli.model.memory import Json
 from memcli.render.clean import clean, clean_line
 
 if TYPE_CHECKING:
-    from memcli.wiring.kept import Kept
+    from memcli.wiring.kept import WorkspaceCache
 
 
 _MODEL_SECONDS = 5.0
@@ -30,10 +30,10 @@ _MODEL_SECONDS = 5.0
 _RANKING = ("recall", "session context")
 
 
-class _Line:
+class _CallLine:
     """Calls that wait for each other, and what is kept for them."""
 
-    def __init__(self, kept: Kept) -> None:
+    def __init__(self, kept: WorkspaceCache) -> None:
         self.kept, self.lock, self.is_abandoned = kept, RLock(), Event()
 
 
@@ -45,11 +45,11 @@ class Calls:
 
     def __init__(self, options: Mapping[str, str | None], note: Callable[[str], None]) -> None:
         """`options` are those of `CommonOptions` and of `settings.resolve`. `note` is called with each message."""
-        from memcli.wiring.kept import Kept
+        from memcli.wiring.kept import WorkspaceCache
 
         self._options = dict(options)
         self._note = note
-        self._line = _Line(Kept())
+        self._line = _CallLine(WorkspaceCache())
         self._is_late = False
         self._loader: Thread | None = None
 
@@ -83,7 +83,7 @@ class Calls:
         return "\n".join([*([text.rstrip("\n")] if text.strip() else []), *map(clean_line, notes)])
 
     @contextmanager
-    def _turn(self) -> Iterator[Kept]:
+    def _turn(self) -> Iterator[WorkspaceCache]:
         """Around a call, with what is kept for it: no other runs meanwhile, and it stops when it is abandoned."""
         line = self._line
         with line.lock, cancelled_by(line.is_abandoned.is_set):
@@ -93,7 +93,7 @@ class Calls:
         """Leaves the call that runs to itself: it writes nothing that it has not begun to write, and the next call neither
         waits for it nor shares with it what is kept, but for models."""
         self._line.is_abandoned.set()
-        self._line = _Line(self._line.kept.successor())
+        self._line = _CallLine(self._line.kept.successor())
 
     def state(self) -> object:
         """What changes whenever a space does that calls read; None without a store."""
@@ -175,11 +175,13 @@ class Calls:
         with self._turn() as kept:
             kept.close()
 
-    def _run(self, kept: Kept, verb: Verb, values: Mapping[str, Any], space: str | None, output: _Values) -> Any:
+    def _run(
+        self, kept: WorkspaceCache, verb: Verb, values: Mapping[str, Any], space: str | None, output: _Values
+    ) -> Any:
         known = {name: self._options.get(name) for name in ("root", "freeze_clock")}
         offline = bool(self._options.get("offline"))
         common = CommonOptions(quiet=True, offline=offline, space=space or self._options.get("space"), **known)
-        session = Session(verb.name, common, output, kept.open)
+        session = CommandContext(verb.name, common, output, kept.open)
         session.options |= {name: value for name, value in self._options.items() if name not in CommonOptions.FIELDS}
         if self._is_loading:
             session.options["embedder"] = "off"

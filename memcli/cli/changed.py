@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli.cli.verb import Session
+from memcli.cli.verb import CommandContext
 from memcli.errors import MemcliError
 from memcli.model.memory import Memory
 
 
 def confirm_changed(
-    session: Session, memories: Sequence[Memory], lines: Sequence[str], missing: MemcliError | None
+    session: CommandContext, memories: Sequence[Memory], lines: Sequence[str], missing: MemcliError | None
 ) -> None:
     """Prints the changed memories, as lines or as JSON, and then raises the error for those that are `missing`."""
     from memcli.render.memory import summary_json

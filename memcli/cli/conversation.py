@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from memcli.cli.options import REQUIRED, Options, argument, flag, option
-from memcli.cli.verb import Session
+from memcli.cli.verb import CommandContext
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.conversation import ACTIVE, PAUSED, STATES
 
@@ -40,7 +40,7 @@ class EndOptions(OneOptions):
     model: str | None = _model_option()
 
 
-def end(session: Session, options: EndOptions) -> None:
+def end(session: CommandContext, options: EndOptions) -> None:
     """End a session: remember what happened in it.
 
     The journal of its space, which git ignores, gets a memory of the session, its episodes and the facts that were stated:
@@ -72,7 +72,7 @@ def end(session: Session, options: EndOptions) -> None:
     session.output.confirm({**done.to_json(), **gaps}, "\n".join([*ended_lines(done), *reviewed_lines(reviewed)]))
 
 
-def arc(session: Session, options: OneOptions) -> None:
+def arc(session: CommandContext, options: OneOptions) -> None:
     """Show the course of a session: its episodes at the beginning, in the middle and at the end, and the key moments.
 
     >>> memory.session_arc(memory.session_start()['id'])['key_moments']
@@ -95,7 +95,7 @@ class FactsOptions(OneOptions):
     model: str | None = _model_option()
 
 
-def facts(session: Session, options: FactsOptions) -> None:
+def facts(session: CommandContext, options: FactsOptions) -> None:
     """List the facts that a session states: decisions, preferences, constraints, goals, procedures, corrections, things never
     to do. Questions, offers, hypotheses and what was taken back later are none.
 
@@ -138,7 +138,7 @@ class PromoteOptions(Options):
     model: str | None = _model_option()
 
 
-def promote(session: Session, options: PromoteOptions) -> None:
+def promote(session: CommandContext, options: PromoteOptions) -> None:
     """Remember facts of a session.
 
     Example: memcli session promote ses_4fk2xw3h2lq7#12.1
@@ -165,7 +165,7 @@ class TopicOptions(Options):
     current: str = argument("CURRENT", "The prompt that follows it.", default=REQUIRED)
 
 
-def topic(session: Session, options: TopicOptions) -> None:
+def topic(session: CommandContext, options: TopicOptions) -> None:
     """Tell whether a prompt changes the topic of the one before it, by meaning and words, and why.
 
     Example: memcli session topic "add a retry to the upload" "and the download?"
@@ -190,13 +190,13 @@ def topic(session: Session, options: TopicOptions) -> None:
     session.output.answer(found.to_json(), f"{told} (similarity {found.similarity:.2f}): {found.why}")
 
 
-class SyncOptions(Options):
+class SessionSyncOptions(Options):
     """What `memcli session sync` takes."""
 
     background: bool = flag(help="Wait for no other process, and say nothing.")
 
 
-def sync(session: Session, options: SyncOptions) -> None:
+def sync(session: CommandContext, options: SessionSyncOptions) -> None:
     """Take in the sessions of agents that their hooks reported, and finish what was interrupted.
 
     The hooks that `memcli agent install` sets up start this in the background when a session begins or ends.

@@ -37,7 +37,7 @@ class Http(Record, kw_only=True):
     media: str = ""
 
 
-class Tool(Record, kw_only=True):
+class ToolDeclaration(Record, kw_only=True):
     """A tool of the MCP server: its name, what an agent reads of it, and the options that it may give.
 
     `required` are those that an agent must give although the command line has a default. `renamed` has the names of options
@@ -75,7 +75,7 @@ class About(Record, kw_only=True):
     escalates: Mapping[str, str] = {}
     reach: str = SPACE_ALONE
     http: Sequence[Http] = ()
-    tools: Sequence[Tool] = ()
+    tools: Sequence[ToolDeclaration] = ()
     returns: str = "Object"
 
 

@@ -21,7 +21,7 @@ from memcli.store.absent import absent, absent_above
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import FOLDER, Layout, missing_lines
 from memcli.store.lock import locked
-from memcli.store.place import FOLDERS, Place, describe
+from memcli.store.place import FOLDERS, PrivatePlace, describe
 from memcli.store.private import can_write, stranded, work_tree_of
 from memcli.store.trust import FileTrust
 from memcli.wiring.embedders import ChosenEmbedder
@@ -158,8 +158,8 @@ def _ignored(root: str) -> Check:
 def _place(root: str) -> Check:
     """Checks that git does not track files of this machine. Files that it checks out there are quarantined."""
     try:
-        aside = Place(Layout(root)).claim()
-        tracked = Place(Layout(root)).tracked()
+        aside = PrivatePlace(Layout(root)).claim()
+        tracked = PrivatePlace(Layout(root)).tracked()
     except MemcliError as error:
         return Check("machine", False, error.message, error.hint)
     told = [describe(aside)] if aside else []
@@ -280,10 +280,10 @@ def _language_model(options: Mapping[str, str | None], environ: Mapping[str, str
 def _ledger(root: str) -> Check:
     """Checks the ledger of today: with damaged lines in it, a quota lets no call pass."""
     from memcli.clock import system_clock
-    from memcli.store.ledger import Ledger
+    from memcli.store.ledger import StoreLedger
 
     try:
-        day = Ledger(Layout(root)).read(system_clock()[:10])
+        day = StoreLedger(Layout(root)).read(system_clock()[:10])
     except MemcliError as error:
         return Check("ledger", False, error.message, error.hint)
     told = f", {day.damaged} damaged lines" if day.damaged else ""

@@ -26,7 +26,7 @@ _FALLBACKS = ("sensible-editor", "nano", "vi")
 _T = TypeVar("_T")
 
 
-class Draft:
+class EditorFile:
     """A file for the user's editor that contains the text of `memory`, or nothing for a new one.
 
     With `as_object`, or if the memory has no text, it contains all fields as JSON. The file is kept until `remove`, so that
@@ -140,7 +140,7 @@ def edit_memory(
     """
     if is_called():
         raise UsageError("nothing to change", "give the text or the fields to set")
-    draft = Draft(memory, as_object)
+    draft = EditorFile(memory, as_object)
     expected: Memory | None = memory
     while True:
         try:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from memcli.cli.verb import Session
+from memcli.cli.verb import CommandContext
 from memcli.errors import MemcliError, RefusedError
 from memcli.git.hook_script import check_name
 from memcli.model.memory import Json
@@ -34,7 +34,7 @@ class Changed(Record):
         return {"folder": self.folder, "hooks": dict(self.hooks)}
 
 
-def install_hooks(session: Session, names: Sequence[str]) -> Changed:
+def install_hooks(session: CommandContext, names: Sequence[str]) -> Changed:
     """Installs hooks, and starts to build the space `repo` where it is missing. Raises UsageError, StoreError."""
     from memcli.git.hooks import find_hooks
     from memcli.wiring.roots import locate
@@ -51,7 +51,7 @@ def install_hooks(session: Session, names: Sequence[str]) -> Changed:
     return Changed(hooks.folder, done)
 
 
-def remove_hooks(session: Session, names: Sequence[str]) -> Changed:
+def remove_hooks(session: CommandContext, names: Sequence[str]) -> Changed:
     """Removes hooks, and restores those that were there before. Raises UsageError, StoreError."""
     from memcli.git.hooks import find_hooks
 
@@ -65,7 +65,7 @@ def remove_hooks(session: Session, names: Sequence[str]) -> Changed:
     return Changed(hooks.folder, done)
 
 
-def _other_stores(session: Session) -> list[str]:
+def _other_stores(session: CommandContext) -> list[str]:
     """The stores of this work tree but for the one that is meant."""
     from memcli.store.private import stores_of
     from memcli.wiring.roots import locate
@@ -77,7 +77,7 @@ def _other_stores(session: Session) -> list[str]:
     return [root for root in (stores_of(work_tree) if work_tree else []) if root != own]
 
 
-def _build(session: Session) -> None:
+def _build(session: CommandContext) -> None:
     """Starts to build the space for what is read from the repository, if it is missing, as in a new clone."""
     from memcli.app.repo import over_repo
     from memcli.cli.hook_run import run_hook
@@ -96,7 +96,7 @@ def _build(session: Session) -> None:
         run_hook(session, "post-checkout", (), detached=False)
 
 
-def _each(session: Session, names: Sequence[str], act: Callable[[str], str]) -> dict[str, str]:
+def _each(session: CommandContext, names: Sequence[str], act: Callable[[str], str]) -> dict[str, str]:
     """Applies `act` to each hook. A refused hook is reported and does not stop the others."""
     for name in names:
         check_name(name)

@@ -14,7 +14,7 @@ from memcli.app.repo import over_repo
 from memcli.app.workspace import Workspace
 from memcli.cli.background import FOREGROUND, embed_soon, start
 from memcli.cli.output import report
-from memcli.cli.verb import Session
+from memcli.cli.verb import CommandContext
 from memcli.errors import MemcliError, NotFoundError
 from memcli.model.failure import reason_of
 from memcli.model.memory import Json
@@ -32,7 +32,7 @@ _PUSH_SECONDS = 1.8
 _MAX_PAIRS = 1 << 20
 
 
-def run_hook(session: Session, hook: str, arguments: Sequence[str], *, detached: bool) -> bool:
+def run_hook(session: CommandContext, hook: str, arguments: Sequence[str], *, detached: bool) -> bool:
     """Runs the hook. Returns whether work that ran out of time is still running. Never raises a MemcliError."""
     pairs = _pairs() if hook == "post-rewrite" else ""
     waits = bool(os.environ.get(FOREGROUND))
@@ -58,7 +58,7 @@ def run_hook(session: Session, hook: str, arguments: Sequence[str], *, detached:
     return False
 
 
-def _roots(session: Session) -> list[str]:
+def _roots(session: CommandContext) -> list[str]:
     """The stores that a hook works for: the one that is named, else each of the work tree, since git calls a hook at the
     top and a store may be in a folder."""
     named = session.options["root"] or os.environ.get("MEMCLI_ROOT")
@@ -72,7 +72,7 @@ def _roots(session: Session) -> list[str]:
 
 
 def _follow(
-    session: Session, workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[str], pairs: str
+    session: CommandContext, workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[str], pairs: str
 ) -> dict[str, Json]:
     from memcli.wiring.hooks import follow
 
@@ -89,7 +89,7 @@ def _advise(workspace: Workspace, arguments: Sequence[str]) -> dict[str, Json]:
     return advise(workspace, arguments[0]) if arguments else {"outcome": "no message"}
 
 
-def _look_for_secrets(session: Session, workspace: Workspace) -> dict[str, Json]:
+def _look_for_secrets(session: CommandContext, workspace: Workspace) -> dict[str, Json]:
     from memcli.app.scan import scan
     from memcli.cli.scan_input import documents, open_rules
 
@@ -105,7 +105,10 @@ def _look_for_secrets(session: Session, workspace: Workspace) -> dict[str, Json]
 
 
 def _logged_in_each(
-    session: Session, hook: str, work: Callable[[Workspace, HookLog], Mapping[str, Json]], backend: str | None = None
+    session: CommandContext,
+    hook: str,
+    work: Callable[[Workspace, HookLog], Mapping[str, Json]],
+    backend: str | None = None,
 ) -> None:
     """Runs the work for each store, and logs the results."""
     for root in _roots(session):
@@ -113,7 +116,7 @@ def _logged_in_each(
 
 
 def _logged(
-    session: Session,
+    session: CommandContext,
     root: str,
     hook: str,
     work: Callable[[Workspace, HookLog], Mapping[str, Json]],

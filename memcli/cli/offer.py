@@ -9,7 +9,7 @@ from typing import Any
 
 from memcli.cli.binding import parameters
 from memcli.cli.calls import Calls
-from memcli.cli.declared import Tool as Declared
+from memcli.cli.declared import ToolDeclaration as Declared
 from memcli.cli.options import REQUIRED, CommonOptions, Field
 from memcli.cli.output import as_error, on_one_line
 from memcli.cli.verb import Verb, all_verbs, find_verb

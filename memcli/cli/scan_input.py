@@ -9,7 +9,7 @@ from memcli.app.scan import Document, Rules
 from memcli.app.shared_store import is_shared
 from memcli.app.workspace import load_space
 from memcli.cli.arguments import read_file
-from memcli.cli.verb import Session
+from memcli.cli.verb import CommandContext
 from memcli.codec.space import encode_space
 from memcli.errors import NotFoundError
 from memcli.model.space import Policy
@@ -18,7 +18,7 @@ from memcli.store.layout import Layout
 from memcli.wiring.workspace import chosen_store
 
 
-def open_rules(session: Session, *, must_exist: bool, root: str | None = None) -> tuple[Rules, str]:
+def open_rules(session: CommandContext, *, must_exist: bool, root: str | None = None) -> tuple[Rules, str]:
     """The rules and the root of the store that is meant, or that is at `root`. Files can be scanned without a store; their marks are then empty.
 
     Raises NotFoundError if there is no store but one is required.
@@ -47,7 +47,7 @@ def documents(root: str, files: Sequence[str], *, history: bool, staged: bool) -
         yield Document(path if files else os.path.relpath(path, os.path.dirname(root)), read_file(path))
 
 
-def served(session: Session) -> Iterator[Document]:
+def served(session: CommandContext) -> Iterator[Document]:
     """The spaces that are on a server, as files of theirs. Raises StoreError, RefusedError, CorruptError."""
     if not chosen_store(session.options, os.environ):
         return

@@ -10,7 +10,7 @@ from memcli.app.candidate import Candidate
 from memcli.app.remember import Outcome, Stored
 from memcli.app.workspace import Workspace
 from memcli.cli.console import can_ask
-from memcli.cli.verb import Session
+from memcli.cli.verb import CommandContext
 from memcli.errors import RefusedError
 from memcli.model.findings import CONTRADICTS, DUPLICATES, Found, Resolution
 from memcli.model.memory import TRIGGERED_KINDS, Json
@@ -117,7 +117,7 @@ def by_kind(found: Sequence[Found], space: str) -> dict[str, Json]:
     return {kind: [one.to_json(space) for one in found if one.kind == kind] for kind in sorted(kinds)}
 
 
-def tell_idle(session: Session, fields: Mapping[str, Any]) -> None:
+def tell_idle(session: CommandContext, fields: Mapping[str, Any]) -> None:
     """Warns if a trigger or --enforce has no effect."""
     kind, is_enforced = fields.get("kind", ""), fields.get("enforce", False)
     if is_enforced and not fields.get("triggers"):
@@ -138,7 +138,7 @@ def room_json(stored: Stored) -> dict[str, Json]:
     return {"compacted": stored.compacted} if stored.compacted else {}
 
 
-def tell_untrusted(session: Session, outcomes: Sequence[Outcome]) -> None:
+def tell_untrusted(session: CommandContext, outcomes: Sequence[Outcome]) -> None:
     """Warns of memories that recall withholds."""
     for outcome in outcomes:
         if outcome.untrusted:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from memcli.cli.verb import Session
+from memcli.cli.verb import CommandContext
 
 
-def switch_memory(session: Session, *, on: bool) -> None:
+def switch_memory(session: CommandContext, *, on: bool) -> None:
     """Switches the memory of this clone on or off, and says so."""
     from memcli.store.switch import is_off_by_variable, switch
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.output import on_one_line, redacted_told
 from memcli.cli.semantics import asks_model
-from memcli.cli.verb import Session
+from memcli.cli.verb import CommandContext
 from memcli.codec.session import MAX_LINE
 from memcli.errors import CorruptError, LockedError, MemcliError, NotFoundError, UsageError, reporting_done
 from memcli.summarize import LLM
 
 if TYPE_CHECKING:
-    from memcli.app.session_import import Imported
+    from memcli.app.session_import import SessionImport
     from memcli.app.workspace import Workspace
     from memcli.cli.conversation import FactsOptions
     from memcli.conversation.facts import Fact
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 _FIRST_LINE = 1 << 16
 
 
-def import_files(session: Session, files: Sequence[str], form: str, dry_run: bool) -> int:
+def import_files(session: CommandContext, files: Sequence[str], form: str, dry_run: bool) -> int:
     """Imports the files; a file that fails does not keep the others from being imported. Returns the exit code."""
     workspace = session.open(create=not dry_run)
-    done: list[Imported] = []
+    done: list[SessionImport] = []
     failed: list[dict[str, str]] = []
     code = 0
     for path in files:
@@ -50,7 +50,7 @@ def import_files(session: Session, files: Sequence[str], form: str, dry_run: boo
     return code
 
 
-def facts_of(session: Session, path: str, options: FactsOptions) -> list[Fact]:
+def facts_of(session: CommandContext, path: str, options: FactsOptions) -> list[Fact]:
     """The facts that the conversations in a file state, without what is secret in them. Raises MemcliError."""
     from memcli.conversation.facts import extract
     from memcli.wiring.sessions import read_transcripts
@@ -83,7 +83,7 @@ def _talks(found: Iterable[Transcript], clean: Callable[[str], str]) -> Iterator
         yield clean(transcript.title), [replace(one, number=n, text=clean(one.text)) for n, one in said]
 
 
-def list_new(session: Session) -> None:
+def list_new(session: CommandContext) -> None:
     """Prints the transcripts of this project that are not imported yet."""
     from memcli.wiring.sessions import discover, read_transcripts
 
@@ -102,7 +102,7 @@ def list_new(session: Session) -> None:
         session.output.note("no transcripts of this project that are not imported")
 
 
-def sync_spool(session: Session, *, in_background: bool = False) -> None:
+def sync_spool(session: CommandContext, *, in_background: bool = False) -> None:
     """Takes in what the hooks of agents reported. In the background, not while another process does, and in silence."""
     from memcli.app.session_sync import sync
     from memcli.store.layout import Layout
@@ -125,7 +125,9 @@ def sync_spool(session: Session, *, in_background: bool = False) -> None:
         session.output.note(f"{name}: {problem}")
 
 
-def _imported(session: Session, workspace: Workspace, path: str, form: str, dry_run: bool) -> Iterator[Imported]:
+def _imported(
+    session: CommandContext, workspace: Workspace, path: str, form: str, dry_run: bool
+) -> Iterator[SessionImport]:
     """What came of each conversation in a file. Raises MemcliError."""
     from memcli.app.session_import import MEMCLI, import_session, import_transcript, is_session
     from memcli.wiring.sessions import file_of, read_transcripts
@@ -171,11 +173,11 @@ def _lines(path: str) -> Iterator[bytes]:
             yield line
 
 
-def _many(done: Sequence[Imported]) -> str:
+def _many(done: Sequence[SessionImport]) -> str:
     return "" if not done else "1 session" if len(done) == 1 else f"{len(done)} sessions"
 
 
-def _told(one: Imported, dry_run: bool) -> str:
+def _told(one: SessionImport, dry_run: bool) -> str:
     would = "would be " if dry_run else ""
     skipped = ", ".join(f"{n} {reason}" for reason, n in sorted(one.skipped.items()))
     added = f"{one.added} of {one.read} messages added" if one.read else "no messages"

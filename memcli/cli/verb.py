@@ -26,7 +26,7 @@ Opener = Callable[..., "Workspace"]
 """Opens a workspace as `wiring.workspace.open_workspace` does."""
 
 
-class Session:
+class CommandContext:
     """The context of a command. The store is located only when `open` is called."""
 
     def __init__(
@@ -193,9 +193,9 @@ class Verb:
 
     def run(self, common: CommonOptions, given: Mapping[str, Any]) -> int:
         """Runs the command once with the options `given`, and returns its exit code. Raises what the function raises."""
-        return self.run_in(Session(self.name, common), given)
+        return self.run_in(CommandContext(self.name, common), given)
 
-    def run_in(self, session: Session, given: Mapping[str, Any]) -> int:
+    def run_in(self, session: CommandContext, given: Mapping[str, Any]) -> int:
         """As `run`, in a session that the caller made."""
         with session.observed(is_background=bool(given.get("background"))):
             began, code = time.monotonic(), MemcliError.exit_code

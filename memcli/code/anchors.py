@@ -75,7 +75,7 @@ def make(given: Mapping[str, Json], text: str) -> dict[str, Json]:
     """
     file, symbol = given["file"], given.get("symbol") or ""
     lines = _range(given.get("lines"))
-    code = Code(text)
+    code = CodeLines(text)
     if "symbol" in given and not symbol:
         raise UsageError(f"no symbol after {show(file)}::", "use FILE::NAME, or FILE for the whole file")
     if symbol:
@@ -94,7 +94,7 @@ def make(given: Mapping[str, Json], text: str) -> dict[str, Json]:
     return {"file": file, **_where(lines, symbol), "hash": code.hash(lines)}
 
 
-def make_each(file: str, code: Code, spans: Sequence[Lines]) -> list[dict[str, Json]]:
+def make_each(file: str, code: CodeLines, spans: Sequence[Lines]) -> list[dict[str, Json]]:
     """Anchors to blocks of lines, without the empty lines around them: to the file as a whole where one is all of it."""
     blocks = [block for span in spans if (block := code.trimmed(span)) is not None]
     whole = code.trimmed((1, code.size))
@@ -113,7 +113,7 @@ def is_same_block(stored: Mapping[str, Json], made: Mapping[str, Json]) -> bool:
     return abs(now.lines[0] - before.lines[0]) * (now.lines[1] - now.lines[0] + 1) <= _NEAR
 
 
-def state(anchor: Anchor, code: Code | None) -> Checked:
+def state(anchor: Anchor, code: CodeLines | None) -> Checked:
     """What has become of an anchor, of whose file `code` is the content: None when there is no such file."""
     file, lines, symbol, digest = anchor
     if code is None:
@@ -131,7 +131,7 @@ def state(anchor: Anchor, code: Code | None) -> Checked:
     return Checked(file, place or lines, "", MOVED if place else STALE)
 
 
-def state_elsewhere(anchor: Anchor, file: str, code: Code, block: bytes | None = None) -> Checked | None:
+def state_elsewhere(anchor: Anchor, file: str, code: CodeLines, block: bytes | None = None) -> Checked | None:
     """Where another file has just what the anchor's file had; None when it has not, or so little that it says nothing.
 
     `block` is what the anchor's lines were, where that is known.
@@ -156,12 +156,12 @@ def state_elsewhere(anchor: Anchor, file: str, code: Code, block: bytes | None =
 
 def block_of(anchor: Anchor, text: str | None) -> bytes | None:
     """What the anchor's lines were, by the text that its file had; None when that text has not got them."""
-    code = Code(text) if text is not None and anchor.hash else None
+    code = CodeLines(text) if text is not None and anchor.hash else None
     lines = (anchor.lines or (1, code.size)) if code else (1, 0)
     return code.block(lines) if code and code.holds(lines, anchor.hash) else None
 
 
-def symbol_elsewhere(anchor: Anchor, file: str, code: Code) -> Checked | None:
+def symbol_elsewhere(anchor: Anchor, file: str, code: CodeLines) -> Checked | None:
     """Where another file defines the symbol of an anchor, whatever the definition says; None when it does not."""
     found = _find(code.text, anchor.symbol, file) if anchor.symbol and _leaf(anchor.symbol) in code.text else []
     return Checked(file, found[0], anchor.symbol, STALE) if len(found) == 1 else None
@@ -169,7 +169,7 @@ def symbol_elsewhere(anchor: Anchor, file: str, code: Code) -> Checked | None:
 
 def renewed(stored: Mapping[str, Json], now: Checked, text: str) -> dict[str, Json] | None:
     """The anchor as it should be stored once somebody accepts what the code is now; None when nothing is left of it."""
-    code = Code(text)
+    code = CodeLines(text)
     if now.state == GONE or (now.lines and now.lines[0] > code.size):
         return None
     kept = {name: value for name, value in stored.items() if name not in ("lines", "hash", "commit")}
@@ -181,7 +181,7 @@ def _where(lines: Lines | None, symbol: str) -> dict[str, Json]:
     return {**({"lines": list(lines)} if lines else {}), **({"symbol": symbol} if symbol else {})}
 
 
-def _of_symbol(anchor: Anchor, code: Code) -> Checked:
+def _of_symbol(anchor: Anchor, code: CodeLines) -> Checked:
     file, lines, symbol, digest = anchor
     found = _find(code.text, symbol, file)
     if not found:
@@ -208,7 +208,7 @@ def _range(value: Json) -> Lines | None:
     return (value[0], value[1]) if is_pair and 1 <= value[0] <= value[1] else None
 
 
-class Code:
+class CodeLines:
     """A text by lines. White space at their ends counts for nothing."""
 
     def __init__(self, text: str) -> None:

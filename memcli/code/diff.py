@@ -62,7 +62,7 @@ class Hunk(Record):
 
     def count(self, sign: bytes) -> int:
         """How many lines have this sign."""
-        if isinstance(self.lines, _Walk):
+        if isinstance(self.lines, _HunkWalk):
             return self.lines.counts.get(sign, 0)
         return sum(own == sign for own, _, _ in self.lines)
 
@@ -72,7 +72,7 @@ class Hunk(Record):
         yield from (sign + text for sign, _, text in self.lines)
 
 
-class Section(Record, frozen=False):
+class DiffSection(Record, frozen=False):
     """What a diff says of one file: the lines before its first hunk, and its hunks."""
 
     head: list[bytes] = field(default_factory=list)
@@ -83,7 +83,7 @@ class Diff(Record):
     """A diff: the lines that stand before it, such as the message of a commit, and its files."""
 
     before: list[bytes]
-    files: list[Section]
+    files: list[DiffSection]
 
 
 def read(data: bytes, *, strict: bool) -> Diff:
@@ -92,7 +92,7 @@ def read(data: bytes, *, strict: bool) -> Diff:
     Strictly, raises UsageError for a hunk that has other lines than its head says: what stands in it would not be looked
     at. Leniently, such a hunk goes as far as it looks like one, and a fragment may have no heads at all.
     """
-    return _Reader(data, strict=strict).read()
+    return _DiffReader(data, strict=strict).read()
 
 
 def names(head: Sequence[bytes]) -> Names:
@@ -127,7 +127,7 @@ def as_name(name: bytes) -> str:
     return unquote(name).decode("utf-8", "surrogateescape")
 
 
-class _Reader:
+class _DiffReader:
     """Goes over the lines of a diff once."""
 
     def __init__(self, data: bytes, *, strict: bool) -> None:
@@ -135,7 +135,7 @@ class _Reader:
         self._strict = strict
         self._has_heads = strict or b"@@ -" in data or BEGINNING in data
         self._before: list[bytes] = []
-        self._files: list[Section] = []
+        self._files: list[DiffSection] = []
 
     def read(self) -> Diff:
         at = 0
@@ -147,7 +147,7 @@ class _Reader:
         """Reads one line, or the hunk that begins there; returns where it ends."""
         line = self._lines[at]
         if self._begins_file(at):
-            self._files.append(Section())
+            self._files.append(DiffSection())
         section = self._files[-1] if self._files else None
         hunk = HUNK.match(line)
         if hunk and (section or not self._strict):
@@ -212,15 +212,15 @@ class _Reader:
 
     def _add(self, hunk: Hunk, end: int) -> int:
         if not self._files:
-            self._files.append(Section())
+            self._files.append(DiffSection())
         self._files[-1].hunks.append(hunk)
         return end
 
 
-def _counted(lines: _Lines, at: int, head: re.Match[bytes]) -> tuple[int, _Walk | None]:
+def _counted(lines: _Lines, at: int, head: re.Match[bytes]) -> tuple[int, _HunkWalk | None]:
     """Where a hunk ends that has as many lines as its head says, and those lines; None when it has fewer, or more, or
     none that changes."""
-    walk = _Walk(lines, at, head)
+    walk = _HunkWalk(lines, at, head)
     walk.counts = Counter(sign for sign, _, _ in walk)
     return walk.end, walk if walk.is_whole and walk.counts.keys() - {b" "} else None
 
@@ -239,7 +239,7 @@ class _Lines:
         return self._data[self._starts[n] : self._starts[n + 1] - 1]
 
 
-class _Walk:
+class _HunkWalk:
     """The lines of a hunk, by what its head says, each time anew. Gone through, it knows where the hunk ends, and whether it
     has what its head says."""
 

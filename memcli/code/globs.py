@@ -159,7 +159,7 @@ _MAX_GLOBS = 5_000
 _SPECIAL = regex(r"[*?\[\\]")
 
 
-class _Rule(Record):
+class _GlobRule(Record):
     """One line: where in the file it stands, and whether what matches is refused (`x`) or let in again (`!x`)."""
 
     rank: int
@@ -171,10 +171,10 @@ class Patterns:
     """The patterns of one file, of which the last that matches an entry decides."""
 
     def __init__(self) -> None:
-        self._names: dict[str, list[_Rule]] = {}
-        self._paths: dict[str, list[_Rule]] = {}
-        self._suffixes: list[tuple[str, _Rule]] = []
-        self._globs: list[tuple[re.Pattern[str], _Rule, bool]] = []
+        self._names: dict[str, list[_GlobRule]] = {}
+        self._paths: dict[str, list[_GlobRule]] = {}
+        self._suffixes: list[tuple[str, _GlobRule]] = []
+        self._globs: list[tuple[re.Pattern[str], _GlobRule, bool]] = []
         self._lines = 0
 
     def __bool__(self) -> bool:
@@ -202,12 +202,12 @@ class Patterns:
         refuses = not text.startswith("!")
         text = text if refuses else text[1:]
         self._lines += 1
-        rule = _Rule(self._lines, refuses, text.endswith("/"))
+        rule = _GlobRule(self._lines, refuses, text.endswith("/"))
         text = text.removesuffix("/")
         if text:
             self._place(text.removeprefix("/"), rule, is_name="/" not in text)
 
-    def _place(self, text: str, rule: _Rule, *, is_name: bool) -> None:
+    def _place(self, text: str, rule: _GlobRule, *, is_name: bool) -> None:
         if not _SPECIAL.search(text):
             (self._names if is_name else self._paths).setdefault(text, []).append(rule)
         elif is_name and text[0] == "*" and not _SPECIAL.search(text, 1):
@@ -224,7 +224,7 @@ def compile_patterns(lines: Iterable[bytes]) -> Patterns:
     return patterns
 
 
-def _rank(rule: _Rule) -> int:
+def _rank(rule: _GlobRule) -> int:
     return rule.rank
 
 

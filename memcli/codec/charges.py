@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from memcli.model.memory import Json
-from memcli.model.spending import Charge, Day, Usage
+from memcli.model.spending import Charge, Day, TokenUsage
 from memcli.record import replace
 
 
@@ -17,7 +17,7 @@ def charge_to_json(charge: Charge) -> dict[str, Json]:
     }  # fmt: skip
 
 
-def cost_to_json(usage: Usage) -> dict[str, Json]:
+def cost_to_json(usage: TokenUsage) -> dict[str, Json]:
     """What a line says of a cost."""
     known = {} if usage.nano_usd is None else {"nano_usd": usage.nano_usd}
     return {"tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, **known}
@@ -48,8 +48,8 @@ def _take(entry: Json, number: int, charges: dict[int, Charge]) -> None:
     charges[number] = Charge(number=number, **texts, usage=usage)
 
 
-def _usage(entry: Json) -> Usage:
+def _usage(entry: Json) -> TokenUsage:
     values = [entry["tokens_in"], entry["tokens_out"], entry.get("nano_usd", 0)]
     if not all(isinstance(value, int) and not isinstance(value, bool) and value >= 0 for value in values):
         raise ValueError("not a count")
-    return Usage(*values) if "nano_usd" in entry else Usage(*values[:2])
+    return TokenUsage(*values) if "nano_usd" in entry else TokenUsage(*values[:2])

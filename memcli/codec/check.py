@@ -41,7 +41,7 @@ UNTIDY = ("format", "order", "leftover", "strange", UNCHECKED, OUTDATED)
 """The kinds of finding that lose nothing: the file reads well, but is not as memcli would write it now."""
 
 
-class Finding(Record):
+class Damage(Record):
     """One thing that is wrong. `object` is the id of a memory, or `object 3`; `repair` is what mends it, if anything."""
 
     file: str
@@ -60,19 +60,19 @@ class Finding(Record):
         return {name: getattr(self, name) for name in names if getattr(self, name)}
 
 
-def check_chain(data: bytes, where: str) -> Finding | None:
+def check_chain(data: bytes, where: str) -> Damage | None:
     """What is to be said of an audit log: that it was changed since it was written, or that nobody can tell."""
     log = verify(data)
     if log.broken:
-        return Finding(where, "audit", f"line {log.broken} of the audit log: {log.reason}")
-    return Finding(where, UNCHECKED, f"audit log: {log.gap}") if log.gap else None
+        return Damage(where, "audit", f"line {log.broken} of the audit log: {log.reason}")
+    return Damage(where, UNCHECKED, f"audit log: {log.gap}") if log.gap else None
 
 
 class Examined(Record):
     """What was found in a file. `mended` are the bytes to write in its place; empty when nothing of it can be saved,
     None when nothing needs to be written, nobody asked, or this version must not."""
 
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Damage, ...] = ()
     mended: bytes | None = None
 
 
@@ -112,18 +112,18 @@ def examine(data: bytes, name: str, where: str, known: Mapping[str, frozenset[st
             return _examine(_Contents(tree, items, rest), [], name, where, known, mend)
         except TornError:
             pass
-    found: list[Finding] = []
+    found: list[Damage] = []
     return _examine(_parse(data, name, where, found), found, name, where, known, mend)
 
 
 def _examine(
-    contents: _Contents, found: list[Finding], name: str, where: str, known: Mapping[str, frozenset[str]], mend: bool
+    contents: _Contents, found: list[Damage], name: str, where: str, known: Mapping[str, frozenset[str]], mend: bool
 ) -> Examined:
     tree, items = contents.tree, contents.items
     if _is_newer(tree):
         told = f"written by a newer memcli (format version {tree['version']}); not checked further"
-        return Examined((Finding(where, "version", told),))
-    objects: list[Finding] = []
+        return Examined((Damage(where, "version", told),))
+    objects: list[Damage] = []
     outlines = list(_outlines(items, where, found, objects))
     header = _header(tree, name, where, found if contents.is_whole else [])
     found += objects
@@ -147,7 +147,7 @@ def _examine(
     return Examined(tuple(found), encode_space(replace(header, objects=objects_now)))
 
 
-def _parse(data: bytes, name: str, where: str, found: list[Finding]) -> _Contents:
+def _parse(data: bytes, name: str, where: str, found: list[Damage]) -> _Contents:
     """The JSON of the file, or what can be saved of it."""
     try:
         tree: Json = decode(data, where)
@@ -156,14 +156,14 @@ def _parse(data: bytes, name: str, where: str, found: list[Finding]) -> _Content
         told = (
             f"{error.message.removeprefix(where).lstrip(':')}; {len(saved.get('objects', []))} can be recovered{lost}"
         )
-        found.append(Finding(where, "torn", told, repair="keep what can be recovered, move the file to quarantine"))
+        found.append(Damage(where, "torn", told, repair="keep what can be recovered, move the file to quarantine"))
         return _contents(saved, name, is_whole=False)
     if isinstance(tree, dict) and _is_newer(tree):
         return _contents({**tree, "objects": []}, name)
     if not isinstance(tree, dict) or not isinstance(tree.get("objects"), list):
         saved, _ = salvage(data)
         told = f"not a space file; {len(saved.get('objects', []))} memories can be recovered"
-        found.append(Finding(where, "torn", told, repair="keep what can be recovered, move the file to quarantine"))
+        found.append(Damage(where, "torn", told, repair="keep what can be recovered, move the file to quarantine"))
         return _contents(saved, name, is_whole=False)
     found.extend(_twice(data, where))
     return _contents(tree, name)
@@ -173,10 +173,10 @@ def _contents(tree: Mapping[str, Any], name: str, *, is_whole: bool = True) -> _
     return _Contents(tree, Items(tree.get("objects", []), form_of(tree, name)), is_whole=is_whole)
 
 
-def _twice(data: bytes, where: str) -> Iterator[Finding]:
+def _twice(data: bytes, where: str) -> Iterator[Damage]:
     """The keys that stand twice in one object of these bytes."""
     told = "the key {!r} occurs twice in one object"
-    return (Finding(where, "repeated", told.format(key), repair="keep the last one") for key in repeated(data))
+    return (Damage(where, "repeated", told.format(key), repair="keep the last one") for key in repeated(data))
 
 
 def _is_newer(tree: object) -> bool:
@@ -184,21 +184,21 @@ def _is_newer(tree: object) -> bool:
     return isinstance(version, int) and version > VERSION
 
 
-def _header(tree: Mapping[str, Any], name: str, where: str, found: list[Finding]) -> Space:
+def _header(tree: Mapping[str, Any], name: str, where: str, found: list[Damage]) -> Space:
     bare = {"format": "memcli/space", "version": VERSION, "space": name}
     try:
         space = decode_header(encode({**tree, "objects": []}), b"", where)
     except CorruptError as error:
         if tree:
-            found.append(Finding(where, "header", error.message.removeprefix(f"{where}: "), repair="use the default"))
+            found.append(Damage(where, "header", error.message.removeprefix(f"{where}: "), repair="use the default"))
         space = decode_header(encode({**bare, **_sound_fields(tree, bare, where), "objects": []}), b"", where)
     wrong = policy_problems(space.policy)
-    found += [Finding(where, "header", f"policy: {told}", repair="use the default") for told in wrong.values()]
+    found += [Damage(where, "header", f"policy: {told}", repair="use the default") for told in wrong.values()]
     sound = {field: value for field, value in policy_to_json(space.policy).items() if field not in wrong}
     space = replace(space, policy=policy_from_json(sound))
     if space.name != name:
         told = f"it contains space {space.name!r}"
-        found.append(Finding(where, "name", told, repair=f"rename the space to {name}, like the file"))
+        found.append(Damage(where, "name", told, repair=f"rename the space to {name}, like the file"))
     return replace(space, name=name)
 
 
@@ -216,7 +216,7 @@ def _sound_fields(tree: Mapping[str, Any], bare: Mapping[str, Any], where: str) 
     return sound
 
 
-def _outlines(items: Items, where: str, found: list[Finding], objects: list[Finding]) -> Iterator[_Outline]:
+def _outlines(items: Items, where: str, found: list[Damage], objects: list[Damage]) -> Iterator[_Outline]:
     """The outlines of the items that are memories; what is wrong with the JSON of items goes to `found`, those that are
     no memories to `objects`."""
     for n in range(len(items)):
@@ -227,7 +227,7 @@ def _outlines(items: Items, where: str, found: list[Finding], objects: list[Find
             memory = _sound_memory(items, n, f"{where}: {label}")
         except MemcliError as error:
             told = error.message.removeprefix(f"{where}: {label}: ")
-            objects.append(Finding(where, "object", told, label, "move it to quarantine"))
+            objects.append(Damage(where, "object", told, label, "move it to quarantine"))
         is_canonical = memory is not None and items.is_canonical(n, memory)
         if stored and not is_canonical:
             found.extend(_twice(stored, where))
@@ -245,7 +245,7 @@ def _sound_memory(items: Items, n: int, where: str) -> Memory:
 
 
 def _unique(
-    outlines: Sequence[_Outline], items: Items, where: str, found: list[Finding]
+    outlines: Sequence[_Outline], items: Items, where: str, found: list[Damage]
 ) -> tuple[list[_Outline], dict[str, str]]:
     """The memories with each id once, of two the newer, and the paths of those whose own belongs to another."""
     often = Counter(one.id for one in outlines)
@@ -258,7 +258,7 @@ def _unique(
         if one.id in by_id:
             same = items.memory(by_id[one.id].n, where) == items.memory(one.n, where)
             told = "it is an exact duplicate" if same else SAME_ID
-            found.append(Finding(where, "twice", told, one.id, "keep the newer one, move the other to quarantine"))
+            found.append(Damage(where, "twice", told, one.id, "keep the newer one, move the other to quarantine"))
         by_id[one.id] = one
     by_path: dict[str, str] = {}
     paths: dict[str, str] = {}
@@ -266,7 +266,7 @@ def _unique(
         if one.path in by_path:
             paths[one.id] = marked(one.path, one.id[-8:])
             told = belongs(one.path, by_path[one.path])
-            found.append(Finding(where, "path", told, one.id, f"move it to {paths[one.id]}"))
+            found.append(Damage(where, "path", told, one.id, f"move it to {paths[one.id]}"))
         by_path.setdefault(one.path, one.id)
     return list(by_id.values()), paths
 
@@ -277,7 +277,7 @@ def _mended(
     items: Items,
     is_there: _IsThere,
     where: str,
-    found: list[Finding],
+    found: list[Damage],
 ) -> Iterator[tuple[str, Memory]]:
     """The memories that cannot stay as they are, by id."""
     for one in kept:
@@ -289,30 +289,30 @@ def _mended(
             yield one.id, mended
 
 
-def _mend(memory: Memory, is_there: _IsThere, where: str, found: list[Finding]) -> Memory:
+def _mend(memory: Memory, is_there: _IsThere, where: str, found: list[Damage]) -> Memory:
     """`memory` with a hash that is right and without links into nowhere."""
     digest = right_hash(memory)
     if digest not in ("", memory.hash):
         told = f"{WRONG_HASH} (edited by hand?)"
-        found.append(Finding(where, "hash", told, memory.id, "recompute the hash"))
+        found.append(Damage(where, "hash", told, memory.id, "recompute the hash"))
         memory = replace(memory, metadata={**memory.metadata, "hash": digest})
     links = tuple(link for link in memory.links if is_there(str(link["to"])))
     if gone := [str(link["to"]) for link in memory.links if link not in links]:
         told = f"it links to {', '.join(gone)}, which does not exist"
-        found.append(Finding(where, "link", told, memory.id, "remove the link"))
+        found.append(Damage(where, "link", told, memory.id, "remove the link"))
     if memory.superseded_by and not is_there(memory.superseded_by):
         told = f"it is superseded by {memory.superseded_by}, which does not exist"
-        found.append(Finding(where, "link", told, memory.id, "make it current again"))
+        found.append(Damage(where, "link", told, memory.id, "make it current again"))
     return without_dangling(replace(memory, links=links), is_there)
 
 
-def _untidy(where: str, *, is_same: bool, is_sorted: bool) -> Finding:
+def _untidy(where: str, *, is_same: bool, is_sorted: bool) -> Damage:
     if is_same:
         told = f"it is in format {FULL_VERSION}; the next write rewrites it in format {VERSION}"
-        return Finding(where, OUTDATED, told, repair="format it")
+        return Damage(where, OUTDATED, told, repair="format it")
     if not is_sorted:
-        return Finding(where, "order", "its memories are not sorted by updated_at and id", repair="sort them")
-    return Finding(where, "format", "it is not canonical", repair="format it")
+        return Damage(where, "order", "its memories are not sorted by updated_at and id", repair="sort them")
+    return Damage(where, "format", "it is not canonical", repair="format it")
 
 
 def is_canonical(data: bytes, where: str) -> tuple[bool, bytes]:

@@ -34,7 +34,7 @@ REQUIRED = tuple(name for name in CORE_FIELDS if name not in _IMPLIED)
 """The fields that every version has."""
 
 
-class Form(Record):
+class SpaceForm(Record):
     """How the memories of the space of this name are written."""
 
     space: str
@@ -65,10 +65,10 @@ class Form(Record):
         return fields
 
 
-def form_of(header: Mapping[str, Json], space: str = "") -> Form:
+def form_of(header: Mapping[str, Json], space: str = "") -> SpaceForm:
     """How the memories of a file are written, by its header, which may be damaged: then the file is that of `space`."""
     name, version = header.get("space"), header.get("version")
-    return Form(name if isinstance(name, str) else space, version if type(version) is int else VERSION)
+    return SpaceForm(name if isinstance(name, str) else space, version if type(version) is int else VERSION)
 
 
 def _without_space(metadata: Mapping[str, Json], space: str) -> dict[str, Json]:

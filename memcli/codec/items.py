@@ -8,10 +8,10 @@ from itertools import pairwise
 from typing import Any
 
 from memcli.codec.canonical import decode
-from memcli.codec.form import Form, form_of
+from memcli.codec.form import SpaceForm, form_of
 from memcli.codec.frame import END, INDENT
 from memcli.codec.space import Span, encode_item, spans
-from memcli.codec.window import Window
+from memcli.codec.window import ByteWindow
 from memcli.errors import CorruptError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import show
@@ -28,7 +28,7 @@ class OddError(Exception):
 class Items:
     """Values that were decoded with the rest of their file, and the form in which they are memories."""
 
-    def __init__(self, values: Sequence[Json], form: Form) -> None:
+    def __init__(self, values: Sequence[Json], form: SpaceForm) -> None:
         self._values = values
         self.form = form
 
@@ -57,7 +57,7 @@ class Items:
 class FramedItems(Items):
     """Items between the lines that frame them. To get one raises TornError if it is no JSON."""
 
-    def __init__(self, data: bytes | Window, places: Sequence[Span], form: Form, where: str) -> None:
+    def __init__(self, data: bytes | ByteWindow, places: Sequence[Span], form: SpaceForm, where: str) -> None:
         super().__init__((), form)
         self._data = data
         self._places = places
@@ -76,7 +76,7 @@ class FramedItems(Items):
         return self._data[self._places[n].start : self._places[n].end]
 
 
-def framed(data: bytes | Window, where: str) -> tuple[dict[str, Any], bytes, FramedItems] | None:
+def framed(data: bytes | ByteWindow, where: str) -> tuple[dict[str, Any], bytes, FramedItems] | None:
     """The file without its objects, as JSON and as bytes, and these; None where it must be decoded whole."""
     found = spans(data)
     if found is None or any(data[one.end : other.start] != b"," + INDENT for one, other in pairwise(found)):

@@ -15,7 +15,7 @@ from memcli.codec.canonical import encode
 from memcli.codec.creations import merge_creations
 from memcli.codec.items import check_names_once
 from memcli.codec.memory import check_memories, memory_from_json, memory_to_json
-from memcli.codec.merge_fields import DELETED, Side, add_conflicts, merge_objects
+from memcli.codec.merge_fields import DELETED, MergeSide, add_conflicts, merge_objects
 from memcli.codec.space import check_writable, decode_space, encode_space, policy_from_json, policy_to_json
 from memcli.errors import CorruptError, from_elsewhere
 from memcli.model.links import is_found
@@ -154,8 +154,8 @@ def _json(memory: Memory) -> dict[str, Json]:
     return {n: list(v) if isinstance(v, tuple) else v for n, v in memory_to_json(memory).items()}
 
 
-def _side(data: Mapping[str, Json]) -> Side:
-    return Side(data, (str(data["updated_at"]), encode(data)))
+def _side(data: Mapping[str, Json]) -> MergeSide:
+    return MergeSide(data, (str(data["updated_at"]), encode(data)))
 
 
 def _header(base: Space, ours: Space, theirs: Space) -> tuple[Space, list[str]]:

@@ -25,14 +25,14 @@ FOLLOW_TEXT = (*_SUMMARIES, "chunks", "metadata.pii_flags")
 """Made of the text: where the sides have different ones, these come from the side whose text stays."""
 
 
-class Side(Record):
+class MergeSide(Record):
     """One of the two versions. `order` puts them in order of age."""
 
     fields: Mapping[str, Json]
     order: tuple[str, bytes]
 
 
-def merge_objects(base: Mapping[str, Json], ours: Side, theirs: Side) -> tuple[dict[str, Json], list[str]]:
+def merge_objects(base: Mapping[str, Json], ours: MergeSide, theirs: MergeSide) -> tuple[dict[str, Json], list[str]]:
     """The merged object, and the fields in conflict; `base` is empty where the two have nothing in common."""
     newer, older = (ours, theirs) if ours.order >= theirs.order else (theirs, ours)
     return _Merge(base, newer.fields, older.fields).run()

@@ -14,7 +14,7 @@ from memcli.codec.memory import check_memories
 from memcli.codec.merge import Merged, merge, merge_versions
 from memcli.codec.space import check_writable, decode_space, encode_space
 from memcli.codec.splice import SpliceShelf
-from memcli.codec.window import Piece, Window
+from memcli.codec.window import ByteWindow, Piece
 from memcli.digests import blake2b
 from memcli.errors import MemcliError
 from memcli.model.memory import Memory
@@ -23,7 +23,7 @@ from memcli.model.space import Change, Space
 from memcli.record import Record, replace
 
 
-def merge_files(base: Window, ours: Window, theirs: Window) -> tuple[Merged, Iterable[Piece]]:
+def merge_files(base: ByteWindow, ours: ByteWindow, theirs: ByteWindow) -> tuple[Merged, Iterable[Piece]]:
     """What comes out, of which the space has no more than what had to be looked at, and the file in pieces. Raises as
     `merge_versions` does."""
     try:
@@ -50,7 +50,7 @@ class _MergeInput(Record):
         return memories
 
 
-def _merge_parts(*files: Window) -> tuple[Merged, Iterable[Piece]]:
+def _merge_parts(*files: ByteWindow) -> tuple[Merged, Iterable[Piece]]:
     versions = [_version(file) for file in files]
     common = frozenset.intersection(*(frozenset(version.digests) for version in versions))
     changed = [version.changed(common) for version in versions]
@@ -82,7 +82,7 @@ def _merge_parts(*files: Window) -> tuple[Merged, Iterable[Piece]]:
     return merged, SpliceShelf(files[1], "ours").spliced(change)
 
 
-def _version(file: Window) -> _MergeInput:
+def _version(file: ByteWindow) -> _MergeInput:
     found = framed(file, "a version")
     if found is None:
         raise OddError

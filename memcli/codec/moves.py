@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memcli.codec.canonical import decode, encode_line
 from memcli.codec.frame import INDENT, OPEN
-from memcli.codec.window import Part, Piece
+from memcli.codec.window import ByteRange, Piece
 from memcli.errors import CorruptError
 from memcli.record import Record
 
@@ -21,7 +21,7 @@ MOST = 200
 """A write of more moves or memories is not noted: to read the whole file then costs little more."""
 
 
-class Step(Record):
+class MoveStep(Record):
     """What one write left of the file `before`, by fingerprint, and which memories of the file `after` are new."""
 
     before: str
@@ -30,23 +30,23 @@ class Step(Record):
     new: Sequence[Place] = ()
 
 
-def step_of(before: str, after: str, pieces: Iterable[Piece]) -> Step | None:
+def step_of(before: str, after: str, pieces: Iterable[Piece]) -> MoveStep | None:
     """The step that writes `pieces` after the file `before`; None when they do not say which bytes they take from it."""
     moves: list[Move] = []
     new: list[Place] = []
     at = 0
     for piece in pieces:
-        if isinstance(piece, Part):
+        if isinstance(piece, ByteRange):
             moves.append((piece.start, at, len(piece)))
         elif isinstance(piece, memoryview):
             return None
         elif piece.startswith(OPEN):
             new.append((at + len(INDENT), len(piece) - len(INDENT)))
         at += len(piece)
-    return Step(before, after, moves, new) if len(moves) + len(new) <= MOST else None
+    return MoveStep(before, after, moves, new) if len(moves) + len(new) <= MOST else None
 
 
-def encode_step(step: Step) -> bytes:
+def encode_step(step: MoveStep) -> bytes:
     """The step on one line."""
     return encode_line(
         {
@@ -56,9 +56,9 @@ def encode_step(step: Step) -> bytes:
     )  # fmt: skip
 
 
-def steps_between(data: bytes, before: str, after: str) -> list[Step] | None:
+def steps_between(data: bytes, before: str, after: str) -> list[MoveStep] | None:
     """The steps that lead from one file to another by the lines `data`; None when they do not."""
-    steps: list[Step] = []
+    steps: list[MoveStep] = []
     for step in _decoded(data):
         if step.after == after:
             steps.insert(0, step)
@@ -79,13 +79,13 @@ def joined(first: Iterable[Move], second: Sequence[Move]) -> list[Move]:
     return found
 
 
-def _decoded(data: bytes) -> Iterator[Step]:
+def _decoded(data: bytes) -> Iterator[MoveStep]:
     """The steps, last first, up to one that cannot be read."""
     for line in reversed(data.splitlines()):
         try:
             told = decode(line, "moves")
             moves = [(int(old), int(new), int(length)) for old, new, length in told["moves"]]
             places = [(int(start), int(length)) for start, length in told["new"]]
-            yield Step(str(told["before"]), str(told["after"]), moves, places)
+            yield MoveStep(str(told["before"]), str(told["after"]), moves, places)
         except (CorruptError, LookupError, TypeError, ValueError):
             return

@@ -27,7 +27,7 @@ MAX_LINE = 400 << 20
 MEND = "`memcli check store --repair` recovers the intact messages"
 
 
-class End(Record):
+class FileEnd(Record):
     """What the end of a file says: its last message, its state, and how many bytes its whole lines take."""
 
     messages: int = 0
@@ -95,7 +95,7 @@ def check_writable(session: Session, where: str) -> None:
         )
 
 
-def end_of(tail: bytes, start: int, where: str) -> End | None:
+def end_of(tail: bytes, start: int, where: str) -> FileEnd | None:
     """What the last bytes of a file say, from the byte `start` on; None when they do not reach back far enough.
 
     Raises CorruptError for a line that cannot be read.
@@ -109,12 +109,12 @@ def end_of(tail: bytes, start: int, where: str) -> End | None:
             break
         entry = decode_entry(tail[begin:end], where)
         if isinstance(entry, Message):
-            return End(entry.number, change or StateChange(ACTIVE), start + last)
+            return FileEnd(entry.number, change or StateChange(ACTIVE), start + last)
         change, end = change or entry, begin
-    return None if start else End(0, change or StateChange(ACTIVE), last)
+    return None if start else FileEnd(0, change or StateChange(ACTIVE), last)
 
 
-def with_end(session: Session, end: End) -> Session:
+def with_end(session: Session, end: FileEnd) -> Session:
     """The session of a header, in the state and with the count of messages that the end of its file says."""
     change = end.change
     is_ended = change.state == ENDED

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from memcli.codec.canonical import MEND, decode, encode
-from memcli.codec.form import FULL_VERSION, VERSION, Form, form_of
+from memcli.codec.form import FULL_VERSION, VERSION, SpaceForm, form_of
 from memcli.codec.frame import CLOSE, END, INDENT, OBJECTS, OPEN, USUAL_END, of_memory, of_space
 from memcli.codec.memory import memory_to_json
 from memcli.codec.wrapped import encode_wrapped
@@ -49,12 +49,12 @@ def encode_memory(memory: Memory) -> bytes:
     return encode(memory_to_json(memory)).replace(b"\n", INDENT)
 
 
-def encode_item(memory: Memory, form: Form) -> bytes:
+def encode_item(memory: Memory, form: SpaceForm) -> bytes:
     """The bytes of one memory as they stand in a file of this form, from brace to brace."""
     return encode_memory(memory) if form.version == FULL_VERSION else encode_wrapped(form.to_json(memory), _DEPTH)
 
 
-def decode_item(data: bytes, form: Form, where: str) -> Memory:
+def decode_item(data: bytes, form: SpaceForm, where: str) -> Memory:
     """The memory with these bytes in a file, or on a server. Raises CorruptError."""
     tree = decode(data, where)
     if not isinstance(tree, dict):
@@ -70,7 +70,7 @@ def memory_digest(memory: Memory) -> str:
 def encode_space(space: Space) -> bytes:
     """The bytes of a whole space file."""
     header = {**header_to_json(space), "version": max(VERSION, space.version)}
-    return encode_wrapped({**header, "objects": list(map(Form(space.name).to_json, space.objects))}) + b"\n"
+    return encode_wrapped({**header, "objects": list(map(SpaceForm(space.name).to_json, space.objects))}) + b"\n"
 
 
 def encode_full(space: Space) -> bytes:
@@ -111,7 +111,7 @@ def decode_header(head: bytes, tail: bytes, where: str) -> Space:
     return _header(decode(head + tail, where), where)
 
 
-def decode_form(head: bytes, tail: bytes, where: str) -> Form:
+def decode_form(head: bytes, tail: bytes, where: str) -> SpaceForm:
     """How the memories of a file are written, from what stands before and behind them. Raises CorruptError."""
     tree = decode(head + tail, where)
     _header(tree, where)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from memcli.codec.canonical import decode, encode
-from memcli.codec.form import Form
+from memcli.codec.form import SpaceForm
 from memcli.codec.frame import CLOSE, END, INDENT, OBJECTS, OPEN, USUAL_END, of_memory
 from memcli.codec.space import decode_header, decode_item, decode_space, encode_item, encode_space, may_have, spans
-from memcli.codec.window import HELD, Piece, Window
+from memcli.codec.window import HELD, ByteWindow, Piece
 from memcli.errors import CorruptError
 from memcli.model.memory import Memory
 from memcli.model.references import refers_to
@@ -32,7 +32,7 @@ _FEW_WINDOWED = 8  # the same where the file would have to be read whole first
 class SpliceShelf:
     """A shelf on the bytes of a canonical space file, which may be read as they are needed. `where` names it in errors."""
 
-    def __init__(self, data: bytes | Window, where: str) -> None:
+    def __init__(self, data: bytes | ByteWindow, where: str) -> None:
         self._file = data
         self._data = data  # or what was read of it, whole
         self._where = where
@@ -52,8 +52,8 @@ class SpliceShelf:
         return self._header
 
     @property
-    def _form(self) -> Form:
-        return Form(self.header.name)
+    def _form(self) -> SpaceForm:
+        return SpaceForm(self.header.name)
 
     @property
     def size(self) -> int:

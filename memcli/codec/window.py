@@ -9,7 +9,7 @@ HELD = 1 << 24
 """So many bytes are in memory as a whole once one of them is asked for."""
 
 
-class Part:
+class ByteRange:
     """A range of bytes that are read when it is gone through, in pieces."""
 
     def __init__(self, read: Callable[[int, int], bytes], start: int, end: int) -> None:
@@ -25,11 +25,11 @@ class Part:
             yield self._read(at, min(WINDOW, self._end - at))
 
 
-Piece = bytes | memoryview | Part
+Piece = bytes | memoryview | ByteRange
 """What a file is written in."""
 
 
-class Window:
+class ByteWindow:
     """`size` bytes, searched and sliced as `bytes` are. `read` gives so many from an offset on, and no fewer."""
 
     def __init__(self, read: Callable[[int, int], bytes], size: int) -> None:
@@ -51,9 +51,9 @@ class Window:
             self._move(start, max(end, start + WINDOW))
         return self._held[start - self._base : end - self._base]
 
-    def part(self, start: int, end: int) -> Part:
+    def part(self, start: int, end: int) -> ByteRange:
         """These bytes, to be read later."""
-        return Part(self._read, start, end)
+        return ByteRange(self._read, start, end)
 
     def find(self, text: bytes, start: int = 0, end: int | None = None) -> int:
         """As `bytes.find`, for bounds that are not negative."""

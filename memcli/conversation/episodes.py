@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from memcli.conversation.statements import PHATIC, bared, statements
-from memcli.conversation.thread import BREAKTHROUGH, COMPLETED, DECISION, ISSUE, PIVOT, SOLVED, Draft
+from memcli.conversation.thread import BREAKTHROUGH, COMPLETED, DECISION, ISSUE, PIVOT, SOLVED, DraftEpisode
 from memcli.conversation.threads import drafts
 from memcli.model.analysis import terms
 from memcli.model.conversation import Message
@@ -80,9 +80,9 @@ def _order(episode: Episode) -> tuple[int, int, int, str]:
     return *episode.turns, KINDS.index(episode.kind), episode.title
 
 
-def _merged(found: Iterable[Draft]) -> list[Draft]:
+def _merged(found: Iterable[DraftEpisode]) -> list[DraftEpisode]:
     """Drafts of one kind that overlap or say the same again as one; a problem or task within a solved problem is its part."""
-    kept: list[Draft] = []
+    kept: list[DraftEpisode] = []
     for draft in sorted(found, key=lambda one: (one.first, -one.last, KINDS.index(one.kind))):
         place = next((n for n, other in enumerate(kept) if _is_part(draft, other)), None)
         if place is None:
@@ -92,7 +92,7 @@ def _merged(found: Iterable[Draft]) -> list[Draft]:
     return kept
 
 
-def _is_part(draft: Draft, other: Draft) -> bool:
+def _is_part(draft: DraftEpisode, other: DraftEpisode) -> bool:
     """Whether `draft`, which begins no earlier, belongs to `other`."""
     overlaps = draft.first <= other.last
     if draft.kind == other.kind:
@@ -102,20 +102,20 @@ def _is_part(draft: Draft, other: Draft) -> bool:
     return overlaps and other.kind == SOLVED and draft.kind in (ISSUE, COMPLETED) and draft.last <= other.last
 
 
-def _joined(one: Draft, other: Draft) -> Draft:
+def _joined(one: DraftEpisode, other: DraftEpisode) -> DraftEpisode:
     if one.kind != other.kind or other.first > one.last:  # a part, or the same said again later
         return one
     later = max((one, other), key=lambda draft: draft.last)
     return one._replace(last=later.last, closing=later.closing)
 
 
-def _likeness(one: Draft, other: Draft) -> float:
+def _likeness(one: DraftEpisode, other: DraftEpisode) -> float:
     """The share of the terms of the shorter one that both have."""
     mine, others = (set(terms(draft.opening.text)) | set(terms(_outcome(draft))) for draft in (one, other))
     return len(mine & others) / (min(len(mine), len(others)) or 1)
 
 
-def _episode(draft: Draft, by_number: Mapping[int, Message]) -> Episode:
+def _episode(draft: DraftEpisode, by_number: Mapping[int, Message]) -> Episode:
     said = [by_number[n] for n in range(draft.first, draft.last + 1) if n in by_number]
     participants = tuple(dict.fromkeys(message.who for message in said if message.role != "tool"))
     subject = draft.closing.text if draft.kind == DECISION and draft.closing else draft.opening.text
@@ -131,11 +131,11 @@ def _episode(draft: Draft, by_number: Mapping[int, Message]) -> Episode:
     )
 
 
-def _outcome(draft: Draft) -> str:
+def _outcome(draft: DraftEpisode) -> str:
     return draft.closing.text if draft.closing else ""
 
 
-def _context(draft: Draft, by_number: Mapping[int, Message]) -> str:
+def _context(draft: DraftEpisode, by_number: Mapping[int, Message]) -> str:
     """What led to it: the sentence that began it, or else the last one stated before."""
     if draft.closing and draft.opening.text != draft.closing.text:
         return draft.opening.text
@@ -148,14 +148,14 @@ def _context(draft: Draft, by_number: Mapping[int, Message]) -> str:
     return draft.opening.text
 
 
-def _valence(draft: Draft, said: Sequence[Message]) -> float:
+def _valence(draft: DraftEpisode, said: Sequence[Message]) -> float:
     words = [bared(message.text) for message in said if message.role != "tool"]
     glad, sorry = (sum(len(pattern.findall(text)) for text in words) for pattern in (_GLAD, _SORRY))
     value = _VALENCE[draft.kind] + 0.1 * min(glad, 3) - 0.1 * min(sorry, 3)
     return round(max(-1.0, min(1.0, value)), 2)
 
 
-def _significance(draft: Draft, said: Sequence[Message]) -> float:
+def _significance(draft: DraftEpisode, said: Sequence[Message]) -> float:
     """By kind, and more for grave matters, reasons, joy and length."""
     core = f"{draft.opening.bare} {draft.closing.bare if draft.closing else ''}"
     words = " ".join(bared(message.text) for message in said if message.role != "tool")

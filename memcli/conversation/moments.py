@@ -36,7 +36,7 @@ from memcli.conversation.moment_rules import (
     TOOL_PASSED,
     UNDECIDED,
 )
-from memcli.conversation.statements import ASKED, PHATIC, PLANNED, STATED, Statement, mood_of, statements
+from memcli.conversation.statements import ASKED, PHATIC, PLANNED, STATED, TalkStatement, mood_of, statements
 from memcli.model.conversation import Message
 from memcli.regex import regex
 
@@ -58,7 +58,7 @@ _SIZES = (
 class Moment(NamedTuple):
     """A sentence with what it does; for a message of a tool, how it ended."""
 
-    statement: Statement
+    statement: TalkStatement
     marks: frozenset[str]
 
 
@@ -66,12 +66,12 @@ class Moment(NamedTuple):
 def moments(message: Message) -> tuple[Moment, ...]:
     """The sentences of a message with what each does."""
     if message.role == "tool":
-        said = Statement(message.number, message.role, message.who, message.text, "", STATED)
+        said = TalkStatement(message.number, message.role, message.who, message.text, "", STATED)
         return (Moment(said, _of_tool(message.text)),)
     return tuple([Moment(said, marks_of(said)) for said in statements(message)])
 
 
-def marks_of(said: Statement) -> frozenset[str]:
+def marks_of(said: TalkStatement) -> frozenset[str]:
     """What a sentence does. A question may ask for something or name a problem before it asks; a guess does nothing."""
     if said.mood == PHATIC:
         return frozenset() if said.role == "assistant" else frozenset(_of_phatic(said.bare))
@@ -130,7 +130,7 @@ def _of_phatic(bare: str) -> set[str]:
     return found if _REFUSAL.search(bare) else {PRAISE, *found}
 
 
-def _asked(said: Statement) -> set[str]:
+def _asked(said: TalkStatement) -> set[str]:
     """What a question asks for, and the problem that is named before it."""
     found = set()
     if said.role != "assistant" and _is_in(REQUEST_WORDS, said.bare):
@@ -144,7 +144,7 @@ def _asked(said: Statement) -> set[str]:
     return found
 
 
-def _searched(mark: str, said: Statement) -> str:
+def _searched(mark: str, said: TalkStatement) -> str:
     """What of a sentence a mark is searched in: of a problem, not what says that there is none or when there would be one."""
     if mark != PROBLEM:
         return said.bare

@@ -25,7 +25,7 @@ Similarity = Callable[[str, Sequence[str]], Sequence[float]]
 """How similar each of some texts is to a topic, up to 1."""
 
 
-class Part(Record):
+class SnapshotPart(Record):
     """A piece of text. `source` says where it stands: `SESSION#NUMBER` for a message, a name for another text."""
 
     source: str
@@ -33,26 +33,26 @@ class Part(Record):
     text: str
 
 
-def of_messages(messages: Iterable[Message], session: str, tokens: int = TOKENS) -> list[Part]:
+def of_messages(messages: Iterable[Message], session: str, tokens: int = TOKENS) -> list[SnapshotPart]:
     """The messages in parts of which several fit into so many tokens; what tools did is left out."""
     return [
-        Part(f"{session}#{message.number}", message.role, text)
+        SnapshotPart(f"{session}#{message.number}", message.role, text)
         for message in messages
         if message.role != "tool"
         for text in split(message.text, _size(tokens))
     ]
 
 
-def of_text(text: str, source: str, tokens: int = TOKENS) -> list[Part]:
+def of_text(text: str, source: str, tokens: int = TOKENS) -> list[SnapshotPart]:
     """A text, as from standard input, in parts of which several fit into so many tokens."""
-    return [Part(source, "", part) for part in split(text, _size(tokens))]
+    return [SnapshotPart(source, "", part) for part in split(text, _size(tokens))]
 
 
 def _size(tokens: int) -> int:
     return max(_SHORTEST, min(CHUNK_CHARACTERS, tokens * _CHARACTERS_A_TOKEN))
 
 
-def candidates(parts: Sequence[Part], topic: str, tokens: int = TOKENS) -> list[Part]:
+def candidates(parts: Sequence[SnapshotPart], topic: str, tokens: int = TOKENS) -> list[SnapshotPart]:
     """The parts that are worth comparing by meaning, in their order: all, or of a long conversation those that share most
     words with the topic, and the latest."""
     left = _CANDIDATES * max(tokens, TOKENS)
@@ -66,7 +66,7 @@ def candidates(parts: Sequence[Part], topic: str, tokens: int = TOKENS) -> list[
 
 
 def choose(
-    parts: Sequence[Part], topic: str, tokens: int = TOKENS, similarity: Similarity | None = None
+    parts: Sequence[SnapshotPart], topic: str, tokens: int = TOKENS, similarity: Similarity | None = None
 ) -> list[dict[str, Json]]:
     """The parts most similar to the topic that take at most `tokens` together, most similar first: a memory's `context`.
 

@@ -61,7 +61,7 @@ _PHATIC = frozenset(
 """Words of greetings, thanks and agreement: a sentence that has no others says nothing more."""
 
 
-class Statement(NamedTuple):
+class TalkStatement(NamedTuple):
     number: int
     """The number of the message."""
     role: str
@@ -74,14 +74,14 @@ class Statement(NamedTuple):
 
 
 @lru_cache(maxsize=_KEPT)
-def statements(message: Message) -> tuple[Statement, ...]:
+def statements(message: Message) -> tuple[TalkStatement, ...]:
     """The sentences of a message in order. Code, quotes, tables and headings are left out, and those of tools too."""
     if message.role == "tool":
         return ()
     found = []
     for text in sentences(message.text[:_MOST_CHARACTERS]):
         bare = bared(text)
-        found.append(Statement(message.number, message.role, message.who, text, bare, mood_of(text, bare)))
+        found.append(TalkStatement(message.number, message.role, message.who, text, bare, mood_of(text, bare)))
     return tuple(found)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from memcli.conversation.moment_rules import DISMAY, PERSISTS, PROBLEM, REQUEST
 from memcli.conversation.moments import Moment
-from memcli.conversation.statements import PHATIC, STATED, Statement
+from memcli.conversation.statements import PHATIC, STATED, TalkStatement
 from memcli.model.analysis import terms
 from memcli.regex import regex
 
@@ -32,31 +32,31 @@ _WISH = regex(r"\b(?:i|we)(?:'d)? (?:need|want|like|would|should|must|have to)\b
 _OBJECTION = regex(r"(?:no|not|nope|hm+|but|wait|still|wrong|why|stop|undo|never|i meant|that's not)\b")
 
 
-def subject(said: Statement) -> frozenset[str]:
+def subject(said: TalkStatement) -> frozenset[str]:
     """What a sentence names; nothing where it could be said of any task or problem, as `Done.`"""
     return frozenset(terms(said.text)) - _PLAIN
 
 
-class Draft(NamedTuple):
+class DraftEpisode(NamedTuple):
     """An episode as it was found: the sentence that began it, that which ended it, and its messages."""
 
     kind: str
     first: int
     last: int
-    opening: Statement
-    closing: Statement | None = None
+    opening: TalkStatement
+    closing: TalkStatement | None = None
 
 
 class Thread:
     """A problem or a request that is not over."""
 
-    def __init__(self, opening: Statement) -> None:
+    def __init__(self, opening: TalkStatement) -> None:
         self.opening = opening
         self.terms = set(terms(opening.text))
         self.subject = set(subject(opening))
         """What it is about, by all that was said of it."""
         self.last = opening.number
-        self.action: Statement | None = None
+        self.action: TalkStatement | None = None
         self.is_latent = False
         """Whether it was taken for a problem only because something was done about it."""
         self.has_passed = False
@@ -70,10 +70,10 @@ class Thread:
         """Whether its opening says what it is about."""
         return bool(subject(self.opening))
 
-    def is_near(self, said: Statement) -> bool:
+    def is_near(self, said: TalkStatement) -> bool:
         return said.number - self.last <= FAR or self.shares(said)
 
-    def shares(self, said: Statement) -> bool:
+    def shares(self, said: TalkStatement) -> bool:
         """Whether the sentence has a third of its terms, or of those that began this, in common with the other."""
         others = set(terms(said.text))
         return 3 * len(self.terms & others) >= max(2, min(len(self.terms), len(others)))

@@ -27,7 +27,7 @@ from memcli.conversation.moment_rules import (
     WITHDRAWN,
 )
 from memcli.conversation.moments import Moment, moments
-from memcli.conversation.statements import ASKED, OFFERED, PHATIC, STATED, Statement
+from memcli.conversation.statements import ASKED, OFFERED, PHATIC, STATED, TalkStatement
 from memcli.conversation.thread import (
     BREAKTHROUGH,
     COMPLETED,
@@ -36,7 +36,7 @@ from memcli.conversation.thread import (
     ISSUE,
     PIVOT,
     SOLVED,
-    Draft,
+    DraftEpisode,
     Thread,
     is_consent,
     subject,
@@ -66,23 +66,23 @@ _NOTING = regex(
 """Words of one who keeps what was said rather than acting on it."""
 
 
-def drafts(messages: Sequence[Message]) -> list[Draft]:
+def drafts(messages: Sequence[Message]) -> list[DraftEpisode]:
     """The episodes of a conversation in the order in which they end, as they are found: some may overlap."""
-    reader = _Reader()
+    reader = _ThreadReader()
     for message in messages:
         reader.take(message.number, moments(message))
     return reader.finish()
 
 
-class _Reader:
+class _ThreadReader:
     """Reads messages in order; what is open is kept until it is over."""
 
     def __init__(self) -> None:
-        self._found: list[Draft] = []
+        self._found: list[DraftEpisode] = []
         self._problems: list[Thread] = []
         self._requests: list[Thread] = []
         self._latest = Latest()
-        self._stated: Statement | None = None
+        self._stated: TalkStatement | None = None
         """The last sentence that a user stated: a problem or a wish, if something is done about it."""
         self._topic: Thread | None = None
         """The problem or request that the last message of a user is about."""
@@ -90,7 +90,7 @@ class _Reader:
         """The number of the last message in which the assistant asked or offered something."""
         self._failed: set[str] = set()
         """The programs that failed when they were last run."""
-        self._cause: Statement | None = None
+        self._cause: TalkStatement | None = None
         """A cause or a gain that is a breakthrough if somebody is glad of it."""
 
     def take(self, number: int, said: Sequence[Moment]) -> None:
@@ -132,7 +132,7 @@ class _Reader:
         is_answer = self._asked == first.number - 1
         return is_answer and REQUEST not in marks and all(one.statement.mood != ASKED for one in said)
 
-    def finish(self) -> list[Draft]:
+    def finish(self) -> list[DraftEpisode]:
         """All that was found, with the problems that nobody solved."""
         for problem in tuple(self._problems):
             if problem.action:  # nobody objected
@@ -185,9 +185,9 @@ class _Reader:
         if thread and done and number - done.number <= _REACTION and (PRAISE in marks or is_consent(said)):
             self._solve(thread, done, number)
 
-    def _take_sentence(self, said: Statement, marks: AbstractSet[str]) -> None:
+    def _take_sentence(self, said: TalkStatement, marks: AbstractSet[str]) -> None:
         if CAUSE in marks and self._is_about_problem(said, FAR) and said.role == "assistant":
-            self._found.append(Draft(BREAKTHROUGH, said.number, said.number, said, said))
+            self._found.append(DraftEpisode(BREAKTHROUGH, said.number, said.number, said, said))
         elif CAUSE in marks or FINDING in marks:
             self._cause = said
         if CURED in marks or DONE in marks:
@@ -203,7 +203,7 @@ class _Reader:
             self._stated = said
         if DECIDED in marks or self._latest.is_answered(said, is_chosen=CHOSEN in marks):
             opening = self._latest.question(said) or said
-            self._found.append(Draft(DECISION, opening.number, said.number, opening, said))
+            self._found.append(DraftEpisode(DECISION, opening.number, said.number, opening, said))
         if DEFERRED in marks and self._is_about_problem(said):
             self._give_up(self._problems[-1], said.number)
         if REQUEST in marks and not (self._topic in self._problems and self._is_about_problem(said)):
@@ -221,7 +221,7 @@ class _Reader:
         self._problems = [one for one in self._problems if said[0].statement.number - one.last > 2 * _REACTION]
         opening = next(one.statement for one in said if WITHDRAWN in one.marks)
         choice = next((one.statement for one in said if DECIDED in one.marks), opening)
-        self._found.append(Draft(PIVOT, opening.number, opening.number, opening, choice))
+        self._found.append(DraftEpisode(PIVOT, opening.number, opening.number, opening, choice))
 
     def _surprise(self, number: int) -> None:
         """Somebody is glad: what was found out or gained right before is a breakthrough."""
@@ -236,9 +236,9 @@ class _Reader:
         before = self._found[-1] if self._found else None
         is_work = (thread and number - thread.last <= FAR) or (before and number - before.last <= FAR)
         if cause and is_work and number - cause.number <= _REACTION:
-            self._found.append(Draft(BREAKTHROUGH, cause.number, number, cause, cause))
+            self._found.append(DraftEpisode(BREAKTHROUGH, cause.number, number, cause, cause))
 
-    def _open_problem(self, said: Statement) -> None:
+    def _open_problem(self, said: TalkStatement) -> None:
         thread = self._problems[-1] if self._problems else None
         is_same = thread and (said.number - thread.last <= 1 or thread.shares(said) or not subject(said))
         if thread and is_same and thread.is_near(said):
@@ -250,9 +250,9 @@ class _Reader:
     def _give_up(self, problem: Thread, number: int) -> None:
         self._problems.remove(problem)
         if not problem.is_latent and problem.is_named():
-            self._found.append(Draft(ISSUE, problem.opening.number, number, problem.opening))
+            self._found.append(DraftEpisode(ISSUE, problem.opening.number, number, problem.opening))
 
-    def _ask(self, said: Statement) -> None:
+    def _ask(self, said: TalkStatement) -> None:
         """A request; what the assistant then promises belongs to it."""
         before = self._requests[-1] if self._requests else None
         if before and said.role == "assistant" and said.number - before.last <= _REACTION:
@@ -261,7 +261,7 @@ class _Reader:
             self._topic = Thread(said)
             self._requests = [*self._requests[-5:], self._topic]
 
-    def _act(self, said: Statement) -> None:
+    def _act(self, said: TalkStatement) -> None:
         thread = self._answered(said)
         if thread in self._problems:
             assert thread is not None
@@ -271,7 +271,7 @@ class _Reader:
         elif stated := self._take_stated(said):
             stated.action, stated.last = said, said.number
 
-    def _end(self, said: Statement, marks: AbstractSet[str]) -> None:
+    def _end(self, said: TalkStatement, marks: AbstractSet[str]) -> None:
         """A problem is over, or else a task, or else what was done right before it went well."""
         before = self._found[-1] if self._found else None
         if thread := self._answered(said, is_cured=CURED in marks):
@@ -281,9 +281,9 @@ class _Reader:
         elif before and before.kind in (SOLVED, COMPLETED) and said.number - before.last <= _REACTION:
             self._found[-1] = before._replace(last=said.number)
         elif DONE in marks and len(subject(said)) >= _COMMON:
-            self._found.append(Draft(COMPLETED, said.number, said.number, said, said))
+            self._found.append(DraftEpisode(COMPLETED, said.number, said.number, said, said))
 
-    def _close(self, thread: Thread, said: Statement) -> None:
+    def _close(self, thread: Thread, said: TalkStatement) -> None:
         """What is said to be over: by what was done, where the sentence does not name that."""
         outcome = said if subject(said) else thread.action
         if outcome is None:
@@ -293,7 +293,7 @@ class _Reader:
         else:
             self._complete(thread, outcome)
 
-    def _answered(self, said: Statement, *, is_cured: bool = False) -> Thread | None:
+    def _answered(self, said: TalkStatement, *, is_cured: bool = False) -> Thread | None:
         """The problem or request that a sentence answers: the one that is talked of, if the sentence names it, refers to it,
         names nothing, or says of a problem that it is cured; or else the latest of those that it has most in common with."""
         named = subject(said)
@@ -309,7 +309,7 @@ class _Reader:
         best = max(shared, key=lambda each: each[:2], default=None)
         return best[2] if best and best[0] >= _COMMON else None
 
-    def _take_stated(self, said: Statement, *, is_cured: bool = False) -> Thread | None:
+    def _take_stated(self, said: TalkStatement, *, is_cured: bool = False) -> Thread | None:
         """What another speaker stated before as the problem that something is now done about, which names or refers to it."""
         stated = self._stated
         is_assistant = said.role == "assistant" and said.who == said.role
@@ -326,22 +326,24 @@ class _Reader:
         self._stated = None
         return thread
 
-    def _solve(self, thread: Thread, closing: Statement, last: int) -> None:
+    def _solve(self, thread: Thread, closing: TalkStatement, last: int) -> None:
         self._problems.remove(thread)
         kind = COMPLETED if thread.is_wish() else SOLVED
         if thread.is_named():
-            self._found.append(Draft(kind, thread.opening.number, last, thread.opening, closing))
+            self._found.append(DraftEpisode(kind, thread.opening.number, last, thread.opening, closing))
 
-    def _finish_request(self, said: Statement) -> None:
+    def _finish_request(self, said: TalkStatement) -> None:
         """What the assistant states after a run that passed ends the request that it speaks of."""
         request = self._requests[-1] if self._requests else None
         if request and request.has_passed and not request.terms.isdisjoint(terms(said.text)):
             self._complete(request, said)
 
-    def _complete(self, request: Thread, closing: Statement) -> None:
+    def _complete(self, request: Thread, closing: TalkStatement) -> None:
         self._requests.remove(request)
         if request.is_named():
-            self._found.append(Draft(COMPLETED, request.opening.number, closing.number, request.opening, closing))
+            self._found.append(
+                DraftEpisode(COMPLETED, request.opening.number, closing.number, request.opening, closing)
+            )
 
     def _reopen(self, number: int) -> None:
         """What was thought to be over is not, when it is said so soon after it."""
@@ -352,6 +354,6 @@ class _Reader:
         for thread in self._problems[-1:]:
             thread.action, thread.last = None, number
 
-    def _is_about_problem(self, said: Statement, reach: int = _REACTION) -> bool:
+    def _is_about_problem(self, said: TalkStatement, reach: int = _REACTION) -> bool:
         thread = self._problems[-1] if self._problems else None
         return thread is not None and said.number - thread.last <= reach

@@ -14,7 +14,7 @@ MAX_CHARACTERS = 4000
 """How much of a prompt is looked at."""
 
 
-class Topic(Record):
+class TopicChange(Record):
     """Whether the topic has changed, how similar the two prompts are (0 to 1), and why it is taken to have changed or not.
     `follows`: the second prompt cannot be understood alone."""
 
@@ -93,7 +93,7 @@ _FOREIGN = frozenset(
 )
 
 
-def compare(previous: str, current: str, similarity: float | None = None) -> Topic:
+def compare(previous: str, current: str, similarity: float | None = None) -> TopicChange:
     """Whether `current` changes the topic of `previous`. `similarity` is the cosine of their vectors, None without vectors."""
     return compare_to(trace(previous), current, similarity)
 
@@ -105,22 +105,22 @@ def trace(text: str, sign: Sign = str) -> Trace:
     return Trace(frozenset(map(sign, terms)), frozenset(map(sign, exact_terms(text))), sum(map(_weight, terms)))
 
 
-def compare_to(previous: Trace, current: str, similarity: float | None = None, sign: Sign = str) -> Topic:
+def compare_to(previous: Trace, current: str, similarity: float | None = None, sign: Sign = str) -> TopicChange:
     """As `compare`, with a prompt of which only the trace was kept; `sign` is what made it."""
     now = current[:MAX_CHARACTERS].strip()
     words, shared = _in_common(previous, now, sign)
     near = words if similarity is None else _joint(similarity, words)
     low = now.lower().replace("’", "'")
     if said := _break(low):
-        return Topic(True, round(near, 3), f'says so: "{said}"')
+        return TopicChange(True, round(near, 3), f'says so: "{said}"')
     if marker := _ASIDE.match(low):
-        return Topic(near < _ALIKE, round(near, 3), f'begins with "{_quoted(marker[0])}"')
+        return TopicChange(near < _ALIKE, round(near, 3), f'begins with "{_quoted(marker[0])}"')
     filler = _FILLER.match(low)
     prose = _CODE_BLOCK.sub(" ", low[filler.end() :] if filler else low).strip()
     if reason := _dependence(prose, is_said_after_filler=filler is not None) if low else "empty":
-        return Topic(False, round(near, 3), reason, follows=True)
+        return TopicChange(False, round(near, 3), reason, follows=True)
     if shared:
-        return Topic(False, round(near, 3), f'both name "{shared}"')
+        return TopicChange(False, round(near, 3), f'both name "{shared}"')
     return _by_similarity(
         near, _threshold(prose, has_vectors=similarity is not None), has_vectors=similarity is not None
     )
@@ -139,11 +139,11 @@ def _break(low: str) -> str:
     return _quoted(marker[0]) if marker and not _NEXT.match(low) else ""
 
 
-def _by_similarity(near: float, least: float, *, has_vectors: bool) -> Topic:
+def _by_similarity(near: float, least: float, *, has_vectors: bool) -> TopicChange:
     if near >= least:
-        return Topic(False, round(near, 3), "similar in meaning" if has_vectors else "similar in words")
+        return TopicChange(False, round(near, 3), "similar in meaning" if has_vectors else "similar in words")
     how = "different in meaning and words" if has_vectors else "in other words"
-    return Topic(True, round(near, 3), f"a request of its own, {how}")
+    return TopicChange(True, round(near, 3), f"a request of its own, {how}")
 
 
 def _dependence(prose: str, *, is_said_after_filler: bool) -> str:

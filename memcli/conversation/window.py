@@ -29,7 +29,7 @@ NO_ROOM, BEHIND, REPLACED, CUT, EMPTY, PRESENT, REPEATED, UNTRUSTED = (
 """Why something is left out."""
 
 
-class Layout(Record):
+class WindowLayout(Record):
     """What things take as they are printed: an item, nothing if it has no text to show; and what is printed around those of
     a section, if there are any.
     """
@@ -38,7 +38,7 @@ class Layout(Record):
     frame: Callable[[str], int]
 
 
-class Limits(Record):
+class WindowLimits(Record):
     """How many tokens a window has in all, and which of them are kept for the system prompt and for work."""
 
     total: int = WINDOW_TOKENS
@@ -56,12 +56,12 @@ class LeftOut(Record):
     reason: str
 
 
-class Window(Record):
+class ContextWindow(Record):
     """What is in, in the order in which it is printed; what is not. `used` counts all that is printed. `borrowed` is what
     the system prompt takes beyond its reserve, `room` what there was for all else.
     """
 
-    limits: Limits
+    limits: WindowLimits
     items: tuple[Item, ...]
     left_out: tuple[LeftOut, ...]
     used: int
@@ -80,7 +80,9 @@ class _Step(Record):
     key: tuple[int, int] = (0, 0)
 
 
-def limits(total: int = WINDOW_TOKENS, reserve_system: int | None = None, reserve_working: int | None = None) -> Limits:
+def limits(
+    total: int = WINDOW_TOKENS, reserve_system: int | None = None, reserve_working: int | None = None
+) -> WindowLimits:
     """The limits; reserves that are not given are smaller in a small window. Raises UsageError if they exceed the total."""
     system = min(RESERVE_SYSTEM, total // 8) if reserve_system is None else reserve_system
     working = min(RESERVE_WORKING, total // 4) if reserve_working is None else reserve_working
@@ -89,10 +91,10 @@ def limits(total: int = WINDOW_TOKENS, reserve_system: int | None = None, reserv
     if system + working > total:
         hint = "raise --total or lower --reserve-system and --reserve-working"
         raise UsageError(f"the reserves of {system} and {working} tokens exceed the total of {total}", hint)
-    return Limits(total, system, working)
+    return WindowLimits(total, system, working)
 
 
-def allocate(items: Sequence[Item], limits: Limits, layout: Layout) -> Window:
+def allocate(items: Sequence[Item], limits: WindowLimits, layout: WindowLayout) -> ContextWindow:
     """The window. `items` has at most one of SYSTEM, memories best first, chunks and messages in the order of the session.
 
     Raises UsageError when the system prompt alone takes more than the total.
@@ -111,7 +113,7 @@ def allocate(items: Sequence[Item], limits: Limits, layout: Layout) -> Window:
     steps = _steps(found, layout)
     taken, left = _fill(steps, room)
     inside = {(item.section, item.id): item for item in system} | {(s.item.section, s.item.id): s.item for s in taken}
-    return Window(
+    return ContextWindow(
         limits,
         tuple(_printed(list(inside.values()), costed)),
         (*_left_out(steps, len(taken), inside, whole), *(_out(item, EMPTY) for item in blank)),
@@ -121,7 +123,9 @@ def allocate(items: Sequence[Item], limits: Limits, layout: Layout) -> Window:
     )
 
 
-def insert(window: Window, pieces: Sequence[Item], relevance: Mapping[int, float], layout: Layout) -> Window:
+def insert(
+    window: ContextWindow, pieces: Sequence[Item], relevance: Mapping[int, float], layout: WindowLayout
+) -> ContextWindow:
     """The window with `pieces` of a memory's context, best first, at the positions of their turns.
 
     As many tokens as they take are taken from the least relevant messages, the latest and those that the pieces are
@@ -152,7 +156,7 @@ def insert(window: Window, pieces: Sequence[Item], relevance: Mapping[int, float
     return replace(window, items=inserted, left_out=(*window.left_out, *left_out), used=used)
 
 
-def without(window: Window, items: Sequence[Item], reason: str, layout: Layout) -> Window:
+def without(window: ContextWindow, items: Sequence[Item], reason: str, layout: WindowLayout) -> ContextWindow:
     """The window, which says that `items` were left out beforehand."""
     out = [_out(replace(item, tokens=layout.cost(item)), reason) for item in items]
     return replace(window, left_out=(*window.left_out, *out))
@@ -168,7 +172,7 @@ def _prioritised(items: Sequence[Item]) -> dict[str, list[Item]]:
     return found
 
 
-def _steps(found: Mapping[str, Sequence[Item]], layout: Layout) -> list[_Step]:
+def _steps(found: Mapping[str, Sequence[Item]], layout: WindowLayout) -> list[_Step]:
     """Every step in its order: what `_SHARES` has, by the tokens up to its end over its share; chunks; the rest of texts."""
     shared: list[_Step] = []
     for section, share in _SHARES.items():
@@ -183,14 +187,14 @@ def _steps(found: Mapping[str, Sequence[Item]], layout: Layout) -> list[_Step]:
     return [*first, *(_Step(item, item.tokens - step.item.tokens) for item, step in full)]
 
 
-def _costs(items: Sequence[Item], layout: Layout) -> Iterator[tuple[Item, int]]:
+def _costs(items: Sequence[Item], layout: WindowLayout) -> Iterator[tuple[Item, int]]:
     """Each item as it appears first, and what it adds: the first of a section brings the frame of the section."""
     for n, item in enumerate(items):
         shown = _shortened(item, layout)
         yield shown, shown.tokens + (0 if n else layout.frame(item.section))
 
 
-def _shortened(item: Item, layout: Layout) -> Item:
+def _shortened(item: Item, layout: WindowLayout) -> Item:
     if item.tokens <= LONG or count_tokens(item.text) <= LONG:
         return item
     cut = replace(item, text=cut_tokens(item.text, LONG), is_cut=True)
@@ -251,5 +255,5 @@ def _sum(items: Sequence[Item]) -> int:
     return sum(item.tokens for item in items)
 
 
-def _cost(items: Sequence[Item], layout: Layout) -> int:
+def _cost(items: Sequence[Item], layout: WindowLayout) -> int:
     return _sum(items) + (layout.frame(items[0].section) if items else 0)

@@ -21,7 +21,7 @@ _MAX_CONFIG = 1 << 16
 _COMPRESSED = 4  # the version whose paths leave out what they share with the one before
 
 
-class Entry(NamedTuple):
+class TrackedFile(NamedTuple):
     """A tracked file: its path from the root of the work tree, and the file that git wrote or read there.
 
     `seconds` and `nanoseconds` are its time of change, `inode` its number cut to 32 bits, 0 where there is none.
@@ -55,10 +55,10 @@ class IndexFile(Record):
             return ""
         return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"
 
-    def below(self, folders: Sequence[str]) -> list[Entry]:
+    def below(self, folders: Sequence[str]) -> list[TrackedFile]:
         """The tracked files below these folders, whatever the case of their names. Raises OSError, ValueError."""
         wanted = tuple(os.fsencode(f"{folder}/").lower() for folder in folders)
-        found: dict[bytes, Entry] = {}
+        found: dict[bytes, TrackedFile] = {}
         for name in self._parts():
             with open(os.path.join(self.git_dir, name), "rb") as file:
                 data = file.read(_MAX_BYTES)
@@ -154,7 +154,7 @@ def _first_line(path: str) -> str:
         return ""
 
 
-def _entries(data: bytes) -> Iterator[tuple[bytes, Entry]]:
+def _entries(data: bytes) -> Iterator[tuple[bytes, TrackedFile]]:
     """The entries of an index of the versions 2 to 4. Raises ValueError for anything else."""
     version, count = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:12], "big")
     if data[:4] != b"DIRC" or version not in (2, 3, _COMPRESSED):
@@ -177,7 +177,7 @@ def _entries(data: bytes) -> Iterator[tuple[bytes, Entry]]:
             after = at + (end - at + 8) // 8 * 8
         seconds, nanoseconds, inode = (int.from_bytes(data[at + n : at + n + 4], "big") for n in (8, 12, 20))
         is_left_out = is_sparse or path.endswith(b"/")
-        yield path, Entry(os.fsdecode(path), seconds, nanoseconds, inode, is_left_out)
+        yield path, TrackedFile(os.fsdecode(path), seconds, nanoseconds, inode, is_left_out)
         at = after
 
 

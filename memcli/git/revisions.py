@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from memcli.errors import NotFoundError, ProviderError
 from memcli.git.repository import Repository, find_repository
-from memcli.model.changes import Commit
+from memcli.model.changes import HistoryCommit
 from memcli.model.names import readable
 from memcli.record import Record
 
@@ -49,7 +49,7 @@ class StoreHistory(Record):
         with self.repository.objects() as objects:
             yield lambda commit, name: objects.read(f"{commit}:{self.path(name)}")
 
-    def commits(self, start: str, name: str) -> list[Commit]:
+    def commits(self, start: str, name: str) -> list[HistoryCommit]:
         """The commits up to `start` that changed the file `name` of the folder, newest first."""
         told = self.repository.run(
             "--literal-pathspecs", "log", "-z", "--topo-order", "--parents", "--no-notes", "--no-mailmap",
@@ -57,7 +57,7 @@ class StoreHistory(Record):
         )  # fmt: skip
         parts = iter(told.split("\0"))
         return [
-            Commit(c, tuple(p.split()), a, d, s)
+            HistoryCommit(c, tuple(p.split()), a, d, s)
             for c, p, a, d, s in zip(parts, parts, parts, parts, parts, strict=False)
         ]
 

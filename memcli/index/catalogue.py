@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from memcli.index.database import each
-from memcli.model.catalogue import Counts, Wanted, tag_counts
+from memcli.model.catalogue import CatalogueFilter, Counts, tag_counts
 from memcli.model.memory import Memory
 from memcli.ports import Snapshot
 
@@ -35,11 +35,11 @@ class IndexedCatalogue:
         select = "SELECT id FROM memory WHERE id >= ? AND id < ? ORDER BY id"
         return [name for (name,) in self._db.execute(select, (text, text + _LAST))]
 
-    def count(self, wanted: Wanted) -> int:
+    def count(self, wanted: CatalogueFilter) -> int:
         where, values = _conditions(wanted)
         return int(self._db.execute(f"SELECT count(*) FROM memory{where}", values).fetchone()[0])
 
-    def places(self, wanted: Wanted) -> Iterator[tuple[str, str]]:
+    def places(self, wanted: CatalogueFilter) -> Iterator[tuple[str, str]]:
         if wanted.depth is not None:
             yield from self._branches(wanted, wanted.depth)
             return
@@ -48,7 +48,7 @@ class IndexedCatalogue:
         while block := found.fetchmany(_BLOCK):
             yield from block
 
-    def _branches(self, wanted: Wanted, depth: int) -> Iterator[tuple[str, str]]:
+    def _branches(self, wanted: CatalogueFilter, depth: int) -> Iterator[tuple[str, str]]:
         """As `places`; what lies below a branch is skipped, not read."""
         where, values = _conditions(wanted)
         after, _ = _conditions(wanted, "path > behind(step.path)")
@@ -102,7 +102,7 @@ def _behind(depth: int, path: str) -> str:
     return path[: len(path) - len(parts[-1])] + _LAST if len(parts) > depth else path
 
 
-def _conditions(wanted: Wanted, *more: str) -> tuple[str, list[Any]]:
+def _conditions(wanted: CatalogueFilter, *more: str) -> tuple[str, list[Any]]:
     where: list[str] = []
     values: list[Any] = []
     if prefix := wanted.under.strip("/"):

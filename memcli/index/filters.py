@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from memcli.model.recall import Query, Rows
+from memcli.model.recall import Query, RowSet
 
 _HELD = """
 SELECT memory.row,
@@ -20,15 +20,15 @@ FROM memory LEFT JOIN memory AS later ON memory.superseded_by <> '' AND later.id
 its own times say so. A memory of the space `repo` that a copy in `main` supersedes does not say until when it held."""
 
 
-def visible(connection: sqlite3.Connection, size: int, query: Query) -> Rows:
+def visible(connection: sqlite3.Connection, size: int, query: Query) -> RowSet:
     """The rows that pass the filters of the query, of the `size` rows that there are."""
     hidden = _out_of_force(connection, query) | _of_other_sessions(connection, query)
     where, values = _conditions(query)
     if not where:
-        return Rows(size - len(hidden), None, hidden)
+        return RowSet(size - len(hidden), None, hidden)
     found = connection.execute(f"SELECT row FROM memory WHERE {' AND '.join(where)}", values)
     only = frozenset(row for (row,) in found) - hidden
-    return Rows(len(only), only)
+    return RowSet(len(only), only)
 
 
 def _out_of_force(connection: sqlite3.Connection, query: Query) -> frozenset[int]:

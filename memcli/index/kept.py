@@ -12,7 +12,7 @@ from memcli.index.database import identity
 from memcli.index.reading import CurrentSnapshot, Show
 from memcli.index.renewal import stored_fingerprint
 from memcli.index.view import IndexedSpace, Semantic
-from memcli.model.recall import Entry, Group
+from memcli.model.recall import Entry, RecordedGroup
 from memcli.model.space import Policy
 from memcli.ports import Embedder, Progress, Snapshot
 
@@ -117,7 +117,7 @@ class KeptSpace(IndexedSpace):
         self._current = snapshot
         super().__init__(connection, self._current, semantic, reopen, is_outdated, warn, progress)
         self._entries: dict[int, Entry] = {}
-        self._groups: dict[str, Group] = {}
+        self._groups: dict[str, RecordedGroup] = {}
         self._policy: Policy | None = None
         self._pinned: list[int] | None = None
         self._path = str(connection.execute("PRAGMA database_list").fetchone()[2])
@@ -160,6 +160,6 @@ class KeptSpace(IndexedSpace):
         self._entries |= super().entries([row for row in rows if row not in self._entries])
         return {row: self._entries[row] for row in rows}
 
-    def groups(self, names: Sequence[str]) -> dict[str, Group]:
+    def groups(self, names: Sequence[str]) -> dict[str, RecordedGroup]:
         self._groups |= super().groups([name for name in names if name not in self._groups])
         return {name: self._groups[name] for name in names}

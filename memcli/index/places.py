@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 
-from memcli.codec.moves import Move, Place, Step, joined
+from memcli.codec.moves import Move, MoveStep, Place, joined
 from memcli.record import Record
 
 MOST_PIECES = 1000
@@ -24,7 +24,7 @@ class Followed(Record):
     pieces: Sequence[Move]
 
 
-def follow(connection: sqlite3.Connection, steps: Sequence[Step]) -> Followed | None:
+def follow(connection: sqlite3.Connection, steps: Sequence[MoveStep]) -> Followed | None:
     """What the steps lead to from the file that was indexed; None when they do not explain it."""
     known: list[Move] = connection.execute("SELECT start, at, length FROM piece ORDER BY start").fetchall()
     if not known:

@@ -18,7 +18,7 @@ from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.redact_memory import find_in_memory
 
 if TYPE_CHECKING:
-    from memcli.codec.moves import Step
+    from memcli.codec.moves import MoveStep
 
 _FEW_AT_ONCE = 2000
 """So many new memories are indexed while somebody waits for something else."""
@@ -99,7 +99,7 @@ def _meta(connection: sqlite3.Connection, key: str) -> str | None:
     return row[0] if row else None
 
 
-def _steps(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> list[Step] | None:
+def _steps(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> list[MoveStep] | None:
     """What was written since the file was indexed, as its writers noted it; None where that is not known."""
     before = stored_fingerprint(connection) or _meta(connection, "erased")
     if path == IN_MEMORY or before is None or not is_complete(connection):

@@ -19,7 +19,7 @@ from memcli.record import Record
 from memcli.retrieval.documents import anchors, columns, commit_of, links, parts_of, text_key
 
 if TYPE_CHECKING:
-    from memcli.codec.moves import Move, Step
+    from memcli.codec.moves import Move, MoveStep
 
 _DIGEST_BYTES = 16
 _FEW = 200
@@ -31,7 +31,7 @@ class TooMuchError(Exception):
 
 
 def update(
-    connection: sqlite3.Connection, snapshot: Snapshot, steps: Sequence[Step] | None = None, most: int | None = None
+    connection: sqlite3.Connection, snapshot: Snapshot, steps: Sequence[MoveStep] | None = None, most: int | None = None
 ) -> bool:
     """Makes the rows those of the memories in the snapshot; whether each of these has a row of its own.
 
@@ -116,7 +116,7 @@ def _compared(connection: sqlite3.Connection, snapshot: Snapshot) -> _Difference
     return _Difference(gone, new, moved, count=count)
 
 
-def _followed(connection: sqlite3.Connection, snapshot: Snapshot, steps: Sequence[Step]) -> _Difference | None:
+def _followed(connection: sqlite3.Connection, snapshot: Snapshot, steps: Sequence[MoveStep]) -> _Difference | None:
     """The difference by what writers noted; None when that does not explain the file."""
     found = follow(connection, steps)
     if found is None:

@@ -15,7 +15,7 @@ from memcli.index.words import IndexedWords
 from memcli.model.clusters import Clusters
 from memcli.model.memory import Memory
 from memcli.model.nearness import Nearness
-from memcli.model.recall import Entry, Group, Query, Rows
+from memcli.model.recall import Entry, Query, RecordedGroup, RowSet
 from memcli.model.space import Policy
 from memcli.ports import Embedder, Progress, Snapshot
 from memcli.retrieval.view import ENTRY, WordsOfView, entry_of, groups_of
@@ -64,7 +64,7 @@ class IndexedSpace(WordsOfView):
             return self._snapshot.header().policy
         return policy_from_json(json.loads(stored))
 
-    def visible(self, query: Query) -> Rows:
+    def visible(self, query: Query) -> RowSet:
         return visible(self._db, self._size, query)
 
     def has_sessions(self) -> bool:
@@ -99,7 +99,7 @@ class IndexedSpace(WordsOfView):
         self,
         texts: Sequence[str],
         within: float | None = None,
-        among: Rows | None = None,  # noqa: ARG002 - all passages are measured
+        among: RowSet | None = None,  # noqa: ARG002 - all passages are measured
     ) -> list[Nearness] | None:
         try:
             return self._dense(texts) if within is None else self._dense_within(texts, within)
@@ -151,7 +151,7 @@ class IndexedSpace(WordsOfView):
         finally:
             db.close()
 
-    def groups(self, names: Sequence[str]) -> dict[str, Group]:
+    def groups(self, names: Sequence[str]) -> dict[str, RecordedGroup]:
         return groups_of(names, each(self._db, "SELECT grp, position, row, terms FROM memory WHERE grp", names))
 
     def status(self) -> dict[str, int]:

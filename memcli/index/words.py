@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 
 from memcli.index.database import each
-from memcli.model.recall import FIELDS, Rows
+from memcli.model.recall import FIELDS, RowSet
 from memcli.retrieval.row_terms import RowTerms
 from memcli.retrieval.words import WEIGHTS, StoredWords
 
@@ -21,7 +21,7 @@ class IndexedWords(StoredWords):
         self._db = connection
         super().__init__(row_terms(connection), size)
 
-    def best(self, terms: Sequence[str], limit: int, among: Rows) -> Iterator[tuple[int, float]]:
+    def best(self, terms: Sequence[str], limit: int, among: RowSet) -> Iterator[tuple[int, float]]:
         """By FTS5's own score."""
         most = limit + len(among.hidden) if among.only is None else -1
         weights = ", ".join(map(str, WEIGHTS))

@@ -13,7 +13,7 @@ from memcli.git.reading import UnfitError, to_text, with_newlines
 from memcli.ingest import frontmatter
 from memcli.ingest.labels import memory_path
 from memcli.ingest.notes import created_at, file_target
-from memcli.ingest.outline import Part, parts
+from memcli.ingest.outline import OutlinePart, parts
 
 _MAX_LINE = 400
 _MAX_STATUS = 2_000
@@ -67,7 +67,7 @@ def read_decision(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
     yield fields
 
 
-def _told(outline: list[Part], front: Mapping[str, object]) -> dict[str, str]:
+def _told(outline: list[OutlinePart], front: Mapping[str, object]) -> dict[str, str]:
     """Status, date and deciders: from front matter, lines such as `* Status: accepted`, and sections of their names."""
     told: dict[str, str] = {}
     for name, value in front.items():

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cached_property
 
 from memcli.clock import normalize_time
-from memcli.code.anchors import Code, is_inside, make_each
+from memcli.code.anchors import CodeLines, is_inside, make_each
 from memcli.errors import NotFoundError, UsageError
 from memcli.git.reading import UnfitError, read_bytes, read_text
 from memcli.git.tree import Ignore, Tree, is_generated
@@ -181,7 +181,7 @@ def _candidates(file: str, text: str, date: str | None) -> Iterator[Mapping[str,
         fields["kind"] = kind
     if date:
         fields["created_at"] = date
-    code = Code(text)
+    code = CodeLines(text)
     for piece in pieces(name, kind, text):
         metadata: dict[str, object] = {"source": name}
         if piece.headings:

@@ -10,7 +10,7 @@ from memcli.git.reading import UnfitError, to_text
 from memcli.ingest import frontmatter
 from memcli.ingest.labels import memory_path
 from memcli.ingest.markdown import verbatim
-from memcli.ingest.outline import Part, parts
+from memcli.ingest.outline import OutlinePart, parts
 from memcli.model.names import marked, short_digest, slug
 
 _FILES = frozenset([
@@ -60,7 +60,7 @@ def read_instructions(data: bytes, where: str) -> Iterator[Mapping[str, object]]
         raise UnfitError("empty")
 
 
-def _texts(part: Part) -> Iterator[tuple[str, bool]]:
+def _texts(part: OutlinePart) -> Iterator[tuple[str, bool]]:
     """The bullets of a section, each with what is indented below it, and all the rest of it as one text first."""
     rest: list[str] = []
     items: list[list[str]] = []

@@ -51,7 +51,7 @@ _MAX_INDENT = 3
 
 def headings(lines: Sequence[str]) -> Iterator[Heading]:
     """The headings of the document itself; those in block quotes and lists belong to what is quoted or listed."""
-    reader = _Reader(lines)
+    reader = _MarkdownReader(lines)
     for number in range(1, len(lines) + 1):
         if heading := reader.read(number):
             yield heading
@@ -59,13 +59,13 @@ def headings(lines: Sequence[str]) -> Iterator[Heading]:
 
 def verbatim(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """Each line, and whether it is in or of a fenced block or a comment."""
-    reader = _Reader(lines)
+    reader = _MarkdownReader(lines)
     for number, line in enumerate(lines, 1):
         reader.read(number)
         yield line, reader.is_verbatim
 
 
-class _Reader:
+class _MarkdownReader:
     """Reads one line after the other; its state is which blocks are open."""
 
     def __init__(self, lines: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
-from memcli.code.diff import BEGINNING, HUNK, Section, as_name, names, read
+from memcli.code.diff import BEGINNING, HUNK, DiffSection, as_name, names, read
 from memcli.code.touched import REACH, touched
 from memcli.errors import MemcliError, UsageError
 from memcli.git.repository import Repository
@@ -66,7 +66,7 @@ def _bounded(repository: Repository, *options: str) -> bytes:
     raise UsageError(f"the diff is longer than {MAX_BYTES >> 20} MiB", "split it, and use --diff FILE")
 
 
-def _edit(section: Section) -> FileEdit:
+def _edit(section: DiffSection) -> FileEdit:
     told = names(section.head)
     return FileEdit(
         file=readable(told.file),
@@ -78,7 +78,7 @@ def _edit(section: Section) -> FileEdit:
     )
 
 
-def _beginning(section: Section) -> bytes:
+def _beginning(section: DiffSection) -> bytes:
     """As much of the hunks as is looked at for symbols."""
     lines, size = [], 0
     for line in chain.from_iterable(hunk.source() for hunk in section.hunks):
@@ -89,7 +89,7 @@ def _beginning(section: Section) -> bytes:
     return b"\n".join(lines)
 
 
-def _lines(section: Section, sign: bytes) -> Sequence[Line]:
+def _lines(section: DiffSection, sign: bytes) -> Sequence[Line]:
     lines = _ManyLines(section, sign)
     return lines if len(lines) > _FEW else tuple(lines)
 
@@ -97,7 +97,7 @@ def _lines(section: Section, sign: bytes) -> Sequence[Line]:
 class _ManyLines(Sequence[Line]):
     """The lines of a file with one sign, decoded each time that they are gone through."""
 
-    def __init__(self, section: Section, sign: bytes) -> None:
+    def __init__(self, section: DiffSection, sign: bytes) -> None:
         self._section = section
         self._sign = sign
 

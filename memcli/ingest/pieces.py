@@ -9,7 +9,7 @@ from typing import NamedTuple
 from memcli.code.parts import cut
 from memcli.ingest import asciidoc, markdown, restructured
 from memcli.ingest.markdown import Heading
-from memcli.ingest.outline import Part, parts
+from memcli.ingest.outline import OutlinePart, parts
 from memcli.model.names import slug
 
 WHOLE = 1_200
@@ -28,7 +28,7 @@ HEADINGS: Mapping[str, Callable[[Sequence[str]], Iterator[Heading]]] = {
 """By the end of the name. Plain text often has the headings of reStructuredText."""
 
 
-class Piece(NamedTuple):
+class FilePiece(NamedTuple):
     """A part of a file. `leaf` is its path below the file's, empty for what stands outside all others.
 
     `spans` are the first and the last line of where it stands, counted from 1; none where it is gathered from all over
@@ -42,22 +42,22 @@ class Piece(NamedTuple):
     spans: Sequence[tuple[int, int]] = ()
 
 
-def pieces(name: str, kind: str | None, text: str) -> list[Piece]:
+def pieces(name: str, kind: str | None, text: str) -> list[FilePiece]:
     """The pieces of the file `name` in order, with different leaves; one piece for what is short or has no parts."""
     found = [piece for piece in _cut(name.lower(), kind, text) if piece.text.strip()]
     return _distinct(found) if 1 < len(found) <= _MAX_PIECES else [_whole(text)]
 
 
-def _whole(text: str) -> Piece:
-    return Piece("", text, spans=[(1, text.count("\n") + 1)])
+def _whole(text: str) -> FilePiece:
+    return FilePiece("", text, spans=[(1, text.count("\n") + 1)])
 
 
-def _cut(name: str, kind: str | None, text: str) -> Iterable[Piece]:
+def _cut(name: str, kind: str | None, text: str) -> Iterable[FilePiece]:
     if len(text) <= WHOLE or (kind == "decision" and len(text) <= _RECORD):
         return [_whole(text)]
     if kind == "code":
         return (
-            Piece(slug(part.name) and part.name, part.text, symbol=part.name, spans=part.spans)
+            FilePiece(slug(part.name) and part.name, part.text, symbol=part.name, spans=part.spans)
             for part in cut(name, text)
         )
     suffix = os.path.splitext(name)[1]
@@ -68,14 +68,14 @@ def _cut(name: str, kind: str | None, text: str) -> Iterable[Piece]:
     return [_whole(text)]
 
 
-def _sections(outline: Sequence[Part]) -> Iterator[Piece]:
+def _sections(outline: Sequence[OutlinePart]) -> Iterator[FilePiece]:
     tops = {part.headings[0] for part in outline if part.headings}
     # The title of the document is no part of where its sections stand.
     title = 1 if len(tops) == 1 else 0
     yield from _of_outline(outline, title)
 
 
-def _of_outline(outline: Sequence[Part], title: int) -> Iterator[Piece]:
+def _of_outline(outline: Sequence[OutlinePart], title: int) -> Iterator[FilePiece]:
     """The parts of an outline, each with what is below it where that is short."""
     at = 0
     while at < len(outline):
@@ -88,16 +88,16 @@ def _of_outline(outline: Sequence[Part], title: int) -> Iterator[Piece]:
             whole, end = _written(outline[at]).strip("\n"), at + 1
         if "".join(outline[at].lines).strip() or end > at + 1:
             leaf = "/".join(slug(name, _MAX_LEAF) or "section" for name in headings[title:][-_MAX_DEPTH:])
-            yield Piece(leaf, whole, headings, spans=[(outline[at].start, outline[end - 1].end)])
+            yield FilePiece(leaf, whole, headings, spans=[(outline[at].start, outline[end - 1].end)])
         at = end
 
 
-def _written(part: Part) -> str:
+def _written(part: OutlinePart) -> str:
     head = [f"{'#' * len(part.headings)} {part.headings[-1]}"] if part.headings else []
     return "\n".join([*head, *part.lines])
 
 
-def _paragraphs(text: str) -> Iterator[Piece]:
+def _paragraphs(text: str) -> Iterator[FilePiece]:
     group: list[str] = []
     start = 1
     for paragraph in text.split("\n\n"):
@@ -109,15 +109,15 @@ def _paragraphs(text: str) -> Iterator[Piece]:
     yield _group(group, start)
 
 
-def _group(paragraphs: Sequence[str], start: int) -> Piece:
+def _group(paragraphs: Sequence[str], start: int) -> FilePiece:
     """Named by its first words, so that what is written above it leaves it where it is."""
     whole = "\n\n".join(paragraphs)
     text = whole.strip("\n")
     leaf = slug(" ".join(text[:200].split()[:6]), _MAX_LEAF) or "text"
-    return Piece(leaf, text, spans=[(start, start + whole.count("\n"))])
+    return FilePiece(leaf, text, spans=[(start, start + whole.count("\n"))])
 
 
-def _distinct(found: Sequence[Piece]) -> list[Piece]:
+def _distinct(found: Sequence[FilePiece]) -> list[FilePiece]:
     """The pieces with a number behind a leaf that another one before has."""
     seen: set[str] = set()
     named = []

@@ -10,7 +10,7 @@ from memcli.model.space import is_under
 from memcli.record import Record, field
 
 
-class Wanted(Record):
+class CatalogueFilter(Record):
     """Which memories: at or below a path, of one of `kinds`, with all of `tags`; forgotten and superseded ones only with
     `inactive`. Of a path with more than `depth` segments only those are wanted."""
 

@@ -35,7 +35,7 @@ class SpaceChange(Record):
     memories: tuple[MemoryChange, ...]
 
 
-class Commit(Record):
+class HistoryCommit(Record):
     """One commit of a file's history, in which `parents` are the nearest commits that are part of it too."""
 
     hash: str
@@ -49,8 +49,8 @@ class Blame(Record):
     """The commit that last changed each field of a memory, and the one that added it; None for what is not committed."""
 
     memory: Memory
-    added: Commit | None
-    fields: tuple[tuple[str, Commit | None], ...]
+    added: HistoryCommit | None
+    fields: tuple[tuple[str, HistoryCommit | None], ...]
 
 
 class Batch(Record):

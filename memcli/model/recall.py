@@ -104,14 +104,14 @@ class Entry(Record):
     is_read: bool = False
 
 
-class Group(Record):
+class RecordedGroup(Record):
     """Memories that were recorded together, in that order. `length` is how many terms they have in all."""
 
     rows: tuple[int, ...]
     length: int
 
 
-class Rows(Record):
+class RowSet(Record):
     """A set of rows: those of `only` when it is given, else all; without those of `hidden`."""
 
     size: int
@@ -250,7 +250,7 @@ class Section(Record):
         return [*marks, *(str(anchor) for anchor in self.anchors if not anchor.is_fresh)]
 
 
-class Verdict(Record, kw_only=True):
+class ModelVerdict(Record, kw_only=True):
     """What a language model said of so many candidates: how many it `rejected`; or its `failure`."""
 
     asked: int
@@ -283,7 +283,7 @@ class Bundle(Record, kw_only=True):
     withheld_untrusted: int = 0
     untrusted_pins: int = 0
     is_from_clone: bool = False
-    verdict: Verdict | None = None
+    verdict: ModelVerdict | None = None
 
     @property
     def topic(self) -> str:

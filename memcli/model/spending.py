@@ -10,7 +10,7 @@ from memcli.record import Record
 NANO = 1_000_000_000
 
 
-class Usage(Record):
+class TokenUsage(Record):
     """Tokens sent and received, and their price in billionths of a dollar; None when no price is known."""
 
     tokens_in: int
@@ -31,7 +31,7 @@ class Charge(Record, kw_only=True):
     provider: str
     model: str
     task: str
-    usage: Usage
+    usage: TokenUsage
     is_settled: bool = False
 
 

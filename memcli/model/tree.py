@@ -24,7 +24,7 @@ class Placed(Protocol):
 _P = TypeVar("_P", bound=Placed)
 
 
-class Node(Generic[_P]):
+class TreeNode(Generic[_P]):
     """A segment of a path, the memory that stands there, if any, and what lies below; `has_more` of that is not shown:
     `count` memories are at and below it."""
 
@@ -33,15 +33,15 @@ class Node(Generic[_P]):
     def __init__(self, name: str, memory: _P | None = None) -> None:
         self.name = name
         self.memory = memory
-        self.children: dict[str, Node[_P]] = {}
+        self.children: dict[str, TreeNode[_P]] = {}
         self.has_more = False
         self.count = 0
 
 
-def tree(memories: Iterable[_P], branches: Mapping[str, int] = _NONE) -> Node[_P]:
+def tree(memories: Iterable[_P], branches: Mapping[str, int] = _NONE) -> TreeNode[_P]:
     """The memories by the segments of their paths, in order; of those at one path the first. `branches` are paths that
     are shown without what lies below, with how many memories that is."""
-    root = Node[_P]("")
+    root = TreeNode[_P]("")
     places: list[tuple[str, _P | None]] = [(memory.path, memory) for memory in memories]
     places += ((path, None) for path in branches)
     for path, memory in sorted(places, key=lambda place: place[0].replace("/", _FIRST)):
@@ -49,7 +49,7 @@ def tree(memories: Iterable[_P], branches: Mapping[str, int] = _NONE) -> Node[_P
         for segment in path.split("/", MAX_DEPTH - 1):
             child = node.children.get(segment)
             if child is None:
-                child = node.children[segment] = Node[_P](segment)
+                child = node.children[segment] = TreeNode[_P](segment)
             node = child
         node.memory = node.memory or memory
         node.has_more |= memory is None

@@ -16,7 +16,7 @@ from memcli.safety.patterns import MAX_PATTERN, compile_pattern
 _WILDCARD = re.compile(r"[*?\[]")
 
 
-class Entry(Record):
+class AnswerEntry(Record):
     """One entry of an answer: the ids and paths that it stands for, and its printed text with white space collapsed."""
 
     names: frozenset[str]
@@ -30,7 +30,7 @@ class Want(Record):
     glob: Any = None
     patterns: tuple[Any, ...] = ()
 
-    def is_met(self, entry: Entry) -> bool:
+    def is_met(self, entry: AnswerEntry) -> bool:
         """Whether the entry satisfies it."""
         if self.patterns:
             return any(pattern.search(entry.text) for pattern in self.patterns)
@@ -47,7 +47,7 @@ class Expectation(Record):
     unwanted: tuple[Want, ...]
 
 
-class Verdict(Record):
+class CaseVerdict(Record):
     """How an answer met a case: the place of the first entry for each target, None if there is none, and what was found
     though unwanted. `size` is how many entries the answer has."""
 
@@ -90,10 +90,10 @@ def read_expectation(case: Case) -> Expectation:
     )
 
 
-def judge(expectation: Expectation, entries: Sequence[Entry], is_empty: bool) -> Verdict:
+def judge(expectation: Expectation, entries: Sequence[AnswerEntry], is_empty: bool) -> CaseVerdict:
     """Compares the entries of an answer, best first, with what is expected of it."""
     unwanted = [(want, _place(want, entries)) for want in expectation.unwanted]
-    return Verdict(
+    return CaseVerdict(
         expectation,
         tuple(_place(want, entries) for want in expectation.targets),
         tuple((want, place) for want, place in unwanted if place is not None),
@@ -102,7 +102,7 @@ def judge(expectation: Expectation, entries: Sequence[Entry], is_empty: bool) ->
     )
 
 
-def measure(verdicts: Sequence[Verdict]) -> Measures:
+def measure(verdicts: Sequence[CaseVerdict]) -> Measures:
     """Adds up the verdicts."""
     asked = [verdict for verdict in verdicts if verdict.places]
     found = [[place for place in verdict.places if place is not None] for verdict in asked]
@@ -120,7 +120,7 @@ def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _place(want: Want, entries: Sequence[Entry]) -> int | None:
+def _place(want: Want, entries: Sequence[AnswerEntry]) -> int | None:
     return next((place for place, entry in enumerate(entries, 1) if want.is_met(entry)), None)
 
 

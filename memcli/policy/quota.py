@@ -11,7 +11,7 @@ from decimal import Decimal
 from memcli.errors import RefusedError, UsageError
 from memcli.model.memory import Json
 from memcli.model.prompt import PROVIDERS
-from memcli.model.spending import NANO, Total, Usage
+from memcli.model.spending import NANO, TokenUsage, Total
 from memcli.record import Record
 
 LOW_SHARE = 5
@@ -19,7 +19,7 @@ LOW_SHARE = 5
 _TOMORROW = "or wait until 00:00 UTC"
 
 
-class Limits(Record):
+class DayLimits(Record):
     """The limits of a day; None: there is none."""
 
     tokens: int | None = None
@@ -29,11 +29,11 @@ class Limits(Record):
         return self.tokens is not None or self.nano_usd is not None
 
 
-def limits(quota: Mapping[str, Json], provider: str) -> Limits:
+def limits(quota: Mapping[str, Json], provider: str) -> DayLimits:
     """The limits that a policy's quota sets for a provider."""
     given = quota.get(provider) or {}
     usd = given.get("usd_per_day")
-    return Limits(given.get("tokens_per_day"), None if usd is None else int(Decimal(str(usd)) * NANO))
+    return DayLimits(given.get("tokens_per_day"), None if usd is None else int(Decimal(str(usd)) * NANO))
 
 
 def check_quota(quota: Mapping[str, Json]) -> None:
@@ -43,7 +43,7 @@ def check_quota(quota: Mapping[str, Json]) -> None:
             raise UsageError(f"policy.quota has no provider {name[:40]!a}", f"providers: {', '.join(PROVIDERS)}")
 
 
-def check_call(limit: Limits, spent: Total, most: Usage, who: str, space: str) -> None:
+def check_call(limit: DayLimits, spent: Total, most: TokenUsage, who: str, space: str) -> None:
     """Raises RefusedError when a call that costs `most` could take `spent` beyond the limits."""
     if limit.tokens is not None and spent.tokens + most.tokens > limit.tokens:
         raise RefusedError(
@@ -66,7 +66,7 @@ def check_call(limit: Limits, spent: Total, most: Usage, who: str, space: str) -
         )
 
 
-def check_low(limit: Limits, spent: Total, who: str) -> None:
+def check_low(limit: DayLimits, spent: Total, who: str) -> None:
     """Raises RefusedError when so little of the limits is left that work which can wait is put off."""
     tokens = limit.tokens is not None and (limit.tokens - spent.tokens) * LOW_SHARE < limit.tokens
     usd = limit.nano_usd is not None and (limit.nano_usd - spent.nano_usd) * LOW_SHARE < limit.nano_usd

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from memcli.model.changes import Commit
+    from memcli.model.changes import HistoryCommit
 
 
 class History(Protocol):
@@ -16,7 +16,7 @@ class History(Protocol):
     def commit(self, revision: str) -> str:
         """The full hash of the one commit that `revision` names. Raises UsageError, NotFoundError."""
 
-    def commits(self, start: str, name: str) -> list[Commit]:
+    def commits(self, start: str, name: str) -> list[HistoryCommit]:
         """The commits up to `start` that changed the file `name`, each after all that came of it."""
 
     def renamed_from(self, commit: str, name: str) -> tuple[str, str] | None:

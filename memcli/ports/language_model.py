@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from memcli.model.memory import Json
 from memcli.model.prompt import Prompt
-from memcli.model.spending import Booked, Charge, Day, Usage
+from memcli.model.spending import Booked, Charge, Day, TokenUsage
 
 T = TypeVar("T")
 
@@ -31,14 +31,14 @@ class LanguageModel(Protocol):
         """
 
 
-class Ledger(Protocol):
+class CallLedger(Protocol):
     """The calls that were made, by day."""
 
     def reserve(self, charge: Charge, check: Callable[[Day], None]) -> Booked:
         """Books a call on the day of its time, once `check` has seen the calls of its space on that day so far, and maybe
         those of others; what it raises is raised. Raises LockedError, StoreError, RefusedError."""
 
-    def settle(self, booked: Booked, usage: Usage) -> None:
+    def settle(self, booked: Booked, usage: TokenUsage) -> None:
         """Puts what a call has cost in the place of what was booked for it. Raises LockedError, StoreError."""
 
     def read(self, day: str) -> Day:
@@ -50,14 +50,14 @@ class Ledger(Protocol):
     def charges(self, day: str) -> Sequence[Charge]:
         """The calls of a day. Raises StoreError."""
 
-    def sums(self, today: str) -> Mapping[str, Usage]:
+    def sums(self, today: str) -> Mapping[str, TokenUsage]:
         """What each provider has charged, also on days that are no longer kept; it only grows. Raises StoreError."""
 
 
 class Meter(Protocol):
     """Counts what calls to one model cost, before and after, and keeps them within the quota."""
 
-    def reserve(self, task: str, most: Usage) -> Callable[[Usage], None]:
+    def reserve(self, task: str, most: TokenUsage) -> Callable[[TokenUsage], None]:
         """Books the most that a call may cost, and returns what books its true cost instead.
 
         When that is never called, as in a process that is killed, the most counts until the day ends. Prices are for the

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from memcli.model.catalogue import Counts, Wanted
+from memcli.model.catalogue import CatalogueFilter, Counts
 from memcli.model.clusters import Clusters
 from memcli.model.memory import Memory
 from memcli.model.nearness import Nearness
-from memcli.model.recall import Entry, Group, PassageTerms, Query, Rows, TermStats
+from memcli.model.recall import Entry, PassageTerms, Query, RecordedGroup, RowSet, TermStats
 from memcli.model.space import Policy
 
 
@@ -20,7 +20,7 @@ class Entries(Protocol):
     def size(self) -> int:
         """How many memories the space has."""
 
-    def visible(self, query: Query) -> Rows:
+    def visible(self, query: Query) -> RowSet:
         """The rows that pass the query's filters: active, not superseded, valid at its time, of its kinds, ..."""
 
     def has_sessions(self) -> bool:
@@ -32,7 +32,7 @@ class Entries(Protocol):
     def pinned(self) -> list[int]:
         """The rows of the pinned memories."""
 
-    def groups(self, names: Sequence[str]) -> dict[str, Group]:
+    def groups(self, names: Sequence[str]) -> dict[str, RecordedGroup]:
         """These groups (a session, a commit) with all their rows."""
 
     def links(self, rows: Sequence[int] | None = None) -> list[tuple[int, int, str, float]]:
@@ -44,7 +44,7 @@ class Words(Protocol):
     """The terms of memories, and of their passages."""
 
     def lexical(
-        self, terms: Sequence[str], limit: int, among: Rows | None = None, *, with_common: bool = False
+        self, terms: Sequence[str], limit: int, among: RowSet | None = None, *, with_common: bool = False
     ) -> TermStats:
         """The rows (of `among`, when given) where any of the terms stands, at most `limit` of the best, and how often in each
         field. Rows that only have terms which are common in the space are left out, unless they are asked for `with_common`;
@@ -61,7 +61,7 @@ class Vectors(Protocol):
     """The vectors of passages."""
 
     def dense(
-        self, texts: Sequence[str], within: float | None = None, among: Rows | None = None
+        self, texts: Sequence[str], within: float | None = None, among: RowSet | None = None
     ) -> list[Nearness] | None:
         """For each text how near it is to every passage that has a vector; of a very large space to the nearest ones, of
         `among`, when given.
@@ -129,10 +129,10 @@ class Catalogue(Protocol):
     def ids_with_prefix(self, text: str) -> list[str]:
         """The ids that begin with `text`."""
 
-    def count(self, wanted: Wanted) -> int:
+    def count(self, wanted: CatalogueFilter) -> int:
         """How many memories are wanted, whatever the depth."""
 
-    def places(self, wanted: Wanted) -> Iterator[tuple[str, str]]:
+    def places(self, wanted: CatalogueFilter) -> Iterator[tuple[str, str]]:
         """The path and the id of each memory that is wanted, in order of both; what is too deep as one branch, without an
         id."""
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memcli.model.catalogue import Counts, Wanted, tag_counts
+from memcli.model.catalogue import CatalogueFilter, Counts, tag_counts
 from memcli.model.memory import Memory
 from memcli.postgres.reading import reader
 
@@ -46,12 +46,12 @@ class PostgresCatalogue:
         select = "SELECT id FROM entry WHERE space = %s AND id >= %s AND id < %s ORDER BY id"
         return [name for (name,) in self._db(select, (self._space, text, text + _LAST))]
 
-    def count(self, wanted: Wanted) -> int:
+    def count(self, wanted: CatalogueFilter) -> int:
         where, values = self._conditions(wanted)
         ((count,),) = self._db(f"SELECT count(*) FROM entry {where}", values)
         return int(count)
 
-    def places(self, wanted: Wanted) -> Iterator[tuple[str, str]]:
+    def places(self, wanted: CatalogueFilter) -> Iterator[tuple[str, str]]:
         if wanted.depth is not None:
             yield from self._branches(wanted, wanted.depth)
             return
@@ -64,7 +64,7 @@ class PostgresCatalogue:
             yield from block
             after = block[-1]
 
-    def _branches(self, wanted: Wanted, depth: int) -> Iterator[tuple[str, str]]:
+    def _branches(self, wanted: CatalogueFilter, depth: int) -> Iterator[tuple[str, str]]:
         """As `places`; what lies below a branch is skipped, not read."""
         where, values = self._conditions(wanted)
         values |= {"deep": f"^((?:[^/]*/){{{depth}}}).*$", "last": _LAST}
@@ -100,7 +100,7 @@ class PostgresCatalogue:
     def close(self) -> None:
         """Does nothing: the snapshot has what there is to close."""
 
-    def _conditions(self, wanted: Wanted) -> tuple[str, dict[str, Any]]:
+    def _conditions(self, wanted: CatalogueFilter) -> tuple[str, dict[str, Any]]:
         where = ["space = %(space)s"]
         values: dict[str, Any] = {"space": self._space}
         if prefix := wanted.under.strip("/"):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from psycopg import Connection
 
-from memcli.codec.check import OUTDATED, Finding, check_chain, examine
+from memcli.codec.check import OUTDATED, Damage, check_chain, examine
 from memcli.codec.run import decode_run
 from memcli.errors import MemcliError
 from memcli.postgres.bodies import ORDER, file_of, memory_of, where_of
@@ -18,7 +18,7 @@ _UNINDEXED = """SELECT count(*) FROM (SELECT id FROM memory WHERE space = %(spac
     FULL JOIN (SELECT id FROM entry WHERE space = %(space)s) AS known USING (id) WHERE kept.id IS NULL OR known.id IS NULL"""
 
 
-def check_spaces(server: Server) -> Iterator[Finding]:
+def check_spaces(server: Server) -> Iterator[Damage]:
     """Every finding, space by space. Raises StoreError, RefusedError."""
     with server.connected("check the spaces") as connection:
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -31,14 +31,14 @@ def check_spaces(server: Server) -> Iterator[Finding]:
 
 def _memories(
     connection: Connection, space: str, header: bytes, known: Mapping[str, frozenset[str]]
-) -> Iterator[Finding]:
+) -> Iterator[Damage]:
     where = where_of(space)
     rows = connection.execute(_ROWS, [space]).fetchall()
-    found: list[Finding] = []
+    found: list[Damage] = []
     try:
         file = file_of(header, (body for *_, body in rows), where)
     except MemcliError as error:
-        found.append(Finding(where, "header", error.message))
+        found.append(Damage(where, "header", error.message))
     else:
         examined = examine(file, space, where, known, mend=False)
         found += [replace(one, repair="") for one in examined.findings if one.kind != OUTDATED]
@@ -49,17 +49,17 @@ def _memories(
             memory = memory_of(body, where)
         except MemcliError:
             if not is_told:  # side by side in a file, two memories of one row look sound
-                yield Finding(where, "row", "it does not hold one memory", name)
+                yield Damage(where, "row", "it does not hold one memory", name)
             continue
         if (memory.id, memory.path, memory.hash, memory.updated_at) != (name, path, digest, updated_at):
-            yield Finding(where, "row", "its columns are not those of its memory", name)
+            yield Damage(where, "row", "its columns are not those of its memory", name)
     ((missing,),) = connection.execute(_UNINDEXED, {"space": space}).fetchall()
     if missing:
         told = f"{missing} memories are not in the index as they are (`memcli store index rebuild -s {space}` makes it anew)"
-        yield Finding(where, "index", told)
+        yield Damage(where, "index", told)
 
 
-def _records(connection: Connection, space: str) -> Iterator[Finding]:
+def _records(connection: Connection, space: str) -> Iterator[Damage]:
     """What is wrong with the audit log and the trash of a space."""
     lines = connection.execute("SELECT line FROM audit WHERE space = %s ORDER BY n", [space]).fetchall()
     if found := check_chain(b"".join(line + b"\n" for (line,) in lines), where_of(space)):
@@ -68,7 +68,7 @@ def _records(connection: Connection, space: str) -> Iterator[Finding]:
         try:
             decode_run(name, body, f"run {name}")
         except MemcliError as error:
-            yield Finding(where_of(space), "trash", error.message)
+            yield Damage(where_of(space), "trash", error.message)
 
 
 def _ids(connection: Connection, space: str) -> frozenset[str]:

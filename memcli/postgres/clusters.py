@@ -12,7 +12,7 @@ from memcli.model.memory import Memory
 from memcli.retrieval.clusters import MOST, find, from_json, to_json
 
 if TYPE_CHECKING:
-    from memcli.postgres.meaning import Meaning
+    from memcli.postgres.meaning import ServerMeaning
     from memcli.postgres.reading import Read
     from memcli.postgres.server import Server
     from memcli.postgres.snapshot import ServerSnapshot
@@ -32,7 +32,7 @@ def find_clusters(
     read: Read,
     server: Server,
     snapshot: ServerSnapshot,
-    meaning: Meaning,
+    meaning: ServerMeaning,
     model: str,
     fetch: Callable[[Sequence[int]], list[Memory]],
 ) -> Clusters:

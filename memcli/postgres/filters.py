@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from memcli.model.recall import Query, Rows
+from memcli.model.recall import Query, RowSet
 
 if TYPE_CHECKING:
     from memcli.postgres.reading import Read
@@ -37,15 +37,15 @@ _OF_OTHER_SESSIONS = (
 )
 
 
-def visible(read: Read, space: str, size: int, query: Query) -> Rows:
+def visible(read: Read, space: str, size: int, query: Query) -> RowSet:
     """The rows that pass the filters of the query, of the `size` rows that there are."""
     hidden = _out_of_force(read, space, query) | _rows(read(_OF_OTHER_SESSIONS, (space, f"session:{query.session}")))
     where, values = _conditions(query)
     if not where:
-        return Rows(size - len(hidden), None, hidden)
+        return RowSet(size - len(hidden), None, hidden)
     select = f"SELECT row FROM entry WHERE space = %s AND {' AND '.join(where)}"
     only = _rows(read(select, (space, *values))) - hidden
-    return Rows(len(only), only)
+    return RowSet(len(only), only)
 
 
 def _out_of_force(read: Read, space: str, query: Query) -> frozenset[int]:

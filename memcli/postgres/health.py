@@ -20,7 +20,7 @@ _ROUNDS = 5
 _LONGEST = 400
 
 
-class Finding(NamedTuple):
+class HealthRow(NamedTuple):
     """One row: whether it is as it must be, what was found, and what to do otherwise."""
 
     name: str
@@ -29,7 +29,7 @@ class Finding(NamedTuple):
     fix: str = ""
 
 
-def examine(server: Server) -> list[Finding]:
+def examine(server: Server) -> list[HealthRow]:
     """What there is to say of the server. Raises StoreError, RefusedError."""
     with server.connected("examine the server") as connection:
         found = [
@@ -42,30 +42,30 @@ def examine(server: Server) -> list[Finding]:
     return [one._replace(found=quotable(one.found, _LONGEST)) for one in found]
 
 
-def _version(connection: Connection, shown: str) -> Finding:
+def _version(connection: Connection, shown: str) -> HealthRow:
     number = connection.info.server_version
     said = f"PostgreSQL {number // 10000}.{number % 10000} at {shown}"
     encrypted = "with TLS" if connection.pgconn.ssl_in_use else "without TLS"
-    return Finding("server", number >= _OLDEST, f"{said}, {encrypted}", "memcli needs PostgreSQL 14")
+    return HealthRow("server", number >= _OLDEST, f"{said}, {encrypted}", "memcli needs PostgreSQL 14")
 
 
-def _schema(connection: Connection, schema: str) -> Finding:
-    return Finding("schema", True, f"{schema}, version {max(applied(connection, schema))}")
+def _schema(connection: Connection, schema: str) -> HealthRow:
+    return HealthRow("schema", True, f"{schema}, version {max(applied(connection, schema))}")
 
 
-def _extension(connection: Connection) -> Finding:
+def _extension(connection: Connection) -> HealthRow:
     installed, offered = connection.execute(_EXTENSION).fetchone() or (None, None)
     if installed:
-        return Finding("pgvector", True, f"version {installed}")
+        return HealthRow("pgvector", True, f"version {installed}")
     if offered:
-        return Finding("pgvector", True, f"version {offered} is available")
-    return Finding("pgvector", False, "not installed on the server", "install pgvector there")
+        return HealthRow("pgvector", True, f"version {offered} is available")
+    return HealthRow("pgvector", False, "not installed on the server", "install pgvector there")
 
 
-def _rights(connection: Connection) -> Finding:
+def _rights(connection: Connection) -> HealthRow:
     owns, *levels = connection.execute(_LEVELS).fetchone() or (False, [], [], [])
     if owns:
-        return Finding("role", True, f"{connection.info.user}: owner of the schema")
+        return HealthRow("role", True, f"{connection.info.user}: owner of the schema")
     said, known = [], set[str]()
     for name, spaces in zip(("admin", "writer", "reader"), levels, strict=True):
         if spaces is None:
@@ -75,13 +75,13 @@ def _rights(connection: Connection) -> Finding:
             said.append(f"{name} of {', '.join(new)}")
             known.update(new)
     found = f"{connection.info.user}: {'; '.join(said) or 'no access'}"
-    return Finding("role", bool(said), found, "ask the owner of the schema to admit your role")
+    return HealthRow("role", bool(said), found, "ask the owner of the schema to admit your role")
 
 
-def _latency(connection: Connection) -> Finding:
+def _latency(connection: Connection) -> HealthRow:
     times = []
     for _ in range(_ROUNDS):
         begun = time.perf_counter()
         connection.execute("SELECT 1")
         times.append(time.perf_counter() - begun)
-    return Finding("latency", True, f"{median(times) * 1000:.1f} ms a round trip")
+    return HealthRow("latency", True, f"{median(times) * 1000:.1f} ms a round trip")

@@ -17,7 +17,7 @@ from memcli.retrieval.view import model_in_use
 
 if TYPE_CHECKING:
     from memcli.ports import Embedder, Progress, Snapshot
-    from memcli.postgres.meaning import Asked
+    from memcli.postgres.meaning import QuestionCache
     from memcli.postgres.server import Server
 
 
@@ -32,14 +32,14 @@ class PostgresIndex:
         self,
         server: Server,
         embedder: Callable[[], Embedder | None],
-        asked: Callable[[str, int], Asked],
+        asked: Callable[[str, int], QuestionCache],
         warn: Callable[[str], None],
         progress: Progress | None = None,
     ) -> None:
         self._server = server
         self._load_embedder = embedder
         self._open_asked = asked
-        self._loaded: tuple[Embedder, Asked] | None = None
+        self._loaded: tuple[Embedder, QuestionCache] | None = None
         self._is_loaded = False
         self._lock = allocate_lock()
         self._warn = warn
@@ -88,7 +88,7 @@ class PostgresIndex:
                 f" (`memcli store index rebuild -s {own.space}` makes it anew)"
             )
 
-    def _semantic(self) -> tuple[Embedder, Asked] | None:
+    def _semantic(self) -> tuple[Embedder, QuestionCache] | None:
         """The embedder with what is kept of it, loaded when first asked for; None when there is none."""
         with self._lock:  # a search that missed its deadline may still be loading
             if not self._is_loaded:

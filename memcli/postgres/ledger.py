@@ -10,7 +10,7 @@ from psycopg import Connection
 
 from memcli.codec.canonical import encode_line
 from memcli.codec.charges import charge_to_json, cost_to_json, day_of
-from memcli.model.spending import Booked, Charge, Day, Usage
+from memcli.model.spending import Booked, Charge, Day, TokenUsage
 from memcli.postgres.server import Server
 from memcli.record import replace
 
@@ -47,7 +47,7 @@ class ServerLedger:
         number, _ = self._server.transact(work, is_done, "book a call")
         return Booked(day, number, charge.space)
 
-    def settle(self, booked: Booked, usage: Usage) -> None:
+    def settle(self, booked: Booked, usage: TokenUsage) -> None:
         line = encode_line({"settles": booked.number, **cost_to_json(usage)})
         with self._server.connected("book the cost of a call") as connection:
             connection.execute(_SETTLE, [line, booked.space, booked.day, booked.number])
@@ -66,10 +66,10 @@ class ServerLedger:
         with self._server.connected("read the ledger of model calls") as connection:
             return [day for (day,) in connection.execute("SELECT DISTINCT day FROM charge ORDER BY day")]
 
-    def sums(self, today: str) -> dict[str, Usage]:
+    def sums(self, today: str) -> dict[str, TokenUsage]:
         with self._server.connected("read the ledger of model calls") as connection:
             rows = connection.execute(_ALL).fetchall()
-        sums: dict[str, Usage] = {}
+        sums: dict[str, TokenUsage] = {}
         for (day, _), group in groupby(rows, key=lambda row: (row[0], row[1])):
             for charge in _day([row for _, _, *row in group]).charges:
                 if day < today or charge.is_settled:
@@ -77,10 +77,10 @@ class ServerLedger:
         return sums
 
 
-def _add(sums: dict[str, Usage], charge: Charge) -> None:
-    one, more = sums.get(charge.provider, Usage(0, 0, 0)), charge.usage
+def _add(sums: dict[str, TokenUsage], charge: Charge) -> None:
+    one, more = sums.get(charge.provider, TokenUsage(0, 0, 0)), charge.usage
     nano = (one.nano_usd or 0) + (more.nano_usd or 0)
-    sums[charge.provider] = Usage(one.tokens_in + more.tokens_in, one.tokens_out + more.tokens_out, nano)
+    sums[charge.provider] = TokenUsage(one.tokens_in + more.tokens_in, one.tokens_out + more.tokens_out, nano)
 
 
 def _day(rows: Sequence[Sequence[Any]]) -> Day:

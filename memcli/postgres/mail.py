@@ -41,7 +41,7 @@ _TAKE_BACK = """INSERT INTO request (space, token, body, answer) VALUES (%s, %s,
     ON CONFLICT (space, token) DO UPDATE SET answer = coalesce(request.answer, 'null') RETURNING answer"""
 
 
-class Waiting(Record):
+class WaitingRequest(Record):
     """A request that was taken."""
 
     token: UUID
@@ -65,9 +65,9 @@ def take(connection: Connection, space: str) -> Cursor:
     return connection.execute(_TAKE, [space, space, _MOST])
 
 
-def taken(found: Cursor) -> list[Waiting]:
+def taken(found: Cursor) -> list[WaitingRequest]:
     """The requests that `take` asked for."""
-    return [Waiting(token, decode(body, "a request")) for token, body in found]
+    return [WaitingRequest(token, decode(body, "a request")) for token, body in found]
 
 
 def answer(connection: Connection, space: str, answers: Mapping[UUID, Json], own: UUID | None) -> None:
@@ -120,7 +120,7 @@ def read(said: Json) -> tuple[Json, Receipt]:
     return said["answer"], Receipt(tuple(Touched(*one) for one in said["touched"]), said["header_changed"])
 
 
-class Wanted(Record):
+class LookupKeys(Record):
     """What requests will be looked up by: ids, paths and hashes of texts."""
 
     ids: dict[str, None]
@@ -128,9 +128,9 @@ class Wanted(Record):
     hashes: dict[str, None]
 
 
-def wanted_by(space: str, requests: Iterable[Json]) -> Wanted:
+def wanted_by(space: str, requests: Iterable[Json]) -> LookupKeys:
     """What these requests will probably look up. A lookup that is not foreseen is made when it comes."""
-    found = Wanted({}, {}, {})
+    found = LookupKeys({}, {}, {})
     for request in requests:
         with suppress(KeyError, TypeError, ValueError, AttributeError):  # one that is no request is refused later
             for candidate in request["candidates"] if request else ():
@@ -138,7 +138,7 @@ def wanted_by(space: str, requests: Iterable[Json]) -> Wanted:
     return found
 
 
-def _foresee(space: str, candidate: Json, found: Wanted) -> None:
+def _foresee(space: str, candidate: Json, found: LookupKeys) -> None:
     given, digest = {**candidate["derived"], **candidate["given"]}, candidate["hash"]
     found.hashes[digest] = None
     path = given.get("path", "")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from memcli.errors import MemcliError, RefusedError
 from memcli.model.nearness import Nearness
 from memcli.model.passages import embedded_texts, passages
-from memcli.model.recall import Rows
+from memcli.model.recall import RowSet
 from memcli.numerics import load
 from memcli.postgres.reading import memories
-from memcli.postgres.vectors import NEAREST, Measured, Vectors, build_index, keep, mark_embedded
+from memcli.postgres.vectors import NEAREST, Measured, ServerVectors, build_index, keep, mark_embedded
 from memcli.record import Record
 from memcli.retrieval.documents import text_key, window_text
 from memcli.retrieval.nearness import first_of, of_passages
@@ -46,7 +46,7 @@ _OF_KEYS = (
 )
 
 
-class Asked(Protocol):
+class QuestionCache(Protocol):
     """What this machine keeps of a model: the vectors of questions, and the spread of its cosines."""
 
     def question(self, text: str) -> bytes | None:
@@ -62,7 +62,7 @@ class Asked(Protocol):
         """Keeps it."""
 
 
-class Source(Record):
+class VectorSource(Record):
     """What vectors are made of: `read` reads one version of a `space`, which has so many `passages`."""
 
     read: Read
@@ -70,11 +70,11 @@ class Source(Record):
     passages: int
 
 
-class Meaning:
+class ServerMeaning:
     """The vectors of one space, for one embedder."""
 
     def __init__(
-        self, source: Source, server: Server, embedder: Embedder, asked: Asked, progress: Progress | None
+        self, source: VectorSource, server: Server, embedder: Embedder, asked: QuestionCache, progress: Progress | None
     ) -> None:
         load("numpy")
         self._source = source
@@ -82,7 +82,7 @@ class Meaning:
         self._embedder = embedder
         self._asked = asked
         self._progress = progress
-        self._vectors = Vectors(source.read, source.space, embedder.model, embedder.dimensions)
+        self._vectors = ServerVectors(source.read, source.space, embedder.model, embedder.dimensions)
         self._scale: Scale | None = None
 
     @property
@@ -90,7 +90,7 @@ class Meaning:
         """How many passages the space has."""
         return self._source.passages
 
-    def cosines(self, texts: Sequence[str], among: Rows | None = None) -> list[Nearness]:
+    def cosines(self, texts: Sequence[str], among: RowSet | None = None) -> list[Nearness]:
         """How near each text is to every passage that has a vector, or of very many to the nearest; a few missing ones are
         made first. Raises ProviderError."""
         if not texts:
@@ -164,7 +164,7 @@ class Meaning:
             found, _ = self.measure(questions, None)
         return found
 
-    def _near(self, questions: Sequence[bytes], among: Rows | None) -> set[int]:
+    def _near(self, questions: Sequence[bytes], among: RowSet | None) -> set[int]:
         """The rows that are nearest to any of the questions, and those whose vectors were just made."""
         if among is not None and among.only is not None and len(among.only) <= EXACT:
             return set(among.only)
@@ -240,7 +240,7 @@ class Meaning:
 class _Extended:
     """The nearness of some rows of a very large space to several questions; more rows are measured when they are asked for."""
 
-    def __init__(self, meaning: Meaning, questions: Sequence[bytes], missing: int) -> None:
+    def __init__(self, meaning: ServerMeaning, questions: Sequence[bytes], missing: int) -> None:
         self._meaning = meaning
         self._questions = questions
         self._missing = missing

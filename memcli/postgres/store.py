@@ -24,19 +24,19 @@ from memcli.postgres import audit, mail, trash
 from memcli.postgres.audit import Author, is_marked
 from memcli.postgres.bodies import where_of
 from memcli.postgres.connection import unhurried
-from memcli.postgres.mail import Waiting
+from memcli.postgres.mail import WaitingRequest
 from memcli.postgres.rewriting import check_admin, rewrite
 from memcli.postgres.server import Server
 from memcli.postgres.snapshot import ServerSnapshot, header_of
 from memcli.postgres.trash import ServerTrash
-from memcli.postgres.writing import BusyError, Held, hold, put, remove
+from memcli.postgres.writing import BusyError, LockedSpace, hold, put, remove
 from memcli.record import Record, replace
 
 Asked = Callable[[Shelf], tuple[Change, Json]]
 """What a writer makes of a space, and the answer."""
 
 
-class Done(Record):
+class WriteResult(Record):
     """What a write did, its answer, and what it left to be done when it is committed; without a mark it wrote nothing.
 
     `answers`: what became of the requests of others, by their tokens. `is_purge`: what it erased is to leave no byte.
@@ -106,7 +106,7 @@ class ServerStore:
         name = check_space(space)
         found: list[Space] = []
 
-        def work(connection: Connection) -> Done:
+        def work(connection: Connection) -> WriteResult:
             found.clear()
             held = hold(connection, name, may_wait=True)
             if held.is_new:
@@ -120,7 +120,7 @@ class ServerStore:
             self._record(connection, held, going, [act])
             with unhurried(connection):
                 remove(connection, name)
-            return Done(receipt, going=going, mark=held.mark, is_purge=True)
+            return WriteResult(receipt, going=going, mark=held.mark, is_purge=True)
 
         self._finish(name, self._transact(name, work, f"delete space {name!r}"))
         return found[0]
@@ -152,11 +152,11 @@ class ServerStore:
             raise
         return mail.read(answers[token])
 
-    def _answered(self, connection: Connection, *, space: str, token: UUID) -> Done:
+    def _answered(self, connection: Connection, *, space: str, token: UUID) -> WriteResult:
         """Waits for the answer to a request; where nobody gives it, makes what all who wait ask for."""
         said = mail.wait(connection, space, token)
         if said is not None:
-            return Done(answers={token: said})
+            return WriteResult(answers={token: said})
         done = self._make(connection, space=space, request=None, asked=lambda _: (Change(), None), token=token)
         if len(done.answers) == 1:
             self._crowded.discard(space)
@@ -179,7 +179,7 @@ class ServerStore:
             raise error
         return said
 
-    def _write(self, space: str, request: Json, asked: Asked, *, may_wait: bool) -> Done:
+    def _write(self, space: str, request: Json, asked: Asked, *, may_wait: bool) -> WriteResult:
         work = partial(self._make, space=space, request=request, asked=asked, may_wait=may_wait)
         return self._finish(space, self._transact(space, work, f"write space {space!r}"))
 
@@ -192,7 +192,7 @@ class ServerStore:
         asked: Asked,
         may_wait: bool = True,
         token: UUID | None = None,
-    ) -> Done:
+    ) -> WriteResult:
         """Makes a change, and what others ask for, in the transaction of the connection; nothing where all is empty.
 
         `token`: of a request of this writer's own among those that wait.
@@ -214,7 +214,7 @@ class ServerStore:
         acts.append(act_of(receipt, policy, draft.header.policy, change=own))
         whole = draft.change()
         if not whole and not answers:
-            return Done(receipt, said)
+            return WriteResult(receipt, said)
         going = Going(held.shelf.header)
         if whole:
             _check(held, draft)
@@ -223,9 +223,9 @@ class ServerStore:
             put(connection, held, whole, draft)
         mail.answer(connection, space, answers, token)
         receipt = replace(receipt, run=going.run, touched=without_erased(receipt.touched, going))
-        return Done(receipt, said, going, held.mark, answers, own.purge or own.erase)
+        return WriteResult(receipt, said, going, held.mark, answers, own.purge or own.erase)
 
-    def _answer(self, draft: Draft, waiting: Waiting, acts: list[Act | None]) -> Json:
+    def _answer(self, draft: Draft, waiting: WaitingRequest, acts: list[Act | None]) -> Json:
         """What becomes of a request of another writer, and, among `acts`, what it does."""
         policy = draft.header.policy
         try:
@@ -239,7 +239,7 @@ class ServerStore:
         acts.append(act_of(receipt, policy, draft.header.policy, waiting.request.get("by"), wanted))
         return mail.answered(said, receipt)
 
-    def _put_away(self, connection: Connection, held: Held, going: Going, *, is_whole: bool) -> Going:
+    def _put_away(self, connection: Connection, held: LockedSpace, going: Going, *, is_whole: bool) -> Going:
         """Puts what goes into the trash, and takes what goes for good out of it and out of the log."""
         going = parted(going, self._in_force(going.kept.policy).grace_days)
         if is_kept(going, is_whole=is_whole):
@@ -250,7 +250,7 @@ class ServerStore:
             audit.erase(connection, held.space, {*hashes, *(memory.id for memory in also)})
         return going
 
-    def _record(self, connection: Connection, held: Held, going: Going, acts: Sequence[Act | None]) -> None:
+    def _record(self, connection: Connection, held: LockedSpace, going: Going, acts: Sequence[Act | None]) -> None:
         """Appends acts to the log."""
         told = [replace(a, touched=without_erased(a.touched, going), run=going.run) for a in acts if a is not None]
         said = [self._who.entry(held.space, act) for act in told]
@@ -259,16 +259,16 @@ class ServerStore:
     def _transact(
         self,
         space: str,
-        work: Callable[[Connection], Done],
+        work: Callable[[Connection], WriteResult],
         what: str,
         first: Callable[[Connection], None] = lambda _: None,
-    ) -> Done:
-        def is_done(connection: Connection, done: Done) -> bool:
+    ) -> WriteResult:
+        def is_done(connection: Connection, done: WriteResult) -> bool:
             return done.mark is None or is_marked(connection, space, done.mark)
 
         return self._server.transact(work, is_done, what, first)
 
-    def _finish(self, space: str, done: Done) -> Done:
+    def _finish(self, space: str, done: WriteResult) -> WriteResult:
         """What follows a write that is committed."""
         going = done.going
         if going is None:
@@ -291,7 +291,7 @@ class ServerStore:
             ) from None
 
 
-def _check(held: Held, draft: Draft) -> None:
+def _check(held: LockedSpace, draft: Draft) -> None:
     """Raises CorruptError for a space of a newer format, RefusedError for one that would be of this machine alone."""
     for header in (replace(held.shelf.header, policy=draft.header.policy), draft.header):
         check_writable(header, where_of(held.space))

@@ -47,7 +47,7 @@ class Measured(Record):
     unknown: int
 
 
-class Vectors:
+class ServerVectors:
     """The vectors of one space by one model, as a snapshot sees them, and those that were `made` since."""
 
     def __init__(self, read: Read, space: str, model: str, dimensions: int) -> None:

@@ -10,7 +10,7 @@ from memcli.errors import ProviderError, RefusedError
 from memcli.model.clusters import Clusters
 from memcli.model.memory import Memory
 from memcli.model.nearness import Nearness
-from memcli.model.recall import Entry, Group, Query, Rows
+from memcli.model.recall import Entry, Query, RecordedGroup, RowSet
 from memcli.model.space import Policy
 from memcli.postgres.filters import visible
 from memcli.postgres.reading import reader
@@ -20,7 +20,7 @@ from memcli.retrieval.view import ENTRY, WordsOfView, entry_of, groups_of
 
 if TYPE_CHECKING:
     from memcli.ports import Embedder, Progress
-    from memcli.postgres.meaning import Asked, Meaning
+    from memcli.postgres.meaning import QuestionCache, ServerMeaning
     from memcli.postgres.reading import Read
     from memcli.postgres.server import Server
     from memcli.postgres.snapshot import ServerSnapshot
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _LINKS = """SELECT link.row, entry.row, relation, weight FROM link
 JOIN entry ON entry.space = link.space AND entry.id = target WHERE link.space = %(space)s"""
 
-Semantic = Callable[[], "tuple[Embedder, Asked] | None"]
+Semantic = Callable[[], "tuple[Embedder, QuestionCache] | None"]
 
 
 class ServerSpace(WordsOfView):
@@ -52,7 +52,7 @@ class ServerSpace(WordsOfView):
         self._progress = progress
         self._db = reader(snapshot)
         self._words = PostgresWords(self._db, self._space)
-        self._loaded: Meaning | None = None
+        self._loaded: ServerMeaning | None = None
 
     @property
     def size(self) -> int:
@@ -62,7 +62,7 @@ class ServerSpace(WordsOfView):
     def policy(self) -> Policy:
         return self._snapshot.header().policy
 
-    def visible(self, query: Query) -> Rows:
+    def visible(self, query: Query) -> RowSet:
         return visible(self._db, self._space, self.size, query)
 
     def has_sessions(self) -> bool:
@@ -96,7 +96,7 @@ class ServerSpace(WordsOfView):
         return [file for (file,) in found]
 
     def dense(
-        self, texts: Sequence[str], within: float | None = None, among: Rows | None = None
+        self, texts: Sequence[str], within: float | None = None, among: RowSet | None = None
     ) -> list[Nearness] | None:
         try:
             return self._dense(texts, among) if within is None else self._dense_within(texts, within, among)
@@ -128,7 +128,7 @@ class ServerSpace(WordsOfView):
         except (ProviderError, RefusedError) as error:
             return Clusters(reason=error.message)
 
-    def groups(self, names: Sequence[str]) -> dict[str, Group]:
+    def groups(self, names: Sequence[str]) -> dict[str, RecordedGroup]:
         select = "SELECT grp, position, row, terms FROM entry WHERE space = %s AND grp <> '' AND grp = ANY(%s)"
         return groups_of(names, self._db(select, (self._space, list(names))))
 
@@ -161,11 +161,11 @@ class ServerSpace(WordsOfView):
     def close(self) -> None:
         """Does nothing: the snapshot has what there is to close."""
 
-    def _dense(self, texts: Sequence[str], among: Rows | None) -> list[Nearness] | None:
+    def _dense(self, texts: Sequence[str], among: RowSet | None) -> list[Nearness] | None:
         meaning = self._meaning()
         return None if meaning is None else meaning.cosines(texts, among)
 
-    def _dense_within(self, texts: Sequence[str], seconds: float, among: Rows | None) -> list[Nearness] | None:
+    def _dense_within(self, texts: Sequence[str], seconds: float, among: RowSet | None) -> list[Nearness] | None:
         from memcli.retrieval.deadline import run_within
 
         (token,) = self._db("SELECT pg_export_snapshot()", ())[0]
@@ -173,7 +173,7 @@ class ServerSpace(WordsOfView):
         meaning = self._meaning() if found and found[0].more is not None else None
         return found if meaning is None else meaning.resumed(texts, found or [])
 
-    def _dense_apart(self, texts: Sequence[str], token: str, among: Rows | None) -> list[Nearness] | None:
+    def _dense_apart(self, texts: Sequence[str], token: str, among: RowSet | None) -> list[Nearness] | None:
         """As `_dense`, on a connection of its own: this may still go on when the view has long been closed."""
         from memcli.postgres.reading import beside
 
@@ -183,7 +183,7 @@ class ServerSpace(WordsOfView):
         with beside(self._server, self._space, token) as read:
             return self._meaning_of(read, *semantic).cosines(texts, among)
 
-    def _meaning(self) -> Meaning | None:
+    def _meaning(self) -> ServerMeaning | None:
         """The vectors of the space, loaded when first asked for; None when there is no embedder."""
         if self._loaded is None:
             semantic = self._semantic()
@@ -192,11 +192,11 @@ class ServerSpace(WordsOfView):
             self._loaded = self._meaning_of(self._db, *semantic)
         return self._loaded
 
-    def _meaning_of(self, read: Read, embedder: Embedder, asked: Asked) -> Meaning:
-        from memcli.postgres.meaning import Meaning, Source
+    def _meaning_of(self, read: Read, embedder: Embedder, asked: QuestionCache) -> ServerMeaning:
+        from memcli.postgres.meaning import ServerMeaning, VectorSource
 
-        source = Source(read, self._space, self._words.passage_count)
-        return Meaning(source, self._server, embedder, asked, self._progress)
+        source = VectorSource(read, self._space, self._words.passage_count)
+        return ServerMeaning(source, self._server, embedder, asked, self._progress)
 
     def _rows(self, select: str) -> list[int]:
         return [row for (row,) in self._db(select, (self._space,))]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memcli.model.recall import FIELDS, Rows
+from memcli.model.recall import FIELDS, RowSet
 from memcli.postgres.totals import frequencies, totals
 from memcli.retrieval.row_terms import RowTerms
 from memcli.retrieval.words import StoredWords
@@ -48,7 +48,7 @@ class PostgresWords(StoredWords):
         """How many memories the space has."""
         return self._size
 
-    def best(self, terms: Sequence[str], limit: int, among: Rows) -> Iterator[tuple[int, float]]:
+    def best(self, terms: Sequence[str], limit: int, among: RowSet) -> Iterator[tuple[int, float]]:
         """By the score of FTS5."""
         values: dict[str, Any] = {"average": self._totals.tokens / self._size}
         for n, term in enumerate(terms):

@@ -13,7 +13,7 @@ from memcli.errors import RefusedError
 from memcli.model.space import Change
 from memcli.policy.draft import Draft
 from memcli.postgres import audit, indexing
-from memcli.postgres.mail import BARRIER, IF_HELD, Waiting, new_mark, take, taken
+from memcli.postgres.mail import BARRIER, IF_HELD, WaitingRequest, new_mark, take, taken
 from memcli.postgres.shelf import ServerShelf
 from memcli.record import Record, replace
 
@@ -35,7 +35,7 @@ class BusyError(Exception):
     """Another writer holds the space."""
 
 
-class Held(Record):
+class LockedSpace(Record):
     """A space under its lock: its shelf, the end of its log, the mark of the write that holds it, and who waits for it.
 
     `is_new`: there is no such space until this write makes it.
@@ -45,11 +45,11 @@ class Held(Record):
     shelf: ServerShelf
     last: Link
     mark: UUID
-    waiting: Sequence[Waiting] = ()
+    waiting: Sequence[WaitingRequest] = ()
     is_new: bool = False
 
 
-def hold(connection: Connection, space: str, *, may_wait: bool) -> Held:
+def hold(connection: Connection, space: str, *, may_wait: bool) -> LockedSpace:
     """The space under its lock, which lasts as long as the transaction, whether it exists or not.
 
     Raises BusyError where another writer holds it, unless this one `may_wait`; then the transaction is over.
@@ -64,10 +64,10 @@ def hold(connection: Connection, space: str, *, may_wait: bool) -> Held:
         raise BusyError
     header, objects = row or (encode_full(new_space(space)), 0)
     shelf = ServerShelf(connection, space, header, objects)
-    return Held(space, shelf, audit.link_of(last.fetchone()), new_mark(), taken(waiting), is_new=row is None)
+    return LockedSpace(space, shelf, audit.link_of(last.fetchone()), new_mark(), taken(waiting), is_new=row is None)
 
 
-def put(connection: Connection, held: Held, change: Change, draft: Draft) -> None:
+def put(connection: Connection, held: LockedSpace, change: Change, draft: Draft) -> None:
     """Writes what a change puts and drops, the header and the index."""
     space, shelf = held.space, held.shelf
     bodies = [encode_memory(memory) for memory in change.put]

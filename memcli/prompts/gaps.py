@@ -49,7 +49,7 @@ Answer with JSON: `topics`, each with
   topic, and a question that is like no other is a topic of its own."""
 
 
-class Topic(Record):
+class GapName(Record):
     """A name for questions, by their numbers."""
 
     name: str
@@ -68,13 +68,13 @@ def make(questions: Sequence[str]) -> Prompt:
     )
 
 
-def reader(count: int) -> Callable[[Json], tuple[Topic, ...]]:
+def reader(count: int) -> Callable[[Json], tuple[GapName, ...]]:
     """Reads an answer about so many questions; it may leave some out. It raises ValueError."""
 
-    def read(data: Json) -> tuple[Topic, ...]:
+    def read(data: Json) -> tuple[GapName, ...]:
         if wrong := problem(data, SCHEMA, "answer"):
             raise ValueError(wrong)
-        topics = tuple(Topic(_name(one["name"]), tuple(one["questions"])) for one in data["topics"])
+        topics = tuple(GapName(_name(one["name"]), tuple(one["questions"])) for one in data["topics"])
         numbers = [number for topic in topics for number in topic.numbers]
         if unknown := [number for number in numbers if number > count]:
             raise ValueError(f"there is no question {unknown[0]}")

@@ -59,7 +59,7 @@ Answer with JSON:
   moment is none either."""
 
 
-class Claim(Record):
+class ReportedFact(Record):
     """A fact, as a model puts it, and the message that is said to state it."""
 
     kind: str
@@ -68,11 +68,11 @@ class Claim(Record):
     confidence: float
 
 
-class Answer(Record):
+class SessionAnswer(Record):
     """What a model makes of a session: sentences, and facts."""
 
     summary: Sequence[str]
-    claims: Sequence[Claim]
+    claims: Sequence[ReportedFact]
 
 
 def make(title: str, earlier: Sequence[Mapping[str, Json]], messages: Sequence[Mapping[str, Json]]) -> Prompt:
@@ -87,7 +87,7 @@ def make(title: str, earlier: Sequence[Mapping[str, Json]], messages: Sequence[M
     )
 
 
-def read(data: Json) -> Answer:
+def read(data: Json) -> SessionAnswer:
     """The sentences and facts in the answer. Raises ValueError."""
     if wrong := problem(data, SCHEMA, "answer"):
         raise ValueError(wrong)
@@ -96,5 +96,5 @@ def read(data: Json) -> Answer:
         raise ValueError(f"summary must have 1 to {_MOST_SENTENCES} sentences")
     if any(len(sentence) > _LONGEST for sentence in sentences):
         raise ValueError(f"a sentence of summary is longer than {_LONGEST} characters")
-    claims = (Claim(one["kind"], one["text"], one["message"], float(one["confidence"])) for one in data["facts"])
-    return Answer(sentences, tuple(claims)[:MOST_FACTS])
+    claims = (ReportedFact(one["kind"], one["text"], one["message"], float(one["confidence"])) for one in data["facts"])
+    return SessionAnswer(sentences, tuple(claims)[:MOST_FACTS])

@@ -28,7 +28,7 @@ class Response(Record):
     location: str = ""
 
 
-class Failure(Record, kw_only=True):
+class CallFailure(Record, kw_only=True):
     """A call that failed. `is_free`: the provider cannot have charged for it. `after` is the wait in seconds that it asks
     for; `complaint` is what it says about the request; `brief` is the message without its words, where it has any."""
 
@@ -44,7 +44,7 @@ class Failure(Record, kw_only=True):
         return ProviderError(self.message, self.hint, self.brief)
 
 
-def of_response(provider: Provider, model: str, key_variable: str, response: Response) -> Failure:
+def of_response(provider: Provider, model: str, key_variable: str, response: Response) -> CallFailure:
     """The failure that a response with an error status reports."""
     failure = _of_status(provider, model, key_variable, response)
     if not (detail := _detail(response)) or response.status == 401:  # some servers repeat the key in it
@@ -52,66 +52,70 @@ def of_response(provider: Provider, model: str, key_variable: str, response: Res
     return replace(failure, message=f"{failure.message[:-1]}: {detail})", brief=failure.message)
 
 
-def _of_status(provider: Provider, model: str, key_variable: str, response: Response) -> Failure:
+def _of_status(provider: Provider, model: str, key_variable: str, response: Response) -> CallFailure:
     """Without what the provider says of it: its message ends with the status in brackets."""
     status = response.status
     told = f" ({status})"
     name, variable = provider.name, key_variable or " or ".join(provider.key_variables)
     if status == 401:
-        return Failure(message=f"{name} does not accept the key in {variable}{told}", hint="check the key")
+        return CallFailure(message=f"{name} does not accept the key in {variable}{told}", hint="check the key")
     if status == 403:
-        return Failure(message=f"{name} refuses the call{told}", hint=f"check what the key in {variable} may do")
+        return CallFailure(message=f"{name} refuses the call{told}", hint=f"check what the key in {variable} may do")
     if status == 404:
-        return Failure(
+        return CallFailure(
             message=f"{name} has no model {model!r}{told}",
             hint="check its name; `memcli provider list` shows the address that was called",
         )
     if 300 <= status < 400:
-        return Failure(
+        return CallFailure(
             message=f"{name} redirects, which is not followed{told}",
             hint=f"check {' or '.join(provider.address_variables)}",
         )
     if status in _BAD_REQUEST:
         complaint = _complaint(response.data)
-        return Failure(message=f"{name} rejects the request{told}", hint="try another model", complaint=complaint)
+        return CallFailure(message=f"{name} rejects the request{told}", hint="try another model", complaint=complaint)
     if status == 429 and _code(response.data) in _SPENT:
-        return Failure(message=f"the account at {name} has nothing left to spend{told}", hint="check its billing")
+        return CallFailure(message=f"the account at {name} has nothing left to spend{told}", hint="check its billing")
     if status in _TEMPORARY:
         what = "limits the rate of calls" if status == 429 else "is overloaded or fails"
-        return Failure(
+        return CallFailure(
             message=f"{name} {what}{told}",
             hint="try again later",
             is_temporary=True,
             after=_seconds(response.retry_after),
         )
-    return Failure(message=f"{name} answers with an error{told}", hint="try again later, or another model")
+    return CallFailure(message=f"{name} answers with an error{told}", hint="try again later, or another model")
 
 
-def of_nothing(provider: Provider, address: str, how: str, seconds: float) -> Failure:
+def of_nothing(provider: Provider, address: str, how: str, seconds: float) -> CallFailure:
     """The failure of a call without a response."""
     name = provider.name
     if how == UNREACHABLE:
         variables = " or ".join(provider.address_variables)
-        return Failure(
+        return CallFailure(
             message=f"cannot reach {name} at {address}", hint=f"check that it runs, the network and {variables}"
         )
     if how == UNUSABLE:
         hint = "check the proxy variables, or install the extra `llm` again"
-        return Failure(message=f"the package {provider.sdk} cannot be used here", hint=hint)
+        return CallFailure(message=f"the package {provider.sdk} cannot be used here", hint=hint)
     if how == SLOW:
-        return Failure(
+        return CallFailure(
             message=f"{name} did not answer within {round(seconds, 1):g} s", hint="try again later", is_free=False
         )
     if how == TOO_LARGE:
-        return Failure(message=f"the answer of {name} is too large", hint="try another model", is_free=False)
+        return CallFailure(message=f"the answer of {name} is too large", hint="try another model", is_free=False)
     if how == COMPRESSED:
-        return Failure(message=f"the answer of {name} is compressed, unasked", hint="check its proxy", is_free=False)
-    return Failure(message=f"the connection to {name} broke", hint="try again later", is_temporary=True, is_free=False)
+        return CallFailure(
+            message=f"the answer of {name} is compressed, unasked", hint="check its proxy", is_free=False
+        )
+    return CallFailure(
+        message=f"the connection to {name} broke", hint="try again later", is_temporary=True, is_free=False
+    )
 
 
-def of_garbage(provider: Provider) -> Failure:
+def of_garbage(provider: Provider) -> CallFailure:
     """The failure of a call whose response holds no reply."""
-    return Failure(
+    return CallFailure(
         message=f"the response of {provider.name} is none of its API",
         hint=f"check {' or '.join(provider.address_variables)}",
         is_free=False,

@@ -12,12 +12,12 @@ from memcli.digests import blake2b
 from memcli.errors import ProviderError
 from memcli.model.memory import Json
 from memcli.model.prompt import ModelName, Prompt
-from memcli.model.spending import Usage
+from memcli.model.spending import TokenUsage
 from memcli.model.tokens import count_tokens
 from memcli.ports.language_model import Meter
 from memcli.providers import failures, wire
 from memcli.providers.answers import parse_answer
-from memcli.providers.failures import Failure, Response
+from memcli.providers.failures import CallFailure, Response
 from memcli.providers.http import check_sdk, load, post
 from memcli.providers.table import PROVIDERS, Provider, address, credential, key_variable, shown
 from memcli.record import replace
@@ -107,25 +107,25 @@ class ProviderModel:
             self._sleep(wait)
             attempt += 1
 
-    def _send(self, prompt: Prompt, request: wire.Body, ends: float) -> wire.Reply | Failure:
+    def _send(self, prompt: Prompt, request: wire.Body, ends: float) -> wire.Reply | CallFailure:
         """Sends the request, redacted, once it is booked. The only place from which anything leaves."""
         key = credential(self._provider, self._environ)
         where = address(self._provider, self._environ)
         hide = _hider(key)
         clean = wire.map_texts(request, lambda text: hide(self._redact(text)))
-        settle = self._meter.reserve(prompt.task, Usage(_estimate(clean), prompt.max_tokens))
+        settle = self._meter.reserve(prompt.task, TokenUsage(_estimate(clean), prompt.max_tokens))
         seconds = ends - time.monotonic()
         outcome = self._post(self._provider, where, key, clean, seconds) if seconds > 0 else failures.SLOW
         found = self._read(where, _without(hide, outcome), seconds)
         if isinstance(found, wire.Reply) and found.usage is not None:
             settle(found.usage)
-        elif (isinstance(found, Failure) and found.is_free) or seconds <= 0:
-            settle(Usage(0, 0))
+        elif (isinstance(found, CallFailure) and found.is_free) or seconds <= 0:
+            settle(TokenUsage(0, 0))
         if isinstance(found, wire.Reply):
             return found
         return replace(found, message=hide(found.message), brief=hide(found.brief))  # the address may have it too
 
-    def _read(self, where: str, outcome: Response | str, seconds: float) -> wire.Reply | Failure:
+    def _read(self, where: str, outcome: Response | str, seconds: float) -> wire.Reply | CallFailure:
         if isinstance(outcome, str):
             return failures.of_nothing(self._provider, shown(where), outcome, max(0.0, seconds))
         if not 200 <= outcome.status < 300:

@@ -16,7 +16,7 @@ from typing import Any
 
 from memcli.errors import UsageError
 from memcli.model.prompt import PROVIDERS, ModelName
-from memcli.model.spending import Usage
+from memcli.model.spending import TokenUsage
 
 Price = tuple[Decimal, Decimal]
 Prices = Mapping[str, Price]
@@ -100,12 +100,12 @@ def price_of(model: ModelName, prices: Prices) -> Price | None:
     return prices.get(name) or prices.get(_DATED.sub("", name)) or prices.get(f"{model.provider}:*")
 
 
-def priced(usage: Usage, price: Price | None) -> Usage:
+def priced(usage: TokenUsage, price: Price | None) -> TokenUsage:
     """`usage` with its price, rounded up."""
     if price is None:
-        return Usage(usage.tokens_in, usage.tokens_out)
+        return TokenUsage(usage.tokens_in, usage.tokens_out)
     cost = (usage.tokens_in * price[0] + usage.tokens_out * price[1]) * _NANO_PER_MILLION
-    return Usage(usage.tokens_in, usage.tokens_out, ceil(cost))
+    return TokenUsage(usage.tokens_in, usage.tokens_out, ceil(cost))
 
 
 def _name(name: str) -> str:

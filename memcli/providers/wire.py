@@ -8,7 +8,7 @@ from typing import Any
 
 from memcli.model.memory import Json
 from memcli.model.prompt import Prompt
-from memcli.model.spending import Usage
+from memcli.model.spending import TokenUsage
 from memcli.providers.table import CHAT, Provider
 from memcli.record import Record
 
@@ -34,7 +34,7 @@ class Reply(Record):
 
     text: str
     ending: str
-    usage: Usage | None
+    usage: TokenUsage | None
     vectors: tuple[tuple[float, ...], ...] = ()
 
 
@@ -116,7 +116,7 @@ def read_vectors(data: Json) -> Reply | None:
         return None
     usage = data.get("usage")
     sent = usage.get("prompt_tokens") if isinstance(usage, dict) else None
-    return Reply("", DONE, Usage(int(sent), 0) if isinstance(sent, int) and _is_count(sent) else None, vectors)
+    return Reply("", DONE, TokenUsage(int(sent), 0) if isinstance(sent, int) and _is_count(sent) else None, vectors)
 
 
 def _read_chat(data: Mapping[str, Json]) -> Reply | None:
@@ -145,10 +145,10 @@ def _ending(reason: Json) -> str:
     return CUT if reason in _CUT else REFUSED if reason in _REFUSED else DONE
 
 
-def _usage(data: Json, read: Sequence[str], written: str) -> Usage | None:
+def _usage(data: Json, read: Sequence[str], written: str) -> TokenUsage | None:
     if not isinstance(data, dict) or not _is_count(data.get(read[0])) or not _is_count(data.get(written)):
         return None
-    return Usage(sum(data[name] for name in read if _is_count(data.get(name))), data[written])
+    return TokenUsage(sum(data[name] for name in read if _is_count(data.get(name))), data[written])
 
 
 def _is_count(value: Json) -> bool:

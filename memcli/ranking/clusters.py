@@ -33,13 +33,13 @@ MAX_COUNT = 3
 """More of the same term in one text count no more."""
 
 
-class Cluster(Record):
+class TextCluster(Record):
     """Texts that are alike, by their places in what was clustered; `parts` are the two clusters that it falls into."""
 
     members: tuple[int, ...]
-    parts: tuple[Cluster, ...] = ()
+    parts: tuple[TextCluster, ...] = ()
 
-    def leaves(self) -> Iterator[Cluster]:
+    def leaves(self) -> Iterator[TextCluster]:
         """The clusters that fall into no more."""
         waiting = [self]
         while waiting:
@@ -49,7 +49,7 @@ class Cluster(Record):
             waiting.extend(reversed(cluster.parts))
 
 
-def tree_of(texts: Sequence[Mapping[str, int]], largest: int) -> Cluster:
+def tree_of(texts: Sequence[Mapping[str, int]], largest: int) -> TextCluster:
     """All texts (how often each has which terms) as one cluster, cut until none has more than `largest` members.
 
     The order of the texts decides between equals, so it must not depend on chance.
@@ -78,14 +78,14 @@ def tight(texts: Sequence[Mapping[str, int]], largest: int, least: float) -> lis
     return found
 
 
-def _cut(vectors: Vectors, members: Sequence[int], largest: int) -> Cluster:
+def _cut(vectors: Vectors, members: Sequence[int], largest: int) -> TextCluster:
     if len(members) <= largest:
-        return Cluster(tuple(members))
+        return TextCluster(tuple(members))
     chosen = _sides(vectors[list(members)])
     sides: tuple[list[int], list[int]] = ([], [])
     for member, is_second in zip(members, chosen, strict=True):
         sides[is_second].append(member)
-    return Cluster(tuple(members), tuple(_cut(vectors, side, largest) for side in sides))
+    return TextCluster(tuple(members), tuple(_cut(vectors, side, largest) for side in sides))
 
 
 def _sides(vectors: Vectors) -> list[bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memcli.model.recall import Group, TermStats
+from memcli.model.recall import RecordedGroup, TermStats
 from memcli.ranking.lexical import group_bm25
 from memcli.ranking.style import Style
 
@@ -14,7 +14,10 @@ BEST = 4
 
 
 def add_context(
-    parts: Mapping[int, dict[str, float]], styles: Mapping[int, Style], groups: Mapping[str, Group], stats: TermStats
+    parts: Mapping[int, dict[str, float]],
+    styles: Mapping[int, Style],
+    groups: Mapping[str, RecordedGroup],
+    stats: TermStats,
 ) -> None:
     """Adds `neighbours` and `group` to the parts of each score, which are then weighed against the memory's own.
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.model.analysis import query_terms, without_terms
-from memcli.model.recall import Entry, Evidence, Group, Hit, Query, Ranking, Rows, TermStats
+from memcli.model.recall import Entry, Evidence, Hit, Query, Ranking, RecordedGroup, RowSet, TermStats
 from memcli.ranking.ageing import add_ageing
 from memcli.ranking.answers import Answers, Near, answers, measure
 from memcli.ranking.commits import one_each
@@ -114,7 +114,7 @@ def _scored(
     whole: Mapping[int, dict[str, float]],
     found: Answers,
     styles: Mapping[int, Style],
-    groups: Mapping[str, Group],
+    groups: Mapping[str, RecordedGroup],
     stats: TermStats,
 ) -> dict[int, dict[str, float]]:
     """What speaks for each memory: a document says as much as its best passage, talk and changes as a whole and with what
@@ -161,7 +161,9 @@ def _hits(
     return one_each(kept, {row: scored[0].score for row, scored in found.items() if scored})
 
 
-def _including(near: Near | None, rows: Sequence[int], cosines: Cosines, visible: Rows) -> tuple[Near | None, Cosines]:
+def _including(
+    near: Near | None, rows: Sequence[int], cosines: Cosines, visible: RowSet
+) -> tuple[Near | None, Cosines]:
     """The nearness, and the cosines of what is visible, with those of these rows; a large space has only the nearest."""
     if not near or near[0][1].more is None:
         return near, cosines
@@ -169,7 +171,7 @@ def _including(near: Near | None, rows: Sequence[int], cosines: Cosines, visible
     return known, mixed(known).among(visible)
 
 
-def _meaning(query: Query, stats: TermStats, view: Vectors, visible: Rows) -> Near | None:
+def _meaning(query: Query, stats: TermStats, view: Vectors, visible: RowSet) -> Near | None:
     """How near all is to the topic, and to the topic without the words that are common in the space, with what each of the
     two counts; the whole topic comes first."""
     distinctive = _distinctive(query.topic, stats)

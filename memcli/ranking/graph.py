@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.model.analysis import query_terms
-from memcli.model.recall import Entry, Hit, Query, Ranking, Rows, TermStats
+from memcli.model.recall import Entry, Hit, Query, Ranking, RowSet, TermStats
 from memcli.ranking.clusters import tight
 from memcli.ranking.floor import coverage
-from memcli.ranking.graph_walk import Graph, Path, cascade, graph_of
+from memcli.ranking.graph_walk import TieGraph, WalkPath, cascade, graph_of
 from memcli.ranking.lexical import bm25f
-from memcli.ranking.memo import Kept
+from memcli.ranking.memo import Memo
 from memcli.ranking.style import style_of
 from memcli.ranking.weights import factors, ordered, preferences
 
@@ -46,7 +46,7 @@ class GraphRanker:
     """
 
     def __init__(self) -> None:
-        self._kept: Kept[tuple[Mapping[int, Entry], Graph]] = Kept()
+        self._kept: Memo[tuple[Mapping[int, Entry], TieGraph]] = Memo()
 
     def rank(self, query: Query, view: Rankable) -> Ranking:
         visible = view.visible(query)
@@ -69,7 +69,7 @@ class GraphRanker:
         return Ranking(ordered(hits, query), is_degraded=dense is None)
 
 
-def _build(view: Rankable, visible: Rows) -> tuple[Mapping[int, Entry], Graph]:
+def _build(view: Rankable, visible: RowSet) -> tuple[Mapping[int, Entry], TieGraph]:
     entries = {row: entry for row, entry in view.entries().items() if row in visible}
     tags: dict[str, list[int]] = {}
     for row, entry in entries.items():
@@ -109,13 +109,13 @@ def _words(stats: TermStats, entries: Mapping[int, Entry]) -> dict[int, float]:
 
 def _starts(
     words: Mapping[int, float], cosines: Mapping[int, float], entries: Mapping[int, Entry], weights: Mapping[str, float]
-) -> dict[int, Path]:
+) -> dict[int, WalkPath]:
     def best(scores: Mapping[int, float], places: int) -> list[int]:
         return sorted(scores, key=lambda row: (-round(scores[row], 6), entries[row].id))[:places]
 
     near = {row: cosine for row, cosine in cosines.items() if cosine >= THRESHOLD and row in entries}
-    starts = {row: Path(near[row] * weights["semantic"], ("meaning",)) for row in best(near, STARTS)}
+    starts = {row: WalkPath(near[row] * weights["semantic"], ("meaning",)) for row in best(near, STARTS)}
     others = {row: share for row, share in words.items() if row not in starts}
     for row in best(others, STARTS - len(starts)):
-        starts[row] = Path(WORDS * words[row] * weights["keyword"], ("words",))
+        starts[row] = WalkPath(WORDS * words[row] * weights["keyword"], ("words",))
     return starts

@@ -12,18 +12,18 @@ TAG, CLUSTER, SUPERSEDES, OTHER = 0.8, 0.6, 0.9, 0.3
 """What a tie of each kind hands on, before the decay; `relates_to` hands on its own weight."""
 
 
-class Path(Record):
+class WalkPath(Record):
     """How a memory was reached, and how strong what came through is."""
 
     strength: float
     ties: tuple[str, ...]
 
-    def step(self, tie: str, factor: float) -> Path:
+    def step(self, tie: str, factor: float) -> WalkPath:
         """The path with one more tie."""
-        return Path(self.strength * factor * DECAY, (*self.ties, tie))
+        return WalkPath(self.strength * factor * DECAY, (*self.ties, tie))
 
 
-class Graph(Record):
+class TieGraph(Record):
     """Memories and their ties. A set (of a tag, a cluster) ties each two of its members.
 
     `sets[name]` are its kind, its factor and its members; `member_of` the names of the sets of each memory;
@@ -37,7 +37,7 @@ class Graph(Record):
 
 def graph_of(
     tags: Mapping[str, Sequence[int]], clusters: Iterable[Sequence[int]], links: Iterable[tuple[int, int, str, float]]
-) -> Graph:
+) -> TieGraph:
     """The graph of these sets and links. A link ties both ways."""
     sets: dict[str, tuple[str, float, Sequence[int]]] = {
         f"tag:{tag}": ("tag", TAG, members) for tag, members in sorted(tags.items())
@@ -52,15 +52,15 @@ def graph_of(
         factor = {"relates_to": weight, "supersedes": SUPERSEDES}.get(relation, OTHER)
         tied.setdefault(start, []).append((end, relation, factor))
         tied.setdefault(end, []).append((start, relation, factor))
-    return Graph(sets, member_of, tied)
+    return TieGraph(sets, member_of, tied)
 
 
-def cascade(graph: Graph, starts: Mapping[int, Path]) -> dict[int, Path]:
+def cascade(graph: TieGraph, starts: Mapping[int, WalkPath]) -> dict[int, WalkPath]:
     """The best path to every memory within DEPTH steps of the starts; no path of strength 0."""
     best = dict(starts)
     frontier = dict(starts)
     for _ in range(DEPTH):
-        reached: dict[int, Path] = {}
+        reached: dict[int, WalkPath] = {}
         for row, path in _steps(graph, frontier):
             if path.strength > 0 and _is_better(path, best.get(row)):
                 best[row] = reached[row] = path
@@ -68,9 +68,9 @@ def cascade(graph: Graph, starts: Mapping[int, Path]) -> dict[int, Path]:
     return best
 
 
-def _steps(graph: Graph, frontier: Mapping[int, Path]) -> Iterable[tuple[int, Path]]:
+def _steps(graph: TieGraph, frontier: Mapping[int, WalkPath]) -> Iterable[tuple[int, WalkPath]]:
     """One step on from the frontier. Of all who enter a set only the strongest matters to the others in it."""
-    entered: dict[str, Path] = {}
+    entered: dict[str, WalkPath] = {}
     for row, path in frontier.items():
         for name in graph.member_of.get(row, ()):
             if _is_better(path, entered.get(name)):
@@ -84,7 +84,7 @@ def _steps(graph: Graph, frontier: Mapping[int, Path]) -> Iterable[tuple[int, Pa
             yield member, after
 
 
-def _is_better(path: Path, than: Path | None) -> bool:
+def _is_better(path: WalkPath, than: WalkPath | None) -> bool:
     """Stronger; or as strong with fewer or earlier ties, so that no order of rows decides."""
     if than is None:
         return True

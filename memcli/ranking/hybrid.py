@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memcli.model.analysis import query_terms
-from memcli.model.recall import Entry, Hit, Query, Ranking, Rows
+from memcli.model.recall import Entry, Hit, Query, Ranking, RowSet
 from memcli.ranking.entities import Entities, entities_of
-from memcli.ranking.memo import Kept
+from memcli.ranking.memo import Memo
 from memcli.ranking.points import FIELD_POINTS, points
 from memcli.ranking.weights import ordered
 
@@ -36,7 +36,7 @@ class HybridRanker:
     """
 
     def __init__(self) -> None:
-        self._kept: Kept[tuple[Mapping[int, Entry], Entities]] = Kept()
+        self._kept: Memo[tuple[Mapping[int, Entry], Entities]] = Memo()
 
     def rank(self, query: Query, view: Rankable) -> Ranking:
         visible = view.visible(query)
@@ -58,7 +58,7 @@ class HybridRanker:
         return Ranking(ordered(hits, query))
 
 
-def _build(view: Rankable, visible: Rows) -> tuple[Mapping[int, Entry], Entities]:
+def _build(view: Rankable, visible: RowSet) -> tuple[Mapping[int, Entry], Entities]:
     entries = {row: entry for row, entry in view.entries().items() if row in visible}
     known = view.terms()
     return entries, Entities({row: entities_of(entry, known[row]) for row, entry in entries.items()})

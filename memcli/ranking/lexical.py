@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from memcli.model.recall import Group, TermStats
+from memcli.model.recall import RecordedGroup, TermStats
 from memcli.ranking.style import Style
 
 FIELD_WEIGHTS = (2.0, 2.0, 0.5, 1.0, 1.0)
@@ -51,7 +51,7 @@ def most(stats: TermStats) -> float:
     return BEST * sum(idf(stats.size, n) for n in stats.frequencies.values()) or 1.0
 
 
-def group_bm25(stats: TermStats, groups: Mapping[str, Group]) -> dict[str, float]:
+def group_bm25(stats: TermStats, groups: Mapping[str, RecordedGroup]) -> dict[str, float]:
     """The score of each group, as if it were one text: a commit answers with all its files, a session with all turns."""
     totals: dict[str, dict[str, float]] = {}
     for name, group in groups.items():

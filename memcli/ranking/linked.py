@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from memcli.model.recall import Entry, Rows
+from memcli.model.recall import Entry, RowSet
 from memcli.model.references import MUTUAL
 from memcli.ranking.style import Style, style_of
 
@@ -34,7 +34,7 @@ def add_linked(
     entries: dict[int, Entry],
     styles: dict[int, Style],
     view: Entries,
-    visible: Rows,
+    visible: RowSet,
 ) -> None:
     """Raises what is linked to the best memories to its share of their scores, and brings in what was no candidate.
 
@@ -63,7 +63,7 @@ def _raised(
     links: list[tuple[int, int, str, float]],
     scores: Mapping[int, float],
     entries: Mapping[int, Entry],
-    visible: Rows,
+    visible: RowSet,
 ) -> dict[int, tuple[float, str]]:
     """The score that each row linked to one of the best gets if that is more than its own, and by whom."""
     raised: dict[int, tuple[float, str]] = {}
@@ -82,7 +82,7 @@ def _raised(
 
 
 def _ties(
-    best: Collection[int], links: Iterable[tuple[int, int, str, float]], visible: Rows
+    best: Collection[int], links: Iterable[tuple[int, int, str, float]], visible: RowSet
 ) -> dict[int, list[tuple[float, int, str]]]:
     """For each of the best, which share of its score goes to which row, and by what relation."""
     ties: dict[int, list[tuple[float, int, str]]] = {}

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from memcli.model.recall import Rows
+from memcli.model.recall import RowSet
 
 if TYPE_CHECKING:
     from memcli.ports.views import Rankable
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Kept(Generic[T]):
+class Memo(Generic[T]):
     """The last thing built: it serves while the view and the rows visible in it are the same."""
 
     def __init__(self) -> None:
-        self._last: tuple[weakref.ref[Rankable], Rows, T] | None = None
+        self._last: tuple[weakref.ref[Rankable], RowSet, T] | None = None
 
-    def get(self, view: Rankable, visible: Rows, build: Callable[[], T]) -> T:
+    def get(self, view: Rankable, visible: RowSet, build: Callable[[], T]) -> T:
         """What `build` gives for these rows of this view."""
         if self._last is not None:
             known, rows, built = self._last

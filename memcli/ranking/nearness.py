@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from memcli.model.nearness import Nearness
-from memcli.model.recall import Rows
+from memcli.model.recall import RowSet
 from memcli.record import Record
 
 
@@ -16,7 +16,7 @@ class Cosines(Record):
     rows: Any = ()
     values: Any = ()
 
-    def among(self, visible: Rows) -> Cosines:
+    def among(self, visible: RowSet) -> Cosines:
         """Those of the rows that are visible."""
         if not len(self.rows) or (visible.only is None and not visible.hidden):
             return self

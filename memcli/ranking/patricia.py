@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memcli.model.analysis import simple_terms
 from memcli.model.recall import Entry, Hit, Query, Ranking
-from memcli.ranking.memo import Kept
+from memcli.ranking.memo import Memo
 from memcli.ranking.points import points
 from memcli.ranking.trie import Trie
 from memcli.ranking.weights import ordered
@@ -41,7 +41,7 @@ class PatriciaRanker:
     """
 
     def __init__(self) -> None:
-        self._kept: Kept[tuple[Mapping[int, Entry], Paths]] = Kept()
+        self._kept: Memo[tuple[Mapping[int, Entry], Paths]] = Memo()
 
     def rank(self, query: Query, view: Rankable) -> Ranking:
         visible = view.visible(query)

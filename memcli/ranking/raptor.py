@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memcli.model.analysis import query_terms
-from memcli.model.recall import Entry, Hit, Query, Ranking, Rows, TermStats
+from memcli.model.recall import Entry, Hit, Query, Ranking, RowSet, TermStats
 from memcli.ranking.lexical import bm25f, idf
-from memcli.ranking.memo import Kept
+from memcli.ranking.memo import Memo
 from memcli.ranking.style import style_of
-from memcli.ranking.tree import Node, summary_tree
+from memcli.ranking.tree import ClusterNode, summary_tree
 from memcli.ranking.weights import factors, ordered, preferences, recency
 from memcli.record import Record
 
@@ -37,7 +37,7 @@ SUMMARY_TERMS = 48
 """The terms of a memory that the tree is built of, beside those of its path, tags and source."""
 
 
-class _Scores(Record):
+class _RaptorScores(Record):
     """What speaks for rows, each from 0 to 1."""
 
     words: Mapping[int, float]
@@ -52,7 +52,7 @@ class RaptorRanker:
     """
 
     def __init__(self) -> None:
-        self._trees: Kept[tuple[Mapping[int, Entry], Node]] = Kept()
+        self._trees: Memo[tuple[Mapping[int, Entry], ClusterNode]] = Memo()
 
     def rank(self, query: Query, view: Rankable) -> Ranking:
         visible = view.visible(query)
@@ -82,7 +82,7 @@ class RaptorRanker:
         return Ranking(ordered(hits, query), is_degraded=dense is None)
 
 
-def _build(view: Rankable, visible: Rows) -> tuple[Mapping[int, Entry], Node]:
+def _build(view: Rankable, visible: RowSet) -> tuple[Mapping[int, Entry], ClusterNode]:
     entries = {row: entry for row, entry in view.entries().items() if row in visible}
     known = view.terms()
     texts = {}
@@ -92,14 +92,14 @@ def _build(view: Rankable, visible: Rows) -> tuple[Mapping[int, Entry], Node]:
     return entries, summary_tree(texts)
 
 
-def _scores(stats: TermStats, cosines: Mapping[int, float], entries: Mapping[int, Entry]) -> _Scores:
+def _scores(stats: TermStats, cosines: Mapping[int, float], entries: Mapping[int, Entry]) -> _RaptorScores:
     counts = {row: found for row, found in stats.counts.items() if row in entries}
     styles = {row: style_of(entries[row]) for row in counts}
     words = bm25f(TermStats(stats.size, stats.frequencies, counts, stats.lengths), styles)
     seen = {row: cosines[row] for row in entries if row in cosines}
     low, high = min(seen.values(), default=0.0), max(seen.values(), default=0.0)
     best = max(words.values(), default=0.0) or 1.0
-    return _Scores(
+    return _RaptorScores(
         {row: score / best for row, score in words.items()},
         {row: (cosine - low) / max(high - low, 1e-9) for row, cosine in seen.items()},
         seen,
@@ -107,7 +107,7 @@ def _scores(stats: TermStats, cosines: Mapping[int, float], entries: Mapping[int
 
 
 def _handed_down(
-    tree: Node, stats: TermStats, scores: _Scores, weights: Mapping[str, float]
+    tree: ClusterNode, stats: TermStats, scores: _RaptorScores, weights: Mapping[str, float]
 ) -> dict[int, tuple[float, float]]:
     """For each row what its clusters say for it, and the largest share of the topic in one of their summaries.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from memcli.ranking.clusters import Cluster, tree_of
+from memcli.ranking.clusters import TextCluster, tree_of
 from memcli.ranking.lexical import idf
 from memcli.record import Record
 
@@ -19,15 +19,15 @@ SUMMARY_TERMS = 64
 """What a summary has room for: the higher in the tree, the more it leaves out."""
 
 
-class Node(Record):
+class ClusterNode(Record):
     """A cluster. `shares[term]` is the share of its members that its summary says have the term."""
 
     members: tuple[int, ...]
     shares: Mapping[str, float]
-    parts: tuple[Node, ...] = ()
+    parts: tuple[ClusterNode, ...] = ()
 
 
-def summary_tree(texts: Mapping[int, Sequence[str]]) -> Node:
+def summary_tree(texts: Mapping[int, Sequence[str]]) -> ClusterNode:
     """The tree over memories, given the terms of each. The order of `texts` must not depend on chance."""
     rows = list(texts)
     counted = [Counter(terms) for terms in texts.values()]
@@ -38,11 +38,11 @@ def summary_tree(texts: Mapping[int, Sequence[str]]) -> Node:
 
 
 def _summarized(
-    cluster: Cluster, rows: Sequence[int], texts: Sequence[Mapping[str, int]], rarity: Mapping[str, float]
-) -> tuple[Node, Mapping[str, int]]:
+    cluster: TextCluster, rows: Sequence[int], texts: Sequence[Mapping[str, int]], rarity: Mapping[str, float]
+) -> tuple[ClusterNode, Mapping[str, int]]:
     """The node of a cluster, and in how many of its members the terms of its summary stand."""
     counts: Counter[str] = Counter()
-    parts: list[Node] = []
+    parts: list[ClusterNode] = []
     for part in cluster.parts:
         node, found = _summarized(part, rows, texts, rarity)
         parts.append(node)
@@ -55,4 +55,4 @@ def _summarized(
         counts = Counter({term: counts[term] for _, term in best})
     size = len(cluster.members)
     shares = {term: n / size for term, n in counts.items()}
-    return Node(tuple(rows[member] for member in cluster.members), shares, tuple(parts)), counts
+    return ClusterNode(tuple(rows[member] for member in cluster.members), shares, tuple(parts)), counts

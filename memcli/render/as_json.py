@@ -6,7 +6,7 @@ from typing import Any
 
 from memcli.codec.canonical import encode, encode_line
 from memcli.model.memory import Json
-from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, RAW, SENTENCE, Bundle, Evidence, Query, Section, Verdict
+from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, RAW, SENTENCE, Bundle, Evidence, ModelVerdict, Query, Section
 from memcli.policy.budget import forms, texts_of
 from memcli.render.clean import escape
 from memcli.render.sentences import global_summary
@@ -56,7 +56,7 @@ def _period(query: Query) -> dict[str, Json]:
     return {"name": query.period.name, **query.period.ends} if query.budget is None else {"name": query.period.dates}
 
 
-def _verified(verdict: Verdict | None) -> dict[str, Json]:
+def _verified(verdict: ModelVerdict | None) -> dict[str, Json]:
     if verdict is None:
         return {}
     if verdict.failure:

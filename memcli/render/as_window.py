@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from memcli.conversation.items import CHUNKS, MEMORIES, MESSAGES, SECTIONS, SYSTEM, Item, of_memory
-from memcli.conversation.window import CUT, Layout, LeftOut, Window
+from memcli.conversation.window import CUT, ContextWindow, LeftOut, WindowLayout
 from memcli.digests import nonce_of
 from memcli.model.recall import Section
 from memcli.model.tokens import count_tokens
@@ -34,7 +34,7 @@ _INDENT = "   "
 _NONCE = "0" * 8
 
 
-def layout(space: str, count: Callable[[str], int] = count_tokens) -> Layout:
+def layout(space: str, count: Callable[[str], int] = count_tokens) -> WindowLayout:
     """What things take in a window with memories of `space`, in whichever format takes most, so that all hold the same."""
     fence = "\n".join(["", *_fenced(space, _NONCE, ""), "", ""])
 
@@ -51,7 +51,7 @@ def layout(space: str, count: Callable[[str], int] = count_tokens) -> Layout:
             return OVERHEAD
         return heading + (count(fence) + OVERHEAD if section in RECALLED else count(OPENING) + OVERHEAD)
 
-    return Layout(cost, frame)
+    return WindowLayout(cost, frame)
 
 
 def of_section(section: Section, space: str) -> Item:
@@ -59,13 +59,13 @@ def of_section(section: Section, space: str) -> Item:
     return of_memory(section.memory.id, section_text(section), label(section, space), section.score)
 
 
-def render(window: Window, space: str) -> str:
+def render(window: ContextWindow, space: str) -> str:
     """The window as Markdown, ready for a prompt; what was left out is not in it."""
     parts = [*map(block, window.of(SYSTEM)), *recalled(window, space), *_section(window, MESSAGES)]
     return "\n\n".join(parts) + "\n" if parts else ""
 
 
-def recalled(window: Window, space: str) -> list[str]:
+def recalled(window: ContextWindow, space: str) -> list[str]:
     """The memories and summaries in their fence, marked as data; nothing where there are none."""
     body = "\n\n".join(part for section in RECALLED for part in _section(window, section))
     return ["\n".join(_fenced(space, nonce_of(body), body))] if body else []
@@ -90,12 +90,12 @@ def content(item: Item) -> str:
     return f"{mark}\n{text}" if mark else text
 
 
-def report(window: Window) -> list[str]:
+def report(window: ContextWindow) -> list[str]:
     """What the window holds, and what was left out and why: lines beside the window."""
     return [*_allocation(window), *(f"Left out: {line}" for line in left_out(window))]
 
 
-def left_out(window: Window) -> Iterator[str]:
+def left_out(window: ContextWindow) -> Iterator[str]:
     """One line for each thing that was left out, or whose rest was; one for all where there are many for one reason."""
     groups: dict[tuple[str, str], list[LeftOut]] = {}
     for one in window.left_out:
@@ -108,7 +108,7 @@ def left_out(window: Window) -> Iterator[str]:
             yield from (f"{rest}{clean_line(one.id)} ({one.tokens:,} tokens): {reason}" for one in found)
 
 
-def notes(window: Window) -> list[str]:
+def notes(window: ContextWindow) -> list[str]:
     """What the system prompt took beyond its reserve."""
     found = []
     if window.borrowed:
@@ -119,7 +119,7 @@ def notes(window: Window) -> list[str]:
     return found
 
 
-def _allocation(window: Window) -> Iterator[str]:
+def _allocation(window: ContextWindow) -> Iterator[str]:
     yield (
         f"{window.used:,} of {window.limits.total:,} tokens used; {window.limits.reserve_system:,} reserved for the system "
         f"prompt, {window.limits.reserve_working:,} for work."
@@ -135,7 +135,7 @@ def _many(section: str, count: int, tokens: int) -> str:
     return f"{count:,} {one if count == 1 else many} ({tokens:,} tokens)"
 
 
-def _section(window: Window, section: str) -> Sequence[str]:
+def _section(window: ContextWindow, section: str) -> Sequence[str]:
     items = window.of(section)
     return [HEADINGS[section], *map(block, items)] if items else []
 

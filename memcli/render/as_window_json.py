@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.conversation.items import CHUNKS, MEMORIES, MESSAGES, SECTIONS, SYSTEM, Item
-from memcli.conversation.window import LeftOut, Window
+from memcli.conversation.window import ContextWindow, LeftOut
 from memcli.model.memory import Json
 from memcli.render.as_window import notes
 from memcli.render.clean import clean, inert
@@ -11,7 +11,7 @@ from memcli.render.clean import clean, inert
 _SHARES = {MESSAGES: 0.6, MEMORIES: 0.4}
 
 
-def window_to_json(window: Window, query: str, space: str) -> dict[str, Json]:
+def window_to_json(window: ContextWindow, query: str, space: str) -> dict[str, Json]:
     """The whole window."""
     limits = window.limits
     return {
@@ -31,7 +31,7 @@ def window_to_json(window: Window, query: str, space: str) -> dict[str, Json]:
     }
 
 
-def _allocation(window: Window, section: str) -> dict[str, Json]:
+def _allocation(window: ContextWindow, section: str) -> dict[str, Json]:
     items = window.of(section)
     data: dict[str, Json] = {"items": len(items), "tokens": sum(item.tokens for item in items)}
     if section in _SHARES:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import groupby
 
 from memcli.conversation.items import MESSAGES, SYSTEM, Item
-from memcli.conversation.window import Window
+from memcli.conversation.window import ContextWindow
 from memcli.model.memory import Json
 from memcli.render.as_window import OPENING, block, content, recalled
 
 
-def openai(window: Window, space: str) -> list[Json]:
+def openai(window: ContextWindow, space: str) -> list[Json]:
     """`{role, content}` each, a system message first if there is anything for it. What tools put out stands in a user's
     message, marked, so that the list needs no ids of calls.
     """
@@ -21,7 +21,7 @@ def openai(window: Window, space: str) -> list[Json]:
     ]
 
 
-def anthropic(window: Window, space: str) -> dict[str, Json]:
+def anthropic(window: ContextWindow, space: str) -> dict[str, Json]:
     """`{system, messages}`: the messages alternate, beginning with the user's; `system` is left out where it is empty."""
     turns = [
         {"role": role, "content": "\n\n".join(content(item) for item in items)}
@@ -33,7 +33,7 @@ def anthropic(window: Window, space: str) -> dict[str, Json]:
     return {**({"system": system} if system else {}), "messages": turns}
 
 
-def _system(window: Window, space: str) -> str:
+def _system(window: ContextWindow, space: str) -> str:
     return "\n\n".join([*map(block, window.of(SYSTEM)), *recalled(window, space)])
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from memcli.codec.canonical import encode_line
 from memcli.codec.merge import Merged
 from memcli.codec.merge_fields import DELETED
-from memcli.model.changes import STATUSES, Blame, Commit, FieldChange, MemoryChange, SpaceChange
+from memcli.model.changes import STATUSES, Blame, FieldChange, HistoryCommit, MemoryChange, SpaceChange
 from memcli.model.memory import Json
 from memcli.render.clean import clean, clean_line, cut, grid
 from memcli.render.memory import summary_json
@@ -85,13 +85,13 @@ def blame_json(found: Blame) -> dict[str, Json]:
     }  # fmt: skip
 
 
-def _cells(commit: Commit | None) -> list[str]:
+def _cells(commit: HistoryCommit | None) -> list[str]:
     if commit is None:
         return ["", "", "", "not committed yet"]
     return [commit.hash[:_SHORT], commit.date[:10], commit.author, commit.subject]
 
 
-def _json(commit: Commit | None) -> Json:
+def _json(commit: HistoryCommit | None) -> Json:
     if commit is None:
         return None
     return {"commit": commit.hash, "author": commit.author, "date": commit.date, "subject": commit.subject}

@@ -13,7 +13,7 @@ from memcli.render.clean import clean_line, escape
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-class Finding(Protocol):
+class ShownFinding(Protocol):
     """A memory, and the place in a change that matches its trigger."""
 
     @property
@@ -28,14 +28,14 @@ class Finding(Protocol):
     def is_enforced(self) -> bool: ...
 
 
-def as_text(findings: Sequence[Finding]) -> str:
+def as_text(findings: Sequence[ShownFinding]) -> str:
     """`file:line: [enforced] kind id path: text`, one line each."""
     return "\n".join(
         clean_line(f"{f.file}:{f.line}: {'enforced ' if f.is_enforced else ''}{_message(f)}") for f in findings
     )
 
 
-def as_github(findings: Sequence[Finding]) -> str:
+def as_github(findings: Sequence[ShownFinding]) -> str:
     """GitHub workflow commands, which annotate the lines."""
     return "\n".join(
         f"::{_level(f)} file={_property(f.file)},line={f.line},title={_property(f'memcli: {f.memory.path}')}"
@@ -44,11 +44,11 @@ def as_github(findings: Sequence[Finding]) -> str:
     )
 
 
-def as_sarif(findings: Sequence[Finding]) -> str:
+def as_sarif(findings: Sequence[ShownFinding]) -> str:
     """SARIF 2.1.0: one rule per memory, one result per finding."""
     from urllib.parse import quote
 
-    rules: dict[str, Finding] = {f.memory.id: f for f in sorted(findings, key=lambda f: f.memory.id)}
+    rules: dict[str, ShownFinding] = {f.memory.id: f for f in sorted(findings, key=lambda f: f.memory.id)}
     numbers = {name: number for number, name in enumerate(rules)}
     driver = {"name": "memcli", "version": __version__, "rules": [_rule(f) for f in rules.values()]}
     results = [
@@ -72,21 +72,21 @@ def as_sarif(findings: Sequence[Finding]) -> str:
     return escape(encode(log).decode())
 
 
-FORMATS: Mapping[str, Callable[[Sequence[Finding]], str]] = {
+FORMATS: Mapping[str, Callable[[Sequence[ShownFinding]], str]] = {
     "text": as_text, "sarif": as_sarif, "github": as_github,
 }  # fmt: skip
 
 
-def _message(finding: Finding) -> str:
+def _message(finding: ShownFinding) -> str:
     memory = finding.memory
     return f"{memory.kind} {memory.id} {memory.path}: {finding.text}"
 
 
-def _level(finding: Finding) -> str:
+def _level(finding: ShownFinding) -> str:
     return "error" if finding.is_enforced else "warning"
 
 
-def _rule(finding: Finding) -> dict[str, Json]:
+def _rule(finding: ShownFinding) -> dict[str, Json]:
     memory = finding.memory
     return {
         "id": memory.id,

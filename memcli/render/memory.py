@@ -9,7 +9,7 @@ from memcli.codec.canonical import encode, encode_line
 from memcli.codec.memory import memory_to_json
 from memcli.codec.merge_fields import DELETED
 from memcli.model.memory import Json, Memory
-from memcli.model.tree import Node
+from memcli.model.tree import TreeNode
 from memcli.policy.decay import confirmed_at
 from memcli.render.clean import clean, clean_line, grid
 from memcli.safety.injection.screening import UNTRUSTED, Overview, inspect, is_accepted, is_marked
@@ -140,7 +140,7 @@ def state_marks(memory: Memory | Overview) -> str:
     return "".join(mark for mark, holds in states if holds)
 
 
-def tree_text(node: Node[Overview], indent: str = "") -> str:
+def tree_text(node: TreeNode[Overview], indent: str = "") -> str:
     """The tree of paths with the summary of each memory; `/…` where more lies below than is shown."""
     lines = []
     for name, child in node.children.items():
@@ -153,7 +153,7 @@ def tree_text(node: Node[Overview], indent: str = "") -> str:
     return "\n".join(lines)
 
 
-def tree_json(node: Node[Overview]) -> dict[str, Json]:
+def tree_json(node: TreeNode[Overview]) -> dict[str, Json]:
     """The tree of paths as nested objects; `has_more` where more lies below than is shown."""
     data: dict[str, Json] = {"name": node.name}
     if node.memory:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from memcli.codec.canonical import encode_line
-from memcli.codec.form import Form
+from memcli.codec.form import SpaceForm
 from memcli.codec.space import header_to_json
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Space
@@ -20,13 +20,13 @@ _UNTOLD = frozenset("format version space updated_at path raw metadata.hash".spl
 
 def space_text(space: Space) -> str:
     """The fields of the space that are not empty, then its memories."""
-    form = Form(space.name)
+    form = SpaceForm(space.name)
     memories = sorted(space.objects, key=lambda memory: (memory.path, memory.id))
     blocks = [f"space {escape(space.name)}\n{_fields(header_to_json(space))}", *(_block(m, form) for m in memories)]
     return "\n".join(blocks)
 
 
-def _block(memory: Memory, form: Form) -> str:
+def _block(memory: Memory, form: SpaceForm) -> str:
     text = "".join(f"  {escape(line)}".rstrip() + "\n" for line in memory.raw.split("\n")) if memory.raw else ""
     return f"{escape(memory.path)}\n{text}{_fields(form.to_json(memory))}"
 

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from memcli.model.memory import Json
 from memcli.upkeep.plan import Maintained
-from memcli.upkeep.step import Step
+from memcli.upkeep.step import UpkeepStep
 
 MOST_SHOWN = 10
 """How many steps of one task the text lists."""
@@ -50,7 +50,7 @@ def _is_told(one: Maintained) -> bool:
     return bool(one.plan.steps or one.skipped or one.plan.undone)
 
 
-def _task_lines(task: str, steps: Sequence[Step]) -> list[str]:
+def _task_lines(task: str, steps: Sequence[UpkeepStep]) -> list[str]:
     tokens = sum(step.tokens for step in steps)
     head = f"{task} ({len(steps)}{f', {tokens:,} tokens' if tokens else ''})"
     shown = steps[:MOST_SHOWN]
@@ -59,7 +59,7 @@ def _task_lines(task: str, steps: Sequence[Step]) -> list[str]:
     return [head, *lines, *([f"  and {len(steps) - len(shown)} more"] if len(steps) > len(shown) else [])]
 
 
-def _told(step: Step) -> str:
+def _told(step: UpkeepStep) -> str:
     fields = [
         f"{name} {was} -> {becomes}"
         for name, (was, becomes) in step.fields.items()
@@ -83,7 +83,7 @@ def _summary(one: Maintained, *, dry_run: bool) -> str:
     return "; ".join(parts)
 
 
-def _steps_json(steps: Iterable[Step]) -> list[Json]:
+def _steps_json(steps: Iterable[UpkeepStep]) -> list[Json]:
     return [
         {
             "task": step.task, "id": step.id, "path": step.path, "action": step.action, "reason": step.reason,

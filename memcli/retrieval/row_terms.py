@@ -51,7 +51,7 @@ class Terms(NamedTuple):
         return list(accumulate(self.text.count(" ", *two) for two in pairwise([first, *inside])))
 
 
-class Passage(NamedTuple):
+class AnalysedPassage(NamedTuple):
     """A passage: what holds of it whatever is asked, the terms of its heading, and which terms of the text it is made of, or
     the `field` that it is all of."""
 
@@ -76,7 +76,7 @@ class RowTerms:
     def __init__(self, texts: Read, passages: Read) -> None:
         self._read_texts, self._read_passages = texts, passages
         self._terms: dict[int, Terms] = {}
-        self._passages: dict[int, tuple[Passage, ...]] = {}
+        self._passages: dict[int, tuple[AnalysedPassage, ...]] = {}
         self._kept = 0
 
     def terms(self, rows: Sequence[int]) -> dict[int, Terms]:
@@ -91,10 +91,10 @@ class RowTerms:
             self._passages.pop(row, None)
         return found
 
-    def passages(self, terms: Mapping[int, Terms]) -> dict[int, tuple[Passage, ...]]:
+    def passages(self, terms: Mapping[int, Terms]) -> dict[int, tuple[AnalysedPassage, ...]]:
         """The passages of the rows whose terms these are."""
         new = [row for row in terms if row not in self._passages]
-        read: dict[int, list[Passage]] = {row: [] for row in new}
+        read: dict[int, list[AnalysedPassage]] = {row: [] for row in new}
         for row, *values in self._read_passages(new):
             read[row].append(_passage(terms[row], *values))
         found = {row: tuple(read[row]) if row in read else self._passages[row] for row in terms}
@@ -111,7 +111,9 @@ def read_terms(texts: Sequence[str]) -> Terms:
     return Terms(f" {_NEXT_FIELD.join(texts)} ", tuple(starts), tuple(lengths))
 
 
-def _passage(terms: Terms, n: int, form: str, first: int, last: int, heading: str, is_versioned: int) -> Passage:
+def _passage(
+    terms: Terms, n: int, form: str, first: int, last: int, heading: str, is_versioned: int
+) -> AnalysedPassage:
     above = tuple(heading.split())
     field: int | None
     if form == CONTENT and not first < last:
@@ -119,4 +121,4 @@ def _passage(terms: Terms, n: int, form: str, first: int, last: int, heading: st
     else:
         field, size = _RAW if (first, last) == (0, terms.lengths[_RAW]) else None, last - first
     bare = PassageTerms(n, intern(form), bool(is_versioned), _NO_COUNTS, len(above) + size)
-    return Passage(bare, above, first, last, field)
+    return AnalysedPassage(bare, above, first, last, field)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memcli.errors import ProviderError, RefusedError
-from memcli.model.recall import Entry, Group, PassageTerms, Rows, TermStats
+from memcli.model.recall import Entry, PassageTerms, RecordedGroup, RowSet, TermStats
 
 if TYPE_CHECKING:
     from memcli.ports import Embedder
@@ -22,7 +22,7 @@ class WordsOfView:
     _words: StoredWords
 
     def lexical(
-        self, terms: Sequence[str], limit: int, among: Rows | None = None, *, with_common: bool = False
+        self, terms: Sequence[str], limit: int, among: RowSet | None = None, *, with_common: bool = False
     ) -> TermStats:
         return self._words.lexical(terms, limit, among, with_common=with_common)
 
@@ -39,13 +39,13 @@ def entry_of(values: Sequence[Any]) -> Entry:
     return Entry(row, name, path, kind, tuple(tags.split()), relevance, bool(pinned), *rest)
 
 
-def groups_of(names: Sequence[str], members: Iterable[Sequence[Any]]) -> dict[str, Group]:
+def groups_of(names: Sequence[str], members: Iterable[Sequence[Any]]) -> dict[str, RecordedGroup]:
     """These groups; each member comes as its group, its position there, its row, and how many terms it has."""
     found: dict[str, list[tuple[str, int, int]]] = {name: [] for name in names}
     for name, position, row, length in members:
         found[name].append((position, row, length))
     return {
-        name: Group(tuple(row for _, row, _ in sorted(of)), sum(length for *_, length in of))
+        name: RecordedGroup(tuple(row for _, row, _ in sorted(of)), sum(length for *_, length in of))
         for name, of in found.items()
     }
 

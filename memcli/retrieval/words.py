@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from memcli.model.analysis import is_compound
-from memcli.model.recall import FIELDS, PassageTerms, Rows, TermStats
-from memcli.retrieval.row_terms import Passage, RowTerms, Terms
+from memcli.model.recall import FIELDS, PassageTerms, RowSet, TermStats
+from memcli.retrieval.row_terms import AnalysedPassage, RowTerms, Terms
 
 COMMON_SHARE, COMMON = 0.1, 1_000
 """A term in more than this share of a space finds no candidates while there are rarer ones; it still counts in scores. Where
@@ -38,7 +38,7 @@ class StoredWords(ABC):
         self._counts: dict[int, _Counts] = {}
 
     @abstractmethod
-    def best(self, terms: Sequence[str], limit: int, among: Rows) -> Iterator[tuple[int, float]]:
+    def best(self, terms: Sequence[str], limit: int, among: RowSet) -> Iterator[tuple[int, float]]:
         """The rows that have any of the terms, with their scores, from the least: at least `limit` of those that are in
         `among`, if there are so many."""
 
@@ -55,7 +55,7 @@ class StoredWords(ABC):
         """See `ports.views.Words`."""
 
     def lexical(
-        self, terms: Sequence[str], limit: int, among: Rows | None = None, *, with_common: bool = False
+        self, terms: Sequence[str], limit: int, among: RowSet | None = None, *, with_common: bool = False
     ) -> TermStats:
         found = self._frequencies_of(terms)
         # What nobody writes as one word is asked for by its parts.
@@ -63,7 +63,7 @@ class StoredWords(ABC):
         known = [t for t in frequencies if frequencies[t]]
         most = max(COMMON if with_common else 0.0, COMMON_SHARE * self._size)
         rare = [t for t in known if frequencies[t] <= most]
-        seen = Rows(self._size) if among is None else among
+        seen = RowSet(self._size) if among is None else among
         rows = self._candidates(rare, limit, seen) or self._candidates(known, limit, seen)
         read = self._rows.terms(rows)
         return TermStats(
@@ -93,7 +93,7 @@ class StoredWords(ABC):
             self._counts[row] = {t: one.by_field(one.find(t)) for t, word in words if word in one.text} or _NONE
         return {row: self._counts[row] for row in rows}
 
-    def _candidates(self, terms: Sequence[str], limit: int, among: Rows) -> list[int]:
+    def _candidates(self, terms: Sequence[str], limit: int, among: RowSet) -> list[int]:
         """The best rows by their scores. Rows that tie at the end of the list are all left out, or, when nothing else is
         there, taken in order of id: what is cut off must not depend on the history of the index."""
         if not terms:
@@ -116,7 +116,9 @@ class StoredWords(ABC):
         return {t: self._frequencies[t] for t in terms}
 
 
-def _counted(passages: Sequence[Passage], terms: Terms, counts: _Counts, asked: Sequence[str]) -> list[PassageTerms]:
+def _counted(
+    passages: Sequence[AnalysedPassage], terms: Terms, counts: _Counts, asked: Sequence[str]
+) -> list[PassageTerms]:
     """The passages of a memory with how often the terms that are asked for, of which it has those of `counts`, are in each."""
     if not counts and not any(one.above for one in passages):
         return [one.bare for one in passages]

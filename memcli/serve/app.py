@@ -15,14 +15,14 @@ from memcli import __version__
 from memcli.errors import MemcliError
 from memcli.serve import entry, memories
 from memcli.serve.backend import Backend
-from memcli.serve.gate import Access, Gate, store_is_gone, wants_page
+from memcli.serve.gate import Admission, Gate, store_is_gone, wants_page
 from memcli.serve.operations import Operation, add_operations
 from memcli.serve.problems import problem_of
 
 
 def make_app(
     backend: Backend,
-    access: Access,
+    access: Admission,
     operations: Sequence[Operation] = (),
     log: Callable[[str], None] = lambda _: None,
     *,

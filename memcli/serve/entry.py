@@ -14,7 +14,7 @@ from memcli.errors import RefusedError
 from memcli.model.roles import ADMIN, READER
 from memcli.serve.access import Caller, needs
 from memcli.serve.answers import answer, problems
-from memcli.serve.gate import Access
+from memcli.serve.gate import Admission
 from memcli.serve.logins import SESSION_SECONDS
 
 _Admin = Annotated[Caller, Depends(needs(ADMIN))]
@@ -30,7 +30,7 @@ class NewToken(BaseModel):
     spaces: list[str] = Field(default=[], max_length=100)
 
 
-def make_router(access: Access) -> APIRouter:
+def make_router(access: Admission) -> APIRouter:
     """The routes."""
     router = APIRouter(default_response_class=Response)
     _add_logins(router, access)
@@ -38,12 +38,12 @@ def make_router(access: Access) -> APIRouter:
     return router
 
 
-def link_to(access: Access, code: str) -> str:
+def link_to(access: Admission, code: str) -> str:
     """The address at which a code begins a session."""
     return f"http://127.0.0.1:{access.port}/login?code={code}"
 
 
-def _add_logins(router: APIRouter, access: Access) -> None:
+def _add_logins(router: APIRouter, access: Admission) -> None:
     @router.get("/health", summary="Say that the server runs", tags=["server"])
     async def health() -> Response:
         return answer({"status": "ok"})
@@ -76,7 +76,7 @@ def _add_logins(router: APIRouter, access: Access) -> None:
         return response
 
 
-def _add_tokens(router: APIRouter, access: Access) -> None:
+def _add_tokens(router: APIRouter, access: Admission) -> None:
     tokens = access.tokens
 
     @router.get("/api/tokens", summary="List tokens", responses=problems(200), tags=["tokens"])

@@ -38,7 +38,7 @@ Send = Callable[[Any], Any]
 App = Callable[[Any, Receive, Send], Any]
 
 
-class Access(Record, kw_only=True):
+class Admission(Record, kw_only=True):
     """Who is let in: the tokens and logins of the store at `root`, at this `port`."""
 
     root: str
@@ -76,7 +76,7 @@ class Entered(Record):
 class Gate:
     """Lets requests in. `log` is given a line for each that fails; with `logs_all`, for each."""
 
-    def __init__(self, app: App, access: Access, log: Callable[[str], None], *, logs_all: bool = False) -> None:
+    def __init__(self, app: App, access: Admission, log: Callable[[str], None], *, logs_all: bool = False) -> None:
         self._app = app
         self._access = access
         self._hosts = hosts(access.port)
@@ -90,7 +90,7 @@ class Gate:
             await self._app(scope, receive, send)
             return
         deadline = asyncio.timeout(TOTAL_SECONDS)
-        answer = _Answer(send, deadline, self._page_of(scope))
+        answer = _HeaderSender(send, deadline, self._page_of(scope))
         try:
             async with deadline:
                 await self._pass(scope, receive, answer)
@@ -104,7 +104,7 @@ class Gate:
         finally:
             self._tell(scope, answer)
 
-    async def _pass(self, scope: Any, receive: Receive, answer: _Answer) -> None:
+    async def _pass(self, scope: Any, receive: Receive, answer: _HeaderSender) -> None:
         headers = head(scope["headers"])
         refused = self._refusal(scope, headers)
         if refused is not None:
@@ -193,14 +193,14 @@ class Gate:
             self.pages.failure if self.pages is not None and wants_page(scope["path"], head(scope["headers"])) else None
         )
 
-    def _tell(self, scope: Any, answer: _Answer) -> None:
+    def _tell(self, scope: Any, answer: _HeaderSender) -> None:
         if answer.status >= 400 or self._logs_all:
             route = getattr(scope.get("route"), "path", "") or "-"  # a path may quote a memory
             note = f" {answer.note}" if answer.note else ""
             self._log(f"{scope['method'][:16]} {route} {answer.status}{note}")
 
 
-class _Answer:
+class _HeaderSender:
     """Sends a response with the headers that all have, and keeps its status."""
 
     def __init__(

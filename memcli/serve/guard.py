@@ -12,7 +12,7 @@ from memcli.serve.bounds import bound, within
 from memcli.serve.rules import Rules
 
 
-class Guard:
+class GuardedBackend:
     """A backend that refuses what its caller may not do."""
 
     def __init__(self, backend: Backend, rules: Rules) -> None:

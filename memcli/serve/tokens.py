@@ -48,7 +48,7 @@ class Token(Record):
         }  # fmt: skip
 
 
-class _Read(Record):
+class _TokensRead(Record):
     """The tokens, and the state of the files that they were read from."""
 
     state: tuple[object, ...] = ()
@@ -63,7 +63,7 @@ class Tokens:
         self.first_file = layout.private("serve-token")
         """Holds the text of the first token."""
         self._others = layout.private("serve-tokens.json")
-        self._read = _Read()
+        self._read = _TokensRead()
 
     def make_first(self) -> str:
         """The token of the user of this machine, which is made if there is none. Raises StoreError, LockedError."""
@@ -110,7 +110,7 @@ class Tokens:
         if state != self._read.state:
             first = self._read_first()
             own = [Token(Caller(FIRST, ADMIN), "", _digest(first))] if first else []
-            self._read = _Read(state, [*own, *self._read_others()])
+            self._read = _TokensRead(state, [*own, *self._read_others()])
         return self._read.tokens
 
     def find(self, text: str) -> Token | None:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from itertools import chain
 
 from memcli import beneath
-from memcli.codec.window import Part, Piece
+from memcli.codec.window import ByteRange, Piece
 from memcli.errors import StoreError, hint_of
 from memcli.settings import FOLDER
 from memcli.store.reading import open_own, read_regular
@@ -268,7 +268,7 @@ def _write_temp(
 def _write_all(fd: int, pieces: Iterable[Piece]) -> None:
     """Writes the pieces in order: large ones as they are, small ones together."""
     small = bytearray()
-    for piece in chain.from_iterable(one if isinstance(one, Part) else (one,) for one in pieces):
+    for piece in chain.from_iterable(one if isinstance(one, ByteRange) else (one,) for one in pieces):
         if len(piece) < _SMALL_BYTES:
             small += piece
             if len(small) < _SMALL_BYTES:

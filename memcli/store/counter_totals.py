@@ -12,7 +12,7 @@ from memcli.store.reading import read_json, read_regular
 _MAX_LOG = 16 << 20
 
 
-class _State(NamedTuple):
+class _TotalsState(NamedTuple):
     """The sums, and how many bytes of which log are in them."""
 
     totals: Totals
@@ -34,7 +34,7 @@ def fold(path: str) -> None:
     remove_file(path)
 
 
-def _read(path: str) -> _State:
+def _read(path: str) -> _TotalsState:
     """The sums with the log, as if it were folded."""
     state = _load(_totals_of(path))
     try:
@@ -45,10 +45,10 @@ def _read(path: str) -> _State:
     mark = data.partition(b"\n")[0].decode("ascii", "replace") if data.startswith(b"#") else ""
     start = state.size if mark and mark == state.mark else 0
     add_lines(state.totals, data[start:].splitlines())
-    return _State(state.totals, mark, len(data))
+    return _TotalsState(state.totals, mark, len(data))
 
 
-def _load(path: str) -> _State:
+def _load(path: str) -> _TotalsState:
     found = read_json(path)
     data = found if isinstance(found, dict) else {}
     totals: Totals = {}
@@ -59,8 +59,8 @@ def _load(path: str) -> _State:
             totals[names] = amount
     match _list(data.get("folded")):
         case [str(mark), int(size)]:
-            return _State(totals, mark, size)
-    return _State(totals)
+            return _TotalsState(totals, mark, size)
+    return _TotalsState(totals)
 
 
 def _totals_of(path: str) -> str:

@@ -21,7 +21,7 @@ from memcli.record import replace
 from memcli.settings import is_beside
 from memcli.store.atomic import append_line, make_folder, remove_file, write_file
 from memcli.store.layout import Layout, identity
-from memcli.store.lock import WAIT_SECONDS, Held, locked
+from memcli.store.lock import WAIT_SECONDS, HeldLock, locked
 from memcli.store.pending import Acts, Erasures
 from memcli.store.private import is_private
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
@@ -151,7 +151,7 @@ class FileStore:
                 self._acts.finish(space)
             return before
 
-    def _commit(self, space: str, held: Held, change: Callable[[Shelf], Change]) -> Receipt:
+    def _commit(self, space: str, held: HeldLock, change: Callable[[Shelf], Change]) -> Receipt:
         """Makes the change, and all that the journal asks for, in one write. The lock is held."""
         check_cancelled()
         snapshot = self.open(space)
@@ -160,7 +160,7 @@ class FileStore:
         finally:
             snapshot.close()
 
-    def _write(self, space: str, held: Held, snapshot: FileSnapshot, change: Callable[[Shelf], Change]) -> Receipt:
+    def _write(self, space: str, held: HeldLock, snapshot: FileSnapshot, change: Callable[[Shelf], Change]) -> Receipt:
         from memcli.policy.draft import Draft
 
         shelf, fingerprint = self._shelf(snapshot, held.note()), snapshot.fingerprint
@@ -276,7 +276,7 @@ class FileStore:
     def _where(self, space: str) -> str:
         return os.path.join("spaces", f"{space}.json")
 
-    def _locked(self, space: str, unless: Callable[[], bool] | None = None) -> AbstractContextManager[Held | None]:
+    def _locked(self, space: str, unless: Callable[[], bool] | None = None) -> AbstractContextManager[HeldLock | None]:
         path = self._layout.lock(check_space(space))
         if self._root not in (None, identity(self._layout.root)):
             raise StoreError(f"the store at {self._layout.root} was removed or replaced", "run the command again")

@@ -14,7 +14,7 @@ from memcli.record import Record
 from memcli.settings import BESIDE
 from memcli.settings import FOLDER as FOLDER  # noqa: PLC0414 - the places in a store are here
 from memcli.store.atomic import make_folder, make_store_folder, write_file
-from memcli.store.lock import Held, locked
+from memcli.store.lock import HeldLock, locked
 from memcli.store.private import can_write, is_private, private_folder, work_tree_of
 from memcli.store.reading import read_regular
 
@@ -346,7 +346,7 @@ def _set_line(layout: Layout, text: str, wanted: bool) -> None:
         write_file(layout.ignore, b"".join(known + b"\n" for known in kept), temporary=layout.temporary)
 
 
-def _ignore_locked(layout: Layout) -> AbstractContextManager[Held | None]:
+def _ignore_locked(layout: Layout) -> AbstractContextManager[HeldLock | None]:
     lock = layout.local(".gitignore.lock")
     make_folder(os.path.dirname(lock))
     return locked(lock, "the .gitignore of the store")

@@ -27,7 +27,7 @@ from memcli.codec.canonical import encode_line
 from memcli.codec.charges import charge_to_json, cost_to_json, day_of
 from memcli.errors import StoreError
 from memcli.model.memory import Json
-from memcli.model.spending import Booked, Charge, Day, Usage
+from memcli.model.spending import Booked, Charge, Day, TokenUsage
 from memcli.record import replace
 from memcli.store.atomic import append_after, make_folder, remove_quietly
 from memcli.store.layout import Layout
@@ -40,7 +40,7 @@ MOST_DAYS = 400
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl\Z")
 
 
-class Ledger:
+class StoreLedger:
     """The ledger of the store at `layout`."""
 
     def __init__(self, layout: Layout) -> None:
@@ -62,7 +62,7 @@ class Ledger:
                 self._drop_days(day)
         return Booked(day, number)
 
-    def settle(self, booked: Booked, usage: Usage) -> None:
+    def settle(self, booked: Booked, usage: TokenUsage) -> None:
         """Puts what a call has cost in the place of what was booked for it, unless its day has been removed.
 
         Raises LockedError, StoreError.
@@ -80,7 +80,7 @@ class Ledger:
         """The calls of a day, such as `2026-05-03`. Raises StoreError."""
         return self.read(day).charges
 
-    def sums(self, today: str) -> dict[str, Usage]:
+    def sums(self, today: str) -> dict[str, TokenUsage]:
         """What each provider has charged, also on days that are no longer kept; it only grows. Raises StoreError."""
         from memcli.store.ledger_sums import sum_up
 

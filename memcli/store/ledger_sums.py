@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 from memcli.clock import system_clock
 from memcli.codec.canonical import encode_line
-from memcli.model.spending import Usage
+from memcli.model.spending import TokenUsage
 from memcli.store.atomic import replace_file
 from memcli.store.reading import read_json
 
 if TYPE_CHECKING:
-    from memcli.store.ledger import Ledger
+    from memcli.store.ledger import StoreLedger
 
-Sums = dict[str, Usage]
+Sums = dict[str, TokenUsage]
 _OPEN_DAYS = 2
 """The last days with calls are summed anew each time: a call that midnight came over is settled on the day before."""
 
 
-def sum_up(ledger: Ledger, path: str, today: str) -> Sums:
+def sum_up(ledger: StoreLedger, path: str, today: str) -> Sums:
     """The sums by provider; a call counts when it is settled, or when its day is over. `path` has those of the days that are
     over. Raises StoreError."""
     through, sums = _load(path)
@@ -35,12 +35,12 @@ def sum_up(ledger: Ledger, path: str, today: str) -> Sums:
     return sums
 
 
-def _add(sums: Sums, ledger: Ledger, day: str, *, is_over: bool) -> None:
+def _add(sums: Sums, ledger: StoreLedger, day: str, *, is_over: bool) -> None:
     for charge in ledger.charges(day):
         if is_over or charge.is_settled:
-            one, more = sums.get(charge.provider, Usage(0, 0, 0)), charge.usage
+            one, more = sums.get(charge.provider, TokenUsage(0, 0, 0)), charge.usage
             nano = (one.nano_usd or 0) + (more.nano_usd or 0)
-            sums[charge.provider] = Usage(one.tokens_in + more.tokens_in, one.tokens_out + more.tokens_out, nano)
+            sums[charge.provider] = TokenUsage(one.tokens_in + more.tokens_in, one.tokens_out + more.tokens_out, nano)
 
 
 def _keep(path: str, through: str, sums: Sums) -> None:
@@ -54,7 +54,7 @@ def _load(path: str) -> tuple[str, Sums]:
     found = read_json(path)
     match found:
         case {"through": str(through), "sums": dict(sums)} if all(map(_is_usage, sums.values())):
-            return through, {str(name): Usage(*numbers) for name, numbers in sums.items()}
+            return through, {str(name): TokenUsage(*numbers) for name, numbers in sums.items()}
     return "", {}
 
 

@@ -65,7 +65,7 @@ class _Turn:
         self._came.set()
 
 
-class Held:
+class HeldLock:
     """A lock that is held. It bears a note for whoever holds it next, which a crash may leave out of date."""
 
     def __init__(self, fd: int) -> None:
@@ -98,7 +98,7 @@ class Held:
 @contextmanager
 def locked(
     path: str, what: str, wait: float = WAIT_SECONDS, unless: Callable[[], bool] | None = None, *, queues: bool = True
-) -> Iterator[Held | None]:
+) -> Iterator[HeldLock | None]:
     """Holds the lock file at `path` for as long as the block runs; waits at most `wait` seconds, which may be infinite.
 
     When the lock is not free, `unless` is asked now and then; once it says yes, the block runs without the lock
@@ -113,7 +113,7 @@ def locked(
         hint = hint_of(error, "check the permissions of .memory/local")
         raise StoreError(f"cannot open the lock of {what}: {error.strerror}", hint) from None
     try:
-        yield Held(fd) if _acquire(fd, what, wait, unless, queues) else None
+        yield HeldLock(fd) if _acquire(fd, what, wait, unless, queues) else None
     finally:
         with suppress(OSError):
             os.close(fd)

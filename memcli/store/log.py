@@ -13,7 +13,7 @@ from memcli.model.failure import Failure
 from memcli.model.memory import Json
 from memcli.store.atomic import append_line, make_folder, write_file
 from memcli.store.layout import Layout
-from memcli.store.lock import Held, locked
+from memcli.store.lock import HeldLock, locked
 from memcli.store.reading import read_json, read_regular
 
 MAX_BYTES = 1_000_000
@@ -72,7 +72,7 @@ class HookLog:
         make_folder(os.path.dirname(self._state))
         self._log.append(entry)
 
-    def one_at_a_time(self, wait: float) -> AbstractContextManager[Held | None]:
+    def one_at_a_time(self, wait: float) -> AbstractContextManager[HeldLock | None]:
         """Held while a hook works: those of commits that follow fast on one another would do the same work."""
         make_folder(os.path.dirname(self._lock))
         return locked(self._lock, "the work of hooks", wait)

@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from memcli import beneath
 from memcli.codec.canonical import encode
 from memcli.errors import StoreError
-from memcli.git.index_file import Entry, IndexFile, find_index
+from memcli.git.index_file import IndexFile, TrackedFile, find_index
 from memcli.model.memory import Json
 from memcli.store.atomic import TEMP_MARK, make_folder, make_store_folder, move_file, replace_file, write_file
 from memcli.store.layout import FOLDER, Layout, find_work_tree, show_sessions
@@ -39,7 +39,7 @@ _MAX_BYTES = 1 << 12
 _MAX_SEEN = 1 << 8
 
 
-class Place:
+class PrivatePlace:
     """The folders of the store at `layout` that belong to this machine alone."""
 
     def __init__(self, layout: Layout) -> None:
@@ -77,7 +77,7 @@ class Place:
                 ) from None
             return []
 
-    def tracked(self) -> list[Entry]:
+    def tracked(self) -> list[TrackedFile]:
         """The files in the folders that git tracks. Raises StoreError."""
         index = self._index()
         return [] if index is None else self._below(index)
@@ -168,7 +168,7 @@ class Place:
         work_tree = find_work_tree(os.path.dirname(os.path.realpath(self._layout.root)), "")
         return find_index(work_tree) if work_tree else None
 
-    def _below(self, index: IndexFile) -> list[Entry]:
+    def _below(self, index: IndexFile) -> list[TrackedFile]:
         store = os.path.relpath(os.path.realpath(self._layout.root), index.work_tree)
         try:
             return index.below([f"{store}/{name}" for name in FOLDERS])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memcli.model.removal import Going, Severed
 
 
-class Guard:
+class RemovalGuard:
     """The guard of the store at `layout`. `keep` puts what goes into the trash and says under which name, `erasures`
     takes what goes for good out of everything else that memcli keeps of a space. `in_force`: what of a policy holds
     here."""

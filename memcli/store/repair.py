@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext, suppress
 
 import orjson
 
-from memcli.codec.check import Examined, Finding, check_chain, examine, is_canonical
+from memcli.codec.check import Damage, Examined, check_chain, examine, is_canonical
 from memcli.codec.exports import read_export
 from memcli.codec.frame import of_memory
 from memcli.codec.run import decode_run
@@ -23,9 +23,9 @@ from memcli.store.absent import absent
 from memcli.store.atomic import make_folder, move_file, remove_file, write_file
 from memcli.store.layout import Layout
 from memcli.store.leftovers import leftovers
-from memcli.store.lock import WAIT_SECONDS, Held, locked
+from memcli.store.lock import WAIT_SECONDS, HeldLock, locked
 from memcli.store.pending import pending_acts, pending_erasures
-from memcli.store.place import Place
+from memcli.store.place import PrivatePlace
 from memcli.store.reading import read_regular
 from memcli.store.session_check import check_sessions
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
@@ -34,19 +34,19 @@ _ID = re.compile(of_memory("id") + rb'("[^\n]*"),?\n')
 _MAX_BYTES = 1 << 32
 
 
-def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> Iterator[tuple[Finding, bool]]:
+def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> Iterator[tuple[Damage, bool]]:
     """Everything that is wrong in the store, and whether it was mended.
 
     `fold` makes a space take in what its journal still holds. Raises LockedError, StoreError.
     """
     names, strange = _space_names(layout)
     yield from ((finding, False) for finding in strange)
-    for entry in Place(layout).tracked():
+    for entry in PrivatePlace(layout).tracked():
         told = "tracked by git, so memcli ignores it (untrack it with `git rm --cached`)"
-        yield Finding(entry.path, "strange", told), False
+        yield Damage(entry.path, "strange", told), False
     for name, command in absent(layout.root).items():
         told = f"tracked by git, but missing from this work tree (`{command}` brings it back)"
-        yield Finding(os.path.join("spaces", f"{name}.json" if name else ""), "absent", told), False
+        yield Damage(os.path.join("spaces", f"{name}.json" if name else ""), "absent", told), False
     yield from _leftovers(layout, repair)
     known = {name: _ids(layout, name) for name in names} if len(names) > 1 else {}
     pending, erasing = pending_acts(layout), pending_erasures(layout)
@@ -56,13 +56,13 @@ def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> 
         left = []
         if waiting := _waiting(layout, name):
             told = f"{waiting} writers were killed before their changes were stored"
-            left.append(Finding(f"local/journal/{name}", "leftover", told, repair="store them now"))
+            left.append(Damage(f"local/journal/{name}", "leftover", told, repair="store them now"))
         if name in pending:
             told = "a command was killed before its changes were recorded in the audit log"
-            left.append(Finding(f"local/{name}.acts", "leftover", told, repair="add them to the log"))
+            left.append(Damage(f"local/{name}.acts", "leftover", told, repair="add them to the log"))
         if name in erasing:
             told = "a command was ended before it had erased all that it deleted"
-            left.append(Finding(f"local/{name}.erasing", "leftover", told, repair="finish the erasure"))
+            left.append(Damage(f"local/{name}.erasing", "leftover", told, repair="finish the erasure"))
         mends = repair and all(mended or not finding.is_damage for finding, mended in found)
         if left and mends:
             fold(name)
@@ -73,14 +73,14 @@ def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> 
 
 def check_space_file(
     layout: Layout, name: str, known: Mapping[str, frozenset[str]], repair: bool
-) -> list[tuple[Finding, bool]]:
+) -> list[tuple[Damage, bool]]:
     """What is wrong with the file of one space, and whether it was mended: under its lock, in one write."""
     path, where = layout.space(name), os.path.join("spaces", f"{name}.json")
     with _held(layout, name) if repair else nullcontext() as held:
         try:
             data = read_regular(path, _MAX_BYTES)
         except OSError as error:
-            return [(Finding(where, "unreadable", str(error.strerror)), False)]
+            return [(Damage(where, "unreadable", str(error.strerror)), False)]
         if data is None:
             return []
         found = examine(data, name, where, known, mend=repair)
@@ -118,7 +118,7 @@ def space_names(layout: Layout, named: Iterable[str]) -> list[str]:
     return chosen or known
 
 
-def _mend(layout: Layout, path: str, data: bytes, found: Examined, held: Held) -> None:
+def _mend(layout: Layout, path: str, data: bytes, found: Examined, held: HeldLock) -> None:
     if any(finding.is_damage for finding in found.findings):
         aside = layout.private("quarantine")
         make_folder(aside, 0o700)
@@ -131,7 +131,7 @@ def _mend(layout: Layout, path: str, data: bytes, found: Examined, held: Held) -
         remove_file(path)
 
 
-def _space_names(layout: Layout) -> tuple[list[str], list[Finding]]:
+def _space_names(layout: Layout) -> tuple[list[str], list[Damage]]:
     """The spaces, sorted, and what lies among their files and is none."""
     names, strange = [], []
     for file in layout.space_names():
@@ -140,21 +140,21 @@ def _space_names(layout: Layout) -> tuple[list[str], list[Finding]]:
         if file.startswith("."):
             continue
         if not stat.S_ISREG(os.lstat(layout.space(name)).st_mode if name != file else stat.S_IFREG):
-            strange.append(Finding(where, "unreadable", "it is a link, a folder or a device; memcli does not open it"))
+            strange.append(Damage(where, "unreadable", "it is a link, a folder or a device; memcli does not open it"))
         elif name == file:
-            strange.append(Finding(where, "strange", "not a .json file; memcli does not read it"))
+            strange.append(Damage(where, "strange", "not a .json file; memcli does not read it"))
         else:
             try:
                 names.append(check_space(name))
             except UsageError as error:
-                strange.append(Finding(where, "strange", f"{error.message}; memcli does not read it"))
+                strange.append(Damage(where, "strange", f"{error.message}; memcli does not read it"))
     return names, strange
 
 
-def _leftovers(layout: Layout, repair: bool) -> Iterator[tuple[Finding, bool]]:
+def _leftovers(layout: Layout, repair: bool) -> Iterator[tuple[Damage, bool]]:
     """Temporary files of writers that died."""
     for path, where, lock in leftovers(layout):
-        finding = Finding(where, "leftover", "left over from an interrupted write", repair="move it to quarantine")
+        finding = Damage(where, "leftover", "left over from an interrupted write", repair="move it to quarantine")
         if not repair:
             yield finding, False
             continue
@@ -178,7 +178,7 @@ def _waiting(layout: Layout, name: str) -> int:
     return sum(file.endswith((".request", ".taken")) for file in _listed(folder))
 
 
-def _records(layout: Layout) -> Iterator[Finding]:
+def _records(layout: Layout) -> Iterator[Damage]:
     """What is wrong with exports, the trash and the audit logs, which nothing can mend."""
     kinds: tuple[tuple[str, str, str, Callable[[bytes, str, str], object]], ...] = (
         ("exports", layout.export(""), "export", lambda data, _, where: read_export(data, where)),
@@ -192,12 +192,12 @@ def _records(layout: Layout) -> Iterator[Finding]:
             try:
                 data = read_regular(os.path.join(path, file), _MAX_BYTES) if suffix in (".json", ".jsonl") else None
                 told = check(data, name, where) if data is not None else None
-                if isinstance(told, Finding):
+                if isinstance(told, Damage):
                     yield told
             except OSError as error:
-                yield Finding(where, "strange", str(error.strerror))
+                yield Damage(where, "strange", str(error.strerror))
             except MemcliError as error:
-                yield Finding(where, kind, error.message.removeprefix(f"{where}: "))
+                yield Damage(where, kind, error.message.removeprefix(f"{where}: "))
 
 
 def _listed(folder: str) -> list[str]:
@@ -210,7 +210,7 @@ def _listed(folder: str) -> list[str]:
 
 
 @contextmanager
-def _held(layout: Layout, name: str) -> Iterator[Held]:
+def _held(layout: Layout, name: str) -> Iterator[HeldLock]:
     make_folder(os.path.dirname(layout.lock(name)))
     with locked(layout.lock(name), f"space {name!r}") as held:
         assert held is not None

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import nullcontext
 
-from memcli.codec.check import Finding
+from memcli.codec.check import Damage
 from memcli.codec.session import VERSION, decode_entry, decode_header, encode_entry, encode_header
 from memcli.digests import blake2b
 from memcli.errors import CorruptError, MemcliError, StoreError, UsageError
@@ -42,7 +42,7 @@ class _Examined(Record, frozen=False):
         return not (self.header or self.bad or self.misnumbered or self.repeated or self.torn)
 
 
-def check_sessions(layout: Layout, wait: float, repair: bool) -> Iterator[tuple[Finding, bool]]:
+def check_sessions(layout: Layout, wait: float, repair: bool) -> Iterator[tuple[Damage, bool]]:
     """Everything that is wrong with sessions, and whether it was mended. Raises LockedError, StoreError."""
     shared, private = os.path.join(layout.root, "sessions"), layout.private("sessions")
     found = [(shared, space) for space in _listed(shared)]
@@ -51,17 +51,17 @@ def check_sessions(layout: Layout, wait: float, repair: bool) -> Iterator[tuple[
         folder = os.path.join(top, space)
         where = os.path.join("sessions", space)
         if os.path.islink(folder) or not os.path.isdir(folder) or not _is_space(space):
-            yield Finding(where, "strange", "not a folder of sessions; memcli does not read it"), False
+            yield Damage(where, "strange", "not a folder of sessions; memcli does not read it"), False
             continue
         for file in _listed(folder):
             name = file.removesuffix(SUFFIX)
             if name != file and is_session_id(name):
                 yield from _check(layout, space, name, wait, repair)
             elif not file.startswith("."):
-                yield Finding(os.path.join(where, file), "strange", "not a session; memcli does not read it"), False
+                yield Damage(os.path.join(where, file), "strange", "not a session; memcli does not read it"), False
 
 
-def _check(layout: Layout, space: str, name: str, wait: float, repair: bool) -> Iterator[tuple[Finding, bool]]:
+def _check(layout: Layout, space: str, name: str, wait: float, repair: bool) -> Iterator[tuple[Damage, bool]]:
     where = os.path.join("sessions", space, f"{name}{SUFFIX}")
     try:
         with (
@@ -74,7 +74,7 @@ def _check(layout: Layout, space: str, name: str, wait: float, repair: bool) -> 
                 _mend(layout, file, Session(name, space, started_at=found.started_at), found)
             yield from ((finding, mends and bool(finding.repair)) for finding in _findings(found, where))
     except (StoreError, CorruptError) as error:
-        yield Finding(where, "unreadable", error.message.removeprefix(f"cannot read {where}: ")), False
+        yield Damage(where, "unreadable", error.message.removeprefix(f"cannot read {where}: ")), False
 
 
 def _examine(file: SessionFile, place: Session) -> _Examined:
@@ -99,24 +99,24 @@ def _examine(file: SessionFile, place: Session) -> _Examined:
     return found
 
 
-def _findings(found: _Examined, where: str) -> Iterator[Finding]:
+def _findings(found: _Examined, where: str) -> Iterator[Damage]:
     if found.version > VERSION:
         told = f"written by a newer memcli (format version {found.version}); not checked further"
-        yield Finding(where, "version", told)
+        yield Damage(where, "version", told)
         return
     if found.header:
-        yield Finding(where, "header", f"wrong first line: {found.header}", repair=_REBUILD)
+        yield Damage(where, "header", f"wrong first line: {found.header}", repair=_REBUILD)
     if found.bad:
         lines = ", ".join(map(str, found.bad[:3])) + (", ..." if len(found.bad) > 3 else "")
-        yield Finding(where, "damaged", f"{len(found.bad)} lines cannot be read ({lines})", repair=_REBUILD)
+        yield Damage(where, "damaged", f"{len(found.bad)} lines cannot be read ({lines})", repair=_REBUILD)
     if found.misnumbered:
         told = f"{found.misnumbered} messages are not numbered in order"
-        yield Finding(where, "numbers", told, repair=_REBUILD)
+        yield Damage(where, "numbers", told, repair=_REBUILD)
     if found.repeated:
-        yield Finding(where, "duplicate", f"{found.repeated} messages have the key of another", repair=_REBUILD)
+        yield Damage(where, "duplicate", f"{found.repeated} messages have the key of another", repair=_REBUILD)
     if found.torn:
         told = f"{found.torn} bytes of a line that was interrupted"
-        yield Finding(where, "leftover", told, repair="cut them off")
+        yield Damage(where, "leftover", told, repair="cut them off")
 
 
 def _mend(layout: Layout, file: SessionFile, place: Session, found: _Examined) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from memcli.codec.session import End, encode_entry, with_end
+from memcli.codec.session import FileEnd, encode_entry, with_end
 from memcli.digests import blake2b
 from memcli.model.conversation import ACTIVE, Entry, Message, Session, StateChange
 from memcli.record import replace
@@ -12,7 +12,7 @@ from memcli.record import replace
 Clean = Callable[[Message], Message]
 
 
-class Lines:
+class SessionLines:
     """The lines of what is added to a session, numbered, and the session as it is with them."""
 
     def __init__(self, session: Session) -> None:
@@ -37,7 +37,7 @@ class Lines:
         if self._last is None:
             return self._session
         change = self._last if isinstance(self._last, StateChange) else StateChange(ACTIVE)
-        return with_end(self._session, End(self._number, change))
+        return with_end(self._session, FileEnd(self._number, change))
 
 
 def unknown(messages: Iterable[Message], clean: Clean, known: set[int]) -> Iterator[Message]:

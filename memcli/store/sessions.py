@@ -22,10 +22,10 @@ from memcli.store.atomic import append_after, make_folder, remove_file, remove_q
 from memcli.store.endings import FileEndings
 from memcli.store.layout import Layout, show_sessions
 from memcli.store.leftovers import remove_leftovers
-from memcli.store.lock import Held, locked
+from memcli.store.lock import HeldLock, locked
 from memcli.store.reading import read_regular
 from memcli.store.session_file import SessionFile
-from memcli.store.session_lines import Clean, Lines, short_key, unknown
+from memcli.store.session_lines import Clean, SessionLines, short_key, unknown
 
 SUFFIX = ".jsonl"
 
@@ -82,7 +82,7 @@ class FileSessions(FileEndings):
             with self._file(space, name) as file:
                 session, size = file.ends()
             check_writable(session, _where(space, name))
-            lines = Lines(session)
+            lines = SessionLines(session)
             if data := b"".join(map(lines.line, make(session))):
                 append_after(self._layout.session(space, name), data, size)
             return lines.session()
@@ -101,7 +101,7 @@ class FileSessions(FileEndings):
         with self._importing(session.space):
             place, is_there = self._place(session, session.source, session.key, of_source=True)
             if not is_there:
-                lines = Lines(place)
+                lines = SessionLines(place)
                 new = map(lines.line, unknown(messages, clean, set()))
                 self._replace(place, None, [encode_header(place) + b"\n"], new, dry_run)
                 return lines.session(), lines.added
@@ -109,14 +109,14 @@ class FileSessions(FileEndings):
                 there, size = file.ends()
                 check_writable(there, _where(place.space, place.id))
                 known = {short_key(entry.key) for entry in file.entries() if isinstance(entry, Message) and entry.key}
-                lines = Lines(there)
+                lines = SessionLines(there)
                 new = map(lines.line, unknown(messages, clean, known))
                 self._replace(there, file, file.parts(size), new, dry_run)
                 return lines.session(), lines.added
 
     def restore(self, session: Session, entries: Iterable[Entry], *, dry_run: bool = False) -> tuple[Session, int]:
         with self._importing(session.space):
-            lines = Lines(session)
+            lines = SessionLines(session)
             new = map(lines.line, entries)
             if not os.path.lexists(self._layout.session(session.space, session.id)):
                 self._replace(session, None, [encode_header(session) + b"\n"], new, dry_run)
@@ -257,24 +257,24 @@ class FileSessions(FileEndings):
             )
         return folder
 
-    def _locked(self, space: str) -> AbstractContextManager[Held | None]:
+    def _locked(self, space: str) -> AbstractContextManager[HeldLock | None]:
         return lock_sessions(self._layout, space, self._wait)
 
     def finishing(self, space: str, *, wait: bool = True) -> AbstractContextManager[object]:
         what = f"the end of a session of space {space!r}"
         return _lock(self._layout, f"{check_space(space)}.end.lock", what, self._wait if wait else 0)
 
-    def _importing(self, space: str) -> AbstractContextManager[Held | None]:
+    def _importing(self, space: str) -> AbstractContextManager[HeldLock | None]:
         """Held while an import reads, which may take long: others may add messages meanwhile."""
         return _lock(self._layout, f"{check_space(space)}.import.lock", f"the import into space {space!r}", self._wait)
 
 
-def lock_sessions(layout: Layout, space: str, wait: float) -> AbstractContextManager[Held | None]:
+def lock_sessions(layout: Layout, space: str, wait: float) -> AbstractContextManager[HeldLock | None]:
     """Held while a session of the space is written. Raises LockedError, StoreError."""
     return _lock(layout, f"{check_space(space)}.lock", f"the sessions of space {space!r}", wait)
 
 
-def _lock(layout: Layout, name: str, what: str, wait: float) -> AbstractContextManager[Held | None]:
+def _lock(layout: Layout, name: str, what: str, wait: float) -> AbstractContextManager[HeldLock | None]:
     path = os.path.join(layout.private("sessions"), name)
     make_folder(os.path.dirname(path))
     return locked(path, what, wait)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from memcli.codec.form import VERSION, Form
+from memcli.codec.form import VERSION, SpaceForm
 from memcli.codec.frame import INDENT
 from memcli.codec.space import (
     Span,
@@ -33,7 +33,7 @@ from memcli.record import replace
 from memcli.store.reading import open_own, read_at
 
 if TYPE_CHECKING:
-    from memcli.codec.window import Window
+    from memcli.codec.window import ByteWindow
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _UNREAD: list[Span] = []
@@ -52,14 +52,14 @@ class ByteSnapshot(ABC):
         self.fingerprint = fingerprint
         self._where = where
         self._found: list[Span] | None = _UNREAD
-        self._form: Form | None = None
+        self._form: SpaceForm | None = None
 
     @abstractmethod
     def read(self) -> bytes:
         """The bytes of the file, all of them."""
 
     @abstractmethod
-    def view(self) -> bytes | Window:
+    def view(self) -> bytes | ByteWindow:
         """The bytes of the file, or a window on them."""
 
     @abstractmethod
@@ -90,11 +90,11 @@ class ByteSnapshot(ABC):
     def decode(self, data: bytes) -> Memory:
         return decode_item(data, self.form(), self._where)
 
-    def form(self) -> Form:
+    def form(self) -> SpaceForm:
         """How its memories are written, or handed out where the file is not canonical. Raises CorruptError."""
         if self._form is None:
             frame = self._frame()
-            self._form = decode_form(*frame, self._where) if frame else Form(self.space)
+            self._form = decode_form(*frame, self._where) if frame else SpaceForm(self.space)
         return self._form
 
     def records(self, places: Iterable[tuple[int, int]] | None = None) -> Iterator[tuple[bytes, int]]:
@@ -201,15 +201,15 @@ class FileSnapshot(ByteSnapshot):
             frame = header_ends(self.part(0, _FRAME_BYTES), self.part(size - _FRAME_BYTES, _FRAME_BYTES))
         return frame or super()._frame()
 
-    def view(self) -> bytes | Window:
+    def view(self) -> bytes | ByteWindow:
         return self.window() if self._data is None else self._data
 
-    def window(self) -> Window:
+    def window(self) -> ByteWindow:
         """The bytes of the file, read as they are needed while this is open."""
-        from memcli.codec.window import Window
+        from memcli.codec.window import ByteWindow
 
         assert self._fd is not None
-        return Window(self._exactly, os.fstat(self._fd).st_size)
+        return ByteWindow(self._exactly, os.fstat(self._fd).st_size)
 
     def is_canonical(self) -> bool:
         """Whether the file is as memcli would write it. Raises CorruptError for one of another space."""

@@ -21,7 +21,7 @@ from memcli.record import Record, replace
 from memcli.store.atomic import append_line, make_folder, sync_folder, write_file
 from memcli.store.key import own_key
 from memcli.store.layout import Layout
-from memcli.store.lock import Held, locked
+from memcli.store.lock import HeldLock, locked
 from memcli.store.reading import read_json, read_regular
 
 MAX_BYTES = 512_000
@@ -158,7 +158,7 @@ class FileUsage:
         except OSError as error:
             raise StoreError(f"cannot write {self._path}: {error.strerror}", "check its permissions") from None
 
-    def _locked(self) -> AbstractContextManager[Held | None]:
+    def _locked(self) -> AbstractContextManager[HeldLock | None]:
         return locked(self._layout.private("usage.lock"), "the usage log", _WAIT_SECONDS)
 
     def _log(self) -> list[Use]:

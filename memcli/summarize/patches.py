@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from memcli.code import diff as diffs
 from memcli.code.definitions import DEFINITION, name_of
-from memcli.code.diff import Section, names
+from memcli.code.diff import DiffSection, names
 from memcli.model.names import readable
 from memcli.record import Record, field
 from memcli.summarize.sentences import Sentence, split
@@ -108,7 +108,7 @@ def read_patch(text: str, source: str = "") -> Patch:
     return Patch(next(filter(None, messages), ""), [f for f in changes if f.path or f.added or f.removed])
 
 
-def _change(section: Section, source: str) -> FileChange:
+def _change(section: DiffSection, source: str) -> FileChange:
     told = names(section.head)
     file = FileChange(readable(told.file) or (source if section.hunks else ""))
     if told.is_renamed:

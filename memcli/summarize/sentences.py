@@ -56,7 +56,7 @@ def read_blocks(text: str) -> Iterator[Block]:
     if text.lstrip().startswith("---"):
         front = re.match(_FRONT_MATTER, text)
         text = text[front.end() :] if front else text
-    yield from _Reader().read(_uncommented(text) if "<!--" in text else text)
+    yield from _BlockReader().read(_uncommented(text) if "<!--" in text else text)
 
 
 def inline(text: str) -> str:
@@ -93,7 +93,7 @@ def _classify(line: str) -> tuple[str, str]:
     return role, rest.strip().rstrip("#").rstrip() if role == HEADING else rest
 
 
-class _Reader:
+class _BlockReader:
     """Joins lines to blocks."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from memcli.errors import MemcliError
-from memcli.model.spending import NANO, Usage
+from memcli.model.spending import NANO, TokenUsage
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
@@ -26,14 +26,14 @@ TRACED = (RECALL, "remember", "gc")
 """The commands with a span of their own."""
 
 
-class Command:
+class CommandSpan:
     """A command that runs: an `Observer`, which counts for its span, if it has one."""
 
     def __init__(self, name: str, tracer: Tracer, span: Span | None) -> None:
         self.backend = ""
         self._name, self._tracer, self._span = name, tracer, span
         self._items = 0
-        self._cost = Usage(0, 0)
+        self._cost = TokenUsage(0, 0)
 
     @property
     def tracer(self) -> Tracer:
@@ -52,7 +52,7 @@ class Command:
     def add_items(self, count: int) -> None:
         self._items += count
 
-    def add_cost(self, usage: Usage) -> None:
+    def add_cost(self, usage: TokenUsage) -> None:
         self._cost = _plus(self._cost, usage)
 
     def note_topic(self, digest: str) -> None:
@@ -69,29 +69,29 @@ class Command:
             self._span.set_attributes(_of_cost(self._cost))
 
 
-_command: ContextVar[Command | None] = ContextVar("memcli_command", default=None)
-_running: list[Command] = []
+_command: ContextVar[CommandSpan | None] = ContextVar("memcli_command", default=None)
+_running: list[CommandSpan] = []
 
 
 @contextmanager
-def running(name: str, tracer: Tracer, environ: Mapping[str, str]) -> Iterator[Command]:
+def running(name: str, tracer: Tracer, environ: Mapping[str, str]) -> Iterator[CommandSpan]:
     """Around a command, which has a span if it is one of `TRACED`."""
     from opentelemetry import context
 
     parent = context.attach(_parent(environ))
     try:
         if name not in TRACED:
-            with _as_current(Command(name, tracer, None)) as command:
+            with _as_current(CommandSpan(name, tracer, None)) as command:
                 yield command
             return
-        with _span(tracer, f"memcli.{name}") as span, _as_current(Command(name, tracer, span)) as command:
+        with _span(tracer, f"memcli.{name}") as span, _as_current(CommandSpan(name, tracer, span)) as command:
             yield command
     finally:
         context.detach(parent)
 
 
 @contextmanager
-def _as_current(command: Command) -> Iterator[Command]:
+def _as_current(command: CommandSpan) -> Iterator[CommandSpan]:
     token = _command.set(command)
     _running.append(command)
     try:
@@ -105,7 +105,7 @@ class _Question:
     """A question to a language model, and what its calls have cost."""
 
     def __init__(self) -> None:
-        self.cost = Usage(0, 0)
+        self.cost = TokenUsage(0, 0)
 
 
 _question: ContextVar[_Question | None] = ContextVar("memcli_question", default=None)
@@ -132,7 +132,7 @@ def asking(provider: str, model: str, task: str) -> Iterator[None]:
         _question.reset(token)
 
 
-def note_cost(usage: Usage) -> None:
+def note_cost(usage: TokenUsage) -> None:
     """Adds the cost of a call to the question that it was made for."""
     if question := _question.get():
         question.cost = _plus(question.cost, usage)
@@ -173,13 +173,13 @@ def _line_of(error: BaseException) -> str:
     return f"memcli failed: {type(error).__name__}"
 
 
-def _plus(one: Usage, other: Usage) -> Usage:
+def _plus(one: TokenUsage, other: TokenUsage) -> TokenUsage:
     """The sum; a price that is not known leaves the other."""
     known = [usage.nano_usd for usage in (one, other) if usage.nano_usd is not None]
-    return Usage(one.tokens_in + other.tokens_in, one.tokens_out + other.tokens_out, sum(known) if known else None)
+    return TokenUsage(one.tokens_in + other.tokens_in, one.tokens_out + other.tokens_out, sum(known) if known else None)
 
 
-def _of_cost(usage: Usage) -> dict[str, int | float]:
+def _of_cost(usage: TokenUsage) -> dict[str, int | float]:
     told: dict[str, int | float] = {"memcli.tokens_in": usage.tokens_in, "memcli.tokens_out": usage.tokens_out}
     return told if usage.nano_usd is None else {**told, "memcli.cost_usd": usage.nano_usd / NANO}
 
@@ -187,7 +187,7 @@ def _of_cost(usage: Usage) -> dict[str, int | float]:
 class _Ranker:
     """A ranker with a span for each space that it is asked for."""
 
-    def __init__(self, name: str, ranker: Ranker, command: Command, sign: Callable[[str], str]) -> None:
+    def __init__(self, name: str, ranker: Ranker, command: CommandSpan, sign: Callable[[str], str]) -> None:
         self._name, self._ranker, self._command, self._sign = name, ranker, command, sign
 
     def rank(self, query: Query, view: Rankable) -> Ranking:

@@ -9,8 +9,8 @@ from typing import Any
 
 from memcli.transcripts import reasons
 from memcli.transcripts.times import moment
-from memcli.transcripts.tools import Calls, described
-from memcli.transcripts.transcript import About, Said, digest
+from memcli.transcripts.tools import OpenCalls, described
+from memcli.transcripts.transcript import ConversationInfo, Said, digest
 from memcli.transcripts.values import dict_of, list_of, text_of
 
 SOURCE = "chatgpt"
@@ -25,16 +25,16 @@ def is_chatgpt(one: Mapping[str, Any]) -> bool:
     return isinstance(one.get("mapping"), dict)
 
 
-def about_chatgpt(one: Mapping[str, Any]) -> About:
+def about_chatgpt(one: Mapping[str, Any]) -> ConversationInfo:
     """What a conversation says of itself."""
     title, created = text_of(one.get("title")), one.get("create_time")
     key = text_of(one.get("conversation_id")) or text_of(one.get("id"))
-    return About(key or digest(title, str(created), *dict_of(one.get("mapping"))), title, moment(created))
+    return ConversationInfo(key or digest(title, str(created), *dict_of(one.get("mapping"))), title, moment(created))
 
 
 def read_chatgpt(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said]:
     """What was said in a conversation."""
-    calls = Calls(skipped)
+    calls = OpenCalls(skipped)
     latest = ""
     for node, message in _line(one, skipped):
         key = text_of(message.get("id")) or node

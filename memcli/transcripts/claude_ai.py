@@ -9,8 +9,8 @@ from typing import Any
 from memcli.transcripts import reasons
 from memcli.transcripts.blocks import Content, split
 from memcli.transcripts.times import moment
-from memcli.transcripts.tools import Calls, shortened
-from memcli.transcripts.transcript import About, Said, digest
+from memcli.transcripts.tools import OpenCalls, shortened
+from memcli.transcripts.transcript import ConversationInfo, Said, digest
 from memcli.transcripts.values import dict_of, list_of, text_of
 
 SOURCE = "claude-ai"
@@ -23,15 +23,15 @@ def is_claude_ai(one: Mapping[str, Any]) -> bool:
     return isinstance(one.get("chat_messages"), list)
 
 
-def about_claude_ai(one: Mapping[str, Any]) -> About:
+def about_claude_ai(one: Mapping[str, Any]) -> ConversationInfo:
     """What a conversation says of itself."""
     title, created = text_of(one.get("name")), text_of(one.get("created_at"))
-    return About(text_of(one.get("uuid")) or digest(title, created), title, moment(created))
+    return ConversationInfo(text_of(one.get("uuid")) or digest(title, created), title, moment(created))
 
 
 def read_claude_ai(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said]:
     """What was said in a conversation."""
-    calls = Calls(skipped)
+    calls = OpenCalls(skipped)
     for message in _line(one, skipped):
         role = _ROLES.get(text_of(message.get("sender")))
         if role is None:

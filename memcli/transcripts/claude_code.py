@@ -15,8 +15,8 @@ from memcli.transcripts.files import object_on, open_file, read_lines, stem_of
 from memcli.transcripts.injected import is_command, without_reminders
 from memcli.transcripts.main_line import BETWEEN, MESSAGE, QUIET_RESULTS, RESULTS, SIDE, Nodes
 from memcli.transcripts.times import moment
-from memcli.transcripts.tools import Calls
-from memcli.transcripts.transcript import Said, Transcript
+from memcli.transcripts.tools import OpenCalls
+from memcli.transcripts.transcript import ParsedTranscript, Said
 from memcli.transcripts.values import MAX_BYTES, dict_of, list_of, text_of
 
 SOURCE = "claude-code"
@@ -33,7 +33,7 @@ def is_claude_code(line: Mapping[str, Any]) -> bool:
     )
 
 
-def read_claude_code(path: str) -> Transcript:
+def read_claude_code(path: str) -> ParsedTranscript:
     """The session in a file. Raises what `open_file` raises."""
     survey = _survey(path)
 
@@ -42,7 +42,7 @@ def read_claude_code(path: str) -> Transcript:
         return _read(path, survey.nodes, skipped)
 
     title = next((survey.titles[name] for name in _TITLES if survey.titles.get(name)), "")
-    return Transcript(
+    return ParsedTranscript(
         SOURCE, survey.session or stem_of(path), read, title=title, started_at=survey.started_at, cwd=survey.cwd
     )
 
@@ -129,7 +129,7 @@ def _subagents(path: str) -> int:
 
 
 def _read(path: str, nodes: Nodes, skipped: Counter[str]) -> Iterator[Said]:
-    calls = Calls(skipped)
+    calls = OpenCalls(skipped)
     with open_file(path) as file:
         for offsets in nodes.main_line(skipped):
             lines = []
@@ -144,7 +144,7 @@ def _read(path: str, nodes: Nodes, skipped: Counter[str]) -> Iterator[Said]:
     yield from calls.flush()
 
 
-def _answer(lines: list[dict[str, Any]], calls: Calls, skipped: Counter[str]) -> Iterator[Said]:
+def _answer(lines: list[dict[str, Any]], calls: OpenCalls, skipped: Counter[str]) -> Iterator[Said]:
     """The lines of one message of the model, and its calls."""
     first = lines[0]
     if first.get("isApiErrorMessage") is True or dict_of(first.get("message")).get("model") == "<synthetic>":
@@ -161,7 +161,7 @@ def _answer(lines: list[dict[str, Any]], calls: Calls, skipped: Counter[str]) ->
             yield from calls.begin(key, what, line.get("timestamp"))
 
 
-def _prompt(lines: list[dict[str, Any]], calls: Calls, skipped: Counter[str]) -> Iterator[Said]:
+def _prompt(lines: list[dict[str, Any]], calls: OpenCalls, skipped: Counter[str]) -> Iterator[Said]:
     """A line of the user: what was said, or results of tools."""
     (line,) = lines
     queued = _queued(line) if line.get("type") == "attachment" else None

@@ -11,8 +11,8 @@ from memcli.transcripts import reasons
 from memcli.transcripts.blocks import plain, split
 from memcli.transcripts.injected import without_reminders
 from memcli.transcripts.times import moment
-from memcli.transcripts.tools import Calls
-from memcli.transcripts.transcript import About, Said
+from memcli.transcripts.tools import OpenCalls
+from memcli.transcripts.transcript import ConversationInfo, Said
 from memcli.transcripts.values import dict_of, list_of, text_of
 
 SOURCE = "cline"
@@ -26,15 +26,15 @@ def is_cline(values: Mapping[str, Any]) -> bool:
     return isinstance(values.get("messages"), list) and "sessionId" in values and "agent" in values
 
 
-def about_cline(values: Mapping[str, Any]) -> About:
+def about_cline(values: Mapping[str, Any]) -> ConversationInfo:
     """What the session says of itself."""
     first = next((dict_of(one) for one in list_of(values.get("messages"))), {})
-    return About(text_of(values.get("sessionId")), "", moment(first.get("ts")))
+    return ConversationInfo(text_of(values.get("sessionId")), "", moment(first.get("ts")))
 
 
 def read_cline(values: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said]:
     """The messages of the session."""
-    calls = Calls(skipped)
+    calls = OpenCalls(skipped)
     for one in map(dict_of, list_of(values.get("messages"))):
         role, at, key = text_of(one.get("role")), one.get("ts"), text_of(one.get("id"))
         content = split(one.get("content"), skipped)

@@ -13,8 +13,8 @@ from memcli.transcripts.files import head_lines, read_lines, stem_of
 from memcli.transcripts.injected import codex_request
 from memcli.transcripts.rollbacks import TakenBack
 from memcli.transcripts.times import moment
-from memcli.transcripts.tools import Calls, described, says_failed
-from memcli.transcripts.transcript import Said, Transcript
+from memcli.transcripts.tools import OpenCalls, described, says_failed
+from memcli.transcripts.transcript import ParsedTranscript, Said
 from memcli.transcripts.values import dict_of, list_of, parse, text_of
 
 SOURCE = "codex"
@@ -36,7 +36,7 @@ def is_codex(line: Mapping[str, Any]) -> bool:
     return any(dict_of(part).get("type") in _FLAT_PARTS for part in list_of(line.get("content")))
 
 
-def read_codex(path: str) -> Transcript:
+def read_codex(path: str) -> ParsedTranscript:
     """The session in a file. Raises what `open_file` raises."""
 
     def read(skipped: Counter[str]) -> Iterator[Said]:
@@ -47,7 +47,7 @@ def read_codex(path: str) -> Transcript:
     found = _ID.search(stem)
     key = text_of(head.get("id")) or text_of(head.get("session_id")) or (found[0] if found else stem)
     cwd = text_of(head.get("cwd"))
-    return Transcript(SOURCE, key, read, started_at=moment(head.get("timestamp")), cwd=cwd)
+    return ParsedTranscript(SOURCE, key, read, started_at=moment(head.get("timestamp")), cwd=cwd)
 
 
 def head_of(path: str) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def head_of(path: str) -> dict[str, Any]:
 
 
 def _read(path: str, skipped: Counter[str]) -> Iterator[Said]:
-    calls = Calls(skipped)
+    calls = OpenCalls(skipped)
     has_items = _has_items(path)
     take = _item if has_items else _event
     taken_back = TakenBack(path, _is_prompt if has_items else _is_prompt_event)
@@ -111,7 +111,7 @@ def _is_prompt_event(line: Mapping[str, Any]) -> bool:
     return line.get("type") == _EVENT and _payload(line).get("type") == "user_message"
 
 
-def _item(kind: str, payload: Mapping[str, Any], at: object, calls: Calls, skipped: Counter[str]) -> Iterator[Said]:
+def _item(kind: str, payload: Mapping[str, Any], at: object, calls: OpenCalls, skipped: Counter[str]) -> Iterator[Said]:
     """What one line gives where items are read."""
     name = text_of(payload.get("type"))
     key = text_of(payload.get("call_id")) or text_of(payload.get("id"))
@@ -131,7 +131,7 @@ def _item(kind: str, payload: Mapping[str, Any], at: object, calls: Calls, skipp
         skipped[reasons.THINKING if name == "reasoning" else reasons.META] += 1
 
 
-def _message(payload: Mapping[str, Any], at: object, calls: Calls, skipped: Counter[str]) -> Iterator[Said]:
+def _message(payload: Mapping[str, Any], at: object, calls: OpenCalls, skipped: Counter[str]) -> Iterator[Said]:
     role = payload.get("role")
     if role not in ("user", "assistant"):
         skipped[reasons.SYSTEM if role in ("developer", "system") else reasons.ROLE] += 1
@@ -163,7 +163,9 @@ def _called(name: str, payload: Mapping[str, Any]) -> str:
     return described(tool, arguments)
 
 
-def _event(kind: str, payload: Mapping[str, Any], at: object, calls: Calls, skipped: Counter[str]) -> Iterator[Said]:
+def _event(
+    kind: str, payload: Mapping[str, Any], at: object, calls: OpenCalls, skipped: Counter[str]
+) -> Iterator[Said]:
     """What one line gives where there are only events."""
     name = text_of(payload.get("type"))
     if kind == _EVENT and name in _SAID_EVENTS:
@@ -180,7 +182,7 @@ def _event(kind: str, payload: Mapping[str, Any], at: object, calls: Calls, skip
         skipped[reasons.THINKING if name.startswith("agent_reasoning") else reasons.META] += 1
 
 
-def _note_end(name: str, payload: Mapping[str, Any], calls: Calls) -> None:
+def _note_end(name: str, payload: Mapping[str, Any], calls: OpenCalls) -> None:
     """The event at the end of a call says whether it failed, also where its output does not."""
     key = text_of(payload.get("call_id"))
     if name.endswith("_end") and calls.is_open(key):

@@ -13,8 +13,8 @@ from memcli.transcripts.blocks import plain
 from memcli.transcripts.files import head_lines, read_lines
 from memcli.transcripts.injected import without_reminders
 from memcli.transcripts.times import moment
-from memcli.transcripts.tools import Calls, described
-from memcli.transcripts.transcript import Said, Transcript
+from memcli.transcripts.tools import OpenCalls, described
+from memcli.transcripts.transcript import ParsedTranscript, Said
 from memcli.transcripts.values import dict_of, list_of, text_of
 
 SOURCE = "copilot"
@@ -30,7 +30,7 @@ def is_copilot(line: Mapping[str, Any]) -> bool:
     return "." in text_of(line.get("type")) and isinstance(line.get("data"), dict) and "parentId" in line
 
 
-def read_copilot(path: str) -> Transcript:
+def read_copilot(path: str) -> ParsedTranscript:
     """The session in a file, which is named as all are, in a folder named by its id. Raises what `open_file` raises."""
 
     def read(skipped: Counter[str]) -> Iterator[Said]:
@@ -39,11 +39,11 @@ def read_copilot(path: str) -> Transcript:
     head = next((dict_of(line.get("data")) for line in head_lines(path) if line.get("type") == _START), {})
     key = text_of(head.get("sessionId")) or readable(os.path.basename(os.path.dirname(os.path.abspath(path))))
     cwd = text_of(dict_of(head.get("context")).get("cwd"))
-    return Transcript(SOURCE, key, read, started_at=moment(head.get("startTime")), cwd=cwd)
+    return ParsedTranscript(SOURCE, key, read, started_at=moment(head.get("startTime")), cwd=cwd)
 
 
 def _read(path: str, skipped: Counter[str]) -> Iterator[Said]:
-    calls = Calls(skipped)
+    calls = OpenCalls(skipped)
     for _, line in read_lines(path, skipped):
         kind, data = text_of(line.get("type")), dict_of(line.get("data"))
         if line.get("agentId") or data.get("parentToolCallId"):
@@ -61,7 +61,9 @@ def _read(path: str, skipped: Counter[str]) -> Iterator[Said]:
     yield from calls.flush()
 
 
-def _prompt(line: Mapping[str, Any], data: Mapping[str, Any], calls: Calls, skipped: Counter[str]) -> Iterator[Said]:
+def _prompt(
+    line: Mapping[str, Any], data: Mapping[str, Any], calls: OpenCalls, skipped: Counter[str]
+) -> Iterator[Said]:
     """What the user wrote; what a skill or another part of the program wrote has a source."""
     text = without_reminders(text_of(data.get("content"))).strip()
     if data.get("source") not in (None, "", "user") or not text:
@@ -71,7 +73,7 @@ def _prompt(line: Mapping[str, Any], data: Mapping[str, Any], calls: Calls, skip
     yield Said("user", text, line.get("timestamp"), key=text_of(line.get("id")))
 
 
-def _answer(line: Mapping[str, Any], data: Mapping[str, Any], calls: Calls) -> Iterator[Said]:
+def _answer(line: Mapping[str, Any], data: Mapping[str, Any], calls: OpenCalls) -> Iterator[Said]:
     """What the model said, and its calls."""
     at = line.get("timestamp")
     if text := text_of(data.get("content")):

@@ -27,39 +27,41 @@ from memcli.transcripts import (
 )
 from memcli.transcripts.elements import elements
 from memcli.transcripts.files import BLOCK, open_file, part_of, read_lines
-from memcli.transcripts.transcript import About, Said, Transcript
+from memcli.transcripts.transcript import ConversationInfo, ParsedTranscript, Said
 from memcli.transcripts.values import MAX_BYTES, object_in, parse
 
 Values = Mapping[str, Any]
 
 
-class Lines(NamedTuple):
+class LinesFormat(NamedTuple):
     """A format in which a file is one conversation. `fits` says whether the keys of a line are its own."""
 
     fits: Callable[[Values], bool]
-    read: Callable[[str], Transcript]
+    read: Callable[[str], ParsedTranscript]
 
 
-class Export(NamedTuple):
+class ExportFormat(NamedTuple):
     """A format in which each object of a file is a conversation. `fits` says whether the keys are its own."""
 
     fits: Callable[[Values], bool]
-    about: Callable[[Values], About]
+    about: Callable[[Values], ConversationInfo]
     read: Callable[[Values, Counter[str]], Iterator[Said]]
 
 
-LINES: Mapping[str, Lines] = {
-    claude_code.SOURCE: Lines(claude_code.is_claude_code, claude_code.read_claude_code),
-    codex.SOURCE: Lines(codex.is_codex, codex.read_codex),
-    gemini.SOURCE: Lines(gemini.is_gemini, gemini.read_gemini),
-    copilot.SOURCE: Lines(copilot.is_copilot, copilot.read_copilot),
-    plain.SOURCE: Lines(plain.is_plain, lambda path: plain.read_plain(path, lambda skipped: _lines(path, skipped))),
+LINES: Mapping[str, LinesFormat] = {
+    claude_code.SOURCE: LinesFormat(claude_code.is_claude_code, claude_code.read_claude_code),
+    codex.SOURCE: LinesFormat(codex.is_codex, codex.read_codex),
+    gemini.SOURCE: LinesFormat(gemini.is_gemini, gemini.read_gemini),
+    copilot.SOURCE: LinesFormat(copilot.is_copilot, copilot.read_copilot),
+    plain.SOURCE: LinesFormat(
+        plain.is_plain, lambda path: plain.read_plain(path, lambda skipped: _lines(path, skipped))
+    ),
 }
 """A line is of the first format that it fits."""
-EXPORTS: Mapping[str, Export] = {
-    chatgpt.SOURCE: Export(chatgpt.is_chatgpt, chatgpt.about_chatgpt, chatgpt.read_chatgpt),
-    claude_ai.SOURCE: Export(claude_ai.is_claude_ai, claude_ai.about_claude_ai, claude_ai.read_claude_ai),
-    cline.SOURCE: Export(cline.is_cline, cline.about_cline, cline.read_cline),
+EXPORTS: Mapping[str, ExportFormat] = {
+    chatgpt.SOURCE: ExportFormat(chatgpt.is_chatgpt, chatgpt.about_chatgpt, chatgpt.read_chatgpt),
+    claude_ai.SOURCE: ExportFormat(claude_ai.is_claude_ai, claude_ai.about_claude_ai, claude_ai.read_claude_ai),
+    cline.SOURCE: ExportFormat(cline.is_cline, cline.about_cline, cline.read_cline),
 }
 _COMPRESSED = {
     b"\x28\xb5\x2f\xfd": ("zstd", "zstd -d"), b"\x1f\x8b": ("gzip", "gunzip"), b"BZh": ("bzip2", "bunzip2"),
@@ -84,10 +86,10 @@ class Conversations:
         self.skipped: Counter[str] = Counter()
         self._transcripts = _conversations(path, self.skipped)
 
-    def __iter__(self) -> Iterator[Transcript]:
+    def __iter__(self) -> Iterator[ParsedTranscript]:
         return self
 
-    def __next__(self) -> Transcript:
+    def __next__(self) -> ParsedTranscript:
         return next(self._transcripts)
 
 
@@ -100,7 +102,7 @@ def conversations(path: str) -> Conversations:
     return Conversations(path)
 
 
-def _conversations(path: str, skipped: Counter[str]) -> Iterator[Transcript]:
+def _conversations(path: str, skipped: Counter[str]) -> Iterator[ParsedTranscript]:
     path, only = part_of(path)
     with open_file(path) as file:
         head = file.read(_HEAD)
@@ -135,7 +137,7 @@ def _check_head(head: bytes, path: str) -> None:
         raise UsageError(f"{show(path)}: not a transcript, but a binary file", _HINT)
 
 
-def _in_archive(file: IO[bytes], path: str, skipped: Counter[str]) -> Iterator[Transcript]:
+def _in_archive(file: IO[bytes], path: str, skipped: Counter[str]) -> Iterator[ParsedTranscript]:
     """The conversations in all files of an archive that have some. All are read to their end ahead, where damage shows."""
     sources = {}
     with archive.opened(file, path) as content:
@@ -152,16 +154,18 @@ def _in_archive(file: IO[bytes], path: str, skipped: Counter[str]) -> Iterator[T
                 yield from _exported(source, part, skipped)
 
 
-def _exported(source: str, file: IO[bytes], skipped: Counter[str]) -> Iterator[Transcript]:
+def _exported(source: str, file: IO[bytes], skipped: Counter[str]) -> Iterator[ParsedTranscript]:
     """The conversations among the objects of a file. Each is kept as bytes, which take a tenth of its values."""
     export = EXPORTS[source]
     for data in elements(file, skipped):
         about = _about(export, data, skipped)
         if about:
-            yield Transcript(source, about.key, _reader(export, data), title=about.title, started_at=about.started_at)
+            yield ParsedTranscript(
+                source, about.key, _reader(export, data), title=about.title, started_at=about.started_at
+            )
 
 
-def _about(export: Export, data: bytes, skipped: Counter[str]) -> About | None:
+def _about(export: ExportFormat, data: bytes, skipped: Counter[str]) -> ConversationInfo | None:
     values = object_in(data, skipped, reasons.CONVERSATION)
     if values is None:
         return None
@@ -171,11 +175,11 @@ def _about(export: Export, data: bytes, skipped: Counter[str]) -> About | None:
     return None
 
 
-def _reader(export: Export, data: bytes) -> Callable[[Counter[str]], Iterator[Said]]:
+def _reader(export: ExportFormat, data: bytes) -> Callable[[Counter[str]], Iterator[Said]]:
     return lambda skipped: export.read(parse(data), skipped)
 
 
-def _source(formats: Mapping[str, Lines | Export], objects: Iterable[Values]) -> str:
+def _source(formats: Mapping[str, LinesFormat | ExportFormat], objects: Iterable[Values]) -> str:
     """The format of the first object that fits one, or ""."""
     for _, values in zip(range(_MOST_TRIED), objects, strict=False):
         for name, one in formats.items():

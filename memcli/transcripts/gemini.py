@@ -17,7 +17,7 @@ from memcli.transcripts.injected import without_reminders
 from memcli.transcripts.seen import number_of
 from memcli.transcripts.times import moment
 from memcli.transcripts.tools import Call, described
-from memcli.transcripts.transcript import Said, Transcript
+from memcli.transcripts.transcript import ParsedTranscript, Said
 from memcli.transcripts.values import MAX_BYTES, dict_of, list_of, text_of
 
 SOURCE = "gemini"
@@ -33,14 +33,14 @@ def is_gemini(line: Mapping[str, Any]) -> bool:
     return is_message or "projectHash" in line or isinstance(line.get("$set"), dict)
 
 
-def read_gemini(path: str) -> Transcript:
+def read_gemini(path: str) -> ParsedTranscript:
     """The session in a file. Raises what `open_file` raises."""
 
     def read(skipped: Counter[str]) -> Iterator[Said]:
         return _read(path, skipped)
 
     head = gemini_head(path)
-    return Transcript(
+    return ParsedTranscript(
         SOURCE, text_of(head.get("sessionId")) or stem_of(path), read, started_at=moment(head.get("startTime"))
     )
 

@@ -16,7 +16,7 @@ from memcli.transcripts import reasons
 from memcli.transcripts.injected import without_reminders
 from memcli.transcripts.times import moment
 from memcli.transcripts.tools import Call, described
-from memcli.transcripts.transcript import Said, Transcript
+from memcli.transcripts.transcript import ParsedTranscript, Said
 from memcli.transcripts.values import MAX_BYTES, dict_of, object_in, text_of
 
 SOURCE = "opencode"
@@ -39,7 +39,7 @@ _REASONS = {
 }  # fmt: skip
 
 
-def read_opencode(path: str, only: str, skipped: Counter[str]) -> Iterator[Transcript]:
+def read_opencode(path: str, only: str, skipped: Counter[str]) -> Iterator[ParsedTranscript]:
     """The sessions in a database, without those of subagents, or `only` that of this id.
 
     Raises UsageError for a database of another program or version, NotFoundError for an id, CorruptError.
@@ -55,12 +55,12 @@ def read_opencode(path: str, only: str, skipped: Counter[str]) -> Iterator[Trans
         yield _transcript(path, text_of(key), text_of(title), text_of(directory), created)
 
 
-def _transcript(path: str, key: str, title: str, directory: str, created: object) -> Transcript:
+def _transcript(path: str, key: str, title: str, directory: str, created: object) -> ParsedTranscript:
     def read(skipped: Counter[str]) -> Iterator[Said]:
         with _opened(path) as database:
             yield from _read(database, key, skipped)
 
-    return Transcript(SOURCE, key, read, title=title, started_at=moment(created), cwd=directory)
+    return ParsedTranscript(SOURCE, key, read, title=title, started_at=moment(created), cwd=directory)
 
 
 @contextmanager

@@ -10,8 +10,8 @@ from memcli.transcripts import reasons
 from memcli.transcripts.blocks import Content, plain, split
 from memcli.transcripts.files import stem_of
 from memcli.transcripts.times import moment
-from memcli.transcripts.tools import Calls, described, is_own, says_failed, shortened
-from memcli.transcripts.transcript import Said, Transcript, digest
+from memcli.transcripts.tools import OpenCalls, described, is_own, says_failed, shortened
+from memcli.transcripts.transcript import ParsedTranscript, Said, digest
 from memcli.transcripts.values import dict_of, list_of, text_of
 
 SOURCE = "jsonl"
@@ -32,7 +32,7 @@ def is_plain(line: Mapping[str, Any]) -> bool:
     return isinstance(line.get("role"), str) and ("content" in line or "tool_calls" in line)
 
 
-def read_plain(path: str, objects: Objects) -> Transcript:
+def read_plain(path: str, objects: Objects) -> ParsedTranscript:
     """The conversation that all messages of a file make. Raises what `objects` raises.
 
     Its key, where no field gives one, is the name of the file with a digest of the first message: a file that grew
@@ -44,11 +44,11 @@ def read_plain(path: str, objects: Objects) -> Transcript:
 
     first = next((one for one in objects(Counter()) if is_plain(one)), {})
     key = _first(first, _SESSIONS) or f"{stem_of(path)}-{digest(str(first.get('role')), plain(first.get('content')))}"
-    return Transcript(SOURCE, key, read, started_at=moment(_time(first)))
+    return ParsedTranscript(SOURCE, key, read, started_at=moment(_time(first)))
 
 
 def _read(objects: Objects, skipped: Counter[str]) -> Iterator[Said]:
-    calls = Calls(skipped)
+    calls = OpenCalls(skipped)
     for one in objects(skipped):
         if not is_plain(one):
             skipped[reasons.META] += 1
@@ -69,7 +69,7 @@ def _read(objects: Objects, skipped: Counter[str]) -> Iterator[Said]:
     yield from calls.flush()
 
 
-def _of_tool(one: Mapping[str, Any], content: Content, calls: Calls) -> Iterator[Said]:
+def _of_tool(one: Mapping[str, Any], content: Content, calls: OpenCalls) -> Iterator[Said]:
     """What a tool said: the result of a call, or else a line of its own."""
     key = text_of(one.get("tool_call_id"))
     failed = one.get("is_error") is True or says_failed(content.text)

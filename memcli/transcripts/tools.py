@@ -51,7 +51,7 @@ class Call(Record, frozen=False):
         return Said("tool", f"ran: {self.what} (failed)" + (f": {message}" if message else ""), self.at, key=self.key)
 
 
-class Calls:
+class OpenCalls:
     """The calls since the last message, in order, until their outcomes are known."""
 
     def __init__(self, skipped: Counter[str]) -> None:

@@ -26,7 +26,7 @@ class Said(NamedTuple):
     key: str = ""
 
 
-class About(NamedTuple):
+class ConversationInfo(NamedTuple):
     """What a conversation of an export says of itself."""
 
     key: str
@@ -38,7 +38,7 @@ Read = Callable[[Counter[str]], Iterator[Said]]
 """Reads a conversation from its beginning, and counts what gives no message."""
 
 
-class Transcript:
+class ParsedTranscript:
     """One conversation. `source` names its format, `key` is its id there, `cwd` the folder in which it took place.
 
     `started_at` is RFC 3339 in UTC, or "" where it is not known, as are `title` and `cwd`. `skipped` counts what gave

@@ -16,14 +16,14 @@ MAX_CONTAINERS = 400_000
 """The most objects and lists in one of them: empty ones take thirty times as much in memory as in a file."""
 
 
-class TooMuchError(ValueError):
+class ValuesTooLargeError(ValueError):
     """The values would take too much memory."""
 
 
 def parse(data: bytes) -> Any:
     """The value. Raises ValueError, TooMuchError."""
     if len(data) > MAX_CONTAINERS and data.count(b"{") + data.count(b"[") > MAX_CONTAINERS:
-        raise TooMuchError("too many values")
+        raise ValuesTooLargeError("too many values")
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
@@ -34,7 +34,7 @@ def object_in(data: bytes, skipped: Counter[str], reason: str) -> dict[str, Any]
     """The JSON object in `data`, or None for what is none, which is counted for `reason`."""
     try:
         value = parse(data)
-    except TooMuchError:
+    except ValuesTooLargeError:
         reason = reasons.TOO_LONG
     except ValueError:
         pass

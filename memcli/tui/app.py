@@ -14,13 +14,13 @@ from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
 from memcli.record import replace
 from memcli.tui import catalogue
-from memcli.tui.catalogue import Scope
+from memcli.tui.catalogue import BrowseScope
 from memcli.tui.dialog import ChooseSpace, Help
 from memcli.tui.drafts import Editor
 from memcli.tui.keys import APP, bindings
 from memcli.tui.main_screen import MainScreen
 from memcli.tui.status import Status, Voice
-from memcli.tui.view import View
+from memcli.tui.view import BrowseView
 
 
 class Browser(App[None]):
@@ -39,16 +39,18 @@ class Browser(App[None]):
     def __init__(
         self,
         workspace: Workspace,
-        scope: Scope | None = None,
+        scope: BrowseScope | None = None,
         editor: Editor | None = None,
         voice: Voice | None = None,
     ) -> None:
         super().__init__()
-        scope = scope or Scope()
+        scope = scope or BrowseScope()
         self._voice = voice or Voice()
         workspace = replace(workspace, warn=self._voice.warn, is_space_named=True)  # it shows one space at a time
         self.failure: Exception | None = None
-        self.desk = MainScreen(workspace, View(catalogue.read_first(workspace, scope), scope), self._voice, editor)
+        self.desk = MainScreen(
+            workspace, BrowseView(catalogue.read_first(workspace, scope), scope), self._voice, editor
+        )
         self._seen = self.desk.view.catalogue.fingerprint
 
     def get_default_screen(self) -> MainScreen:
@@ -99,7 +101,7 @@ class Browser(App[None]):
             return
         workspace = replace(self.desk.workspace, space=name)
         try:
-            view = View(catalogue.read(workspace, Scope()), Scope())
+            view = BrowseView(catalogue.read(workspace, BrowseScope()), BrowseScope())
         except (MemcliError, OSError) as error:
             self.desk.fail(error)
             return

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from memcli.app.lookup import list_memories
 from memcli.app.workspace import Workspace
-from memcli.model.catalogue import Wanted
+from memcli.model.catalogue import CatalogueFilter
 from memcli.model.memory import Memory
 from memcli.model.references import MUTUAL, elsewhere
 from memcli.model.space import Space, is_under
@@ -16,7 +16,7 @@ from memcli.record import Record, replace
 CONTRADICTS = "contradicts"
 
 
-class Scope(Record):
+class BrowseScope(Record):
     """What is browsed: all at and below `path`, of one of `kinds`, with all of `tags`."""
 
     path: str = ""
@@ -40,11 +40,15 @@ class Tie(Record):
     incoming: bool = False
 
 
-class Catalogue:
+class PathCatalogue:
     """The memories of a space in order of path, and the words that they are found by."""
 
     def __init__(
-        self, space: Space, fingerprint: str, scope: Scope, show: Callable[[Memory], Memory] = lambda memory: memory
+        self,
+        space: Space,
+        fingerprint: str,
+        scope: BrowseScope,
+        show: Callable[[Memory], Memory] = lambda memory: memory,
     ) -> None:
         self.space = space.name
         self.show = show
@@ -110,23 +114,23 @@ def is_current(memory: Memory) -> bool:
     return memory.active and memory.superseded_by is None
 
 
-def read(workspace: Workspace, scope: Scope) -> Catalogue:
+def read(workspace: Workspace, scope: BrowseScope) -> PathCatalogue:
     """The space as it is now. Raises CorruptError, StoreError."""
     snapshot = workspace.store.open(workspace.space)
     try:
         space = snapshot.load()
-        return Catalogue(
+        return PathCatalogue(
             space, snapshot.fingerprint, scope, lambda memory: workspace.redactor.show([memory], space.policy)[0]
         )
     finally:
         snapshot.close()
 
 
-def read_first(workspace: Workspace, scope: Scope) -> Catalogue:
+def read_first(workspace: Workspace, scope: BrowseScope) -> PathCatalogue:
     """As `read`. Raises NotFoundError when the path of the scope names nothing."""
     catalogue = read(workspace, scope)
     if not catalogue.memories:
-        list_memories(workspace, Wanted(scope.path))
+        list_memories(workspace, CatalogueFilter(scope.path))
     return catalogue
 
 

@@ -18,9 +18,9 @@ from memcli.model.memory import Json, Memory
 from memcli.record import replace
 from memcli.render.clean import clean_line
 from memcli.tui import catalogue
-from memcli.tui.catalogue import Scope
+from memcli.tui.catalogue import BrowseScope
 from memcli.tui.dialog import EditTags, Question, TagChange
-from memcli.tui.drafts import Done, Edit, EditAgain, Editor, use_editor
+from memcli.tui.drafts import Edit, EditAgain, Editor, EditResult, use_editor
 from memcli.tui.forms import AddForm, TextForm
 from memcli.tui.status import explain
 
@@ -28,51 +28,51 @@ if TYPE_CHECKING:
     from memcli.tui.main_screen import MainScreen
 
 
-Make = Callable[[Workspace, Memory], Done]
+Make = Callable[[Workspace, Memory], EditResult]
 
 
-def toggle_pin(workspace: Workspace, memory: Memory) -> Done:
+def toggle_pin(workspace: Workspace, memory: Memory) -> EditResult:
     """Pins what is not pinned, unpins what is."""
     pin(workspace, [memory.id], not memory.pinned)
-    return Done(f"{'unpinned' if memory.pinned else 'pinned'} {clean_line(memory.path)}", memory.id)
+    return EditResult(f"{'unpinned' if memory.pinned else 'pinned'} {clean_line(memory.path)}", memory.id)
 
 
-def put_out(workspace: Workspace, memory: Memory) -> Done:
+def put_out(workspace: Workspace, memory: Memory) -> EditResult:
     """Forgets."""
     forget(workspace, [memory.id])
-    return Done(f"forgot {clean_line(memory.path)}; press u to undo", memory.id)
+    return EditResult(f"forgot {clean_line(memory.path)}; press u to undo", memory.id)
 
 
-def bring_back(workspace: Workspace, memory: Memory) -> Done:
+def bring_back(workspace: Workspace, memory: Memory) -> EditResult:
     """Undoes forgetting."""
     edit(workspace, memory.id, {"active": True})
-    return Done(f"restored {clean_line(memory.path)}", memory.id)
+    return EditResult(f"restored {clean_line(memory.path)}", memory.id)
 
 
 def retag(change: TagChange) -> Make:
     """Adds and takes away tags."""
     said = " ".join([*(f"+{t}" for t in change.add), *(f"-{clean_line(t)}" for t in change.remove)])
 
-    def make(workspace: Workspace, memory: Memory) -> Done:
+    def make(workspace: Workspace, memory: Memory) -> EditResult:
         tag(workspace, [memory.id], change.add, change.remove)
-        return Done(f"tags of {clean_line(memory.path)}: {said}", memory.id)
+        return EditResult(f"tags of {clean_line(memory.path)}: {said}", memory.id)
 
     return make
 
 
-def save(edited: Edit, fields: Mapping[str, Json]) -> Done:
+def save(edited: Edit, fields: Mapping[str, Json]) -> EditResult:
     """Saves what the user edited, and deletes the draft."""
     done = edited.store(fields, edited.expected)
     edited.draft.remove()
     return done
 
 
-def change_fields(workspace: Workspace, name: str, fields: Mapping[str, Json], expected: Memory | None) -> Done:
+def change_fields(workspace: Workspace, name: str, fields: Mapping[str, Json], expected: Memory | None) -> EditResult:
     """Changes fields of the memory of the id `name`."""
     memory, _ = edit(workspace, name, fields, expected)
     if "raw" in fields:
         link_found(workspace, memory)
-    return Done(changed(memory, fields), memory.id)
+    return EditResult(changed(memory, fields), memory.id)
 
 
 def changed(memory: Memory, fields: Mapping[str, Json]) -> str:
@@ -81,12 +81,14 @@ def changed(memory: Memory, fields: Mapping[str, Json]) -> str:
     return f"changed {clean_line(f'{names} of {memory.path}')}"
 
 
-def add_new(workspace: Workspace, editor: Editor, scope: Scope, fields: Mapping[str, Json]) -> Done:
+def add_new(workspace: Workspace, editor: Editor, scope: BrowseScope, fields: Mapping[str, Json]) -> EditResult:
     """Stores a new memory, with the place, kind and tags that are browsed where it is given none."""
     kind = scope.kinds[0] if len(scope.kinds) == 1 else None
     given = {"path_hint": scope.path or None, "kind": kind, "tags": list(scope.tags) or None}
     outcome = editor.add(workspace, {**{k: v for k, v in given.items() if v is not None}, **fields})
-    return Done(f"{outcome.status} {clean_line(outcome.path)}", outcome.id, tuple(map(finding, outcome.found or ())))
+    return EditResult(
+        f"{outcome.status} {clean_line(outcome.path)}", outcome.id, tuple(map(finding, outcome.found or ()))
+    )
 
 
 def finding(one: Found) -> str:
@@ -169,7 +171,7 @@ class Changer:
         editor: Editor,
         memory: Memory | None,
         as_object: bool,
-        store: Callable[[Mapping[str, Json], Memory | None], Done],
+        store: Callable[[Mapping[str, Json], Memory | None], EditResult],
         then: Callable[[], object] = lambda: None,
     ) -> None:
         """Opens the editor as `edit` does; `store` saves the fields that changed, `then` is called when it has."""
@@ -241,7 +243,7 @@ class Changer:
 
     def run(
         self,
-        act: Callable[[], Done],
+        act: Callable[[], EditResult],
         failed: Callable[[_Problem], None],
         *,
         show: bool = False,
@@ -251,7 +253,7 @@ class Changer:
         self._desk.run_worker(self._do(act, failed, show, then), group="change")
 
     async def _do(
-        self, act: Callable[[], Done], failed: Callable[[_Problem], None], show: bool, then: Callable[[], object]
+        self, act: Callable[[], EditResult], failed: Callable[[_Problem], None], show: bool, then: Callable[[], object]
     ) -> None:
         desk = self._desk
         async with self._lock:

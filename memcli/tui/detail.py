@@ -20,9 +20,9 @@ from memcli.model.recall import Section
 from memcli.model.references import MUTUAL, elsewhere
 from memcli.render.clean import clean, clean_line
 from memcli.safety.injection.screening import is_marked
-from memcli.tui.catalogue import Catalogue, Tie
+from memcli.tui.catalogue import PathCatalogue, Tie
 from memcli.tui.keys import TEXT, bindings
-from memcli.tui.view import Row, View, memories_below
+from memcli.tui.view import BrowseView, ViewRow, memories_below
 
 _MOST_CHARACTERS = 20_000
 _MOST_LINES = 200
@@ -40,7 +40,7 @@ _HEAD = "bold"
 _LABEL = "$text-muted"
 
 
-def of_row(row: Row | None, view: View, now: str = "") -> Content:
+def of_row(row: ViewRow | None, view: BrowseView, now: str = "") -> Content:
     """What there is to say of a row; of no row, nothing."""
     if row is None:
         return Content("")
@@ -49,7 +49,7 @@ def of_row(row: Row | None, view: View, now: str = "") -> Content:
     return of_memory(view.catalogue.show(row.memory), view.catalogue, view.section(row.memory), now)
 
 
-def of_memory(memory: Memory, catalogue: Catalogue, section: Section | None = None, now: str = "") -> Content:
+def of_memory(memory: Memory, catalogue: PathCatalogue, section: Section | None = None, now: str = "") -> Content:
     """One memory: path and facts, what it says, where it leads, and all else that is stored of it."""
     parts = [
         _facts(memory, now),
@@ -65,7 +65,7 @@ def of_memory(memory: Memory, catalogue: Catalogue, section: Section | None = No
     return Content("\n\n").join([part for part in parts if part.plain])
 
 
-def of_heading(row: Row, catalogue: Catalogue) -> Content:
+def of_heading(row: ViewRow, catalogue: PathCatalogue) -> Content:
     """What lies below a heading."""
     memories = memories_below(row.node)
     kinds = Counter(clean_line(m.kind) for m in memories)
@@ -123,7 +123,7 @@ def _context(item: Json) -> str:
     return ": ".join(part for part in (origin, _text(str(item.get("text", "")))) if part)
 
 
-def _contradiction(n: int, other: Memory, catalogue: Catalogue) -> Content:
+def _contradiction(n: int, other: Memory, catalogue: PathCatalogue) -> Content:
     told = catalogue.show(other)
     path = (clean_line(told.path), Style.from_meta({"@click": f"screen.follow({n})"}))
     return Content.assemble(
@@ -131,7 +131,7 @@ def _contradiction(n: int, other: Memory, catalogue: Catalogue) -> Content:
     )
 
 
-def _link(n: int, tie: Tie, catalogue: Catalogue) -> Content:
+def _link(n: int, tie: Tie, catalogue: PathCatalogue) -> Content:
     target = catalogue.find(tie.other)
     relation = clean_line(tie.relation).replace("_", " ")
     arrow = "<>" if tie.relation in MUTUAL else "<-" if tie.incoming else "->"

@@ -18,7 +18,7 @@ from memcli.record import Record
 from memcli.tui.dialog import Dialog
 
 
-class Done(Record):
+class EditResult(Record):
     """What was done, in words, to the memory of the id `name`, and what there is to know of it."""
 
     text: str
@@ -26,7 +26,7 @@ class Done(Record):
     warnings: tuple[str, ...] = ()
 
 
-class Draft(Protocol):
+class DraftFile(Protocol):
     """A file for the user's editor. It lasts until it is removed."""
 
     path: str
@@ -58,7 +58,7 @@ class Editor(Record):
     `open` makes a draft of a memory, or of none; with the flag, of all its fields. `add` stores a new memory.
     """
 
-    open: Callable[[Memory | None, bool], Draft]
+    open: Callable[[Memory | None, bool], DraftFile]
     add: Callable[[Workspace, Mapping[str, Json]], Outcome]
 
 
@@ -66,14 +66,14 @@ class Edit(Record):
     """A draft being edited: of `memory`, or of a new one. `expected` is what must still be stored when it is saved; `store`
     saves the fields that changed, given that, and `then` is called when they are saved."""
 
-    draft: Draft
+    draft: DraftFile
     memory: Memory | None
     expected: Memory | None
-    store: Callable[[Mapping[str, Json], Memory | None], Done]
+    store: Callable[[Mapping[str, Json], Memory | None], EditResult]
     then: Callable[[], object]
 
 
-def use_editor(app: App[object], draft: Draft) -> MemcliError | OSError | None:
+def use_editor(app: App[object], draft: DraftFile) -> MemcliError | OSError | None:
     """Lets the user edit while the screen is away; what went wrong. Raises SuspendNotSupported."""
     problem: MemcliError | OSError | None = None
     with app.suspend():  # which restores the screen only if nothing is raised in it

@@ -25,7 +25,7 @@ from memcli.tui.drafts import Editor
 from memcli.tui.keys import CHANGE, FIND, LOOK, bindings
 from memcli.tui.rows import Filter, FilterBar, Rows
 from memcli.tui.status import Recaller, Status, Voice, explain, nothing, summary, title
-from memcli.tui.view import View
+from memcli.tui.view import BrowseView
 from memcli.tui.windows import Windows
 
 _OF_A_MEMORY = frozenset(("pin", "tags", "edit", "forget", "copy", "history", "compare", "links"))
@@ -44,7 +44,7 @@ class MainScreen(Screen[None]):
         space: str
         name: str
 
-    def __init__(self, workspace: Workspace, view: View, voice: Voice, editor: Editor | None) -> None:
+    def __init__(self, workspace: Workspace, view: BrowseView, voice: Voice, editor: Editor | None) -> None:
         super().__init__()
         self.workspace = workspace
         self.view = view
@@ -71,7 +71,7 @@ class MainScreen(Screen[None]):
         """Lets go of what works in the background."""
         self._recaller.close()
 
-    def open(self, workspace: Workspace, view: View) -> None:
+    def open(self, workspace: Workspace, view: BrowseView) -> None:
         """Shows another space."""
         self._give_up_asking()
         self.workspace, self.view, self.changer.forgotten = workspace, view, None

@@ -19,7 +19,7 @@ from memcli.record import Record, replace
 from memcli.render.clean import clean_line
 from memcli.render.memory import marks
 from memcli.tui import detail
-from memcli.tui.catalogue import Catalogue
+from memcli.tui.catalogue import PathCatalogue
 from memcli.tui.dialog import ListWindow
 from memcli.tui.keys import LINKS, bindings
 
@@ -27,14 +27,14 @@ _MOST_STEPS = 9
 _LABEL = "$text-muted"
 
 
-class Place(Record):
+class Neighbour(Record):
     """A memory, and the space that has it."""
 
     space: str
     memory: Memory
 
 
-class Step(Record):
+class NeighbourStep(Record):
     """A memory that is reached over a link of the one above it, `depth` steps from the first."""
 
     depth: int
@@ -58,7 +58,7 @@ def read_links(workspace: Workspace) -> Graph:
     return replace(graph, edges=tuple(edge for edge in graph.edges if edge.relation != HAS_TAG))
 
 
-def steps(graph: Graph, root: str) -> list[Step]:
+def steps(graph: Graph, root: str) -> list[NeighbourStep]:
     """The memories of a neighbourhood as a tree, each below the nearest one that links to it."""
     edges = graph.neighbours()
     above: dict[str, tuple[str, Edge]] = {}
@@ -75,11 +75,11 @@ def steps(graph: Graph, root: str) -> list[Step]:
     below: dict[str, list[tuple[str, Edge]]] = {}
     for other, (name, edge) in above.items():
         below.setdefault(name, []).append((other, edge))
-    found: list[Step] = []
+    found: list[NeighbourStep] = []
     waiting = [(1, *one) for one in reversed(below.get(root, []))]
     while waiting:
         depth, name, edge = waiting.pop()
-        found.append(Step(depth, edge, name))
+        found.append(NeighbourStep(depth, edge, name))
         waiting += [(depth + 1, *one) for one in reversed(below.get(name, []))]
     return found
 
@@ -89,13 +89,13 @@ def _linked_spaces(memories: Iterable[Memory]) -> list[str]:
     return sorted({end[0] for end in ends if end})
 
 
-class Neighbours(ListWindow[Place]):
+class Neighbours(ListWindow[Neighbour]):
     """The memories around one, as a tree; the answer is the one to go to."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(LINKS)
     keys = LINKS
 
-    def __init__(self, workspace: Workspace, memory: Memory, graph: Graph, catalogue: Catalogue) -> None:
+    def __init__(self, workspace: Workspace, memory: Memory, graph: Graph, catalogue: PathCatalogue) -> None:
         super().__init__()
         self.title_text = f"links of {clean_line(memory.path)}"
         self._workspace = workspace
@@ -104,7 +104,7 @@ class Neighbours(ListWindow[Place]):
         self._known = graph.by_id()
         self._root = node_id(workspace.space, memory.id, workspace.main)
         self._depth = 1
-        self._steps: list[Step] = []
+        self._steps: list[NeighbourStep] = []
 
     def on_mount(self) -> None:
         """Shows what is one step away."""
@@ -143,7 +143,7 @@ class Neighbours(ListWindow[Place]):
         away = "1 step" if self._depth == 1 else f"up to {self._depth} steps"
         return f"{detail.plural(len(self._steps))} {away} away{'; there are more beyond' if near.cut else ''}"
 
-    def _line(self, step: Step) -> Content:
+    def _line(self, step: NeighbourStep) -> Content:
         node, edge = self._known[step.name], step.edge
         place = self._place(step)
         arrow = "<>" if edge.relation in MUTUAL else "->" if edge.end == step.name else "<-"
@@ -154,7 +154,7 @@ class Neighbours(ListWindow[Place]):
             "  " * (step.depth - 1), (f"{relation}  ", _LABEL), name, (f"  {clean_line(place.memory.kind)}", _LABEL)
         )
 
-    def _place(self, step: Step) -> Place:
+    def _place(self, step: NeighbourStep) -> Neighbour:
         node = self._known[step.name]
         assert node.memory is not None
-        return Place(node.space, node.memory)
+        return Neighbour(node.space, node.memory)

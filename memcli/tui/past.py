@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from textual.binding import BindingType
 from textual.content import Content
 
-from memcli.app.timeline import MAX_COMMITS, Timeline, Version, timeline
+from memcli.app.timeline import MAX_COMMITS, Timeline, TimelineVersion, timeline
 from memcli.app.workspace import Workspace
 from memcli.errors import NotFoundError
 from memcli.git.revisions import open_history
@@ -75,7 +75,7 @@ def _note(past: Timeline) -> str:
     return f"{told}; only the last {MAX_COMMITS:,} commits were read" if past.is_cut else told
 
 
-def _version_line(version: Version) -> Content:
+def _version_line(version: TimelineVersion) -> Content:
     subject = version.commit.subject if version.commit else "not committed yet"
     return Content.assemble(
         f"{_when(version):<10} ",
@@ -85,11 +85,11 @@ def _version_line(version: Version) -> Content:
     )
 
 
-def _name(version: Version) -> str:
+def _name(version: TimelineVersion) -> str:
     return version.commit.hash[:_SHORT] if version.commit else "-"
 
 
-def _when(version: Version) -> str:
+def _when(version: TimelineVersion) -> str:
     return (version.commit.date if version.commit else version.change.memory.updated_at)[:10]
 
 
@@ -98,7 +98,7 @@ def _act_line(act: dict[str, Any]) -> Content:
     return Content.assemble(f"{str(act.get('time'))[:10]:<10} ", (f"{'audit':<10} ", _LABEL), f"{'':<10} ", told)
 
 
-def _version(version: Version) -> Content:
+def _version(version: TimelineVersion) -> Content:
     commit = version.commit
     head = [Content(clean_line(f"commit {commit.hash}  {commit.author}  {commit.date}"))] if commit else []
     return Content("\n").join([*head, *map(Content, change_lines(version.change))])

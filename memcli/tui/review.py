@@ -16,7 +16,7 @@ from memcli.render.clean import clean_line
 from memcli.tui import detail
 from memcli.tui.changes import Changer, changed, finding
 from memcli.tui.dialog import ListWindow, Question
-from memcli.tui.drafts import Done, Editor
+from memcli.tui.drafts import Editor, EditResult
 from memcli.tui.keys import INBOX, bindings
 from memcli.tui.status import explain
 
@@ -88,9 +88,9 @@ class Inbox(ListWindow[None]):
             return
         workspace = self._desk.workspace
 
-        def store(fields: Mapping[str, Json], _: Memory | None) -> Done:
+        def store(fields: Mapping[str, Json], _: Memory | None) -> EditResult:
             edited = inbox.edit(workspace, memory.id, fields)
-            return Done(changed(edited, fields), edited.id)
+            return EditResult(changed(edited, fields), edited.id)
 
         self.changer.edit_with(self._editor, memory, as_object, store, self._read)
 
@@ -101,23 +101,23 @@ class Inbox(ListWindow[None]):
     def _accept(self, memories: Sequence[Memory]) -> None:
         workspace = self._desk.workspace
 
-        def act() -> Done:
+        def act() -> EditResult:
             stored = inbox.accept(workspace, memories)
             told = clean_line(memories[0].path) if len(memories) == 1 else detail.plural(len(memories))
-            return Done(f"accepted {told}", stored.outcomes[-1].id)
+            return EditResult(f"accepted {told}", stored.outcomes[-1].id)
 
         self._run(act)
 
     def _reject(self, memory: Memory) -> None:
         workspace = self._desk.workspace
 
-        def act() -> Done:
+        def act() -> EditResult:
             inbox.reject(workspace, [memory])
-            return Done(f"rejected {clean_line(memory.path)}", memory.id)
+            return EditResult(f"rejected {clean_line(memory.path)}", memory.id)
 
         self._run(act)
 
-    def _run(self, act: Callable[[], Done]) -> None:
+    def _run(self, act: Callable[[], EditResult]) -> None:
         self.changer.run(act, self._failed, then=self._read)
 
     def _failed(self, error: MemcliError | OSError) -> None:

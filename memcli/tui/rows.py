@@ -24,7 +24,7 @@ from memcli.model.memory import Memory
 from memcli.render.clean import clean_line
 from memcli.render.memory import marks
 from memcli.tui.keys import FILTER, LIST, bindings
-from memcli.tui.view import Row
+from memcli.tui.view import ViewRow
 
 _INDENT = 2
 _MOST_INDENT = 12
@@ -53,34 +53,34 @@ class Rows(ScrollView, can_focus=True):
     class Moved(Message):
         """The cursor is on another row, or on another version of it."""
 
-        row: Row | None
+        row: ViewRow | None
 
     @dataclass
     class Toggled(Message):
         """A heading is to be opened or closed."""
 
-        row: Row
+        row: ViewRow
 
     @dataclass
     class Chosen(Message):
         """A memory was chosen: the user wants to read it."""
 
-        row: Row
+        row: ViewRow
 
     def __init__(self) -> None:
         super().__init__()
-        self.rows: Sequence[Row] = ()
+        self.rows: Sequence[ViewRow] = ()
         self.nothing = ""
         self._cursor = 0
         self._margin = 0
         self._marked = ""
 
     @property
-    def current(self) -> Row | None:
+    def current(self) -> ViewRow | None:
         """The row under the cursor."""
         return self.rows[self._cursor] if self._cursor < len(self.rows) else None
 
-    def show(self, rows: Sequence[Row], nothing: str, path: str | None = None) -> None:
+    def show(self, rows: Sequence[ViewRow], nothing: str, path: str | None = None) -> None:
         """Shows `rows`, or what is said when there are none.
 
         The cursor goes to `path`, or to what is above it; else it stays on its row, or on the line where that was.
@@ -192,7 +192,7 @@ class Rows(ScrollView, can_focus=True):
     def _first_memory(self) -> int:
         return next((n for n, row in enumerate(self.rows) if row.memory), 0)
 
-    def _draw(self, row: Row, width: int, is_cursor: bool) -> Strip:
+    def _draw(self, row: ViewRow, width: int, is_cursor: bool) -> Strip:
         base = self.rich_style
         if is_cursor:
             base += self.get_component_rich_style("rows--cursor", partial=True)
@@ -204,7 +204,7 @@ class Rows(ScrollView, can_focus=True):
         left, name, note = self._cells(row, width)
         return Strip(_segments((left, base), (name, name_style), (note, note_style)), width)
 
-    def _cells(self, row: Row, width: int) -> tuple[str, str, str]:
+    def _cells(self, row: ViewRow, width: int) -> tuple[str, str, str]:
         """What stands before the name, the name filled up, and the note; together `width` columns."""
         sign = "" if row.lead else "  " if row.is_open is None else "▾ " if row.is_open else "▸ "
         mark = self._marks(row.memory) if row.memory else ""
@@ -233,7 +233,7 @@ def _segments(*parts: tuple[str, Style]) -> list[Segment]:
     return [Segment(text, style) for text, style in parts if text]
 
 
-def _find(rows: Sequence[Row], path: str) -> int | None:
+def _find(rows: Sequence[ViewRow], path: str) -> int | None:
     return next((n for n, row in enumerate(rows) if row.path == path), None)
 
 

@@ -18,7 +18,7 @@ from memcli.errors import MemcliError
 from memcli.model.recall import Bundle, Query
 from memcli.render.clean import clean_line
 from memcli.tui.detail import plural
-from memcli.tui.view import View
+from memcli.tui.view import BrowseView
 
 _Hear = Callable[[str], object]
 
@@ -152,7 +152,7 @@ def explain(error: MemcliError | OSError) -> str:
     return "\n".join(clean_line(line) for line in lines if line)
 
 
-def title(view: View) -> str:
+def title(view: BrowseView) -> str:
     """What is browsed: space, path, kinds and tags."""
     if view.answer is not None:
         return "answers"
@@ -167,7 +167,7 @@ def title(view: View) -> str:
     return clean_line(" · ".join(part for part in parts if part))
 
 
-def summary(view: View) -> str:
+def summary(view: BrowseView) -> str:
     """How much is shown of what there is."""
     memories = view.catalogue.memories
     total = len(memories) - view.left_out
@@ -185,7 +185,7 @@ def summary(view: View) -> str:
     return f"{plural(total)}, {pinned:,} pinned{left_out}"
 
 
-def nothing(view: View) -> str:
+def nothing(view: BrowseView) -> str:
     """What is said where there is no row."""
     if view.answer is not None:
         return "No memory in this space matches.\n\nEsc returns to the tree."

@@ -6,17 +6,17 @@ from collections.abc import Callable
 
 from memcli.model.memory import Memory
 from memcli.model.recall import Bundle, Query, Section
-from memcli.model.tree import Node, tree
+from memcli.model.tree import TreeNode, tree
 from memcli.record import Record, field
-from memcli.tui.catalogue import Catalogue, Scope, is_current
+from memcli.tui.catalogue import BrowseScope, PathCatalogue, is_current
 
 
-class Row(Record):
+class ViewRow(Record):
     """One line: a heading, a memory, or both. `path` is whole, `name` the part of it that the line shows."""
 
     path: str
     name: str
-    node: Node[Memory]
+    node: TreeNode[Memory]
     depth: int = 0
     is_open: bool | None = None
     """Whether what lies below is shown; None when nothing does."""
@@ -54,9 +54,9 @@ class Folds(Record, frozen=False):
         self.toggled.clear()
 
 
-def outline(root: Node[Memory], shows: Callable[[str], bool]) -> list[Row]:
+def outline(root: TreeNode[Memory], shows: Callable[[str], bool]) -> list[ViewRow]:
     """The rows of the tree below `root`, in order. Headings in a chain, with nothing beside them, share a row."""
-    rows: list[Row] = []
+    rows: list[ViewRow] = []
     waiting = [(child, name, 0) for name, child in reversed(root.children.items())]
     while waiting:
         node, path, depth = waiting.pop()
@@ -65,13 +65,13 @@ def outline(root: Node[Memory], shows: Callable[[str], bool]) -> list[Row]:
             node, path, name = only, f"{path}/{only.name}", f"{name}/{only.name}"
         is_open = shows(path) if node.children else None
         note = node.memory.kind if node.memory else str(count(node))
-        rows.append(Row(path, name, node, depth, is_open, note=note))
+        rows.append(ViewRow(path, name, node, depth, is_open, note=note))
         if is_open:
             waiting += [(child, f"{path}/{key}", depth + 1) for key, child in reversed(node.children.items())]
     return rows
 
 
-def memories_below(node: Node[Memory]) -> list[Memory]:
+def memories_below(node: TreeNode[Memory]) -> list[Memory]:
     """All memories below `node`, in order, without its own."""
     found: list[Memory] = []
     waiting = list(reversed(node.children.values()))
@@ -83,7 +83,7 @@ def memories_below(node: Node[Memory]) -> list[Memory]:
     return found
 
 
-def count(node: Node[Memory]) -> int:
+def count(node: TreeNode[Memory]) -> int:
     """How many memories lie below `node`."""
     total = 0
     waiting = list(node.children.values())
@@ -94,7 +94,7 @@ def count(node: Node[Memory]) -> int:
     return total
 
 
-def _only_heading(node: Node[Memory]) -> Node[Memory] | None:
+def _only_heading(node: TreeNode[Memory]) -> TreeNode[Memory] | None:
     if node.memory is not None or len(node.children) != 1:
         return None
     (child,) = node.children.values()
@@ -106,10 +106,10 @@ _OPEN_AT_FIRST = 200
 _MOST_ANSWERS = 50
 
 
-class View:
+class BrowseView:
     """A catalogue, and how it is looked at: filter, answer, folds."""
 
-    def __init__(self, catalogue: Catalogue, scope: Scope) -> None:
+    def __init__(self, catalogue: PathCatalogue, scope: BrowseScope) -> None:
         self.scope = scope
         self.everything = False
         self.words = ""
@@ -119,7 +119,7 @@ class View:
         self._trail: list[str] = []
         self.read(catalogue)
 
-    def read(self, catalogue: Catalogue) -> None:
+    def read(self, catalogue: PathCatalogue) -> None:
         """Looks at a later reading in the same way."""
         self.catalogue = catalogue
         self._find()
@@ -188,15 +188,15 @@ class View:
         """How many memories are not shown because they are forgotten or superseded."""
         return 0 if self.everything else sum(not is_current(m) for m in self.catalogue.memories)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[ViewRow]:
         """The lines to show."""
         if self.answer is None:
             return outline(self._tree, self.folds.shows)
         return [
-            Row(
+            ViewRow(
                 m.path,
                 m.path,
-                Node(m.heading, m),
+                TreeNode(m.heading, m),
                 lead=f"{n:>2} ",
                 note=f"{section.score:.2f}" if section.why else "pinned",
             )

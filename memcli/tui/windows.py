@@ -15,7 +15,7 @@ from memcli.model.memory import Memory
 from memcli.render.clean import clean_line
 from memcli.tui.comparison import Comparison
 from memcli.tui.drafts import Editor
-from memcli.tui.neighbours import Neighbours, Place, read_links
+from memcli.tui.neighbours import Neighbour, Neighbours, read_links
 from memcli.tui.past import Past, read_past
 from memcli.tui.review import Inbox
 from memcli.tui.rows import Rows
@@ -56,7 +56,7 @@ class Windows:
         """What a memory links to, and what links to it; the screen goes to what is chosen."""
         desk = self._desk
 
-        def answered(place: Place | None) -> None:
+        def answered(place: Neighbour | None) -> None:
             if place is not None:
                 desk.view.remember(memory)
                 desk.visit(place.space, place.memory.id)

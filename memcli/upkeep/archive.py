@@ -16,14 +16,14 @@ from memcli.model.shapes import OBSERVED
 from memcli.model.tokens import count_tokens
 from memcli.policy.decay import confirmed_at
 from memcli.record import replace
-from memcli.upkeep.step import Given, Memories, Step, as_edit, is_current
+from memcli.upkeep.step import Given, Memories, UpkeepStep, as_edit, is_current
 from memcli.upkeep.worth import Worth
 
 NAME = "archive"
 _INFERRED = "inferred"
 
 
-def propose(memories: Memories, given: Given) -> list[Step]:
+def propose(memories: Memories, given: Given) -> list[UpkeepStep]:
     """A step for each memory that is to go out of recall, in order of id."""
     worth = Worth(memories, given)
     outdated = _outdated(memories, given.now)
@@ -62,13 +62,13 @@ def _outdated(memories: Memories, now: str) -> Mapping[str, str]:
     return found
 
 
-def _step(memory: Memory, worth: Worth, memories: Memories, outdated_by: str | None, now: str) -> Step:
+def _step(memory: Memory, worth: Worth, memories: Memories, outdated_by: str | None, now: str) -> UpkeepStep:
     factors = f"importance {memory.effective_importance():g} x confidence {worth.confidence(memory):.2f}"
     rival = worth.rival(memory)
     beside = f", not helpful where {memories[rival].path} was" if rival else ""
     why = f"{memories[outdated_by].path} contradicts it, " if outdated_by else ""
     age = days_between(memory.updated_at, now)
-    return Step(
+    return UpkeepStep(
         task=NAME,
         id=memory.id,
         path=memory.path,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from memcli.upkeep.step import Given, Memories, Step
+from memcli.upkeep.step import Given, Memories, UpkeepStep
 
 NAME = "clusters"
 
 
-def propose(memories: Memories, given: Given) -> list[Step]:
+def propose(memories: Memories, given: Given) -> list[UpkeepStep]:
     """A step for each cluster that was just found, the largest first."""
     known = [(cluster, [name for name in cluster.ids if name in memories]) for cluster in given.clusters]
     return [
-        Step(
+        UpkeepStep(
             task=NAME, id=ids[0], path=cluster.name, action="name", reason=f"{len(ids)} {'memory' if len(ids) == 1 else 'memories'}", others=tuple(ids[1:])
         )
         for cluster, ids in sorted(known, key=lambda one: (-len(one[1]), one[0].name)) if ids

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from memcli.model.memory import Memory
 from memcli.record import replace
-from memcli.upkeep.step import Given, Memories, Step
+from memcli.upkeep.step import Given, Memories, UpkeepStep
 from memcli.upkeep.worth import Worth
 
 NAME = "decay"
@@ -17,7 +17,7 @@ LEVELS = (("high", 0.5), ("medium", 0.25), ("low", 0.0))
 """The levels of relevance, each with the confidence that it takes."""
 
 
-def propose(memories: Memories, given: Given) -> list[Step]:
+def propose(memories: Memories, given: Given) -> list[UpkeepStep]:
     """A step for each memory whose relevance is more than its confidence bears."""
     worth = Worth(memories, given)
     return [
@@ -27,7 +27,7 @@ def propose(memories: Memories, given: Given) -> list[Step]:
     ]
 
 
-def _step(memory: Memory, worth: Worth) -> Step | None:
+def _step(memory: Memory, worth: Worth) -> UpkeepStep | None:
     names = [name for name, _ in LEVELS]
     confidence = worth.confidence(memory)
     bears = next(n for n, (_, least) in enumerate(LEVELS) if confidence >= least)
@@ -35,4 +35,4 @@ def _step(memory: Memory, worth: Worth) -> Step | None:
         return None
     reason = f"its confidence has faded to {confidence:.2f} since {memory.updated_at[:10]}"
     lowered = replace(memory, relevance=names[bears])
-    return Step(task=NAME, id=memory.id, path=memory.path, action="lower", reason=reason, memories=(lowered,))
+    return UpkeepStep(task=NAME, id=memory.id, path=memory.path, action="lower", reason=reason, memories=(lowered,))

@@ -9,7 +9,7 @@ from itertools import combinations
 from memcli.model.memory import Memory
 from memcli.model.usage import HELPFUL, Use
 from memcli.record import replace
-from memcli.upkeep.step import Given, Memories, Step, is_current, judged_bundles
+from memcli.upkeep.step import Given, Memories, UpkeepStep, is_current, judged_bundles
 
 NAME = "links"
 RELATION = "relates_to"
@@ -18,7 +18,7 @@ MOST_LINKS = 8
 _FIRST_WEIGHT, _MORE_WEIGHT, _MOST_WEIGHT = 0.5, 0.1, 0.9
 
 
-def propose(memories: Memories, given: Given) -> list[Step]:
+def propose(memories: Memories, given: Given) -> list[UpkeepStep]:
     """A step for each memory that gets links, to those that are older: one end of a relation has its link."""
     known = {frozenset((memory.id, link["to"])) for memory in memories.values() for link in memory.links}
     sizes = {memory.id: len(memory.links) for memory in memories.values()}
@@ -43,10 +43,10 @@ def _together(uses: Sequence[Use]) -> Counter[tuple[str, str]]:
     return Counter(pair for names in helpful for pair in combinations(sorted(names), 2))
 
 
-def _step(memory: Memory, to: Sequence[tuple[str, int]], memories: Memories, now: str) -> Step:
+def _step(memory: Memory, to: Sequence[tuple[str, int]], memories: Memories, now: str) -> UpkeepStep:
     added = tuple({"to": name, "relation": RELATION, "weight": _weight(times), "created_at": now} for name, times in to)
     paths = ", ".join(memories[name].path for name, _ in to)
-    return Step(
+    return UpkeepStep(
         task=NAME, id=memory.id, path=memory.path, action="link", reason=f"recalled and judged helpful with {paths}",
         memories=(replace(memory, links=(*memory.links, *added)),), others=tuple(name for name, _ in to),
     )  # fmt: skip

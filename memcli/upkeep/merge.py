@@ -14,7 +14,7 @@ from memcli.model.memory import Memory, increased
 from memcli.model.references import SUPERSEDES
 from memcli.model.tokens import count_tokens
 from memcli.record import replace
-from memcli.upkeep.step import Given, Memories, Step, as_edit, is_current
+from memcli.upkeep.step import Given, Memories, UpkeepStep, as_edit, is_current
 
 NAME = "merge"
 LEAST_ALIKE = 0.8
@@ -22,7 +22,7 @@ LEAST_ALIKE = 0.8
 _KIND = "episode"
 
 
-def propose(memories: Memories, given: Given) -> list[Step]:
+def propose(memories: Memories, given: Given) -> list[UpkeepStep]:
     """A step for each episode that takes others in."""
     episodes = [
         memory for memory in memories.values()
@@ -68,7 +68,7 @@ def _sign(memory: Memory) -> int:
     return (valence > 0) - (valence < 0) if isinstance(valence, int | float) else 0
 
 
-def _step(kept: Memory, others: Sequence[Memory], now: str) -> Step:
+def _step(kept: Memory, others: Sequence[Memory], now: str) -> UpkeepStep:
     links = [{"to": other.id, "relation": SUPERSEDES, "weight": 1.0, "created_at": now} for other in others]
     stronger = replace(
         kept,
@@ -77,7 +77,7 @@ def _step(kept: Memory, others: Sequence[Memory], now: str) -> Step:
         links=(*kept.links, *links),
     )
     ended = [as_edit(replace(other, superseded_by=kept.id, valid_until=_until(other, now))) for other in others]
-    return Step(
+    return UpkeepStep(
         task=NAME, id=kept.id, path=kept.path, action="merge",
         reason=f"the same as {', '.join(other.path for other in others)}",
         memories=(as_edit(stronger), *ended), others=tuple(other.id for other in others),

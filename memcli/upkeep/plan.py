@@ -8,7 +8,7 @@ from memcli.codec.memory import memory_to_json
 from memcli.model.memory import Json, Memory
 from memcli.record import Record, field, replace
 from memcli.upkeep import archive, clusters, decay, links, merge, review, tags, usage
-from memcli.upkeep.step import Given, Step, Task
+from memcli.upkeep.step import Given, Task, UpkeepStep
 
 TASKS: Mapping[str, Task] = {
     module.NAME: module.propose for module in (usage, archive, decay, links, clusters, merge, tags, review)
@@ -18,11 +18,11 @@ OF_DERIVED = (usage.NAME, clusters.NAME, review.NAME)
 """The tasks for what can be read again at any time: what another would write there, the next `ingest` would undo."""
 
 
-class Plan(Record):
+class UpkeepPlan(Record):
     """The steps for one space, by task, and the memories that they change, as they were and as they become. `undone`:
     how many memories are left alone because somebody took back what was done to them."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[UpkeepStep, ...] = ()
     before: Mapping[str, Memory] = field(default_factory=dict)
     after: Mapping[str, Memory] = field(default_factory=dict)
     undone: int = 0
@@ -32,7 +32,7 @@ class Plan(Record):
         """How many tokens it takes out of recall."""
         return sum(step.tokens for step in self.steps)
 
-    def with_parts(self, whole: Mapping[str, Memory], names: Collection[str]) -> Plan:
+    def with_parts(self, whole: Mapping[str, Memory], names: Collection[str]) -> UpkeepPlan:
         """The plan with these parts of its memories as those that are `whole` have them."""
 
         def filled(memory: Memory) -> Memory:
@@ -52,15 +52,15 @@ class Maintained(Record):
     meanwhile; `run` is where the trash has what was changed, as it was."""
 
     space: str
-    plan: Plan
-    skipped: tuple[Step, ...] = ()
+    plan: UpkeepPlan
+    skipped: tuple[UpkeepStep, ...] = ()
     run: str = ""
 
 
-def plan(memories: Iterable[Memory], given: Given, tasks: Collection[str] = tuple(TASKS)) -> Plan:
+def plan(memories: Iterable[Memory], given: Given, tasks: Collection[str] = tuple(TASKS)) -> UpkeepPlan:
     """What these tasks make of the memories. The same for the same input, whatever the order of the memories."""
     before = {memory.id: memory for memory in sorted(memories, key=lambda memory: memory.order)}
-    state, steps, undone = dict(before), list[Step](), set[str]()
+    state, steps, undone = dict(before), list[UpkeepStep](), set[str]()
     for name, propose in TASKS.items():
         if name not in tasks or (given.is_derived and name not in OF_DERIVED):
             continue
@@ -73,10 +73,10 @@ def plan(memories: Iterable[Memory], given: Given, tasks: Collection[str] = tupl
             steps.append(replace(step, fields=_fields(state, step)))
             state.update((memory.id, memory) for memory in step.memories)
     after = {name: memory for name, memory in state.items() if memory != before[name]}
-    return Plan(tuple(steps), {name: before[name] for name in after}, after, len(undone))
+    return UpkeepPlan(tuple(steps), {name: before[name] for name in after}, after, len(undone))
 
 
-def _fields(state: Mapping[str, Memory], step: Step) -> dict[str, tuple[Json, Json]]:
+def _fields(state: Mapping[str, Memory], step: UpkeepStep) -> dict[str, tuple[Json, Json]]:
     """What each field of the memory of a step was, and becomes; its version aside."""
     own = next((memory for memory in step.memories if memory.id == step.id), None)
     if own is None:

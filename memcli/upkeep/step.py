@@ -15,7 +15,7 @@ REASONS = ("derived_from", "depends_on", SUPERSEDES)
 """The relations whose ends explain each other: what such a link leads to must stay."""
 
 
-class Step(Record, kw_only=True):
+class UpkeepStep(Record, kw_only=True):
     """One thing that a task proposes for the memory `id`, and why.
 
     `memories` are those that it changes, as they become; a step without any changes nothing. `others` are the ids beside its
@@ -34,7 +34,7 @@ class Step(Record, kw_only=True):
     tokens: int = 0
 
 
-class Pair(Record):
+class MemoryPair(Record):
     """Two memories that a check found to contradict or to repeat each other."""
 
     kind: str
@@ -57,7 +57,7 @@ class Given(Record, kw_only=True):
     uses: Sequence[Use] = ()
     accesses: Mapping[str, Access] = field(default_factory=dict)
     clusters: Sequence[Cluster] = ()
-    pairs: Sequence[Pair] = ()
+    pairs: Sequence[MemoryPair] = ()
     watched_since: str = ""
     reasons: frozenset[str] = frozenset()
     fixed: frozenset[str] = frozenset()
@@ -70,7 +70,7 @@ class Given(Record, kw_only=True):
 
 Memories = Mapping[str, Memory]
 """The memories of a space by id, as the tasks before have left them, in the order of the file."""
-Task = Callable[[Memories, Given], list[Step]]
+Task = Callable[[Memories, Given], list[UpkeepStep]]
 """Proposes steps, at most one of which changes a memory."""
 
 

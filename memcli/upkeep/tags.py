@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from memcli.model.analysis import terms
 from memcli.model.memory import Memory
 from memcli.record import replace
-from memcli.upkeep.step import Given, Memories, Step, is_current
+from memcli.upkeep.step import Given, Memories, UpkeepStep, is_current
 
 NAME = "tags"
 LEAST_TAGGED = 4
@@ -19,7 +19,7 @@ MOST_TAGS = 6
 """A memory with so many tags gets no more."""
 
 
-def propose(memories: Memories, given: Given) -> list[Step]:
+def propose(memories: Memories, given: Given) -> list[UpkeepStep]:
     """A step for each memory that gets tags."""
     current = [memory for memory in memories.values() if is_current(memory, given.now)]
     tagged = Counter(tag for memory in current for tag in memory.tags)
@@ -79,7 +79,7 @@ def _first_with_tags(memories: list[Memory], live: set[str]) -> Iterator[Memory]
         yield memory
 
 
-def _step(memory: Memory, tags: list[str]) -> Step:
+def _step(memory: Memory, tags: list[str]) -> UpkeepStep:
     tagged = replace(memory, tags=(*memory.tags, *tags))
     reason = f"most memories that mention {', '.join(tags)} have the tag"
-    return Step(task=NAME, id=memory.id, path=memory.path, action="tag", reason=reason, memories=(tagged,))
+    return UpkeepStep(task=NAME, id=memory.id, path=memory.path, action="tag", reason=reason, memories=(tagged,))

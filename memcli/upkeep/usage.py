@@ -7,7 +7,7 @@ from collections import Counter
 from memcli.model.memory import increased
 from memcli.model.usage import HELPFUL, REJECTED, UNHELPFUL
 from memcli.record import replace
-from memcli.upkeep.step import Given, Memories, Step
+from memcli.upkeep.step import Given, Memories, UpkeepStep
 
 NAME = "usage"
 GAINS = {HELPFUL: 0.05, UNHELPFUL: -0.1, REJECTED: -0.02}
@@ -15,7 +15,7 @@ GAINS = {HELPFUL: 0.05, UNHELPFUL: -0.1, REJECTED: -0.02}
 _DIGITS = 4
 
 
-def propose(memories: Memories, given: Given) -> list[Step]:
+def propose(memories: Memories, given: Given) -> list[UpkeepStep]:
     """A step for each memory that was judged and changes by it."""
     confidence: dict[str, float] = {}
     counts: dict[str, Counter[str]] = {}
@@ -33,6 +33,8 @@ def propose(memories: Memories, given: Given) -> list[Step]:
         if judged != memory:
             told = ", ".join(f"{counts[name][act]} {act}" for act in GAINS if counts[name][act])
             steps.append(
-                Step(task=NAME, id=name, path=memory.path, action="judge", reason=f"judged {told}", memories=(judged,))
+                UpkeepStep(
+                    task=NAME, id=name, path=memory.path, action="judge", reason=f"judged {told}", memories=(judged,)
+                )
             )
     return steps

@@ -65,7 +65,7 @@ class News(NamedTuple):
     needs_scan: bool
 
 
-class Inbox:
+class EventInbox:
     """The paths that events named, without ignored ones. Beyond MAX_NEWS events it asks for a scan instead: the library
     loses events in bursts, and the system's own queue overflows in larger ones.
 
@@ -120,10 +120,10 @@ class Inbox:
         return news
 
 
-class Observer:
+class FolderObserver:
     """Watches on the folders of a tree. Where the system's limits do not allow them, `is_polling` is true instead."""
 
-    def __init__(self, root: str, inbox: Inbox) -> None:
+    def __init__(self, root: str, inbox: EventInbox) -> None:
         self._root = root
         self._inbox = inbox
         self._watches: dict[tuple[str, bool], ObservedWatch] = {}

@@ -19,7 +19,7 @@ from memcli.record import Record, field
 from memcli.watch.state import Stamp
 
 
-class Scope:
+class ScanScope:
     """What is in `paths` (all when empty; from the current directory), and matches one of `globs` (gitignore's syntax).
 
     Generated files never are. Raises NotFoundError, UsageError for a path that is not in the work tree `root`.
@@ -106,7 +106,7 @@ class Scanner:
     `tree` is the walk of the last scan.
     """
 
-    def __init__(self, root: str, scope: Scope) -> None:
+    def __init__(self, root: str, scope: ScanScope) -> None:
         self.root = root
         self._scope = scope
         self._ignore = Ignore(root)

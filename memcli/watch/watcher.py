@@ -12,8 +12,8 @@ from memcli.git.head import Head
 from memcli.git.repository import find_repository
 from memcli.model.changes import Batch
 from memcli.watch import loop
-from memcli.watch.events import Inbox, Observer, silent_kind
-from memcli.watch.scan import Difference, Scanner, Scope, find_moves
+from memcli.watch.events import EventInbox, FolderObserver, silent_kind
+from memcli.watch.scan import Difference, Scanner, ScanScope, find_moves
 from memcli.watch.state import WatchState
 
 _PART = 1_000
@@ -22,7 +22,7 @@ _PART = 1_000
 class Watcher:
     """Yields what changed in a work tree since `state`, and then as it happens until `stop` is set.
 
-    `paths` and `globs` narrow what is watched (see `Scope`); ignored files never are. Without a `state` all that is
+    `paths` and `globs` narrow what is watched (see `ScanScope`); ignored files never are. Without a `state` all that is
     there now counts as seen. With `once` it ends after one scan. `warn` gets what the user should read.
 
     Many changes come in several batches. Now and then, while nothing happens, comes one that is only idle.
@@ -42,10 +42,10 @@ class Watcher:
         once: bool = False,
     ) -> None:
         root = os.path.realpath(work_tree)
-        self._scanner = Scanner(root, Scope(root, paths, globs))
+        self._scanner = Scanner(root, ScanScope(root, paths, globs))
         self._head = Head(find_repository(root)) if with_git else None
         self._seen = state
-        self._inbox = Inbox(root, self._scanner.may_matter)
+        self._inbox = EventInbox(root, self._scanner.may_matter)
         self._stop = stop or threading.Event()
         self._warn = warn or (lambda _: None)
         self._quiet = quiet
@@ -67,13 +67,13 @@ class Watcher:
             found = self._scanner.scan(self.state.files, frozenset(), self._stop)
             yield from self._tell(found) if found else ()
             return
-        with closing(Observer(self._scanner.root, self._inbox)) as observer:
+        with closing(FolderObserver(self._scanner.root, self._inbox)) as observer:
             if kind := silent_kind(self._scanner.root):
                 observer.poll()
                 self._warn(f"the file system ({kind}) does not report all changes: polling instead")
             yield from self._follow(observer)
 
-    def _follow(self, observer: Observer) -> Iterator[Batch]:
+    def _follow(self, observer: FolderObserver) -> Iterator[Batch]:
         state = loop.Loop(self._quiet, observer.is_polling)
         actions: tuple[loop.Action, ...] = (loop.Take(),)
         while not self._stop.is_set():
@@ -84,7 +84,7 @@ class Watcher:
                 return
             state, actions = loop.step(state, event)
 
-    def _perform(self, action: loop.Action, observer: Observer) -> Generator[Batch, None, loop.Event | None]:
+    def _perform(self, action: loop.Action, observer: FolderObserver) -> Generator[Batch, None, loop.Event | None]:
         match action:
             case loop.Take():
                 return loop.Took(time.monotonic(), *self._inbox.take())
@@ -111,7 +111,7 @@ class Watcher:
         has_news = has_news or (self._head is not None and self._head.may_have_moved())
         return loop.Woke(time.monotonic(), has_news, self._inbox.events, self._inbox.last)
 
-    def _scan(self, suspects: frozenset[str], observer: Observer) -> loop.Scanned | None:
+    def _scan(self, suspects: frozenset[str], observer: FolderObserver) -> loop.Scanned | None:
         """None when stopped on the way."""
         began, computed = time.monotonic(), time.thread_time()
         found = self._scanner.scan(self.state.files, suspects, self._stop)

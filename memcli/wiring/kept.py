@@ -13,7 +13,7 @@ from memcli.wiring.workspace import open_workspace
 _T = TypeVar("_T")
 
 
-class Kept:
+class WorkspaceCache:
     """Opens workspaces as `open_workspace` does. What is expensive to load is kept, and checked against
     the store whenever it is used."""
 
@@ -60,9 +60,9 @@ class Kept:
         found: _T = parts[key]
         return found
 
-    def successor(self) -> Kept:
+    def successor(self) -> WorkspaceCache:
         """One with the same models and nothing else, for calls beside one that still uses this."""
-        new = Kept()
+        new = WorkspaceCache()
         new._models = self._models
         return new
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from memcli.errors import LockedError, MemcliError, RefusedError, StoreError, UsageError
 from memcli.model.prompt import ModelName
-from memcli.model.spending import Charge, Day, Usage, total
-from memcli.policy.quota import Limits, check_call, check_low, limits
+from memcli.model.spending import Charge, Day, TokenUsage, total
+from memcli.policy.quota import DayLimits, check_call, check_low, limits
 from memcli.providers.prices import Price, Prices, check_prices, list_prices, priced, read_prices
 from memcli.store.reading import read_regular
 
@@ -26,13 +26,13 @@ class LedgerMeter:
 
     def __init__(
         self, workspace: Workspace, model: ModelName, space: str, price: Price | None, *, may_wait: bool = False,
-        spent: Callable[[Usage], None] = lambda _: None,
+        spent: Callable[[TokenUsage], None] = lambda _: None,
     ) -> None:  # fmt: skip
         self._workspace, self._model, self._space, self._price = workspace, model, space, price
         self._may_wait, self._spent = may_wait, spent
         self._ledger = workspace.ledger
 
-    def reserve(self, task: str, most: Usage) -> Callable[[Usage], None]:
+    def reserve(self, task: str, most: TokenUsage) -> Callable[[TokenUsage], None]:
         """See `Meter.reserve`."""
         most = self._priced(most)
         charge = Charge(
@@ -46,7 +46,7 @@ class LedgerMeter:
         except (StoreError, LockedError) as error:
             raise RefusedError(f"the call cannot be counted: {error.message}", error.hint) from None
 
-        def settle(usage: Usage) -> None:
+        def settle(usage: TokenUsage) -> None:
             cost = self._priced(usage)
             self._spent(cost)
             try:
@@ -56,7 +56,7 @@ class LedgerMeter:
 
         return settle
 
-    def _check(self, limit: Limits, day: Day, most: Usage) -> None:
+    def _check(self, limit: DayLimits, day: Day, most: TokenUsage) -> None:
         if not limit:
             return
         if day.damaged:
@@ -70,7 +70,7 @@ class LedgerMeter:
             check_low(limit, spent, str(self._model))
         check_call(limit, spent, most, str(self._model), self._space)
 
-    def _priced(self, usage: Usage) -> Usage:
+    def _priced(self, usage: TokenUsage) -> TokenUsage:
         return priced(usage, self._price)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memcli.providers.model import ProviderModel
     from memcli.providers.table import Provider
     from memcli.store.layout import Layout
-    from memcli.store.ledger import Ledger
+    from memcli.store.ledger import StoreLedger
 
 _Model = TypeVar("_Model", bound="ProviderModel")
 _EMBED_SECONDS = 60.0
@@ -77,11 +77,11 @@ def _open(
     return kind(chosen, environ, meter, redact, workspace.clock)
 
 
-def open_ledger(layout: Layout) -> Ledger:
+def open_ledger(layout: Layout) -> StoreLedger:
     """The ledger of the store at `layout`."""
-    from memcli.store.ledger import Ledger
+    from memcli.store.ledger import StoreLedger
 
-    return Ledger(layout)
+    return StoreLedger(layout)
 
 
 def chosen_model(workspace: Workspace, spec: str | None = None) -> ModelName:

@@ -13,12 +13,12 @@ from memcli.model.memory import Json, Memory
 from memcli.model.removal import Severed
 from memcli.model.space import Change, Policy, Space
 from memcli.ports import AuditTrail, Store, Trash
-from memcli.ports.language_model import Ledger
+from memcli.ports.language_model import CallLedger
 from memcli.record import replace
 from memcli.store.file import FileStore
 from memcli.store.layout import Layout
 from memcli.store.pending import Acts, Erasures
-from memcli.store.removal_guard import Guard
+from memcli.store.removal_guard import RemovalGuard
 from memcli.wiring.policies import InForce
 from memcli.wiring.roots import Warn
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 _MAX_USER = 64
 
 
-class Kept(NamedTuple):
+class StoreRecords(NamedTuple):
     """Where spaces are kept, with the trash, the audit log and the ledger of these, and the server that has some of them."""
 
     store: Store
     load_trash: Callable[[], Trash]
     load_audit: Callable[[], AuditTrail]
-    load_ledger: Callable[[], Ledger]
+    load_ledger: Callable[[], CallLedger]
     server: Server | None = None
 
 
-class Records:
+class AuditRecords:
     """The audit log and the trash of a store, each loaded when it is first needed, and how memories are erased."""
 
     def __init__(self, layout: Layout, clock: Clock, environ: Mapping[str, str], command: str, warn: Warn) -> None:
@@ -77,7 +77,7 @@ def open_files(
     layout: Layout,
     fold: Callable[..., tuple[Change, Json]],
     wait: float,
-    records: Records,
+    records: AuditRecords,
     in_force: InForce,
     show: Callable[[Sequence[Memory], Policy], Sequence[Memory]],
     is_accepted: Callable[[], bool],
@@ -92,7 +92,7 @@ def open_files(
         return records.trash().keep(clean, [one for one in severed if not find(one.id)], replacing)
 
     erasures = Erasures(layout, records.erase, records.warn)
-    guard = Guard(layout, keep, erasures, in_force, records.warn)
+    guard = RemovalGuard(layout, keep, erasures, in_force, records.warn)
     acts = Acts(layout, records.audit, records.warn)
     return FileStore(layout, fold, guard, wait, acts=acts, erasures=erasures, is_accepted=is_accepted)
 

@@ -11,7 +11,7 @@ from memcli.settings import Config, check_config, has_password, is_server
 from memcli.store.absent import absent_above, check_above, check_present
 from memcli.store.atomic import write_file
 from memcli.store.layout import FOLDER, Layout, check_root, complete_ignore, find_root, find_work_tree, make_root
-from memcli.store.place import Place, describe
+from memcli.store.place import PrivatePlace, describe
 from memcli.store.reading import read_regular
 from memcli.store.trust import FileTrust
 
@@ -105,7 +105,7 @@ def make_trusted(root: str) -> bool:
     check_present(root)
     new = make_root(root)
     if new:
-        Place(Layout(root)).claim()
+        PrivatePlace(Layout(root)).claim()
         FileTrust(Layout(root)).accept()
     complete_ignore(Layout(root))  # by a temporary file in `local/`, which is claimed by now
     return new
@@ -139,7 +139,7 @@ def claimed(root: str, warn: Warn) -> Layout:
     """The layout of the store at `root`, without what belongs to another place or machine. Its private state stays where it
     is for this process, also when the folder becomes a repository meanwhile."""
     layout = Layout(root, Layout(root).private_folder)
-    if aside := Place(layout).claim():
+    if aside := PrivatePlace(layout).claim():
         warn(describe(aside))
     return layout
 

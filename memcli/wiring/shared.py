@@ -14,11 +14,11 @@ from memcli.model.space import Change
 from memcli.ports import Embedder, Index, Progress
 from memcli.store.lock import WAIT_SECONDS
 from memcli.wiring.policies import InForce
-from memcli.wiring.records import Kept, Records
+from memcli.wiring.records import AuditRecords, StoreRecords
 from memcli.wiring.roots import Warn
 
 if TYPE_CHECKING:
-    from memcli.codec.check import Finding
+    from memcli.codec.check import Damage
     from memcli.postgres.server import Server
 
 SCHEMA_VARIABLE = "MEMCLI_STORE_SCHEMA"
@@ -58,7 +58,7 @@ def examine(url: str, environ: Mapping[str, str]) -> Sequence[tuple[str, bool, s
     return look(server)
 
 
-def check_spaces(url: str, environ: Mapping[str, str]) -> Sequence[Finding]:
+def check_spaces(url: str, environ: Mapping[str, str]) -> Sequence[Damage]:
     """What is wrong with the spaces on the server of a URL; nothing where there is no URL. Raises StoreError, RefusedError,
     UsageError."""
     if not url:
@@ -78,12 +78,12 @@ def close_servers() -> None:
 
 def share(
     server: Server,
-    local: Kept,
+    local: StoreRecords,
     fold: Callable[..., tuple[Change, Json]],
-    records: Records,
+    records: AuditRecords,
     in_force: InForce,
     warn: Warn,
-) -> Kept:
+) -> StoreRecords:
     """The store of which `server` has what is not of this machine alone. `local` has the rest."""
     from memcli.postgres.audit import Author, ServerAudit
     from memcli.postgres.ledger import ServerLedger
@@ -93,7 +93,7 @@ def share(
     who = Author(records.clock, records.user, records.command)
     trash = ServerTrash(server, warn)
     store = ServerStore(server, fold, who, trash, in_force, warn, records.erase_traces)
-    return Kept(
+    return StoreRecords(
         SharedStore(store, local.store),
         cache(lambda: SharedTrash(trash, local.load_trash())),
         cache(lambda: SharedAudit(ServerAudit(server, who, warn), local.load_audit())),

@@ -20,7 +20,7 @@ HERE = "."
 """The store in files that the working directory, --root or MEMCLI_ROOT leads to."""
 
 
-class Side:
+class SyncSide:
     """One side. `shown` names it in messages, without a password; `identity` is equal for the same address alone."""
 
     def __init__(self, named: str, options: Mapping[str, str | None], environ: Mapping[str, str]) -> None:
@@ -36,7 +36,7 @@ class Side:
         self.root = _root(named, options, environ)
         self.shown, self.identity = self.root, sha256(os.path.realpath(self.root).encode()).hexdigest()
 
-    def options(self, beside: Side | None = None) -> tuple[str, str | None]:
+    def options(self, beside: SyncSide | None = None) -> tuple[str, str | None]:
         """The options `store` and `root` of a workspace on it. A server's local files are in the store `beside` it."""
         if self.is_server:
             return self._named, beside.root if beside and not beside.is_server else None
@@ -47,17 +47,17 @@ class Side:
         return not self.is_server and make_store({"root": self.root}, environ)[1]
 
 
-def sync_base(root: str, side: Side) -> SyncBase:
+def sync_base(root: str, side: SyncSide) -> SyncBase:
     """What the spaces of the store at `root` were at their last sync with the store at the address of `side`."""
     return FileSyncBase(Layout(root), side.identity)
 
 
-def team_side(named: str | None, options: Mapping[str, str | None], environ: Mapping[str, str]) -> Side:
+def team_side(named: str | None, options: Mapping[str, str | None], environ: Mapping[str, str]) -> SyncSide:
     """The side to sync with: the one that is named, or the configured server. Raises UsageError."""
     url = named or chosen_store(options, environ)
     if not url:
         raise UsageError("no server to sync with", "set MEMCLI_STORE, or name one with --with")
-    return Side(url, options, environ)
+    return SyncSide(url, options, environ)
 
 
 def _root(named: str, options: Mapping[str, str | None], environ: Mapping[str, str]) -> str:

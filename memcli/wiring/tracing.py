@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from memcli.model.memory import Json
     from memcli.model.prompt import ModelName, Prompt
-    from memcli.model.spending import Usage
+    from memcli.model.spending import TokenUsage
     from memcli.ports.language_model import LanguageModel
-    from memcli.telemetry.tracing import Command
+    from memcli.telemetry.tracing import CommandSpan
 
 VARIABLE = "MEMCLI_OTEL"
 _UNTRACED = frozenset(("hook run",))
@@ -25,7 +25,9 @@ T = TypeVar("T")
 
 
 @contextmanager
-def traced(name: str, environ: Mapping[str, str], *, is_offline: bool, is_background: bool) -> Iterator[Command | None]:
+def traced(
+    name: str, environ: Mapping[str, str], *, is_offline: bool, is_background: bool
+) -> Iterator[CommandSpan | None]:
     """Around a command: what observes it, if it is traced. Raises UsageError when the extra is missing."""
     if name in _UNTRACED or is_offline or is_on(environ, "MEMCLI_OFFLINE") or not is_on(environ, VARIABLE):
         yield None
@@ -68,7 +70,7 @@ def asking(environ: Mapping[str, str], model: ModelName, task: str) -> AbstractC
     return span(model.provider, model.model, task)
 
 
-def note_cost(environ: Mapping[str, str]) -> Callable[[Usage], None]:
+def note_cost(environ: Mapping[str, str]) -> Callable[[TokenUsage], None]:
     """What is told the cost of each call."""
     if not is_on(environ, VARIABLE):
         return lambda _: None

@@ -26,7 +26,7 @@ from memcli.wiring.sources import lost_commits
 if TYPE_CHECKING:
     from threading import Event
 
-    from memcli.app.relocate import Place
+    from memcli.app.relocate import FilePlace
     from memcli.app.watch import Watch
     from memcli.watch.watcher import Watcher
 
@@ -69,7 +69,7 @@ def open_watch(workspace: Workspace, options: WatchRequest, stop: Event) -> Iter
         progress = _Progress(workspace.root, state, watcher, log)
         watch = Watch(
             workspace,
-            _Tree(workspace, root, watcher),
+            _WatchTree(workspace, root, watcher),
             progress,
             stop,
             once=options.once,
@@ -192,7 +192,7 @@ class _Progress:
         self._log.add(entry)
 
 
-class _Tree:
+class _WatchTree:
     """A work tree as it is watched, and as `ingest` reads it."""
 
     def __init__(self, workspace: Workspace, root: str, watcher: Watcher) -> None:
@@ -227,12 +227,12 @@ class _Tree:
     def unreachable(self, commits: Collection[str]) -> Collection[str]:
         return self._find_lost(commits)
 
-    def place(self, file: str) -> Place:
-        from memcli.app.relocate import Place
+    def place(self, file: str) -> FilePlace:
+        from memcli.app.relocate import FilePlace
         from memcli.ingest.labels import memory_path
         from memcli.model.names import readable
 
-        return Place(readable(file), memory_path(file))
+        return FilePlace(readable(file), memory_path(file))
 
 
 class _Local:

@@ -31,7 +31,7 @@ from memcli.wiring.indexes import open_index
 from memcli.wiring.keeping import Keep, make
 from memcli.wiring.models import embeddings, open_language_model, open_ledger
 from memcli.wiring.policies import InForce, Policies
-from memcli.wiring.records import Kept, Records, open_files
+from memcli.wiring.records import AuditRecords, StoreRecords, open_files
 from memcli.wiring.roots import (
     Warn,
     check_store,
@@ -82,7 +82,7 @@ def open_workspace(
     clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
     policies = Policies(lambda name: kept.store.open(name), settings.main, trust, warn)  # noqa: PLW0108 - `kept` follows
     past = _past(layout, options.get("rev"), warn)
-    records = Records(layout, clock, environ, options.get("command") or "memcli", warn)
+    records = AuditRecords(layout, clock, environ, options.get("command") or "memcli", warn)
     summarizer = cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer"))
     fold = partial(_fold, trust, policies, lambda: kept.load_trash(), summarizer)  # noqa: PLW0108
     wait = float(options.get("lock_wait") or WAIT_SECONDS)
@@ -91,7 +91,7 @@ def open_workspace(
     def show(memories: Sequence[Memory], policy: Policy) -> Sequence[Memory]:
         return workspace.redactor.rewrite(memories, policy)
 
-    kept: Kept = _kept(
+    kept: StoreRecords = _kept(
         settings, layout, environ, fold, wait, records, policies.in_force, show, lambda: trust.is_accepted
     )
     store = observer.store(past or LinkedStore(kept.store, kept.load_trash, warn))
@@ -127,14 +127,14 @@ def _kept(
     environ: Mapping[str, str],
     fold: Callable[..., tuple[Change, Json]],
     wait: float,
-    records: Records,
+    records: AuditRecords,
     in_force: InForce,
     show: Show,
     is_accepted: Callable[[], bool],
-) -> Kept:
+) -> StoreRecords:
     """Where spaces are kept: in files, or on a server. Raises UsageError."""
     files = open_files(layout, fold, wait, records, in_force, show, is_accepted)
-    local = Kept(files, records.trash, records.audit, lambda: open_ledger(layout))
+    local = StoreRecords(files, records.trash, records.audit, lambda: open_ledger(layout))
     if not settings.store:
         return local
     check_store(settings.store, "store")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memcli.agents.verify import Check
+from memcli.agents.verify import PromptCheck
 from memcli.cli import agent_hook
 from memcli.record import replace
 from tests.agents.conftest import AGENTS, Fire, entries
@@ -135,10 +135,10 @@ def test_a_setting_that_cannot_be_used_costs_no_memory(
 
 def test_a_cloned_configuration_switches_nothing_on(project: Path) -> None:
     (project / ".memory/config.toml").write_text('hook_verify = "8"\nmodel = "custom:x"\n')
-    assert Check(open_at(project)).verify is not None
+    assert PromptCheck(open_at(project)).verify is not None
     (project / ".memory/local/trust.json").unlink()
-    assert Check(open_at(project)).verify is None
+    assert PromptCheck(open_at(project)).verify is None
 
 
 def test_without_a_model_nothing_is_verified(project: Path) -> None:
-    assert Check(replace(open_at(project), hook_verify="8")).verify is None
+    assert PromptCheck(replace(open_at(project), hook_verify="8")).verify is None

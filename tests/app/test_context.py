@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memcli.app import session as sessions
-from memcli.app.context import Asked, Assembled, assemble
+from memcli.app.context import Assembled, WindowRequest, assemble
 from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace
 from memcli.conversation.items import MEMORIES, MESSAGES, SYSTEM
-from memcli.conversation.window import REPEATED, UNTRUSTED, Window, limits
+from memcli.conversation.window import REPEATED, UNTRUSTED, ContextWindow, limits
 from memcli.errors import RefusedError, UsageError
 from memcli.model.conversation import Session
 from memcli.model.tokens import count_tokens
@@ -51,11 +51,11 @@ def keep(workspace: Workspace, *fields: dict[str, Any]) -> None:
 
 def window_of(workspace: Workspace, total: int = 8_000, **more: Any) -> Assembled:
     space = workspace.space
-    asked = Asked(limits=limits(total), **more)
+    asked = WindowRequest(limits=limits(total), **more)
     return assemble(workspace, asked, as_window.layout(space), lambda one: as_window.of_section(one, space))
 
 
-def ids(window: Window, section: str) -> list[str]:
+def ids(window: ContextWindow, section: str) -> list[str]:
     return [item.id for item in window.of(section)]
 
 
@@ -211,7 +211,7 @@ def texts_of_json(data: dict[str, Any]) -> Iterator[str]:
         yield from (f"{item.get('label', '')}\n{item['text']}" for item in section["items"])
 
 
-def printed_tokens(window: Window, space: str) -> dict[str, int]:
+def printed_tokens(window: ContextWindow, space: str) -> dict[str, int]:
     """What the window takes in each format: the texts that a model reads, and what a provider adds to each message."""
     told, lists = anthropic(window, space), openai(window, space)
     told = told["messages"] + [{"content": told.get("system", "")}]

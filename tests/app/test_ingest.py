@@ -11,7 +11,7 @@ import pytest
 from memcli.app import ingest as ingesting
 from memcli.app import upsert as desk
 from memcli.app.ingest import Ingested, ingest
-from memcli.app.relocate import Place
+from memcli.app.relocate import FilePlace
 from memcli.app.watch import Watch
 from memcli.app.workspace import Workspace
 from memcli.errors import LockedError, StoreError, reporting_done
@@ -139,8 +139,8 @@ def test_a_watch_goes_on(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) 
         def unreachable(self, _: Collection[str]) -> Sequence[str]:
             return ()
 
-        def place(self, file: str) -> Place:
-            return Place(file, file)
+        def place(self, file: str) -> FilePlace:
+            return FilePlace(file, file)
 
         def recheck(self) -> None: ...
         def doubt(self, batch: Batch) -> None: ...

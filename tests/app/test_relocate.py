@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from memcli.app.ingest import ingest
-from memcli.app.relocate import Place, relocate
+from memcli.app.relocate import FilePlace, relocate
 from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Memory
@@ -16,8 +16,8 @@ def memories(workspace: Workspace) -> dict[str, Memory]:
         snapshot.close()
 
 
-def place(name: str) -> Place:
-    return Place(name, name)
+def place(name: str) -> FilePlace:
+    return FilePlace(name, name)
 
 
 def store(workspace: Workspace, *paths: str, source: str = "a.md", **fields: object) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memcli.app.recall import recall
-from memcli.app.test import Outcome, Report, run_cases
+from memcli.app.test import CaseOutcome, Report, run_cases
 from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
 from memcli.model.expectations import Case
@@ -36,7 +36,7 @@ def check(workspace: Workspace, *cases: dict[str, object]) -> Report:
     return run_cases(workspace, made, render, entry)
 
 
-def outcome(workspace: Workspace, **case: object) -> Outcome:
+def outcome(workspace: Workspace, **case: object) -> CaseOutcome:
     return check(workspace, case).outcomes[0]
 
 

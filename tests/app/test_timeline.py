@@ -9,7 +9,7 @@ from memcli.app import timeline as module
 from memcli.app.timeline import timeline
 from memcli.app.workspace import Workspace
 from memcli.codec.space import encode_space
-from memcli.model.changes import Commit
+from memcli.model.changes import HistoryCommit
 from memcli.model.memory import Memory
 from memcli.model.space import Space
 from memcli.record import replace
@@ -22,7 +22,7 @@ class Past:
     """A history: commits newest first, each with its parents and what the file of a name held."""
 
     def __init__(self, *commits: tuple[str, str, str, str | None], renamed: dict[str, tuple[str, str]] | None = None):
-        self.all = [Commit(name, tuple(parents.split()), "Ada", T, name) for name, parents, _, _ in commits]
+        self.all = [HistoryCommit(name, tuple(parents.split()), "Ada", T, name) for name, parents, _, _ in commits]
         self.files = {name: file for name, _, file, _ in commits}
         self.held = {name: text for name, _, _, text in commits}
         self.moves = renamed or {}
@@ -30,7 +30,7 @@ class Past:
     def commit(self, revision: str) -> str:
         return self.all[0].hash
 
-    def commits(self, start: str, name: str) -> list[Commit]:
+    def commits(self, start: str, name: str) -> list[HistoryCommit]:
         return [commit for commit in self.all if self.files[commit.hash] == name]
 
     def renamed_from(self, commit: str, name: str) -> tuple[str, str] | None:

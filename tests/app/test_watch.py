@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memcli.app.lookup import list_memories
-from memcli.app.relocate import Place
+from memcli.app.relocate import FilePlace
 from memcli.app.remember import prepare, remember
 from memcli.app.watch import Watch
 from memcli.app.workspace import Workspace
@@ -64,8 +64,8 @@ class Upserter:
     def unreachable(self, commits: Collection[str]) -> Sequence[str]:
         return ()
 
-    def place(self, file: str) -> Place:
-        return Place(file, file)
+    def place(self, file: str) -> FilePlace:
+        return FilePlace(file, file)
 
     def batches(self) -> Iterator[Batch]:
         yield from self.given

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.claims.claim import MOST_CHARACTERS, MOST_STATEMENTS, claim_of_text, terms_of_text
-from memcli.claims.comparison import Finding, compare
+from memcli.claims.comparison import Relation, compare
 from memcli.claims.neighbours import neighbours
 from memcli.model.findings import CONTRADICTS, DUPLICATES
 from tests.strategies import texts
 
 
-def found(new: str, old: str, cosine: float | None = None) -> Finding | None:
+def found(new: str, old: str, cosine: float | None = None) -> Relation | None:
     return compare(claim_of_text(new), claim_of_text(old), cosine)
 
 
@@ -52,7 +52,7 @@ CONTRADICTIONS = [
 
 @pytest.mark.parametrize(("new", "old", "reason"), CONTRADICTIONS)
 def test_a_contradiction_says_in_what(new: str, old: str, reason: str) -> None:
-    assert found(new, old, 0.8) == Finding(CONTRADICTS, reason, newer_holds="instead of" in new)
+    assert found(new, old, 0.8) == Relation(CONTRADICTS, reason, newer_holds="instead of" in new)
 
 
 COMPATIBLE = [

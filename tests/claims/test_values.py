@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.claims.claim import claim_of_text
-from memcli.claims.comparison import Finding, compare
+from memcli.claims.comparison import Relation, compare
 from memcli.claims.values import differ, missing, values_of
 from memcli.model.findings import CONTRADICTS, DUPLICATES
 from tests.strategies import texts
@@ -45,7 +45,7 @@ _note = st.builds(str.format, _frame, st.sampled_from(sorted(v for values in VAL
 _notes = st.lists(_note | texts, min_size=1, max_size=3).map(" ".join)
 
 
-def found(new: str, old: str, cosine: float | None) -> Finding | None:
+def found(new: str, old: str, cosine: float | None) -> Relation | None:
     return compare(claim_of_text(new), claim_of_text(old), cosine)
 
 
@@ -89,7 +89,7 @@ def test_a_duplicate_names_the_value_that_it_alone_has(frame: str, values: list[
 )
 def test_a_plain_difference_is_a_contradiction(new: str, old: str, reason: str, cosine: float | None) -> None:
     if cosine != 0.5:
-        assert found(new, old, cosine) == Finding(CONTRADICTS, reason)
+        assert found(new, old, cosine) == Relation(CONTRADICTS, reason)
 
 
 @pytest.mark.parametrize("cosine", COSINES)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memcli.app.recall import recall
-from memcli.code.anchors import Code
+from memcli.code.anchors import CodeLines
 from memcli.ingest.code import WorkTree
 from memcli.model.recall import Query
 from tests.conftest import NOW, Run, memory, open_at, rewrite
@@ -233,7 +233,7 @@ def test_a_file_that_vanishes_while_it_is_read(work: Repo, monkeypatch: pytest.M
 
 def test_each_file_is_read_once(work: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = open_at(work.root)
-    anchor = {"file": "src/auth.py", "lines": [1, 2], "hash": Code(CODE).hash((1, 2))}
+    anchor = {"file": "src/auth.py", "lines": [1, 2], "hash": CodeLines(CODE).hash((1, 2))}
     many = [memory(f"m{n}", raw=f"tokens {n}", anchors=(anchor, anchor)) for n in range(5)]
     rewrite(workspace.store, lambda space: space.put(many, NOW))
     read: list[str] = []

@@ -16,9 +16,9 @@ from memcli.cli.verb import find_verb
 from memcli.errors import NotFoundError
 from memcli.model.metrics import families_from_json
 from memcli.model.prompt import ModelName
-from memcli.model.spending import Charge, Usage
+from memcli.model.spending import Charge, TokenUsage
 from memcli.store.layout import Layout
-from memcli.store.ledger import Ledger
+from memcli.store.ledger import StoreLedger
 from memcli.telemetry.prometheus import render
 from tests.conftest import NOW, Run, open_at
 
@@ -147,15 +147,20 @@ def test_compaction_is_counted_by_write(run: Run) -> None:
 
 def test_the_ledger_says_what_was_spent(run: Run, tmp_path: Path) -> None:
     run("init")
-    ledger = Ledger(Layout(str(tmp_path / ".memory")))
+    ledger = StoreLedger(Layout(str(tmp_path / ".memory")))
     model = ModelName("openai", "tiny")
     for at, settled in ((NOW, True), (NOW, False), ("2999-01-01T00:00:00Z", False)):
         charge = Charge(
-            at=at, space="main", provider=model.provider, model=model.model, task="t/1", usage=Usage(10, 20, 5 * 10**8)
+            at=at,
+            space="main",
+            provider=model.provider,
+            model=model.model,
+            task="t/1",
+            usage=TokenUsage(10, 20, 5 * 10**8),
         )
         booked = ledger.reserve(charge, lambda _: None)
         if settled:
-            ledger.settle(booked, Usage(1, 2, 10**8))
+            ledger.settle(booked, TokenUsage(1, 2, 10**8))
     found = parsed(run("metrics").out)
     assert found["memcli_provider_tokens_total"] == {
         labels(provider="openai", direction="in"): 11, labels(provider="openai", direction="out"): 22,

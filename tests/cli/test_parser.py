@@ -11,7 +11,7 @@ import pytest
 from memcli.cli import parser
 from memcli.cli.main import make_command
 from memcli.cli.options import REQUIRED, CommonOptions, Field, Options
-from memcli.cli.verb import Session, Verb, all_verbs
+from memcli.cli.verb import CommandContext, Verb, all_verbs
 from memcli.errors import UsageError
 from memcli.wiring.roots import global_root
 from tests.conftest import Run, open_at, rewrite
@@ -136,7 +136,7 @@ class Recorder:
         self.verb = Verb(self._record, verb.name, verb.options)
         self.command = make_command(self.verb)
 
-    def _record(self, session: Session, options: Options | None = None) -> None:
+    def _record(self, session: CommandContext, options: Options | None = None) -> None:
         shared = {**session.options, "json": session.output.json, "quiet": session.output.quiet}
         self._seen.append((shared, vars(options) if options else {}))
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.code import anchors as anchoring
-from memcli.code.anchors import Anchor, Code, is_inside, make, make_each, parse, read, renewed
+from memcli.code.anchors import Anchor, CodeLines, is_inside, make, make_each, parse, read, renewed
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.anchors import FRESH, GONE, MOVED, STALE, Checked
 
@@ -16,7 +16,7 @@ lines = st.lists(st.sampled_from(["a", "b", "    c", "", "}", "é\t"]), min_size
 
 
 def state(anchor: Anchor, text: str | None) -> Checked:
-    return anchoring.state(anchor, None if text is None else Code(text))
+    return anchoring.state(anchor, None if text is None else CodeLines(text))
 
 
 def anchor(text: str = CODE, **given: object) -> Anchor:
@@ -176,7 +176,7 @@ def test_every_anchor_has_a_state_and_accepting_makes_it_fresh(
 
 
 def test_blocks_are_anchored_without_the_empty_lines_around_them():
-    code = Code(CODE)
+    code = CodeLines(CODE)
     first, second = make_each("a.py", code, [(2, 7), (8, 99)])
     assert first == make({"file": "a.py", "lines": [4, 5]}, CODE)
     assert second == make({"file": "a.py", "lines": [8, 9]}, CODE)

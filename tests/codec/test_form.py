@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.codec.form import Form
+from memcli.codec.form import SpaceForm
 from memcli.codec.memory import memory_to_json
 from memcli.codec.space import encode_item
 from memcli.codec.wrapped import encode_wrapped
@@ -20,12 +20,12 @@ from memcli.record import replace
 from tests.conftest import memory
 from tests.strategies import memories
 
-FORM = Form("main")
+FORM = SpaceForm("main")
 
 
 @given(memories(), st.sampled_from(["main", "other"]))
 def test_what_is_left_out_is_filled_in(value: Memory, space: str) -> None:
-    for form in (Form(space), Form(space, 1)):
+    for form in (SpaceForm(space), SpaceForm(space, 1)):
         stored = json.loads(encode_wrapped(form.to_json(value)))
         assert form.from_json(stored, "a file") == value
 

@@ -13,7 +13,7 @@ from memcli.codec import window
 from memcli.codec.merge import merge, merge_versions
 from memcli.codec.merge_files import merge_files
 from memcli.codec.space import decode_space, encode_space
-from memcli.codec.window import Part, Window
+from memcli.codec.window import ByteRange, ByteWindow
 from memcli.errors import CorruptError
 from memcli.model.memory import Memory
 from memcli.model.names import memory_id, text_hash
@@ -305,7 +305,7 @@ def test_a_side_with_one_name_twice_is_refused() -> None:
     for sides in ((base, twice), (twice, base)):
         with pytest.raises(CorruptError, match="an object has the field 'pinned' twice") as caught:
             merge_files(
-                *(Window(lambda at, size, data=data: data[at : at + size], len(data)) for data in (base, *sides))
+                *(ByteWindow(lambda at, size, data=data: data[at : at + size], len(data)) for data in (base, *sides))
             )  # type: ignore[misc]
         assert "on that side" in caught.value.hint
 
@@ -347,8 +347,8 @@ def test_what_one_side_deleted_does_not_come_back_for_a_link_that_a_check_made()
     assert [m.id for m in merge(base, space(), told).space.objects] == ["mem_a", "mem_b"]
 
 
-def _window(data: bytes) -> Window:
-    return Window(lambda start, length: data[start : start + length], len(data))
+def _window(data: bytes) -> ByteWindow:
+    return ByteWindow(lambda start, length: data[start : start + length], len(data))
 
 
 def _fit(one: Space) -> Space:
@@ -368,9 +368,9 @@ def test_files_are_merged_as_whole_spaces_are(three: Sequence[Space], shared: li
     except CorruptError:  # of what is damaged nothing is promised but lines
         assume(False)
     merged, pieces = merge_files(*map(_window, files))
-    assert b"".join(b"".join(piece) if isinstance(piece, Part) else bytes(piece) for piece in pieces) == encode_space(
-        whole.space
-    )
+    assert b"".join(
+        b"".join(piece) if isinstance(piece, ByteRange) else bytes(piece) for piece in pieces
+    ) == encode_space(whole.space)
     assert (merged.conflicts, merged.moved) == (whole.conflicts, whole.moved)
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.codec.moves import MOST, Move, Step, encode_step, joined, step_of, steps_between
-from memcli.codec.window import Part
+from memcli.codec.moves import MOST, Move, MoveStep, encode_step, joined, step_of, steps_between
+from memcli.codec.window import ByteRange
 
 
 @given(
@@ -32,9 +32,9 @@ def test_moves_join_over_several_writes(cuts: list[tuple[int, int, bytes]]) -> N
 
 
 STEPS = [
-    Step("0", "1", [(0, 0, 5)], [(7, 3)]),
-    Step("1", "2", [(0, 1, 4)], []),
-    Step("2", "3", [(1, 0, 4)], []),
+    MoveStep("0", "1", [(0, 0, 5)], [(7, 3)]),
+    MoveStep("1", "2", [(0, 1, 4)], []),
+    MoveStep("2", "3", [(1, 0, 4)], []),
 ]
 LINES = b"\n".join(map(encode_step, STEPS))
 
@@ -64,13 +64,13 @@ def test_a_step_says_where_everything_is() -> None:
         return data[at : at + length]
 
     memory = b'\n    {\n      "id": "x"\n    }'
-    step = step_of("a", "b", [b"head", Part(read, 10, 30), b",", memory, b",", Part(read, 40, 90), b"tail"])
-    assert step == Step("a", "b", [(10, 4, 20), (40, 26 + len(memory), 50)], [(30, len(memory) - 5)])
+    step = step_of("a", "b", [b"head", ByteRange(read, 10, 30), b",", memory, b",", ByteRange(read, 40, 90), b"tail"])
+    assert step == MoveStep("a", "b", [(10, 4, 20), (40, 26 + len(memory), 50)], [(30, len(memory) - 5)])
 
 
 def test_what_was_taken_from_memory_or_is_too_much_is_no_step() -> None:
-    part = Part(lambda at, length: b"", 0, 9)
+    part = ByteRange(lambda at, length: b"", 0, 9)
     assert step_of("a", "b", [b"head", memoryview(b"\n    {\n")]) is None
-    assert step_of("a", "b", [b"head", b"tail"]) == Step("a", "b", [], [])
+    assert step_of("a", "b", [b"head", b"tail"]) == MoveStep("a", "b", [], [])
     assert step_of("a", "b", [part] * (MOST + 1)) is None
     assert step_of("a", "b", [part] * MOST) is not None

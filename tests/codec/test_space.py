@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.codec.canonical import encode
-from memcli.codec.form import Form
+from memcli.codec.form import SpaceForm
 from memcli.codec.memory import checked_fields, memory_from_json, memory_to_json
 from memcli.codec.space import (
     check_writable,
@@ -45,7 +45,7 @@ def test_the_full_form_is_canonical_json(space: Space) -> None:
 
 @given(spaces)
 def test_spans_find_every_memory(space: Space) -> None:
-    for data, form in ((encode_space(space), Form("main")), (encode_full(space), Form("main", 1))):
+    for data, form in ((encode_space(space), SpaceForm("main")), (encode_full(space), SpaceForm("main", 1))):
         found = spans(data)
         assert found is not None
         assert [data[s.start : s.end] for s in found] == [encode_item(m, form) for m in space.objects]

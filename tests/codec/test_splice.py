@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.codec import window
-from memcli.codec.form import Form
+from memcli.codec.form import SpaceForm
 from memcli.codec.space import encode_item, encode_space
 from memcli.codec.splice import SpliceShelf
-from memcli.codec.window import Part, Piece, Window
+from memcli.codec.window import ByteRange, ByteWindow, Piece
 from memcli.model.memory import Memory
 from memcli.model.space import Change, Space, change_between, is_under
 from memcli.policy.draft import Draft
@@ -33,7 +33,7 @@ def shelf_of(space: Space) -> SpliceShelf:
 def windowed(space: Space) -> SpliceShelf:
     """The same, over bytes that are read as they are needed."""
     data = encode_space(space)
-    return SpliceShelf(Window(lambda at, length: data[at : at + length], len(data)), "main.json")
+    return SpliceShelf(ByteWindow(lambda at, length: data[at : at + length], len(data)), "main.json")
 
 
 def spliced(space: Space, change: Change) -> bytes:
@@ -46,7 +46,7 @@ def spliced(space: Space, change: Change) -> bytes:
 
 
 def joined(pieces: Sequence[Piece]) -> bytes:
-    return b"".join(b"".join(piece) if isinstance(piece, Part) else piece for piece in pieces)
+    return b"".join(b"".join(piece) if isinstance(piece, ByteRange) else piece for piece in pieces)
 
 
 def rewritten(space: Space, change: Change) -> Space:
@@ -100,7 +100,7 @@ def test_everything_is_found(space: Space, warm: bool, opened: Callable[[Space],
         by_hash.setdefault(memory.hash, []).append(memory)
         assert shelf.get(memory.id) == memory
         assert shelf.at(memory.path) == memory
-        assert shelf.stored(memory.id) == encode_item(memory, Form(space.name))
+        assert shelf.stored(memory.id) == encode_item(memory, SpaceForm(space.name))
         below = {m.id for m in space.objects if is_under(m.path, memory.path)}
         assert {m.id for m in shelf.under(memory.path)} == below
     for digest, same in by_hash.items():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memcli.codec import window
 from memcli.codec.space import encode_space
 from memcli.codec.splice import SpliceShelf
-from memcli.codec.window import Window
+from memcli.codec.window import ByteWindow
 from memcli.model.space import Space
 from tests.conftest import NOW, memory
 
@@ -20,8 +20,8 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(window, "HELD", 0)
 
 
-def over(data: bytes) -> Window:
-    return Window(lambda at, length: data[at : at + length], len(data))
+def over(data: bytes) -> ByteWindow:
+    return ByteWindow(lambda at, length: data[at : at + length], len(data))
 
 
 PLACES = st.integers(0, 60)
@@ -65,7 +65,7 @@ def test_a_small_file_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         reads.append((at, length))
         return data[at : at + length]
 
-    held = Window(read, len(data))
+    held = ByteWindow(read, len(data))
     assert held[50:60] == data[50:60]
     assert held.find(b"\x02") == 2
     assert held[:] == data
@@ -80,7 +80,7 @@ def test_many_searches_read_the_whole_file_once() -> None:
         reads.append(length)
         return data[at : at + length]
 
-    shelf = SpliceShelf(Window(read, len(data)), "main")
+    shelf = SpliceShelf(ByteWindow(read, len(data)), "main")
     for n in range(20):
         assert shelf.get(f"mem_{n}") is None
     assert len(data) in reads

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.conversation.snapshot import Part, by_words, candidates, choose, of_messages, of_text, tokens_of
+from memcli.conversation.snapshot import SnapshotPart, by_words, candidates, choose, of_messages, of_text, tokens_of
 from memcli.model.conversation import Message
 from memcli.model.pieces import CHUNK_CHARACTERS
 from memcli.model.shapes import MEMORY_FIELDS
@@ -31,7 +31,11 @@ def test_a_snapshot_uses_what_it_may(topic: str, tokens: int) -> None:
 
 
 def test_of_parts_as_similar_as_each_other_the_latest_come_first() -> None:
-    parts = [Part("a", "", "one of them"), Part("b", "", "two of them"), Part("c", "", "the queue")]
+    parts = [
+        SnapshotPart("a", "", "one of them"),
+        SnapshotPart("b", "", "two of them"),
+        SnapshotPart("c", "", "the queue"),
+    ]
     assert [one["source"] for one in choose(parts, "queue")] == ["c", "b", "a"]
 
 
@@ -45,8 +49,10 @@ def test_all_of_a_short_conversation_is_compared() -> None:
 
 
 def test_of_a_long_conversation_what_shares_words_and_the_latest_are_compared() -> None:
-    said = [Part(str(n), "", f"Remark {n} on something else entirely, at some length. " * 8) for n in range(300)]
-    said[7] = Part("7", "", "The queue of the worker is full. " * 8)
+    said = [
+        SnapshotPart(str(n), "", f"Remark {n} on something else entirely, at some length. " * 8) for n in range(300)
+    ]
+    said[7] = SnapshotPart("7", "", "The queue of the worker is full. " * 8)
     found = candidates(said, "worker queue", 1000)
     assert found[0] is said[7]
     assert found[1:] == said[300 - len(found) + 1 :]
@@ -85,11 +91,11 @@ def test_long_messages_are_taken_in_parts_and_tools_are_not() -> None:
 
 
 def test_a_text_is_taken_in_parts() -> None:
-    assert of_text("One.\n\nTwo.", "stdin") == [Part("stdin", "", "One.\n\nTwo.")]
+    assert of_text("One.\n\nTwo.", "stdin") == [SnapshotPart("stdin", "", "One.\n\nTwo.")]
 
 
 def test_the_same_text_is_taken_once() -> None:
-    assert len(choose([Part("a", "", "the worker"), Part("b", "", "the worker")], "worker")) == 1
+    assert len(choose([SnapshotPart("a", "", "the worker"), SnapshotPart("b", "", "the worker")], "worker")) == 1
 
 
 def test_nothing_in_common_is_no_similarity() -> None:

@@ -18,8 +18,8 @@ from memcli.conversation.window import (
     NO_ROOM,
     PRESENT,
     REPLACED,
-    Limits,
-    Window,
+    ContextWindow,
+    WindowLimits,
     allocate,
     insert,
     limits,
@@ -69,13 +69,15 @@ def message(number: int, role: str = "user", text: str = "word", who: str = "") 
 
 
 @st.composite
-def bounds(draw: st.DrawFn) -> Limits:
+def bounds(draw: st.DrawFn) -> WindowLimits:
     """Limits whose reserves leave little or much."""
     system, working = draw(st.integers(0, 300)), draw(st.integers(0, 300))
-    return Limits(system + working + draw(st.sampled_from([0, 10, 60, 150, 400, 1500, 5000, 90_000])), system, working)
+    return WindowLimits(
+        system + working + draw(st.sampled_from([0, 10, 60, 150, 400, 1500, 5000, 90_000])), system, working
+    )
 
 
-def made(items: list[Item], bounds: Limits) -> Window | None:
+def made(items: list[Item], bounds: WindowLimits) -> ContextWindow | None:
     """The window, or None if the system prompt is larger than it."""
     prompt = [item for item in items if item.section == SYSTEM and LAYOUT.cost(item)]
     if prompt and LAYOUT.cost(prompt[0]) + LAYOUT.frame(SYSTEM) > bounds.total:
@@ -85,15 +87,15 @@ def made(items: list[Item], bounds: Limits) -> Window | None:
     return allocate(items, bounds, LAYOUT)
 
 
-def as_markdown(window: Window) -> int:
+def as_markdown(window: ContextWindow) -> int:
     return count_tokens(as_window.render(window, SPACE))
 
 
-def as_openai(window: Window) -> int:
+def as_openai(window: ContextWindow) -> int:
     return sum(count_tokens(one["content"]) + as_window.OVERHEAD for one in openai(window, SPACE))
 
 
-def as_anthropic(window: Window) -> int:
+def as_anthropic(window: ContextWindow) -> int:
     data = anthropic(window, SPACE)
     return count_tokens(data.get("system", "")) + sum(
         count_tokens(m["content"]) + as_window.OVERHEAD for m in data["messages"]
@@ -133,7 +135,7 @@ def insertions(draw: st.DrawFn) -> tuple[list[Item], dict[int, float]]:
 @pytest.mark.parametrize("tokens", FORMATS)
 @given(items=things(), bounds=bounds())
 def test_what_is_printed_is_never_over_the_budget(
-    tokens: Callable[[Window], int], items: list[Item], bounds: Limits
+    tokens: Callable[[ContextWindow], int], items: list[Item], bounds: WindowLimits
 ) -> None:
     window = made(items, bounds)
     if window is not None:
@@ -150,7 +152,10 @@ def test_what_is_printed_is_never_over_the_budget(
 @pytest.mark.parametrize("tokens", FORMATS)
 @given(items=things(), bounds=bounds(), inserted=insertions())
 def test_what_is_inserted_takes_no_more_than_was_there(
-    tokens: Callable[[Window], int], items: list[Item], bounds: Limits, inserted: tuple[list[Item], dict[int, float]]
+    tokens: Callable[[ContextWindow], int],
+    items: list[Item],
+    bounds: WindowLimits,
+    inserted: tuple[list[Item], dict[int, float]],
 ) -> None:
     before = made(items, bounds)
     if before is not None:
@@ -160,13 +165,13 @@ def test_what_is_inserted_takes_no_more_than_was_there(
             assert after.used <= before.used
 
 
-def sum_of(window: Window) -> int:
+def sum_of(window: ContextWindow) -> int:
     """What all but the system prompt takes."""
     return window.used - sum(item.tokens + LAYOUT.frame(SYSTEM) for item in window.of(SYSTEM))
 
 
 @given(things(), bounds())
-def test_the_order_of_what_was_given_is_kept(items: list[Item], bounds: Limits) -> None:
+def test_the_order_of_what_was_given_is_kept(items: list[Item], bounds: WindowLimits) -> None:
     window = made(items, bounds)
     if window is not None:
         for section in (MEMORIES, CHUNKS, MESSAGES):
@@ -176,7 +181,7 @@ def test_the_order_of_what_was_given_is_kept(items: list[Item], bounds: Limits) 
 
 
 @given(things(), bounds())
-def test_everything_is_in_or_reported_once(items: list[Item], bounds: Limits) -> None:
+def test_everything_is_in_or_reported_once(items: list[Item], bounds: WindowLimits) -> None:
     window = made(items, bounds)
     if window is not None:
         inside = [(item.section, item.id) for item in window.items]
@@ -190,7 +195,7 @@ def test_everything_is_in_or_reported_once(items: list[Item], bounds: Limits) ->
 
 
 @given(things(), bounds())
-def test_nothing_lower_is_in_while_something_higher_is_out(items: list[Item], bounds: Limits) -> None:
+def test_nothing_lower_is_in_while_something_higher_is_out(items: list[Item], bounds: WindowLimits) -> None:
     window = made(items, bounds)
     if window is None:
         return
@@ -206,7 +211,7 @@ def test_nothing_lower_is_in_while_something_higher_is_out(items: list[Item], bo
 
 
 @given(things(), bounds())
-def test_each_share_is_filled_before_the_other_goes_beyond_its_own(items: list[Item], bounds: Limits) -> None:
+def test_each_share_is_filled_before_the_other_goes_beyond_its_own(items: list[Item], bounds: WindowLimits) -> None:
     window = made(items, bounds)
     if window is None:
         return
@@ -218,7 +223,7 @@ def test_each_share_is_filled_before_the_other_goes_beyond_its_own(items: list[I
 
 
 @given(things(), bounds(), st.sampled_from([1, 7, 40, 300, 2000, 50_000]))
-def test_a_larger_total_never_drops_or_cuts_anything(items: list[Item], bounds: Limits, more: int) -> None:
+def test_a_larger_total_never_drops_or_cuts_anything(items: list[Item], bounds: WindowLimits, more: int) -> None:
     small, large = made(items, bounds), made(items, replace(bounds, total=bounds.total + more))
     if small is not None:
         assert large is not None
@@ -228,7 +233,7 @@ def test_a_larger_total_never_drops_or_cuts_anything(items: list[Item], bounds: 
 
 @given(things(), bounds(), insertions(), st.sampled_from([1, 7, 40, 300, 2000, 50_000]))
 def test_a_larger_total_never_drops_a_turn_where_something_is_inserted(
-    items: list[Item], bounds: Limits, inserted: tuple[list[Item], dict[int, float]], more: int
+    items: list[Item], bounds: WindowLimits, inserted: tuple[list[Item], dict[int, float]], more: int
 ) -> None:
     small, large = made(items, bounds), made(items, replace(bounds, total=bounds.total + more))
     if small is not None and large is not None:
@@ -236,13 +241,13 @@ def test_a_larger_total_never_drops_a_turn_where_something_is_inserted(
         assert turns(few) <= turns(many)
 
 
-def turns(window: Window) -> set[str]:
+def turns(window: ContextWindow) -> set[str]:
     return {f"message {item.number}" if item.number else item.id for item in window.items}
 
 
 @given(things(), bounds(), insertions())
 def test_what_is_inserted_takes_the_least_relevant_and_is_reported(
-    items: list[Item], bounds: Limits, inserted: tuple[list[Item], dict[int, float]]
+    items: list[Item], bounds: WindowLimits, inserted: tuple[list[Item], dict[int, float]]
 ) -> None:
     before = made(items, bounds)
     if before is None:
@@ -276,12 +281,12 @@ def test_what_is_inserted_takes_the_least_relevant_and_is_reported(
     assert last is None or sum(item.tokens for item in gone) - last.tokens < needed
 
 
-def is_present(window: Window, id_: str) -> bool:
+def is_present(window: ContextWindow, id_: str) -> bool:
     return any(one.id == id_ and one.reason == PRESENT for one in window.left_out)
 
 
 @given(things(), bounds())
-def test_the_list_of_openai_is_valid(items: list[Item], bounds: Limits) -> None:
+def test_the_list_of_openai_is_valid(items: list[Item], bounds: WindowLimits) -> None:
     window = made(items, bounds)
     if window is not None:
         found = openai(window, SPACE)
@@ -292,7 +297,7 @@ def test_the_list_of_openai_is_valid(items: list[Item], bounds: Limits) -> None:
 
 
 @given(things(), bounds())
-def test_the_list_of_anthropic_alternates(items: list[Item], bounds: Limits) -> None:
+def test_the_list_of_anthropic_alternates(items: list[Item], bounds: WindowLimits) -> None:
     window = made(items, bounds)
     if window is not None:
         found = anthropic(window, SPACE)
@@ -307,7 +312,7 @@ def test_the_list_of_anthropic_alternates(items: list[Item], bounds: Limits) -> 
 
 @given(things(), bounds(), insertions())
 def test_the_json_says_what_the_window_has(
-    items: list[Item], bounds: Limits, inserted: tuple[list[Item], dict[int, float]]
+    items: list[Item], bounds: WindowLimits, inserted: tuple[list[Item], dict[int, float]]
 ) -> None:
     before = made(items, bounds)
     if before is not None:
@@ -323,7 +328,7 @@ def test_the_shares_are_six_to_four() -> None:
     items = [Item(MEMORIES, f"mem_{n}", "word " * 90, "label") for n in range(40)] + [
         message(n, "user", "word " * 90) for n in range(1, 41)
     ]
-    window = allocate(items, Limits(4000, 0, 0), LAYOUT)
+    window = allocate(items, WindowLimits(4000, 0, 0), LAYOUT)
     messages, memories = (sum(item.tokens for item in window.of(section)) for section in (MESSAGES, MEMORIES))
     assert 0.55 < messages / (messages + memories) < 0.65
     assert window.used > 3850
@@ -333,14 +338,14 @@ def test_the_shares_are_six_to_four() -> None:
 def test_an_unused_share_flows_on(few: str, many: str) -> None:
     one = message(1) if few == MESSAGES else Item(MEMORIES, "mem_1", "word", "label")
     others = [replace(message(n + 10, "user", "word " * 90), section=many) for n in range(40)]
-    window = allocate([one, *others], Limits(3000, 0, 0), LAYOUT)
+    window = allocate([one, *others], WindowLimits(3000, 0, 0), LAYOUT)
     assert len(window.of(few)) == 1
     assert window.used > 2880
 
 
 def test_a_system_prompt_beyond_its_reserve_takes_from_the_rest() -> None:
     items = [Item(SYSTEM, "system", "word " * 300), message(1)]
-    window = allocate(items, Limits(500, 100, 50), LAYOUT)
+    window = allocate(items, WindowLimits(500, 100, 50), LAYOUT)
     assert window.borrowed == 206
     assert window.of(MESSAGES)
     assert as_window.notes(window) == ["The system prompt exceeds its reserve by 206 tokens, taken from the rest."]
@@ -348,24 +353,26 @@ def test_a_system_prompt_beyond_its_reserve_takes_from_the_rest() -> None:
 
 def test_a_system_prompt_beyond_the_total_is_an_error() -> None:
     with pytest.raises(UsageError, match="the system prompt takes 306 tokens, more than the total of 250"):
-        allocate([Item(SYSTEM, "system", "word " * 300)], Limits(250, 100, 50), LAYOUT)
+        allocate([Item(SYSTEM, "system", "word " * 300)], WindowLimits(250, 100, 50), LAYOUT)
 
 
 def test_a_long_message_is_cut_before_others_are_left_out() -> None:
     items = [message(1, "user", "early"), message(2, "tool", "output " * 5000), message(3, "user", "late")]
-    window = allocate(items, Limits(1500, 0, 0), LAYOUT)
+    window = allocate(items, WindowLimits(1500, 0, 0), LAYOUT)
     assert [(item.id, item.is_cut) for item in window.items] == [
         ("message 1", False),
         ("message 2", True),
         ("message 3", False),
     ]
     assert [one.reason for one in window.left_out] == [CUT]
-    whole = allocate(items, Limits(20_000, 0, 0), LAYOUT)
+    whole = allocate(items, WindowLimits(20_000, 0, 0), LAYOUT)
     assert not whole.left_out
 
 
 def test_an_insertion_stands_at_its_turn() -> None:
-    window = allocate([message(n, "user", "some words here") for n in range(10, 15)], Limits(20_000, 0, 0), LAYOUT)
+    window = allocate(
+        [message(n, "user", "some words here") for n in range(10, 15)], WindowLimits(20_000, 0, 0), LAYOUT
+    )
     piece = Item(
         MESSAGES, "mem_x context 1", "what was said", "[message 4, as mem_x has it] user", "user", "", 4, 0.9, "mem_x"
     )
@@ -375,7 +382,7 @@ def test_an_insertion_stands_at_its_turn() -> None:
 
 
 def test_an_insertion_uses_free_room_where_no_messages_are() -> None:
-    window = allocate([], Limits(20_000, 0, 0), LAYOUT)
+    window = allocate([], WindowLimits(20_000, 0, 0), LAYOUT)
     piece = Item(MESSAGES, "mem_x context 1", "what was said", "[from mem_x] user", "user", "", 0, 0.9, "mem_x")
     after = insert(window, [piece], {}, LAYOUT)
     assert [item.id for item in after.items] == ["mem_x context 1"]
@@ -383,8 +390,8 @@ def test_an_insertion_uses_free_room_where_no_messages_are() -> None:
 
 
 def test_reserves_shrink_with_the_window() -> None:
-    assert limits() == Limits(128_000, 2_000, 8_000)
-    assert limits(4_000) == Limits(4_000, 500, 1_000)
+    assert limits() == WindowLimits(128_000, 2_000, 8_000)
+    assert limits(4_000) == WindowLimits(4_000, 500, 1_000)
     with pytest.raises(UsageError, match="exceed the total"):
         limits(4_000, 2_000, 8_000)
 
@@ -411,7 +418,9 @@ def test_messages_become_items_with_their_number() -> None:
 
 
 def test_no_more_is_taken_than_what_is_inserted_needs() -> None:
-    window = allocate([message(n, "user", "some words here") for n in range(10, 15)], Limits(20_000, 0, 0), LAYOUT)
+    window = allocate(
+        [message(n, "user", "some words here") for n in range(10, 15)], WindowLimits(20_000, 0, 0), LAYOUT
+    )
     assert insert(window, [], {}, LAYOUT) == window
     piece = replace(message(4, "user", "some words here"), id="mem_x context 1", source="mem_x")
     after = insert(window, [piece], {}, LAYOUT)

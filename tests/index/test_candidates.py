@@ -8,7 +8,7 @@ from memcli.app.opening import opened
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Memory
-from memcli.model.recall import Query, Rows
+from memcli.model.recall import Query, RowSet
 from tests.conftest import NOW, memory, rewrite
 from tests.index.kinds import on_both
 
@@ -36,14 +36,14 @@ def test_what_is_hidden_takes_no_place(workspace: Workspace, terms: list[str]) -
     with opened(workspace) as (_, view):
         rows = {entry.id: row for row, entry in view.entries().items()}
         every = set(view.lexical(terms, 1000).counts)
-        visible = Rows(1, hidden=frozenset(rows[m.id] for m in MANY))
+        visible = RowSet(1, hidden=frozenset(rows[m.id] for m in MANY))
         assert set(view.lexical(terms, 10, visible).counts) == every & {rows["mem_d"]}
-        assert set(view.lexical(terms, 10, Rows(1, frozenset([rows["mem_d"]]))).counts) == every & {rows["mem_d"]}
+        assert set(view.lexical(terms, 10, RowSet(1, frozenset([rows["mem_d"]]))).counts) == every & {rows["mem_d"]}
 
 
 def test_common_words_find_what_rare_ones_do_not_among_few(workspace: Workspace) -> None:
     put(workspace, *MANY, memory("rare", raw="An okapi."), ONE)
     with opened(workspace) as (_, view):
         rows = {entry.id: row for row, entry in view.entries().items()}
-        found = view.lexical(["okapi", "zebra"], 10, Rows(1, frozenset([rows["mem_d"]])))
+        found = view.lexical(["okapi", "zebra"], 10, RowSet(1, frozenset([rows["mem_d"]])))
         assert set(found.counts) == {rows["mem_d"]}

@@ -15,7 +15,7 @@ from memcli.index.kept import KeptIndex
 from memcli.index.view import IndexedSpace
 from memcli.model.recall import Query
 from memcli.ranking import RANKERS
-from memcli.wiring.kept import Kept
+from memcli.wiring.kept import WorkspaceCache
 from tests.conftest import NOW, memory, open_at, rewrite
 
 
@@ -25,7 +25,7 @@ def kept(tmp_path: Path) -> Workspace:
     workspace = open_at(tmp_path)
     texts = {"a": "We chose PostgreSQL.", "b": "Never force-push.", "c": "Run make release."}
     rewrite(workspace.store, lambda space: space.put([memory(n, raw=t) for n, t in texts.items()], NOW))
-    return Kept().open({"root": str(tmp_path)}, os.environ)
+    return WorkspaceCache().open({"root": str(tmp_path)}, os.environ)
 
 
 def view_of(workspace: Workspace) -> IndexedSpace:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.ingest.outline import parts
-from memcli.ingest.pieces import HEADINGS, WHOLE, Piece, pieces
+from memcli.ingest.pieces import HEADINGS, WHOLE, FilePiece, pieces
 
 LONG = "words of a section. " * 60
 
@@ -18,7 +18,7 @@ def leaves(name: str, kind: str | None, text: str) -> list[str]:
 
 def test_a_short_file_is_one_piece():
     text = "# A\n\n## B\n\ntext\n"
-    assert pieces("a.md", "guide", text) == [Piece("", text, spans=[(1, 6)])]
+    assert pieces("a.md", "guide", text) == [FilePiece("", text, spans=[(1, 6)])]
 
 
 def test_markdown_by_heading_without_the_title_of_the_document():
@@ -53,7 +53,7 @@ def test_documents_by_underlined_heading(name: str):
     found = pieces(name, "guide", UNDERLINED)
     assert [piece.leaf for piece in found] == ["", "set-up", "use"]
     assert found[0].text == "# Guide\n\nIntroduction."
-    assert found[2] == Piece("use", "## Use\n\nShort.", ("Guide", "Use"), spans=[(11, 15)])
+    assert found[2] == FilePiece("use", "## Use\n\nShort.", ("Guide", "Use"), spans=[(11, 15)])
 
 
 def test_labels_of_restructured_text_are_no_pieces():
@@ -119,7 +119,7 @@ def test_prose_by_groups_of_paragraphs():
 
 def test_no_file_gives_a_flood_of_pieces():
     text = "".join(f"def f{n}(): pass\n" for n in range(2_000))
-    assert pieces("a.py", "code", text) == [Piece("", text, spans=[(1, 2_001)])]
+    assert pieces("a.py", "code", text) == [FilePiece("", text, spans=[(1, 2_001)])]
 
 
 LINES = st.lists(

@@ -6,15 +6,15 @@ import pytest
 
 from memcli.errors import UsageError
 from memcli.model.expectations import Case
-from memcli.policy.expectations import Entry, Measures, Verdict, judge, measure, read_expectation
+from memcli.policy.expectations import AnswerEntry, CaseVerdict, Measures, judge, measure, read_expectation
 
 ENTRIES = [
-    Entry(frozenset(("mem_a", "db/choice")), "1. [mem_a] We chose PostgreSQL because of JSONB."),
-    Entry(frozenset(("mem_b", "code/src/a.py/x", "mem_c", "code/src/b.py/y")), "2. [mem_b] Fix the pool size"),
+    AnswerEntry(frozenset(("mem_a", "db/choice")), "1. [mem_a] We chose PostgreSQL because of JSONB."),
+    AnswerEntry(frozenset(("mem_b", "code/src/a.py/x", "mem_c", "code/src/b.py/y")), "2. [mem_b] Fix the pool size"),
 ]
 
 
-def verdict(*, is_empty: bool = False, entries: list[Entry] = ENTRIES, **fields: object) -> Verdict:
+def verdict(*, is_empty: bool = False, entries: list[AnswerEntry] = ENTRIES, **fields: object) -> CaseVerdict:
     case = Case(file="f", line=1, topic="t", **fields)  # type: ignore[arg-type]
     return judge(read_expectation(case), entries, is_empty)
 

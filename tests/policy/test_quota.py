@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from memcli.errors import RefusedError, UsageError
 from memcli.model.space import Policy
-from memcli.model.spending import NANO, Total, Usage
+from memcli.model.spending import NANO, TokenUsage, Total
 from memcli.policy.fields import check_policy, in_force, merged
-from memcli.policy.quota import Limits, check_call, check_low, dollars, limits
+from memcli.policy.quota import DayLimits, check_call, check_low, dollars, limits
 
 WHO = "openai:m"
 
 
-def refused(limit: Limits, spent: Total, most: Usage) -> bool:
+def refused(limit: DayLimits, spent: Total, most: TokenUsage) -> bool:
     try:
         check_call(limit, spent, most, WHO, "main")
     except RefusedError:
@@ -25,29 +25,29 @@ def refused(limit: Limits, spent: Total, most: Usage) -> bool:
 
 @given(st.integers(0, 200), st.integers(0, 200), st.integers(0, 200))
 def test_no_sequence_of_calls_exceeds_a_limit(limit: int, spent: int, most: int) -> None:
-    assert refused(Limits(limit), Total(tokens_in=spent), Usage(most, 0)) == (spent + most > limit)
-    assert refused(Limits(None, limit), Total(nano_usd=spent), Usage(0, 0, most)) == (spent + most > limit)
+    assert refused(DayLimits(limit), Total(tokens_in=spent), TokenUsage(most, 0)) == (spent + most > limit)
+    assert refused(DayLimits(None, limit), Total(nano_usd=spent), TokenUsage(0, 0, most)) == (spent + most > limit)
 
 
 def test_the_limits_of_a_provider() -> None:
     quota = {"openai": {"tokens_per_day": 100, "usd_per_day": 0.1}, "google": {"usd_per_day": 0}}
-    assert limits(quota, "openai") == Limits(100, NANO // 10)
-    assert limits(quota, "google") == Limits(None, 0)
+    assert limits(quota, "openai") == DayLimits(100, NANO // 10)
+    assert limits(quota, "google") == DayLimits(None, 0)
     assert not limits(quota, "anthropic")
     assert limits(quota, "google")
-    assert not refused(Limits(), Total(tokens_in=10**12), Usage(10**9, 0))
+    assert not refused(DayLimits(), Total(tokens_in=10**12), TokenUsage(10**9, 0))
 
 
 def test_without_a_price_a_limit_in_dollars_refuses() -> None:
     with pytest.raises(RefusedError, match="no price is known for openai:m") as raised:
-        check_call(Limits(None, NANO), Total(), Usage(1, 1), WHO, "main")
+        check_call(DayLimits(None, NANO), Total(), TokenUsage(1, 1), WHO, "main")
     assert "MEMCLI_PRICES" in raised.value.hint
-    check_call(Limits(100), Total(), Usage(1, 1), WHO, "main")
+    check_call(DayLimits(100), Total(), TokenUsage(1, 1), WHO, "main")
 
 
 @pytest.mark.parametrize(("spent", "is_low"), [(0, False), (80, False), (81, True), (100, True), (500, True)])
 def test_work_that_can_wait_does_so_when_less_than_a_fifth_is_left(spent: int, is_low: bool) -> None:
-    for limit, total in ((Limits(100), Total(tokens_out=spent)), (Limits(None, 100), Total(nano_usd=spent))):
+    for limit, total in ((DayLimits(100), Total(tokens_out=spent)), (DayLimits(None, 100), Total(nano_usd=spent))):
         try:
             check_low(limit, total, WHO)
         except RefusedError:

@@ -14,7 +14,7 @@ import pytest
 from memcli.app.opening import opened
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
-from memcli.model.catalogue import Wanted
+from memcli.model.catalogue import CatalogueFilter
 from memcli.model.recall import Query
 from memcli.render import RENDERERS
 from tests.conftest import rewrite
@@ -50,7 +50,7 @@ def catalogued(workspace: Workspace) -> list[object]:
         catalogue = workspace.index.kept(snapshot)
         assert catalogue is not None
         wanted = [
-            Wanted(depth=d, under=u, inactive=i)
+            CatalogueFilter(depth=d, under=u, inactive=i)
             for d in (None, 1, 2)
             for u in ("", "auth", "db")
             for i in (True, False)

@@ -10,7 +10,7 @@ import pytest
 from memcli.app.opening import opened
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
-from memcli.model.recall import Query, Rows
+from memcli.model.recall import Query, RowSet
 from memcli.postgres import meaning, totals, words
 from tests.conftest import NOW, memory, rewrite
 from tests.postgres import made
@@ -59,7 +59,7 @@ def test_few_are_nearest_and_more_are_measured_when_asked_for(
             (timed,) = view.dense(["the zebra cache"], 60.0) or []
             assert timed.including(others).by_row() == more.by_row()
             monkeypatch.setattr(meaning, "EXACT", 2)
-            (filtered,) = view.dense(["the zebra cache"], None, Rows(2, frozenset(others[:2]))) or []
+            (filtered,) = view.dense(["the zebra cache"], None, RowSet(2, frozenset(others[:2]))) or []
             assert filtered.rows.tolist() == sorted(others[:2])
 
 

@@ -15,7 +15,7 @@ from memcli.embed.hashed import HashedEmbedder
 from memcli.errors import ProviderError
 from memcli.postgres.reading import rows
 from memcli.postgres.server import Server
-from memcli.postgres.vectors import Vectors, build_index, keep
+from memcli.postgres.vectors import ServerVectors, build_index, keep
 from memcli.retrieval.documents import text_key
 from memcli.retrieval.numbers import cosines_of
 from memcli.wiring.shared import open_server
@@ -33,7 +33,7 @@ def server(postgres: str) -> Iterator[Server]:
         yield open_server(postgres, {"MEMCLI_STORE_SCHEMA": schema}, 10.0)
 
 
-def filled(server: Server, vectors: list[bytes], model: str = "m") -> Vectors:
+def filled(server: Server, vectors: list[bytes], model: str = "m") -> ServerVectors:
     """Vectors of as many passages, each of a row of its own."""
     with server.connected("fill") as connection:
         for n in range(len(vectors)):
@@ -46,7 +46,7 @@ def filled(server: Server, vectors: list[bytes], model: str = "m") -> Vectors:
         with server.connected("read") as connection:
             return rows(connection, statement, values)  # type: ignore[arg-type]
 
-    return Vectors(read, "main", model, len(vectors[0]))
+    return ServerVectors(read, "main", model, len(vectors[0]))
 
 
 @pytest.mark.parametrize("dimensions", [3, 384, 1024, 1025, 1536, 3000])

@@ -7,7 +7,7 @@ import pytest
 
 from memcli.model.tokens import count_tokens
 from memcli.prompts import gaps
-from memcli.prompts.gaps import Topic
+from memcli.prompts.gaps import GapName
 
 read = gaps.reader(4)
 
@@ -15,7 +15,7 @@ read = gaps.reader(4)
 def test_topics_are_read_and_questions_may_be_left_out() -> None:
     answer = {"topics": [{"name": " Coffee\n machine ", "questions": [3, 1]}, {"name": "Plants", "questions": [4]}]}
     jsonschema.validate(answer, gaps.SCHEMA)
-    assert read(answer) == (Topic("Coffee machine", (3, 1)), Topic("Plants", (4,)))
+    assert read(answer) == (GapName("Coffee machine", (3, 1)), GapName("Plants", (4,)))
     assert read({"topics": []}) == ()
 
 

@@ -32,7 +32,7 @@ def test_a_session_is_one_line_inside_the_fence() -> None:
 def test_an_answer_has_sentences_and_claims() -> None:
     read = session.read(ANSWER)
     assert read.summary == ("Logins took 8 seconds.", "The cost factor is 12 now.")
-    assert read.claims == (session.Claim("negative", "Never go below 12", 3, 1.0),)
+    assert read.claims == (session.ReportedFact("negative", "Never go below 12", 3, 1.0),)
 
 
 def claim(**changes: Any) -> dict[str, Any]:

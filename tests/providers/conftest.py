@@ -8,7 +8,7 @@ import pytest
 
 from memcli.model.memory import Json
 from memcli.model.prompt import Prompt, model_name
-from memcli.model.spending import Usage
+from memcli.model.spending import TokenUsage
 from memcli.providers.model import ProviderModel
 from tests.conftest import NOW
 from tests.providers.server import KEY, SCHEMA, Script, serving
@@ -42,13 +42,13 @@ class FakeMeter:
     """Lets every call pass, and keeps what it is told: the most that a call costs, and what it has cost or None."""
 
     def __init__(self) -> None:
-        self.calls: list[tuple[Usage, Usage | None]] = []
+        self.calls: list[tuple[TokenUsage, TokenUsage | None]] = []
 
-    def reserve(self, task: str, most: Usage) -> Callable[[Usage], None]:
+    def reserve(self, task: str, most: TokenUsage) -> Callable[[TokenUsage], None]:
         number = len(self.calls)
         self.calls.append((most, None))
 
-        def settle(usage: Usage) -> None:
+        def settle(usage: TokenUsage) -> None:
             self.calls[number] = most, usage
 
         return settle

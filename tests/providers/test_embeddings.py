@@ -11,7 +11,7 @@ from memcli.app.opening import opened
 from memcli.app.space import set_policy
 from memcli.errors import ProviderError, RefusedError
 from memcli.model.prompt import model_name
-from memcli.model.spending import Usage
+from memcli.model.spending import TokenUsage
 from memcli.providers.embeddings import ProviderEmbeddings
 from memcli.wiring.models import embed_texts
 from tests.conftest import NOW, memory, open_at, rewrite
@@ -45,7 +45,7 @@ def test_the_vectors_are_those_of_the_texts_in_order(server: Script, provider: s
     assert request.path == "/v1/embeddings"
     assert request.body == {"model": "some/model:1", "input": ["one", "two"], "encoding_format": "float"}
     ((most, cost),) = asked.meter.calls
-    assert cost == Usage(9, 0)
+    assert cost == TokenUsage(9, 0)
     assert most.tokens_out == 0
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from memcli.errors import ProviderError
 from memcli.model.memory import Json
-from memcli.model.spending import Usage
+from memcli.model.spending import TokenUsage
 from memcli.providers.table import PROVIDERS
 from tests.providers import server as play
 from tests.providers.conftest import WIRES, Asked
@@ -33,7 +33,7 @@ def test_every_provider_answers(server: Script, provider: str) -> None:
     limit = "max_completion_tokens" if provider == "openai" else "max_tokens"
     assert request.body[limit] == 300
     ((most, cost),) = asked.meter.calls
-    assert cost == Usage(11, 7)
+    assert cost == TokenUsage(11, 7)
     assert most.tokens_out == 300
     assert most.tokens_in > 11
     has_key = provider not in ("ollama", "custom")
@@ -182,12 +182,14 @@ def everything_in(error: BaseException) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("step", "booked"),
     [
-        (play.fail(401), Usage(0, 0)), (play.fail(500), Usage(0, 0)), (play.cut, None), (play.huge, None),
+        (play.fail(401), TokenUsage(0, 0)), (play.fail(500), TokenUsage(0, 0)), (play.cut, None), (play.huge, None),
         (play.reply(usage=None), None), (play.reply(usage=(-1, 3)), None), (play.reply(usage=(5, True)), None),
-        (play.reply(refusal="no"), Usage(11, 7)), (play.reply("prose"), Usage(11, 7)),
+        (play.reply(refusal="no"), TokenUsage(11, 7)), (play.reply("prose"), TokenUsage(11, 7)),
     ],
 )  # fmt: skip
-def test_what_may_have_been_charged_counts(server: Script, name: str, step: play.Step, booked: Usage | None) -> None:
+def test_what_may_have_been_charged_counts(
+    server: Script, name: str, step: play.Step, booked: TokenUsage | None
+) -> None:
     server.play(step)
     asked = Asked(server, name)
     with suppress(ProviderError):
@@ -299,7 +301,7 @@ def test_where_nobody_listens(server: Script, name: str) -> None:
     with pytest.raises(ProviderError, match=r"cannot reach \w+ at http://127.0.0.1:9/v1$") as raised:
         asked.ask()
     assert all("secret-pass" not in text for text in everything_in(raised.value))
-    assert [cost for _, cost in asked.meter.calls] == [Usage(0, 0)]
+    assert [cost for _, cost in asked.meter.calls] == [TokenUsage(0, 0)]
 
 
 @both

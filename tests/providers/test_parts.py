@@ -9,7 +9,7 @@ import pytest
 from memcli.errors import ProviderError, UsageError
 from memcli.model.prompt import PROVIDERS as NAMES
 from memcli.model.prompt import Prompt, model_name
-from memcli.model.spending import Usage
+from memcli.model.spending import TokenUsage
 from memcli.providers.prices import check_prices, list_prices, price_of, priced, read_prices
 from memcli.providers.table import PROVIDERS, address, credential, key_variable, shown
 from memcli.providers.wire import body, sent_schema
@@ -96,9 +96,11 @@ def test_a_price_in_the_file_that_is_none(value: object) -> None:
 
 
 def test_a_price_is_rounded_up_to_the_billionth() -> None:
-    assert priced(Usage(1, 0), (Decimal("0.0001"), Decimal(0))) == Usage(1, 0, 1)
-    assert priced(Usage(1_000_000, 500_000), (Decimal("0.25"), Decimal(2))) == Usage(1_000_000, 500_000, 1_250_000_000)
-    assert priced(Usage(5, 5), None) == Usage(5, 5, None)
+    assert priced(TokenUsage(1, 0), (Decimal("0.0001"), Decimal(0))) == TokenUsage(1, 0, 1)
+    assert priced(TokenUsage(1_000_000, 500_000), (Decimal("0.25"), Decimal(2))) == TokenUsage(
+        1_000_000, 500_000, 1_250_000_000
+    )
+    assert priced(TokenUsage(5, 5), None) == TokenUsage(5, 5, None)
 
 
 def test_a_schema_is_sent_in_words_that_all_providers_know() -> None:

@@ -11,7 +11,7 @@ import numpy
 from memcli.model.analysis import terms
 from memcli.model.memory import Memory
 from memcli.model.nearness import Nearness
-from memcli.model.recall import FIELDS, Entry, Group, PassageTerms, Query, Ranking, Rows, TermStats
+from memcli.model.recall import FIELDS, Entry, PassageTerms, Query, Ranking, RecordedGroup, RowSet, TermStats
 from memcli.ranking.fusion import FusionRanker
 from memcli.ranking.style import PROSE
 from tests.conftest import NOW, memory
@@ -32,14 +32,14 @@ class View:
         self._cosines = cosines
         self._hidden = hidden
 
-    def visible(self, query: Query) -> Rows:
-        return Rows(len(self._memories), hidden=self._hidden)
+    def visible(self, query: Query) -> RowSet:
+        return RowSet(len(self._memories), hidden=self._hidden)
 
     def entries(self, rows: Sequence[int] | None = None) -> dict[int, Entry]:
         return {row: self._entry(row) for row in (range(len(self._memories)) if rows is None else rows)}
 
     def lexical(
-        self, asked: Sequence[str], limit: int, among: Rows | None = None, *, with_common: bool = False
+        self, asked: Sequence[str], limit: int, among: RowSet | None = None, *, with_common: bool = False
     ) -> TermStats:
         raw = FIELDS.index("raw")
         found = [Counter(terms(m.raw)) for m in self._memories]
@@ -53,7 +53,7 @@ class View:
         return TermStats(len(found), frequencies, {k: v for k, v in counts.items() if v}, lengths)
 
     def dense(
-        self, texts: Sequence[str], within: float | None = None, among: Rows | None = None
+        self, texts: Sequence[str], within: float | None = None, among: RowSet | None = None
     ) -> list[Nearness] | None:
         if self._cosines is None:
             return None
@@ -71,9 +71,9 @@ class View:
     def links(self, rows: Sequence[int]) -> list[tuple[int, int, str, float]]:
         return []
 
-    def groups(self, names: Sequence[str]) -> Mapping[str, Group]:
+    def groups(self, names: Sequence[str]) -> Mapping[str, RecordedGroup]:
         rows = {name: tuple(n for n in range(len(self._memories)) if self._entry(n).group == name) for name in names}
-        return {name: Group(found, 10 * len(found)) for name, found in rows.items()}
+        return {name: RecordedGroup(found, 10 * len(found)) for name, found in rows.items()}
 
     def _entry(self, row: int) -> Entry:
         m = self._memories[row]

@@ -8,7 +8,7 @@ import pytest
 
 from memcli.model.memory import Memory
 from memcli.ranking.graph import STARTS
-from memcli.ranking.graph_walk import Path as Way
+from memcli.ranking.graph_walk import WalkPath as Way
 from memcli.ranking.graph_walk import cascade, graph_of
 from tests.conftest import memory
 from tests.ranking.asking import ranked

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.model.nearness import Nearness
-from memcli.model.recall import Rows
+from memcli.model.recall import RowSet
 from memcli.ranking.nearness import NONE, Cosines, mixed
 
 KNOWN = st.dictionaries(st.integers(0, 60), st.floats(-1, 1, width=32), max_size=40)
@@ -26,7 +26,7 @@ def test_rows_are_looked_up(known: dict[int, float], rows: frozenset[int]) -> No
 
 @given(KNOWN, SOME, st.booleans())
 def test_hidden_rows_are_left_out(known: dict[int, float], rows: frozenset[int], hides: bool) -> None:
-    visible = Rows(0, hidden=rows) if hides else Rows(0, only=rows)
+    visible = RowSet(0, hidden=rows) if hides else RowSet(0, only=rows)
     assert cosines(known).among(visible).of(known) == {row: one for row, one in known.items() if row in visible}
 
 
@@ -38,7 +38,7 @@ def test_the_nearest_come_with_all_that_tie(known: dict[int, float], count: int)
 
 
 def test_without_rows_nothing_is_near() -> None:
-    assert (NONE.of([1]), NONE.nearest(3), NONE.among(Rows(1, hidden=frozenset([0])))) == ({}, [], NONE)
+    assert (NONE.of([1]), NONE.nearest(3), NONE.among(RowSet(1, hidden=frozenset([0])))) == ({}, [], NONE)
 
 
 def test_texts_are_mixed_by_their_shares() -> None:

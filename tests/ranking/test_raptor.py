@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.model.memory import Memory
-from memcli.ranking.clusters import Cluster, tree_of
-from memcli.ranking.tree import LEAF_SIZE, SUMMARY_TERMS, Node, summary_tree
+from memcli.ranking.clusters import TextCluster, tree_of
+from memcli.ranking.tree import LEAF_SIZE, SUMMARY_TERMS, ClusterNode, summary_tree
 from tests.conftest import memory
 from tests.ranking.asking import ranked
 
@@ -71,7 +71,7 @@ def test_a_tree_holds_every_text_once_and_is_cut_to_size(texts: list[list[str]])
 
 @given(TEXTS)
 def test_summaries_are_made_of_those_below(texts: list[list[str]]) -> None:
-    def check(node: Node) -> None:
+    def check(node: ClusterNode) -> None:
         assert len(node.shares) <= SUMMARY_TERMS
         assert all(0 < share <= 1 for share in node.shares.values())
         if node.parts:
@@ -91,5 +91,5 @@ def test_equal_texts_are_cut_too() -> None:
     assert max(len(leaf.members) for leaf in tree.leaves()) <= 5
 
 
-def depth(cluster: Cluster) -> int:
+def depth(cluster: TextCluster) -> int:
     return 1 + max((depth(part) for part in cluster.parts), default=0)

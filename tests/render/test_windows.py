@@ -6,7 +6,7 @@ import re
 
 from memcli.conversation import items, snapshot
 from memcli.conversation.chunks import fold
-from memcli.conversation.window import Window, allocate, insert, limits
+from memcli.conversation.window import ContextWindow, allocate, insert, limits
 from memcli.model.conversation import Message
 from memcli.model.recall import Section
 from memcli.render import as_window
@@ -27,7 +27,7 @@ RECALLED = Section(
 )
 
 
-def window(*, with_chunks: bool = True, total: int = 4000) -> Window:
+def window(*, with_chunks: bool = True, total: int = 4000) -> ContextWindow:
     chunks, recent = fold(MESSAGES, recent=3, size=2)
     found = [
         items.of_system("Answer briefly."),

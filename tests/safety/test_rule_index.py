@@ -10,20 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.safety import patterns
-from memcli.safety.secrets.rule import Rule
+from memcli.safety.secrets.rule import SecretRule
 from memcli.safety.secrets.rules import RULES, TOKEN, WITH_FORMAT, RuleIndex
 
 MADE = (
-    Rule("low", ("abc_",), "x"),
-    Rule("as_written", ("Abc_", "ABC"), "x"),
-    Rule("apart", ("say ", "Zed"), "x", is_apart=True),
-    Rule("probed", ("abc_",), "x", probe=r"abc_\d"),
+    SecretRule("low", ("abc_",), "x"),
+    SecretRule("as_written", ("Abc_", "ABC"), "x"),
+    SecretRule("apart", ("say ", "Zed"), "x", is_apart=True),
+    SecretRule("probed", ("abc_",), "x", probe=r"abc_\d"),
 )
 WORDS = st.sampled_from(["abc_", "Abc_", "ABC", "say ", "Zed", "zed", "é", "1", " ", "\n", "x" * 8, "Y" * TOKEN])
 TEXTS = st.lists(WORDS, max_size=12).map("".join)
 
 
-def said(rules: list[Rule]) -> set[str]:
+def said(rules: list[SecretRule]) -> set[str]:
     return {rule.kind for rule in rules}
 
 

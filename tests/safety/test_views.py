@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memcli.safety import patterns
 from memcli.safety.secrets import views
 from memcli.safety.secrets.detector import Detector
-from memcli.safety.secrets.views import View
+from memcli.safety.secrets.views import TextView
 from tests.safety.secrets_corpus import secret
 
 TOKEN = secret("github_token", 7)[1]
@@ -22,7 +22,7 @@ PIECES = st.sampled_from(
 TEXTS = st.lists(PIECES, max_size=30).map("".join)
 
 
-def all_views(text: str) -> list[View]:
+def all_views(text: str) -> list[TextView]:
     data = text.encode("utf-8", "surrogatepass")
     made = (views.plain(text, data), views.unescaped(data), views.joined(data))
     return [view for view in made if view is not None]

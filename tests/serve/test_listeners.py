@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from memcli import Memory
-from memcli.cli.declared import Tool
+from memcli.cli.declared import ToolDeclaration
 from memcli.cli.offer import declared
 from memcli.cli.verb import Verb
 from memcli.model.roles import ADMIN, READER, WRITER
 from memcli.serve import bodies, gate
-from memcli.serve.gate import Access, Gate
+from memcli.serve.gate import Admission, Gate
 from memcli.serve.headers import MAX_HEAD
 from memcli.serve.logins import Logins
 from memcli.serve.protocol import MAX_OF_TOKEN
@@ -181,7 +181,7 @@ def test_the_token_is_for_its_user_alone(listener: Listener) -> None:
 
 
 @pytest.mark.parametrize(("verb", "tool"), declared("all"), ids=lambda one: one.name)
-def test_a_tool_needs_the_role_of_its_verb(verb: Verb, tool: Tool) -> None:
+def test_a_tool_needs_the_role_of_its_verb(verb: Verb, tool: ToolDeclaration) -> None:
     assert verb.role_for({}) == (READER if tool.reads_only else WRITER)
 
 
@@ -189,7 +189,7 @@ def test_a_stream_of_events_has_no_deadline(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(gate, "TOTAL_SECONDS", 0.05)
     layout = Layout(str(tmp_path / ".memory"))
     (tmp_path / ".memory").mkdir()
-    access = Access(root=str(tmp_path), port=1, tokens=Tokens(layout), logins=Logins())
+    access = Admission(root=str(tmp_path), port=1, tokens=Tokens(layout), logins=Logins())
     token = access.tokens.make_first()
 
     async def ask(media: bytes) -> list[Any]:

@@ -16,7 +16,7 @@ from memcli.cli.endpoints import DeclaredRules
 from memcli.errors import ChangedError, ConflictError, MemcliError, UsageError
 from memcli.model.roles import READER
 from memcli.serve.access import Caller
-from memcli.serve.guard import Guard
+from memcli.serve.guard import GuardedBackend
 from memcli.serve.pool import Pool
 from memcli.serve.problems import LateError, LostError
 
@@ -175,5 +175,5 @@ def test_a_reader_changes_nothing_whatever_a_route_asks_for(verb: str, options: 
             raise AssertionError(f"{verb} was called")
 
     with pytest.raises(MemcliError) as found:
-        asyncio.run(Guard(Nobody(), DeclaredRules()).call(verb, options, ANN))
+        asyncio.run(GuardedBackend(Nobody(), DeclaredRules()).call(verb, options, ANN))
     assert found.value.code in ("refused", "usage")

@@ -12,7 +12,7 @@ from memcli.store.audit import AuditLog
 from memcli.store.file import FileStore
 from memcli.store.layout import Layout, make_root
 from memcli.store.pending import Acts, Erasures
-from memcli.store.removal_guard import Guard
+from memcli.store.removal_guard import RemovalGuard
 from memcli.store.trash import FileTrash
 from tests.conftest import NOW
 
@@ -52,7 +52,7 @@ def in_files(folder: Path) -> Kind:
             log.erase(space, {*hashes, *(memory.id for memory in trash.erase(space, hashes))})
 
         erasures = Erasures(layout, erase, told.append)  # type: ignore[arg-type]
-        guard = Guard(layout, trash.keep, erasures, lambda policy: policy, told.append)
+        guard = RemovalGuard(layout, trash.keep, erasures, lambda policy: policy, told.append)
         acts = Acts(layout, lambda: log, told.append)
         return FileStore(layout, fold, guard, acts=acts, erasures=erasures), trash, log
 

@@ -74,7 +74,7 @@ def test_a_line_is_neither_lost_nor_written_twice(
         elif where == "after the write":
             patch.setattr(acts_module.Acts, "finish", die)
         else:
-            patch.setattr(lock.Held, "leave", die)
+            patch.setattr(lock.HeldLock, "leave", die)
             patch.setattr(acts_module, "overwrite_file", _only_with_data(atomic.overwrite_file))
         with pytest.raises(Killed):
             remember(workspace, [prepare(workspace, {"raw": "The second."})])

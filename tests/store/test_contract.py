@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.codec.audit import entries, verify
-from memcli.codec.form import Form
+from memcli.codec.form import SpaceForm
 from memcli.codec.space import encode_item, encode_space
 from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.model.space import Change, Policy, Space
@@ -104,7 +104,7 @@ def test_a_fingerprint_begins_with_the_size_and_changes_with_each_write(store: S
     put(store, "a")
     sizes = [int(found.partition("-")[0]) for found in (first, second)]
     assert len({first, second, third, store.open("main").fingerprint}) == 4
-    assert sizes[1] - sizes[0] >= len(encode_item(memory("b"), Form("main")))
+    assert sizes[1] - sizes[0] >= len(encode_item(memory("b"), SpaceForm("main")))
 
 
 def test_an_unchanged_space_is_not_written(store: Store, kind: Kind) -> None:

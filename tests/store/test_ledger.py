@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import StoreError
-from memcli.model.spending import Charge, Usage, total
+from memcli.model.spending import Charge, TokenUsage, total
 from memcli.record import replace
 from memcli.store.layout import Layout
-from memcli.store.ledger import MOST_DAYS, Day, Ledger
+from memcli.store.ledger import MOST_DAYS, Day, StoreLedger
 from tests.conftest import NOW, ROOT
 
 DAY = NOW[:10]
-CHARGE = Charge(at=NOW, space="main", provider="openai", model="m", task="t/1", usage=Usage(100, 50, 7))
+CHARGE = Charge(at=NOW, space="main", provider="openai", model="m", task="t/1", usage=TokenUsage(100, 50, 7))
 WRITER = """
 import sys
 from memcli.errors import RefusedError
@@ -51,8 +51,8 @@ def allow(_: Day) -> None:
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    return Ledger(Layout(str(tmp_path)))
+def ledger(tmp_path: Path) -> StoreLedger:
+    return StoreLedger(Layout(str(tmp_path)))
 
 
 def file(tmp_path: Path) -> Path:
@@ -60,7 +60,7 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("limit", [10_000_000, 20_050])
-def test_sixteen_processes_are_counted_exactly(tmp_path: Path, ledger: Ledger, limit: int) -> None:
+def test_sixteen_processes_are_counted_exactly(tmp_path: Path, ledger: StoreLedger, limit: int) -> None:
     command = [sys.executable, "-P", "-c", WRITER, str(tmp_path), str(limit), NOW]
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
     writers = [subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) for _ in range(16)]
@@ -73,7 +73,7 @@ def test_sixteen_processes_are_counted_exactly(tmp_path: Path, ledger: Ledger, l
     assert made == (400 if limit > 1_000_000 else 200)
 
 
-def test_a_line_that_a_crash_tore_is_replaced(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_line_that_a_crash_tore_is_replaced(ledger: StoreLedger, tmp_path: Path) -> None:
     ledger.reserve(CHARGE, allow)
     whole = file(tmp_path).read_bytes()
     for end in range(1, len(whole)):
@@ -91,7 +91,7 @@ def test_a_line_that_a_crash_tore_is_replaced(ledger: Ledger, tmp_path: Path) ->
         b'{"settles": 1, "tokens_in": true, "tokens_out": 1}', b'{"settles": 1, "tokens_in": 1, "tokens_out": 1.5}',
     ],
 )  # fmt: skip
-def test_a_damaged_line_is_counted(ledger: Ledger, tmp_path: Path, line: bytes) -> None:
+def test_a_damaged_line_is_counted(ledger: StoreLedger, tmp_path: Path, line: bytes) -> None:
     ledger.reserve(CHARGE, allow)
     with file(tmp_path).open("ab") as stream:
         stream.write(line + b"\n")
@@ -101,13 +101,13 @@ def test_a_damaged_line_is_counted(ledger: Ledger, tmp_path: Path, line: bytes) 
     assert not day.charges[0].is_settled
 
 
-def test_a_copied_line_is_damage(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_copied_line_is_damage(ledger: StoreLedger, tmp_path: Path) -> None:
     ledger.reserve(CHARGE, allow)
     file(tmp_path).write_bytes(file(tmp_path).read_bytes() * 2)
     assert ledger.read(DAY).damaged == 1
 
 
-def test_on_a_full_disk_nothing_is_booked(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_full_disk_nothing_is_booked(ledger: StoreLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger.reserve(CHARGE, allow)
     before = file(tmp_path).read_bytes()
 
@@ -124,17 +124,17 @@ def test_on_a_full_disk_nothing_is_booked(ledger: Ledger, tmp_path: Path, monkey
     assert file(tmp_path).read_bytes() == before
 
 
-def test_every_line_is_flushed(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_line_is_flushed(ledger: StoreLedger, monkeypatch: pytest.MonkeyPatch) -> None:
     flushed: list[int] = []
     real = os.fsync
     monkeypatch.setattr(os, "fsync", lambda fd: (flushed.append(fd), real(fd))[1])
     booked = ledger.reserve(CHARGE, allow)
     assert len(flushed) == 1
-    ledger.settle(booked, Usage(1, 1))
+    ledger.settle(booked, TokenUsage(1, 1))
     assert len(flushed) == 2
 
 
-def test_no_ledger_is_an_empty_one(ledger: Ledger) -> None:
+def test_no_ledger_is_an_empty_one(ledger: StoreLedger) -> None:
     assert ledger.days() == []
     assert ledger.read(DAY) == Day((), 0)
 
@@ -150,20 +150,20 @@ def days_before(tmp_path: Path, count: int) -> list[str]:
     return days
 
 
-def test_the_first_call_of_a_day_removes_the_oldest_days(ledger: Ledger, tmp_path: Path) -> None:
+def test_the_first_call_of_a_day_removes_the_oldest_days(ledger: StoreLedger, tmp_path: Path) -> None:
     days = days_before(tmp_path, MOST_DAYS + 5)
     (tmp_path / "local" / "ledger" / "notes.txt").write_text("mine")
     booked = ledger.reserve(CHARGE, allow)
     kept = [*days[6:], DAY]
     assert (ledger.days(), len(kept)) == (kept, MOST_DAYS)
-    ledger.settle(booked, Usage(1, 1))
+    ledger.settle(booked, TokenUsage(1, 1))
     days_before(tmp_path, MOST_DAYS + 5)
     ledger.reserve(CHARGE, allow)
     assert len(ledger.days()) == MOST_DAYS + 6  # not the first of its day
     assert (tmp_path / "local" / "ledger" / "notes.txt").read_text() == "mine"
 
 
-def test_a_clock_that_is_wrong_removes_one_day_and_not_its_own(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_clock_that_is_wrong_removes_one_day_and_not_its_own(ledger: StoreLedger, tmp_path: Path) -> None:
     days = days_before(tmp_path, MOST_DAYS)
     for at in ("1999-01-01T00:00:00Z", "2099-01-01T00:00:00Z"):
         ledger.reserve(replace(CHARGE, at=at), allow)
@@ -172,14 +172,14 @@ def test_a_clock_that_is_wrong_removes_one_day_and_not_its_own(ledger: Ledger, t
     assert ledger.days() == [*days[1:], "2099-01-01"]
 
 
-def test_a_call_whose_day_was_removed_is_settled_nowhere(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_call_whose_day_was_removed_is_settled_nowhere(ledger: StoreLedger, tmp_path: Path) -> None:
     booked = ledger.reserve(CHARGE, allow)
     file(tmp_path).unlink()
-    ledger.settle(booked, Usage(1, 1))
+    ledger.settle(booked, TokenUsage(1, 1))
     assert ledger.days() == []
 
 
-def test_the_first_calls_of_a_day_at_once_lose_nothing(ledger: Ledger, tmp_path: Path) -> None:
+def test_the_first_calls_of_a_day_at_once_lose_nothing(ledger: StoreLedger, tmp_path: Path) -> None:
     days_before(tmp_path, MOST_DAYS + 50)
     command = [sys.executable, "-P", "-c", WRITER, str(tmp_path), "10000000", NOW]
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -189,7 +189,7 @@ def test_the_first_calls_of_a_day_at_once_lose_nothing(ledger: Ledger, tmp_path:
     assert len(ledger.days()) == MOST_DAYS
 
 
-def test_what_cannot_be_removed_keeps_no_call_from_being_booked(ledger: Ledger, tmp_path: Path) -> None:
+def test_what_cannot_be_removed_keeps_no_call_from_being_booked(ledger: StoreLedger, tmp_path: Path) -> None:
     days = days_before(tmp_path, MOST_DAYS)
     stuck = tmp_path / "local" / "ledger" / f"{days[0]}.jsonl"
     stuck.unlink()

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import RefusedError
-from memcli.model.spending import Charge, Day, Usage, total
-from memcli.ports.language_model import Ledger
+from memcli.model.spending import Charge, Day, TokenUsage, total
+from memcli.ports.language_model import CallLedger
 from memcli.record import replace
 from memcli.store.layout import Layout
-from memcli.store.ledger import Ledger as FileLedger
+from memcli.store.ledger import StoreLedger as FileLedger
 from tests.conftest import NOW
 from tests.servers import new_schema
 
 DAY = NOW[:10]
-CHARGE = Charge(at=NOW, space="main", provider="openai", model="m", task="t/1", usage=Usage(100, 50, 7))
+CHARGE = Charge(at=NOW, space="main", provider="openai", model="m", task="t/1", usage=TokenUsage(100, 50, 7))
 
 
 def allow(_: Day) -> None:
@@ -26,7 +26,7 @@ def allow(_: Day) -> None:
 
 
 @pytest.fixture(params=["file", "postgres"])
-def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
+def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CallLedger]:
     if request.param == "file":
         yield FileLedger(Layout(str(tmp_path)))
         return
@@ -41,33 +41,33 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
         server.close()
 
 
-def test_a_call_counts_as_booked_until_it_is_settled(ledger: Ledger) -> None:
+def test_a_call_counts_as_booked_until_it_is_settled(ledger: CallLedger) -> None:
     first, second = ledger.reserve(CHARGE, allow), ledger.reserve(CHARGE, allow)
     assert (first.number, second.number) == (1, 2)
-    ledger.settle(first, Usage(10, 5, 3))
+    ledger.settle(first, TokenUsage(10, 5, 3))
     found = ledger.charges(DAY)
     assert [(c.number, c.usage, c.is_settled) for c in found] == [
-        (1, Usage(10, 5, 3), True), (2, Usage(100, 50, 7), False),
+        (1, TokenUsage(10, 5, 3), True), (2, TokenUsage(100, 50, 7), False),
     ]  # fmt: skip
     assert (total(found).tokens, total(found).nano_usd, total(found).pending) == (165, 10, 1)
     assert ledger.days() == [DAY]
 
 
-def test_a_call_belongs_to_the_day_on_which_it_was_booked(ledger: Ledger) -> None:
+def test_a_call_belongs_to_the_day_on_which_it_was_booked(ledger: CallLedger) -> None:
     late = ledger.reserve(CHARGE, allow)
     ledger.reserve(replace(CHARGE, at="2026-02-01T00:00:00Z"), allow)
-    ledger.settle(late, Usage(1, 1))
+    ledger.settle(late, TokenUsage(1, 1))
     assert [total(ledger.charges(day)).tokens for day in ledger.days()] == [2, 150]
 
 
-def test_what_is_settled_or_over_is_summed(ledger: Ledger) -> None:
-    ledger.settle(ledger.reserve(CHARGE, allow), Usage(10, 5, 3))
+def test_what_is_settled_or_over_is_summed(ledger: CallLedger) -> None:
+    ledger.settle(ledger.reserve(CHARGE, allow), TokenUsage(10, 5, 3))
     ledger.reserve(replace(CHARGE, provider="anthropic"), allow)
-    assert dict(ledger.sums(DAY)) == {"openai": Usage(10, 5, 3)}
-    assert dict(ledger.sums("2026-02-01")) == {"openai": Usage(10, 5, 3), "anthropic": Usage(100, 50, 7)}
+    assert dict(ledger.sums(DAY)) == {"openai": TokenUsage(10, 5, 3)}
+    assert dict(ledger.sums("2026-02-01")) == {"openai": TokenUsage(10, 5, 3), "anthropic": TokenUsage(100, 50, 7)}
 
 
-def test_what_is_refused_is_not_booked(ledger: Ledger) -> None:
+def test_what_is_refused_is_not_booked(ledger: CallLedger) -> None:
     def refuse(_: Day) -> None:
         raise RefusedError("no")
 
@@ -76,7 +76,7 @@ def test_what_is_refused_is_not_booked(ledger: Ledger) -> None:
     assert ledger.charges(DAY) == ()
 
 
-def test_calls_at_once_are_counted_exactly(ledger: Ledger) -> None:
+def test_calls_at_once_are_counted_exactly(ledger: CallLedger) -> None:
     made: list[int] = []
 
     def check(day: Day) -> None:
@@ -90,7 +90,7 @@ def test_calls_at_once_are_counted_exactly(ledger: Ledger) -> None:
             except RefusedError:
                 return
             made.append(booked.number)
-            ledger.settle(booked, Usage(60, 40))
+            ledger.settle(booked, TokenUsage(60, 40))
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:

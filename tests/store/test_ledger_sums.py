@@ -7,89 +7,94 @@ from pathlib import Path
 
 import pytest
 
-from memcli.model.spending import Charge, Usage
+from memcli.model.spending import Charge, TokenUsage
 from memcli.store.layout import Layout, make_root
-from memcli.store.ledger import Ledger
+from memcli.store.ledger import StoreLedger
 
 DAYS = ("2026-01-01", "2026-01-02", "2026-01-05", "2026-01-06", "2026-01-07")
 TODAY = "2026-01-07"
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
+def ledger(tmp_path: Path) -> StoreLedger:
     make_root(str(tmp_path / ".memory"))
-    return Ledger(Layout(str(tmp_path / ".memory")))
+    return StoreLedger(Layout(str(tmp_path / ".memory")))
 
 
-def call(ledger: Ledger, day: str, *, settled: bool = True, provider: str = "openai") -> None:
+def call(ledger: StoreLedger, day: str, *, settled: bool = True, provider: str = "openai") -> None:
     charge = Charge(
-        at=f"{day}T12:00:00Z", space="main", provider=provider, model="m", task="t/1", usage=Usage(10, 20, 5)
+        at=f"{day}T12:00:00Z", space="main", provider=provider, model="m", task="t/1", usage=TokenUsage(10, 20, 5)
     )
     booked = ledger.reserve(charge, lambda _: None)
     if settled:
-        ledger.settle(booked, Usage(1, 2, 3))
+        ledger.settle(booked, TokenUsage(1, 2, 3))
 
 
 def folder(tmp_path: Path) -> Path:
     return tmp_path / ".memory" / "local" / "ledger"
 
 
-def test_nothing_was_charged(ledger: Ledger, tmp_path: Path) -> None:
+def test_nothing_was_charged(ledger: StoreLedger, tmp_path: Path) -> None:
     assert ledger.sums(TODAY) == {}
     assert not folder(tmp_path).exists()
 
 
-def test_sums_stay_when_days_are_removed(ledger: Ledger, tmp_path: Path) -> None:
+def test_sums_stay_when_days_are_removed(ledger: StoreLedger, tmp_path: Path) -> None:
     for day in DAYS:
         call(ledger, day)
-    assert ledger.sums(TODAY) == ledger.sums(TODAY) == {"openai": Usage(5, 10, 15)}
+    assert ledger.sums(TODAY) == ledger.sums(TODAY) == {"openai": TokenUsage(5, 10, 15)}
     os.unlink(folder(tmp_path) / f"{DAYS[0]}.jsonl")
     os.unlink(folder(tmp_path) / f"{DAYS[1]}.jsonl")
-    assert ledger.sums(TODAY) == {"openai": Usage(5, 10, 15)}
+    assert ledger.sums(TODAY) == {"openai": TokenUsage(5, 10, 15)}
     call(ledger, TODAY, provider="anthropic")
-    assert ledger.sums(TODAY) == {"openai": Usage(5, 10, 15), "anthropic": Usage(1, 2, 3)}
+    assert ledger.sums(TODAY) == {"openai": TokenUsage(5, 10, 15), "anthropic": TokenUsage(1, 2, 3)}
     assert ledger.days() == list(DAYS[2:])
 
 
-def test_a_call_that_is_not_settled_counts_when_its_day_is_over(ledger: Ledger) -> None:
+def test_a_call_that_is_not_settled_counts_when_its_day_is_over(ledger: StoreLedger) -> None:
     call(ledger, TODAY, settled=False)
     assert ledger.sums(TODAY) == {}
-    assert ledger.sums("2026-01-08") == {"openai": Usage(10, 20, 5)}
+    assert ledger.sums("2026-01-08") == {"openai": TokenUsage(10, 20, 5)}
 
 
-def test_what_is_settled_after_midnight_counts_as_it_is_settled(ledger: Ledger) -> None:
+def test_what_is_settled_after_midnight_counts_as_it_is_settled(ledger: StoreLedger) -> None:
     for day in DAYS[:3]:
         call(ledger, day)
     booked = ledger.reserve(
         Charge(
-            at=f"{DAYS[3]}T23:59:59Z", space="main", provider="openai", model="m", task="t/1", usage=Usage(10, 20, 5)
+            at=f"{DAYS[3]}T23:59:59Z",
+            space="main",
+            provider="openai",
+            model="m",
+            task="t/1",
+            usage=TokenUsage(10, 20, 5),
         ),
         lambda _: None,
     )
     call(ledger, TODAY)
     ledger.sums(TODAY)
-    ledger.settle(booked, Usage(1, 2, 3))
-    assert ledger.sums(TODAY) == {"openai": Usage(5, 10, 15)}
+    ledger.settle(booked, TokenUsage(1, 2, 3))
+    assert ledger.sums(TODAY) == {"openai": TokenUsage(5, 10, 15)}
 
 
-def test_a_clock_in_the_future_closes_no_day_that_is_not_over(ledger: Ledger) -> None:
+def test_a_clock_in_the_future_closes_no_day_that_is_not_over(ledger: StoreLedger) -> None:
     for day in ("2998-01-01", "2998-01-02", "2998-01-03", "2998-01-04"):
         call(ledger, day)
-    assert ledger.sums("2999-01-01") == {"openai": Usage(4, 8, 12)}
+    assert ledger.sums("2999-01-01") == {"openai": TokenUsage(4, 8, 12)}
     call(ledger, "2998-01-01")
-    assert ledger.sums("2999-01-01") == {"openai": Usage(5, 10, 15)}
+    assert ledger.sums("2999-01-01") == {"openai": TokenUsage(5, 10, 15)}
 
 
 @pytest.mark.parametrize("data", ["", "[]", '{"through": 1, "sums": {}}', '{"through": "9", "sums": {"a": [1, 2]}}'])
-def test_damaged_sums_are_made_again(ledger: Ledger, tmp_path: Path, data: str) -> None:
+def test_damaged_sums_are_made_again(ledger: StoreLedger, tmp_path: Path, data: str) -> None:
     for day in DAYS:
         call(ledger, day)
     (folder(tmp_path) / "sums.json").write_text(data)
-    assert ledger.sums(TODAY) == {"openai": Usage(5, 10, 15)}
+    assert ledger.sums(TODAY) == {"openai": TokenUsage(5, 10, 15)}
 
 
-def test_sums_that_cannot_be_kept_are_there(ledger: Ledger, tmp_path: Path) -> None:
+def test_sums_that_cannot_be_kept_are_there(ledger: StoreLedger, tmp_path: Path) -> None:
     for day in DAYS:
         call(ledger, day)
     (folder(tmp_path) / "sums.json").mkdir()
-    assert ledger.sums(TODAY) == {"openai": Usage(5, 10, 15)}
+    assert ledger.sums(TODAY) == {"openai": TokenUsage(5, 10, 15)}

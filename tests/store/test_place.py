@@ -16,7 +16,7 @@ import pytest
 from memcli.git.index_file import find_index
 from memcli.store.key import signer
 from memcli.store.layout import Layout
-from memcli.store.place import Place
+from memcli.store.place import PrivatePlace
 from tests.conftest import ROOT, Run
 
 PLANTED = {
@@ -268,7 +268,7 @@ def test_the_index_of_git_is_read(tmp_path: Path, version: str, form: str) -> No
 
 def test_a_store_that_cannot_be_written_is_read_when_nothing_was_planted(tmp_path: Path) -> None:
     layout = Layout(str(tmp_path / "gone" / ".memory"))
-    assert Place(layout).claim() == []
+    assert PrivatePlace(layout).claim() == []
 
 
 def test_a_store_of_a_version_without_seals_is_read_and_its_private_state_put_aside(run: Run, tmp_path: Path) -> None:

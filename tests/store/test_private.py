@@ -18,7 +18,7 @@ from memcli.app.workspace import load_space
 from memcli.codec.audit import Link, bare, entries, link_of, seal, verify
 from memcli.store.folding import fold
 from memcli.store.layout import Layout
-from memcli.store.place import Place
+from memcli.store.place import PrivatePlace
 from memcli.store.private import private_folder, stores_of, stranded
 from memcli.wiring.roots import make_store
 from memcli.wiring.workspace import open_workspace
@@ -412,7 +412,7 @@ def test_tracked_files_are_nobodys_private_state(folder: Path) -> None:
     journal.write_text("{}")
     git(folder, "add", "-f", str(journal))
     git(folder, "commit", "-qm", "a journal")
-    Place(Layout(str(folder / ".memory"))).claim()
+    PrivatePlace(Layout(str(folder / ".memory"))).claim()
     assert journal.exists()
     assert not (folder / ".git" / "memcli" / ".memory" / "spaces").exists()
     for line in (("check", "store"), ("space", "list"), ("recall", "journal")):

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from memcli.model.conversation import Message
 from memcli.transcripts.formats import conversations
-from memcli.transcripts.transcript import Transcript
+from memcli.transcripts.transcript import ParsedTranscript
 
 
 class Found(NamedTuple):
     """What a file holds: its conversations with their messages, and what was counted in all of them together."""
 
-    transcripts: list[Transcript]
+    transcripts: list[ParsedTranscript]
     messages: list[list[Message]]
     skipped: Counter[str]
 

@@ -15,7 +15,7 @@ from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
 from memcli.model.memory import Memory
 from memcli.record import replace
 from memcli.tui.app import Browser
-from memcli.tui.catalogue import Scope
+from memcli.tui.catalogue import BrowseScope
 from memcli.tui.dialog import Help
 from memcli.tui.drafts import EditAgain
 from memcli.tui.main_screen import MainScreen
@@ -226,9 +226,9 @@ def test_only_what_was_asked_for_is_browsed(workspace: Workspace) -> None:
         assert any(line.startswith("╭─ main · auth/ · kind decision · #security") for line in screen(desk))
 
     few(workspace)
-    play(Browser(workspace, Scope("auth", ("decision",), ("security",))), scene, (140, 30))
+    play(Browser(workspace, BrowseScope("auth", ("decision",), ("security",))), scene, (140, 30))
     with pytest.raises(NotFoundError, match="nothing at 'nope'"):
-        Browser(workspace, Scope("nope"))
+        Browser(workspace, BrowseScope("nope"))
 
 
 def test_another_space_can_be_opened(workspace: Workspace) -> None:
@@ -493,7 +493,7 @@ def test_an_editor_adds_a_memory(workspace: Workspace, suspensions: list[str]) -
         assert notices(pilot) == ["the edited text is empty"]
         assert suspensions == ["gone", "back"] * 3
 
-    play(Browser(workspace, Scope(kinds=("constraint",), tags=("team",)), fake.editor), scene)
+    play(Browser(workspace, BrowseScope(kinds=("constraint",), tags=("team",)), fake.editor), scene)
 
 
 def test_copy_takes_the_id(workspace: Workspace) -> None:

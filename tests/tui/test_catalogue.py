@@ -1,7 +1,7 @@
 from memcli.model.memory import Memory
 from memcli.model.space import Space
 from memcli.record import replace
-from memcli.tui.catalogue import Catalogue, Scope, Tie
+from memcli.tui.catalogue import BrowseScope, PathCatalogue, Tie
 
 T = "2026-01-01T00:00:00Z"
 
@@ -13,8 +13,8 @@ def _memory(name: str, **fields: object) -> Memory:
     return replace(base, **fields)  # type: ignore[arg-type]
 
 
-def _catalogue(*memories: Memory, scope: Scope | None = None) -> Catalogue:
-    return Catalogue(Space("main", memories), "1", scope or Scope())
+def _catalogue(*memories: Memory, scope: BrowseScope | None = None) -> PathCatalogue:
+    return PathCatalogue(Space("main", memories), "1", scope or BrowseScope())
 
 
 def _names(found: list[Memory]) -> list[str]:
@@ -40,7 +40,7 @@ def test_what_is_forgotten_or_superseded_is_shown_on_request() -> None:
 
 def test_the_scope_is_path_kinds_and_tags() -> None:
     memories = (_memory("a", tags=("x", "y")), _memory("b", tags=("x",)), _memory("c", path="other/c", tags=("x", "y")))
-    catalogue = _catalogue(*memories, scope=Scope("notes", ("fact", "log"), ("x", "y")))
+    catalogue = _catalogue(*memories, scope=BrowseScope("notes", ("fact", "log"), ("x", "y")))
     assert _names(catalogue.memories) == ["a"]
     assert catalogue.find("mem_c") is not None
 

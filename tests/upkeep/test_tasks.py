@@ -12,7 +12,7 @@ from memcli.model.space import Policy
 from memcli.model.usage import GET, HELPFUL, RECALL, REJECTED, UNHELPFUL, Access, Use
 from memcli.record import replace
 from memcli.upkeep import archive, clusters, decay, links, merge, review, tags, usage
-from memcli.upkeep.step import Given, Pair, Step, Task
+from memcli.upkeep.step import Given, MemoryPair, Task, UpkeepStep
 from tests.conftest import memory as made
 
 NOW = "2026-06-01T00:00:00Z"
@@ -32,7 +32,7 @@ def shown(*ids: str, at: str = NOW) -> Use:
     return Use(at, RECALL, "main", ids, places=tuple(range(1, len(ids) + 1)))
 
 
-def proposed(task: Task, memories: Sequence[Memory], given: Given = GIVEN) -> list[Step]:
+def proposed(task: Task, memories: Sequence[Memory], given: Given = GIVEN) -> list[UpkeepStep]:
     return task({memory.id: memory for memory in memories}, given)
 
 
@@ -341,7 +341,10 @@ def test_a_pinned_episode_is_the_one_that_stays() -> None:
 def test_contradictions_and_duplicates_are_listed_each_once() -> None:
     first = made("a", links=({"to": "mem_b", "relation": "contradicts"},))
     second = made("b", links=({"to": "mem_a", "relation": "contradicts"},))
-    pairs = [Pair("duplicates", "mem_a", "mem_c", "same claim"), Pair("contradicts", "mem_c", "mem_gone", "no")]
+    pairs = [
+        MemoryPair("duplicates", "mem_a", "mem_c", "same claim"),
+        MemoryPair("contradicts", "mem_c", "mem_gone", "no"),
+    ]
     steps = proposed(review.propose, [first, second, made("c")], replace(GIVEN, pairs=pairs))
     assert [(step.action, step.id, step.others, step.memories) for step in steps] == [
         ("contradicts", "mem_a", ("mem_b",), ()),

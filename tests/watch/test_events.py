@@ -5,7 +5,7 @@ import os
 from watchdog.events import DirCreatedEvent, FileClosedEvent, FileMovedEvent
 
 from memcli.git.tree import Ignore, Tree
-from memcli.watch.events import MAX_NEWS, Inbox, plan
+from memcli.watch.events import MAX_NEWS, EventInbox, plan
 from tests.ingest.conftest import Repo
 
 
@@ -40,7 +40,7 @@ def test_the_number_of_watches_is_bounded(repo: Repo):
 
 def test_news(repo: Repo):
     root = str(repo.root)
-    inbox = Inbox(root, lambda path, _: not path.startswith("skip"))
+    inbox = EventInbox(root, lambda path, _: not path.startswith("skip"))
     for event in (FileClosedEvent(f"{root}/a"), FileMovedEvent(f"{root}/b", f"{root}/c"), FileClosedEvent(f"{root}/skip"),
                   FileClosedEvent("/elsewhere"), FileClosedEvent(root)):  # fmt: skip
         inbox.dispatch(event)

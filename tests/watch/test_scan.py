@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.watch.scan import Difference, Known, Scanner, Scope
+from memcli.watch.scan import Difference, Known, Scanner, ScanScope
 from memcli.watch.state import Stamp
 
 
@@ -16,7 +16,7 @@ def scanner(tmp_path: Path) -> Scanner:
     for name in ("a.md", "docs/b.md", "same.md", "docs/same.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("same" if "same" in name else name)
-    return Scanner(str(tmp_path), Scope(str(tmp_path), (), ()))
+    return Scanner(str(tmp_path), ScanScope(str(tmp_path), (), ()))
 
 
 def all_of(scanner: Scanner) -> Known:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from memcli.errors import NotFoundError, UsageError
-from memcli.watch.scan import Scope
+from memcli.watch.scan import ScanScope
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from memcli.watch.scan import Scope
     ],
 )
 def test_globs(globs: list[str], inside: list[str], outside: list[str]):
-    scope = Scope("/tree", (), globs)
+    scope = ScanScope("/tree", (), globs)
     assert [path for path in inside if not scope.contains(path)] == []
     assert [path for path in outside if scope.contains(path)] == []
 
@@ -27,14 +27,14 @@ def test_paths(tmp_path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "docs" / "deep").mkdir(parents=True)
     (tmp_path / "a.md").write_text("x")
     monkeypatch.chdir(tmp_path / "docs")
-    scope = Scope(str(tmp_path), ["deep", ".", "../a.md"], ())
+    scope = ScanScope(str(tmp_path), ["deep", ".", "../a.md"], ())
     assert scope.starts == ["a.md", "docs"]
     assert [path for path in ("a.md", "b.md", "docs/deep/x", "docsx/y") if scope.contains(path)] == [
         "a.md",
         "docs/deep/x",
     ]
-    assert Scope(str(tmp_path), [".."], ()).starts == [""]
+    assert ScanScope(str(tmp_path), [".."], ()).starts == [""]
     with pytest.raises(NotFoundError, match="no such file: 'nowhere'"):
-        Scope(str(tmp_path), ["nowhere"], ())
+        ScanScope(str(tmp_path), ["nowhere"], ())
     with pytest.raises(UsageError, match="outside the work tree"):
-        Scope(str(tmp_path / "docs"), ["/"], ())
+        ScanScope(str(tmp_path / "docs"), ["/"], ())

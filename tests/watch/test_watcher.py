@@ -16,7 +16,7 @@ from watchdog.observers.api import BaseObserver
 
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.changes import Batch
-from memcli.watch.scan import Scanner, Scope
+from memcli.watch.scan import Scanner, ScanScope
 from memcli.watch.state import WatchState
 from memcli.watch.watcher import Watcher
 from tests.ingest.conftest import Repo
@@ -104,7 +104,7 @@ def once(root: Path, state: WatchState | None, **options: object) -> tuple[Batch
 def assert_in_step(watched: Watched) -> None:
     """What has been told is, or soon is, exactly what a full scan sees."""
     root = os.path.realpath(watched.root)
-    scanner = Scanner(root, Scope(root, (), ()))
+    scanner = Scanner(root, ScanScope(root, (), ()))
 
     def is_in_step() -> bool:
         found = scanner.scan(watched.watcher.state.files, frozenset(), threading.Event())

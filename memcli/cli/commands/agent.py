@@ -5,7 +5,7 @@ from __future__ import annotations
 from memcli.agents.table import AGENTS
 from memcli.cli.declared import START, About
 from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, flag
-from memcli.cli.verb import Group, Session
+from memcli.cli.verb import CommandContext, Group
 from memcli.errors import CorruptError
 
 _NAMES = ", ".join(AGENTS)
@@ -25,14 +25,14 @@ class AgentOptions(Options):
     dry_run: bool = dry_run_option()
 
 
-class InstallOptions(AgentOptions):
+class AgentInstallOptions(AgentOptions):
     """What `memcli agent install` takes."""
 
     next_turn: bool = flag(help="Let no prompt wait for a search: show what is related to the prompt before it.")
 
 
-@command.verb(InstallOptions)
-def install(session: Session, options: InstallOptions) -> None:
+@command.verb(AgentInstallOptions)
+def install(session: CommandContext, options: AgentInstallOptions) -> None:
     """Connect an agent to the memory of this project.
 
     Writes, as the agent supports it, an instruction block into AGENTS.md, the MCP server `memcli mcp`, hooks that call
@@ -59,7 +59,7 @@ def install(session: Session, options: InstallOptions) -> None:
         session.output.note(note)
 
 
-def _make_store(session: Session) -> None:
+def _make_store(session: CommandContext) -> None:
     import os
 
     from memcli.wiring.roots import locate, make_store
@@ -70,7 +70,7 @@ def _make_store(session: Session) -> None:
 
 
 @command.verb(AgentOptions)
-def uninstall(session: Session, options: AgentOptions) -> None:
+def uninstall(session: CommandContext, options: AgentOptions) -> None:
     """Disconnect an agent: the files are as before `install`, byte for byte, unless they were changed since.
 
     From a file that was changed, only memcli's parts are removed. The memory itself stays.
@@ -94,7 +94,7 @@ def uninstall(session: Session, options: AgentOptions) -> None:
 
 
 @command.verb()
-def list_(session: Session) -> None:
+def list_(session: CommandContext) -> None:
     """Show which agents can be connected, what each supports, and which are.
 
     Example: memcli agent list
@@ -119,14 +119,14 @@ def list_(session: Session) -> None:
     session.output.answer(data, grid(["agent", "", *ROLES, "installed for"], rows))
 
 
-class CheckOptions(Options):
+class AgentCheckOptions(Options):
     """What `memcli agent check` takes."""
 
     name: str | None = argument("[AGENT]", f"One of {_NAMES} [default: all that are installed].")
 
 
-@command.verb(CheckOptions)
-def check(session: Session, options: CheckOptions) -> int:
+@command.verb(AgentCheckOptions)
+def check(session: CommandContext, options: AgentCheckOptions) -> int:
     """Check the agents that are connected: what is active, trusted, out of date or there twice, with a fix for each.
 
     Reads the client's own files too: `untrusted` (the folder), `pending` (an approval), `disabled`, or `unknown` where

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.cli.declared import CHECK
 from memcli.cli.options import Options, ref_argument
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.model.roles import READER
 
 
@@ -15,7 +15,7 @@ class BlameOptions(Options):
 
 
 @verb(BlameOptions, section=CHECK, line="Show which commit changed each field of a memory", role=READER)
-def command(session: Session, options: BlameOptions) -> None:
+def command(session: CommandContext, options: BlameOptions) -> None:
     """Show which commit added a memory and which one last changed each of its fields.
 
     Example: memcli blame auth/tokens

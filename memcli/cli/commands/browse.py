@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.declared import RECALL
 from memcli.cli.options import Options, argument, flag, kinds_option, option, tags_option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
     from memcli.app.remember import Outcome
     from memcli.app.workspace import Workspace
     from memcli.model.memory import Json
-    from memcli.tui.catalogue import Scope
+    from memcli.tui.catalogue import BrowseScope
 
 
 class BrowseOptions(Options):
@@ -33,7 +33,7 @@ class BrowseOptions(Options):
 
 
 @verb(BrowseOptions, section=RECALL, line="Read and edit memories in a full-screen view or a browser")
-def command(session: Session, options: BrowseOptions) -> None:
+def command(session: CommandContext, options: BrowseOptions) -> None:
     """Browse memories in a full-screen terminal interface. Press `?` for the keys.
 
     When piped, or with --json, print what `memcli list` prints. --web serves the interface to a web browser: only on this
@@ -52,18 +52,18 @@ def command(session: Session, options: BrowseOptions) -> None:
         return
     if session.output.json or not _has_screen():
         from memcli.app.lookup import list_memories
-        from memcli.model.catalogue import Wanted
+        from memcli.model.catalogue import CatalogueFilter
         from memcli.render.memory import listing, summary_json
 
-        found = list_memories(session.open(), Wanted(path, tuple(kinds), tuple(tags)))
+        found = list_memories(session.open(), CatalogueFilter(path, tuple(kinds), tuple(tags)))
         session.output.answer([summary_json(m) for m in found], listing(found))
         return
-    from memcli.tui.catalogue import Scope
+    from memcli.tui.catalogue import BrowseScope
 
-    _browse(session, Scope(path, kinds, tags))
+    _browse(session, BrowseScope(path, kinds, tags))
 
 
-def _serve(session: Session, options: BrowseOptions) -> None:
+def _serve(session: CommandContext, options: BrowseOptions) -> None:
     import secrets
 
     with _extra("browse --web", "web", "textual", "textual_serve", "aiohttp"):
@@ -79,7 +79,7 @@ def _serve(session: Session, options: BrowseOptions) -> None:
         server.run()
 
 
-def _words(session: Session, options: BrowseOptions) -> list[str]:
+def _words(session: CommandContext, options: BrowseOptions) -> list[str]:
     """The command line of the process for each page."""
     given = {name: session.options[name] for name in ("root", "space", "freeze_clock")}
     named = [f"--{name.replace('_', '-')}={value}" for name, value in given.items() if value]
@@ -98,17 +98,17 @@ def _extra(what: str, name: str, *modules: str) -> Iterator[None]:
         raise UsageError(f"{what} needs the extra `{name}`", f"pip install '.[{name}]' in a clone of memcli") from None
 
 
-def _browse(session: Session, scope: Scope) -> None:
+def _browse(session: CommandContext, scope: BrowseScope) -> None:
     with _extra("browse", "tui", "textual"):
         from memcli.tui.app import Browser
-    from memcli.cli.editor import Draft
+    from memcli.cli.editor import EditorFile
     from memcli.tui.drafts import Editor
     from memcli.tui.status import Voice
     from memcli.wiring.workspace import open_workspace
 
     voice = Voice()  # while the interface is open, it shows warnings and progress; standard error would corrupt it
     workspace = open_workspace(session.options, os.environ, warn=voice.warn, progress=voice.progress)
-    browser = Browser(workspace, scope, Editor(Draft, _add), voice)
+    browser = Browser(workspace, scope, Editor(EditorFile, _add), voice)
     browser.run()
     for path in browser.desk.changer.unsaved:
         session.output.note(f"unsaved text was kept in {path}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.cli.declared import PLUMBING
 from memcli.cli.options import REQUIRED, Options, argument
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import UsageError
 
 
@@ -15,7 +15,7 @@ class CompletionsOptions(Options):
 
 
 @verb(CompletionsOptions, section=PLUMBING, line="Print a shell completion script")
-def command(session: Session, options: CompletionsOptions) -> None:
+def command(session: CommandContext, options: CompletionsOptions) -> None:
     """Print the completion script for a shell.
 
     \b

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Sequence
 
 from memcli.cli.declared import START
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import MemcliError
 
 _DECISIONS: tuple[tuple[str, ...], ...] = (
@@ -27,7 +27,7 @@ _COMMITS = 10
 
 
 @verb(section=START, line="Take a guided tour in a temporary store")
-def command(session: Session) -> None:
+def command(session: CommandContext) -> None:
     """Take a guided tour in a throw-away store: a few decisions, this repository's last commits, some questions.
 
     Each step is shown as you would type it. Nothing is written outside a temporary folder.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.cli.declared import CHECK
 from memcli.cli.options import Options, argument, flag
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import UsageError
 from memcli.model.roles import READER, STORE
 
@@ -21,7 +21,7 @@ class DiffOptions(Options):
 @verb(
     DiffOptions, reach=STORE, section=CHECK, line="Show how memories changed since a commit", role=READER, returns="Any"
 )
-def command(session: Session, options: DiffOptions) -> int:
+def command(session: CommandContext, options: DiffOptions) -> int:
     """Show how memories changed since a commit, or between two commits, in all spaces or in --space.
 
     Removed words are shown as [-removed-], added words as {+added+}.

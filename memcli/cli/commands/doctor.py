@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 from memcli.cli.declared import START
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 
 
 @verb(section=START, line="Check the installation, the model and the store", returns="Objects")
-def command(session: Session) -> int:
+def command(session: CommandContext) -> int:
     """Check the installation, the model and the store, and suggest a fix for each problem.
 
     >>> [check['name'] for check in memory.doctor()][:2]

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memcli.cli.assignments import assignments
-from memcli.cli.declared import RECALL, Tool
+from memcli.cli.declared import RECALL, ToolDeclaration
 from memcli.cli.options import Options, check_one, digest_option, flag, option, refs_argument
 from memcli.cli.output import redacted_told
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.model.roles import WRITER
@@ -43,7 +43,7 @@ class EditOptions(Options):
     line="Change the text, fields or tags of a memory",
     role=WRITER,
     tools=(
-        Tool(
+        ToolDeclaration(
             name="tag",
             description="Add tags to memories, or remove them.",
             fields=("refs", "tag", "untag"),
@@ -53,7 +53,7 @@ class EditOptions(Options):
     ),
     returns="Any",
 )
-def command(session: Session, options: EditOptions) -> None:
+def command(session: CommandContext, options: EditOptions) -> None:
     """Change the text or other fields of a memory, or the tags of memories.
 
     Without --text, --set, --tag or --untag, open the text in an editor: $VISUAL, $EDITOR, or the first installed of
@@ -86,7 +86,7 @@ def command(session: Session, options: EditOptions) -> None:
     _edit(session, options, fields)
 
 
-def _edit(session: Session, options: EditOptions, fields: dict[str, Json]) -> None:
+def _edit(session: CommandContext, options: EditOptions, fields: dict[str, Json]) -> None:
     from memcli.app import edit as app
     from memcli.app.homes import by_home
     from memcli.cli.arguments import note_similar
@@ -111,7 +111,7 @@ def _edit(session: Session, options: EditOptions, fields: dict[str, Json]) -> No
     session.output.confirm({**data, **found}, "\n".join([text, *lines]))
 
 
-def _tag(session: Session, options: EditOptions) -> None:
+def _tag(session: CommandContext, options: EditOptions) -> None:
     from memcli.app import edit as app
     from memcli.app.homes import by_home
     from memcli.cli import arguments
@@ -149,7 +149,7 @@ def _given(text: str | None, pairs: list[str] | None) -> dict[str, Json]:
     return {**fields, "raw": read_text(text, None)}
 
 
-def _in_editor(session: Session, workspace: Workspace, ref: str, as_object: bool) -> Edited | None:
+def _in_editor(session: CommandContext, workspace: Workspace, ref: str, as_object: bool) -> Edited | None:
     from memcli.app import edit as app
     from memcli.app.lookup import get
     from memcli.cli.editor import edit_memory

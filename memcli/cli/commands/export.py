@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memcli.cli.arguments import read_file
 from memcli.cli.declared import SHARE
 from memcli.cli.options import Options, argument, flag, kinds_option, option, tags_option, under_option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class ExportOptions(Options):
 
 
 @verb(ExportOptions, section=SHARE, line="Write memories to a file that `import` reads", returns="Any")
-def command(session: Session, options: ExportOptions) -> None:
+def command(session: CommandContext, options: ExportOptions) -> None:
     """Export a space with counts and a SHA-256, by default to the folder of policy.export_path, or `.memory/exports/`.
 
     A folder of Markdown (`--format md --out DIR/`) has a file for each memory, which other tools can read. In a folder that
@@ -91,7 +91,7 @@ def command(session: Session, options: ExportOptions) -> None:
     session.output.confirm(told, f"exported {_count(len(export.space.objects))} of space {space} to {path}{signed}")
 
 
-def _export_private(session: Session, options: ExportOptions) -> None:
+def _export_private(session: CommandContext, options: ExportOptions) -> None:
     from memcli.app.private_state import export_private_state
     from memcli.store.private import work_tree_of
     from memcli.store.target import write_export

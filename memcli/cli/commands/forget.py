@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import RECALL, Tool
+from memcli.cli.declared import RECALL, ToolDeclaration
 from memcli.cli.options import Options, check_one, digest_option, flag, refs_argument
 from memcli.cli.output import ask
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Memory
 from memcli.model.roles import ADMIN, WRITER
@@ -35,7 +35,7 @@ class ForgetOptions(Options):
     role=WRITER,
     escalates={"purge": ADMIN},
     tools=(
-        Tool(
+        ToolDeclaration(
             name="forget",
             description=(
                 "Exclude memories that are wrong or outdated from recall. They stay in the store, and a person can "
@@ -47,7 +47,7 @@ class ForgetOptions(Options):
         ),
     ),
 )
-def command(session: Session, options: ForgetOptions) -> None:
+def command(session: CommandContext, options: ForgetOptions) -> None:
     """Exclude memories from recall. They stay in the file, and `memcli list --all` shows them.
 
     `memcli edit ID --set active=true` makes one active again.
@@ -75,7 +75,7 @@ def command(session: Session, options: ForgetOptions) -> None:
         raise missing
 
 
-def _purge(session: Session, workspace: Workspace, options: ForgetOptions) -> None:
+def _purge(session: CommandContext, workspace: Workspace, options: ForgetOptions) -> None:
     from memcli.app.homes import by_home
     from memcli.app.purge import (
         Purged,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.declared import SHARE, Http
 from memcli.cli.options import Options, argument, dry_run_option, flag, option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.model.memory import Json, Memory
 from memcli.model.roles import ADMIN
 
@@ -34,7 +34,7 @@ class GcOptions(Options):
     role=ADMIN,
     http=(Http(method="POST", path="/api/gc", summary="Delete expired memories", fields=("ttl_days", "dry_run")),),
 )
-def command(session: Session, options: GcOptions) -> None:
+def command(session: CommandContext, options: GcOptions) -> None:
     """Delete memories that have expired under the space's policy, and those of scope session whose session has ended. Pinned
     memories are kept.
 

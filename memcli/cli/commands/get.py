@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import RECALL, Tool
+from memcli.cli.declared import RECALL, ToolDeclaration
 from memcli.cli.options import Options, flag, option, refs_argument, rev_option, usage_option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.roles import READER
 
@@ -34,7 +34,7 @@ class GetOptions(Options):
     line="Print memories in full",
     role=READER,
     tools=(
-        Tool(
+        ToolDeclaration(
             name="get",
             description="Read memories in full, by the ids or paths that other tools returned.",
             fields=("refs",),
@@ -42,7 +42,7 @@ class GetOptions(Options):
     ),
     returns="Any",
 )
-def command(session: Session, options: GetOptions) -> None:
+def command(session: CommandContext, options: GetOptions) -> None:
     """Print memories in full, by id or path.
 
     What is not found is reported after the others, with exit code 3. When its output is piped, --field prints the stored bytes, including escape sequences. On a terminal, escape sequences
@@ -63,7 +63,9 @@ def command(session: Session, options: GetOptions) -> None:
         raise missing
 
 
-def _print(session: Session, workspace: Workspace, options: GetOptions, found: Sequence[tuple[Memory, str]]) -> None:
+def _print(
+    session: CommandContext, workspace: Workspace, options: GetOptions, found: Sequence[tuple[Memory, str]]
+) -> None:
     from memcli.app.usage import USAGE, note_read, unnoted
     from memcli.codec.canonical import encode
     from memcli.codec.memory import memory_to_json

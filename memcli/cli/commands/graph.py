@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.declared import RECALL, Http
 from memcli.cli.options import Options, argument, flag, option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import UsageError
 from memcli.model.roles import READER
 
@@ -45,7 +45,7 @@ class GraphOptions(Options):
     ),
     returns="Any",
 )
-def command(session: Session, options: GraphOptions) -> None:
+def command(session: CommandContext, options: GraphOptions) -> None:
     """Show the graph of memories, tags, clusters and links around a memory, or of a whole space.
 
     A tag of more than 25 memories is shown, but not followed. `html` is one page that works offline, with search and
@@ -77,7 +77,7 @@ def command(session: Session, options: GraphOptions) -> None:
         session.output.write(renderer(form)(graph))
 
 
-def _form(session: Session, form: str | None, output: str | None) -> str:
+def _form(session: CommandContext, form: str | None, output: str | None) -> str:
     """The format to write. Raises UsageError."""
     from memcli.cli.console import is_terminal
     from memcli.render.graph import ENDINGS, GRAPH_FORMATS
@@ -93,7 +93,7 @@ def _form(session: Session, form: str | None, output: str | None) -> str:
     return "text" if is_terminal() and not session.output.json and output is None else "json"
 
 
-def _write(session: Session, workspace: Workspace, graph: GraphView, form: str, path: str) -> None:
+def _write(session: CommandContext, workspace: Workspace, graph: GraphView, form: str, path: str) -> None:
     from memcli.app.graph import private_spaces
     from memcli.render.graph import renderer
     from memcli.store.target import write_out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.cli.declared import CHECK
 from memcli.cli.options import Options, flag, option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import RefusedError, UsageError
 
 
@@ -18,7 +18,7 @@ class GuardOptions(Options):
 
 
 @verb(GuardOptions, section=CHECK, line="Fail a commit that breaks a rule", returns="Any")
-def command(session: Session, options: GuardOptions) -> int:
+def command(session: CommandContext, options: GuardOptions) -> int:
     """Check a change against memories with triggers.
 
     For each added line that matches a trigger of a negative, constraint or procedure, print `file:line: kind id path: text`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.cli.declared import START
 from memcli.cli.options import Options, argument
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 
 
 class HelpOptions(Options):
@@ -14,7 +14,7 @@ class HelpOptions(Options):
 
 
 @verb(HelpOptions, section=START, line="Explain a command, or list all of them")
-def command(session: Session, options: HelpOptions) -> None:
+def command(session: CommandContext, options: HelpOptions) -> None:
     """Explain a command. `all` lists all commands, `plumbing` those that other programs call.
 
     Example: memcli help recall

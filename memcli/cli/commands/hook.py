@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.declared import SHARE, About
 from memcli.cli.options import REQUIRED, Options, argument, flag, option
-from memcli.cli.verb import Group, Session
+from memcli.cli.verb import CommandContext, Group
 from memcli.errors import MemcliError, NotFoundError, UsageError
 from memcli.git.hook_script import NAMES
 
@@ -31,7 +31,7 @@ class InstallOptions(Options):
 
 
 @command.verb(InstallOptions)
-def install(session: Session, options: InstallOptions) -> int:
+def install(session: CommandContext, options: InstallOptions) -> int:
     """Install git hooks; without names, all except pre-push.
 
     post-commit, post-merge, post-checkout and post-rewrite ingest new commits into the space `repo` in the background; in a
@@ -60,7 +60,7 @@ class UninstallOptions(Options):
 
 
 @command.verb(UninstallOptions)
-def uninstall(session: Session, options: UninstallOptions) -> int:
+def uninstall(session: CommandContext, options: UninstallOptions) -> int:
     """Remove hooks, by default all, and restore the hooks that were there before.
 
     Example: memcli hook uninstall
@@ -74,7 +74,7 @@ def uninstall(session: Session, options: UninstallOptions) -> int:
 
 
 @command.verb()
-def status(session: Session) -> None:
+def status(session: CommandContext) -> None:
     """Show the state of each hook, the last run, and the commits that could not be ingested.
 
     States: installed; outdated (install again); absent; foreign (not memcli's); edited (memcli's, but modified).
@@ -107,7 +107,7 @@ def status(session: Session) -> None:
 
 
 @command.verb()
-def retry(session: Session) -> int:
+def retry(session: CommandContext) -> int:
     """Retry the commits that hooks could not ingest.
 
     Exits with 1 if a commit still cannot be ingested.
@@ -137,7 +137,7 @@ def retry(session: Session) -> int:
     return 0
 
 
-def _log(session: Session) -> HookLog | None:
+def _log(session: CommandContext) -> HookLog | None:
     """The hook log of the store, if there is one."""
     from memcli.app.repo import over_repo
     from memcli.store.layout import Layout
@@ -173,7 +173,7 @@ class RunOptions(Options):
 
 
 @command.verb(RunOptions)
-def run(session: Session, options: RunOptions) -> None:
+def run(session: CommandContext, options: RunOptions) -> None:
     """Run the work of a hook. The installed hooks call this, and a hook manager can call it too.
 
     Never fails because of what it finds. Commits are ingested in the background after it has returned.
@@ -211,7 +211,7 @@ def run(session: Session, options: RunOptions) -> None:
         os._exit(0)  # what was given up still runs
 
 
-def _tell(session: Session, changed: Changed) -> int:
+def _tell(session: CommandContext, changed: Changed) -> int:
     text = "\n".join(changed.lines) or f"no hooks of memcli in {changed.folder}"
     session.output.confirm(changed.to_json(), text)
     return changed.exit_code

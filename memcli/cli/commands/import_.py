@@ -10,7 +10,7 @@ from memcli.cli.arguments import read_file, read_stdin
 from memcli.cli.declared import SHARE
 from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, option
 from memcli.cli.output import redacted_told
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class ImportOptions(Options):
 
 
 @verb(ImportOptions, section=SHARE, line="Read an export, or another tool's memory")
-def command(session: Session, options: ImportOptions) -> None:
+def command(session: CommandContext, options: ImportOptions) -> None:
     """Import an export into its space, or into --space, completely or not at all. An export that was modified is refused.
 
     Also imports from other tools: folders of Markdown notes, CLAUDE.md and AGENTS.md, architecture decision records (ADR), the
@@ -111,7 +111,7 @@ def _read_folder(path: str) -> Export | None:
 
 
 def _import_bundle(
-    session: Session, export: Export, file: str, mode: str, trusted_key: str | None, dry_run: bool
+    session: CommandContext, export: Export, file: str, mode: str, trusted_key: str | None, dry_run: bool
 ) -> None:
     from memcli.app.bundles import import_bundle
 
@@ -135,7 +135,7 @@ def _trusted(file: str | None) -> frozenset[str] | None:
     return None if file is None else trusted_fingerprints(read_file(file, _MAX_KEYS), file)
 
 
-def _import_private(session: Session, options: ImportOptions, data: bytes) -> None:
+def _import_private(session: CommandContext, options: ImportOptions, data: bytes) -> None:
     from memcli.app.private_state import import_private_state
 
     file, dry_run = options.file, options.dry_run
@@ -161,7 +161,7 @@ def _signed(is_signed: bool, signed_by: str) -> str:
     return f"signed by {signed_by}" if signed_by else "signed, not checked: install the extra `sign`"
 
 
-def _adopt(session: Session, data: bytes | None, file: str, form: str, dry_run: bool) -> None:
+def _adopt(session: CommandContext, data: bytes | None, file: str, form: str, dry_run: bool) -> None:
     from memcli.app.import_foreign import adopt
     from memcli.wiring.sources import foreign_source
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memcli.cli.assignments import assignments
 from memcli.cli.declared import CHECK, Http
 from memcli.cli.options import Options, argument, flag, option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import UsageError
 from memcli.model.roles import READER, WRITER
 
@@ -54,7 +54,7 @@ class InboxOptions(Options):
     ),
     returns="Any",
 )
-def command(session: Session, options: InboxOptions) -> None:
+def command(session: CommandContext, options: InboxOptions) -> None:
     """Review proposed memories: list, show, accept, reject or edit them.
 
     With the policy `review: true`, memories from ingest, watch, scripts and imports wait in the inbox, as do those stored with
@@ -112,7 +112,9 @@ def _chosen(workspace: Workspace, action: str, refs: Sequence[str], everything: 
     return show(workspace, refs)
 
 
-def _edit(session: Session, workspace: Workspace, chosen: Memory, fields: Mapping[str, Json], as_object: bool) -> None:
+def _edit(
+    session: CommandContext, workspace: Workspace, chosen: Memory, fields: Mapping[str, Json], as_object: bool
+) -> None:
     from memcli.app.inbox import edit
     from memcli.cli.editor import edit_memory
 
@@ -127,7 +129,7 @@ def _edit(session: Session, workspace: Workspace, chosen: Memory, fields: Mappin
     session.output.confirm(data, f"updated {memory.id} {memory.path}")
 
 
-def _show(session: Session, workspace: Workspace, memories: Sequence[Memory], whole: bool) -> None:
+def _show(session: CommandContext, workspace: Workspace, memories: Sequence[Memory], whole: bool) -> None:
     from memcli.app.inbox import findings
     from memcli.cli.stored import by_kind, said
     from memcli.codec.memory import memory_to_json
@@ -145,7 +147,7 @@ def _show(session: Session, workspace: Workspace, memories: Sequence[Memory], wh
         session.output.note("the inbox is empty")
 
 
-def _warn(session: Session, ids: Sequence[str]) -> None:
+def _warn(session: CommandContext, ids: Sequence[str]) -> None:
     for name in ids:
         session.output.note(
             f"{name} contains instructions to an agent and is excluded from recall; `memcli trust {name}` accepts it"

@@ -12,7 +12,7 @@ from memcli.cli.console import has_input, read_input
 from memcli.cli.declared import SHARE
 from memcli.cli.options import Options, argument, dry_run_option, flag, option
 from memcli.cli.output import ProgressBar, redacted_told
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import MemcliError, UsageError, reporting_done
 from memcli.ports import Source
 
@@ -34,7 +34,7 @@ class IngestOptions(Options):
 
 
 @verb(IngestOptions, section=SHARE, line="Read files, or the history of commits")
-def command(session: Session, options: IngestOptions) -> int:
+def command(session: CommandContext, options: IngestOptions) -> int:
     """Ingest files by section and definition, or commits by file.
 
     The memories go to the space `repo`, which git ignores and which can be rebuilt, unless --space names another.
@@ -82,7 +82,7 @@ class _Counted(Protocol):
 
 
 @contextmanager
-def to_ingest(session: Session, *, dry_run: bool) -> Iterator[Workspace]:
+def to_ingest(session: CommandContext, *, dry_run: bool) -> Iterator[Workspace]:
     """The workspace; for a dry run in a work tree that has no store, one that is thrown away. Raises NotFoundError."""
     from memcli.store.layout import find_work_tree
     from memcli.wiring.roots import locate, make_store
@@ -123,7 +123,7 @@ def source_of(
     return file_source(workspace, _listed() if from_stdin else files, may_be_gone=from_stdin)
 
 
-def ingest_source(session: Session, workspace: Workspace, source: Source, dry_run: bool, propose: bool) -> int:
+def ingest_source(session: CommandContext, workspace: Workspace, source: Source, dry_run: bool, propose: bool) -> int:
     """Ingests the source, reports the result and returns the exit code. Raises what the source raises, LockedError, CorruptError, StoreError."""
     from memcli.app.ingest import Ingested, ingest, retire_missing
     from memcli.app.repo import sync_behind

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.declared import START
 from memcli.cli.options import Options, flag, option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.model.memory import Json
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class InitOptions(Options):
 
 
 @verb(InitOptions, section=START, line="Create the store of this repository")
-def command(session: Session, options: InitOptions) -> int:
+def command(session: CommandContext, options: InitOptions) -> int:
     """Create a store: `.memory/` at the root of the work tree, or in the current folder outside a repository.
 
     It is safe to run again: it adds what is missing and changes nothing else.
@@ -63,7 +63,7 @@ def command(session: Session, options: InitOptions) -> int:
     return hooks.exit_code if hooks else 0
 
 
-def _install_hooks(session: Session, root: str) -> Changed:
+def _install_hooks(session: CommandContext, root: str) -> Changed:
     """Installs the hooks of the repository that the store lies in, wherever the user is."""
     from contextlib import chdir
 
@@ -75,7 +75,7 @@ def _install_hooks(session: Session, root: str) -> Changed:
         return install_hooks(session, DEFAULT)
 
 
-def _install_agent(session: Session, name: str) -> tuple[list[str], list[str]]:
+def _install_agent(session: CommandContext, name: str) -> tuple[list[str], list[str]]:
     """Connects an agent. Returns one line per change, and one for each thing that is left to do."""
     from memcli.cli.agent_sites import install_agent
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import RECALL, Http, Tool
+from memcli.cli.declared import RECALL, Http, ToolDeclaration
 from memcli.cli.options import Options, end_argument, flag, option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import UsageError
 from memcli.model.roles import WRITER
 from memcli.model.shapes import RELATIONS
@@ -53,7 +53,7 @@ class LinkOptions(Options):
         ),
     ),
     tools=(
-        Tool(
+        ToolDeclaration(
             name="link",
             description=(
                 "Link two memories, by id or path: the first relates_to (default), supersedes, contradicts, is "
@@ -64,7 +64,7 @@ class LinkOptions(Options):
         ),
     ),
 )
-def command(session: Session, options: LinkOptions) -> None:
+def command(session: CommandContext, options: LinkOptions) -> None:
     """Link one memory to another, of any space, or remove their links. A link that exists keeps its date.
 
     A memory that is superseded is no longer recalled; --remove makes it current again. `contradicts` and `relates_to` hold in
@@ -85,7 +85,7 @@ def command(session: Session, options: LinkOptions) -> None:
     (_unlink if options.remove else _link)(session, workspace, options)
 
 
-def _link(session: Session, workspace: Workspace, options: LinkOptions) -> None:
+def _link(session: CommandContext, workspace: Workspace, options: LinkOptions) -> None:
     from memcli.app.links import link
 
     relation = options.relation or "relates_to"
@@ -96,7 +96,7 @@ def _link(session: Session, workspace: Workspace, options: LinkOptions) -> None:
     session.output.confirm(data, f"linked: {both}" if done.changed else f"already linked: {both}")
 
 
-def _unlink(session: Session, workspace: Workspace, options: LinkOptions) -> None:
+def _unlink(session: CommandContext, workspace: Workspace, options: LinkOptions) -> None:
     from memcli.app.links import unlink
 
     done = unlink(workspace, options.start, options.end, options.relation)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from memcli.cli.declared import RECALL, Http, Tool
+from memcli.cli.declared import RECALL, Http, ToolDeclaration
 from memcli.cli.options import Options, argument, flag, kinds_option, option, rev_option, tags_option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import UsageError
 from memcli.model.roles import READER
 
@@ -38,7 +38,7 @@ _OF_TREE = ("path", "tree", "depth", "rev")
     role=READER,
     http=(Http(path="/api/tree", summary="Show the tree of paths", fields=("path", "depth"), fixed={"tree": True}),),
     tools=(
-        Tool(
+        ToolDeclaration(
             name="list",
             description="List memories by path, with their kinds, tags and summaries.",
             fields=("path", "kind", "tag", "limit", "offset"),
@@ -46,7 +46,7 @@ _OF_TREE = ("path", "tree", "depth", "rev")
     ),
     returns="Objects",
 )
-def command(session: Session, options: ListOptions) -> None:
+def command(session: CommandContext, options: ListOptions) -> None:
     """List memories in order of path, or with --tree the paths themselves.
 
     Example: memcli list decisions --kind decision
@@ -63,11 +63,11 @@ def command(session: Session, options: ListOptions) -> None:
         raise UsageError("--depth needs --tree", "add it, or leave the option out")
     from memcli.app.lookup import listed
     from memcli.cli import arguments
-    from memcli.model.catalogue import Wanted
+    from memcli.model.catalogue import CatalogueFilter
     from memcli.render.memory import listed_rows, listing_row, summary_json
 
     kinds, tags = arguments.kinds(session, options.kind), arguments.tags(options.tag)
-    wanted = Wanted(arguments.path(options.path, "the path"), tuple(kinds), tuple(tags), inactive=options.all)
+    wanted = CatalogueFilter(arguments.path(options.path, "the path"), tuple(kinds), tuple(tags), inactive=options.all)
     with_raw = options.include_raw and session.output.json
     workspace = session.open(rev=options.rev)
     with listed(workspace, wanted, options.limit, options.offset, with_raw=with_raw) as (memories, count):
@@ -81,7 +81,7 @@ def command(session: Session, options: ListOptions) -> None:
             session.output.note(f"{more} more (use --offset {options.offset + shown})")
 
 
-def _tree(session: Session, options: ListOptions) -> None:
+def _tree(session: CommandContext, options: ListOptions) -> None:
     from memcli.app.lookup import load_tree
     from memcli.cli import arguments
     from memcli.render.memory import tree_json, tree_text

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from memcli.cli.declared import PLUMBING
 from memcli.cli.options import Options, option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import RefusedError, UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class McpOptions(Options):
 
 
 @verb(McpOptions, section=PLUMBING, line="Serve the memory to agents over MCP")
-def command(session: Session, options: McpOptions) -> None:
+def command(session: CommandContext, options: McpOptions) -> None:
     """Serve the memory to coding agents over the Model Context Protocol (MCP).
 
     The tools are recall, remember, get, context and feedback; `--tools all` adds forget, link, list, search, session, tag
@@ -57,7 +57,7 @@ def command(session: Session, options: McpOptions) -> None:
     os._exit(0)  # the model may still be loading, and a tool may still run for a client that has gone
 
 
-def _calls(session: Session, root: str | None) -> Calls:
+def _calls(session: CommandContext, root: str | None) -> Calls:
     from memcli.cli.calls import Calls
 
     given = {name: session.options[name] for name in ("space", "freeze_clock", "offline")} | {"root": root}
@@ -66,7 +66,7 @@ def _calls(session: Session, root: str | None) -> Calls:
     return calls
 
 
-def _serve_client(session: Session, tools: str) -> None:
+def _serve_client(session: CommandContext, tools: str) -> None:
     """Serves the agent that started this process, until it ends."""
     from memcli.cli.offer import enter_project, make_offer
     from memcli.mcp.transports import serve_stdio
@@ -76,7 +76,7 @@ def _serve_client(session: Session, tools: str) -> None:
     serve_stdio(make_offer(_calls(session, root), tools, find_project))
 
 
-def _serve_http(session: Session, tools: str, port: int) -> None:
+def _serve_http(session: CommandContext, tools: str, port: int) -> None:
     """Serves whoever has a token, behind the gate of `memcli serve`. None of these clients chooses the project."""
     for extra, module in (("mcp", "mcp"), ("serve", "fastapi")):
         if find_spec(module) is None:
@@ -84,7 +84,7 @@ def _serve_http(session: Session, tools: str, port: int) -> None:
     from memcli.cli.offer import make_offer
     from memcli.mcp.bodies import CheckedBodies
     from memcli.mcp.server import Agents
-    from memcli.serve.gate import Access, Gate
+    from memcli.serve.gate import Admission, Gate
     from memcli.serve.logins import Logins
     from memcli.serve.server import HOST, listen, serve
     from memcli.serve.tokens import Tokens
@@ -94,7 +94,7 @@ def _serve_http(session: Session, tools: str, port: int) -> None:
     tokens = Tokens(Layout(root))
     tokens.make_first()
     listening = listen(port)
-    access = Access(root=root, port=listening.getsockname()[1], tokens=tokens, logins=Logins())
+    access = Admission(root=root, port=listening.getsockname()[1], tokens=tokens, logins=Logins())
     calls = _calls(session, root)
     calls.load()
     agents = Agents(make_offer(calls, tools), _admit)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.declared import PLUMBING
 from memcli.cli.options import REQUIRED, Options, argument, flag, option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import CorruptError, UsageError
 
 if TYPE_CHECKING:
-    from memcli.codec.window import Window
+    from memcli.codec.window import ByteWindow
     from memcli.model.space import Space
 
 
@@ -27,7 +27,7 @@ class MergeDriverOptions(Options):
 
 
 @verb(MergeDriverOptions, section=PLUMBING, line="Merge two versions of a space file; git calls it")
-def command(session: Session, options: MergeDriverOptions) -> int:
+def command(session: CommandContext, options: MergeDriverOptions) -> int:
     """Merge two versions of a space file with their common ancestor, and write the result to OURS.
 
     Git calls it after `memcli init --git`, and with --textconv to show differences. Exits with 1 if a version is not a
@@ -94,7 +94,7 @@ def _check_name(space: str, path: str) -> None:
         raise CorruptError(f"it would contain space {show(space)}", f'set "space" to {show(name)} in it')
 
 
-def _purged_here(file: str, merged: Space, ours: Window) -> list[str]:
+def _purged_here(file: str, merged: Space, ours: ByteWindow) -> list[str]:
     """The paths of the memories that the merge brings back, although the log of this machine says that they were purged."""
     from memcli.codec.audit import purged
     from memcli.codec.space import decode_space

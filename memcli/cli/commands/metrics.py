@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.cli.declared import PLUMBING, Http
 from memcli.cli.options import Options, option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.model.roles import READER, STORE
 
 _FOR_ALL = 0o644
@@ -27,7 +27,7 @@ class MetricsOptions(Options):
     role=READER,
     http=(Http(path="/metrics", summary="Metrics as Prometheus text", media="text/plain; version=0.0.4"),),
 )
-def command(session: Session, options: MetricsOptions) -> None:
+def command(session: CommandContext, options: MetricsOptions) -> None:
     """Print metrics in the text format of Prometheus: memories by space, recalls, writes, injections, costs and durations.
 
     Commands, hooks, MCP and the Python interface count in .memory/local on this machine, without texts. Nothing is counted

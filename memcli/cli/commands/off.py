@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from memcli.cli.declared import START
 from memcli.cli.switch import switch_memory
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 
 
 @verb(section=START, line="Stop hooks, watch and agents in this clone")
-def command(session: Session) -> None:
+def command(session: CommandContext) -> None:
     """Switch memory off in this clone: git hooks, `watch` and the hooks of agents record and inject nothing.
 
     Commands that you run yourself still work, and say that memory is off. MEMCLI_OFF=1 does the same for one shell.

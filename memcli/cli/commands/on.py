@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from memcli.cli.declared import START
 from memcli.cli.switch import switch_memory
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 
 
 @verb(section=START, line="Start them again")
-def command(session: Session) -> None:
+def command(session: CommandContext) -> None:
     """Switch memory on again in this clone.
 
     Example: memcli on

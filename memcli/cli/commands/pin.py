@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.cli.declared import RECALL
 from memcli.cli.options import Options, check_one, digest_option, flag, refs_argument
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.model.roles import WRITER
 
 
@@ -17,7 +17,7 @@ class PinOptions(Options):
 
 
 @verb(PinOptions, section=RECALL, line="Put a memory into every recall, or take it out", role=WRITER, returns="Objects")
-def command(session: Session, options: PinOptions) -> None:
+def command(session: CommandContext, options: PinOptions) -> None:
     """Pin memories: recall ranks them first if they match, and lists them under "Always" if not.
 
     Example: memcli pin ops/deploy

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.declared import SHARE, About
 from memcli.cli.options import Options, argument, option
-from memcli.cli.verb import Group, Session
+from memcli.cli.verb import CommandContext, Group
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ command = Group(
 
 
 @command.verb(returns="Objects")
-def list_(session: Session) -> None:
+def list_(session: CommandContext) -> None:
     """List the providers: the model in use, the variable that has the key, the address, and what is missing.
 
     `--model`, MEMCLI_SEMANTIC_MODEL or `model` in config.toml chooses a model, as provider:model. Keys come from the
@@ -47,7 +47,7 @@ class CheckOptions(Options):
 
 
 @command.verb(CheckOptions)
-def check(session: Session, options: CheckOptions) -> None:
+def check(session: CommandContext, options: CheckOptions) -> None:
     """Ask a model one short question, to see whether it answers as memcli needs it. The call counts.
 
     Example: memcli provider check ollama:llama3.2
@@ -71,7 +71,7 @@ class UsageOptions(Options):
 
 
 @command.verb(UsageOptions, returns="Objects")
-def usage(session: Session, options: UsageOptions) -> None:
+def usage(session: CommandContext, options: UsageOptions) -> None:
     """Show the calls, tokens and US dollars of each day (UTC), space and provider.
 
     A call that was not settled, such as one that was interrupted, counts as the most that it may have cost. MEMCLI_PRICES

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memcli.cli import arguments
 from memcli.cli.arguments import decode, read_text
 from memcli.cli.console import has_input, is_terminal
-from memcli.cli.declared import RECALL, Http, Tool
+from memcli.cli.declared import RECALL, Http, ToolDeclaration
 from memcli.cli.options import (
     Options,
     argument,
@@ -23,7 +23,7 @@ from memcli.cli.options import (
     under_option,
     usage_option,
 )
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.clock import normalize_time
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.recall import DEFAULT_LIMIT, Query
@@ -188,7 +188,7 @@ class RecallOptions(Options):
         ),
     ),
     tools=(
-        Tool(
+        ToolDeclaration(
             name="recall",
             required=("topic",),
             is_always_loaded=True,
@@ -199,7 +199,7 @@ class RecallOptions(Options):
             ),
             fields=("topic", "limit", "budget", "kind", "tag", "under"),
         ),
-        Tool(
+        ToolDeclaration(
             name="search",
             description=(
                 "Rank the memories under a path by meaning and date, with the passages that match. Without a query: "
@@ -212,7 +212,7 @@ class RecallOptions(Options):
     ),
     returns="Any",
 )
-def command(session: Session, options: RecallOptions) -> int:
+def command(session: CommandContext, options: RecallOptions) -> int:
     """Print the memories that best answer a question, best first.
 
     Piped, the output is a fenced list for a language model; on a terminal, text to read. Without a topic, --kind lists the memories
@@ -291,14 +291,14 @@ def _verifier(workspace: Workspace, options: RecallOptions) -> Verify | None:
     return Verifier(workspace, options.verify, options.verify_timeout / 1000)
 
 
-def _upkeep_later(session: Session, options: RecallOptions, workspace: Workspace) -> None:
+def _upkeep_later(session: CommandContext, options: RecallOptions, workspace: Workspace) -> None:
     if options.rev is None:
         from memcli.cli.background import upkeep_later
 
         upkeep_later(session, workspace)
 
 
-def _note_missing(session: Session, workspace: Workspace) -> None:
+def _note_missing(session: CommandContext, workspace: Workspace) -> None:
     """Says how to build the space for what is read from the repository, if this clone has none."""
     from memcli.app.repo import over_repo
     from memcli.store.layout import find_work_tree
@@ -315,7 +315,7 @@ def _note_missing(session: Session, workspace: Workspace) -> None:
         )
 
 
-def _query(session: Session, options: RecallOptions, now: str) -> Query:
+def _query(session: CommandContext, options: RecallOptions, now: str) -> Query:
     """The query without its topic and change. Raises UsageError."""
     return Query(
         topic="", now=now, limit=options.limit, raw_limit=options.raw_limit,
@@ -389,7 +389,7 @@ def _weights(text: str | None) -> dict[str, float]:
     return found
 
 
-def _format(session: Session, name: str | None) -> str:
+def _format(session: CommandContext, name: str | None) -> str:
     from memcli.render import RENDERERS
 
     if name is not None and name not in RENDERERS:

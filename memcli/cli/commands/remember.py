@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from memcli.cli import arguments
 from memcli.cli.arguments import read_text
 from memcli.cli.assignments import assignments, no_field, split_pairs
-from memcli.cli.declared import RECALL, Tool
+from memcli.cli.declared import RECALL, ToolDeclaration
 from memcli.cli.options import MEMORY, Options, argument, flag, option
 from memcli.cli.output import redacted_told
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import MemcliError, ProviderError, RefusedError, StoreError, UsageError
 from memcli.model.findings import Resolution
 from memcli.model.memory import Json
@@ -120,7 +120,7 @@ class RememberOptions(Options):
     line="Store a decision, warning, procedure or note",
     role=WRITER,
     tools=(
-        Tool(
+        ToolDeclaration(
             name="remember",
             is_idempotent=False,
             description=(
@@ -134,7 +134,7 @@ class RememberOptions(Options):
         ),
     ),
 )
-def command(session: Session, options: RememberOptions) -> int:
+def command(session: CommandContext, options: RememberOptions) -> int:
     """Store a memory and print its id.
 
     The text is an argument, a file or standard input. Missing fields (path, kind, tags, summaries) are derived from the text.
@@ -195,7 +195,7 @@ def _checked(workspace: Workspace, candidates: Sequence[Candidate], options: Rem
     return checked(workspace, candidates, options.supersedes, keep_both=both, merge=merge, embed=embed)
 
 
-def _given_fields(session: Session, options: RememberOptions) -> dict[str, Json]:
+def _given_fields(session: CommandContext, options: RememberOptions) -> dict[str, Json]:
     """The memory fields that the options set. Raises UsageError."""
     from memcli.cli.submit import full_hash
 
@@ -265,7 +265,7 @@ def _fields_of(text: str, where: str) -> dict[str, Json]:
     return fields
 
 
-def _store_batch(session: Session, options: RememberOptions, common: Mapping[str, Json]) -> int:
+def _store_batch(session: CommandContext, options: RememberOptions, common: Mapping[str, Json]) -> int:
     from memcli.app.living import over_scope
     from memcli.cli.snapshots import kept_tokens
     from memcli.cli.stored import found_lines, room_json, room_told, tell_untrusted
@@ -310,7 +310,7 @@ def _store_batch(session: Session, options: RememberOptions, common: Mapping[str
 
 
 def _candidates(
-    session: Session, workspace: Workspace, options: RememberOptions, common: Mapping[str, Json]
+    session: CommandContext, workspace: Workspace, options: RememberOptions, common: Mapping[str, Json]
 ) -> tuple[list[Candidate], list[dict[str, Any]]]:
     """The candidates in the lines of --batch, and the lines that cannot be stored. Raises the first error, unless --keep-going."""
     from memcli.app.living import with_session

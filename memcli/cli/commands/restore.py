@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.declared import SHARE
 from memcli.cli.options import Options, argument, flag, option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.model.removal import Run
@@ -26,7 +26,7 @@ class RestoreOptions(Options):
 
 
 @verb(RestoreOptions, reach=STORE, section=SHARE, line="Restore deleted memories", role=ADMIN, returns="Any")
-def command(session: Session, options: RestoreOptions) -> None:
+def command(session: CommandContext, options: RestoreOptions) -> None:
     """Restore memories that gc, forget --purge, a reset or an import deleted, byte for byte, within the policy's grace_days.
 
     Example: memcli restore auth/tokens
@@ -60,7 +60,7 @@ def command(session: Session, options: RestoreOptions) -> None:
         raise missing
 
 
-def _confirm(session: Session, done: Sequence[Restored]) -> None:
+def _confirm(session: CommandContext, done: Sequence[Restored]) -> None:
     """Says what was brought back, by each restore in a space of its own."""
     there = [m for one in done for m in one.there]
     brought = [m for one in done for m in one.memories]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.cli.declared import PLUMBING
 from memcli.cli.options import Options, argument
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import UsageError
 
 
@@ -15,7 +15,7 @@ class SchemaOptions(Options):
 
 
 @verb(SchemaOptions, section=PLUMBING, line="Print the JSON Schema of stored data")
-def command(session: Session, options: SchemaOptions) -> None:
+def command(session: CommandContext, options: SchemaOptions) -> None:
     """Print the JSON Schema of a space file, an object, a policy, a recall bundle, an export or a session.
 
     >>> memory.schema('object')['type']

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.declared import SHARE
 from memcli.cli.options import Options, argument, flag, option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import UsageError
 from memcli.model.roles import READER
 
@@ -39,7 +39,7 @@ class ServeOptions(Options):
 
 
 @verb(ServeOptions, section=SHARE, line="Serve the memory over HTTP, with a web inspector")
-def command(session: Session, options: ServeOptions) -> None:
+def command(session: CommandContext, options: ServeOptions) -> None:
     """Serve the memory over HTTP to programs and browsers on this machine.
 
     The first use creates .git/memcli/.memory/serve-token (without git: .memory/local/serve-token), which allows everything;
@@ -85,24 +85,24 @@ def _check_extra() -> None:
         raise UsageError("serve needs the extra `serve`", "pip install '.[serve]' in a clone of memcli")
 
 
-def _serve(session: Session, options: ServeOptions, workspace: Workspace, tokens: Tokens) -> None:
+def _serve(session: CommandContext, options: ServeOptions, workspace: Workspace, tokens: Tokens) -> None:
     from memcli.cli.endpoints import DeclaredRules, operations
     from memcli.serve.app import make_app
     from memcli.serve.entry import link_to
-    from memcli.serve.gate import Access
-    from memcli.serve.guard import Guard
+    from memcli.serve.gate import Admission
+    from memcli.serve.guard import GuardedBackend
     from memcli.serve.logins import Logins
     from memcli.serve.pool import Pool
     from memcli.serve.server import HOST, listen, serve
 
     first = tokens.make_first()
     listening = listen(options.port)
-    access = Access(root=workspace.root, port=listening.getsockname()[1], tokens=tokens, logins=Logins())
+    access = Admission(root=workspace.root, port=listening.getsockname()[1], tokens=tokens, logins=Logins())
     given = {name: session.options[name] for name in ("space", "freeze_clock", "offline")} | {"root": workspace.root}
     worker = [sys.executable, "-P", "-m", "memcli.cli.serving", json.dumps(given)]
     rules = DeclaredRules()
     pool = Pool(worker, options.workers, lambda verb, given: rules.role(verb, given) == READER, _SECONDS)
-    app = make_app(Guard(pool, rules), access, operations(), session.output.note, logs_all=options.verbose)
+    app = make_app(GuardedBackend(pool, rules), access, operations(), session.output.note, logs_all=options.verbose)
 
     def ready() -> None:
         digest = next(token.digest for token in tokens.all() if tokens.find(first) == token)
@@ -115,7 +115,7 @@ def _serve(session: Session, options: ServeOptions, workspace: Workspace, tokens
 
 
 def _create(
-    session: Session, options: ServeOptions, workspace: Workspace, tokens: Tokens, spaces: tuple[str, ...]
+    session: CommandContext, options: ServeOptions, workspace: Workspace, tokens: Tokens, spaces: tuple[str, ...]
 ) -> None:
     from memcli.serve.access import Caller
 
@@ -126,7 +126,7 @@ def _create(
     session.output.note(f"created token {name}, which is not shown again")
 
 
-def _list(session: Session, tokens: Tokens) -> None:
+def _list(session: CommandContext, tokens: Tokens) -> None:
     from memcli.render.clean import grid
 
     found = [token.to_json() for token in tokens.all()]
@@ -134,7 +134,7 @@ def _list(session: Session, tokens: Tokens) -> None:
     session.output.answer(found, grid(["name", "role", "spaces", "created"], rows) if rows else "")
 
 
-def _revoke(session: Session, tokens: Tokens, names: Sequence[str]) -> None:
+def _revoke(session: CommandContext, tokens: Tokens, names: Sequence[str]) -> None:
     if len(names) != 1:
         raise UsageError("serve token revoke takes one name", "`memcli serve token list` lists them")
     tokens.revoke(names[0])

@@ -6,7 +6,7 @@ from memcli.cli.arguments import read_text
 from memcli.cli.assignments import assignments, split_pairs
 from memcli.cli.declared import SHARE, About, Http
 from memcli.cli.options import REQUIRED, SPACE, Options, argument, flag, option
-from memcli.cli.verb import Group, Session
+from memcli.cli.verb import CommandContext, Group
 from memcli.errors import UsageError
 from memcli.model.roles import ADMIN, READER, SPACES
 
@@ -28,7 +28,7 @@ class CreateOptions(Options):
 
 
 @command.verb(CreateOptions)
-def create(session: Session, options: CreateOptions) -> None:
+def create(session: CommandContext, options: CreateOptions) -> None:
     """Create a space. An existing space is left unchanged.
 
     >>> memory.space_create('notes')['created']
@@ -45,7 +45,7 @@ def create(session: Session, options: CreateOptions) -> None:
 
 
 @command.verb(reach=SPACES, role=READER, returns="Objects")
-def list_(session: Session) -> None:
+def list_(session: CommandContext) -> None:
     """List spaces.
 
     >>> [space['space'] for space in memory.space_list()]
@@ -67,7 +67,7 @@ class ShowOptions(Options):
 
 
 @command.verb(ShowOptions, role=READER)
-def show(session: Session, options: ShowOptions) -> None:
+def show(session: CommandContext, options: ShowOptions) -> None:
     """Show the counts, policy and metadata of a space.
 
     >>> memory.space_show()['objects']
@@ -112,7 +112,7 @@ class PolicyOptions(Options):
         ),
     ),
 )
-def policy(session: Session, options: PolicyOptions) -> None:
+def policy(session: CommandContext, options: PolicyOptions) -> None:
     """Show or change the policy of a space: expiry, deletion, automatic pins, redaction.
 
     Example: memcli space policy main --set ttl_days=90 --set retention.log=7 --set allow_delete=true
@@ -156,7 +156,7 @@ class DeleteOptions(Options):
 
 
 @command.verb(DeleteOptions, role=ADMIN)
-def delete(session: Session, options: DeleteOptions) -> None:
+def delete(session: CommandContext, options: DeleteOptions) -> None:
     """Delete a space with all its memories, if its policy allows it. `memcli restore` restores it.
 
     >>> _ = memory.space_create('notes')

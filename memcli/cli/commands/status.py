@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.declared import START, Http
 from memcli.cli.options import Options, flag
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import CorruptError, MemcliError
 from memcli.model.roles import READER
 
@@ -37,7 +37,7 @@ class StatusOptions(Options):
         ),
     ),
 )
-def command(session: Session, options: StatusOptions) -> None:
+def command(session: CommandContext, options: StatusOptions) -> None:
     """Show what is stored, what waits for you, and what needs attention; each line ends with the command that helps.
 
     Example: memcli status
@@ -129,7 +129,7 @@ def _agents(workspace: Workspace) -> list[str]:
     return [name for _, name in installed([site])]
 
 
-def _stats(session: Session, workspace: Workspace, *, usage: bool) -> None:
+def _stats(session: CommandContext, workspace: Workspace, *, usage: bool) -> None:
     from memcli.app import space as app
     from memcli.render.clean import clean_line
     from memcli.store.layout import Layout

@@ -9,12 +9,12 @@ from memcli.cli.console import can_ask
 from memcli.cli.declared import CHECK
 from memcli.cli.options import Options, argument, flag
 from memcli.cli.output import ask
-from memcli.cli.verb import Session, find_verb, verb
+from memcli.cli.verb import CommandContext, find_verb, verb
 from memcli.errors import RefusedError, UsageError
 from memcli.model.memory import Json
 
 if TYPE_CHECKING:
-    from memcli.app.trust import Standing
+    from memcli.app.trust import SpaceTrust
 
 
 class TrustOptions(Options):
@@ -28,7 +28,7 @@ class TrustOptions(Options):
 
 
 @verb(TrustOptions, section=CHECK, line="Accept a cloned store, imports or single memories", returns="Any")
-def command(session: Session, options: TrustOptions) -> None:
+def command(session: CommandContext, options: TrustOptions) -> None:
     """Accept a cloned store, imported memories, or single memories.
 
     A store that was created on this machine is trusted, and so are your copies of it and the other work trees of its repository
@@ -82,7 +82,7 @@ def command(session: Session, options: TrustOptions) -> None:
     session.output.answer(data, "\n".join(lines))
 
 
-def _confirm(session: Session, question: str, yes: bool, takes_effect: Sequence[str] = ()) -> None:
+def _confirm(session: CommandContext, question: str, yes: bool, takes_effect: Sequence[str] = ()) -> None:
     """Asks where somebody can be asked. Raises RefusedError for a no."""
     if yes or not can_ask():
         return
@@ -118,7 +118,7 @@ def _believed(accepted: bool, config: Mapping[str, Json], policies: Mapping[str,
     return [head, *(f"  {clean_line(line)}" for line in lines)] if lines else []
 
 
-def _told(accepted: bool, root: str, spaces: Sequence[Standing]) -> str:
+def _told(accepted: bool, root: str, spaces: Sequence[SpaceTrust]) -> str:
     from memcli.render.clean import grid
 
     head = f"{root} is trusted" if accepted else f"{root} was cloned and is not trusted yet"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from memcli.cli.declared import SHARE
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.output import redacted_told
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class WatchOptions(Options):
 
 
 @verb(WatchOptions, section=SHARE, line="Read files as they change")
-def command(session: Session, options: WatchOptions) -> None:
+def command(session: CommandContext, options: WatchOptions) -> None:
     """Ingest files and commits as they change, until Ctrl-C.
 
     The memories go to the space `repo` unless --space names another. In a new clone, `repo` is first built from the history
@@ -101,7 +101,7 @@ def command(session: Session, options: WatchOptions) -> None:
     )
 
 
-def _watch(session: Session, options: WatchRequest) -> None:
+def _watch(session: CommandContext, options: WatchRequest) -> None:
     """Watches until stopped, also across removal and return of the store."""
     import os
 
@@ -133,7 +133,7 @@ def _wait_until_on(root: str, options: WatchRequest, stop: Event) -> bool:
     return True
 
 
-def _run(session: Session, workspace: Workspace, options: WatchRequest, stop: Event) -> bool:
+def _run(session: CommandContext, workspace: Workspace, options: WatchRequest, stop: Event) -> bool:
     """Watches until stopped. Returns true if the store has disappeared."""
     from memcli.wiring.watch import open_watch
 
@@ -145,7 +145,7 @@ def _run(session: Session, workspace: Workspace, options: WatchRequest, stop: Ev
         return watch.is_gone and not stop.is_set() and not options.once
 
 
-def _show_status(session: Session) -> None:
+def _show_status(session: CommandContext) -> None:
     from memcli.app.repo import over_repo
     from memcli.wiring.watch import watch_status
 
@@ -162,7 +162,7 @@ def _show_status(session: Session) -> None:
     session.output.answer(status, "\n".join(lines))
 
 
-def _show(session: Session, workspace: Workspace, done: Ingested) -> None:
+def _show(session: CommandContext, workspace: Workspace, done: Ingested) -> None:
     if session.output.json:
         session.output.lines([{"at": workspace.clock(), **done.to_json()}])
         return

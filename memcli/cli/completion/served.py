@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from contextlib import closing
 
-from memcli.model.catalogue import Wanted
+from memcli.model.catalogue import CatalogueFilter
 from memcli.ports.views import Catalogue
 from memcli.wiring.workspace import chosen_store, open_workspace
 
@@ -38,8 +38,8 @@ def _values(space: Catalogue, kind: str, prefix: str) -> Iterable[str]:
 
 
 def _paths(space: Catalogue, prefix: str) -> list[str]:
-    wanted = Wanted(under=prefix.rpartition("/")[0], inactive=True)
+    wanted = CatalogueFilter(under=prefix.rpartition("/")[0], inactive=True)
     if space.count(wanted) <= _MOST:
         return [path for path, _ in space.places(wanted)]
-    branches = Wanted(under=wanted.under, inactive=True, depth=prefix.count("/") + 1)
+    branches = CatalogueFilter(under=wanted.under, inactive=True, depth=prefix.count("/") + 1)
     return [path if name else f"{path}/" for path, name in space.places(branches)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from memcli.conversation.facts import lexicon, moods
-from memcli.conversation.facts.clauses import LET, Clause
+from memcli.conversation.facts.clauses import LET, FactClause
 from memcli.conversation.facts.lexicon import BASE, GERUND, IT, NONE, NOUN, PAST, WE, I
-from memcli.conversation.facts.sentence import Sentence
+from memcli.conversation.facts.sentence import FactSentence
 from memcli.conversation.facts.words import is_word
 from memcli.model.analysis import STOP_WORDS
 from memcli.regex import regex
@@ -60,7 +60,7 @@ _WISHES = frozenset("like love".split())
 _QUANTITY = regex(r"\bmake it \d")
 
 
-def is_decision(clause: Clause, sentence: Sentence) -> bool:
+def is_decision(clause: FactClause, sentence: FactSentence) -> bool:
     """Whether the user says what is chosen."""
     if _SETTLED.search(f" {clause.low} ") and (_NOT_SETTLED.isdisjoint(clause.words) or clause.words[:1] == ("that",)):
         return len(clause.words) >= 3 and (clause.words[-1:] != ("is",) or clause.verb == "be")
@@ -77,7 +77,7 @@ def is_decision(clause: Clause, sentence: Sentence) -> bool:
     return _is_closed(clause)
 
 
-def _is_wish_to_use(clause: Clause) -> bool:
+def _is_wish_to_use(clause: FactClause) -> bool:
     """Whether the wish is a choice: `I want to use`, `we'd like to go with`."""
     if clause.verb not in ("want", "like", "love", "prefer") or clause.is_negated or clause.form == PAST:
         return False
@@ -90,7 +90,7 @@ def _is_wish_to_use(clause: Clause) -> bool:
     )
 
 
-def _is_closed(clause: Clause) -> bool:
+def _is_closed(clause: FactClause) -> bool:
     if clause.verb in ("approve", "greenlight") and clause.is_past and _has_object(clause):
         return True
     if _PICKED.match(clause.low) or _CLOSED.match(clause.low) or (_PASSIVE.search(clause.low) and clause.person != IT):
@@ -105,7 +105,7 @@ _JOINT = (lexicon.DECIDE | lexicon.SWITCH | lexicon.MAKE | lexicon.STATE | {"not
 ) | {"go"}
 
 
-def _is_joint(clause: Clause) -> bool:
+def _is_joint(clause: FactClause) -> bool:
     """Whether `let's` goes before a choice rather than before the next step of work."""
     if clause.verb in lexicon.PROCESS or clause.verb not in _JOINT:
         return False
@@ -121,7 +121,7 @@ def _is_joint(clause: Clause) -> bool:
     return _has_particle(clause) and _has_object(clause)
 
 
-def _is_choice(clause: Clause) -> bool:
+def _is_choice(clause: FactClause) -> bool:
     """Whether a verb of choosing says what was chosen."""
     if clause.verb not in lexicon.DECIDE or clause.is_negated or not _has_object(clause):
         return False
@@ -133,7 +133,7 @@ def _is_choice(clause: Clause) -> bool:
     ) and _has_particle(clause)
 
 
-def _is_resolve(clause: Clause) -> bool:
+def _is_resolve(clause: FactClause) -> bool:
     """Whether something is changed or made from now on, or has been changed."""
     if not _has_object(clause) or (clause.modal not in ("", "will") or (clause.is_negated and clause.is_past)):
         return False
@@ -162,7 +162,7 @@ def _is_resolve(clause: Clause) -> bool:
     )
 
 
-def _is_practice(clause: Clause, sentence: Sentence) -> bool:
+def _is_practice(clause: FactClause, sentence: FactSentence) -> bool:
     """Whether it gives the reason for what is done, or what is done instead of it."""
     return (
         clause.person == WE
@@ -174,7 +174,7 @@ def _is_practice(clause: Clause, sentence: Sentence) -> bool:
     )
 
 
-def _is_ordered(clause: Clause) -> bool:
+def _is_ordered(clause: FactClause) -> bool:
     if clause.verb in _DROPS or clause.verb == "go":
         return _has_particle(clause) and _has_object(clause)
     if clause.verb == "use" and clause.rest:
@@ -184,7 +184,7 @@ def _is_ordered(clause: Clause) -> bool:
     return _QUANTITY.search(clause.low) is not None
 
 
-def _has_particle(clause: Clause) -> bool:
+def _has_particle(clause: FactClause) -> bool:
     rest = [word for word in clause.rest if word not in lexicon.ADVERBS]
     if clause.verb == "move" and clause.person == I and rest[:1] and rest[0] in _DIRECTIONS:
         return False
@@ -202,7 +202,7 @@ def _has_particle(clause: Clause) -> bool:
     return wanted is None or rest[:1] == [] or rest[0] in wanted
 
 
-def _has_object(clause: Clause) -> bool:
+def _has_object(clause: FactClause) -> bool:
     """Whether it names something, rather than pointing at it."""
     return any(word not in STOP_WORDS and word not in lexicon.ADVERBS and is_word(word) for word in clause.rest)
 
@@ -212,7 +212,7 @@ _PLAINLY = lexicon.DECIDE | frozenset("go stick stay keep opt skip".split())
 _PLANNED = frozenset("use go stick keep stay choose pick opt switch skip leave default store name call put".split())
 
 
-def is_report_of_choice(clause: Clause, sentence: Sentence) -> bool:
+def is_report_of_choice(clause: FactClause, sentence: FactSentence) -> bool:
     """Whether an assistant says what it chose, made or changed, and why."""
     if clause.person not in (I, WE, NONE) or (clause.is_negated and clause.verb != "opt") or not _has_object(clause):
         return False
@@ -223,7 +223,7 @@ def is_report_of_choice(clause: Clause, sentence: Sentence) -> bool:
     return False
 
 
-def is_goal(clause: Clause, sentence: Sentence) -> bool:
+def is_goal(clause: FactClause, sentence: FactSentence) -> bool:
     """Whether the user says what is aimed at."""
     if _WHAT.match(clause.low) or _is_named(clause):
         return True
@@ -247,7 +247,7 @@ def is_goal(clause: Clause, sentence: Sentence) -> bool:
     return clause.person == WE and clause.modal == "must" and _DEADLINE.search(sentence.low) is not None
 
 
-def _is_aim(clause: Clause, sentence: Sentence) -> bool:
+def _is_aim(clause: FactClause, sentence: FactSentence) -> bool:
     if (clause.verb in _WISHES and clause.modal != "would") or (clause.verb == "look" and clause.form != GERUND):
         return False
     if clause.verb in _WISHES and not clause.complement:
@@ -269,7 +269,7 @@ def _is_aim(clause: Clause, sentence: Sentence) -> bool:
     )
 
 
-def _is_named(clause: Clause) -> bool:
+def _is_named(clause: FactClause) -> bool:
     """Whether the subject is a word such as `goal`."""
     if clause.verb not in ("be", "mean") or clause.modal not in ("", "must"):
         return False

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from memcli.conversation.facts import lexicon, openings
 from memcli.conversation.facts.lexicon import BASE, GERUND, IT, NONE, NOUN, PARTICIPLE, PAST, THEY, THIRD, WE, YOU, I
-from memcli.conversation.facts.words import Word, is_word
+from memcli.conversation.facts.words import FactWord, is_word
 
 LET = "let"
 """The subject of `let's`."""
@@ -28,7 +28,7 @@ _STARTS = frozenset("i we you it they he she there that this everyone nobody".sp
 _FINITE = lexicon.MODALS | lexicon.BE | lexicon.HAVE | lexicon.DO
 
 
-class Clause(NamedTuple):
+class FactClause(NamedTuple):
     words: tuple[str, ...]
     openers: tuple[str, ...]
     subject: tuple[str, ...]
@@ -74,7 +74,7 @@ class Clause(NamedTuple):
         return self.person in (I, WE, LET) or (self.person == NOUN and "team" in self.subject)
 
 
-def split(words: Sequence[Word]) -> list[list[Word]]:
+def split(words: Sequence[FactWord]) -> list[list[FactWord]]:
     """The words of a sentence by clauses."""
     cuts = [0]
     for at in range(1, len(words)):
@@ -83,7 +83,7 @@ def split(words: Sequence[Word]) -> list[list[Word]]:
     return [list(words[a:b]) for a, b in zip(cuts, [*cuts[1:], len(words)], strict=True) if a < b]
 
 
-def _begins(words: Sequence[Word], at: int, since: int) -> bool:
+def _begins(words: Sequence[FactWord], at: int, since: int) -> bool:
     """Whether a clause of its own begins at a word."""
     before, word = words[at - 1].text, words[at].text
     if word == "let" and at + 1 < len(words) and words[at + 1].start == words[at].start:
@@ -99,7 +99,7 @@ def _begins(words: Sequence[Word], at: int, since: int) -> bool:
     return before != "," and word in ("and", "but", "so", "because", "since") and _is_start(words, at + 1)
 
 
-def _is_start(words: Sequence[Word], at: int) -> bool:
+def _is_start(words: Sequence[FactWord], at: int) -> bool:
     texts = [word.text for word in words[at : at + 5]]
     while texts and texts[0] in ("also", "then", "please", "just", "now", "so"):
         texts = texts[1:]
@@ -117,7 +117,7 @@ def _is_finite(text: str) -> bool:
     return text in _FINITE or any(form in (BASE, THIRD, PAST) for _, form in lexicon.verbs().get(text, ()))
 
 
-def parse(words: Sequence[Word]) -> Clause:
+def parse(words: Sequence[FactWord]) -> FactClause:
     """One clause. A part that is not found is empty."""
     words = openings.without_fillers(words)
     texts = tuple(word.text for word in words)
@@ -127,7 +127,7 @@ def parse(words: Sequence[Word]) -> Clause:
         verb_at -= 1
     group = _read_group(texts, verb_at, person)
     begin = min(first, len(words) - 1)
-    return Clause(
+    return FactClause(
         texts[first:], texts[:first], texts[first:verb_at], person, *group[:-1], texts[group[-1] :],
         words[begin].start, words[-1].end,
     )  # fmt: skip

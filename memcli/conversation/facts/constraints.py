@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.conversation.facts import lexicon
-from memcli.conversation.facts.clauses import LET, Clause
+from memcli.conversation.facts.clauses import LET, FactClause
 from memcli.conversation.facts.lexicon import BASE, GERUND, HAVE, IT, NONE, NOUN, PAST, THEY, THIRD, WE, YOU, I
 from memcli.regex import regex
 
@@ -43,7 +43,7 @@ _SPEAKER_STATES = (
 )
 
 
-def is_constraint(clause: Clause) -> bool:
+def is_constraint(clause: FactClause) -> bool:
     """Whether it says what must hold, or what is not possible."""
     if (
         clause.person in (THEY, LET)
@@ -76,7 +76,7 @@ def is_constraint(clause: Clause) -> bool:
     return _is_given(clause) or _is_restricted(clause)
 
 
-def _is_restricted(clause: Clause) -> bool:
+def _is_restricted(clause: FactClause) -> bool:
     """Whether it says what only is, never is, or is not supported."""
     if clause.person not in (NOUN, WE) or clause.modal or clause.form not in (BASE, THIRD) or not clause.rest:
         return False
@@ -90,7 +90,7 @@ def _is_restricted(clause: Clause) -> bool:
     )
 
 
-def _is_must(clause: Clause) -> bool:
+def _is_must(clause: FactClause) -> bool:
     if clause.person == NONE:
         return (
             clause.modal == "must"
@@ -141,13 +141,13 @@ def _is_must(clause: Clause) -> bool:
     return False
 
 
-def _is_limit(clause: Clause) -> bool:
+def _is_limit(clause: FactClause) -> bool:
     if clause.person == I or clause.is_past or clause.form == GERUND:
         return False
     return clause.verb in _BOUNDED or clause.modal in ("can", "must", "may")
 
 
-def _is_given(clause: Clause) -> bool:
+def _is_given(clause: FactClause) -> bool:
     """Whether it says what all of a kind are, what is missing for good, or what is the custom here."""
     if clause.form in (PAST, GERUND) or clause.person in (I, YOU):
         return False

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from memcli.conversation.facts import choices, constraints, moods, negatives, preferences, repairs, steps
-from memcli.conversation.facts.clauses import Clause
+from memcli.conversation.facts.clauses import FactClause
 from memcli.conversation.facts.fact import CONSTRAINT, CORRECTION, DECISION, GOAL, NEGATIVE, PREFERENCE, PROCEDURE
-from memcli.conversation.facts.sentence import Sentence
+from memcli.conversation.facts.sentence import FactSentence
 from memcli.regex import regex
 
 _MAX_WORDS = 60
@@ -18,7 +18,7 @@ _MAX_WORDS = 60
 SURE, LIKELY, FAIR, ASSISTANT = 0.9, 0.85, 0.75, 0.65
 
 
-class Finding(NamedTuple):
+class FactMatch(NamedTuple):
     kind: str
     start: int
     """Where it begins in the message."""
@@ -26,26 +26,26 @@ class Finding(NamedTuple):
     confidence: float
 
 
-class _Rule(NamedTuple):
+class _FactRule(NamedTuple):
     kind: str
-    holds: Callable[[Clause, Sentence], bool]
+    holds: Callable[[FactClause, FactSentence], bool]
     confidence: float
     is_lasting: bool
     """Whether words such as `now` and `today` rule it out."""
 
 
 _NO_LONGER = regex(r"\bno longer\b|\bany ?more\b")
-_RULES: Sequence[_Rule] = (
-    _Rule(
+_RULES: Sequence[_FactRule] = (
+    _FactRule(
         CORRECTION,
         lambda c, _: bool(_NO_LONGER.search(c.low)) and repairs.is_correction(c, is_denied=False),
         SURE,
         False,
     ),
-    _Rule(NEGATIVE, negatives.is_negative, SURE, True),
-    _Rule(DECISION, choices.is_decision, SURE, False),
-    _Rule(PREFERENCE, preferences.is_preference, SURE, True),
-    _Rule(GOAL, choices.is_goal, SURE, False),
+    _FactRule(NEGATIVE, negatives.is_negative, SURE, True),
+    _FactRule(DECISION, choices.is_decision, SURE, False),
+    _FactRule(PREFERENCE, preferences.is_preference, SURE, True),
+    _FactRule(GOAL, choices.is_goal, SURE, False),
 )
 _LABELS = (
     (DECISION, regex(r"^ (?:the |our |my )?(?:final )?(?:decision|decided|verdict|answer|call|resolution|conclusion)(?: \w+){0,3} ?: \S|^(?: \w+| ,){0,4} (?:settled|agreed|fixed|decided|final|consensus)(?: then| now)? : \S")),
@@ -62,7 +62,7 @@ _REQUEST = regex(
 )
 
 
-def of_user(sentence: Sentence, *, is_denied: bool) -> list[Finding]:
+def of_user(sentence: FactSentence, *, is_denied: bool) -> list[FactMatch]:
     """What the user states in a sentence. `is_denied` says that something was called wrong just before."""
     if (
         len(sentence.words) < 2
@@ -87,7 +87,7 @@ def of_user(sentence: Sentence, *, is_denied: bool) -> list[Finding]:
     return _joined(sentence, _of_clauses(sentence, is_denied=is_denied))
 
 
-def _of_clauses(sentence: Sentence, *, is_denied: bool) -> list[tuple[str, float]]:
+def _of_clauses(sentence: FactSentence, *, is_denied: bool) -> list[tuple[str, float]]:
     found, is_anothers = [], False
     for clause in sentence.clauses:
         is_anothers = moods.is_view(clause) or (is_anothers and not moods.concludes(clause))
@@ -96,7 +96,7 @@ def _of_clauses(sentence: Sentence, *, is_denied: bool) -> list[tuple[str, float
     return found
 
 
-def _of_clause(clause: Clause, sentence: Sentence, *, is_denied: bool) -> tuple[str, float]:
+def _of_clause(clause: FactClause, sentence: FactSentence, *, is_denied: bool) -> tuple[str, float]:
     if moods.is_unsure(clause) or moods.is_offer(clause):
         return "", 0
     is_momentary = moods.is_momentary(clause)
@@ -110,7 +110,7 @@ def _of_clause(clause: Clause, sentence: Sentence, *, is_denied: bool) -> tuple[
     return "", 0
 
 
-def of_assistant(sentence: Sentence, *, is_asked: bool) -> list[Finding]:
+def of_assistant(sentence: FactSentence, *, is_asked: bool) -> list[FactMatch]:
     """What an assistant states that it has done or found out. `is_asked` says that it answers the question how."""
     if len(sentence.words) < 4 or len(sentence.words) > 2 * _MAX_WORDS:
         return []
@@ -133,9 +133,9 @@ def of_assistant(sentence: Sentence, *, is_asked: bool) -> list[Finding]:
     return _joined(sentence, found)
 
 
-def _whole(sentence: Sentence, kind: str, confidence: float) -> Finding:
+def _whole(sentence: FactSentence, kind: str, confidence: float) -> FactMatch:
     start = sentence.clauses[0].start if sentence.clauses else 0
-    return Finding(
+    return FactMatch(
         kind, sentence.statement.start + start, sentence.statement.start + len(sentence.statement.text), confidence
     )
 
@@ -145,9 +145,9 @@ _SHORT = 5
 _POINTERS = frozenset("it this that they these those them".split())
 
 
-def _joined(sentence: Sentence, kinds: Sequence[tuple[str, float]]) -> list[Finding]:
+def _joined(sentence: FactSentence, kinds: Sequence[tuple[str, float]]) -> list[FactMatch]:
     """The findings of the clauses: those of one kind in a row are one, and the clause behind one belongs to it."""
-    found: list[Finding] = []
+    found: list[FactMatch] = []
     base, tail, last_end = sentence.statement.start, False, 0
     for at, (kind, confidence) in enumerate(kinds):
         clause = sentence.clauses[at]
@@ -162,13 +162,13 @@ def _joined(sentence: Sentence, kinds: Sequence[tuple[str, float]]) -> list[Find
                 and (_points(clause) or len(clause.words) < _SHORT)
             ):
                 begin = base + sentence.clauses[at - 1].start
-            found.append(Finding(kind, begin, end, confidence))
+            found.append(FactMatch(kind, begin, end, confidence))
         tail = bool(found) and end - found[-1].start < 200 and (bool(kind) or last_end != at)
         last_end = at
     return found
 
 
-def _points(clause: Clause) -> bool:
+def _points(clause: FactClause) -> bool:
     """Whether its subject stands for something said before, and it says little else."""
     if clause.is_order:
         return clause.rest[:1] != () and clause.rest[0] in _POINTERS and len(clause.rest) <= 3

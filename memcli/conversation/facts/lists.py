@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from memcli.conversation.facts import moods
 from memcli.conversation.facts.fact import CONSTRAINT, DECISION, GOAL, PREFERENCE, PROCEDURE
-from memcli.conversation.facts.kinds import FAIR, Finding
-from memcli.conversation.facts.sentence import Sentence
+from memcli.conversation.facts.kinds import FAIR, FactMatch
+from memcli.conversation.facts.sentence import FactSentence
 from memcli.conversation.facts.statements import ITEM, STEP
 from memcli.regex import regex
 
@@ -22,9 +22,9 @@ _MOST = 30
 """A longer list is pasted."""
 
 
-def read(said: Sequence[Sentence]) -> dict[int, list[Finding]]:
+def read(said: Sequence[FactSentence]) -> dict[int, list[FactMatch]]:
     """What the items of lists state by their lead, by the places of the sentences; an empty list for what is part of a procedure."""
-    found: dict[int, list[Finding]] = {}
+    found: dict[int, list[FactMatch]] = {}
     for at, lead in enumerate(said[:-1]):
         if (
             lead.words[-1:] != (":",)
@@ -39,7 +39,7 @@ def read(said: Sequence[Sentence]) -> dict[int, list[Finding]]:
     return found
 
 
-def _items(said: Sequence[Sentence], first: int) -> list[int]:
+def _items(said: Sequence[FactSentence], first: int) -> list[int]:
     """The places of the list items that follow."""
     last = first
     while last < len(said) and said[last].statement.role in (ITEM, STEP):
@@ -47,11 +47,11 @@ def _items(said: Sequence[Sentence], first: int) -> list[int]:
     return list(range(first, last))
 
 
-def _by_lead(said: Sequence[Sentence], at: int, items: Sequence[int]) -> dict[int, list[Finding]]:
+def _by_lead(said: Sequence[FactSentence], at: int, items: Sequence[int]) -> dict[int, list[FactMatch]]:
     low = said[at].low
     if _STEPS.search(low) and any(said[item].clauses[0].is_order for item in items):
         first, last = said[at].statement, said[items[-1]].statement
-        whole = Finding(PROCEDURE, first.start, last.start + len(last.text), FAIR)
+        whole = FactMatch(PROCEDURE, first.start, last.start + len(last.text), FAIR)
         return {at: [whole], **{item: [] for item in items}}
     kind = next((kind for kind, lead in _LEADS if lead.search(low)), "")
     if not kind or moods.is_unsure(said[at].clauses[0]):
@@ -59,5 +59,5 @@ def _by_lead(said: Sequence[Sentence], at: int, items: Sequence[int]) -> dict[in
     return {item: [_whole(said[item], kind)] for item in items if len(said[item].words) > 1}
 
 
-def _whole(item: Sentence, kind: str) -> Finding:
-    return Finding(kind, item.statement.start, item.statement.start + len(item.statement.text), FAIR)
+def _whole(item: FactSentence, kind: str) -> FactMatch:
+    return FactMatch(kind, item.statement.start, item.statement.start + len(item.statement.text), FAIR)

@@ -16,9 +16,9 @@ from memcli.conversation.facts import (
     statements,
 )
 from memcli.conversation.facts.fact import DECISION, PROCEDURE, Fact
-from memcli.conversation.facts.kinds import FAIR, Finding
+from memcli.conversation.facts.kinds import FAIR, FactMatch
 from memcli.conversation.facts.retractions import RECENT
-from memcli.conversation.facts.sentence import ASSISTANT, USER, Sentence
+from memcli.conversation.facts.sentence import ASSISTANT, USER, FactSentence
 from memcli.model.conversation import Message
 from memcli.record import replace
 from memcli.regex import regex
@@ -29,20 +29,20 @@ _BOTH = 2
 
 def extract(messages: Sequence[Message]) -> list[Fact]:
     """The facts that are stated in a conversation and still hold at its end, in order."""
-    reader = _Reader()
+    reader = _LocalReader()
     for place, message in enumerate(messages, 1):
         if message.role in (USER, ASSISTANT):
             reader.take(message if message.number else replace(message, number=place))
     return reader.finish()
 
 
-class _Reader:
+class _LocalReader:
     """Reads message by message, with the one before it in mind."""
 
     def __init__(self) -> None:
         self._facts: list[Fact] = []
         self._before: Message | None = None
-        self._said: list[Sentence] = []
+        self._said: list[FactSentence] = []
 
     def take(self, message: Message) -> None:
         said = [sentence.read(statement, message.role) for statement in statements.read(message.text)]
@@ -61,7 +61,7 @@ class _Reader:
             seen.setdefault(fact.text.casefold(), fact)
         return list(seen.values())
 
-    def _take_users(self, message: Message, said: list[Sentence]) -> None:
+    def _take_users(self, message: Message, said: list[FactSentence]) -> None:
         answer = self._take_answer(said)
         is_denied = False
         listed = lists.read(said)
@@ -77,7 +77,7 @@ class _Reader:
             self._add(message, found or (answer if at == 0 else []))
             is_denied = repairs.DENIAL.search(one.low) is not None
 
-    def _take_answer(self, said: list[Sentence]) -> list[Finding]:
+    def _take_answer(self, said: list[FactSentence]) -> list[FactMatch]:
         """Takes what the message before proposed and this one accepts; or else what this one answers."""
         if self._before is None or self._before.role != ASSISTANT:
             return []
@@ -85,7 +85,7 @@ class _Reader:
         self._add(self._before, accepted)
         return [] if accepted else proposals.answered(self._said, said)
 
-    def _add(self, message: Message, found: list[Finding]) -> None:
+    def _add(self, message: Message, found: list[FactMatch]) -> None:
         for kind, start, end, confidence in found:
             text = " ".join(message.text[start:end].replace("**", "").split()).rstrip(" ,;:")
             if not text:
@@ -94,7 +94,7 @@ class _Reader:
             self._facts[-RECENT:] = [*retractions.without_superseded(self._facts[-RECENT:], fact), fact]
 
 
-def _replacement(one: Sentence) -> list[Finding]:
+def _replacement(one: FactSentence) -> list[FactMatch]:
     """What is to be instead, where a sentence takes back one thing and names another."""
     left = retractions.after(one)
     if len(left) <= _BOTH:
@@ -102,4 +102,4 @@ def _replacement(one: Sentence) -> list[Finding]:
     clause = clauses.parse(left)
     if moods.is_unsure(clause) or moods.is_momentary(clause) or not (clause.is_order and not clause.is_negated):
         return []
-    return [Finding(DECISION, one.statement.start + clause.start, one.statement.start + clause.end, FAIR)]
+    return [FactMatch(DECISION, one.statement.start + clause.start, one.statement.start + clause.end, FAIR)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from memcli.conversation.facts import lexicon
-from memcli.conversation.facts.clauses import Clause
+from memcli.conversation.facts.clauses import FactClause
 from memcli.conversation.facts.lexicon import NOUN, THEY, WE, I
-from memcli.conversation.facts.sentence import Sentence
+from memcli.conversation.facts.sentence import FactSentence
 from memcli.model.analysis import STOP_WORDS
 from memcli.regex import regex
 
@@ -61,33 +61,33 @@ _FOREIGN = frozenset(
 )
 
 
-def is_foreign(sentence: Sentence) -> bool:
+def is_foreign(sentence: FactSentence) -> bool:
     """Whether the sentence is in a language whose grammar is not read."""
     foreign = sum(word in _FOREIGN for word in sentence.words)
     return foreign >= 2 and foreign > sum(word in STOP_WORDS for word in sentence.words)
 
 
-def is_question(sentence: Sentence) -> bool:
+def is_question(sentence: FactSentence) -> bool:
     """Whether the sentence asks."""
     return sentence.statement.text.rstrip("\"')*_ ").endswith("?") or _INVERTED.match(sentence.low) is not None
 
 
-def is_supposed(sentence: Sentence) -> bool:
+def is_supposed(sentence: FactSentence) -> bool:
     """Whether the sentence begins with a condition or a supposition."""
     return _SUPPOSED.match(sentence.low) is not None
 
 
-def is_ironic(sentence: Sentence) -> bool:
+def is_ironic(sentence: FactSentence) -> bool:
     """Whether the sentence says the opposite of what is meant."""
     return _IRONY.search(sentence.low) is not None
 
 
-def is_report(sentence: Sentence) -> bool:
+def is_report(sentence: FactSentence) -> bool:
     """Whether the sentence repeats what somebody else says or writes."""
     return _REPORT.search(sentence.low) is not None
 
 
-def is_view(clause: Clause) -> bool:
+def is_view(clause: FactClause) -> bool:
     """Whether it says what somebody else thinks or wants."""
     is_other = clause.person == THEY or (
         clause.person == NOUN and bool(clause.subject) and "team" not in clause.subject
@@ -95,12 +95,12 @@ def is_view(clause: Clause) -> bool:
     return is_other and clause.verb in _SPOKEN
 
 
-def concludes(clause: Clause) -> bool:
+def concludes(clause: FactClause) -> bool:
     """Whether it draws the speaker's own conclusion from the clause before."""
     return not {"so", "but", "therefore", "hence"}.isdisjoint(clause.openers) or clause.person in (I, WE)
 
 
-def is_unsure(clause: Clause) -> bool:
+def is_unsure(clause: FactClause) -> bool:
     """Whether the speaker leaves open whether it holds."""
     low = f" {clause.low} "
     if _UNSURE.search(low):
@@ -108,15 +108,15 @@ def is_unsure(clause: Clause) -> bool:
     return clause.modal in ("could", "might") or (clause.modal == "would" and not _is_wish(clause))
 
 
-def _is_wish(clause: Clause) -> bool:
+def _is_wish(clause: FactClause) -> bool:
     return clause.verb in lexicon.LIKE or clause.verb == "appreciate" or "rather" in clause.words
 
 
-def is_offer(clause: Clause) -> bool:
+def is_offer(clause: FactClause) -> bool:
     """Whether the speaker offers to do something."""
     return clause.person == I and clause.modal in ("can", "could", "shall", "may") and not clause.is_negated
 
 
-def is_momentary(clause: Clause) -> bool:
+def is_momentary(clause: FactClause) -> bool:
     """Whether it holds just now only."""
     return _MOMENT.search(f" {clause.low} ") is not None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from memcli.conversation.facts import lexicon
-from memcli.conversation.facts.clauses import Clause
+from memcli.conversation.facts.clauses import FactClause
 from memcli.conversation.facts.lexicon import BASE, HAVE, IT, NOUN, PAST, WE, YOU, I
-from memcli.conversation.facts.sentence import Sentence
+from memcli.conversation.facts.sentence import FactSentence
 from memcli.conversation.facts.words import is_word
 from memcli.regex import regex
 
@@ -29,7 +29,7 @@ _FAILED = regex(
 )
 
 
-def is_negative(clause: Clause, sentence: Sentence) -> bool:
+def is_negative(clause: FactClause, sentence: FactSentence) -> bool:
     """Whether it says what must not be done, or what was tried in vain."""
     if _FORBIDDEN.search(clause.low) and clause.person != I:
         return True
@@ -52,7 +52,7 @@ def is_negative(clause: Clause, sentence: Sentence) -> bool:
     return _is_defect(clause)
 
 
-def _is_attempt(clause: Clause) -> bool:
+def _is_attempt(clause: FactClause) -> bool:
     """Whether it says what was done: `doing that broke`, `we tried`."""
     if clause.verb == "try" and clause.is_past and clause.is_ours:
         return bool(clause.rest) and clause.rest[0] not in ("it", "that", "this", "to")
@@ -62,7 +62,7 @@ def _is_attempt(clause: Clause) -> bool:
     return is_gerund and (clause.form == PAST or "did" in clause.auxiliaries)
 
 
-def _is_prohibition(clause: Clause, sentence: Sentence) -> bool:
+def _is_prohibition(clause: FactClause, sentence: FactSentence) -> bool:
     if clause.verb == "stop":
         return clause.rest[:1] == ("using",)
     if clause.verb == "avoid" or (clause.verb == "stay" and clause.rest[:1] == ("away",)):
@@ -77,7 +77,7 @@ def _is_prohibition(clause: Clause, sentence: Sentence) -> bool:
     return bool(pointed) and (pointed[0] not in ("that", "so", "it") or len(sentence.clauses) > 1 or len(pointed) > 2)
 
 
-def _is_defect(clause: Clause) -> bool:
+def _is_defect(clause: FactClause) -> bool:
     """Whether something does not work under certain circumstances, said as a rule."""
     if clause.verb != "work" or not clause.is_negated or clause.person != NOUN or clause.form != BASE:
         return False

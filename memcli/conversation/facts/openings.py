@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.conversation.facts import lexicon
-from memcli.conversation.facts.words import Word, is_word
+from memcli.conversation.facts.words import FactWord, is_word
 
 _NOUN_LEADS = frozenset(
     "no first second again finally good great correct important update edit listen look remember note fine right nice thank "
@@ -13,7 +13,7 @@ _NOUN_LEADS = frozenset(
 )
 
 
-def without_fillers(words: Sequence[Word]) -> Sequence[Word]:
+def without_fillers(words: Sequence[FactWord]) -> Sequence[FactWord]:
     """The words of a clause without the phrases that change nothing in what it states."""
     texts = [word.text for word in words]
     for phrase in lexicon.FILLERS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.conversation.facts.fact import Fact
-from memcli.conversation.facts.statements import Statement, read
+from memcli.conversation.facts.statements import FactStatement, read
 from memcli.conversation.statements import ASKED, bared, mood_of
 from memcli.model.analysis import terms
 from memcli.model.conversation import Message
@@ -33,7 +33,7 @@ def point(kind: str, text: str, confidence: float, message: Message, known: Sequ
     return None if is_asked else Fact(kind, words, message.number, confidence, (start, end))
 
 
-def _place(wanted: frozenset[str], text: str) -> Sequence[Statement]:
+def _place(wanted: frozenset[str], text: str) -> Sequence[FactStatement]:
     """The fewest sentences in a row that have all terms that are wanted, the first of these; none if there are none."""
     said = read(text)
     found = [frozenset(terms(one.text)) for one in said]

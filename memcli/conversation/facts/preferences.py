@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from memcli.conversation.facts import lexicon, moods
-from memcli.conversation.facts.clauses import Clause
+from memcli.conversation.facts.clauses import FactClause
 from memcli.conversation.facts.lexicon import BASE, PAST, WE, YOU, I
-from memcli.conversation.facts.sentence import Sentence
+from memcli.conversation.facts.sentence import FactSentence
 from memcli.conversation.facts.words import is_word
 from memcli.regex import regex
 
@@ -35,7 +35,7 @@ _WHEN = frozenset("before after when unless never not only until".split())
 _POINTING = frozenset("it that this them these those where how what to the when if you him her your".split())
 
 
-def is_preference(clause: Clause, sentence: Sentence) -> bool:
+def is_preference(clause: FactClause, sentence: FactSentence) -> bool:
     """Whether the user says what they like, or how they want things done."""
     if clause.is_order:
         return _is_habit(clause, sentence)
@@ -73,7 +73,7 @@ def is_preference(clause: Clause, sentence: Sentence) -> bool:
     )
 
 
-def _is_liking(clause: Clause) -> bool:
+def _is_liking(clause: FactClause) -> bool:
     if clause.modal == "would" and clause.verb in ("like", "love", "hate"):
         return clause.rest[:1] == ("you",) and _STANDING.search(" ".join(clause.rest)) is not None
     if not clause.rest or clause.rest[0] in "!.,":
@@ -85,7 +85,7 @@ def _is_liking(clause: Clause) -> bool:
     return clause.rest[0] not in _POINTING and clause.modal in ("", "would", "will")
 
 
-def _is_wanted(clause: Clause) -> bool:
+def _is_wanted(clause: FactClause) -> bool:
     first = clause.rest[0] if clause.rest else ""
     if first == "you":
         return _STANDING.search(" ".join(clause.rest)) is not None or not _WHEN.isdisjoint(clause.rest)
@@ -96,7 +96,7 @@ def _is_wanted(clause: Clause) -> bool:
     )
 
 
-def _is_habit(clause: Clause, sentence: Sentence) -> bool:
+def _is_habit(clause: FactClause, sentence: FactSentence) -> bool:
     """Whether an order holds from now on rather than for the task at hand."""
     if clause.is_negated or clause.verb in ("let", "remember", "note", "wait"):
         return False

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from memcli.conversation.facts import lexicon, moods
 from memcli.conversation.facts.fact import DECISION
-from memcli.conversation.facts.kinds import FAIR, Finding
-from memcli.conversation.facts.sentence import Sentence
+from memcli.conversation.facts.kinds import FAIR, FactMatch
+from memcli.conversation.facts.sentence import FactSentence
 from memcli.conversation.facts.statements import ITEM, STEP
 from memcli.model.analysis import terms
 from memcli.regex import regex
@@ -44,7 +44,7 @@ _OPEN = regex(
 _LONGEST_ANSWER = 14
 
 
-def accepted(proposing: Sequence[Sentence], text: str, answer: Sequence[Sentence]) -> list[Finding]:
+def accepted(proposing: Sequence[FactSentence], text: str, answer: Sequence[FactSentence]) -> list[FactMatch]:
     """The proposals of a message (whose text is `text`) that the first sentence of the answer accepts, if any."""
     if not answer or not proposing or moods.is_question(answer[0]) or moods.is_ironic(answer[0]):
         return []
@@ -63,7 +63,7 @@ def _is_limited(rest: str) -> bool:
     return _REFUSED.search(rest[:40]) is not None
 
 
-def _proposal(sentence: Sentence) -> Finding | None:
+def _proposal(sentence: FactSentence) -> FactMatch | None:
     lead = _LEAD.match(sentence.statement.text)
     if lead is None:
         return None
@@ -80,10 +80,10 @@ def _proposal(sentence: Sentence) -> Finding | None:
         return None  # A question between two is not answered by yes.
     end = sentence.statement.start + len(sentence.statement.text.rstrip("? "))
     start = sentence.statement.start + (lead.end() if moods.is_question(sentence) else 0)
-    return Finding(DECISION, start, end, FAIR)
+    return FactMatch(DECISION, start, end, FAIR)
 
 
-def _option(proposing: Sequence[Sentence], text: str, place: int) -> list[Finding]:
+def _option(proposing: Sequence[FactSentence], text: str, place: int) -> list[FactMatch]:
     """The option of a list at a place."""
     listed = [s.statement for s in proposing if s.statement.role in (STEP, ITEM)]
     blocks = {s.block: s for s in reversed(listed)}
@@ -92,10 +92,10 @@ def _option(proposing: Sequence[Sentence], text: str, place: int) -> list[Findin
         spans = [m.span(1) for m in _INLINE.finditer(text[:4000])]
     if len(spans) < 2 or not -len(spans) <= place < len(spans):
         return []
-    return [Finding(DECISION, *spans[place], FAIR)]
+    return [FactMatch(DECISION, *spans[place], FAIR)]
 
 
-def answered(proposing: Sequence[Sentence], answer: Sequence[Sentence]) -> list[Finding]:
+def answered(proposing: Sequence[FactSentence], answer: Sequence[FactSentence]) -> list[FactMatch]:
     """The first sentence of the answer, when it names one of the things that the last sentence of a message asks about."""
     if not proposing or not answer or not moods.is_question(proposing[-1]) or moods.is_question(answer[0]):
         return []
@@ -114,6 +114,6 @@ def answered(proposing: Sequence[Sentence], answer: Sequence[Sentence]) -> list[
     return [_stated(first)]
 
 
-def _stated(sentence: Sentence) -> Finding:
+def _stated(sentence: FactSentence) -> FactMatch:
     start = sentence.statement.start
-    return Finding(DECISION, start, start + len(sentence.statement.text), FAIR)
+    return FactMatch(DECISION, start, start + len(sentence.statement.text), FAIR)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from memcli.conversation.facts import moods
-from memcli.conversation.facts.clauses import Clause
+from memcli.conversation.facts.clauses import FactClause
 from memcli.conversation.facts.lexicon import BASE, GERUND, IT, NOUN, PARTICIPLE, PAST, THEY, THIRD, WE, YOU, I
-from memcli.conversation.facts.sentence import Sentence
+from memcli.conversation.facts.sentence import FactSentence
 from memcli.conversation.facts.words import is_word
 from memcli.regex import regex
 
@@ -40,7 +40,7 @@ _FINE = frozenset("red green still there broken fixed done working fine ready sl
 _DENYING = frozenset("no nope nah wrong actually correction".split())
 
 
-def is_correction(clause: Clause, *, is_denied: bool) -> bool:
+def is_correction(clause: FactClause, *, is_denied: bool) -> bool:
     """Whether the user sets something right. `is_denied` says that something was called wrong just before."""
     if (denied := DENIAL.search(f" {clause.low} ")) and _says_more(f" {clause.low} "[denied.end() :]):
         return True
@@ -74,7 +74,7 @@ def _says_more(rest: str) -> bool:
     return rest.lstrip()[:1] in tuple(",:;—-") and len(rest.split()) > _SHORTEST
 
 
-def _is_declared(clause: Clause) -> bool:
+def _is_declared(clause: FactClause) -> bool:
     return (
         bool(clause.verb)
         and clause.form in (BASE, THIRD, PAST, PARTICIPLE)
@@ -83,7 +83,7 @@ def _is_declared(clause: Clause) -> bool:
     )
 
 
-def _is_comment(clause: Clause) -> bool:
+def _is_comment(clause: FactClause) -> bool:
     """Whether it only judges: `that's fine`."""
     content = [word for word in clause.rest if is_word(word)]
     return (clause.person == IT and (len(content) <= 1 and not any(word[0].isdigit() or word[0] == "<" for word in content))) or content[:1] in (
@@ -91,21 +91,21 @@ def _is_comment(clause: Clause) -> bool:
     )  # fmt: skip
 
 
-def _is_fragment(clause: Clause, *, opens: bool) -> bool:
+def _is_fragment(clause: FactClause, *, opens: bool) -> bool:
     """Whether it is a value said against another: `every 15 min actually`."""
     return opens and not clause.verb and 2 <= len(clause.words) <= 8 and any(word[0].isdigit() for word in clause.words)
 
 
-def denies(clause: Clause) -> bool:
+def denies(clause: FactClause) -> bool:
     """Whether it calls something wrong without saying what is right."""
     return bool(DENIAL.search(f" {clause.low} ")) or (not clause.verb and not _DENYING.isdisjoint(clause.openers))
 
 
-def is_contrast(sentence: Sentence) -> bool:
+def is_contrast(sentence: FactSentence) -> bool:
     """Whether it says that something is not this but that."""
     return any(pattern.search(sentence.low) for pattern in (_NOT_THIS, _ASSUMED, _SHOULD_BE))
 
 
-def is_cause(sentence: Sentence) -> bool:
+def is_cause(sentence: FactSentence) -> bool:
     """Whether it says what a fault came from."""
     return _CAUSE.search(sentence.low) is not None

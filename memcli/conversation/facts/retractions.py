@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from memcli.conversation.facts import words
 from memcli.conversation.facts.fact import CORRECTION, DECISION, Fact
-from memcli.conversation.facts.sentence import Sentence
-from memcli.conversation.facts.words import Word
+from memcli.conversation.facts.sentence import FactSentence
+from memcli.conversation.facts.words import FactWord
 from memcli.model.analysis import simple_terms
 from memcli.regex import regex
 
@@ -27,12 +27,12 @@ _NAMED = 2
 _SAME = 0.6
 
 
-def takes_back(sentence: Sentence) -> bool:
+def takes_back(sentence: FactSentence) -> bool:
     """Whether a sentence takes back what was said before."""
     return _TAKEN_BACK.search(sentence.low) is not None
 
 
-def after(sentence: Sentence) -> Sequence[Word]:
+def after(sentence: FactSentence) -> Sequence[FactWord]:
     """The words behind what takes back."""
     match = _TAKEN_BACK.search(sentence.low)
     count = len(sentence.low[: match.end()].split()) if match else 0
@@ -42,12 +42,12 @@ def after(sentence: Sentence) -> Sequence[Word]:
     return found
 
 
-def replaces(sentence: Sentence) -> bool:
+def replaces(sentence: FactSentence) -> bool:
     """Whether a sentence puts something in the place of what was said before."""
     return _INSTEAD.search(sentence.low) is not None
 
 
-def without_last(recent: Sequence[Fact], sentence: Sentence, message: int) -> list[Fact]:
+def without_last(recent: Sequence[Fact], sentence: FactSentence, message: int) -> list[Fact]:
     """The recent facts without what a sentence of a message takes back: what it names, or else the last one."""
     named = _terms(sentence.statement.text)
     near = [fact for fact in recent if message - fact.message <= _REACH or len(named & _terms(fact.text)) >= _NAMED]

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from memcli.conversation.facts import clauses, words
-from memcli.conversation.facts.clauses import Clause
-from memcli.conversation.facts.statements import Statement
+from memcli.conversation.facts.clauses import FactClause
+from memcli.conversation.facts.statements import FactStatement
 
 USER, ASSISTANT = "user", "assistant"
 
 
-class Sentence(NamedTuple):
-    statement: Statement
+class FactSentence(NamedTuple):
+    statement: FactStatement
     role: str
     words: tuple[str, ...]
     low: str
     """The words, joined by blanks, with one before and one after."""
-    clauses: tuple[Clause, ...]
+    clauses: tuple[FactClause, ...]
 
     @property
     def is_users(self) -> bool:
@@ -25,9 +25,9 @@ class Sentence(NamedTuple):
         return self.role == USER
 
 
-def read(statement: Statement, role: str) -> Sentence:
+def read(statement: FactStatement, role: str) -> FactSentence:
     """The grammar of one sentence."""
     found = words.read(statement.text)
     texts = tuple(word.text for word in found)
     parsed = tuple(clauses.parse(part) for part in clauses.split(found))
-    return Sentence(statement, role, texts, f" {' '.join(texts)} ", parsed)
+    return FactSentence(statement, role, texts, f" {' '.join(texts)} ", parsed)

@@ -28,7 +28,7 @@ _WRAPPED = 50
 """A line at least so long may go on in the next one."""
 
 
-class Statement(NamedTuple):
+class FactStatement(NamedTuple):
     text: str
     start: int
     """Where it begins in the message."""
@@ -37,16 +37,16 @@ class Statement(NamedTuple):
     """The number of its paragraph or list item."""
 
 
-def read(text: str) -> list[Statement]:
+def read(text: str) -> list[FactStatement]:
     """The first sentences of `text` that its author may be stating."""
-    found: list[Statement] = []
+    found: list[FactStatement] = []
     for number, (start, end, role) in enumerate(_blocks(text)):
         block = text[start:end].replace("\n", " ")
         at = 0
         for part in cut(block):
             at = block.index(part, at)
             if len(part) <= MAX_CHARACTERS and any(c.isalnum() for c in part):
-                found.append(Statement(part, start + at, role, number))
+                found.append(FactStatement(part, start + at, role, number))
             at += len(part)
             if len(found) >= MAX_STATEMENTS:
                 return found

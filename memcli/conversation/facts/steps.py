@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from memcli.conversation.facts import lexicon, moods
-from memcli.conversation.facts.clauses import Clause
+from memcli.conversation.facts.clauses import FactClause
 from memcli.conversation.facts.lexicon import BASE, NOUN, WE, YOU
-from memcli.conversation.facts.sentence import Sentence
+from memcli.conversation.facts.sentence import FactSentence
 from memcli.conversation.facts.words import CODE
 from memcli.regex import regex
 
@@ -32,7 +32,7 @@ _ONCE = regex(
 _DUTY = regex(r"\b(?:you|we|one) (?:must|have to|need to|should|always|first)\b")
 
 
-def is_procedure(sentence: Sentence, *, is_asked: bool) -> bool:
+def is_procedure(sentence: FactSentence, *, is_asked: bool) -> bool:
     """Whether it says how something is done. `is_asked` says that it answers the question how."""
     low = sentence.low
     orders = _orders(sentence)
@@ -61,13 +61,13 @@ def is_procedure(sentence: Sentence, *, is_asked: bool) -> bool:
     )
 
 
-def _is_duty(clause: Clause) -> bool:
+def _is_duty(clause: FactClause) -> bool:
     """Whether something is always to be run on an occasion."""
     is_bound = not {"before", "after", "when", "whenever"}.isdisjoint(clause.words)
     return "always" in clause.words[:2] and clause.verb in lexicon.RUN and is_bound
 
 
-def _orders(sentence: Sentence) -> int:
+def _orders(sentence: FactSentence) -> int:
     """How many verbs give an order: at the beginning, and after a stop or a conjunction."""
     count = 0
     texts = sentence.words
@@ -80,7 +80,7 @@ def _orders(sentence: Sentence) -> int:
     return count
 
 
-def _after_purpose(sentence: Sentence) -> bool:
+def _after_purpose(sentence: FactSentence) -> bool:
     texts = sentence.words
     for at, word in enumerate(texts[2:], 2):
         if word in (",", ":", "—", "-") or (word in ("just", "simply") and at > 2):
@@ -102,7 +102,7 @@ def _after_purpose(sentence: Sentence) -> bool:
     return False
 
 
-def _after_occasion(sentence: Sentence, orders: int, *, has_code: bool) -> bool:
+def _after_occasion(sentence: FactSentence, orders: int, *, has_code: bool) -> bool:
     rest = sentence.low.partition(" , ")[2] or sentence.low.partition(" : ")[2]
     if any(moods.is_unsure(clause) for clause in sentence.clauses):
         return False

@@ -37,7 +37,7 @@ _ENDINGS = {"'ll": "will", "'re": "are", "'ve": "have", "'d": "would", "'m": "am
 _IS_AFTER = frozenset("it that he she there what who here this where how everything one which".split())
 
 
-class Word(NamedTuple):
+class FactWord(NamedTuple):
     text: str
     start: int
     end: int
@@ -62,15 +62,15 @@ def _mask_quote(match: object) -> str:
     return _QUOTE_MARK * len(text) if len(text.split()) > _NAME_WORDS else text
 
 
-def read(sentence: str) -> list[Word]:
+def read(sentence: str) -> list[FactWord]:
     """The words and marks of `sentence`; the words of a contraction share their place."""
-    found: list[Word] = []
+    found: list[FactWord] = []
     for match in _TOKEN.finditer(mask(sentence)):
         texts = _written_out(match[0])
         if found and found[-1].text == "lets" and BASE in {form for _, form in lexicon.verbs().get(texts[0], ())}:
             _, *place = found.pop()
-            found += [Word("let", *place), Word("us", *place)]
-        found += [Word(text, match.start(), match.end()) for text in texts]
+            found += [FactWord("let", *place), FactWord("us", *place)]
+        found += [FactWord(text, match.start(), match.end()) for text in texts]
     return found
 
 

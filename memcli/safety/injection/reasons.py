@@ -12,11 +12,11 @@ from memcli.safety.injection.foreign_rules import LANGUAGES, is_foreign_order
 from memcli.safety.injection.markup_rules import MARKUP_RULES, SIGNAL_RULES
 from memcli.safety.injection.override_rules import ADDRESSED_RULES, EXFILTRATION_RULES, OVERRIDE_RULES
 from memcli.safety.injection.readings import Reading, readings
-from memcli.safety.injection.rule import ESCAPES, HIDDEN, INSTRUCTIONS, MARKUP, Rule
+from memcli.safety.injection.rule import ESCAPES, HIDDEN, INSTRUCTIONS, MARKUP, InjectionRule
 from memcli.safety.injection.suspects import Suspects
 from memcli.safety.patterns import Pattern
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[InjectionRule, ...] = (
     *OVERRIDE_RULES,
     *AGENT_RULES,
     *MARKUP_RULES,
@@ -87,7 +87,7 @@ _OPEN = r"[\"“”«„`]|(?<!\w)['‘]"
 _CLOSE = r"[\"“”»`]|['’](?!\w)"
 
 
-def is_mentioned(rule: Rule, text: str, match: re.Match[str]) -> bool:
+def is_mentioned(rule: InjectionRule, text: str, match: re.Match[str]) -> bool:
     """Whether the match of `rule` in `text` is no order to the reader."""
     start, end = match.span()
     act = match.start("act") if "act" in match.re.groupindex else start
@@ -211,7 +211,7 @@ class _Texts:
         return low.replace("*", "")
 
 
-def _applies(rule: Rule, texts: _Texts) -> bool:
+def _applies(rule: InjectionRule, texts: _Texts) -> bool:
     # An order may run over the lines of a paragraph; markup may not, and what begins a line counts as it is.
     forms = [texts.by_line]
     if rule.reason != MARKUP and "\n" in texts.by_line:

@@ -16,7 +16,7 @@ ESCAPES = "escapes"
 EXFILTRATION = "exfiltration"
 
 
-class Rule(NamedTuple):
+class InjectionRule(NamedTuple):
     """A pattern over lower-case text on one line. `needs`: of each group one literal must stand in the text.
 
     `forbids`: a "never" before it, or before its group `act`, makes it harmless. `is_local`: so does a place after it,

@@ -19,14 +19,14 @@ _FORGED_DEPTH = 3
 _DEPTH = 200
 
 
-class Finding(NamedTuple):
+class InstructionFinding(NamedTuple):
     """Why a memory should not be put before an agent, and a digest of just the texts that say so."""
 
     reasons: tuple[str, ...]
     digest: str
 
 
-def inspect(memory: Memory) -> Finding | None:
+def inspect(memory: Memory) -> InstructionFinding | None:
     """What is found in the texts of a memory that recall may show; None for a plain one."""
     texts = list(_texts(memory))
     whole = "\n".join(texts)
@@ -34,7 +34,7 @@ def inspect(memory: Memory) -> Finding | None:
     if not reasons:
         return None
     guilty = [text for text in texts if find_reasons(text)] or [whole]
-    return Finding(tuple(sorted(reasons)), text_hash("\0".join(guilty)))
+    return InstructionFinding(tuple(sorted(reasons)), text_hash("\0".join(guilty)))
 
 
 def screened(memory: Memory) -> Memory:
@@ -55,7 +55,7 @@ def accepted(memory: Memory) -> Memory:
     return memory if finding is None else replace(memory, metadata={**memory.metadata, ACCEPTED: finding.digest})
 
 
-def is_accepted(memory: Memory, finding: Finding) -> bool:
+def is_accepted(memory: Memory, finding: InstructionFinding) -> bool:
     """Whether somebody accepted just this finding."""
     return memory.metadata.get(ACCEPTED) == finding.digest
 

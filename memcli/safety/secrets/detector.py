@@ -15,7 +15,7 @@ from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.safety.patterns import quiet_options
 from memcli.safety.secrets import views
-from memcli.safety.secrets.rule import EMAIL, Hit, Rule, merged, replaced, text_mark
+from memcli.safety.secrets.rule import EMAIL, SecretHit, SecretRule, merged, replaced, text_mark
 from memcli.safety.secrets.rules import KINDS, RULES, SHORTEST, WITH_FORMAT, RuleIndex
 
 SECRETS = "secrets"
@@ -55,7 +55,7 @@ class Detector:
         self._wide: Detector = self
         self.sign = cache(sign)
 
-    def suspects(self, text: str) -> list[Rule]:
+    def suspects(self, text: str) -> list[SecretRule]:
         """The rules that could find something in `text`; cheap."""
         return self._index.suspects(text)
 
@@ -76,11 +76,11 @@ class Detector:
         """Whether it is worth looking into `text` at all; cheap."""
         return bool(self._own) or any(self.suspects(reading) for reading in _readings(text, _DEPTH))
 
-    def find(self, text: str) -> list[Hit]:
+    def find(self, text: str) -> list[SecretHit]:
         """What is secret in `text`, in order, none overlapping another."""
         return self._find(text, _DEPTH)
 
-    def _find(self, text: str, depth: int) -> list[Hit]:
+    def _find(self, text: str, depth: int) -> list[SecretHit]:
         """What is secret in `text` as it stands and as it may be read, with words decoded up to `depth` times."""
         data = text.encode("utf-8", "surrogatepass")
         found = self._find_plain(text, data)
@@ -91,9 +91,9 @@ class Detector:
             found = [hit for hit in found if self.sign(hit.value) not in self._allowed]
         return merged(found, _marks(data)) if found else []
 
-    def _find_in_views(self, text: str, data: bytes, known: Sequence[Hit]) -> list[Hit]:
+    def _find_in_views(self, text: str, data: bytes, known: Sequence[SecretHit]) -> list[SecretHit]:
         """What is found only where the text is read without what interrupts it."""
-        found: list[Hit] = []
+        found: list[SecretHit] = []
         for view in (views.plain(text, data), views.unescaped(data)):
             if view is not None:
                 found += _added(self._find_plain(view.text, view.text.encode()), view, known)
@@ -102,24 +102,24 @@ class Detector:
             found += _added(_by_rules(rules, view.text.encode()), view, known)
         return found
 
-    def _find_in_blobs(self, data: bytes, depth: int) -> Iterator[Hit]:
+    def _find_in_blobs(self, data: bytes, depth: int) -> Iterator[SecretHit]:
         """Words that hold a secret in base 64 or hex."""
         for start, end, inner in views.blobs(data):
             hits = [hit for hit in self._find(inner, depth) if hit.kind != EMAIL]
             if hits:
                 yield hits[0]._replace(start=start, end=end)
 
-    def _find_plain(self, text: str, data: bytes) -> list[Hit]:
+    def _find_plain(self, text: str, data: bytes) -> list[SecretHit]:
         """What is secret in `text` as it stands; `data` are its bytes."""
         found = _by_rules(self.suspects(text), data)
         for name, pattern in self._own:
             found += _by_pattern(name, pattern, data)
         return found
 
-    def redact(self, text: str, *, as_name: bool = False) -> tuple[str, list[Hit]]:
+    def redact(self, text: str, *, as_name: bool = False) -> tuple[str, list[SecretHit]]:
         """`text` without what is secret in it, and what that was. `as_name`: for paths, ids and tags, whose marks
         must be names themselves and tell two secrets apart."""
-        taken: list[Hit] = []
+        taken: list[SecretHit] = []
         for _ in range(_ROUNDS):
             # A mark may bring a keyword along that the whole did not have.
             hits = (self._wide if any(mark in text for mark in _MARKS) else self).find(text)
@@ -129,7 +129,7 @@ class Detector:
             taken += hits
         return text, taken
 
-    def mark(self, hit: Hit, *, as_name: bool) -> str:
+    def mark(self, hit: SecretHit, *, as_name: bool) -> str:
         """What stands in the place of a secret, in a text or in a name."""
         return f"redacted-{hit.kind.replace('_', '-')}-{self.sign(hit.value)}" if as_name else text_mark(hit)
 
@@ -266,7 +266,7 @@ def _marks(data: bytes) -> list[tuple[int, int]]:
     return [mark.span() for mark in re.finditer(_MARK.encode(), data)]
 
 
-def _added(hits: Iterable[Hit], view: views.View, known: Sequence[Hit]) -> Iterator[Hit]:
+def _added(hits: Iterable[SecretHit], view: views.TextView, known: Sequence[SecretHit]) -> Iterator[SecretHit]:
     """Those of the hits in a view that say more than the `known` ones of the text, where they stand in it."""
     for hit in hits:
         start, end = view.origin(hit.start, hit.end)
@@ -276,11 +276,11 @@ def _added(hits: Iterable[Hit], view: views.View, known: Sequence[Hit]) -> Itera
             yield hit._replace(start=start, end=end)
 
 
-def _by_rules(rules: Iterable[Rule], data: bytes) -> list[Hit]:
+def _by_rules(rules: Iterable[SecretRule], data: bytes) -> list[SecretHit]:
     return [hit for rule in rules for hit in _by_rule(rule, data)]
 
 
-def _by_rule(rule: Rule, data: bytes) -> Iterator[Hit]:
+def _by_rule(rule: SecretRule, data: bytes) -> Iterator[SecretHit]:
     from memcli.safety.secrets.secret_checks import is_secret
 
     rank = _RANKS[id(rule)]
@@ -299,12 +299,12 @@ def _by_rule(rule: Rule, data: bytes) -> Iterator[Hit]:
         after = data[end : end + 4].decode(errors="ignore")[:1]
         is_hit = is_secret(rule, value, before, after)
         if is_hit:
-            yield Hit(start, end, rule.kind, data[start:end], rank)
+            yield SecretHit(start, end, rule.kind, data[start:end], rank)
         # What was taken for a value may be a name with a value of its own.
         position = max(end if is_hit else start, match.start() + 1)
 
 
-def _in_tables(rule: Rule, data: bytes) -> Iterator[Hit]:
+def _in_tables(rule: SecretRule, data: bytes) -> Iterator[SecretHit]:
     from memcli.safety.secrets.tables import secret_cells
 
     position = 0
@@ -312,11 +312,11 @@ def _in_tables(rule: Rule, data: bytes) -> Iterator[Hit]:
         cells, position = secret_cells(data, data.rfind(b"\n", 0, match.start() + 1) + 1)
         position = max(position, match.end())
         for start, end, _ in cells:
-            yield Hit(start, end, rule.kind, data[start:end], _RANKS[id(rule)])
+            yield SecretHit(start, end, rule.kind, data[start:end], _RANKS[id(rule)])
 
 
-def _by_pattern(name: str, pattern: Any, data: bytes) -> Iterator[Hit]:
+def _by_pattern(name: str, pattern: Any, data: bytes) -> Iterator[SecretHit]:
     for match in pattern.finditer(data):
         start, end = match.span(1) if pattern.groups and match.span(1)[0] >= 0 else match.span()
         if start < end:
-            yield Hit(start, end, name, data[start:end], len(RULES))
+            yield SecretHit(start, end, name, data[start:end], len(RULES))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memcli.safety.secrets.rule import LONG_WORD, Rule
+from memcli.safety.secrets.rule import LONG_WORD, SecretRule
 
 _B = "[0-9A-Za-z]"
 _U = "[0-9A-Za-z_-]"
@@ -18,21 +18,23 @@ _BASE58 = "[1-9A-HJ-NP-Za-km-z]"
 UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
 
-def _fixed(kind: str, prefixes: str, body: str, entropy: float = 2.8, judge: str = "") -> Rule:
+def _fixed(kind: str, prefixes: str, body: str, entropy: float = 2.8, judge: str = "") -> SecretRule:
     """The rule for words that begin with one of some prefixes, which stand as they are written, blanks between them."""
     words = prefixes.split()
     start = "|".join(map(re.escape, words))
     probe = rf"(?:{start.lower()})\S{{16}}" if min(map(len, words)) < _DISTINCT else ""
-    return Rule(kind, tuple(words), rf"(?:^|[^0-9A-Za-z-])((?:{start}){body})(?:[^0-9A-Za-z]|$)", entropy, judge, probe)
+    return SecretRule(
+        kind, tuple(words), rf"(?:^|[^0-9A-Za-z-])((?:{start}){body})(?:[^0-9A-Za-z]|$)", entropy, judge, probe
+    )
 
 
-def _beside(kind: str, names: str, prefixes: str, body: str, entropy: float = 2.8, judge: str = "") -> Rule:
+def _beside(kind: str, names: str, prefixes: str, body: str, entropy: float = 2.8, judge: str = "") -> SecretRule:
     """The rule for words whose prefix is too common to go by, in a text that has one of some names too."""
     rule = _fixed(kind, prefixes, body, entropy, judge)
     return rule._replace(keywords=tuple(names.split()), probe=LONG_WORD, is_apart=True)
 
 
-PREFIX_RULES: tuple[Rule, ...] = (
+PREFIX_RULES: tuple[SecretRule, ...] = (
     # Clouds, hosts and networks
     _fixed("aws_appsync_key", "da2-", _L + "{26}", 3.0, "mixed"),
     _fixed("amazon_mws_token", "amzn.mws.", UUID),

@@ -12,7 +12,7 @@ from memcli.model.memory import Json, Memory
 from memcli.record import defaults, replace
 from memcli.regex import regex
 from memcli.safety.secrets.detector import Detector
-from memcli.safety.secrets.rule import EMAIL, Hit
+from memcli.safety.secrets.rule import EMAIL, SecretHit
 from memcli.safety.secrets.rules import RULES, WITH_FORMAT
 
 FLAGS = "pii_flags"
@@ -47,7 +47,7 @@ class Redacted(NamedTuple):
     kinds: Mapping[str, int] = {}
 
 
-class Finding(NamedTuple):
+class SecretFinding(NamedTuple):
     """A secret in a field of a memory: where, of what kind, and its mark; never what it is."""
 
     field: str
@@ -90,7 +90,7 @@ def _with_names(given: Mapping[str, Json], names: Mapping[str, str]) -> Mapping[
     return {**given, **outer, **({"metadata": inner} if "metadata" in given else {})}
 
 
-def _without_forms(detector: Detector, fields: Mapping[str, Json], hits: Sequence[Hit]) -> dict[str, Json]:
+def _without_forms(detector: Detector, fields: Mapping[str, Json], hits: Sequence[SecretHit]) -> dict[str, Json]:
     """The fields without what was made of a secret before it was found: a path, a tag or a title of its words."""
     clean = dict(fields)
     for hit in {hit.value: hit for hit in hits}.values():
@@ -105,7 +105,7 @@ def _without_forms(detector: Detector, fields: Mapping[str, Json], hits: Sequenc
     return clean
 
 
-def _form(hit: Hit) -> re.Pattern[str] | None:
+def _form(hit: SecretHit) -> re.Pattern[str] | None:
     """What finds the words of a secret, joined by anything and cut at the end of a part of a path; None for a secret that
     may be a plain word, as many a password is."""
     value = hit.value.decode("utf-8", "replace")
@@ -192,13 +192,13 @@ def redacted_file(data: bytes) -> bytes:
     return clean.encode("utf-8", "surrogateescape")
 
 
-def find_in_memory(detector: Detector, data: Mapping[str, Json]) -> list[Finding]:
+def find_in_memory(detector: Detector, data: Mapping[str, Json]) -> list[SecretFinding]:
     """What is secret in the fields of a stored memory, in order of field."""
     walk = _walk(detector, data)
     if walk is None:
         return []
     walk.fields(data)
-    return [Finding(name, hit.kind, detector.sign(hit.value)) for name, hits in walk.found for hit in hits]
+    return [SecretFinding(name, hit.kind, detector.sign(hit.value)) for name, hits in walk.found for hit in hits]
 
 
 def _listed(value: Json) -> Json:
@@ -257,7 +257,7 @@ class _Walk:
 
     def __init__(self, detector: Detector) -> None:
         self._detector = detector
-        self.found: list[tuple[str, list[Hit]]] = []
+        self.found: list[tuple[str, list[SecretHit]]] = []
 
     def fields(self, given: Mapping[str, Json]) -> dict[str, Json]:
         """The top level: names stay names, what holds no text stays as it is."""
@@ -329,17 +329,17 @@ class _Walk:
             self.found.append((where, hits))
         return clean
 
-    def clean_name(self, name: str) -> tuple[str, list[Hit]]:
+    def clean_name(self, name: str) -> tuple[str, list[SecretHit]]:
         clean, hits = self._detector.redact(name, as_name=True)
         if "@" not in clean:
             return clean, hits
         clean, more = self._parts(clean)
         return clean, [*hits, *more]
 
-    def _parts(self, name: str) -> tuple[str, list[Hit]]:
+    def _parts(self, name: str) -> tuple[str, list[SecretHit]]:
         """A path without addresses in the names of its folders, and in that of its file before the extension: beside
         a slash or an extension an address is none in a text."""
-        clean, found = [], list[Hit]()
+        clean, found = [], list[SecretHit]()
         for part in name.split("/"):
             stem, dot, suffix = part.rpartition(".")
             told, hits = self._detector.redact(part, as_name=True)

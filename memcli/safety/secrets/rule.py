@@ -9,7 +9,7 @@ EMAIL = "email"
 LONG_WORD = r"[0-9a-z_+/-]{20}"
 
 
-class Rule(NamedTuple):
+class SecretRule(NamedTuple):
     """One way to find one kind of secret. `pattern` is RE2; its first group, where it has one, is what is secret.
 
     A text in which none of `keywords` occurs is not looked at: one in lower case is looked for in any case, any other
@@ -30,7 +30,7 @@ class Rule(NamedTuple):
     is_table: bool = False
 
 
-class Hit(NamedTuple):
+class SecretHit(NamedTuple):
     """Something secret at the bytes `start` to `end` of a text; `value` is what the rule alone found.
 
     Of overlapping hits the one of least `rank` gives its name: the order of the rules, the most particular first.
@@ -43,9 +43,9 @@ class Hit(NamedTuple):
     rank: int
 
 
-def merged(hits: Sequence[Hit], marks: Sequence[tuple[int, int]]) -> list[Hit]:
+def merged(hits: Sequence[SecretHit], marks: Sequence[tuple[int, int]]) -> list[SecretHit]:
     """The hits, those that overlap as one under the name of the most particular, without the marks among them."""
-    whole: list[Hit] = []
+    whole: list[SecretHit] = []
     for hit in sorted(hits, key=lambda h: (h.start, -h.end, h.rank, h.kind)):
         last = whole[-1] if whole else None
         if last and (hit.start < last.end or (hit.start == last.end and hit.kind == last.kind)):
@@ -56,7 +56,7 @@ def merged(hits: Sequence[Hit], marks: Sequence[tuple[int, int]]) -> list[Hit]:
     return [part for hit in whole for part in _without(hit, marks)] if marks else whole
 
 
-def _without(hit: Hit, marks: Sequence[tuple[int, int]]) -> Iterator[Hit]:
+def _without(hit: SecretHit, marks: Sequence[tuple[int, int]]) -> Iterator[SecretHit]:
     start = hit.start
     for begin, end in marks:
         if begin < hit.end and end > start:
@@ -67,7 +67,7 @@ def _without(hit: Hit, marks: Sequence[tuple[int, int]]) -> Iterator[Hit]:
         yield hit._replace(start=start)
 
 
-def replaced(text: str, hits: Sequence[Hit], mark: Callable[[Hit], str]) -> str:
+def replaced(text: str, hits: Sequence[SecretHit], mark: Callable[[SecretHit], str]) -> str:
     data = text.encode("utf-8", "surrogatepass")
     parts, position = [], 0
     for hit in hits:
@@ -76,5 +76,5 @@ def replaced(text: str, hits: Sequence[Hit], mark: Callable[[Hit], str]) -> str:
     return b"".join([*parts, data[position:]]).decode("utf-8", "surrogatepass")
 
 
-def text_mark(hit: Hit) -> str:
+def text_mark(hit: SecretHit) -> str:
     return f"[REDACTED:{hit.kind}]"

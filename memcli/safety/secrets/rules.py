@@ -8,7 +8,7 @@ from functools import cache, cached_property, lru_cache
 from memcli.safety.patterns import Literals, Pattern
 from memcli.safety.secrets.context_rules import COMMAND_RULES, CONTEXT_RULES
 from memcli.safety.secrets.prefix_rules import PREFIX_RULES
-from memcli.safety.secrets.rule import Rule
+from memcli.safety.secrets.rule import SecretRule
 from memcli.safety.secrets.vendor_rules import (
     ADDRESS_RULES,
     BESIDE_RULES,
@@ -19,7 +19,7 @@ from memcli.safety.secrets.vendor_rules import (
 )
 
 _FORMATS = (*CLOUD_RULES, *CODE_RULES, *MODEL_RULES, *SERVICE_RULES, *PREFIX_RULES, *ADDRESS_RULES)
-RULES: tuple[Rule, ...] = (*_FORMATS, *BESIDE_RULES, *CONTEXT_RULES, *COMMAND_RULES)
+RULES: tuple[SecretRule, ...] = (*_FORMATS, *BESIDE_RULES, *CONTEXT_RULES, *COMMAND_RULES)
 KINDS = tuple(dict.fromkeys(rule.kind for rule in RULES))
 WITH_FORMAT = len(_FORMATS)
 """The rank of the first rule that goes by what stands around a secret."""
@@ -32,7 +32,7 @@ TOKEN = 20
 class RuleIndex:
     """Rules by the keywords of which a text must have one, as these are written."""
 
-    def __init__(self, rules: Mapping[str, Sequence[Rule]], literals: Literals | None = None) -> None:
+    def __init__(self, rules: Mapping[str, Sequence[SecretRule]], literals: Literals | None = None) -> None:
         """`literals` look for these keywords and maybe others, in lower case; they are made where there are none."""
         self._rules = rules
         self._spellings: dict[str, list[str]] = {}
@@ -41,9 +41,9 @@ class RuleIndex:
         self._literals = literals or Literals(self._spellings)
 
     @staticmethod
-    def of(rules: Iterable[Rule]) -> RuleIndex:
+    def of(rules: Iterable[SecretRule]) -> RuleIndex:
         """The index of these rules."""
-        table: dict[str, list[Rule]] = {}
+        table: dict[str, list[SecretRule]] = {}
         for rule in rules:
             for word in rule.keywords:
                 table.setdefault(word, []).append(rule)
@@ -59,7 +59,7 @@ class RuleIndex:
         left = {word: [rule for rule in rules if id(rule) in formats] for word, rules in self._rules.items()}
         return RuleIndex({word: rules for word, rules in left.items() if rules}, self._literals)
 
-    def suspects(self, text: str) -> list[Rule]:
+    def suspects(self, text: str) -> list[SecretRule]:
         """The rules that could find something in `text`, each once."""
         return list({id(rule): rule for rules in self._suspects(text).values() for rule in rules}.values())
 
@@ -67,7 +67,7 @@ class RuleIndex:
         """The index of those rules that could find something in a part of `whole`."""
         return RuleIndex(self._suspects(whole))
 
-    def _suspects(self, text: str) -> dict[str, list[Rule]]:
+    def _suspects(self, text: str) -> dict[str, list[SecretRule]]:
         """The keywords that are in `text`, each with the rules that could find something.
 
         All are looked for at once, in lower case, and only what that finds is looked for as it is written.

@@ -20,7 +20,7 @@ from memcli.safety.secrets.passwords import (
     is_spoken_password,
     is_stand_in,
 )
-from memcli.safety.secrets.rule import Rule
+from memcli.safety.secrets.rule import SecretRule
 
 Judge = Callable[[str, str, str], bool]
 """Told the value, what stands before it (at most 80 characters), and the character after it."""
@@ -258,7 +258,7 @@ JUDGES: Mapping[str, Judge] = {
 }
 
 
-def is_secret(rule: Rule, value: str, before: str, after: str) -> bool:
+def is_secret(rule: SecretRule, value: str, before: str, after: str) -> bool:
     """What the checks of the rule say of a value; one that fails has not cleared it."""
     try:
         return (

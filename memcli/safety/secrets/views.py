@@ -35,7 +35,7 @@ Part = tuple[bytes, int, int, bool]
 """What stands in a view for the bytes from, to, and whether it is these bytes themselves."""
 
 
-class Piece(NamedTuple):
+class ViewPiece(NamedTuple):
     """A part of a view and the part of the text that it stands for, in bytes; equally long, or one for the other."""
 
     at: int
@@ -44,7 +44,7 @@ class Piece(NamedTuple):
     is_literal: bool
 
 
-class View:
+class TextView:
     """A text to search, and where its parts come from: `data` in `windows`, with `changes`, both in order."""
 
     def __init__(self, data: bytes, changes: Sequence[Change], windows: Sequence[tuple[int, int]]) -> None:
@@ -52,12 +52,12 @@ class View:
         self.text = b"".join([part[0] for part in _parts(*self._source)]).decode("utf-8", "replace")
 
     @cached_property
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> list[ViewPiece]:
         """The parts of the text, none empty; most texts hold nothing whose origin is asked for."""
         pieces, at = [], 0
         for part, start, end, is_literal in _parts(*self._source):
             if part:
-                pieces.append(Piece(at, start, end, is_literal))
+                pieces.append(ViewPiece(at, start, end, is_literal))
                 at += len(part)
         return pieces
 
@@ -73,7 +73,7 @@ _VISIBLE = bytes([*range(0x20, 0x7F), *b"\t\n\f\r"])
 _UNSEEN = BytesPattern(r"[^ -~\t\n\f\r]")
 
 
-def plain(text: str, data: bytes) -> View | None:
+def plain(text: str, data: bytes) -> TextView | None:
     """The text as it is seen; None where it is seen as it stands."""
     if _UNSEEN not in _tried(data):
         return None
@@ -85,22 +85,22 @@ def plain(text: str, data: bytes) -> View | None:
         at += _size(text[position : match.start()])
         changes.append((at, at + _size(match[0]), _seen(match[0]).encode()))
         at, position = changes[-1][1], match.end()
-    return View(data, changes, [(0, len(data))]) if changes else None
+    return TextView(data, changes, [(0, len(data))]) if changes else None
 
 
-def unescaped(data: bytes) -> View | None:
+def unescaped(data: bytes) -> TextView | None:
     """What stands near escapes, decoded; None where there are none."""
     if _tried(data).isdisjoint((_ESCAPES, _SPLIT, _OPENED, _WORD_DIFF)):
         return None
     changes = list(_no_overlap(sorted([*_decoded(data), *_split(data)])))
-    return View(data, changes, _windows(data, changes)) if changes else None
+    return TextView(data, changes, _windows(data, changes)) if changes else None
 
 
-def joined(data: bytes) -> View | None:
+def joined(data: bytes) -> TextView | None:
     """What stands near line ends at which a long word was wrapped, without those; None where there are none."""
     spans = [match.span() for match in _matches(_WRAPPED, data)]
     changes = [(start + _BEFORE_WRAP, end - _AFTER_WRAP, b"") for start, end in spans]
-    return View(data, changes, _windows(data, changes)) if changes else None
+    return TextView(data, changes, _windows(data, changes)) if changes else None
 
 
 def blobs(data: bytes) -> Iterator[tuple[int, int, str]]:

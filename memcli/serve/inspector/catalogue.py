@@ -22,7 +22,7 @@ ALL = "all"
 """The state in which forgotten and superseded memories are shown too."""
 
 
-class Wanted(Record):
+class PageRequest(Record):
     """What a page is asked for, as its address has it."""
 
     q: str = ""
@@ -71,7 +71,7 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
     ) -> Response:
         if space:
             scope.checked(caller, space)
-        wanted = Wanted(q, space, under.strip("/"), kind, tag, ALL if state == ALL else "", page, more, why)
+        wanted = PageRequest(q, space, under.strip("/"), kind, tag, ALL if state == ALL else "", page, more, why)
         found = await _found(backend, caller, wanted)
         if request.query_params.get("part") == "1":
             return pages.render(request, "results.html", wanted=wanted, **found)
@@ -85,7 +85,7 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
         return pages.render(request, "branch.html", space=space, branch=below, under="")
 
 
-async def _beside(backend: Backend, caller: Caller, wanted: Wanted) -> dict[str, Any]:
+async def _beside(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[str, Any]:
     """The tree, and the kinds and tags to choose from."""
     spaces, counts = await asyncio.gather(
         tree.spaces(backend, caller), backend.call("status", {"stats": True, **_in(caller, wanted.space)}, caller)
@@ -105,7 +105,7 @@ def _in(caller: Caller, space: str) -> dict[str, Any]:
     return {"space": named} if named else {}
 
 
-async def _found(backend: Backend, caller: Caller, wanted: Wanted) -> dict[str, Any]:
+async def _found(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[str, Any]:
     """What the search found, or a page of the memories, the newest if nothing is asked for."""
     if wanted.is_search:
         return await _searched(backend, caller, wanted)
@@ -117,7 +117,7 @@ async def _found(backend: Backend, caller: Caller, wanted: Wanted) -> dict[str, 
     return {"listing": "newest", "items": [_row(one, home) for one in newest], "has_more": False, "home": home}
 
 
-async def _listed(backend: Backend, caller: Caller, wanted: Wanted) -> dict[str, Any]:
+async def _listed(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[str, Any]:
     home = scope.chosen(caller, wanted.space)
     options = {
         "space": home, "path": wanted.under, "kind": _some(wanted.kind), "tag": _some(wanted.tag),
@@ -128,7 +128,7 @@ async def _listed(backend: Backend, caller: Caller, wanted: Wanted) -> dict[str,
     return {"listing": "list", "items": items, "has_more": len(found) > PAGE, "home": home}
 
 
-async def _searched(backend: Backend, caller: Caller, wanted: Wanted) -> dict[str, Any]:
+async def _searched(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[str, Any]:
     """The best of one bundle, or of those of the spaces that the caller may see."""
     limit = wanted.more or _FOUND
     asked: tuple[str, ...] = (wanted.space,) if wanted.space else caller.spaces or ("",)
@@ -149,7 +149,7 @@ async def _searched(backend: Backend, caller: Caller, wanted: Wanted) -> dict[st
     }  # fmt: skip
 
 
-def _question(wanted: Wanted, space: str, limit: int) -> dict[str, Any]:
+def _question(wanted: PageRequest, space: str, limit: int) -> dict[str, Any]:
     where = {"space": space} if space else {"all_spaces": True}
     return {
         **where, "topic": wanted.q, "limit": limit, "under": wanted.under, "kind": _some(wanted.kind),

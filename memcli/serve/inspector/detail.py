@@ -127,7 +127,7 @@ async def _history(backend: Backend, caller: Caller, space: str, memory: Mapping
 
 async def _versions(
     backend: Backend, caller: Caller, space: str, memory: Mapping[str, Any]
-) -> tuple[list[versions.Version], str]:
+) -> tuple[list[versions.MemoryVersion], str]:
     """The versions, newest first, and why there are none."""
     try:
         blame = await backend.call("blame", {"ref": memory["id"], "space": space}, caller)

@@ -19,7 +19,7 @@ _LONGEST = 20_000
 """Characters in which the words of a question are marked."""
 
 
-class Piece(Record):
+class TextPiece(Record):
     """A part of a text, and what became of it."""
 
     text: str
@@ -41,7 +41,7 @@ def marked(text: str, query: str) -> list[tuple[str, bool]]:
     return [part for part in [*parts, (text[end:], False)] if part[0]]
 
 
-def difference(before: str, after: str) -> list[Piece]:
+def difference(before: str, after: str) -> list[TextPiece]:
     """What an edit from `before` to `after` removed and added: by words, in long texts by lines, in huge ones as wholes."""
     for pattern in (_PIECES, _LINES):
         old, new = pattern.findall(before), pattern.findall(after)
@@ -49,9 +49,9 @@ def difference(before: str, after: str) -> list[Piece]:
         left, right = old[start : len(old) - end], new[start : len(new) - end]
         if max(len(left), len(right)) <= _MOST_PIECES:
             middle = list(_compared(left, right))
-            ends = Piece("".join(old[:start])), Piece("".join(old[len(old) - end :]))
+            ends = TextPiece("".join(old[:start])), TextPiece("".join(old[len(old) - end :]))
             return [piece for piece in (ends[0], *middle, ends[1]) if piece.text]
-    return [Piece(before, REMOVED), Piece(after, ADDED)]
+    return [TextPiece(before, REMOVED), TextPiece(after, ADDED)]
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
@@ -62,10 +62,10 @@ def _common(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
     return start, next((n for n in range(rest) if old[-1 - n] != new[-1 - n]), rest)
 
 
-def _compared(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
+def _compared(old: Sequence[str], new: Sequence[str]) -> Iterator[TextPiece]:
     for what, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if what == "equal":
-            yield Piece("".join(old[a:b]))
+            yield TextPiece("".join(old[a:b]))
         else:
-            yield Piece("".join(old[a:b]), REMOVED)
-            yield Piece("".join(new[c:d]), ADDED)
+            yield TextPiece("".join(old[a:b]), REMOVED)
+            yield TextPiece("".join(new[c:d]), ADDED)

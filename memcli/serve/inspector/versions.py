@@ -14,7 +14,7 @@ _COMPARED = (
 )  # fmt: skip
 
 
-class Version(Record):
+class MemoryVersion(Record):
     """A memory at a commit, or in the work tree if `commit` is empty, with the text before and the fields that changed."""
 
     commit: Mapping[str, Any]
@@ -29,9 +29,11 @@ def commits(blame: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return sorted(found.values(), key=lambda one: (one["date"], one["commit"]))[-_MOST:]
 
 
-def compared(read: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], now: Mapping[str, Any]) -> list[Version]:
+def compared(
+    read: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], now: Mapping[str, Any]
+) -> list[MemoryVersion]:
     """The versions, newest first; that of now only where it differs from the last commit."""
-    found: list[Version] = []
+    found: list[MemoryVersion] = []
     before: Mapping[str, Any] | None = None
     for commit, memory in [*read, ({}, now)]:
         version = _version(commit, memory, before)
@@ -41,8 +43,8 @@ def compared(read: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], now: M
     return found[::-1]
 
 
-def _version(commit: Mapping[str, Any], memory: Mapping[str, Any], before: Mapping[str, Any] | None) -> Version:
+def _version(commit: Mapping[str, Any], memory: Mapping[str, Any], before: Mapping[str, Any] | None) -> MemoryVersion:
     if before is None:
-        return Version(commit, memory["raw"], None, ())
+        return MemoryVersion(commit, memory["raw"], None, ())
     changes = [(name, before.get(name), memory.get(name)) for name in _COMPARED if before.get(name) != memory.get(name)]
-    return Version(commit, memory["raw"], before["raw"], tuple(changes))
+    return MemoryVersion(commit, memory["raw"], before["raw"], tuple(changes))

@@ -20,7 +20,7 @@ from memcli.cli.endpoints import DeclaredRules
 from memcli.cli.verb import find_verb
 from memcli.errors import MemcliError
 from memcli.serve.access import Caller
-from memcli.serve.guard import Guard
+from memcli.serve.guard import GuardedBackend
 from memcli.serve.headers import SECURITY_HEADERS
 from memcli.serve.inspector import make_router, pages
 from memcli.serve.problems import status_of
@@ -43,7 +43,7 @@ class OneStore:
 def make_site(backend: OneStore, role: str = "writer", spaces: tuple[str, ...] = ()) -> FastAPI:
     """The pages for one caller."""
     app = FastAPI()
-    app.include_router(make_router(Guard(backend, DeclaredRules())))
+    app.include_router(make_router(GuardedBackend(backend, DeclaredRules())))
 
     @app.middleware("http")
     async def introduce(request: Request, go_on: Callable[[Request], Awaitable[Response]]) -> Response:

@@ -7,7 +7,7 @@ from typing import Any
 from memcli.cli.commands.check import code, recall, secrets, store
 from memcli.cli.declared import CHECK, About
 from memcli.cli.output import Output
-from memcli.cli.verb import Group, Session, Verb, verb
+from memcli.cli.verb import CommandContext, Group, Verb, verb
 from memcli.errors import CorruptError, MemcliError, NotFoundError, UsageError
 from memcli.model.memory import Json
 
@@ -15,7 +15,7 @@ _PARTS = (code.command, recall.command, secrets.command, store.command)
 
 
 @verb()
-def run_all(session: Session) -> int:
+def run_all(session: CommandContext) -> int:
     """Run all checks: memories against the code, recall tests, secrets in the store, and damage to it.
 
     What does not apply to a store is skipped: code without a repository, and recall without tests. Exits with 6 if a check
@@ -75,7 +75,7 @@ _ABSENT = {code.command.name: UsageError, recall.command.name: NotFoundError}
 """The error of a check for which there is nothing to check: no repository, no tests."""
 
 
-def _run(part: Verb, session: Session) -> _Outcome:
+def _run(part: Verb, session: CommandContext) -> _Outcome:
     """Runs one check. Without anything to check it is skipped; any other error makes it fail."""
     outcome = _Outcome(part.name.removeprefix("check "))
     session.output = outcome

@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import Http, Tool
+from memcli.cli.declared import Http, ToolDeclaration
 from memcli.cli.options import FILE, Options, argument, flag, option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import CorruptError, NotFoundError
 from memcli.model.names import show
 from memcli.model.roles import READER, WRITER
 
 if TYPE_CHECKING:
-    from memcli.app.verify import Finding, Unmatched
+    from memcli.app.verify import AnchorFinding, Unmatched
 
 _MEND = (
     "review these memories and `memcli edit` those that no longer hold; `memcli check code --reanchor` accepts code that "
@@ -39,14 +39,14 @@ class CheckCodeOptions(Options):
     escalates={"reanchor": WRITER},
     http=(Http(path="/api/verify", summary="Check memories against the code", fields=("paths",)),),
     tools=(
-        Tool(
+        ToolDeclaration(
             name="verify",
             description="Check whether the code that memories are anchored to has changed since they were stored.",
             fields=("paths", "changed"),
         ),
     ),
 )
-def command(session: Session, options: CheckCodeOptions) -> int:
+def command(session: CommandContext, options: CheckCodeOptions) -> int:
     """Check the code that memories are anchored to, in all spaces that git tracks or in --space.
 
     Lists anchors that moved, are stale (the code changed) or gone. Exits with 6 if the memory of a stale or gone anchor is a
@@ -101,7 +101,9 @@ def _is_in(file: str, place: str) -> bool:
     return place in ("", file) or file.startswith(f"{place}/")
 
 
-def _told(findings: Sequence[Finding], left: Sequence[Finding], accepted: Sequence[Finding], space: str) -> str:
+def _told(
+    findings: Sequence[AnchorFinding], left: Sequence[AnchorFinding], accepted: Sequence[AnchorFinding], space: str
+) -> str:
     lines = [_line(finding, finding.checked.state, space) for finding in left if not finding.checked.is_fresh]
     lines += [_line(finding, "reanchored", space) for finding in accepted]
     counts = Counter(finding.checked.state for finding in left)
@@ -120,7 +122,7 @@ def _trigger_line(one: Unmatched, space: str) -> str:
     return f"{memory.path}: {memory.id} matches no file: {show(one.trigger)} (matched {show(one.file)}{now}){elsewhere}"
 
 
-def _line(finding: Finding, state: str, space: str) -> str:
+def _line(finding: AnchorFinding, state: str, space: str) -> str:
     memory, checked = finding.memory, finding.checked
     lines = f":{checked.lines[0]}-{checked.lines[1]}" if checked.lines else ""
     symbol = f" {checked.symbol}" if checked.symbol else ""

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.arguments import decode, read_file
 from memcli.cli.options import Options, argument, option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import CorruptError, NotFoundError, StoreError, UsageError
 from memcli.model.expectations import Case
 from memcli.model.memory import Json
 from memcli.record import replace
 
 if TYPE_CHECKING:
-    from memcli.app.test import Outcome, Report
+    from memcli.app.test import CaseOutcome, Report
     from memcli.policy.expectations import Measures
 
 _FOLDER = "tests"
@@ -53,7 +53,7 @@ class CheckRecallOptions(Options):
 
 
 @verb(CheckRecallOptions)
-def command(session: Session, options: CheckRecallOptions) -> int:
+def command(session: CommandContext, options: CheckRecallOptions) -> int:
     """Test what recall answers, by the expectations in .memory/tests/*.toml. Exits with 6 if a test fails.
 
     A test is a table [[case]] with a topic and some of must_include, must_not_include (each a list of ids, paths, globs of
@@ -142,7 +142,7 @@ def _shown(path: str) -> str:
     return path if near.startswith(os.pardir) else near
 
 
-def _line(outcome: Outcome) -> str:
+def _line(outcome: CaseOutcome) -> str:
     from memcli.render.clean import clean_line, cut
 
     case, problems = outcome.case, []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.cli.options import Options, argument, flag
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import CorruptError, UsageError
 
 
@@ -16,7 +16,7 @@ class CheckSecretsOptions(Options):
 
 
 @verb(CheckSecretsOptions)
-def command(session: Session, options: CheckSecretsOptions) -> int:
+def command(session: CommandContext, options: CheckSecretsOptions) -> int:
     """Scan for secrets; by default, in all files of the store, and in its spaces on a server.
 
     Prints the place, kind and mark of each secret, never the secret itself. Exits with 6 if there are any.

@@ -9,12 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memcli.cli.options import Options, flag
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import CorruptError, MemcliError
 from memcli.model.space import Change
 
 if TYPE_CHECKING:
-    from memcli.codec.check import Finding
+    from memcli.codec.check import Damage
 
 
 class CheckStoreOptions(Options):
@@ -24,7 +24,7 @@ class CheckStoreOptions(Options):
 
 
 @verb(CheckStoreOptions)
-def command(session: Session, options: CheckStoreOptions) -> None:
+def command(session: CommandContext, options: CheckStoreOptions) -> None:
     """Check the store for damage: truncated files, unreadable memories, duplicate ids or paths, dangling links, wrong
     hashes, wrong order, leftovers of crashes, and changed lines of audit logs.
 
@@ -66,7 +66,7 @@ def command(session: Session, options: CheckStoreOptions) -> None:
         session.output.note("no damage found")
 
 
-def _lost(root: str, left: Sequence[Finding]) -> str:
+def _lost(root: str, left: Sequence[Damage]) -> str:
     """What to do about damage that memcli cannot repair."""
     from memcli.git.work_tree import tracked_files
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.declared import Http
 from memcli.cli.options import Options, argument, flag, option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import UsageError
 from memcli.model.roles import READER, WRITER
 
@@ -37,7 +37,7 @@ class GapsOptions(Options):
     escalates={"check": WRITER, "close": WRITER, "clear": WRITER},
     http=(Http(path="/api/gaps", summary="List questions that nothing answers"),),
 )
-def command(session: Session, options: GapsOptions) -> None:
+def command(session: CommandContext, options: GapsOptions) -> None:
     """List the questions that recall could not answer, the most frequent first, so that someone can write them down.
 
     They are kept, without secrets and on this machine only, if the policy asks for it:

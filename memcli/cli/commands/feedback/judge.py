@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from memcli.cli.declared import Http, Tool
+from memcli.cli.declared import Http, ToolDeclaration
 from memcli.cli.options import Options, flag, option, refs_argument
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import UsageError
 from memcli.model.roles import WRITER
 from memcli.model.usage import JUDGEMENTS
@@ -32,7 +32,7 @@ class FeedbackOptions(Options):
         ),
     ),
     tools=(
-        Tool(
+        ToolDeclaration(
             name="feedback",
             is_idempotent=False,
             description=(
@@ -44,7 +44,7 @@ class FeedbackOptions(Options):
         ),
     ),
 )
-def command(session: Session, options: FeedbackOptions) -> None:
+def command(session: CommandContext, options: FeedbackOptions) -> None:
     """Say whether memories that were recalled helped.
 
     Feedback is kept on this machine until `memcli store maintain` changes confidence and strength by it. Numbers refer to what

@@ -8,10 +8,10 @@ from memcli.cli import conversation
 from memcli.cli.arguments import read_text
 from memcli.cli.commands.session import context
 from memcli.cli.conversation import CURRENT, OneOptions
-from memcli.cli.declared import RECALL, About, Http, Tool
+from memcli.cli.declared import RECALL, About, Http, ToolDeclaration
 from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, flag, option
 from memcli.cli.output import ask, redacted_told
-from memcli.cli.verb import Group, Session
+from memcli.cli.verb import CommandContext, Group
 from memcli.errors import RefusedError, UsageError
 from memcli.model.roles import ADMIN, JOURNAL, READER, WRITER
 
@@ -37,7 +37,7 @@ class StartOptions(Options):
     role=WRITER,
     http=(Http(method="POST", path="/api/sessions", summary="Start a session", fields=("title",), status=201),),
 )
-def start(session: Session, options: StartOptions) -> None:
+def start(session: CommandContext, options: StartOptions) -> None:
     """Start a session and print its id. Git ignores sessions; text is redacted before it is stored.
 
     Example: export MEMCLI_SESSION=$(memcli session start --title "Slow login")
@@ -77,7 +77,7 @@ class AddOptions(Options):
         ),
     ),
 )
-def add(session: Session, options: AddOptions) -> None:
+def add(session: CommandContext, options: AddOptions) -> None:
     """Add a message to a session.
 
     Example: memcli session add --role user "Why is the login slow?"
@@ -105,7 +105,7 @@ def add(session: Session, options: AddOptions) -> None:
 
 
 @command.verb(OneOptions)
-def pause(session: Session, options: OneOptions) -> None:
+def pause(session: CommandContext, options: OneOptions) -> None:
     """Pause a session: nothing is added until it is resumed.
 
     >>> memory.session_pause(memory.session_start()['id'])['state']
@@ -117,7 +117,7 @@ def pause(session: Session, options: OneOptions) -> None:
 
 
 @command.verb(OneOptions)
-def resume(session: Session, options: OneOptions) -> None:
+def resume(session: CommandContext, options: OneOptions) -> None:
     """Resume a session that is paused or has ended.
 
     >>> memory.session_resume(memory.session_start()['id'])['changed']
@@ -128,7 +128,7 @@ def resume(session: Session, options: OneOptions) -> None:
     _change(session, options.id, PAUSED, ACTIVE, "resumed")
 
 
-class ListOptions(Options):
+class SessionListOptions(Options):
     """What `memcli session list` takes."""
 
     limit: int = option(
@@ -137,12 +137,12 @@ class ListOptions(Options):
 
 
 @command.verb(
-    ListOptions,
+    SessionListOptions,
     role=READER,
     http=(Http(path="/api/sessions", summary="List sessions", fields=("limit",)),),
     returns="Objects",
 )
-def list_(session: Session, options: ListOptions) -> None:
+def list_(session: CommandContext, options: SessionListOptions) -> None:
     """List sessions, the newest first.
 
     >>> memory.session_list()
@@ -162,7 +162,7 @@ def list_(session: Session, options: ListOptions) -> None:
         session.output.note("no sessions; `memcli session start` starts one")
 
 
-class ShowOptions(OneOptions):
+class SessionShowOptions(OneOptions):
     """What `memcli session show` takes."""
 
     from_: int = option(metavar="N", help="The first message to show.", type=int, low=1, default=1)
@@ -170,11 +170,11 @@ class ShowOptions(OneOptions):
 
 
 @command.verb(
-    ShowOptions,
+    SessionShowOptions,
     role=READER,
     http=(Http(path="/api/sessions/{id}", summary="Show the messages of a session", fields=("id", "from_", "to")),),
     tools=(
-        Tool(
+        ToolDeclaration(
             name="session",
             bare_verb="session list",
             description="Read a recorded conversation, whole or from one message to another; without an id, list the newest.",
@@ -182,7 +182,7 @@ class ShowOptions(OneOptions):
         ),
     ),
 )
-def show(session: Session, options: ShowOptions) -> None:
+def show(session: CommandContext, options: SessionShowOptions) -> None:
     """Show a session with its messages.
 
     Example: memcli session show --from 10 --to 20
@@ -214,7 +214,7 @@ class ShareOptions(Options):
 
 
 @command.verb(ShareOptions)
-def share(session: Session, options: ShareOptions) -> None:
+def share(session: CommandContext, options: ShareOptions) -> None:
     """Let git track a session: moves it out of the private state into `.memory/sessions/`.
 
     Exits with 5 if the session contains secrets.
@@ -248,10 +248,10 @@ arc = command.verb(
 facts = command.verb(conversation.FactsOptions, role=READER, returns="Objects")(conversation.facts)
 promote = command.verb(conversation.PromoteOptions, returns="Objects")(conversation.promote)
 topic = command.verb(conversation.TopicOptions)(conversation.topic)
-sync = command.verb(conversation.SyncOptions)(conversation.sync)
+sync = command.verb(conversation.SessionSyncOptions)(conversation.sync)
 
 
-class DeleteOptions(Options):
+class SessionDeleteOptions(Options):
     """What `memcli session delete` takes."""
 
     id: str = argument("SESSION", "The session, by id or unique id prefix.", default=REQUIRED)
@@ -260,7 +260,7 @@ class DeleteOptions(Options):
 
 
 @command.verb(
-    DeleteOptions,
+    SessionDeleteOptions,
     reach=JOURNAL,
     role=ADMIN,
     http=(
@@ -274,7 +274,7 @@ class DeleteOptions(Options):
         ),
     ),
 )
-def delete(session: Session, options: DeleteOptions) -> None:
+def delete(session: CommandContext, options: SessionDeleteOptions) -> None:
     """Delete a session for good, and the memories that were made from it, which `memcli restore` restores.
 
     Example: memcli session delete ses_4fk2 --yes
@@ -300,7 +300,7 @@ def delete(session: Session, options: DeleteOptions) -> None:
         session.output.note(f"commits that have .memory/sessions/{chosen.space}/{chosen.id}.jsonl keep its text")
 
 
-class ImportOptions(Options):
+class SessionImportOptions(Options):
     """What `memcli session import` takes."""
 
     files: list[str] = argument(
@@ -311,8 +311,8 @@ class ImportOptions(Options):
     dry_run: bool = dry_run_option()
 
 
-@command.verb(ImportOptions, returns="Any")
-def import_(session: Session, options: ImportOptions) -> int:
+@command.verb(SessionImportOptions, returns="Any")
+def import_(session: CommandContext, options: SessionImportOptions) -> int:
     """Import transcripts: JSON Lines with role and content, sessions of Claude Code, Codex, Gemini CLI, Copilot CLI, Cline
     and opencode, exports of ChatGPT and Claude.ai, and what `memcli session export` wrote.
 
@@ -338,7 +338,7 @@ def import_(session: Session, options: ImportOptions) -> int:
     return import_files(session, options.files, options.format, options.dry_run)
 
 
-class ExportOptions(Options):
+class SessionExportOptions(Options):
     """What `memcli session export` takes."""
 
     id: str = argument("SESSION", "The session, by id or unique id prefix.", default=REQUIRED)
@@ -346,8 +346,8 @@ class ExportOptions(Options):
     redact: bool = flag(help="Replace secrets with [REDACTED:kind] instead of failing.")
 
 
-@command.verb(ExportOptions, returns="Any")
-def export(session: Session, options: ExportOptions) -> None:
+@command.verb(SessionExportOptions, returns="Any")
+def export(session: CommandContext, options: SessionExportOptions) -> None:
     """Export a session as JSON Lines, which `memcli session import` reads without loss.
 
     Exits with 5 if the session contains secrets; --redact removes them.
@@ -375,7 +375,7 @@ def export(session: Session, options: ExportOptions) -> None:
     session.output.confirm(told, f"exported {chosen.id} to {options.out}")
 
 
-def _change(session: Session, name: str | None, before: str, state: str, told: str) -> None:
+def _change(session: CommandContext, name: str | None, before: str, state: str, told: str) -> None:
     from memcli.app.session import change_state
     from memcli.cli.conversation import chosen_session
     from memcli.codec.session import session_to_json

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from memcli.cli.arguments import decode, read_text
 from memcli.cli.console import has_input
 from memcli.cli.conversation import CURRENT
-from memcli.cli.declared import Http, Tool
+from memcli.cli.declared import Http, ToolDeclaration
 from memcli.cli.options import Options, argument, flag, option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.conversation import ACTIVE, PAUSED, WINDOW_TOKENS
 from memcli.model.roles import READER
@@ -69,7 +69,7 @@ class ContextOptions(Options):
         ),
     ),
     tools=(
-        Tool(
+        ToolDeclaration(
             name="context",
             description=(
                 "Assemble a context window for a task within a token budget: recalled memories, and of a session its "
@@ -80,7 +80,7 @@ class ContextOptions(Options):
     ),
     returns="Any",
 )
-def command(session: Session, options: ContextOptions) -> None:
+def command(session: CommandContext, options: ContextOptions) -> None:
     """Assemble a context window within a token budget: a system prompt, recalled memories, summaries of older messages of the
     session, and its recent messages.
 
@@ -95,7 +95,7 @@ def command(session: Session, options: ContextOptions) -> None:
     >>> memory.session_context('which database?', format='openai')[0]['role']
     'system'
     """
-    from memcli.app.context import Asked, assemble
+    from memcli.app.context import WindowRequest, assemble
     from memcli.conversation.window import limits
     from memcli.render import as_window
 
@@ -107,14 +107,14 @@ def command(session: Session, options: ContextOptions) -> None:
     system = read_text(None, options.system) if options.system is not None else ""
     workspace = session.open()
     chosen = None if options.no_session else _session(workspace, options.session)
-    asked = Asked(query=query, session=chosen, system=system, limits=bounds, inserted=options.insert)
+    asked = WindowRequest(query=query, session=chosen, system=system, limits=bounds, inserted=options.insert)
     space = workspace.space
     found = assemble(workspace, asked, as_window.layout(space), lambda section: as_window.of_section(section, space))
     _print(session, found, name, space)
     _report(session, found, name)
 
 
-def _print(session: Session, found: Assembled, name: str, space: str) -> None:
+def _print(session: CommandContext, found: Assembled, name: str, space: str) -> None:
     from memcli.render import as_window
     from memcli.render.as_window_json import window_to_json
     from memcli.render.as_window_messages import anthropic, openai
@@ -129,7 +129,7 @@ def _print(session: Session, found: Assembled, name: str, space: str) -> None:
         session.output.answer((openai if name == "openai" else anthropic)(found.window, space), "")
 
 
-def _report(session: Session, found: Assembled, name: str) -> None:
+def _report(session: CommandContext, found: Assembled, name: str) -> None:
     """Says what the window holds and lacks; in JSON the window says that itself."""
     from memcli.render import as_window
     from memcli.render.sentences import degraded, untrusted
@@ -144,7 +144,7 @@ def _report(session: Session, found: Assembled, name: str) -> None:
         session.output.note("this store was cloned and not accepted: see `memcli trust --status`")
 
 
-def _format(session: Session, name: str | None) -> str:
+def _format(session: CommandContext, name: str | None) -> str:
     if name is not None and name not in _FORMATS:
         raise UsageError(f"no format {name!r}", f"choose one of {', '.join(_FORMATS)}")
     return name or ("json" if session.output.json else "markdown")

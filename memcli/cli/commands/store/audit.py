@@ -7,7 +7,7 @@ from typing import Any
 
 from memcli.cli.declared import Http
 from memcli.cli.options import Options, flag, option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.model.roles import READER
 
 _SHOWN = 3
@@ -32,7 +32,7 @@ class AuditOptions(Options):
     ),
     returns="Any",
 )
-def command(session: Session, options: AuditOptions) -> None:
+def command(session: CommandContext, options: AuditOptions) -> None:
     """Show the audit log, of this machine or of the server: when, by whom and with which command memories were changed.
 
     Each line contains the digest of the line before it. --verify detects changed, moved and removed lines, but cannot

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.options import REQUIRED, Options, argument, option
 from memcli.cli.output import ProgressBar
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import MemcliError, UsageError
 
 if TYPE_CHECKING:
     from memcli.app.store_copy import Copied
     from memcli.app.workspace import Workspace
     from memcli.model.space import Space
-    from memcli.wiring.sides import Side
+    from memcli.wiring.sides import SyncSide
 
 
 class CopyOptions(Options):
@@ -32,7 +32,7 @@ class CopyOptions(Options):
 
 
 @verb(CopyOptions, returns="Objects")
-def command(session: Session, options: CopyOptions) -> None:
+def command(session: CommandContext, options: CopyOptions) -> None:
     """Copy all spaces, or --space, with policies, audit log and trash to another store, and verify each by its hash.
 
     What TO has already is skipped, so that an interrupted copy can be resumed by the same command; what differs is refused
@@ -44,12 +44,12 @@ def command(session: Session, options: CopyOptions) -> None:
     ['main']
     """
     from memcli.store.layout import remove_unused
-    from memcli.wiring.sides import Side
+    from memcli.wiring.sides import SyncSide
 
     if options.mode not in (None, "merge", "replace"):
         raise UsageError(f"no mode {options.mode!r}", "choose merge or replace")
-    source = Side(options.source, session.options, os.environ)
-    target = Side(options.target, session.options, os.environ)
+    source = SyncSide(options.source, session.options, os.environ)
+    target = SyncSide(options.target, session.options, os.environ)
     if source.identity == target.identity:
         raise UsageError("FROM and TO are the same store", "name two stores")
     is_new = False
@@ -65,7 +65,7 @@ def command(session: Session, options: CopyOptions) -> None:
     session.output.confirm([one.to_json() for one in done], "\n".join(map(_line, done)) or "nothing to copy")
 
 
-def _copied(session: Session, source: Side, target: Side, mode: str) -> Sequence[Copied]:
+def _copied(session: CommandContext, source: SyncSide, target: SyncSide, mode: str) -> Sequence[Copied]:
     from memcli.app.peer_log import point_of
     from memcli.app.store_copy import BATCH, check_copy, copied_spaces, copy_space
     from memcli.wiring.sides import sync_base
@@ -89,7 +89,7 @@ def _copied(session: Session, source: Side, target: Side, mode: str) -> Sequence
         progress.close()
 
 
-def open_side(session: Session, side: Side, beside: Side | None = None) -> Workspace:
+def open_side(session: CommandContext, side: SyncSide, beside: SyncSide | None = None) -> Workspace:
     """Opens one side of a copy or a sync."""
     store, root = side.options(beside)
     return session.open(store=store, root=root)

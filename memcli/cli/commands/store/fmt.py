@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.cli.options import Options, argument, flag
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import CorruptError
 
 
@@ -15,7 +15,7 @@ class FmtOptions(Options):
 
 
 @verb(FmtOptions)
-def command(session: Session, options: FmtOptions) -> None:
+def command(session: CommandContext, options: FmtOptions) -> None:
     """Rewrite space files in canonical form: sorted keys, fixed indentation, fixed order. The content stays the same.
 
     >>> memory.store_fmt(check=True)['canonical']

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.cli.options import Options, argument, flag
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import ProviderError, UsageError
 
 _ACTIONS = ("show", "rebuild", "embed")
@@ -19,7 +19,7 @@ class IndexOptions(Options):
 
 
 @verb(IndexOptions)
-def command(session: Session, options: IndexOptions) -> None:
+def command(session: CommandContext, options: IndexOptions) -> None:
     """Show what the index of the space holds and which model makes its vectors; rebuild it, or compute missing vectors.
 
     The index is a cache: it can be deleted at any time.
@@ -50,7 +50,7 @@ def command(session: Session, options: IndexOptions) -> None:
         session.output.answer(data, "\n".join(f"{name:<8}  {value}" for name, value in data.items()))
 
 
-def _rebuild(session: Session) -> None:
+def _rebuild(session: CommandContext) -> None:
     from memcli.app.space import index_status
 
     workspace = session.open()
@@ -60,7 +60,7 @@ def _rebuild(session: Session) -> None:
     session.output.confirm(data, f"indexed {data['objects']} memories of space {workspace.space}")
 
 
-def _embed(session: Session, options: IndexOptions) -> None:
+def _embed(session: CommandContext, options: IndexOptions) -> None:
     from memcli.app.space import embed_spaces, index_status
 
     if options.background:

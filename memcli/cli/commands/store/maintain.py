@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.cli.options import Options, dry_run_option, flag, option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.model.roles import ADMIN, READER
 
 
@@ -22,7 +22,7 @@ class MaintainOptions(Options):
 
 
 @verb(MaintainOptions, role=ADMIN, escalates={"dry_run": READER})
-def command(session: Session, options: MaintainOptions) -> None:
+def command(session: CommandContext, options: MaintainOptions) -> None:
     """Apply feedback to confidence, and tidy up what has aged.
 
     In this order: `usage` applies feedback; `archive` takes old logs, episodes and inferred memories of low value out of
@@ -52,7 +52,7 @@ def command(session: Session, options: MaintainOptions) -> None:
     session.output.confirm(upkeep_json(done, dry_run=options.dry_run), text or "nothing to do")
 
 
-def _maintain_behind(session: Session) -> None:
+def _maintain_behind(session: CommandContext) -> None:
     import os
 
     from memcli.app.upkeep import maintain_behind

@@ -6,7 +6,7 @@ import os
 
 from memcli.cli.commands.store.copy import open_side
 from memcli.cli.options import Options, argument, flag, option
-from memcli.cli.verb import Session, verb
+from memcli.cli.verb import CommandContext, verb
 from memcli.errors import UsageError
 
 
@@ -27,7 +27,7 @@ class SyncOptions(Options):
 
 
 @verb(SyncOptions)
-def command(session: Session, options: SyncOptions) -> None:
+def command(session: CommandContext, options: SyncOptions) -> None:
     """Merge a space of this repository's files with that of the team's server, and store the result in both.
 
     Memories are merged as git merges them with the merge driver: both sides' additions survive, and where both changed one
@@ -47,9 +47,9 @@ def command(session: Session, options: SyncOptions) -> None:
     from memcli.model.names import check_space
     from memcli.model.space import Space
     from memcli.render.changes import merged_text
-    from memcli.wiring.sides import HERE, Side, sync_base, team_side
+    from memcli.wiring.sides import HERE, SyncSide, sync_base, team_side
 
-    here = Side(HERE, session.options, os.environ)
+    here = SyncSide(HERE, session.options, os.environ)
     there = team_side(options.with_, session.options, os.environ)
     if here.identity == there.identity:
         raise UsageError("a store cannot be synced with itself", "name another one with --with")
