@@ -23,12 +23,12 @@ CHARGE = Charge(at=NOW, space="main", provider="openai", model="m", task="t/1", 
 WRITER = """
 import sys
 from memcli.errors import RefusedError
-from memcli.model.spending import Charge, Usage, total
+from memcli.model.spending import Charge, TokenUsage, total
 from memcli.store.layout import Layout
-from memcli.store.ledger import Ledger
+from memcli.store.ledger import StoreLedger
 
-ledger, limit = Ledger(Layout(sys.argv[1])), int(sys.argv[2])
-charge = Charge(at=sys.argv[3], space="main", provider="openai", model="m", task="t/1", usage=Usage(100, 50))
+ledger, limit = StoreLedger(Layout(sys.argv[1])), int(sys.argv[2])
+charge = Charge(at=sys.argv[3], space="main", provider="openai", model="m", task="t/1", usage=TokenUsage(100, 50))
 
 def check(day):
     if total(day.charges).tokens + 150 > limit:
@@ -41,7 +41,7 @@ for n in range(25):
     except RefusedError:
         break
     made += 1
-    ledger.settle(booked, Usage(60, 40))
+    ledger.settle(booked, TokenUsage(60, 40))
 print(made)
 """
 

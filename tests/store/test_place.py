@@ -236,8 +236,8 @@ def test_two_processes_claim_a_place_once(tmp_path: Path) -> None:
     store = tmp_path / ".memory"
     (store / "spaces").mkdir(parents=True)
     plant(store)
-    code = "from memcli.store.layout import Layout; from memcli.store.place import Place; import sys;"
-    code += "print(len(Place(Layout(sys.argv[1])).claim()))"
+    code = "from memcli.store.layout import Layout; from memcli.store.place import PrivatePlace; import sys;"
+    code += "print(len(PrivatePlace(Layout(sys.argv[1])).claim()))"
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
     running = [
         subprocess.Popen([sys.executable, "-c", code, str(store)], stdout=subprocess.PIPE, text=True, env=environ)

@@ -488,7 +488,7 @@ def test_on_a_file_system_that_does_not_tell(repo: Repo, start: Start, monkeypat
 def test_a_queue_that_overflowed(repo: Repo, start: Start, monkeypatch: pytest.MonkeyPatch):
     repo.commit("one", {"a.txt": "a"})
     watched = start(repo.root)
-    monkeypatch.setattr("memcli.watch.events.Inbox.dispatch", lambda *_: None)
+    monkeypatch.setattr("memcli.watch.events.EventInbox.dispatch", lambda *_: None)
     (repo.root / "unheard.txt").write_text("x")
     monkeypatch.undo()
     (repo.root / "heard.txt").write_text("x")
