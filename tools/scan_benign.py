@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memcli.safety.secrets.detector import Detector
-from memcli.safety.secrets.rule import EMAIL
+from memcli.safety.secrets.rules import EMAIL
 
 SUFFIXES = frozenset(
     ".py .pyi .c .h .cc .cpp .js .ts .css .html .rs .go .java .rb .sh .md .rst .txt .toml .json .yml .yaml .cfg .ini .lock".split()

@@ -13,7 +13,7 @@ from memcli.model.shapes import POLICY_FIELDS, problem, spelled_out
 from memcli.record import Record
 from memcli.safety.secrets.detector import SECRETS, Detector
 from memcli.safety.secrets.redact_memory import find_in_memory
-from memcli.safety.secrets.rule import EMAIL
+from memcli.safety.secrets.rules import EMAIL
 
 Rules = Callable[[Mapping[str, Json]], Detector]
 """What a policy's field `pii_redaction` asks for."""

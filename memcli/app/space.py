@@ -21,7 +21,7 @@ from memcli.record import Record, field, replace
 from memcli.safety.secrets.detector import SECRETS
 from memcli.safety.secrets.detector import check_policy as check_redaction
 from memcli.safety.secrets.redact_memory import find_in_memory
-from memcli.safety.secrets.rule import EMAIL
+from memcli.safety.secrets.rules import EMAIL
 from memcli.settings import meant_by
 
 _RESETTABLE = "reset"

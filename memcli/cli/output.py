@@ -134,7 +134,7 @@ def on_one_line(error: MemcliError) -> str:
 def _without_secrets(text: str) -> str:
     """Redacts part of an error message, which may quote user input."""
     from memcli.safety.secrets.detector import Detector
-    from memcli.safety.secrets.rule import EMAIL
+    from memcli.safety.secrets.rules import EMAIL
 
     return Detector({"detectors": [f"-{EMAIL}"]}, lambda _: "").redact(text)[0]
 

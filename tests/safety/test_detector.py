@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memcli.errors import UsageError
 from memcli.safety.secrets.detector import KINDS, RULES, Detector, check_policy
 from memcli.safety.secrets.redact_memory import redact_fields
-from memcli.safety.secrets.rule import EMAIL
+from memcli.safety.secrets.rules import EMAIL
 from memcli.safety.secrets.secret_checks import JUDGES
 from tests.safety.secrets_corpus import FRAMES, SECRETS, Dice, look_alikes, positives, secret
 from tools.scan_benign import default_folders, texts

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from memcli.safety import patterns
 from memcli.safety.injection.reasons import RULES as INJECTION_RULES
 from memcli.safety.injection.reasons import find_reasons
-from memcli.safety.loose import looser
-from memcli.safety.patterns import BytesPattern, BytesPatterns, Literals, Pattern
+from memcli.safety.patterns import BytesPattern, BytesPatterns, Literals, Pattern, looser
 from memcli.safety.secrets import views
 from memcli.safety.secrets.detector import RULES as SECRET_RULES
 from memcli.safety.secrets.detector import Detector

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.safety import patterns
-from memcli.safety.secrets.rule import SecretRule
-from memcli.safety.secrets.rules import RULES, TOKEN, WITH_FORMAT, RuleIndex
+from memcli.safety.secrets.rules import RULES, TOKEN, WITH_FORMAT, RuleIndex, SecretRule
 
 MADE = (
     SecretRule("low", ("abc_",), "x"),

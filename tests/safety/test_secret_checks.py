@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.safety.secrets import secret_checks as judges
+from memcli.safety.secrets import secret_checks
 from memcli.safety.secrets.detector import RULES, Detector, _by_rule
 from memcli.safety.secrets.labels import Label, label_of
 from memcli.safety.secrets.secret_checks import JUDGES, is_login_password
@@ -55,7 +55,7 @@ def test_a_judge_that_fails_has_not_cleared_a_value(monkeypatch: pytest.MonkeyPa
     def failing(*_: str) -> bool:
         raise IndexError
 
-    monkeypatch.setattr(judges, "JUDGES", dict.fromkeys(JUDGES, failing))
+    monkeypatch.setattr(secret_checks, "JUDGES", dict.fromkeys(JUDGES, failing))
     clean, _ = Detector({}, lambda _: "").redact("Authorization: Basic YWRtaW46cXdlcnR5")
     assert clean == "Authorization: Basic [REDACTED:basic_credentials]"
 

@@ -6,25 +6,19 @@ import re
 from functools import cache, cached_property
 
 from memcli.model.characters import ESCAPE, SMUGGLED, is_plain
-from memcli.safety.injection.agent_rules import AGENT_RULES
-from memcli.safety.injection.family_rules import FAMILY_RULES
-from memcli.safety.injection.foreign_rules import LANGUAGES, is_foreign_order
-from memcli.safety.injection.markup_rules import MARKUP_RULES, SIGNAL_RULES
-from memcli.safety.injection.override_rules import ADDRESSED_RULES, EXFILTRATION_RULES, OVERRIDE_RULES
 from memcli.safety.injection.readings import Reading, readings
-from memcli.safety.injection.rule import ESCAPES, HIDDEN, INSTRUCTIONS, MARKUP, InjectionRule
-from memcli.safety.injection.suspects import Suspects
-from memcli.safety.patterns import Pattern
-
-RULES: tuple[InjectionRule, ...] = (
-    *OVERRIDE_RULES,
-    *AGENT_RULES,
-    *MARKUP_RULES,
-    *EXFILTRATION_RULES,
-    *FAMILY_RULES,
-    *ADDRESSED_RULES,
-    *SIGNAL_RULES,
+from memcli.safety.injection.rules import (
+    ESCAPES,
+    HIDDEN,
+    INSTRUCTIONS,
+    LANGUAGES,
+    MARKUP,
+    RULES,
+    InjectionRule,
+    Suspects,
+    is_foreign_order,
 )
+from memcli.safety.patterns import Pattern
 
 DISCUSSED = (
     "injection", "jailbreak", "attack", "malicious", "hostile", "adversar", "payload", "phrases like", "such as", "e.g.",

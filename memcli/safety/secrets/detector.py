@@ -15,8 +15,19 @@ from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.safety.patterns import quiet_options
 from memcli.safety.secrets import views
-from memcli.safety.secrets.rule import EMAIL, SecretHit, SecretRule, merged, replaced, text_mark
-from memcli.safety.secrets.rules import KINDS, RULES, SHORTEST, WITH_FORMAT, RuleIndex
+from memcli.safety.secrets.rules import (
+    EMAIL,
+    KINDS,
+    RULES,
+    SHORTEST,
+    WITH_FORMAT,
+    RuleIndex,
+    SecretHit,
+    SecretRule,
+    merged,
+    replaced,
+    text_mark,
+)
 
 SECRETS = "secrets"
 MAX_PATTERN = 1000

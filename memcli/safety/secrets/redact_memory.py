@@ -12,8 +12,7 @@ from memcli.model.memory import Json, Memory
 from memcli.record import defaults, replace
 from memcli.regex import regex
 from memcli.safety.secrets.detector import Detector
-from memcli.safety.secrets.rule import EMAIL, SecretHit
-from memcli.safety.secrets.rules import RULES, WITH_FORMAT
+from memcli.safety.secrets.rules import EMAIL, RULES, WITH_FORMAT, SecretHit
 
 FLAGS = "pii_flags"
 _NAMES = frozenset(["id", "path", "path_hint", "project", "tags", "superseded_by"])

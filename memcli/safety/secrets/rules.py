@@ -1,29 +1,148 @@
-"""All rules for secrets, the most particular first, and their index: a text is searched only for what it could hold."""
+"""The rules for secrets, which `rules.json` holds, and their index: a text is searched only for what it could hold.
+
+A row of the file is a SecretRule, the most particular first, or has `prefixes` instead of a pattern: words that begin with one
+of them, as it is written, and go on with `body`. With `beside`, the prefix is too common to go by, and the text must have one of
+these names too. `examples` are a text in which the rule finds something and one in which it does not; a bar in them keeps
+scanners of this repository from taking them for secrets.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
+from typing import Any, NamedTuple
 
 from memcli.safety.patterns import Literals, Pattern
-from memcli.safety.secrets.context_rules import COMMAND_RULES, CONTEXT_RULES
-from memcli.safety.secrets.prefix_rules import PREFIX_RULES
-from memcli.safety.secrets.rule import SecretRule
-from memcli.safety.secrets.vendor_rules import (
-    ADDRESS_RULES,
-    BESIDE_RULES,
-    CLOUD_RULES,
-    CODE_RULES,
-    MODEL_RULES,
-    SERVICE_RULES,
+from memcli.safety.rule_file import RuleFile
+from memcli.safety.secrets.labels import FOREIGN, FOREIGN_PHRASES, KEY, TAIL
+
+EMAIL = "email"
+_DISTINCT = 5
+"""Characters from which on a prefix is seldom part of another word."""
+
+
+class SecretRule(NamedTuple):
+    """One way to find one kind of secret. `pattern` is RE2; its first group, where it has one, is what is secret.
+
+    A text in which none of `keywords` occurs is not looked at: one in lower case is looked for in any case, any other
+    as it stands; in words of at least 20 characters alone, as any token is, unless `is_apart` says that keyword and
+    secret may stand apart. Where keywords are common, `probe`, a plain and linear `re` pattern, must be found in the
+    lower-case text too, so that RE2 need not be loaded. `entropy` is the least, in bits a character, that the secret must have.
+    `judge` names a check in `judges.py` that has the last word. `is_table`: the pattern finds the head of a table, and what
+    is secret stands below it.
+    """
+
+    kind: str
+    keywords: tuple[str, ...]
+    pattern: str
+    entropy: float = 0.0
+    judge: str = ""
+    probe: str = ""
+    is_apart: bool = False
+    is_table: bool = False
+
+
+class SecretHit(NamedTuple):
+    """Something secret at the bytes `start` to `end` of a text; `value` is what the rule alone found.
+
+    Of overlapping hits the one of least `rank` gives its name: the order of the rules, the most particular first.
+    """
+
+    start: int
+    end: int
+    kind: str
+    value: bytes
+    rank: int
+
+
+def merged(hits: Sequence[SecretHit], marks: Sequence[tuple[int, int]]) -> list[SecretHit]:
+    """The hits, those that overlap as one under the name of the most particular, without the marks among them."""
+    whole: list[SecretHit] = []
+    for hit in sorted(hits, key=lambda h: (h.start, -h.end, h.rank, h.kind)):
+        last = whole[-1] if whole else None
+        if last and (hit.start < last.end or (hit.start == last.end and hit.kind == last.kind)):
+            named = min(last, hit, key=lambda h: h.rank)
+            whole[-1] = named._replace(start=last.start, end=max(last.end, hit.end))
+        else:
+            whole.append(hit)
+    return [part for hit in whole for part in _without(hit, marks)] if marks else whole
+
+
+def _without(hit: SecretHit, marks: Sequence[tuple[int, int]]) -> Iterator[SecretHit]:
+    start = hit.start
+    for begin, end in marks:
+        if begin < hit.end and end > start:
+            if start < begin:
+                yield hit._replace(start=start, end=begin)
+            start = max(start, end)
+    if start < hit.end:
+        yield hit._replace(start=start)
+
+
+def replaced(text: str, hits: Sequence[SecretHit], mark: Callable[[SecretHit], str]) -> str:
+    data = text.encode("utf-8", "surrogatepass")
+    parts, position = [], 0
+    for hit in hits:
+        parts += [data[position : hit.start], mark(hit).encode()]
+        position = hit.end
+    return b"".join([*parts, data[position:]]).decode("utf-8", "surrogatepass")
+
+
+def text_mark(hit: SecretHit) -> str:
+    return f"[REDACTED:{hit.kind}]"
+
+
+_FOREIGN = (*FOREIGN, *FOREIGN_PHRASES)
+_KEYWORDS = {"FOREIGN": tuple(word.lower() for word in _FOREIGN)}
+_FILE = RuleFile(
+    __package__,
+    {
+        "KEY": KEY,
+        "TAIL": TAIL,
+        "FOREIGN_WORDS": "|".join([rf"\b{word}" if word.isascii() else word for word in _FOREIGN]),
+    },
 )
 
-_FORMATS = (*CLOUD_RULES, *CODE_RULES, *MODEL_RULES, *SERVICE_RULES, *PREFIX_RULES, *ADDRESS_RULES)
-RULES: tuple[SecretRule, ...] = (*_FORMATS, *BESIDE_RULES, *CONTEXT_RULES, *COMMAND_RULES)
-KINDS = tuple(dict.fromkeys(rule.kind for rule in RULES))
-WITH_FORMAT = len(_FORMATS)
-"""The rank of the first rule that goes by what stands around a secret."""
 
+def _rule(row: Mapping[str, Any]) -> SecretRule:
+    if "prefixes" in row:
+        return _with_prefix(row)
+    words = row["keywords"]
+    return SecretRule(
+        row["kind"],
+        _KEYWORDS[words] if isinstance(words, str) else tuple(words),
+        _FILE.expanded(row["pattern"]),
+        row.get("entropy", 0.0),
+        row.get("judge", ""),
+        _FILE.expanded(row.get("probe", "")),
+        row.get("is_apart", False),
+        row.get("is_table", False),
+    )
+
+
+def _with_prefix(row: Mapping[str, Any]) -> SecretRule:
+    """The rule for words that begin with one of some prefixes."""
+    words = row["prefixes"].split()
+    start = "|".join(map(re.escape, words))
+    pattern = rf"(?:^|[^0-9A-Za-z-])((?:{start}){_FILE.expanded(row['body'])})(?:[^0-9A-Za-z]|$)"
+    names = row.get("beside", "").split()
+    probe = rf"(?:{start.lower()})\S{{16}}" if min(map(len, words)) < _DISTINCT else ""
+    return SecretRule(
+        row["kind"],
+        tuple(names or words),
+        pattern,
+        row["entropy"],
+        row.get("judge", ""),
+        _FILE.expanded("{LONG_WORD}") if names else probe,
+        is_apart=bool(names),
+    )
+
+
+RULES: tuple[SecretRule, ...] = tuple(map(_rule, (*_FILE.rows("formats"), *_FILE.rows("contexts"))))
+KINDS = tuple(dict.fromkeys(rule.kind for rule in RULES))
+WITH_FORMAT = len(_FILE.rows("formats"))
+"""The rank of the first rule that goes by what stands around a secret."""
 
 SHORTEST = 6
 TOKEN = 20

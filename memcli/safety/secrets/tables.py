@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from memcli.safety.secrets.labels import Label, label_of
-from memcli.safety.secrets.named import is_token
 from memcli.safety.secrets.passwords import is_given_password, is_reference
+from memcli.safety.secrets.secret_checks import is_token
 
 _MOST_ROWS = 200
 _MOST_COLUMNS = 40
