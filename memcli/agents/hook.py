@@ -1,4 +1,4 @@
-"""One call of a hook: what is injected, what is noted for later."""
+"""One call of a hook: what is injected, refused or verified, and what is noted for later."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from memcli.agents.envelope import can_refuse
 from memcli.agents.events import (
     AFTER_COMPACTION,
     BEFORE_TOOL,
@@ -20,9 +20,9 @@ from memcli.agents.events import (
     SESSION_START,
     STOP,
     SUBAGENT_START,
+    can_refuse,
 )
 from memcli.agents.payload import MOST_PIPED, Payload, edits_of
-from memcli.agents.verify import PromptCheck
 from memcli.app.inject import (
     DEADLINE_SECONDS,
     FILE_BACKEND,
@@ -33,6 +33,7 @@ from memcli.app.inject import (
     for_start,
     stamps,
 )
+from memcli.app.recall import Verify
 from memcli.app.topic import NOT_REPEATED, one_line
 from memcli.app.usage import note_bundle
 from memcli.app.workspace import Workspace
@@ -42,15 +43,99 @@ from memcli.errors import MemcliError, UsageError
 from memcli.model.edits import FileEdit
 from memcli.model.memory import Json
 from memcli.model.recall import Bundle
+from memcli.model.shapes import DENY
 from memcli.model.tokens import count_tokens
 from memcli.model.usage import INJECT, INJECTION
 from memcli.ports import Renderer
 from memcli.record import Record, field, replace
 from memcli.render.as_injection import in_order, render
 from memcli.store.layout import Layout, find_work_tree
+from memcli.store.mark import Mark
 from memcli.store.spool import MAX_TEXT, Spool
 from memcli.store.surfaced import SessionRecord, Surfaced
 from memcli.store.topics import Topics
+
+if TYPE_CHECKING:
+    from memcli.app.guard import GuardFinding
+
+
+MOST_VERIFIED = 50
+_PAUSE_SECONDS = 60
+"""After a failure no prompt has to wait for another one so long."""
+_WITHIN_SECONDS = 10.0
+"""How long a model may take where no agent waits."""
+
+
+class PromptCheck:
+    """How one prompt is verified, until `ends` by the monotonic clock. `verify` is None where it is not: when it is switched
+    off, no model can be asked, or one has failed just now."""
+
+    def __init__(self, workspace: Workspace, ends: float = math.inf) -> None:
+        self._mark = Mark(Layout(workspace.root).local("agents.unverified"))
+        self._now = workspace.clock()
+        self.verify: Verify | None = None
+        self._problem = ""
+        try:
+            if most := _number(workspace.hook_verify):
+                self._choose(workspace, most, ends)
+        except UsageError as error:
+            self._problem = error.message
+
+    def _choose(self, workspace: Workspace, most: int, ends: float) -> None:
+        """Raises UsageError when the workspace names no model."""
+        from memcli.app.relevance import Verifier
+        from memcli.model.prompt import model_name
+
+        model_name(workspace.model)
+        if self._mark.is_younger(_PAUSE_SECONDS, self._now):
+            self._problem = "the model failed less than a minute ago"
+        else:
+            self.verify = Verifier(workspace, most, _WITHIN_SECONDS, ends)
+
+    def facts(self, bundle: Bundle) -> dict[str, Json]:
+        """What the log says of it. A failure is remembered, unless it is that of the prompt."""
+        verdict = bundle.verdict
+        if verdict is None:
+            return {"verified": self._problem} if self._problem else {}
+        if verdict.failure and bundle.query.topic != NOT_REPEATED:
+            self._mark.set(self._now)
+        return {"verified": verdict.failure or f"{verdict.rejected} of {verdict.asked} rejected"}
+
+
+def _number(text: str) -> int:
+    """How many candidates are verified; 0 for none. Raises UsageError."""
+    if not text:
+        return 0
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(MOST_VERIFIED)) else -1
+    if not 0 <= number <= MOST_VERIFIED:
+        raise UsageError(f"hook_verify must be a number from 0 to {MOST_VERIFIED}, not {text[:40]!a}")
+    return number
+
+
+_MOST_REASONS = 5
+
+
+def reason_to_refuse(workspace: Workspace, edits: Sequence[FileEdit]) -> str:
+    """A line for each enforced memory that forbids the change, with its id; empty if none does, or if the policy does not ask
+    for it. Raises what guard raises."""
+    if workspace.in_force(workspace.load_policy(workspace.main)).agents.get("enforce") != DENY:
+        return ""
+    from memcli.app.guard import guard
+
+    found: dict[str, GuardFinding] = {}
+    for finding in guard(workspace, edits).findings:
+        if finding.is_enforced:
+            found.setdefault(finding.memory.id, finding)
+    if not found:
+        return ""
+    lines = [_line(finding) for finding in found.values()][:_MOST_REASONS]
+    return "\n".join(["Refused by an enforced memory of this project:", *lines, "`memcli get ID` shows its reason."])
+
+
+def _line(finding: GuardFinding) -> str:
+    where = f"{finding.file}: " if finding.file else ""
+    return f"- {where}[{finding.memory.id}] {finding.text} (trigger: {finding.trigger})"
+
 
 _NOT_TRUSTED = (
     "This project has a memcli memory that came with a clone and has not been accepted on this machine, so none of it is "
@@ -222,7 +307,6 @@ class _Call:
         """Why the tool call is to be refused; empty if it is not."""
         if not (can_refuse(self._agent, self._payload.native) and self._payload.may_change):
             return ""
-        from memcli.agents.refusal import reason_to_refuse
 
         return reason_to_refuse(self._workspace, edits)
 

@@ -1,4 +1,4 @@
-"""Install and uninstall an agent's parts: plan all files first, then write them together.
+"""Install and uninstall an agent's parts, planned for all files first and then written together; check what is installed.
 
 A note of each file that was changed says how to take the change back to the character, as long as nobody else changed the
 file since. Otherwise, as in another clone, only what is memcli's is taken out.
@@ -7,16 +7,42 @@ file since. Otherwise, as in another clone, only what is memcli's is taken out.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 
 from memcli.agents import json_text
-from memcli.agents.files import SettingsChange, apply_changes, check_writable, missing_folders, read_text, remove_empty
-from memcli.agents.notes import Note, Site, digest_of, load_folders, load_notes, save_notes
-from memcli.agents.parts import ACTIVE, FOREIGN, STALE, InstalledPart, InstructionBlock, JsonDefault, RetiredHook, Whole
+from memcli.agents.files import (
+    Note,
+    SettingsChange,
+    Site,
+    apply_changes,
+    check_writable,
+    digest_of,
+    load_folders,
+    load_notes,
+    missing_folders,
+    read_text,
+    remove_empty,
+    save_notes,
+)
+from memcli.agents.parts import (
+    ABSENT,
+    ACTIVE,
+    FOREIGN,
+    ROLES,
+    STALE,
+    InstalledPart,
+    InstructionBlock,
+    JsonDefault,
+    RetiredHook,
+    Whole,
+)
 from memcli.agents.splice import Splice, apply_all
-from memcli.agents.table import AGENTS, USER, parts_of, with_next_turn
+from memcli.agents.table import AGENTS, PROJECT, USER, parts_of, with_next_turn
+from memcli.agents.trust import PENDING, UNKNOWN, UNTRUSTED, held_back
 from memcli.errors import UsageError
-from memcli.record import Record, replace
+from memcli.model.memory import Json
+from memcli.record import Record, as_dict, replace
 
 
 class InstallPlan(Record):
@@ -231,3 +257,104 @@ def _folders_below(site: Site, path: str) -> list[str]:
 
 def _in_file(path: str, error: UsageError) -> UsageError:
     return UsageError(f"cannot edit {path}: {error.message}; nothing was changed", "correct the file, and try again")
+
+
+_FIRST_OF_ZED = (
+    ".rules", ".cursorrules", ".windsurfrules", ".clinerules", ".github/copilot-instructions.md", "AGENT.md",
+)  # fmt: skip
+_MAX_OF_CODEX = 32 << 10
+UNREADABLE = "unreadable"
+
+
+class RoleRow(Record):
+    """One role of an agent in a scope, and what to do about it; nothing if it is active."""
+
+    agent: str
+    scope: str
+    role: str
+    state: str
+    files: tuple[str, ...]
+    fix: str = ""
+
+    @property
+    def is_fine(self) -> bool:
+        return self.state == ACTIVE
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is installed as it should be, and the client's user has to let it run."""
+        return self.state in (UNTRUSTED, PENDING, UNKNOWN)
+
+    def to_json(self) -> dict[str, Json]:
+        return {**as_dict(self), "files": list(self.files)}
+
+
+def check(site: Site, name: str) -> list[RoleRow]:
+    """A row for each role of an agent that is installed at `site`."""
+    try:
+        found = list(states(site, name))
+    except UsageError as error:
+        return [RoleRow(name, site.scope, "files", UNREADABLE, (), f"{error.message} ({error.hint})")]
+    return [_row(site, name, role, of_role) for role in ROLES if (of_role := [f for f in found if f[0].role == role])]
+
+
+def steps(site: Site, name: str) -> list[str]:
+    """What the user must still do for an agent that is installed at `site`."""
+    return list(dict.fromkeys(row.fix for row in check(site, name) if row.waits))
+
+
+def remark(name: str) -> str:
+    """On what an agent's parts rest, if not on the program itself; empty otherwise."""
+    agent = AGENTS[name]
+    return (
+        f"{agent.title}: by its documents of {agent.documents}, not tried with the program" if agent.documents else ""
+    )
+
+
+def warnings(sites: list[Site], name: str) -> Iterator[str]:
+    """What keeps an agent that is installed from working well, besides its parts."""
+    scopes = [site.scope for site in sites if site.scope in AGENTS[name].scopes and is_installed(site, name)]
+    if len(scopes) > 1:
+        yield (
+            f"{name} is installed for {' and '.join(scopes)}: each hook is called twice, though nothing is shown twice; "
+            f"remove one with `memcli agent uninstall {name}{_flag(scopes[-1])}`"
+        )
+    project = next((site for site in sites if site.scope == PROJECT), None)
+    if project is None or PROJECT not in scopes:
+        return
+    instructions = read_text(os.path.join(project.folder, "AGENTS.md")) if name in ("codex", "zed") else None
+    if name == "codex" and len((instructions or "").encode()) > _MAX_OF_CODEX:
+        yield "AGENTS.md is larger than 32 KiB: Codex reads no more than that, and memcli's block is at the end"
+    first = next((file for file in _FIRST_OF_ZED if os.path.isfile(os.path.join(project.folder, file))), None)
+    if name == "zed" and first:
+        yield f"Zed reads {first} and not AGENTS.md: add memcli's block of AGENTS.md to it"
+
+
+def find_program() -> str | None:
+    """Where hooks find memcli; None if they do not."""
+    return shutil.which("memcli")
+
+
+def _row(site: Site, name: str, role: str, found: list[tuple[InstalledPart, str, str]]) -> RoleRow:
+    files = tuple(dict.fromkeys(path for _, path, _ in found))
+    kinds = {state for _, _, state in found}
+    install = f"run `memcli agent install {name}{_flag(site.scope)}`"
+    if FOREIGN in kinds:
+        return RoleRow(name, site.scope, role, FOREIGN, files, "move the file away and install again")
+    if kinds != {ACTIVE}:
+        state = STALE if STALE in kinds or ACTIVE in kinds else ABSENT
+        return RoleRow(name, site.scope, role, state, files, install)
+    state, fix = held_back(site, name, role, found) or (ACTIVE, "")
+    return RoleRow(name, site.scope, role, state, files, fix)
+
+
+def _flag(scope: str) -> str:
+    return "" if scope == PROJECT else f" --{scope}"
+
+
+def installed(sites: list[Site]) -> Iterator[tuple[Site, str]]:
+    """Every agent that is installed, and where."""
+    for site in sites:
+        for name, agent in AGENTS.items():
+            if site.scope in agent.scopes and is_installed(site, name):
+                yield site, name

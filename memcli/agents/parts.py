@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from memcli.agents import block, json_text, toml_text
+from memcli.agents import json_text, splice
 from memcli.agents.splice import Splice
 from memcli.model.memory import Json
 from memcli.record import Record
@@ -51,19 +51,19 @@ class InstructionBlock(Record):
     key: str = "block"
 
     def put(self, text: str) -> Splice | None:
-        return None if self._is_needless(text) else block.put_block(text, self.body)
+        return None if self._is_needless(text) else splice.put_block(text, self.body)
 
     def remove(self, text: str) -> Splice | None:
-        return block.remove_block(text)
+        return splice.remove_block(text)
 
     def state(self, text: str) -> str:
-        if self._is_needless(text) or (block.has_block(text) and self.put(text) is None):
+        if self._is_needless(text) or (splice.has_block(text) and self.put(text) is None):
             return ACTIVE
-        return STALE if block.has_block(text) else ABSENT
+        return STALE if splice.has_block(text) else ABSENT
 
     def _is_needless(self, text: str) -> bool:
         lines = [line.strip() for line in text.splitlines()]
-        return bool(self.unless) and not block.has_block(text) and self.unless in lines
+        return bool(self.unless) and not splice.has_block(text) and self.unless in lines
 
 
 class Whole(Record):
@@ -228,7 +228,7 @@ class TomlTable(Record):
 
     file: str
     path: tuple[str, ...]
-    values: toml_text.Values
+    values: splice.TomlValues
     role: str = MCP
 
     @property
@@ -236,13 +236,13 @@ class TomlTable(Record):
         return ".".join(self.path)
 
     def put(self, text: str) -> Splice | None:
-        return toml_text.put_table(text, self.path, self.values)
+        return splice.put_table(text, self.path, self.values)
 
     def remove(self, text: str) -> Splice | None:
-        return toml_text.remove_table(text, self.path)
+        return splice.remove_table(text, self.path)
 
     def state(self, text: str) -> str:
-        if toml_text.table_at(text, self.path) is None:
+        if splice.table_at(text, self.path) is None:
             return ABSENT
         return ACTIVE if self.put(text) is None else STALE
 

@@ -96,7 +96,7 @@ def _answer(session: CommandContext, event: str, agent: str, find: Find, began: 
     if caller is None or is_idle(caller, event, payload):
         return ""
     agent = caller
-    from memcli.agents.envelope import refuse, wrap
+    from memcli.agents.events import refuse, wrap
     from memcli.agents.hook import HookOutcome, backend_of, handle, problem_of
 
     problem = problem_of(event, agent) or problem

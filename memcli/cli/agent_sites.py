@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from difflib import unified_diff
 
-from memcli.agents.files import SettingsChange
+from memcli.agents.files import SettingsChange, Site
 from memcli.agents.install import InstallPlan, carry_out, plan_install
-from memcli.agents.notes import Site
 from memcli.agents.table import AGENTS, LOCAL, PROJECT, SCOPES, USER, parts_of
 from memcli.cli.verb import CommandContext
 from memcli.errors import UsageError
@@ -58,7 +57,7 @@ def install_agent(
     session: CommandContext, name: str, scope: str, *, dry_run: bool = False, next_turn: bool = False
 ) -> tuple[InstallPlan, list[str], list[str]]:
     """Installs an agent; what was done, and what is left to do, one line each. Raises UsageError, StoreError."""
-    from memcli.agents.check import find_program, remark, steps, warnings
+    from memcli.agents.install import find_program, remark, steps, warnings
 
     check_agent(name, scope)
     site = site_of(session, scope)

@@ -8,12 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memcli.transcripts import reasons
-from memcli.transcripts.blocks import plain, split
-from memcli.transcripts.injected import without_reminders
-from memcli.transcripts.times import moment
-from memcli.transcripts.tools import OpenCalls
+from memcli.transcripts.content import OpenCalls, plain, split, without_reminders
 from memcli.transcripts.transcript import ConversationInfo, Said
-from memcli.transcripts.values import dict_of, list_of, text_of
+from memcli.transcripts.values import dict_of, list_of, moment, text_of
 
 SOURCE = "cline"
 _INPUT = re.compile(r"\s*<user_input\b[^<>]*>(.*)</user_input>\s*\Z", re.DOTALL)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from memcli.transcripts import reasons
-from memcli.transcripts.blocks import plain, split
-from memcli.transcripts.files import head_lines, read_lines, stem_of
-from memcli.transcripts.injected import codex_request
-from memcli.transcripts.rollbacks import TakenBack
-from memcli.transcripts.times import moment
-from memcli.transcripts.tools import OpenCalls, described, says_failed
+from memcli.transcripts.content import OpenCalls, codex_request, described, plain, says_failed, split
+from memcli.transcripts.files import head_lines, open_file, read_lines, stem_of
 from memcli.transcripts.transcript import ParsedTranscript, Said
-from memcli.transcripts.values import dict_of, list_of, parse, text_of
+from memcli.transcripts.values import dict_of, list_of, moment, parse, text_of
 
 SOURCE = "codex"
 _ITEM = "response_item"
@@ -38,16 +37,12 @@ def is_codex(line: Mapping[str, Any]) -> bool:
 
 def read_codex(path: str) -> ParsedTranscript:
     """The session in a file. Raises what `open_file` raises."""
-
-    def read(skipped: Counter[str]) -> Iterator[Said]:
-        return _read(path, skipped)
-
     head = head_of(path)
     stem = stem_of(path)
     found = _ID.search(stem)
     key = text_of(head.get("id")) or text_of(head.get("session_id")) or (found[0] if found else stem)
     cwd = text_of(head.get("cwd"))
-    return ParsedTranscript(SOURCE, key, read, started_at=moment(head.get("timestamp")), cwd=cwd)
+    return ParsedTranscript(SOURCE, key, partial(_read, path), started_at=moment(head.get("timestamp")), cwd=cwd)
 
 
 def head_of(path: str) -> dict[str, Any]:
@@ -211,3 +206,51 @@ def _values(output: Any) -> dict[str, Any]:
         except ValueError:
             return {}
     return dict_of(output)
+
+
+_ROLLED_BACK = "thread_rolled_back"
+
+
+class TakenBack:
+    """The parts of a file between the beginnings of turns and the lines that took them back."""
+
+    def __init__(self, path: str, is_turn: Callable[[Mapping[str, Any]], bool]) -> None:
+        self._begins: list[int] = []
+        self._ends: list[int] = []
+        if not _has_rollback(path):
+            return
+        turns = array("Q")
+        for offset, line in read_lines(path, Counter()):
+            payload = dict_of(line.get("payload"))
+            if is_turn(line):
+                turns.append(offset)
+            elif payload.get("type") == _ROLLED_BACK and turns:
+                number = payload.get("num_turns")
+                number = min(number, len(turns)) if isinstance(number, int) and number > 0 else 0
+                if number:
+                    self._add(turns[-number], offset)
+                    del turns[-number:]
+
+    def __contains__(self, offset: int) -> bool:
+        place = bisect_right(self._begins, offset) - 1
+        return place >= 0 and offset < self._ends[place]
+
+    def _add(self, begin: int, end: int) -> None:
+        """A part ends behind all before it, and holds those that begin behind it."""
+        while self._begins and self._begins[-1] >= begin:
+            self._begins.pop()
+            self._ends.pop()
+        self._begins.append(begin)
+        self._ends.append(end)
+
+
+def _has_rollback(path: str) -> bool:
+    """Whether the file has such a line, without a look at what else is in it."""
+    mark = _ROLLED_BACK.encode()
+    with open_file(path) as file:
+        rest = b""
+        while block := file.read(1 << 20):
+            if mark in rest + block:
+                return True
+            rest = block[-len(mark) :]
+    return False

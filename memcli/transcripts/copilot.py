@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from memcli.model.names import readable
 from memcli.transcripts import reasons
-from memcli.transcripts.blocks import plain
+from memcli.transcripts.content import OpenCalls, described, plain, without_reminders
 from memcli.transcripts.files import head_lines, read_lines
-from memcli.transcripts.injected import without_reminders
-from memcli.transcripts.times import moment
-from memcli.transcripts.tools import OpenCalls, described
 from memcli.transcripts.transcript import ParsedTranscript, Said
-from memcli.transcripts.values import dict_of, list_of, text_of
+from memcli.transcripts.values import dict_of, list_of, moment, text_of
 
 SOURCE = "copilot"
 _START = "session.start"
@@ -32,14 +30,10 @@ def is_copilot(line: Mapping[str, Any]) -> bool:
 
 def read_copilot(path: str) -> ParsedTranscript:
     """The session in a file, which is named as all are, in a folder named by its id. Raises what `open_file` raises."""
-
-    def read(skipped: Counter[str]) -> Iterator[Said]:
-        return _read(path, skipped)
-
     head = next((dict_of(line.get("data")) for line in head_lines(path) if line.get("type") == _START), {})
     key = text_of(head.get("sessionId")) or readable(os.path.basename(os.path.dirname(os.path.abspath(path))))
     cwd = text_of(dict_of(head.get("context")).get("cwd"))
-    return ParsedTranscript(SOURCE, key, read, started_at=moment(head.get("startTime")), cwd=cwd)
+    return ParsedTranscript(SOURCE, key, partial(_read, path), started_at=moment(head.get("startTime")), cwd=cwd)
 
 
 def _read(path: str, skipped: Counter[str]) -> Iterator[Said]:

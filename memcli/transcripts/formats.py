@@ -12,21 +12,8 @@ from typing import IO, Any, NamedTuple
 
 from memcli.errors import UsageError
 from memcli.model.names import show
-from memcli.transcripts import (
-    archive,
-    chatgpt,
-    claude_ai,
-    claude_code,
-    cline,
-    codex,
-    copilot,
-    gemini,
-    opencode,
-    plain,
-    reasons,
-)
-from memcli.transcripts.elements import elements
-from memcli.transcripts.files import BLOCK, open_file, part_of, read_lines
+from memcli.transcripts import claude_code, cline, codex, copilot, exports, files, gemini, opencode, plain, reasons
+from memcli.transcripts.files import BLOCK, elements, open_file, part_of, read_lines
 from memcli.transcripts.transcript import ConversationInfo, ParsedTranscript, Said
 from memcli.transcripts.values import MAX_BYTES, object_in, parse
 
@@ -59,8 +46,8 @@ LINES: Mapping[str, LinesFormat] = {
 }
 """A line is of the first format that it fits."""
 EXPORTS: Mapping[str, ExportFormat] = {
-    chatgpt.SOURCE: ExportFormat(chatgpt.is_chatgpt, chatgpt.about_chatgpt, chatgpt.read_chatgpt),
-    claude_ai.SOURCE: ExportFormat(claude_ai.is_claude_ai, claude_ai.about_claude_ai, claude_ai.read_claude_ai),
+    exports.CHATGPT: ExportFormat(exports.is_chatgpt, exports.about_chatgpt, exports.read_chatgpt),
+    exports.CLAUDE_AI: ExportFormat(exports.is_claude_ai, exports.about_claude_ai, exports.read_claude_ai),
     cline.SOURCE: ExportFormat(cline.is_cline, cline.about_cline, cline.read_cline),
 }
 _COMPRESSED = {
@@ -140,9 +127,9 @@ def _check_head(head: bytes, path: str) -> None:
 def _in_archive(file: IO[bytes], path: str, skipped: Counter[str]) -> Iterator[ParsedTranscript]:
     """The conversations in all files of an archive that have some. All are read to their end ahead, where damage shows."""
     sources = {}
-    with archive.opened(file, path) as content:
-        for member in archive.members(content, path):
-            with archive.damage_reported(path), content.open(member) as part:
+    with files.open_archive(file, path) as content:
+        for member in files.members(content, path):
+            with files.damage_reported(path), content.open(member) as part:
                 if source := _source(EXPORTS, _values(part, Counter())):
                     sources[member] = source
                     while part.read(BLOCK):
@@ -150,7 +137,7 @@ def _in_archive(file: IO[bytes], path: str, skipped: Counter[str]) -> Iterator[P
         if not sources:
             raise UsageError(f"{show(path)}: no conversations in the archive", _HINT)
         for member, source in sources.items():
-            with archive.damage_reported(path), content.open(member) as part:
+            with files.damage_reported(path), content.open(member) as part:
                 yield from _exported(source, part, skipped)
 
 

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from memcli.transcripts import reasons
-from memcli.transcripts.blocks import split
+from memcli.transcripts.content import Call, described, split, without_reminders
 from memcli.transcripts.files import head_lines, object_on, open_file, read_lines, stem_of
-from memcli.transcripts.injected import without_reminders
-from memcli.transcripts.seen import number_of
-from memcli.transcripts.times import moment
-from memcli.transcripts.tools import Call, described
-from memcli.transcripts.transcript import ParsedTranscript, Said
-from memcli.transcripts.values import MAX_BYTES, dict_of, list_of, text_of
+from memcli.transcripts.transcript import ParsedTranscript, Said, number_of
+from memcli.transcripts.values import MAX_BYTES, dict_of, list_of, moment, text_of
 
 SOURCE = "gemini"
 _ROLES = {"user": "user", "gemini": "assistant"}
@@ -35,13 +32,12 @@ def is_gemini(line: Mapping[str, Any]) -> bool:
 
 def read_gemini(path: str) -> ParsedTranscript:
     """The session in a file. Raises what `open_file` raises."""
-
-    def read(skipped: Counter[str]) -> Iterator[Said]:
-        return _read(path, skipped)
-
     head = gemini_head(path)
     return ParsedTranscript(
-        SOURCE, text_of(head.get("sessionId")) or stem_of(path), read, started_at=moment(head.get("startTime"))
+        SOURCE,
+        text_of(head.get("sessionId")) or stem_of(path),
+        partial(_read, path),
+        started_at=moment(head.get("startTime")),
     )
 
 

@@ -13,11 +13,9 @@ from urllib.parse import quote
 from memcli.errors import CorruptError, NotFoundError, UsageError
 from memcli.model.names import show
 from memcli.transcripts import reasons
-from memcli.transcripts.injected import without_reminders
-from memcli.transcripts.times import moment
-from memcli.transcripts.tools import Call, described
+from memcli.transcripts.content import Call, described, without_reminders
 from memcli.transcripts.transcript import ParsedTranscript, Said
-from memcli.transcripts.values import MAX_BYTES, dict_of, object_in, text_of
+from memcli.transcripts.values import MAX_BYTES, dict_of, moment, object_in, text_of
 
 SOURCE = "opencode"
 MARK = b"SQLite format 3\0"

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from memcli.transcripts import reasons
-from memcli.transcripts.blocks import Content, plain, split
+from memcli.transcripts.content import Content, OpenCalls, described, is_own, plain, says_failed, shortened, split
 from memcli.transcripts.files import stem_of
-from memcli.transcripts.times import moment
-from memcli.transcripts.tools import OpenCalls, described, is_own, says_failed, shortened
 from memcli.transcripts.transcript import ParsedTranscript, Said, digest
-from memcli.transcripts.values import dict_of, list_of, text_of
+from memcli.transcripts.values import dict_of, list_of, moment, text_of
 
 SOURCE = "jsonl"
 _ROLES = {
@@ -39,12 +38,9 @@ def read_plain(path: str, objects: Objects) -> ParsedTranscript:
     has the same.
     """
 
-    def read(skipped: Counter[str]) -> Iterator[Said]:
-        return _read(objects, skipped)
-
     first = next((one for one in objects(Counter()) if is_plain(one)), {})
     key = _first(first, _SESSIONS) or f"{stem_of(path)}-{digest(str(first.get('role')), plain(first.get('content')))}"
-    return ParsedTranscript(SOURCE, key, read, started_at=moment(_time(first)))
+    return ParsedTranscript(SOURCE, key, partial(_read, objects), started_at=moment(_time(first)))
 
 
 def _read(objects: Objects, skipped: Counter[str]) -> Iterator[Said]:

@@ -19,14 +19,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from memcli.agents import json_text
-from memcli.agents.check import check
 from memcli.agents.events import NATIVE, hook_command
-from memcli.agents.install import carry_out, is_installed, plan_install, plan_uninstall, states
-from memcli.agents.notes import Site
+from memcli.agents.files import Site
+from memcli.agents.install import carry_out, check, is_installed, plan_install, plan_uninstall, states
 from memcli.agents.parts import ACTIVE, INSTRUCTIONS, Whole
-from memcli.agents.table import AGENTS, PROJECT
-from memcli.agents.texts import INSTRUCTIONS as BLOCK
-from memcli.agents.texts import SKILL
+from memcli.agents.table import AGENTS, PROJECT, SKILL_TEXT
+from memcli.agents.table import INSTRUCTIONS as BLOCK
 from memcli.errors import StoreError, UsageError
 from memcli.record import replace
 from tests.agents.awkward import texts_for
@@ -159,8 +157,8 @@ def test_the_commands_never_change() -> None:
 
 def test_what_agents_are_told_is_short() -> None:
     assert len(BLOCK.encode()) < 1_500
-    assert len(SKILL.encode()) < 1_500
-    description = re.search(r"^description: (.*)$", SKILL, re.MULTILINE)
+    assert len(SKILL_TEXT.encode()) < 1_500
+    description = re.search(r"^description: (.*)$", SKILL_TEXT, re.MULTILINE)
     assert description
     assert len(description[1]) <= 1_024
 
@@ -168,7 +166,7 @@ def test_what_agents_are_told_is_short() -> None:
 def test_what_agents_are_told_names_only_commands_that_exist() -> None:
     from memcli.cli.verb import Group, find, find_verb
 
-    for text in (BLOCK, SKILL):
+    for text in (BLOCK, SKILL_TEXT):
         for line in re.findall(r"`[^`]*memcli ([^`]+)`", text):
             verb, *words = line.split()
             below = find(verb)

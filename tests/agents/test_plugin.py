@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.agents.texts import PLUGIN
+from memcli.agents.table import PLUGIN
 from tests.agents.conftest import entries
 from tests.conftest import ROOT, Run
 

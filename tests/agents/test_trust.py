@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from memcli.agents.check import check
-from memcli.agents.install import carry_out, plan_install
-from memcli.agents.notes import Site
+from memcli.agents.files import Site
+from memcli.agents.install import carry_out, check, plan_install
 from memcli.record import replace
 
 PENDING, UNTRUSTED, UNKNOWN, DISABLED, ACTIVE = "pending", "untrusted", "unknown", "disabled", "active"

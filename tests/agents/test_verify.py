@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memcli.agents.verify import PromptCheck
+from memcli.agents.hook import PromptCheck
 from memcli.cli import agent_hook
 from memcli.record import replace
 from tests.agents.conftest import AGENTS, Fire, entries

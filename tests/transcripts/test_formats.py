@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from memcli.errors import CorruptError, MemcliError, NotFoundError, UsageError
 from memcli.model.conversation import Message
-from memcli.transcripts import archive
+from memcli.transcripts import files
 from memcli.transcripts.formats import EXPORTS, LINES, conversations
 from tests.strategies import words
 from tests.transcripts import writers
@@ -232,7 +232,7 @@ def test_a_hostile_archive_is_refused_before_anything_is_read(tmp_path: Path) ->
 
 
 def test_the_list_of_files_in_an_archive_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MAX_DIRECTORY", 100)
+    monkeypatch.setattr(files, "MAX_DIRECTORY", 100)
     with pytest.raises(CorruptError, match="too many files"):
         read_bytes(tmp_path, _zip({f"{n}.txt": b"" for n in range(9)}))
 
@@ -241,14 +241,13 @@ def test_the_size_of_an_archive_is_bounded(tmp_path: Path, monkeypatch: pytest.M
     data = bytearray(writers.archive({"conversations.json": [writers.chatgpt(TALK)]}))
     place = data.index(b"PK\x01\x02") + 24
     data[place : place + 4] = struct.pack("<I", 0xF0000000)
-    monkeypatch.setattr(archive, "MAX_BYTES", 1 << 30)
+    monkeypatch.setattr(files, "MAX_UNPACKED", 1 << 30)
     with pytest.raises(CorruptError, match="unpacks to more than 1 GiB"):
         read_bytes(tmp_path, bytes(data))
 
 
 def test_what_is_too_long_is_counted_and_the_rest_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("files", "elements"):
-        monkeypatch.setattr(f"memcli.transcripts.{module}.MAX_BYTES", 20_000)
+    monkeypatch.setattr("memcli.transcripts.files.MAX_BYTES", 20_000)
     long = Turn("user", "a\\" * 40_000)
     found = read_bytes(tmp_path, writers.plain([TALK[0], long, TALK[1]]))
     assert (found.said, found.skipped["too long"]) == ([SAID[0], SAID[1]], 1)

@@ -11,9 +11,16 @@ from pathlib import Path
 import pytest
 
 from memcli.transcripts.cline import read_cline
-from memcli.transcripts.elements import elements
-from memcli.transcripts.injected import codex_request, is_command, without_reminders
-from memcli.transcripts.tools import described, is_own, says_failed, shortened
+from memcli.transcripts.content import (
+    codex_request,
+    described,
+    is_command,
+    is_own,
+    says_failed,
+    shortened,
+    without_reminders,
+)
+from memcli.transcripts.files import elements
 from tests.growth import SHAPES, grows_too_fast
 from tests.transcripts.conftest import read_bytes
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from memcli.transcripts.seen import Seen
-from memcli.transcripts.tools import MAX_CHARACTERS, described, is_own, shortened
+from memcli.transcripts.content import MAX_CHARACTERS, described, is_own, shortened
+from memcli.transcripts.transcript import Seen
 from tests.transcripts.conftest import Found, read_bytes
 
 
@@ -111,7 +111,7 @@ def test_memcli_is_recognised_as_a_server_and_as_a_command() -> None:
 
 
 def test_ids_are_known_again_however_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memcli.transcripts.seen._MOST_RECENT", 10)
+    monkeypatch.setattr("memcli.transcripts.transcript._MOST_RECENT", 10)
     seen = Seen()
     assert all(seen.add(str(number)) for number in range(100))
     assert not any(seen.add(str(number)) for number in range(100))

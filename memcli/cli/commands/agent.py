@@ -99,7 +99,7 @@ def list_(session: CommandContext) -> None:
 
     Example: memcli agent list
     """
-    from memcli.agents.check import installed
+    from memcli.agents.install import installed
     from memcli.agents.parts import ROLES
     from memcli.cli.agent_sites import sites
     from memcli.render.clean import grid
@@ -134,8 +134,8 @@ def check(session: CommandContext, options: AgentCheckOptions) -> int:
 
     Example: memcli agent check
     """
-    from memcli.agents.check import check as check_at
-    from memcli.agents.check import find_program, installed, remark, warnings
+    from memcli.agents.install import check as check_at
+    from memcli.agents.install import find_program, installed, remark, warnings
     from memcli.cli.agent_sites import check_agent, sites
     from memcli.render.clean import grid
 

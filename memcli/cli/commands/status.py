@@ -119,8 +119,8 @@ def _hooks(workspace: Workspace) -> dict[str, Json]:
 
 
 def _agents(workspace: Workspace) -> list[str]:
-    from memcli.agents.check import installed
-    from memcli.agents.notes import Site
+    from memcli.agents.files import Site
+    from memcli.agents.install import installed
     from memcli.agents.table import PROJECT
     from memcli.store.layout import Layout
 

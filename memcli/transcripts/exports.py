@@ -1,4 +1,4 @@
-"""Conversations of a ChatGPT export: a tree of nodes, of which the line to the current one is read."""
+"""Conversations of the exports of ChatGPT, a tree of nodes of which the line to the current one is read, and of Claude.ai."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memcli.transcripts import reasons
-from memcli.transcripts.times import moment
-from memcli.transcripts.tools import OpenCalls, described
+from memcli.transcripts.content import Content, OpenCalls, described, shortened, split
 from memcli.transcripts.transcript import ConversationInfo, Said, digest
-from memcli.transcripts.values import dict_of, list_of, text_of
+from memcli.transcripts.values import dict_of, list_of, moment, text_of
 
-SOURCE = "chatgpt"
+CHATGPT = "chatgpt"
 _THOUGHTS = ("thoughts", "reasoning_recap")
 _CONTEXTS = ("user_editable_context", "model_editable_context")
 _CITATION = re.compile("\ue200[^\ue201]*\ue201")
@@ -36,7 +35,7 @@ def read_chatgpt(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said
     """What was said in a conversation."""
     calls = OpenCalls(skipped)
     latest = ""
-    for node, message in _line(one, skipped):
+    for node, message in _chatgpt_line(one, skipped):
         key = text_of(message.get("id")) or node
         if reason := _reason(message):
             skipped[reason] += 1
@@ -58,7 +57,7 @@ def read_chatgpt(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said
     yield from calls.flush()
 
 
-def _line(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _chatgpt_line(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The messages from the root to the current node; in a broken tree all of them, by time."""
     mapping = {key: dict_of(node) for key, node in dict_of(one.get("mapping")).items()}
     said = {key: message for key, node in mapping.items() if (message := dict_of(node.get("message")))}
@@ -147,3 +146,76 @@ def _has_failed(message: Mapping[str, Any], text: str) -> bool:
         or text_of(result.get("status")).startswith("failed")
         or (content.get("content_type") == "execution_output" and _TRACE in text)
     )
+
+
+CLAUDE_AI = "claude-ai"
+_ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
+_PARENT = "parent_message_uuid"
+
+
+def is_claude_ai(one: Mapping[str, Any]) -> bool:
+    """Whether the keys are those of a conversation."""
+    return isinstance(one.get("chat_messages"), list)
+
+
+def about_claude_ai(one: Mapping[str, Any]) -> ConversationInfo:
+    """What a conversation says of itself."""
+    title, created = text_of(one.get("name")), text_of(one.get("created_at"))
+    return ConversationInfo(text_of(one.get("uuid")) or digest(title, created), title, moment(created))
+
+
+def read_claude_ai(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said]:
+    """What was said in a conversation."""
+    calls = OpenCalls(skipped)
+    for message in _claude_ai_line(one, skipped):
+        role = _ROLES.get(text_of(message.get("sender")))
+        if role is None:
+            skipped[reasons.ROLE] += 1
+            continue
+        content = _content(message, skipped)
+        at, key = message.get("created_at"), text_of(message.get("uuid"))
+        text = "\n\n".join(part for part in (content.text, *_attached(message, skipped)) if part)
+        if text or not content.calls:
+            yield from calls.flush()
+            yield Said(role, text, at, key=key)
+        for number, (name, what) in enumerate(content.calls):
+            yield from calls.begin(name or f"{key}-{number}", what, at)
+        for result in content.results:
+            calls.finish(result.key, result.output, failed=result.failed)
+    yield from calls.flush()
+
+
+def _claude_ai_line(one: Mapping[str, Any], skipped: Counter[str]) -> list[dict[str, Any]]:
+    """The messages in order; of those that answer the same one, where newer exports say so, the line to the last."""
+    messages = [message for message in list_of(one.get("chat_messages")) if isinstance(message, dict)]
+    if broken := len(list_of(one.get("chat_messages"))) - len(messages):
+        skipped[reasons.MALFORMED] += broken
+    by_key = {text_of(message.get("uuid")): message for message in messages}
+    parents = [parent for message in messages if (parent := text_of(message.get(_PARENT))) in by_key]
+    if len(parents) == len(set(parents)):
+        return messages
+    chain: dict[str, dict[str, Any]] = {}
+    message: dict[str, Any] | None = messages[-1]
+    while message is not None and text_of(message.get("uuid")) not in chain:
+        chain[text_of(message.get("uuid"))] = message
+        message = by_key.get(text_of(message.get(_PARENT)))
+    skipped[reasons.BRANCH] += len(messages) - len(chain)
+    return [*reversed(chain.values())]
+
+
+def _content(message: Mapping[str, Any], skipped: Counter[str]) -> Content:
+    """What the blocks hold; older exports, and some messages of newer ones, have only the text."""
+    content = split(list_of(message.get("content")), skipped)
+    return content if content.text else content._replace(text=text_of(message.get("text")))
+
+
+def _attached(message: Mapping[str, Any], skipped: Counter[str]) -> Iterator[str]:
+    """A line for each attached text: its name and how it begins."""
+    for attachment in list_of(message.get("attachments")):
+        values = dict_of(attachment)
+        if text := shortened(text_of(values.get("extracted_content"))):
+            yield f"[attached {text_of(values.get('file_name')) or 'text'}: {text}]"
+        else:
+            skipped[reasons.ATTACHMENT] += 1
+    if files := len(list_of(message.get("files"))):
+        skipped[reasons.ATTACHMENT] += files
