@@ -11,12 +11,12 @@ from typing import Any
 from tasks import KeptView
 
 from memcli.app import choice
+from memcli.index import meaning
 from memcli.model.passages import HUNK, MARKUP, MESSAGE
 from memcli.model.recall import FIELDS
 from memcli.policy import answer
 from memcli.ranking import answers, floor, fusion, lexical, style
 from memcli.record import replace
-from memcli.retrieval import nearness
 
 FLOORS = ("TOLD_FLOOR", "TALK_FLOOR", "READ_FLOOR", "STRANGER", "WORDS_FLOOR")
 
@@ -57,7 +57,7 @@ def _without_meaning(views: Sequence[KeptView]) -> Iterator[None]:
 
 @contextmanager
 def _without_windows(views: Sequence[KeptView]) -> Iterator[None]:
-    with patched(nearness, WINDOW_SHARE=0.0):
+    with patched(meaning, WINDOW_SHARE=0.0):
         for view in views:
             view.forget()
         yield

@@ -12,8 +12,8 @@ from typing import Any
 from markdown import section, table
 
 from memcli.graph.hdbscan import hdbscan
-from memcli.retrieval.clusters import MIN_CLUSTER_SIZE, MIN_SAMPLES
-from memcli.retrieval.means import LENGTH
+from memcli.index.clusters import MIN_CLUSTER_SIZE, MIN_SAMPLES
+from memcli.index.meaning import MEAN_LENGTH
 
 _DIMENSIONS = 384
 _AT_ONCE = 256
@@ -75,7 +75,7 @@ def noise(count: int) -> Any:
 def _whole(vectors: Any) -> Any:
     import numpy as np
 
-    return np.rint(vectors * (LENGTH / np.linalg.norm(vectors, axis=1, keepdims=True))).astype(np.float32)
+    return np.rint(vectors * (MEAN_LENGTH / np.linalg.norm(vectors, axis=1, keepdims=True))).astype(np.float32)
 
 
 def _clusters(vectors: Any) -> None:

@@ -31,7 +31,7 @@ def _run() -> None:
         from memcli.cli.main import main as run_all
 
         code = run_all(sys.argv[1:])
-    late = sys.modules.get("memcli.retrieval.deadline")
+    late = sys.modules.get("memcli.index.view")
     if late is not None and late.is_work_left():
         # Taking down the interpreter under a thread that runs native code is no quiet end.
         sys.stdout.flush()

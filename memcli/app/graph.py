@@ -14,9 +14,7 @@ from memcli.app.opening import load
 from memcli.app.redact import SUMMARY
 from memcli.app.workspace import Workspace
 from memcli.errors import NotFoundError
-from memcli.graph.build import build, node_id, overview
-from memcli.graph.elements import Graph, GraphView
-from memcli.graph.neighbourhood import neighbourhood
+from memcli.graph.elements import Graph, GraphView, build, neighbourhood, node_id, overview
 from memcli.model.memory import Memory
 from memcli.model.references import elsewhere, target
 from memcli.model.space import is_under

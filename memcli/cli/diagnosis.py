@@ -13,9 +13,9 @@ from memcli import __version__
 from memcli.cli.configured import problems
 from memcli.cli.verb import find_verb
 from memcli.errors import MemcliError
+from memcli.index.scale import own_spread, tells_apart
 from memcli.ports import Embedder
 from memcli.record import Record
-from memcli.retrieval.scale import own_spread, tells_apart
 from memcli.settings import TABLES
 from memcli.store.absent import absent, absent_above
 from memcli.store.atomic import make_folder, remove_file, write_file

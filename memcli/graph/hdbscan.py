@@ -3,19 +3,309 @@
 R. J. G. B. Campello, D. Moulavi, J. Sander: "Density-Based Clustering Based on Hierarchical Density Estimates", 2013;
 L. McInnes, J. Healy: "Accelerated Hierarchical Density Based Clustering", 2017. Labels and strengths are those of
 `sklearn.cluster.HDBSCAN` with its defaults.
+
+The first step is the minimum spanning tree of mutual reachability, in the order in which Prim's algorithm visits the
+points (R. C. Prim: "Shortest Connection Networks and Some Generalizations", 1957). The mutual reachability of two points
+is the largest of their distance and their core distances; the core distance of a point is that to its `min_samples`-th
+nearest, itself included. With the order of Prim, the heights say all that a tree of single linkage needs: a cluster below
+a height is a run of the order. The edges of a point are computed in two parts: those to its nearest at once, the others
+only when nothing nearer is left to visit, together with those of the points that wait likewise. Each pair is computed
+twice at most, in products of matrices.
+
+The second step condenses the tree and chooses among its clusters.
 """
 
 from __future__ import annotations
 
-from math import isinf
+from collections import deque
+from collections.abc import Sequence
+from heapq import heappop, heappush
+from math import inf, isinf
 from typing import TYPE_CHECKING, Any
 
-from memcli.graph.condensed import chosen, condense
-from memcli.graph.spanning import spanning_path
 from memcli.record import Record
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    Numbers = NDArray[Any]
+    from numpy.typing import NDArray
+
+
+_NEAREST = 64
+"""How many edges of a point are known from the beginning."""
+_AT_ONCE = 256
+"""Points whose edges are computed together: it bounds the memory."""
+_GROUP = 16
+"""Columns whose minimum is looked at before they are."""
+_ALIVE = 0.8
+"""Visited points are dropped from the columns when this share of them is left."""
+
+
+class Path(Record):
+    """All points in the order of Prim's visit; `heights[n]` is the mutual reachability by which point n + 1 was reached."""
+
+    order: list[int]
+    heights: list[float]
+
+
+def spanning_path(vectors: Numbers, min_samples: int) -> Path:
+    """The path through these vectors, which hold whole numbers; between equals the first vector comes first.
+
+    Squares of distances between whole numbers are exact, so every machine finds the same path. Raises ValueError for
+    other numbers, and for those so large that their squares are not exact.
+    """
+    import numpy
+
+    if not len(vectors):
+        return Path([], [])
+    visit = _Visit(_exact(vectors), min(min_samples, len(vectors)))
+    order, squares = [0], []
+    for _ in range(len(vectors) - 1):
+        point, square = visit.after(order[-1])
+        order.append(point)
+        squares.append(square)
+    return Path(order, numpy.sqrt(numpy.asarray(squares, numpy.float64)).tolist())
+
+
+def _exact(vectors: Numbers) -> Numbers:
+    """The vectors in the smallest type in which sums of their squares are exact."""
+    import numpy
+
+    wide = numpy.asarray(vectors, numpy.float64)
+    largest = 4 * float((wide * wide).sum(axis=1).max())  # the square of the distance of opposites
+    if not largest <= 2.0**53 or (wide != numpy.rint(wide)).any():
+        raise ValueError("vectors must be of whole numbers whose squares are exact")
+    return numpy.ascontiguousarray(wide, numpy.float32 if largest <= 2.0**24 else numpy.float64)
+
+
+class _Visit:
+    """Prim's visit: what the tree has reached, and which points still have edges that were not computed."""
+
+    def __init__(self, vectors: Numbers, min_samples: int) -> None:
+        import numpy
+
+        self._vectors = vectors
+        self._norms = (vectors * vectors).sum(axis=1)
+        self._others, self._other_norms = vectors, self._norms
+        self._core, self._near, self._near_squares, self._beyond = self._neighbours(min_samples)
+        self._waiting: list[tuple[float, int]] = []
+        self._columns = numpy.arange(len(vectors))
+        self._places = numpy.arange(len(vectors))
+        self._alive = numpy.ones(len(vectors), bool)
+        self._reach = numpy.full(len(vectors), numpy.inf, vectors.dtype)
+        self._count = len(vectors)
+
+    def after(self, point: int) -> tuple[int, float]:
+        """Visits the point; returns the one to visit next, and the square of the reachability by which it is reached."""
+        self._take(point)
+        self._relax_nearest(point)
+        heappush(self._waiting, (max(float(self._core[point]), float(self._beyond[point])), point))
+        while True:
+            place = int(self._reach.argmin())
+            square = float(self._reach[place])
+            if not self._waiting or self._waiting[0][0] > square:
+                return int(self._columns[place]), square
+            self._relax_all([heappop(self._waiting)[1] for _ in range(min(_AT_ONCE, len(self._waiting)))])
+
+    def _neighbours(self, min_samples: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+        """Of each point: the square of its core distance, its nearest, the squares of their distances, and of that of the
+        next one after them."""
+        import numpy
+
+        size = len(self._vectors)
+        most = min(max(_NEAREST, min_samples), size)
+        core, beyond = (numpy.full(size, numpy.inf, self._vectors.dtype) for _ in range(2))
+        near = numpy.empty((size, most), numpy.int64)
+        squares = numpy.empty((size, most), self._vectors.dtype)
+        for start in range(0, size, _AT_ONCE):
+            rows = numpy.arange(start, min(start + _AT_ONCE, size))
+            columns, found = _least(self._squares(rows, self._vectors, self._norms), min(most + 1, size))
+            near[rows], squares[rows] = columns[:, :most], found[:, :most]
+            core[rows] = numpy.partition(squares[rows], min_samples - 1, axis=1)[:, min_samples - 1]
+            if most < size:
+                beyond[rows] = found[:, most]
+        return core, near, squares, beyond
+
+    def _squares(self, rows: Any, others: Numbers, norms: Numbers) -> Numbers:
+        """The squares of the distances of these points and the others."""
+        block: Numbers = self._vectors[rows] @ others.T
+        block *= -2
+        block += norms
+        block += self._norms[rows][:, None]
+        return block
+
+    def _take(self, point: int) -> None:
+        """Takes the point, which is visited now, out of those to reach."""
+        place = self._places[point]
+        self._alive[place] = False
+        self._reach[place] = float("inf")
+        self._count -= 1
+        if self._count < _ALIVE * len(self._columns):
+            self._compact()
+
+    def _compact(self) -> None:
+        alive = self._alive
+        self._columns, self._reach = self._columns[alive], self._reach[alive]
+        self._places[:] = -1
+        self._places[self._columns] = range(len(self._columns))
+        self._alive = alive[alive]
+        self._others, self._other_norms = self._vectors[self._columns], self._norms[self._columns]
+
+    def _relax_nearest(self, point: int) -> None:
+        import numpy
+
+        near = self._near[point]
+        places = self._places[near]
+        weights = numpy.maximum(numpy.maximum(self._near_squares[point], self._core[near]), self._core[point])
+        is_open = (places >= 0) & self._alive[places]
+        places = places[is_open]
+        self._reach[places] = numpy.minimum(self._reach[places], weights[is_open])
+
+    def _relax_all(self, points: list[int]) -> None:
+        import numpy
+
+        block = self._squares(points, self._others, self._other_norms)
+        numpy.maximum(block, self._core[points][:, None], out=block)
+        weights = numpy.maximum(block.min(axis=0), self._core[self._columns])
+        numpy.minimum(self._reach, weights, out=self._reach, where=self._alive)
+
+
+def _least(block: Numbers, count: int) -> tuple[Numbers, Numbers]:
+    """The columns of the `count` least values of each row, and these values; the largest is the last.
+
+    They are looked for in as many groups of columns, those with the least minima: what is least elsewhere is no less.
+    """
+    import numpy
+
+    rows, size = block.shape
+    width = -(-size // _GROUP)
+    if width > count:
+        grouped = numpy.full((rows, _GROUP * width), numpy.inf, block.dtype)
+        grouped[:, :size] = block
+        minima = grouped.reshape(rows, _GROUP, width).min(axis=1)
+        groups = numpy.argpartition(minima, count - 1, axis=1)[:, :count]
+        columns = (groups[:, :, None] + width * numpy.arange(_GROUP)).reshape(rows, -1)
+        block = numpy.take_along_axis(grouped, columns, axis=1)
+    else:
+        columns = numpy.broadcast_to(numpy.arange(size), block.shape)
+    order = numpy.argpartition(block, count - 1, axis=1)[:, :count]
+    return numpy.take_along_axis(columns, order, axis=1), numpy.take_along_axis(block, order, axis=1)
+
+
+_Merge = tuple[int, int, float, int]
+"""Of a node of the tree: its two parts, their distance, and how many points it has. Points come before all nodes."""
+
+
+class Condensed(Record, frozen=False):
+    """The condensed tree: clusters by number, each after its parent, the first with all points and parent -1.
+
+    `births[c]` is the lambda at which cluster c came to be, `left[c]` the points that leave it before it ends or splits,
+    each with its lambda; `deaths[c]` is the largest lambda that anything leaves it at.
+    """
+
+    parents: list[int]
+    births: list[float]
+    sizes: list[int]
+    left: list[list[tuple[float, int]]]
+    deaths: list[float]
+
+    def add(self, parent: int, birth: float, size: int) -> int:
+        """A new cluster; returns its number."""
+        self.parents.append(parent)
+        self.births.append(birth)
+        self.sizes.append(size)
+        self.left.append([])
+        self.deaths.append(0.0)
+        return len(self.parents) - 1
+
+
+def condense(order: Sequence[int], heights: Sequence[float], min_cluster_size: int) -> Condensed:
+    """The condensed tree of a spanning path (see `spanning.Path`). Equal heights are joined from the first of the path on."""
+    tree = Condensed([], [], [], [], [])
+    size = len(order)
+    merges = _single_linkage(order, heights)
+    waiting = deque([(2 * size - 2, tree.add(-1, 0.0, size))])
+    while waiting:
+        node, cluster = waiting.popleft()
+        if node < size:
+            continue  # a space of one point
+        first, second, distance, _ = merges[node - size]
+        density = 1.0 / distance if distance > 0 else inf
+        tree.deaths[cluster] = density
+        sizes = [1 if part < size else merges[part - size][3] for part in (first, second)]
+        is_split = min(sizes) >= min_cluster_size
+        for part, count in zip((first, second), sizes, strict=True):
+            if count < min_cluster_size:
+                tree.left[cluster] += [(density, point) for point in _points(merges, part, size)]
+            else:
+                waiting.append((part, tree.add(cluster, density, count) if is_split else cluster))
+    return tree
+
+
+def chosen(tree: Condensed, max_cluster_size: int | None = None) -> list[int]:
+    """For each cluster the one of the largest excess of mass that it is in, itself or one above; -1 for none.
+
+    A cluster is chosen over those within it unless it is too large, or their stability is larger in sum; the one of all
+    points never is.
+    """
+    stabilities = _stabilities(tree)
+    is_chosen = [True] * len(stabilities)
+    within = [0.0] * len(stabilities)
+    for cluster in range(len(stabilities) - 1, 0, -1):
+        is_too_large = max_cluster_size is not None and tree.sizes[cluster] > max_cluster_size
+        if within[cluster] > stabilities[cluster] or is_too_large:
+            is_chosen[cluster] = False
+            stabilities[cluster] = within[cluster]
+        within[tree.parents[cluster]] += stabilities[cluster]
+    top = [-1]
+    for cluster in range(1, len(stabilities)):
+        above = top[tree.parents[cluster]]
+        top.append(above if above >= 0 else cluster if is_chosen[cluster] else -1)
+    return top
+
+
+def _stabilities(tree: Condensed) -> list[float]:
+    """How much longer than its birth each cluster lasts, summed over its points."""
+    sums = [0.0] * len(tree.parents)
+    for cluster, birth in enumerate(tree.births):
+        for density, _ in tree.left[cluster]:
+            sums[cluster] += density - birth
+        if cluster:
+            parent = tree.parents[cluster]
+            sums[parent] += (birth - tree.births[parent]) * tree.sizes[cluster]
+    return sums
+
+
+def _single_linkage(order: Sequence[int], heights: Sequence[float]) -> list[_Merge]:
+    size = len(order)
+    above = list(range(2 * size - 1))
+    counts = [1] * size
+    merges: list[_Merge] = []
+
+    def top(node: int) -> int:
+        while above[node] != node:
+            above[node] = node = above[above[node]]
+        return node
+
+    for n in sorted(range(len(heights)), key=heights.__getitem__):
+        first, second = top(order[n]), top(order[n + 1])
+        new = size + len(merges)
+        above[first] = above[second] = new
+        counts.append(counts[first] + counts[second])
+        merges.append((first, second, heights[n], counts[new]))
+    return merges
+
+
+def _points(merges: Sequence[_Merge], node: int, size: int) -> list[int]:
+    found, waiting = [], [node]
+    while waiting:
+        part = waiting.pop()
+        if part < size:
+            found.append(part)
+        else:
+            waiting.extend(merges[part - size][:2])
+    return found
 
 
 class Labels(Record):

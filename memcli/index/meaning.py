@@ -1,26 +1,95 @@
-"""Meaning: how near each memory of a space is to a question, by the vectors of its passages and windows."""
+"""Meaning: how near each memory of a space is to a question, by the vectors of its passages and windows.
+
+A memory is as near as its nearest passage. A turn of talk is also embedded together with the turn before it, because an
+answer often repeats no word of its question; the two count alike.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from array import array
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from memcli.errors import OutdatedError, StoreError
 from memcli.index.reading import cleaned
-from memcli.index.vectors import VectorFile, VectorsLostError
+from memcli.index.vectors import LoadedVectors, VectorFile, VectorsLostError, text_key
 from memcli.model.memory import Memory
 from memcli.model.nearness import Nearness
 from memcli.model.passages import embedded_texts, passages
 from memcli.numerics import load
 from memcli.ports import Embedder, Progress, Snapshot
-from memcli.retrieval.documents import text_key, window_text
-from memcli.retrieval.nearness import first_of, of_passages
-from memcli.retrieval.numbers import LoadedVectors
-from memcli.retrieval.scale import VERSION, Scale, from_bytes, own_spread, to_bytes
+
+if TYPE_CHECKING:
+    from memcli.index.scale import Scale
+
+WINDOW_SHARE = 0.5
+"""What a memory together with the one before it counts, beside the memory alone."""
+
+
+def first_of(rows: Any) -> dict[int, int]:
+    """Where the passages of each row begin; `rows` has the row of each passage, ascending."""
+    import numpy
+
+    starts = numpy.flatnonzero(numpy.diff(rows, prepend=rows[0] - 1)) if len(rows) else rows
+    return dict(zip(rows[starts].tolist(), starts.tolist(), strict=True))
+
+
+def of_passages(
+    first: Mapping[int, int], cosines: Any, window_rows: Any, window_cosines: Any, missing: int
+) -> list[Nearness]:
+    """The nearness to each of several questions, by the cosines of all passages, which of a row begin at `first`, and of
+    the windows of some rows: float64 [questions, passages] and [questions, windows], NaN where there is no vector."""
+    import numpy
+
+    own = numpy.fromiter(first, numpy.int64, len(first))
+    if not len(own):
+        return [Nearness(own, numpy.empty(0), {}, numpy.empty(0)) for _ in cosines]
+    starts = numpy.fromiter(first.values(), numpy.int64, len(first))
+    best = numpy.fmax.reduceat(cosines, starts, axis=1)
+    if len(window_rows):
+        at = numpy.searchsorted(own, window_rows)
+        both = (1 - WINDOW_SHARE) * best[:, at] + WINDOW_SHARE * window_cosines
+        best[:, at] = numpy.where(numpy.isnan(both), best[:, at], both)
+    known = ~numpy.isnan(best[0])
+    return [Nearness(own[known], one[known], first, of, missing) for one, of in zip(best, cosines, strict=True)]
+
+
+MEAN_LENGTH = 2000
+"""Of the vector of a memory, in whole numbers: the square of the distance of two is below 2^24, so exact in float32."""
+_MEANS_AT_ONCE = 8192
+"""Passages, unless one memory has more: it bounds the memory that is taken."""
+
+
+def mean_directions(starts: Any, count: int, read: Callable[[slice], Any]) -> Any:
+    """The mean direction of the vectors from each start to the next, MEAN_LENGTH long, rounded to whole numbers.
+
+    There are `count` vectors; `read` gives those of a part of them.
+    """
+    import numpy
+
+    ends = numpy.append(starts[1:], count)
+    means: list[Any] = []
+    first = 0
+    while first < len(starts):
+        begin = starts[first]
+        last = max(first + 1, int(numpy.searchsorted(ends, begin + _MEANS_AT_ONCE, side="right")))
+        vectors = read(slice(begin, ends[last - 1])).astype(numpy.float64)
+        sums = numpy.add.reduceat(_scaled(vectors), starts[first:last] - begin, axis=0)
+        means.append(numpy.rint(MEAN_LENGTH * _scaled(sums)).astype(numpy.float32))
+        first = last
+    return numpy.concatenate(means) if means else numpy.empty((0, 0), numpy.float32)
+
+
+def _scaled(vectors: Any) -> Any:
+    """The vectors at length 1, but for those of zeros."""
+    import numpy
+
+    norms = numpy.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
+    return vectors / numpy.where(norms > 0, norms, 1.0)
+
 
 _T = TypeVar("_T")
 _Plan: TypeAlias = "tuple[array[int], array[int], array[int], array[int]]"
@@ -102,8 +171,6 @@ class Meaning:
     def _means(self, rows: Container[int]) -> tuple[Any, Any] | None:
         import numpy
 
-        from memcli.retrieval.means import mean_directions
-
         self._prepare(_AT_ONCE)
         assert self._plan is not None
         known, slots = (numpy.frombuffer(part, numpy.int64) for part in self._plan[:2])
@@ -162,6 +229,8 @@ class Meaning:
     def _calibration(self) -> Scale:
         """What lays the cosines of the model on the scale of the floors, found once for each model."""
         if self._scale is None:
+            from memcli.index.scale import VERSION, Scale, from_bytes, own_spread, to_bytes
+
             known = self._vectors.scale(VERSION)
             own = from_bytes(known) if known else None
             if own is None:
@@ -242,6 +311,8 @@ class Meaning:
         return list(dict.fromkeys([*found, *sorted(missing)]))
 
     def _texts(self, missing: frozenset[bytes]) -> dict[bytes, str]:
+        from memcli.index.documents import window_text
+
         texts: dict[bytes, str] = {}
         rows = sorted({row for row, key in self._db.execute("SELECT row, key FROM passage") if key in missing})
         for memory in self._fetch(rows):

@@ -20,6 +20,7 @@ from memcli.safety.secrets.redact_memory import find_in_memory
 if TYPE_CHECKING:
     from memcli.codec.moves import MoveStep
 
+
 _FEW_AT_ONCE = 2000
 """So many new memories are indexed while somebody waits for something else."""
 

@@ -10,13 +10,88 @@ import os
 import sqlite3
 from _thread import allocate_lock
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from memcli.beneath import open_file
+from memcli.beneath import make, open_file
+from memcli.digests import blake2b
 from memcli.errors import OutdatedError
 from memcli.index.database import IN_MEMORY, check_tables, identity, open_database, own, remove
-from memcli.retrieval.documents import text_key
-from memcli.retrieval.numbers import HEADER_BYTES, LoadedVectors, Numbers, asked, record
+
+_KEY_BYTES = 16
+HEADER_BYTES = 8  # the squared norm, as a little-endian whole number
+_MOST_EXACT = (1 << 24) // 127**2
+"""Dimensions: the dot product of two vectors is then below 2^24, and exact in float32."""
+
+
+class Numbers:
+    """Records as numbers that cosines are computed of."""
+
+    def __init__(self, records: Any) -> None:
+        import numpy
+
+        squares = numpy.ascontiguousarray(records[:, :HEADER_BYTES]).view("<i8").ravel()
+        self._squares = squares.astype(numpy.float64)
+        self._values = records[:, HEADER_BYTES:].view(numpy.int8).astype(_exact(records.shape[1] - HEADER_BYTES))
+
+    def cosines(self, questions: Any) -> Any:
+        """The cosine of each question, as `asked` gives them, with each record."""
+        # Whole numbers that are exact whatever the order of the sum, so every CPU agrees.
+        dots = questions @ self._values.T
+        return cosines_by(dots, self._squares, questions)
+
+
+def cosines_by(dots: Any, squares: Any, questions: Any) -> Any:
+    """The cosines by the dot products, [questions, passages], and the squared norms of the passages."""
+    import numpy
+
+    norms = numpy.sqrt(squares * (questions * questions).sum(axis=1, dtype=numpy.float64)[:, None])
+    return dots.astype(numpy.float64) / numpy.maximum(norms, 1.0)
+
+
+def cosines_of(questions: Sequence[bytes], passages: Sequence[bytes]) -> Any:
+    """The cosine of each question with each passage: float64 [len(questions), len(passages)]."""
+    import numpy
+
+    records = numpy.frombuffer(b"".join(map(record, passages)), numpy.uint8).reshape(len(passages), -1)
+    return Numbers(records).cosines(asked(questions))
+
+
+class LoadedVectors:
+    """Vectors kept as numbers, some of them missing."""
+
+    def __init__(self, numbers: Numbers, missing: Any) -> None:
+        self._numbers, self._missing = numbers, missing
+
+    def cosines(self, questions: Sequence[bytes]) -> Any:
+        """As `VectorFile.cosines` for the slots that were loaded."""
+        import numpy
+
+        found = self._numbers.cosines(asked(questions))
+        found[:, self._missing] = numpy.nan
+        return found
+
+
+def asked(questions: Sequence[bytes]) -> Any:
+    """The vectors of questions as numbers."""
+    import numpy
+
+    values = numpy.frombuffer(b"".join(questions), numpy.int8).reshape(len(questions), -1)
+    return values.astype(_exact(values.shape[1]))
+
+
+def _exact(dimensions: int) -> Any:
+    """The smallest floats that hold the dot product of two vectors exactly."""
+    import numpy
+
+    return numpy.float32 if dimensions <= _MOST_EXACT else numpy.float64
+
+
+def record(vector: bytes) -> bytes:
+    """The vector behind its header."""
+    square = sum((b - 256 if b > 127 else b) ** 2 for b in vector)
+    return square.to_bytes(HEADER_BYTES, "little") + vector
+
 
 TABLES = (
     "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, slot INTEGER NOT NULL) WITHOUT ROWID",
@@ -31,6 +106,11 @@ _MOST_LOADED = 50_000 * 384  # 80 MB of numbers
 
 class VectorsLostError(Exception):
     """The file of vectors has vanished or shrunk under this process."""
+
+
+def text_key(text: str) -> bytes:
+    """The digest by which the vector of `text` is found."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_KEY_BYTES).digest()
 
 
 class VectorFile:
@@ -248,3 +328,38 @@ def _size(path: str) -> int:
 def parts(keys: Sequence[bytes]) -> list[Sequence[bytes]]:
     """The keys in lists that one statement takes."""
     return [keys[n : n + _PER_STATEMENT] for n in range(0, len(keys), _PER_STATEMENT)]
+
+
+class Questions:
+    """The questions asked of a model, kept in `folder`; in memory alone where that cannot be written."""
+
+    def __init__(self, folder: str, model: str, dimensions: int) -> None:
+        try:
+            os.stat(os.path.dirname(os.path.normpath(folder)))  # a store that was moved away must not come back
+            with suppress(FileExistsError):
+                make(folder, 0o700)
+            self._vectors = VectorFile(folder, model, dimensions)
+        except (sqlite3.Error, OSError):
+            self._vectors = VectorFile(None, model, dimensions)
+
+    def question(self, text: str) -> bytes | None:
+        """The vector of a question asked before."""
+        with suppress(sqlite3.Error):
+            return self._vectors.question(text)
+        return None
+
+    def add_questions(self, vectors: Mapping[str, bytes]) -> None:
+        """Keeps the vectors of questions by the digests of their texts."""
+        with suppress(sqlite3.Error):
+            self._vectors.add_questions(vectors)
+
+    def scale(self, version: int) -> bytes | None:
+        """What was kept of how the model spreads its cosines."""
+        with suppress(sqlite3.Error):
+            return self._vectors.scale(version)
+        return None
+
+    def keep_scale(self, version: int, data: bytes) -> None:
+        """Keeps it, for one version of how it is measured."""
+        with suppress(sqlite3.Error):
+            self._vectors.keep_scale(version, data)

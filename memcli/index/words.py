@@ -1,14 +1,259 @@
-"""The terms of an indexed space, kept in FTS5."""
+"""The words of a space: which rows contain the terms of a question, how often, and in which passages."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, islice, pairwise
+from sys import intern
+from typing import Any, NamedTuple
 
 from memcli.index.database import each
-from memcli.model.recall import FIELDS, RowSet
-from memcli.retrieval.row_terms import RowTerms
-from memcli.retrieval.words import WEIGHTS, StoredWords
+from memcli.model.analysis import is_compound
+from memcli.model.passages import CONTENT
+from memcli.model.recall import FIELDS, PassageTerms, RowSet, TermStats
+
+_MOST_KEPT = 12_000_000
+"""Characters; a memory has about 1,500 of them."""
+_RAW, _CONTENT = FIELDS.index("raw"), FIELDS.index("content")
+_NEXT_FIELD = " \n "
+
+_NO_COUNTS: Mapping[str, tuple[int, int]] = {}
+
+
+class Terms(NamedTuple):
+    """The terms of a memory: each with a blank before and after it, field by field. A field begins at one of `starts` and
+    has as many terms as `lengths` says."""
+
+    text: str
+    starts: tuple[int, ...]
+    lengths: tuple[int, ...]
+
+    def find(self, term: str) -> list[int]:
+        """Where in the text the term stands."""
+        found = []
+        word = f" {term} "
+        at = self.text.find(word)
+        while at >= 0:
+            found.append(at)
+            at = self.text.find(word, at + len(word) - 1)
+        return found
+
+    def by_field(self, places: Sequence[int]) -> tuple[int, ...]:
+        """How many of the places are in each field."""
+        counts = [0] * len(self.starts)
+        for at in places:
+            counts[bisect_right(self.starts, at) - 1] += 1
+        return tuple(counts)
+
+    def ordinals(self, term: str, field: int) -> list[int]:
+        """For each time that the term stands in the field how many terms of the field come before it."""
+        first = self.starts[field]
+        inside = [at for at in self.find(term) if bisect_right(self.starts, at) - 1 == field]
+        return list(accumulate(self.text.count(" ", *two) for two in pairwise([first, *inside])))
+
+
+class AnalysedPassage(NamedTuple):
+    """A passage: what holds of it whatever is asked, the terms of its heading, and which terms of the text it is made of, or
+    the `field` that it is all of."""
+
+    bare: PassageTerms
+    above: tuple[str, ...]
+    first: int
+    last: int
+    field: int | None
+
+
+Read = Callable[[Sequence[int]], Iterable[tuple[Any, ...]]]
+"""Reads what a database has of these rows: each record begins with its row."""
+
+
+class RowTerms:
+    """The terms that a database keeps of each memory. Those that were read last are kept, up to a number of characters.
+
+    `texts` reads FIELDS as terms with blanks between them, `passages` the number, form, first and last term, heading and
+    `is_versioned` of each passage, in order.
+    """
+
+    def __init__(self, texts: Read, passages: Read) -> None:
+        self._read_texts, self._read_passages = texts, passages
+        self._terms: dict[int, Terms] = {}
+        self._passages: dict[int, tuple[AnalysedPassage, ...]] = {}
+        self._kept = 0
+
+    def terms(self, rows: Sequence[int]) -> dict[int, Terms]:
+        """The terms of each of the rows."""
+        for row, *texts in self._read_texts([row for row in rows if row not in self._terms]):
+            self._terms[row] = made = read_terms(texts)
+            self._kept += len(made.text)
+        found = {row: self._terms[row] for row in rows}
+        while self._kept > _MOST_KEPT:
+            row = next(iter(self._terms))
+            self._kept -= len(self._terms.pop(row).text)
+            self._passages.pop(row, None)
+        return found
+
+    def passages(self, terms: Mapping[int, Terms]) -> dict[int, tuple[AnalysedPassage, ...]]:
+        """The passages of the rows whose terms these are."""
+        new = [row for row in terms if row not in self._passages]
+        read: dict[int, list[AnalysedPassage]] = {row: [] for row in new}
+        for row, *values in self._read_passages(new):
+            read[row].append(_passage(terms[row], *values))
+        found = {row: tuple(read[row]) if row in read else self._passages[row] for row in terms}
+        self._passages |= {row: found[row] for row in new if row in self._terms}
+        return found
+
+
+def read_terms(texts: Sequence[str]) -> Terms:
+    """The terms of a memory whose FIELDS, as terms with blanks between them, these are."""
+    starts = [0]
+    for text in texts[:-1]:
+        starts.append(starts[-1] + len(text) + len(_NEXT_FIELD))
+    lengths = [text.count(" ") + 1 if text else 0 for text in texts]
+    return Terms(f" {_NEXT_FIELD.join(texts)} ", tuple(starts), tuple(lengths))
+
+
+def _passage(
+    terms: Terms, n: int, form: str, first: int, last: int, heading: str, is_versioned: int
+) -> AnalysedPassage:
+    above = tuple(heading.split())
+    field: int | None
+    if form == CONTENT and not first < last:
+        field, size = _CONTENT, terms.lengths[_CONTENT]
+    else:
+        field, size = _RAW if (first, last) == (0, terms.lengths[_RAW]) else None, last - first
+    bare = PassageTerms(n, intern(form), bool(is_versioned), _NO_COUNTS, len(above) + size)
+    return AnalysedPassage(bare, above, first, last, field)
+
+
+COMMON_SHARE, COMMON = 0.1, 1_000
+"""A term in more than this share of a space finds no candidates while there are rarer ones; it still counts in scores. Where
+common terms are asked for too, it must be in more memories than this."""
+WEIGHTS = (4.0, 3.0, 1.5, 1.0, 1.0)
+"""What one occurrence in each of FIELDS counts in the choice of candidates."""
+_MOST_FREQUENCIES = 10_000
+"""How many terms of questions are kept with their frequencies."""
+
+_Counts = Mapping[str, tuple[int, ...]]
+"""How often each term of a question stands in each of FIELDS; terms that a memory does not have are left out."""
+_NONE: _Counts = {}
+
+
+class StoredWords(ABC):
+    """The terms that a database keeps of `size` memories. See `ports.views.Words` for the promises."""
+
+    def __init__(self, rows: RowTerms, size: int) -> None:
+        self._size = size
+        self._rows = rows
+        self._frequencies: dict[str, int] = {}
+        self._asked: tuple[str, ...] = ()
+        self._known: list[str] = []
+        self._counts: dict[int, _Counts] = {}
+
+    @abstractmethod
+    def best(self, terms: Sequence[str], limit: int, among: RowSet) -> Iterator[tuple[int, float]]:
+        """The rows that have any of the terms, with their scores, from the least: at least `limit` of those that are in
+        `among`, if there are so many."""
+
+    @abstractmethod
+    def by_id(self, terms: Sequence[str]) -> Iterator[int]:
+        """The rows that have any of the terms, in order of id."""
+
+    @abstractmethod
+    def read_frequencies(self, terms: Sequence[str]) -> Mapping[str, int]:
+        """In how many memories each of the terms stands; those that stand in none may be left out."""
+
+    @abstractmethod
+    def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
+        """See `ports.views.Words`."""
+
+    def lexical(
+        self, terms: Sequence[str], limit: int, among: RowSet | None = None, *, with_common: bool = False
+    ) -> TermStats:
+        found = self._frequencies_of(terms)
+        # What nobody writes as one word is asked for by its parts.
+        frequencies = {t: n for t, n in found.items() if n or not is_compound(t)}
+        known = [t for t in frequencies if frequencies[t]]
+        most = max(COMMON if with_common else 0.0, COMMON_SHARE * self._size)
+        rare = [t for t in known if frequencies[t] <= most]
+        seen = RowSet(self._size) if among is None else among
+        rows = self._candidates(rare, limit, seen) or self._candidates(known, limit, seen)
+        read = self._rows.terms(rows)
+        return TermStats(
+            size=self._size,
+            frequencies=frequencies,
+            counts=self._count(terms, read),
+            lengths={row: one.lengths for row, one in read.items()},
+        )
+
+    def passages(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, list[PassageTerms]]:
+        read = self._rows.terms(rows)
+        counts = self._count(terms, read)
+        return {
+            row: _counted(passages, read[row], counts[row], terms)
+            for row, passages in self._rows.passages(read).items()
+        }
+
+    def _count(self, terms: Sequence[str], rows: Mapping[int, Terms]) -> dict[int, _Counts]:
+        """How often the terms stand in each of the rows. That of the last question is kept: its passages are asked next."""
+        if tuple(terms) != self._asked:
+            self._asked, self._counts = tuple(terms), {}
+            found = self._frequencies_of(terms)
+            self._known = [t for t in terms if found[t]]
+        words = [(t, f" {t} ") for t in self._known]
+        for row in rows.keys() - self._counts.keys():
+            one = rows[row]
+            self._counts[row] = {t: one.by_field(one.find(t)) for t, word in words if word in one.text} or _NONE
+        return {row: self._counts[row] for row in rows}
+
+    def _candidates(self, terms: Sequence[str], limit: int, among: RowSet) -> list[int]:
+        """The best rows by their scores. Rows that tie at the end of the list are all left out, or, when nothing else is
+        there, taken in order of id: what is cut off must not depend on the history of the index."""
+        if not terms:
+            return []
+        found = list(islice((one for one in self.best(terms, limit + 1, among) if one[0] in among), limit + 1))
+        if len(found) <= limit:
+            return [row for row, _ in found]
+        cut = found[-1][1]
+        better = [row for row, score in found if score < cut]
+        return better or list(islice((row for row in self.by_id(terms) if row in among), limit))
+
+    def _frequencies_of(self, terms: Sequence[str]) -> dict[str, int]:
+        new = [t for t in dict.fromkeys(terms) if t not in self._frequencies]
+        if len(self._frequencies) + len(new) > _MOST_FREQUENCIES:
+            self._frequencies.clear()
+            new = list(dict.fromkeys(terms))
+        if new:
+            found = self.read_frequencies(new)
+            self._frequencies |= {t: found.get(t, 0) for t in new}
+        return {t: self._frequencies[t] for t in terms}
+
+
+def _counted(
+    passages: Sequence[AnalysedPassage], terms: Terms, counts: _Counts, asked: Sequence[str]
+) -> list[PassageTerms]:
+    """The passages of a memory with how often the terms that are asked for, of which it has those of `counts`, are in each."""
+    if not counts and not any(one.above for one in passages):
+        return [one.bare for one in passages]
+    ordinals: dict[str, list[int]] = {}
+    found = []
+    for one in passages:
+        if one.field is not None:
+            told = {t: numbers[one.field] for t, numbers in counts.items() if numbers[one.field]}
+        else:
+            ordinals = ordinals or {t: terms.ordinals(t, _RAW) for t in counts}
+            inside = {t: bisect_left(at, one.last) - bisect_left(at, one.first) for t, at in ordinals.items()}
+            told = {t: n for t, n in inside.items() if n}
+        above = one.above
+        if above:
+            both = {t: (above.count(t), told.get(t, 0)) for t in asked if t in told or t in above}
+        else:
+            both = {t: (0, n) for t, n in told.items()}
+        found.append(one.bare._replace(counts=both) if both else one.bare)
+    return found
+
 
 _TERMS = f"SELECT rowid, {', '.join(FIELDS)} FROM term WHERE rowid"
 _PASSAGES = "SELECT row, n, form, first, last, heading, is_versioned FROM passage WHERE row"

@@ -7,9 +7,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memcli.errors import MemcliError
+from memcli.index.clusters import MOST, find, from_json, to_json
 from memcli.model.clusters import Clusters
 from memcli.model.memory import Memory
-from memcli.retrieval.clusters import MOST, find, from_json, to_json
 
 if TYPE_CHECKING:
     from memcli.postgres.meaning import ServerMeaning

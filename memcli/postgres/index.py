@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from memcli.errors import MemcliError
+from memcli.index.view import model_in_use
 from memcli.postgres import indexing
 from memcli.postgres.catalogue import PostgresCatalogue
 from memcli.postgres.connection import unhurried
 from memcli.postgres.reading import reader
 from memcli.postgres.snapshot import ServerSnapshot
 from memcli.postgres.view import ServerSpace
-from memcli.retrieval.view import model_in_use
 
 if TYPE_CHECKING:
     from memcli.ports import Embedder, Progress, Snapshot

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from memcli.index.documents import columns, commit_of, window_text
+from memcli.index.vectors import text_key
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 from memcli.model.memory import TALK_KINDS, Memory
 from memcli.model.recall import FIELDS
 from memcli.postgres.reading import clean, memories, rows
 from memcli.postgres.records import Tally, records, total
 from memcli.postgres.totals import add, fold, pending
-from memcli.retrieval.documents import columns, commit_of, text_key, window_text
 
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor

@@ -7,6 +7,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memcli.errors import MemcliError, RefusedError
+from memcli.index.documents import window_text
+from memcli.index.meaning import first_of, of_passages
+from memcli.index.scale import VERSION, Scale, from_bytes, own_spread, to_bytes
+from memcli.index.vectors import text_key
 from memcli.model.nearness import Nearness
 from memcli.model.passages import embedded_texts, passages
 from memcli.model.recall import RowSet
@@ -14,9 +18,6 @@ from memcli.numerics import load
 from memcli.postgres.reading import memories
 from memcli.postgres.vectors import NEAREST, Measured, ServerVectors, build_index, keep, mark_embedded
 from memcli.record import Record
-from memcli.retrieval.documents import text_key, window_text
-from memcli.retrieval.nearness import first_of, of_passages
-from memcli.retrieval.scale import VERSION, Scale, from_bytes, own_spread, to_bytes
 
 if TYPE_CHECKING:
     from memcli.model.memory import Memory
@@ -134,7 +135,7 @@ class ServerMeaning:
         vectors are made first. None when a passage has no vector then. Raises ProviderError."""
         import numpy
 
-        from memcli.retrieval.means import mean_directions
+        from memcli.index.meaning import mean_directions
 
         missing = self._vectors.missing()
         if 0 < len(missing) <= _AT_ONCE:

@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from memcli.index.documents import anchors, columns, links, parts_of
+from memcli.index.vectors import text_key
+from memcli.index.words import WEIGHTS
 from memcli.model.analysis import terms
 from memcli.model.memory import Memory
 from memcli.model.passages import embedded_texts, heading, is_versioned, passages
 from memcli.model.recall import FIELDS
 from memcli.postgres.reading import clean
 from memcli.record import Record
-from memcli.retrieval.documents import anchors, columns, links, parts_of, text_key
-from memcli.retrieval.words import WEIGHTS
 
 _MOST = 32_767  # of a smallint
 

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memcli.digests import blake2b
+from memcli.index.vectors import asked, cosines_by, cosines_of
 from memcli.postgres.connection import unhurried
 from memcli.record import Record
-from memcli.retrieval.numbers import asked, cosines_by, cosines_of
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.errors import ProviderError, RefusedError
+from memcli.index.view import ENTRY, WordsOfView, entry_of, groups_of
 from memcli.model.clusters import Clusters
 from memcli.model.memory import Memory
 from memcli.model.nearness import Nearness
@@ -16,7 +17,6 @@ from memcli.postgres.filters import visible
 from memcli.postgres.reading import reader
 from memcli.postgres.totals import vocabulary
 from memcli.postgres.words import PostgresWords
-from memcli.retrieval.view import ENTRY, WordsOfView, entry_of, groups_of
 
 if TYPE_CHECKING:
     from memcli.ports import Embedder, Progress
@@ -166,7 +166,7 @@ class ServerSpace(WordsOfView):
         return None if meaning is None else meaning.cosines(texts, among)
 
     def _dense_within(self, texts: Sequence[str], seconds: float, among: RowSet | None) -> list[Nearness] | None:
-        from memcli.retrieval.deadline import run_within
+        from memcli.index.view import run_within
 
         (token,) = self._db("SELECT pg_export_snapshot()", ())[0]
         found = run_within(seconds, lambda: self._dense_apart(texts, token, among))

@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from memcli.index.words import RowTerms, StoredWords
 from memcli.model.recall import FIELDS, RowSet
 from memcli.postgres.totals import frequencies, totals
-from memcli.retrieval.row_terms import RowTerms
-from memcli.retrieval.words import StoredWords
 
 if TYPE_CHECKING:
     from memcli.postgres.reading import Read

@@ -10,9 +10,7 @@ from textual.content import Content
 
 from memcli.app.opening import load
 from memcli.app.workspace import Workspace
-from memcli.graph.build import build, node_id
-from memcli.graph.elements import HAS_TAG, Edge, Graph
-from memcli.graph.neighbourhood import neighbourhood
+from memcli.graph.elements import HAS_TAG, Edge, Graph, build, neighbourhood, node_id
 from memcli.model.memory import Memory
 from memcli.model.references import MUTUAL, elsewhere, target
 from memcli.record import Record, replace

@@ -42,14 +42,14 @@ def open_index(
     embedder.check()
     folder = layout.cache("")
     if past is not None:
-        from memcli.index.revisions import folder_for
+        from memcli.index.cache import folder_for
 
         # An index of its own, so that a look back does not undo that of now; vectors are by text, and shared.
         revision = folder_for(layout.cache("revisions"), past.commit)
         return CachedIndex(revision, embedder.load, _once(warn), progress, folder, show)
     if keep is make:
         return CachedIndex(folder, embedder.load, _once(warn), progress, show=show, place=layout.index)
-    from memcli.index.kept import KeptIndex
+    from memcli.index.cache import KeptIndex
 
     return keep(
         ("index", folder, embedder.name),

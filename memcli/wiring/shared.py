@@ -111,7 +111,7 @@ def share_index(
     progress: Progress | None,
 ) -> Index:
     """The index of what `server` has, and the `local` one of the rest. What is kept of questions is in `folder`."""
-    from memcli.index.questions import Questions
+    from memcli.index.vectors import Questions
     from memcli.postgres.index import PostgresIndex
 
     asked = partial(Questions, folder)

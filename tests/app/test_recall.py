@@ -9,13 +9,12 @@ from memcli.app.choice import order
 from memcli.app.recall import ALWAYS_MOST, recall
 from memcli.app.workspace import Workspace
 from memcli.embed import DEFAULT_EMBEDDER
-from memcli.index.vectors import VectorFile
+from memcli.index.vectors import VectorFile, text_key
 from memcli.model.edits import FileEdit
 from memcli.model.memory import Memory
 from memcli.model.recall import BELOW_FLOOR, NO_MATCH, Bundle, Entry, Hit, Query
 from memcli.record import replace
 from memcli.render import sentences
-from memcli.retrieval.documents import text_key
 from tests.conftest import NOW, memory, open_at, rewrite
 
 

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.graph.build import build
-from memcli.graph.elements import Graph
-from memcli.graph.neighbourhood import HUB, neighbourhood
+from memcli.graph.elements import HUB, Graph, build, neighbourhood
 from memcli.model.memory import Memory
 from memcli.model.shapes import RELATIONS
 from tests.conftest import memory

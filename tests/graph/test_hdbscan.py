@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memcli.graph.hdbscan import Labels, hdbscan
-from memcli.graph.spanning import spanning_path
+from memcli.graph.hdbscan import Labels, hdbscan, spanning_path
 
 Points = np.ndarray[Any, Any]
 
@@ -188,8 +187,8 @@ def test_the_spanning_path_is_the_one_of_all_distances(name: str, monkeypatch: p
     points = SETS[name]()
     expected = plain_path(points, 3)
     for nearest, at_once in ((1, 1), (4, 7), (64, 256)):
-        monkeypatch.setattr("memcli.graph.spanning._NEAREST", nearest)
-        monkeypatch.setattr("memcli.graph.spanning._AT_ONCE", at_once)
+        monkeypatch.setattr("memcli.graph.hdbscan._NEAREST", nearest)
+        monkeypatch.setattr("memcli.graph.hdbscan._AT_ONCE", at_once)
         path = spanning_path(points, 3)
         assert (path.order, path.heights) == expected
 

@@ -20,14 +20,13 @@ from memcli.app.recall import recall
 from memcli.app.space import embed_spaces
 from memcli.app.workspace import Workspace
 from memcli.errors import StoreError
-from memcli.index import places, update
+from memcli.index import update
 from memcli.index.database import connect, open_database
 from memcli.index.erasing import erase
-from memcli.index.vectors import VectorFile, VectorsLostError
+from memcli.index.vectors import VectorFile, VectorsLostError, text_key
 from memcli.model.recall import Query
 from memcli.model.space import Change, Space
 from memcli.record import replace
-from memcli.retrieval.documents import text_key
 from memcli.store import file as file_store
 from memcli.wiring.workspace import open_workspace
 from tests.conftest import NOW, Run, memory, open_at, rewrite
@@ -535,7 +534,7 @@ def test_moves_that_are_wrong_change_no_answer(tmp_path: Path) -> None:
 
 
 def test_an_index_of_many_pieces_is_made_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "MOST_PIECES", 4)
+    monkeypatch.setattr(update, "MOST_PIECES", 4)
     workspace = open_at(tmp_path, MEMCLI_EMBEDDER="off")
     names = "abcdefghijklmnop"
     fill(workspace, **{name: f"The text of {name}." for name in names})

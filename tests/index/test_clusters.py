@@ -14,11 +14,11 @@ from memcli.app.purge import purge
 from memcli.app.space import embed_spaces, index_status
 from memcli.app.workspace import Workspace
 from memcli.embed.hashed import HashedEmbedder
+from memcli.index.meaning import mean_directions
 from memcli.model.memory import Memory
 from memcli.model.passages import embedded_texts, passages
 from memcli.model.space import Policy
 from memcli.record import replace
-from memcli.retrieval.means import mean_directions
 from tests.conftest import NOW, memory, open_at, rewrite
 from tests.index.kinds import on_both
 
@@ -162,7 +162,7 @@ def test_an_empty_space(workspace: Workspace) -> None:
 def test_the_mean_of_passages_is_a_direction(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     import numpy
 
-    monkeypatch.setattr("memcli.retrieval.means._AT_ONCE", at_once)
+    monkeypatch.setattr("memcli.index.meaning._AT_ONCE", at_once)
     vectors = numpy.array([[2, 0], [0, 9], [0, 0], [-5, 0], [3, 4]], numpy.int8)
     means = mean_directions(numpy.array([0, 2, 3, 4]), 5, vectors.__getitem__)
     assert means.tolist() == [[1414, 1414], [0, 0], [-2000, 0], [1200, 1600]]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memcli.app.workspace import Workspace
-from memcli.index.kept import KeptIndex
+from memcli.index.cache import KeptIndex
 from memcli.index.view import IndexedSpace
 from memcli.model.recall import Query
 from memcli.ranking import RANKERS
@@ -138,7 +138,7 @@ def test_nothing_of_the_store_is_open_between_questions(kept: Workspace) -> None
 
 
 def test_many_spaces_are_not_all_kept(kept: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memcli.index.kept._MOST", 2)
+    monkeypatch.setattr("memcli.index.cache._MOST", 2)
     views = []
     for name in ("one", "two", "three"):
         with closing(kept.store.open(name)) as snapshot:

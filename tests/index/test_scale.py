@@ -15,9 +15,9 @@ from memcli.embed import EMBEDDERS
 from memcli.embed.hashed import HashedEmbedder
 from memcli.embed.onnx import OnnxEmbedder
 from memcli.embed.runtime import quantised
+from memcli.index.scale import MINILM, PAIRS, Scale, from_bytes, own_spread, tells_apart, to_bytes
+from memcli.index.vectors import cosines_of
 from memcli.ports import Progress
-from memcli.retrieval.numbers import cosines_of
-from memcli.retrieval.scale import MINILM, PAIRS, Scale, from_bytes, own_spread, tells_apart, to_bytes
 from tests.conftest import open_at
 from tests.index.test_cache import ask, fill
 

@@ -75,7 +75,7 @@ def test_rare_words_choose_the_candidates_among_many(
         rewrite(workspace.store, lambda space: space.put(memories, NOW))
         with opened(workspace) as (_, view):
             ids = {row: entry.id for row, entry in view.entries().items()}
-            monkeypatch.setattr("memcli.retrieval.words.COMMON_SHARE", 1.0)
+            monkeypatch.setattr("memcli.index.words.COMMON_SHARE", 1.0)
             stats = view.lexical(["zebra", "okapi"], 50)
             assert stats.frequencies == {"zebra": 100, "okapi": 5}
             assert sorted(ids[row] for row in stats.counts) == [f"mem_m{n}" for n in (23, 3, 43, 63, 83)]

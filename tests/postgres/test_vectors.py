@@ -13,11 +13,10 @@ from memcli.app.workspace import Workspace
 from memcli.embed import EMBEDDERS
 from memcli.embed.hashed import HashedEmbedder
 from memcli.errors import ProviderError
+from memcli.index.vectors import cosines_of, text_key
 from memcli.postgres.reading import rows
 from memcli.postgres.server import Server
 from memcli.postgres.vectors import ServerVectors, build_index, keep
-from memcli.retrieval.documents import text_key
-from memcli.retrieval.numbers import cosines_of
 from memcli.wiring.shared import open_server
 from tests.conftest import NOW, memory, rewrite
 from tests.index.test_embedders import Failing

@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.graph.build import build, overview
-from memcli.graph.elements import Graph
-from memcli.graph.neighbourhood import neighbourhood
+from memcli.graph.elements import Graph, build, neighbourhood, overview
 from memcli.model.memory import Memory
 from memcli.render.graph import GRAPH_FORMATS, renderer
 from memcli.safety.injection.screening import Overview, screened

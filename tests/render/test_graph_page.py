@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from memcli.graph.build import build
-from memcli.graph.elements import Graph
+from memcli.graph.elements import Graph, build
 from tests.conftest import memory
 from tests.render import browser
 from tests.render.test_graph import BREAKING, drawn, example, hostile, link

@@ -1,4 +1,4 @@
-"""What the index keeps of a memory: columns to filter by, terms to find, texts to embed."""
+"""What an index stores of a memory: columns to filter by, terms to find, texts to embed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memcli.digests import blake2b
 from memcli.model.analysis import terms
 from memcli.model.memory import Json, Memory
 from memcli.model.names import natural_order
@@ -103,17 +102,11 @@ def _triggers(memory: Memory) -> list[str]:
 
 _WINDOW_CHARACTERS = 800
 """About what a window of 256 word pieces holds."""
-_KEY_BYTES = 16
 
 
 def window_text(before: str, text: str) -> str:
     """What was said, behind the end of what was said before it, in one window of the embedder."""
     return f"{before[-_WINDOW_CHARACTERS // 2 :]}\n{text[: _WINDOW_CHARACTERS // 2 * 3 // 2]}"
-
-
-def text_key(text: str) -> bytes:
-    """The digest by which the vector of `text` is found."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_KEY_BYTES).digest()
 
 
 def links(memory: Memory) -> list[tuple[str, str, float]]:

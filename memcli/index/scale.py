@@ -12,8 +12,8 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
+from memcli.index.vectors import cosines_of
 from memcli.ports import Embedder
-from memcli.retrieval.numbers import cosines_of
 
 PAIRS: tuple[tuple[str, str], ...] = (
     ("How long do access tokens stay valid?", "Access tokens expire fifteen minutes after they were issued."),

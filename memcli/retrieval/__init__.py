@@ -1,1 +1,0 @@
-"""What every index computes in the same way: documents of memories, their terms, vectors as numbers. Pure."""
