@@ -7,8 +7,6 @@ and happens once in a while anyway; without events there are only scans.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from memcli.record import Record, replace
 from memcli.watch.scan import Difference
 
@@ -28,99 +26,6 @@ _CHECK, _CHECK_SHARE = 60.0, 1_000
 _WAITING = 20
 
 
-class Woke(NamedTuple):
-    """A wait has ended. `events` were reported since the last look, the last one at `last`."""
-
-    now: float
-    has_news: bool
-    events: int = 0
-    last: float = 0.0
-
-
-class Took(NamedTuple):
-    """The paths that events named, and whether only a scan can find what changed."""
-
-    now: float
-    paths: frozenset[str] = frozenset()
-    needs_scan: bool = False
-
-
-class Looked(NamedTuple):
-    """The files that events named have been read."""
-
-    now: float
-    found: Difference
-    has_paths: bool
-
-
-class Scanned(NamedTuple):
-    """The whole tree has been read, which took `seconds`, and of them `cpu` of computing.
-
-    `has_new_watches`: some folders were not watched while it was.
-    """
-
-    now: float
-    seconds: float
-    cpu: float
-    found: Difference
-    has_new_watches: bool
-    is_polling: bool
-
-
-class Told(NamedTuple):
-    """What was found has been passed on."""
-
-    now: float
-
-
-class Take(NamedTuple):
-    """Take the paths that events named. The answer is `Took`."""
-
-
-class Look(NamedTuple):
-    """Read these files. The answer is `Looked`."""
-
-    paths: frozenset[str]
-
-
-class Scan(NamedTuple):
-    """Read the tree, and the content of `suspects` whatever their size and time. The answer is `Scanned`."""
-
-    suspects: frozenset[str]
-
-
-class Tell(NamedTuple):
-    """Pass on what was found. The answer is `Told`."""
-
-    found: Difference
-
-
-class Wait(NamedTuple):
-    """Wait so long at most, until there is news. The answer is `Woke`."""
-
-    seconds: float
-
-
-class Sleep(NamedTuple):
-    """Wait so long, whatever happens. The answer is `Woke`."""
-
-    seconds: float
-
-
-class Rest(NamedTuple):
-    """Let others use the time in which nothing happens. No answer."""
-
-
-class Warn(NamedTuple):
-    """Tell the user. No answer."""
-
-    text: str
-
-
-Event = Woke | Took | Looked | Scanned | Told
-Action = Take | Look | Scan | Tell | Wait | Sleep | Rest | Warn
-
-
 class Loop(Record):
     """Where the loop is: when to scan again, what the last scan cost, until when to wait for news, and since when news
     has been coming in."""
@@ -132,55 +37,55 @@ class Loop(Record):
     until: float = 0.0
     settling: float | None = None
 
+    def is_scan_due(self, now: float, needs_scan: bool) -> bool:
+        """Whether to read the whole tree rather than the files that events named; `needs_scan` if events cannot name them."""
+        return needs_scan or now >= self.scan_at
 
-def step(state: Loop, event: Event) -> tuple[Loop, tuple[Action, ...]]:
-    """The next state, and what to do until the next event: the last action is the one that is answered."""
-    match event:
-        case Woke():
-            return _woke(state, event)
-        case Took():
-            is_scan = event.needs_scan or event.now >= state.scan_at
-            return state, (Scan(event.paths) if is_scan else Look(event.paths),)
-        case Looked():
-            echo_at = event.now + max(_ECHO, _ECHO_SHARE * state.cost)
-            scan_at = min(state.scan_at, echo_at) if event.has_paths else state.scan_at
-            return replace(state, scan_at=scan_at), (Tell(event.found),)
-        case Scanned():
-            return _scanned(state, event)
-        case Told():
-            until = min(state.scan_at, event.now + _IDLE)
-            return replace(state, until=until), (Wait(min(_TICK, max(0.0, until - event.now))),)
+    def after_look(self, now: float, *, has_paths: bool) -> Loop:
+        """After the files that events named, if there were any, have been read."""
+        echo_at = now + max(_ECHO, _ECHO_SHARE * self.cost)
+        return replace(self, scan_at=min(self.scan_at, echo_at)) if has_paths else self
 
+    def after_scan(
+        self, now: float, seconds: float, cpu: float, found: Difference, *, has_new_watches: bool, is_polling: bool
+    ) -> tuple[Loop, str]:
+        """After a scan that took `seconds`, and of them `cpu` of computing; with a warning for the user, or "".
 
-def _woke(state: Loop, event: Woke) -> tuple[Loop, tuple[Action, ...]]:
-    if state.settling is None and not event.has_news:
-        left = state.until - event.now
-        return state, (Wait(min(_TICK, left)),) if left > 0 else (Rest(), Take())
-    # Until no event has come for a while: longer in a burst, but not for ever.
-    since = event.now if state.settling is None else state.settling
-    waited = event.now - since
-    quiet = state.quiet if event.events <= _FEW else max(state.quiet, _QUIET_BURST)
-    left = min(_LONGEST - waited, quiet - min(waited, event.now - event.last))
-    if left > 0:
-        return replace(state, settling=since), (Sleep(left),)
-    return replace(state, settling=None), (Take(),)
+        `has_new_watches`: some folders were not watched while the tree was read.
+        """
+        cost = max(seconds / _WAITING, cpu)
+        warning = ""
+        if is_polling:
+            pause = max(_POLL, _POLL_SHARE * cost)
+            if not self.is_polling:
+                warning = (
+                    f"out of inotify watches: polling every {pause:.0f} s instead (raise fs.inotify.max_user_watches)"
+                )
+        elif has_new_watches:
+            pause = 0.0
+        elif found.changed or found.removed:
+            pause = _ECHO
+        else:
+            pause = max(_CHECK, _CHECK_SHARE * cost)
+        return replace(self, cost=cost, scan_at=now + pause, is_polling=is_polling), warning
 
+    def after_tell(self, now: float) -> Loop:
+        """After what was found has been passed on."""
+        return replace(self, until=min(self.scan_at, now + _IDLE))
 
-def _scanned(state: Loop, event: Scanned) -> tuple[Loop, tuple[Action, ...]]:
-    cost = max(event.seconds / _WAITING, event.cpu)
-    warnings: tuple[Action, ...] = ()
-    if event.is_polling:
-        pause = max(_POLL, _POLL_SHARE * cost)
-        if not state.is_polling:
-            warnings = (Warn(
-                f"out of inotify watches: polling every {pause:.0f} s instead "
-                "(raise fs.inotify.max_user_watches)"
-            ),)  # fmt: skip
-    elif event.has_new_watches:
-        pause = 0.0
-    elif event.found.changed or event.found.removed:
-        pause = _ECHO
-    else:
-        pause = max(_CHECK, _CHECK_SHARE * cost)
-    state = replace(state, cost=cost, scan_at=event.now + pause, is_polling=event.is_polling)
-    return state, (*warnings, Tell(event.found))
+    def tick(self, now: float) -> float:
+        """How long to wait for news before the next look at what wakes no wait; 0 once nothing has happened for long."""
+        return min(_TICK, max(0.0, self.until - now))
+
+    def settle(self, now: float, events: int, last: float) -> tuple[Loop, float]:
+        """How long to sleep after news until no event has come for a while: longer in a burst, but not for ever.
+
+        `events` were reported since the last look, the last one at `last`. At 0 what they named is to be taken.
+        """
+        since = now if self.settling is None else self.settling
+        waited = now - since
+        quiet = self.quiet if events <= _FEW else max(self.quiet, _QUIET_BURST)
+        left = min(_LONGEST - waited, quiet - min(waited, now - last))
+        if left > 0:
+            return replace(self, settling=since), left
+        return replace(self, settling=None), 0.0

@@ -1,4 +1,4 @@
-"""Watcher: does what the loop decides, and yields what changed in batches."""
+"""Watcher: reads what events name or the whole tree, as the loop times it, and yields what changed in batches."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from contextlib import closing
 from memcli.git.head import Head
 from memcli.git.repository import find_repository
 from memcli.model.changes import Batch
-from memcli.watch import loop
 from memcli.watch.events import EventInbox, FolderObserver, silent_kind
+from memcli.watch.loop import QUIET, Loop
 from memcli.watch.scan import Difference, Scanner, ScanScope, find_moves
 from memcli.watch.state import WatchState
 
@@ -35,7 +35,7 @@ class Watcher:
         paths: Sequence[str] = (),
         globs: Sequence[str] = (),
         with_git: bool = True,
-        quiet: float = loop.QUIET,
+        quiet: float = QUIET,
         state: WatchState | None = None,
         stop: threading.Event | None = None,
         warn: Callable[[str], None] | None = None,
@@ -74,52 +74,62 @@ class Watcher:
             yield from self._follow(observer)
 
     def _follow(self, observer: FolderObserver) -> Iterator[Batch]:
-        state = loop.Loop(self._quiet, observer.is_polling)
-        actions: tuple[loop.Action, ...] = (loop.Take(),)
+        state = Loop(self._quiet, observer.is_polling)
         while not self._stop.is_set():
-            event: loop.Event | None = None
-            for action in actions:
-                event = yield from self._perform(action, observer)
-            if event is None:
-                return
-            state, actions = loop.step(state, event)
-
-    def _perform(self, action: loop.Action, observer: FolderObserver) -> Generator[Batch, None, loop.Event | None]:
-        match action:
-            case loop.Take():
-                return loop.Took(time.monotonic(), *self._inbox.take())
-            case loop.Look(paths):
+            paths, needs_scan = self._inbox.take()
+            if state.is_scan_due(time.monotonic(), needs_scan):
+                scanned = self._scan(state, paths, observer)
+                if scanned is None:
+                    return
+                state, found = scanned
+            else:
                 found = self._scanner.look(self.state.files, paths)
-                return loop.Looked(time.monotonic(), found, bool(paths))
-            case loop.Scan(suspects):
-                return self._scan(suspects, observer)
-            case loop.Tell(found):
-                yield from self._tell(found)
-                return loop.Told(time.monotonic())
-            case loop.Wait(seconds):
-                return self._woke(self._inbox.wait(seconds))
-            case loop.Sleep(seconds):
-                self._stop.wait(seconds)
-                return self._woke(True)
-            case loop.Rest():
+                state = state.after_look(time.monotonic(), has_paths=bool(paths))
+            if self._stop.is_set():
+                return
+            yield from self._tell(found)
+            if not self._stop.is_set():
+                state = yield from self._wait(state.after_tell(time.monotonic()))
+
+    def _wait(self, state: Loop) -> Generator[Batch, None, Loop]:
+        """Waits until there is something to take, and yields an idle batch when nothing has happened for long."""
+        has_news = self._inbox.wait(state.tick(time.monotonic()))
+        while not self._stop.is_set():
+            if has_news or (self._head is not None and self._head.may_have_moved()):
+                return self._settle(state)
+            left = state.tick(time.monotonic())
+            if not left:
                 yield Batch(is_idle=True)
-            case loop.Warn(text):
-                self._warn(text)
-        return None
+                return state
+            has_news = self._inbox.wait(left)
+        return state
 
-    def _woke(self, has_news: bool) -> loop.Woke:
-        has_news = has_news or (self._head is not None and self._head.may_have_moved())
-        return loop.Woke(time.monotonic(), has_news, self._inbox.events, self._inbox.last)
+    def _settle(self, state: Loop) -> Loop:
+        """Sleeps until a burst of events is over."""
+        state, left = state.settle(time.monotonic(), self._inbox.events, self._inbox.last)
+        while left and not self._stop.wait(left):
+            state, left = state.settle(time.monotonic(), self._inbox.events, self._inbox.last)
+        return state
 
-    def _scan(self, suspects: frozenset[str], observer: FolderObserver) -> loop.Scanned | None:
-        """None when stopped on the way."""
+    def _scan(self, state: Loop, suspects: frozenset[str], observer: FolderObserver) -> tuple[Loop, Difference] | None:
+        """Reads the tree, and the content of `suspects` whatever their size and time; None when stopped on the way."""
         began, computed = time.monotonic(), time.thread_time()
         found = self._scanner.scan(self.state.files, suspects, self._stop)
         seconds, cpu = time.monotonic() - began, time.thread_time() - computed
         if found is None:
             return None
         has_new_watches = observer.follow(self._scanner.tree)
-        return loop.Scanned(time.monotonic(), seconds, cpu, found, has_new_watches, observer.is_polling)
+        state, warning = state.after_scan(
+            time.monotonic(),
+            seconds,
+            cpu,
+            found,
+            has_new_watches=has_new_watches,
+            is_polling=observer.is_polling,
+        )
+        if warning:
+            self._warn(warning)
+        return state, found
 
     def _tell(self, found: Difference) -> Iterator[Batch]:
         before = self.state.head

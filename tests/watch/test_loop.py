@@ -6,74 +6,40 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.watch.loop import (
-    Action,
-    Look,
-    Looked,
-    Loop,
-    Rest,
-    Scan,
-    Scanned,
-    Sleep,
-    Take,
-    Tell,
-    Told,
-    Took,
-    Wait,
-    Warn,
-    Woke,
-    step,
-)
+from memcli.watch.loop import Loop
 from memcli.watch.scan import Difference
 
 NOTHING = Difference()
 SOMETHING = Difference(changed=("a",))
-PATHS = frozenset(["a"])
 LATER = 1_000.0
 """When the next scan is due, in most of these."""
 
 
-def seconds_of(action: Action) -> float:
-    assert isinstance(action, Wait | Sleep)
-    return action.seconds
-
-
-def after_scan(found: Difference, **facts: object) -> Loop:
-    values = {"seconds": 0.0, "cpu": 0.0, "has_new_watches": False, "is_polling": False, **facts}
-    return step(Loop(), Scanned(now=100.0, found=found, **values))[0]  # type: ignore[arg-type]
+def after_scan(state: Loop, found: Difference, **facts: object) -> tuple[Loop, str]:
+    values = {"now": 100.0, "seconds": 0.0, "cpu": 0.0, "has_new_watches": False, "is_polling": False, **facts}
+    return state.after_scan(found=found, **values)  # type: ignore[arg-type]
 
 
 def test_it_begins_with_a_scan():
-    assert step(Loop(), Took(5.0))[1] == (Scan(frozenset()),)
+    assert Loop().is_scan_due(5.0, False)
 
 
 @pytest.mark.parametrize(
-    ("event", "action"),
-    [
-        (Took(5.0, PATHS), Look(PATHS)),
-        (Took(5.0), Look(frozenset())),  # a commit may have come, though no file has changed
-        (Took(5.0, PATHS, needs_scan=True), Scan(PATHS)),
-        (Took(LATER, PATHS), Scan(PATHS)),
-    ],
+    ("now", "needs_scan", "is_due"), [(5.0, False, False), (5.0, True, True), (LATER, False, True)]
 )
-def test_files_that_events_name_are_read_unless_a_scan_is_due(event: Took, action: Action):
-    assert step(Loop(scan_at=LATER), event) == (Loop(scan_at=LATER), (action,))
-
-
-def test_what_is_found_is_passed_on():
-    assert step(Loop(scan_at=LATER), Looked(5.0, SOMETHING, has_paths=True))[1] == (Tell(SOMETHING),)
-    assert step(Loop(), Scanned(5.0, 0, 0, SOMETHING, has_new_watches=False, is_polling=False))[1] == (Tell(SOMETHING),)
+def test_files_that_events_name_are_read_unless_a_scan_is_due(now: float, needs_scan: bool, is_due: bool):
+    assert Loop(scan_at=LATER).is_scan_due(now, needs_scan) == is_due
 
 
 def test_a_scan_follows_changes_since_events_get_lost():
-    state, _ = step(Loop(scan_at=LATER), Looked(5.0, NOTHING, has_paths=True))
+    state = Loop(scan_at=LATER).after_look(5.0, has_paths=True)
     assert state.scan_at == 7.0
-    assert step(state, Looked(6.0, NOTHING, has_paths=True))[0].scan_at == 7.0  # changes do not put it off
-    assert step(Loop(scan_at=LATER), Looked(5.0, NOTHING, has_paths=False))[0].scan_at == LATER
+    assert state.after_look(6.0, has_paths=True).scan_at == 7.0  # changes do not put it off
+    assert Loop(scan_at=LATER).after_look(5.0, has_paths=False) == Loop(scan_at=LATER)
 
 
 def test_after_costly_scans_it_follows_later():
-    assert step(Loop(scan_at=LATER, cost=0.5), Looked(5.0, NOTHING, has_paths=True))[0].scan_at == 15.0
+    assert Loop(scan_at=LATER, cost=0.5).after_look(5.0, has_paths=True).scan_at == 15.0
 
 
 @pytest.mark.parametrize(
@@ -90,78 +56,69 @@ def test_after_costly_scans_it_follows_later():
     ],
 )
 def test_the_time_to_the_next_scan(found: Difference, facts: dict[str, object], pause: float):
-    assert after_scan(found, **facts).scan_at == pytest.approx(100 + pause)
+    assert after_scan(Loop(), found, **facts)[0].scan_at == pytest.approx(100 + pause)
 
 
 def test_polling_is_announced_once():
-    event = Scanned(5.0, 0.0, 0.1, NOTHING, has_new_watches=True, is_polling=True)
-    state, (warning, _) = step(Loop(), event)
-    assert isinstance(warning, Warn)
-    assert "polling every 20 s" in warning.text
-    assert step(state, event)[1] == (Tell(NOTHING),)
+    state, warning = after_scan(Loop(), NOTHING, cpu=0.1, has_new_watches=True, is_polling=True)
+    assert "polling every 20 s" in warning
+    assert after_scan(state, NOTHING, cpu=0.1, has_new_watches=True, is_polling=True) == (state, "")
 
 
 def test_it_waits_for_news_in_short_ticks():
-    state, actions = step(Loop(scan_at=LATER), Told(5.0))
-    assert (state.until, actions) == (6.0, (Wait(0.1),))
-    state, actions = step(state, Woke(5.95, has_news=False))
-    assert seconds_of(actions[0]) == pytest.approx(0.05)
-    assert step(state, Woke(6.0, has_news=False))[1] == (Rest(), Take())
+    state = Loop(scan_at=LATER).after_tell(5.0)
+    assert (state.until, state.tick(5.0)) == (6.0, 0.1)
+    assert state.tick(5.95) == pytest.approx(0.05)
+    assert state.tick(6.0) == 0
 
 
 def test_it_does_not_wait_when_a_scan_is_due():
-    state, actions = step(Loop(scan_at=5.0), Told(5.0))
-    assert (state.until, actions) == (5.0, (Wait(0),))
+    state = Loop(scan_at=5.0).after_tell(5.0)
+    assert (state.until, state.tick(5.0)) == (5.0, 0)
 
 
 def test_a_save_is_taken_once_it_is_quiet():
-    state, (sleep,) = step(Loop(quiet=0.08, until=6.0), Woke(5.0, True, 1, 5.0))
-    assert seconds_of(sleep) == pytest.approx(0.08)
-    state, (sleep,) = step(state, Woke(5.08, True, 2, 5.05))
-    assert seconds_of(sleep) == pytest.approx(0.05)
-    assert step(state, Woke(5.14, True, 2, 5.05)) == (Loop(quiet=0.08, until=6.0), (Take(),))
+    state, left = Loop(quiet=0.08, until=6.0).settle(5.0, 1, 5.0)
+    assert left == pytest.approx(0.08)
+    state, left = state.settle(5.08, 2, 5.05)
+    assert left == pytest.approx(0.05)
+    assert state.settle(5.14, 2, 5.05) == (Loop(quiet=0.08, until=6.0), 0)
 
 
 def test_news_after_the_time_to_wait_is_settled_too():
-    assert isinstance(step(Loop(until=5.0), Woke(5.1, True, 1, 5.1))[1][0], Sleep)
+    assert Loop(until=5.0).settle(5.1, 1, 5.1)[1] > 0
 
 
 def test_a_burst_is_taken_after_a_longer_quiet():
-    state, (sleep,) = step(Loop(until=6.0), Woke(5.0, True, 21, 5.0))
-    assert seconds_of(sleep) == pytest.approx(0.5)
-    assert isinstance(step(state, Woke(5.4, True, 500, 5.3))[1][0], Sleep)
+    state, left = Loop(until=6.0).settle(5.0, 21, 5.0)
+    assert left == pytest.approx(0.5)
+    assert state.settle(5.4, 500, 5.3)[1] > 0
 
 
 def test_a_burst_without_an_end_is_taken_all_the_same():
     state, now = Loop(until=6.0), 5.0
     for _ in range(1_000):
-        state, (action,) = step(state, Woke(now, True, 500, now))
-        if isinstance(action, Take):
+        state, left = state.settle(now, 500, now)
+        if not left:
             break
-        now += seconds_of(action)
+        now += left
     assert now == pytest.approx(10.0)
 
 
 def test_a_commit_without_an_event_is_taken_after_the_quiet():
-    state, (sleep,) = step(Loop(quiet=0.08, until=6.0), Woke(5.0, True))
-    assert seconds_of(sleep) == pytest.approx(0.08)
-    assert step(state, Woke(5.08, True))[1] == (Take(),)
+    state, left = Loop(quiet=0.08, until=6.0).settle(5.0, 0, 0.0)
+    assert left == pytest.approx(0.08)
+    assert state.settle(5.08, 0, 0.0)[1] == 0
 
 
 earlier, times = st.floats(0, 100), st.floats(100, 1e6)
-found = st.sampled_from([NOTHING, SOMETHING])
-events = st.one_of(
-    st.builds(Woke, times, st.booleans(), st.integers(0, 2_000), earlier), st.builds(Took, times, st.just(PATHS), st.booleans()),
-    st.builds(Looked, times, found, st.booleans()), st.builds(Told, times),
-    st.builds(Scanned, times, st.floats(0, 1e3), st.floats(0, 1e3), found, st.booleans(), st.booleans()),
-)  # fmt: skip
 states = st.builds(Loop, st.floats(0, 5), st.booleans(), times, st.floats(0, 1e3), times, st.none() | earlier)
 
 
-@given(states, events)
-def test_whatever_happens_the_last_action_is_answered_and_no_wait_is_long(state: Loop, event: object):
-    _, actions = step(state, event)  # type: ignore[arg-type]
-    assert all(isinstance(action, Rest | Warn) for action in actions[:-1])
-    assert isinstance(actions[-1], Take | Look | Scan | Tell | Wait | Sleep)
-    if isinstance(actions[-1], Wait | Sleep):
-        assert 0 <= actions[-1].seconds <= 5.0
+@given(states, times, st.integers(0, 2_000), earlier)
+def test_no_wait_is_long_and_none_is_negative(state: Loop, now: float, events: int, last: float):
+    settled, left = state.settle(now, events, last)
+    assert 0 <= left <= 5.0
+    assert (settled.settling is None) == (left == 0)
+    assert 0 <= state.tick(now) <= 1.0
+    assert 0 <= state.after_tell(now).tick(now) <= 1.0
