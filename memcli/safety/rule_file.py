@@ -1,14 +1,22 @@
-"""Files of rules: data beside the code, read once, whose patterns are put together from named fragments."""
+"""Files of rules and words: data beside the code, read once. Patterns are put together from named fragments."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from pkgutil import get_data
 from typing import Any
 
 _REFERENCE = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")
+
+
+@cache
+def read_words(package: str) -> Mapping[str, Any]:
+    """The lists of words in `words.json` of a package, by name."""
+    words: dict[str, Any] = json.loads(get_data(package, "words.json") or b"{}")
+    return words
 
 
 class RuleFile:

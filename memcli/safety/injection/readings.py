@@ -12,47 +12,19 @@ from typing import NamedTuple
 
 from memcli.model.characters import INVISIBLE, MISPLACED, is_plain
 from memcli.safety.patterns import Pattern
+from memcli.safety.rule_file import read_words
 
-_LOOKALIKES = {
-    "a": "αа", "b": "βвьƅ", "c": "сϲ", "d": "ԁ", "e": "еεєҽ", "g": "ɡց", "h": "һнհ", "i": "іιıӏ", "j": "јϳ", "k": "кκ",
-    "l": "ןⅼ", "m": "м", "n": "ηпո", "o": "оοօ", "p": "рρ", "q": "ԛգ", "r": "гꭇ", "s": "ѕꜱ", "t": "тτ", "u": "υцս", "v": "νѵ",
-    "w": "ԝωшѡ", "x": "хχ", "y": "уγү", "z": "ᴢ",
-}  # fmt: skip
+_WORDS = read_words(__package__)
+_LOOKALIKES: dict[str, str] = _WORDS["lookalikes"]
 _TO_LATIN = str.maketrans({char: latin for latin, chars in _LOOKALIKES.items() for char in chars})
 _MARKS = ((0x300, 0x36F), (0x483, 0x489), (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF), (0x20D0, 0x20FF), (0xFE20, 0xFE2F))
 _SKELETON = str.maketrans("l1!|0@43$576982+", "iiiioaaesstgabzt"[:16])
 """Letters and the signs that stand for them, as one of them."""
-_KEY_WORDS = frozenset(
-    """
-    above access admin agent all any api approve assistant before bypass command commands content conversation credentials
-    data delete developer directions directive directives disable discard disregard earlier env environment everything
-    execute exfiltrate file filter follow forget from guidelines guardrails hidden ignore initial instruction instructions
-    keys laws leak limits memory messages mode must new not now obey only original orders output override passwords password
-    please policy previous print prior programming prompt prompts reveal reply restrictions root rules run safety secret
-    secrets send show system tell the these this told token tokens unrestricted upload user variables what without you your
-    """.split()
-)
+_KEY_WORDS = frozenset(_WORDS["key_words"])
 _LONG = 12
 _SINGLES = r"\b" + r"\w[ ._*|-]+" * 6
-_ORDERED = (
-    "ignor",
-    "disregard",
-    "forget",
-    "bypass",
-    "overrid",
-    "reveal",
-    "obey",
-    "send",
-    "tell",
-    "you",
-    "execut",
-    "leak",
-    "exfil",
-)
-_OBJECTS = (
-    "instruction", "prompt", "rules", "secret", "user", "previous", "told", "restriction", "orders", "everything", "guideline",
-    "password", "credential", "variables", "memory",
-)  # fmt: skip
+_ORDERED = tuple(_WORDS["ordered"])
+_OBJECTS = tuple(_WORDS["objects"])
 _TELLING = 3
 _DEPTH = 2
 _MOST = 1 << 20
@@ -64,7 +36,7 @@ _PARTS = r"(?<![^\W_])[^\W_]+(?:[-_./+~:]+[^\W_]+){2,}"
 _HUMPS = r"(?<![A-Za-z])[A-Z]?[a-z]+(?:[A-Z][a-z]+){2,}"
 _BASE64 = r"[A-Za-z0-9+/_-]{16,}={0,2}"
 _HEX = r"(?:[0-9a-fA-F]{2}){12,}\Z"
-_TORN = ("instruct", "ignor", "disregard", "forget", "previous", "guideline", "secret", "password", "prompt", "reveal")
+_TORN = tuple(_WORDS["torn"])
 _TORN_WORDS = "|".join(
     rf"(?<!\w){' ?'.join(word)}(?!\w)" for word in sorted(_KEY_WORDS, key=len, reverse=True) if len(word) > 4
 )

@@ -19,27 +19,12 @@ from memcli.safety.injection.rules import (
     is_foreign_order,
 )
 from memcli.safety.patterns import Pattern
+from memcli.safety.rule_file import read_words
 
-DISCUSSED = (
-    "injection", "jailbreak", "attack", "malicious", "hostile", "adversar", "payload", "phrases like", "such as", "e.g.",
-    "for example", "detect", "filter", "sanitiz", "sanitis", "untrusted", "red team", "red-team", "test case", "fixture",
-    "special token", "chat template", "escape", "parser", "tokenizer", "moderation", "poison", "strip", "classif", "benchmark",
-    "eval set", "eval ", "dataset", "flags", "flagged", "regression test", "incident", "refuse", "reject", "threat", "prompts like",
-    "texts like", "strings like", "guardrail", "blocklist", "the phrase", "phrases", "unit test", "assert", "blog", "paper", "writes ",
-    "wrote", "said ", "format", "each turn", "wraps", "hidden instructions", "still works", "complied", "blocks", "blocked", "firewall", "template",
-)  # fmt: skip
+_WORDS = read_words(__package__)
+DISCUSSED = tuple(_WORDS["discussed"])
 """Words of a text that speaks about such instructions rather than giving them; they count around a quotation."""
-ABOUT = (
-    "injection",
-    "jailbreak",
-    "adversarial",
-    "red team",
-    "red-team",
-    "untrusted",
-    "poisoned",
-    "attacker",
-    "malicious prompt",
-)
+ABOUT = tuple(_WORDS["about"])
 """The words of these that are clear enough to count for a name, such as a file's, which stands without quotation marks."""
 OBEYED = (
     r"\b(?:do|follow|obey|execute|perform|carry out|comply with|act on|apply|run|heed|carry it out|act accordingly)\b"

@@ -94,13 +94,9 @@ def _is_near(near: Near, low: str) -> bool:
 
 def _sentence(before: str, after: str, word: str) -> str:
     """`word` with what stands before and after it in the same sentence."""
-    start = max(before.rfind(stop) + len(stop) for stop in _STOPS if stop in before) if _has_stop(before) else 0
+    start = max((before.rfind(stop) + len(stop) for stop in _STOPS if stop in before), default=0)
     ends = [at for stop in _STOPS if (at := after.find(stop)) >= 0]
     return before[start:] + word + after[: min(ends, default=len(after))]
-
-
-def _has_stop(text: str) -> bool:
-    return any(stop in text for stop in _STOPS)
 
 
 def _is_negated(low: str, at: int, end: int) -> bool:
@@ -142,7 +138,11 @@ class Suspects:
         heads = {word[:_HEAD] for word in _words(low)}
         numbers = {number for head in heads & by_head.keys() for number in by_head[head]}
         numbers.update(number for number, signs in by_sign if any(sign in low for sign in signs))
-        return [n for n in sorted(numbers) if all(_has_one(low, group) for group in sorted(self._rules[n], key=len))]
+        return [
+            n
+            for n in sorted(numbers)
+            if all(any(word in low for word in group) for group in sorted(self._rules[n], key=len))
+        ]
 
     @cached_property
     def _bits(self) -> dict[str, int]:
@@ -184,10 +184,6 @@ class Suspects:
             if signs:
                 by_sign.append((number, signs))
         return by_head, by_sign
-
-
-def _has_one(low: str, group: Sequence[str]) -> bool:
-    return any(word in low for word in group)
 
 
 def _is_latin(word: str) -> bool:

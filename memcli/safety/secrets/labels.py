@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from enum import Enum
 
 from memcli.regex import regex
+from memcli.safety.rule_file import read_words
 
 
 class Label(Enum):
@@ -16,81 +17,31 @@ class Label(Enum):
     TOKEN = 3  # a secret, or one of the many other things called token or key
 
 
-PASSWORD_WORDS = (
-    "password", "passwd", "passphrase", "passcode", "passwort", "kennwort", "losung", "wachtwoord", "senha", "contrasena", "contraseña",
-    "clave", "mdp", "motdepasse", "haslo", "hasło", "heslo", "lösenord", "losenord", "adgangskode", "passord", "salasana", "jelszó", "jelszo",
-    "parola", "parolă", "şifre", "sifre", "пароль", "пароля", "паролем", "пароли", "密码", "密碼", "口令", "パスワード", "暗証番号", "비밀번호",
-    "암호", "סיסמה", "סיסמא", "رمز", "पासवर्ड", "รหัสผ่าน", "kodeord",
-)  # fmt: skip
-SECRET_WORDS = (
-    "token", "secret", "credential", "credentials", "apikey", "geheimnis", "секрет", "токен", "令牌", "トークン", "シークレット",
-    "토큰", "密钥", "密鑰", "秘钥", "秘密鍵", "キー", "schlüssel", "schluessel", "llave", "chave", "clé", "ключ", "klucz", "jeton", "ficha",
-)  # fmt: skip
+_WORDS = read_words(__package__)
+PASSWORD_WORDS = tuple(_WORDS["password_words"])
+SECRET_WORDS = tuple(_WORDS["secret_words"])
 FOREIGN = tuple(word for word in (*PASSWORD_WORDS, *SECRET_WORDS) if not word.isascii() or word in (
     "passwort", "kennwort", "wachtwoord", "senha", "contrasena", "mdp", "motdepasse", "haslo", "heslo", "losenord", "adgangskode",
     "passord", "salasana", "jelszo", "parola", "sifre", "kodeord", "clave", "jeton", "geheimnis", "schluessel", "llave", "chave", "klucz",
 ))  # fmt: skip
-FOREIGN_PHRASES = (
-    "mot de passe",
-    "mots de passe",
-    "kata sandi",
-    "mật khẩu",
-    "palavra-passe",
-    "كلمة المرور",
-    "كلمة السر",
-    "code d'accès",
-    "palabra clave",
-)
-_SHORT_WORDS = frozenset(
-    ["pwd", "pw", "pass", "psk", "pswd", "passw", "passkey", "pword", "psw", "mdp", "pin", "presharedkey"]
-)
+FOREIGN_PHRASES = tuple(_WORDS["foreign_phrases"])
+_SHORT_WORDS = frozenset(_WORDS["short_words"])
 _PASSWORD_ENDS = ("password", "passwd", "passphrase", "passcode", "passwort", "kennwort", "wachtwoord")
-_OWNERS = frozenset(
-    "db database user admin root my ssh ftp mail email smtp imap pg mysql mariadb postgres redis mongo ldap sudo ansible become auth require http proxy login "
-    "wifi wpa rabbitmq keystore truststore vault service app bind repl replication archive zip rpc vpn router the".split()
-)
-_PASSES = frozenset(
-    "first second third last next one two single multi render shadow opt shader by can could must did tests all".split()
-)
+_OWNERS = frozenset(_WORDS["owners"])
+_PASSES = frozenset(_WORDS["passes"])
 _JOINED_ENDS = regex(rf"(?:{'|'.join(sorted(_OWNERS))})(?:pass|pwd|pw|psk)\Z")
-_KEY_QUALIFIERS = frozenset(
-    "api access private auth encryption encrypt signing sign master account storage service session client app application consumer shared "
-    "subscription license admin deploy webhook hmac aes jwt crypto cipher server root write secret bot integration ingest publishing".split()
-)
+_KEY_QUALIFIERS = frozenset(_WORDS["key_qualifiers"])
 _KEY_ENDS = tuple(f"{word}key" for word in sorted(_KEY_QUALIFIERS - {"sign", "app", "bot"}))
 _TOKEN_ENDS = ("token", "secret", "jwt")
 _STRONG_ENDS = ("secret", "secretkey", "accesskey", "privatekey", "apikey")
-_MODIFIERS = frozenset(
-    "prod production staging stage dev development test testing live sandbox old new current prev previous next backup primary secondary main "
-    "default value plain plaintext raw text base64 b64 hex string local remote v1 v2 v3 eu us de uk internal external temp tmp initial here "
-    "prd stg qa uat env now base".split()
-)
-_NOT_TOKENS = frozenset(
-    "next page pagination continuation start starting cursor stop eos bos pad unk mask sep cls special cancellation cancel correlation position design "
-    "change lock creation request update upload invocation parser syntax lexer sync resume marker idempotency contract erc20 last first current_page public reserved operator keyword".split()
-)  # fmt: skip
+_MODIFIERS = frozenset(_WORDS["modifiers"])
+_NOT_TOKENS = frozenset(_WORDS["not_tokens"])
 _CAMEL = regex(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?(?:[a-z]|[^\x00-\x7f])+|[A-Z]+|\d+")
 KEY = rf"(?:(?:{'|'.join(sorted(_KEY_QUALIFIERS))})[_. -]?key|(?-i:[A-Z0-9]_KEY))"
 """What `key` must stand with to be a secret, for RE2 in any case."""
 TAIL = rf"(?:[_.-]?(?:{'|'.join(sorted(_MODIFIERS, key=lambda w: (-len(w), w)))}|\d{{1,4}})){{0,2}}"
 """What may follow a label within its name."""
-_PUBLIC = frozenset(
-    [
-        "public",
-        "pub",
-        "publishable",
-        "hash",
-        "hashed",
-        "salt",
-        "digest",
-        "fingerprint",
-        "primary",
-        "foreign",
-        "cache",
-        "sort",
-        "partition",
-    ]
-)
+_PUBLIC = frozenset(_WORDS["public"])
 
 
 def label_of(name: str) -> Label | None:

@@ -6,44 +6,14 @@ import math
 import re
 from collections import Counter
 
-_COMMON = frozenset(
-    "123456 1234567 12345678 123456789 password1 password123 passw0rd p4ssw0rd p@ssw0rd p@ssword qwerty qwertz azerty qwerty123 qwertyuiop "
-    "letmein iloveyou sunshine princess dragon monkey football baseball welcome welcome1 login123 admin123 root123 abc123 trustno1 superman "
-    "batman master123 shadow hunter2 starwars ninja mustang michael jordan charlie donald freedom dolphin computer1 killer pokemon "
-    "liverpool chelsea arsenal jennifer jessica ashley bailey nicole daniel andrew joshua thomas hannah summer winter spring2 autumn "
-    "chocolate cookie1 butterfly secret123 s3cret s3cr3t changeme123 test1234 toor raspberry qazwsx 1q2w3e4r 1q2w3e 1qaz2wsx zaq12wsx "
-    "asdfgh asdfghjkl zxcvbn zxcvbnm swordfish correcthorsebatterystaple correcthorsebattery opensesame abracadabra hallo123 passwort1 "
-    "passwort123 schatz sommer geheim123 ficken motdepasse1 azerty123 loulou doudou bonjour soleil contrasena1 hola123 tequiero "
-    "futbol barcelona realmadrid naruto pikachu gandalf matrix phoenix tigger buster harley ranger soccer hockey yankees cowboys corvette "
-    "ferrari porsche mercedes jasmine cheese pepper ginger banana orange purple maggie snoopy scooby flower lovely angel babygirl".split()
-)
-_WORDS_OF_PASSWORDS = (
-    "correct horse battery staple sunshine dragon monkey summer winter spring autumn purple orange yellow green coffee banana castle rocket window "
-    "tiger lion eagle shadow ninja master super happy lucky magic secret silver golden diamond crystal thunder lightning rainbow flower garden "
-    "river mountain ocean forest island planet galaxy star moon night day love baby angel princess queen king prince knight hunter warrior pirate "
-    "football baseball soccer hockey basket tennis chocolate cookie cheese pizza pepper apple cherry lemon mango peach berry blue red black white "
-    "pink brown dog cat bird fish bear wolf fox rabbit horse pony snake turtle dolphin whale shark monkey welcome hello letme open sesame jesus "
-    "liverpool chelsea arsenal berlin london paris madrid boston texas batman superman spider iron captain donkey kitten puppy teddy "
-    "blue freedom peace guitar piano music dance party summer holiday beach cloud storm fire water earth wind stone rock sand snow ice "
-    "sommer katze hund sonne liebe blume schatz engel chat chien soleil amour fleur sol luna amor gato perro casa"
-).split()  # fmt: skip
+from memcli.safety.rule_file import read_words
+
+_WORDS = read_words(__package__)
+_COMMON = frozenset(_WORDS["common"])
+_WORDS_OF_PASSWORDS: list[str] = _WORDS["words_of_passwords"]
 _CHOSEN = frozenset(_WORDS_OF_PASSWORDS)
 _RUN = re.compile(rf"(?:{'|'.join(sorted(set(_WORDS_OF_PASSWORDS), key=lambda w: (-len(w), w)))}){{2,}}\Z")
-_NOT_PASSWORDS = frozenset(
-    "password passwd pass pwd pw passphrase passcode passwort kennwort contraseña contrasena clave senha wachtwoord hasło haslo heslo пароль 密码 "
-    "パスワード secret token key user username admin root guest login test tests testing example sample dummy demo foo bar baz foobar name value "
-    "string str text varchar char bytes byte buffer number integer int float bool boolean object array list dict map any unknown never void "
-    "optional required mandatory obligatory none null nil undefined true false yes no on off enabled disabled default empty blank unset missing invalid "
-    "valid wrong incorrect correct expired changed unchanged hidden visible masked redacted removed encrypted decrypted hashed plain plaintext cleartext "
-    "bcrypt scrypt argon2 argon2id pbkdf2 sha256 sha512 md5 scram basic digest bearer oauth oauth2 oidc saml ldap kerberos ntlm jwt hmac "
-    "postgres postgresql mysql mariadb mongodb redis rabbitmq elastic minio minioadmin mongo oracle sqlite mssql app api web db host port server "
-    "prompt ask stdin stdout env environ environment vault keyring keychain file path config settings input output field form label title placeholder "
-    "description type format email e-mail phone address include omit same-origin never always inherit auto manual changeme change-me changeit todo tbd fixme "
-    "changethis replaceme mypassword yourpassword your_password my_password userpassword newpassword oldpassword secretpassword mysecret supersecret "
-    "mysecretpassword stored saved sent shared reset rotated generated provided given supplied used known unknown longer shorter weak strong "
-    "short long good bad secure insecure here there below above this that erforderlich obligatorio obligatoire obrigatória vergessen falsch "
-    "requis incorrecta incorrecto vide leer".split()
-)
+_NOT_PASSWORDS = frozenset(_WORDS["not_passwords"])
 _LABELS_WITHIN = re.compile(
     r"pass(?:w|phrase|code|_|$)|pwd|token|secret|credential|user|login|auth|input|value|param|string|field|config|setting|option|hash|crypt|"
     r"valid|confirm|request|response|form|prompt|default|manager|service|provider|handler|helper|factory|model|class|type|name|kennwort|passwort|"
@@ -57,10 +27,7 @@ _CODE_BASE = re.compile(
     r"rand|random|hash|digest|node|expr|stmt|ident|db|app|step|phase|section|chapter|table|figure|item|page|line)_?\Z",
     re.IGNORECASE,
 )
-_SUFFIXES = (
-    "ed", "ing", "ly", "able", "ible", "ive", "al", "ic", "ous", "ful", "less", "ent", "ant", "ary", "ory", "tion", "sion", "ment", "ness", "ity",
-    "ance", "ence", "ism", "ist", "ers", "ors", "ies", "ung", "lich", "isch", "keit", "haft", "ado", "ada", "ido", "ida", "oire", "ique", "ique",
-)  # fmt: skip
+_SUFFIXES = tuple(_WORDS["suffixes"])
 _SIGNS = frozenset("!@#$%^&*+=?~|")
 _MEASURE = re.compile(
     r"\d+(?:[.,:/x-]\d+)*(?:st|nd|rd|th|x|[a-zA-Zµ%°]{1,10}|[-–]\w+)?\Z|v?\d+(?:\.\d+)+\S*\Z|\d{4}-\d\d-\d\d.*\Z|#\d+\Z|[A-Z]{1,6}-\d+\Z|\$\d[\d.,]*[kKmM]?\Z"
@@ -125,7 +92,12 @@ def is_given_password(value: str, *, is_quoted: bool, is_config: bool) -> bool:
         is_named = (
             _CODE_BASE.match(value.rstrip("0123456789")) if is_config and value.isalnum() else _is_numbered(value)
         )
-        return len(value) >= 5 and not is_named and not _is_dotted(value) and not _MEASURE.match(value)
+        return (
+            len(value) >= 5
+            and not is_named
+            and not (re.match(r"[A-Za-z_]+\d?(?:\.[A-Za-z_]+\d?)+\Z|\d+(?:\.\d+)+\Z", value) is not None)
+            and not _MEASURE.match(value)
+        )
     if any(char in _SIGNS for char in value) and value.isascii():
         return len(value) >= 6 and (is_quoted or is_config or _is_shuffled(value))
     if _is_shuffled(value) or _is_run_together(value):
@@ -173,10 +145,6 @@ def _is_numbered(value: str) -> bool:
     return _LABELS_WITHIN.search(value) is not None and re.match(r"[A-Za-z_]+\d{0,2}[A-Za-z_]*\Z", value) is not None
 
 
-def _is_dotted(value: str) -> bool:
-    return re.match(r"[A-Za-z_]+\d?(?:\.[A-Za-z_]+\d?)+\Z|\d+(?:\.\d+)+\Z", value) is not None
-
-
 def _is_phrase(value: str) -> bool:
     """Whether several words are a pass phrase and not a sentence: few, short, in lower case, no grammar among them."""
     words = value.split(" ")
@@ -187,10 +155,7 @@ def _is_phrase(value: str) -> bool:
     )
 
 
-_GRAMMAR = frozenset(
-    "the and for you your are not can has have had was were with this that from must should will would may please enter type choose here "
-    "than least more when where what which who how its our their new old confirm password user account value field".split()
-)
+_GRAMMAR = frozenset(_WORDS["grammar"])
 
 
 def _is_word(value: str) -> bool:
@@ -222,11 +187,7 @@ def _is_shuffled(value: str) -> bool:
     return len(value) >= 8 and len(re.findall(r"[a-z][A-Z](?![a-z]{2})|[A-Z][a-z](?=[A-Z])", value)) >= 2
 
 
-_STAND_INS = (
-    "example", "placeholder", "changeme", "change-me", "change_me", "redacted", "dummy", "xxxx", "your-", "your_",
-    "yourkey", "yoursecret", "yourtoken", "yourpass", "my-password", "my_password", "mypassword", "insert", "replace", "foobar", "notreal", "not-a-real", "not_a_",
-    "sample", "****", "...", "lorem", "todo", "SflKxwRJSMeKKF2QT",
-)  # fmt: skip
+_STAND_INS = tuple(_WORDS["stand_ins"])
 _HELD_PLACE = re.compile(
     "|".join(re.escape(form) for word in _STAND_INS for form in dict.fromkeys([word, word.upper(), word.capitalize()]))
 )
@@ -240,11 +201,7 @@ _REFERENCE = re.compile(
 _SAME = re.compile(r"(.)\1{4}")
 _MADE_UP = 3.0
 """Bits a character below which a value with five equal ones in a row is made up; those of real tokens have more."""
-_PLAIN_STARTS = (
-    "http", "-----", "data:", "arn:", "urn:", "sha256:", "sha512-", "sha1-", "sha384-", "sha256-", "projects/", "$2a$", "$2b$", "$2y$", "$argon2",
-    "$pbkdf2", "$scrypt", "$6$", "pbkdf2:", "pbkdf2_", "pbkdf2-", "bcrypt", "scrypt:", "{bcrypt}", "{noop}", "op://", "vault:", "awskms:", "file:", "ssm:", "gcpkms:",
-    "ssh-rsa ", "ssh-ed25519 ", "ecdsa-",
-)  # fmt: skip
+_PLAIN_STARTS = tuple(_WORDS["plain_starts"])
 _PATH = re.compile(r"(?:\.{0,2}|~)/(?:[\w.-]+/)*[\w.-]*\Z|[A-Za-z]:\\|>[-+]?\Z|[|<{,>\\]\Z")
 _CALL = re.compile(r"[A-Za-z_]\w*(?:[(\[{]|<(?=[A-Za-z]))|<[A-Za-z]|\w\)\.|\(\)")
 MARKUP = re.compile(r"&(?:quot|#x?[0-9A-Fa-f]+)\b|^<|</")

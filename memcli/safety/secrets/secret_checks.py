@@ -6,6 +6,7 @@ import re
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 
+from memcli.safety.rule_file import read_words
 from memcli.safety.secrets.labels import FOREIGN, FOREIGN_PHRASES, PASSWORD_WORDS, Label, label_of
 from memcli.safety.secrets.passwords import (
     ARGUMENT,
@@ -231,11 +232,8 @@ def _is_config(head: str, before: str, after: str) -> bool:
 
 Judge = Callable[[str, str, str], bool]
 """Told the value, what stands before it (at most 80 characters), and the character after it."""
-_WEAK = frozenset(
-    "pass password passwd pwd secret user username postgres mysql root admin guest test tests token key none null true "
-    "false undefined required optional string str text hidden empty default app api db redis rabbitmq "
-    "minio minioadmin elastic mongo sa demo foo bar baz pw mypassword secretpassword supersecret mysecret mysecretpassword changeit".split()
-)
+_WORDS = read_words(__package__)
+_WEAK = frozenset(_WORDS["weak"])
 _DULL_MAIL = re.compile(
     r"(?:git|hg|svn|noreply|no-reply|no_reply|donotreply|do-not-reply|root|[\w.+-]*\+?noreply)@|"
     r"[^@]+@(?:[\w-]+\.)*(?:example(?:\.(?:com|org|net|edu))?|noreply\.github\.com|noreply\.gitlab\.com|[\w-]*noreply[\w.-]*)\Z|"
