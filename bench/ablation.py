@@ -15,7 +15,7 @@ from memcli.index import meaning
 from memcli.model.passages import HUNK, MARKUP, MESSAGE
 from memcli.model.recall import FIELDS
 from memcli.policy import answer
-from memcli.ranking import answers, floor, fusion, lexical, style
+from memcli.ranking import answers, floor, fusion, lexical, priors
 from memcli.record import replace
 
 FLOORS = ("TOLD_FLOOR", "TALK_FLOOR", "READ_FLOOR", "STRANGER", "WORDS_FLOOR")
@@ -39,8 +39,8 @@ def patched(module: ModuleType, **constants: Any) -> Iterator[None]:
 @contextmanager
 def styles(**fields: float) -> Iterator[None]:
     """Every kind of text with these values in its style."""
-    by_kind = {kind: replace(known, **fields) for kind, known in style._BY_KIND.items()}
-    with patched(style, _BY_KIND=by_kind, PROSE=replace(style.PROSE, **fields)):
+    by_kind = {kind: replace(known, **fields) for kind, known in lexical._BY_KIND.items()}
+    with patched(lexical, _BY_KIND=by_kind, PROSE=replace(lexical.PROSE, **fields)):
         yield
 
 
@@ -100,9 +100,9 @@ SWITCHES: Mapping[str, Switch] = {
     "neighbours": _style(neighbours=0.0),
     "talk embedded together with what was said before": _without_windows,
     "members of the group that are no candidates": _constants(fusion, KIN_GROUPS=0),
-    "one style for all kinds of text": lambda _: patched(style, _BY_KIND={}),
-    "dates": _constants(fusion, DATE_WEIGHT=0.0),
-    "speakers": _constants(fusion, SPEAKER_WEIGHT=0.0),
+    "one style for all kinds of text": lambda _: patched(lexical, _BY_KIND={}),
+    "dates": _constants(priors, DATE_WEIGHT=0.0),
+    "speakers": _constants(priors, SPEAKER_WEIGHT=0.0),
     "common words dropped": _constants(fusion, COMMON_SHARE=1.0),
     "a share of the whole question": _constants(fusion, WHOLE_SHARE=0.0),
     "field: path": _field("path"),
@@ -112,7 +112,7 @@ SWITCHES: Mapping[str, Switch] = {
     "meaning in the score": _style(lexical=1.0),
     "the model (words alone, with their floor)": _without_meaning,
     "words alone, and no context": _all(_without_meaning, _constants(fusion, CONTEXT_CANDIDATES=0)),
-    "priors": _constants(fusion, RECENCY_WEIGHT=0.0, IMPORTANCE_WEIGHT=0.0, RELEVANCE_WEIGHT=0.0),
+    "priors": _constants(priors, RECENCY_WEIGHT=0.0, IMPORTANCE_WEIGHT=0.0, RELEVANCE_WEIGHT=0.0),
     "tail cut": _all(_style(tail=0.0), _constants(fusion, TAIL_SHARE=0.0)),
     "floor": lambda _: no_floor(),
 }

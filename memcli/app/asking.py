@@ -16,7 +16,7 @@ from memcli.model.recall import Evidence, Hit, Query, Ranking, in_order
 from memcli.record import replace
 
 if TYPE_CHECKING:
-    from memcli.ports.views import Entries
+    from memcli.ports.views import SpaceView
 
 
 def open_place(views: Views, workspace: Workspace, space: str, name: str) -> SearchedSpace:
@@ -112,7 +112,7 @@ def _scaled(hits: Sequence[Hit], factor: float, least: float) -> tuple[Hit, ...]
     )
 
 
-def _all(query: Query, view: Entries) -> Ranking:
+def _all(query: Query, view: SpaceView) -> Ranking:
     """Every memory that passes the filters, newest first: recall by kind, without a topic."""
     rows = view.visible(query)
     entries = view.entries(None if rows.only is None else sorted(rows.only)).values()

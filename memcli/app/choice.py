@@ -19,7 +19,7 @@ from memcli.safety.injection.screening import inspect, is_accepted
 from memcli.settings import is_beside
 
 if TYPE_CHECKING:
-    from memcli.ports.views import Entries, SpaceView
+    from memcli.ports.views import SpaceView
 
 
 _WORD = re.compile(r"(?<=[ \t(])-(?=[\d.])|[<>]=?|[!=]=|\w+")
@@ -161,7 +161,7 @@ def _best_passages(hits: Sequence[Hit]) -> list[float]:
     return sorted((hit.passages[0][1] for hit in hits if hit.passages), reverse=True)
 
 
-def _others(hit: Hit, view: Entries) -> tuple[tuple[str, str], ...]:
+def _others(hit: Hit, view: SpaceView) -> tuple[tuple[str, str], ...]:
     """The ids and paths of the other files that the commit of a hit changed, those that match first."""
     if not hit.entry.commit:
         return ()

@@ -69,7 +69,7 @@ ENTRY = "row, id, path, kind, tags, relevance, pinned, created_at, updated_at, i
 
 
 class WordsOfView:
-    """The part of a view that its words answer. See `ports.views.Words` for the promises."""
+    """The part of a view that its words answer. See `ports.views.SpaceView` for the promises."""
 
     _words: StoredWords
 

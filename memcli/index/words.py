@@ -142,7 +142,7 @@ _NONE: _Counts = {}
 
 
 class StoredWords(ABC):
-    """The terms that a database keeps of `size` memories. See `ports.views.Words` for the promises."""
+    """The terms that a database keeps of `size` memories. See `ports.views.SpaceView` for the promises."""
 
     def __init__(self, rows: RowTerms, size: int) -> None:
         self._size = size
@@ -167,7 +167,7 @@ class StoredWords(ABC):
 
     @abstractmethod
     def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
-        """See `ports.views.Words`."""
+        """See `ports.views.SpaceView`."""
 
     def lexical(
         self, terms: Sequence[str], limit: int, among: RowSet | None = None, *, with_common: bool = False
@@ -260,7 +260,7 @@ _PASSAGES = "SELECT row, n, form, first, last, heading, is_versioned FROM passag
 
 
 class IndexedWords(StoredWords):
-    """The terms that a database keeps of `size` memories. See `ports.views.Words` for the promises."""
+    """The terms that a database keeps of `size` memories. See `ports.views.SpaceView` for the promises."""
 
     def __init__(self, connection: sqlite3.Connection, size: int) -> None:
         self._db = connection

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from memcli.model.recall import Bundle, Query, Ranking
     from memcli.model.removal import Run
     from memcli.model.space import Change, Policy, Receipt, Space, Touched
-    from memcli.ports.views import Catalogue, Rankable, SpaceView
+    from memcli.ports.views import Catalogue, SpaceView
 
 Fold = Callable[["Shelf", "Json"], "tuple[Change, Json]"]
 """Says what a request makes of a space, and the answer to whoever made it. Pure."""
@@ -266,7 +266,7 @@ class Index(Protocol):
 class Ranker(Protocol):
     """Orders the memories of a space by how well they answer a query."""
 
-    def rank(self, query: Query, view: Rankable) -> Ranking:
+    def rank(self, query: Query, view: SpaceView) -> Ranking:
         """The rows that match, best first: by score, then newest, then id; none when too little speaks for them."""
 
 

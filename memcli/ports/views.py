@@ -40,8 +40,8 @@ class Entries(Protocol):
         (0..1)."""
 
 
-class Words(Protocol):
-    """The terms of memories, and of their passages."""
+class Passages(Protocol):
+    """The terms of memories and of their passages, and the vectors of these."""
 
     def lexical(
         self, terms: Sequence[str], limit: int, among: RowSet | None = None, *, with_common: bool = False
@@ -55,10 +55,6 @@ class Words(Protocol):
 
     def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
         """What every row is about: the terms of its path, its tags, its source and its summary, as four tuples."""
-
-
-class Vectors(Protocol):
-    """The vectors of passages."""
 
     def dense(
         self, texts: Sequence[str], within: float | None = None, among: RowSet | None = None
@@ -77,16 +73,13 @@ class Vectors(Protocol):
         """
 
 
-class Clustered(Protocol):
-    """Clusters of memories that are near in meaning."""
+class SpaceView(Entries, Passages, Protocol):
+    """One version of a space, indexed; what surfaces a memory other than its text: its cluster, its triggers, and the code
+    that it is anchored to."""
 
     def clusters(self, *, only_known: bool = False) -> Clusters:
         """The clusters of the memories that are neither forgotten nor superseded, found anew when the space has changed; with
         `only_known` no work is done for it. Raises CorruptError."""
-
-
-class Surfacing(Protocol):
-    """What surfaces a memory other than its text: its triggers, and the code that it is anchored to."""
 
     def triggers(self) -> Mapping[int, tuple[str, ...]]:
         """The triggers of each row that has any."""
@@ -96,14 +89,6 @@ class Surfacing(Protocol):
 
     def anchored_files(self) -> list[str]:
         """The files that any row is anchored in, sorted."""
-
-
-class Rankable(Entries, Words, Vectors, Protocol):
-    """What a ranker orders the memories of a space by."""
-
-
-class SpaceView(Rankable, Clustered, Surfacing, Protocol):
-    """One version of a space, indexed."""
 
     @property
     def policy(self) -> Policy:

@@ -34,7 +34,7 @@ _PART = f"%(idf{{n}})s::float8 * (({_FOUND}) * 2.2::float8 / (({_FOUND}) + norm)
 
 
 class PostgresWords(StoredWords):
-    """The terms of a space. See `ports.views.Words` for the promises."""
+    """The terms of a space. See `ports.views.SpaceView` for the promises."""
 
     def __init__(self, read: Read, space: str) -> None:
         self._db = read

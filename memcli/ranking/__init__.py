@@ -1,16 +1,13 @@
-"""The backends: ways to order a space by a question. To add one: one file here and one line in RANKERS."""
+"""The backends: ways to order a space by a question. To add one, describe it as a `ScoringScheme` and add a line to RANKERS."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
-from memcli.ports import Ranker
-
-
-def _basic() -> Ranker:
-    from memcli.ranking.basic import BasicRanker
-
-    return BasicRanker()
+if TYPE_CHECKING:
+    from memcli.ports import Ranker
+    from memcli.ranking.scorer import ScoringScheme
 
 
 def _fusion() -> Ranker:
@@ -19,35 +16,50 @@ def _fusion() -> Ranker:
     return FusionRanker()
 
 
-def _graph() -> Ranker:
-    from memcli.ranking.graph import GraphRanker
+def _scorer(load: Callable[[], ScoringScheme]) -> Callable[[], Ranker]:
+    def ranker() -> Ranker:
+        from memcli.ranking.scorer import Scorer
 
-    return GraphRanker()
+        return Scorer(load())
 
-
-def _hybrid() -> Ranker:
-    from memcli.ranking.hybrid import HybridRanker
-
-    return HybridRanker()
+    return ranker
 
 
-def _patricia() -> Ranker:
-    from memcli.ranking.patricia import PatriciaRanker
+def _basic() -> ScoringScheme:
+    from memcli.ranking.points import BASIC
 
-    return PatriciaRanker()
+    return BASIC
 
 
-def _raptor() -> Ranker:
-    from memcli.ranking.raptor import RaptorRanker
+def _graph() -> ScoringScheme:
+    from memcli.ranking.graph import GRAPH
 
-    return RaptorRanker()
+    return GRAPH
+
+
+def _hybrid() -> ScoringScheme:
+    from memcli.ranking.points import HYBRID
+
+    return HYBRID
+
+
+def _patricia() -> ScoringScheme:
+    from memcli.ranking.paths import PATRICIA
+
+    return PATRICIA
+
+
+def _raptor() -> ScoringScheme:
+    from memcli.ranking.raptor import RAPTOR
+
+    return RAPTOR
 
 
 RANKERS: Mapping[str, Callable[[], Ranker]] = {
-    "basic": _basic,
+    "basic": _scorer(_basic),
     "fusion": _fusion,
-    "graph": _graph,
-    "hybrid": _hybrid,
-    "patricia": _patricia,
-    "raptor": _raptor,
+    "graph": _scorer(_graph),
+    "hybrid": _scorer(_hybrid),
+    "patricia": _scorer(_patricia),
+    "raptor": _scorer(_raptor),
 }

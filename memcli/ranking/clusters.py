@@ -1,9 +1,12 @@
-"""Clusters of texts by their terms: bisected again and again, so that the result is a tree.
+"""Clusters of texts by their terms: bisected again and again, so that the result is a tree, with a summary of each.
 
 Bisecting k-means after M. Steinbach, G. Karypis, V. Kumar: "A Comparison of Document Clustering Techniques", 2000,
 on hashed term vectors (K. Weinberger et al.: "Feature Hashing for Large Scale Multitask Learning", 2009). The seeds
 of a cut are the text farthest from the middle and the one farthest from that, so nothing is left to chance; vectors
 are whole numbers small enough for float32 to add exactly in any order, so every machine cuts alike.
+
+A summary is made of those of the parts (P. Sarthi et al.: "RAPTOR: Recursive Abstractive Processing for Tree-Organized
+Retrieval", 2024), with the strongest terms of a cluster in place of a language model's abstract.
 """
 
 from __future__ import annotations
@@ -14,11 +17,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from memcli.ranking.lexical import idf
 from memcli.record import Record
 
 if TYPE_CHECKING:
     from numpy import float32, float64
     from numpy.typing import NDArray
+
+    from memcli.model.recall import Entry
+    from memcli.ports.views import SpaceView
 
     Vectors = NDArray[float32]
 
@@ -31,6 +38,12 @@ ROUNDS = 2
 IDF_STEPS = 8
 MAX_COUNT = 3
 """More of the same term in one text count no more."""
+LEAF_SIZE = 8
+"""The members of the smallest clusters, at most."""
+SUMMARY_TERMS = 64
+"""What a summary has room for: the higher in the tree, the more it leaves out."""
+_MEMORY_TERMS = 48
+"""The terms of the summary of a memory that count in clusters, beside those of its path, tags and source."""
 
 
 class TextCluster(Record):
@@ -76,6 +89,55 @@ def tight(texts: Sequence[Mapping[str, int]], largest: int, least: float) -> lis
         if len(members) > 1:
             found.append(members)
     return found
+
+
+class ClusterNode(Record):
+    """A cluster. `shares[term]` is the share of its members that its summary says have the term."""
+
+    members: tuple[int, ...]
+    shares: Mapping[str, float]
+    parts: tuple[ClusterNode, ...] = ()
+
+
+def summary_tree(texts: Mapping[int, Sequence[str]]) -> ClusterNode:
+    """The tree over memories, given the terms of each. The order of `texts` must not depend on chance."""
+    rows = list(texts)
+    counted = [Counter(terms) for terms in texts.values()]
+    frequencies = Counter(term for text in counted for term in text)
+    # A term of one memory summarizes nothing but that one.
+    rarity = {term: idf(len(rows), n) for term, n in frequencies.items() if n > 1}
+    return _summarized(tree_of(counted, LEAF_SIZE), rows, counted, rarity)[0]
+
+
+def texts_of(view: SpaceView, entries: Mapping[int, Entry]) -> dict[int, list[str]]:
+    """The terms of each memory by which it is clustered, in order of id, so that row numbers decide nothing."""
+    known = view.terms() if entries else {}
+    texts = {}
+    for row in sorted(entries, key=lambda row: entries[row].id):
+        path, tags, source, summary = known[row]
+        texts[row] = [*path, *tags, *source, *summary[:_MEMORY_TERMS]]
+    return texts
+
+
+def _summarized(
+    cluster: TextCluster, rows: Sequence[int], texts: Sequence[Mapping[str, int]], rarity: Mapping[str, float]
+) -> tuple[ClusterNode, Mapping[str, int]]:
+    """The node of a cluster, and in how many of its members the terms of its summary stand."""
+    counts: Counter[str] = Counter()
+    parts: list[ClusterNode] = []
+    for part in cluster.parts:
+        node, found = _summarized(part, rows, texts, rarity)
+        parts.append(node)
+        counts.update(found)
+    if not parts:
+        for member in cluster.members:
+            counts.update(term for term in texts[member] if term in rarity)
+    if len(counts) > SUMMARY_TERMS:
+        best = sorted((-n * rarity[term], term) for term, n in counts.items())[:SUMMARY_TERMS]
+        counts = Counter({term: counts[term] for _, term in best})
+    size = len(cluster.members)
+    shares = {term: n / size for term, n in counts.items()}
+    return ClusterNode(tuple(rows[member] for member in cluster.members), shares, tuple(parts)), counts
 
 
 def _cut(vectors: Vectors, members: Sequence[int], largest: int) -> TextCluster:

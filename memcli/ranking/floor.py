@@ -13,9 +13,9 @@ import re
 from collections.abc import Mapping
 
 from memcli.model.analysis import terms
+from memcli.model.calendar import DAY_NUMBERS, MONTH_NUMBERS
 from memcli.model.recall import Entry, Evidence, TermStats
-from memcli.ranking.mentions import is_calendar_word
-from memcli.ranking.style import TALK, style_of
+from memcli.ranking.lexical import TALK, style_of
 
 TOLD_WEIGHT, TOLD_FLOOR = 0.65, 0.28
 """What all words of the question count beside a cosine of 1, and what must speak for a memory that somebody wrote down."""
@@ -86,6 +86,12 @@ def has_stranger(question: str, frequencies: Mapping[str, int]) -> bool:
     """Whether the question names, with a capital letter inside a sentence, what the space never mentions."""
     for match in _CAPITALIZED.finditer(question):
         forms = terms(match[0])
-        if forms and not is_calendar_word(match[0]) and not any(frequencies.get(form) for form in forms):
+        if forms and not _is_calendar_word(match[0]) and not any(frequencies.get(form) for form in forms):
             return True
     return False
+
+
+def _is_calendar_word(word: str) -> bool:
+    """Whether `word` is a month or a day of the week."""
+    low = word.lower().removesuffix("'s")
+    return low in MONTH_NUMBERS or low in DAY_NUMBERS

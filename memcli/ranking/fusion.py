@@ -1,7 +1,8 @@
 """`fusion`: words and meaning together, what surrounds a memory, what the question names, and priors.
 
 The score of a memory is the sum of the parts that `--explain` shows. Words (BM25F) and meaning (the cosine of
-MiniLM) are put on scales of their own, on which 1 answers well, and weighed; see `style.py`, `context.py` and `mentions.py` for the rest.
+MiniLM) are put on scales of their own, on which 1 answers well, and weighed; see `lexical.py`, `answers.py`,
+`context.py` and `priors.py`.
 """
 
 from __future__ import annotations
@@ -11,22 +12,17 @@ from typing import TYPE_CHECKING
 
 from memcli.model.analysis import query_terms, without_terms
 from memcli.model.recall import Entry, Evidence, Hit, Query, Ranking, RecordedGroup, RowSet, TermStats
-from memcli.ranking.ageing import add_ageing
-from memcli.ranking.answers import Answers, Near, answers, measure
-from memcli.ranking.commits import one_each
-from memcli.ranking.context import add_context, level
+from memcli.ranking.answers import NONE, Answers, Cosines, Near, answers, closeness, measure, mixed
+from memcli.ranking.context import add_context, add_linked, level, one_each
 from memcli.ranking.floor import coverage, judge, strongest
-from memcli.ranking.lexical import bm25f, most
-from memcli.ranking.linked import add_linked
-from memcli.ranking.listing import is_listed, within_period
-from memcli.ranking.mentions import dates, speaker
-from memcli.ranking.nearness import NONE, Cosines, closeness, mixed
-from memcli.ranking.style import CODE, Style, style_of
-from memcli.ranking.weights import check, ordered, preferences, recency
+from memcli.ranking.lexical import CODE, Style, bm25f, most, style_of
+from memcli.ranking.priors import add_ageing, add_mentions, add_priors, check, ordered
 from memcli.record import replace
 
 if TYPE_CHECKING:
-    from memcli.ports.views import Rankable, Vectors
+    from memcli.model.periods import Period
+    from memcli.ports.views import SpaceView
+
 
 LEXICAL_CANDIDATES = 100
 DENSE_CANDIDATES = 100
@@ -44,27 +40,14 @@ TAIL_SHARE = 0.35
 """What scores less than this share of the best of its style does not match: one of twenty like things is asked for by its
 name. What answers too little by itself is cut by the tail of its style."""
 
-DATE_WEIGHT = 0.35
-PERIOD_WEIGHT = 0.35
-"""What a date within the period that the question names gives."""
 ABOUT_WEIGHT = 0.3
 """What `--about` gives at most: it leans the order among what answers, and is no question itself."""
-SPEAKER_WEIGHT = 0.1
-RECENCY_WEIGHT = 0.01
-IMPORTANCE_WEIGHT = 0.01
-RELEVANCE_WEIGHT = 0.02
-STATED_SHARE = 0.3
-"""What somebody took the trouble to state counts this much more than code, diffs and logs that say the same."""
-STATED_KINDS = frozenset(
-    ("decision", "fact", "preference", "procedure", "correction", "negative", "constraint", "goal")
-)
-_RELEVANCE: Mapping[str, float] = {"high": 1.0, "medium": 0.5, "low": 0.0}
 
 
 class FusionRanker:
     """Words and meaning, min-max weighted. Without an embedder, words alone."""
 
-    def rank(self, query: Query, view: Rankable) -> Ranking:
+    def rank(self, query: Query, view: SpaceView) -> Ranking:
         check(query)
         if query.period and is_listed(query.period):
             return Ranking(tuple(within_period(query, query.period, view)))
@@ -171,7 +154,7 @@ def _including(
     return known, mixed(known).among(visible)
 
 
-def _meaning(query: Query, stats: TermStats, view: Vectors, visible: RowSet) -> Near | None:
+def _meaning(query: Query, stats: TermStats, view: SpaceView, visible: RowSet) -> Near | None:
     """How near all is to the topic, and to the topic without the words that are common in the space, with what each of the
     two counts; the whole topic comes first."""
     distinctive = _distinctive(query.topic, stats)
@@ -215,7 +198,7 @@ def _among(stats: TermStats, rows: Collection[int]) -> TermStats:
     return TermStats(stats.size, stats.frequencies, counts, stats.lengths)
 
 
-def _add_about(parts: Mapping[int, dict[str, float]], query: Query, view: Rankable) -> None:
+def _add_about(parts: Mapping[int, dict[str, float]], query: Query, view: SpaceView) -> None:
     """Adds what the text that the query is about gives: words and meaning, each stretched to 0..1, half and half."""
     covered = coverage(view.lexical(query_terms(query.about), LEXICAL_CANDIDATES, view.visible(query)))
     found = view.dense([query.about], query.deadline)
@@ -229,38 +212,45 @@ def _add_about(parts: Mapping[int, dict[str, float]], query: Query, view: Rankab
 
 
 def _add_rest(
-    parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], query: Query, view: Rankable
+    parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], query: Query, view: SpaceView
 ) -> None:
     """Adds what speaks for each memory beside its words and meaning."""
-    _add_mentions(parts, entries, query)
+    add_mentions(parts, entries, query)
     if query.about:
         _add_about(parts, query, view)
-    _add_priors(parts, entries, query)
+    add_priors(parts, entries, query)
     add_ageing(parts, entries, query)
 
 
-def _add_mentions(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], query: Query) -> None:
-    named = dates(query.topic) if query.period is None else []
-    who = speaker(query.topic, (entry.speaker for entry in entries.values()))
-    for row, why in parts.items():
-        entry = entries[row]
-        if query.period:
-            why["period"] = PERIOD_WEIGHT * query.period.nearness(entry.created_at)
-        if named:
-            why["date"] = DATE_WEIGHT * max(date.match(entry.created_at) for date in named)
-        if who and entry.speaker == who:
-            why["speaker"] = SPEAKER_WEIGHT
+_GENERIC = "commit change changed changes happen happened do did done new work worked add added update updated learn learned learnt"
+_COMMITS = "commit commits committed"
+_KINDS = (("decide decided decision decisions", "decision"), ("learn learned learnt", "fact"))
 
 
-def _add_priors(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], query: Query) -> None:
-    newest = query.weights.get("recency", RECENCY_WEIGHT)
-    weightiest = query.weights.get("importance", IMPORTANCE_WEIGHT)
-    prefers = bool(query.prefer_kinds or query.prefer_tags)
-    for row, why in parts.items():
-        entry = entries[row]
-        why["stated"] = STATED_SHARE * sum(why.values()) if entry.kind in STATED_KINDS else 0.0
-        why["recency"] = newest * recency(entry, query)
-        why["importance"] = weightiest * entry.importance * entry.confidence
-        why["relevance"] = RELEVANCE_WEIGHT * _RELEVANCE.get(entry.relevance, _RELEVANCE["medium"])
-        if prefers:
-            why.update(preferences(entry, query))
+def is_listed(period: Period) -> bool:
+    """Whether nothing but the period, and words for whatever happened in it, was asked for."""
+    generic = query_terms(f"{_GENERIC} {_COMMITS} {_KINDS[0][0]}")
+    return all(term in generic for term in query_terms(period.rest))
+
+
+def within_period(query: Query, period: Period, view: SpaceView) -> tuple[Hit, ...]:
+    """What is dated within the period, newest first, a commit as one entry: of the kind that the topic names, if there is
+    any of it; but nothing else for commits."""
+    asked = set(query_terms(period.rest))
+    rows = view.visible(
+        replace(
+            query,
+            since=max(filter(None, (query.since, period.since))),
+            until=min(filter(None, (query.until, period.until))),
+        )
+    )
+    entries = [e for e in view.entries(None if rows.only is None else sorted(rows.only)).values() if e.row in rows]
+    wanted = {kind for words, kind in _KINDS if asked & set(query_terms(words))}
+    narrowed = [e for e in entries if e.kind in wanted]
+    names_commits = bool(asked & set(query_terms(_COMMITS)))
+    if names_commits:
+        narrowed += [e for e in entries if e.commit and e not in narrowed]
+    found = sorted(narrowed if narrowed or names_commits else entries, key=lambda entry: entry.id)
+    found.sort(key=lambda entry: entry.created_at, reverse=True)
+    scores = [1 - place / len(found) for place in range(len(found))]
+    return one_each([Hit(entry, score, {"period": score}) for entry, score in zip(found, scores, strict=True)], {})

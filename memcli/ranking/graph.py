@@ -1,22 +1,24 @@
-"""`graph`: a cascade. What answers by meaning comes first; what is tied to that by tags, clusters and links follows."""
+"""`graph`: a cascade. What answers by meaning comes first; what is tied to that by tags, clusters and links follows.
+
+Breadth first from what answers to what is tied to it, losing strength with every step.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memcli.model.analysis import query_terms
-from memcli.model.recall import Entry, Hit, Query, Ranking, RowSet, TermStats
-from memcli.ranking.clusters import tight
+from memcli.model.recall import Entry, TermStats
+from memcli.ranking.clusters import texts_of, tight
 from memcli.ranking.floor import coverage
-from memcli.ranking.graph_walk import TieGraph, WalkPath, cascade, graph_of
-from memcli.ranking.lexical import bm25f
-from memcli.ranking.memo import Memo
-from memcli.ranking.style import style_of
-from memcli.ranking.weights import factors, ordered, preferences
+from memcli.ranking.lexical import bm25f, style_of
+from memcli.ranking.priors import preferences
+from memcli.ranking.scorer import Parts, ScoreInput, ScoringScheme, nonzero
+from memcli.record import Record
 
 if TYPE_CHECKING:
-    from memcli.ports.views import Rankable
+    from memcli.ports.views import SpaceView
 
 THRESHOLD = 0.4
 """The cosine from which on a memory answers by meaning."""
@@ -33,68 +35,106 @@ ALWAYS_TIED = 10
 CLUSTER_SIZE = 12
 CLUSTER_COSINE = 0.05
 """The mean with the others of a cluster; that of texts with nothing in common is 0."""
-SUMMARY_TERMS = 48
 OWN_WEIGHTS: Mapping[str, float] = {"semantic": 1.0, "keyword": 1.0}
 """What starts by meaning and by words count unless the query says otherwise (`--weights`)."""
+DEPTH = 2
+DECAY = 0.7
+TAG, CLUSTER, SUPERSEDES, OTHER = 0.8, 0.6, 0.9, 0.3
+"""What a tie of each kind hands on, before the decay; `relates_to` hands on its own weight."""
 
 
-class GraphRanker:
-    """The strength of the best path to each memory, at most two steps from a start.
+class WalkPath(Record):
+    """How a memory was reached, and how strong what came through is."""
 
-    Starts are the nearest in meaning, and with the places that are left the best by words. `--weights` sets
-    `semantic` and `keyword`, the strength of either kind of start.
+    strength: float
+    ties: tuple[str, ...]
+
+    def step(self, tie: str, factor: float) -> WalkPath:
+        """The path with one more tie."""
+        return WalkPath(self.strength * factor * DECAY, (*self.ties, tie))
+
+
+class TieGraph(Record):
+    """Memories and their ties. A set (of a tag, a cluster) ties each two of its members.
+
+    `sets[name]` are its kind, its factor and its members; `member_of` the names of the sets of each memory;
+    `links` the memories tied to each by a link, with its relation and its factor.
     """
 
-    def __init__(self) -> None:
-        self._kept: Memo[tuple[Mapping[int, Entry], TieGraph]] = Memo()
+    sets: Mapping[str, tuple[str, float, Sequence[int]]]
+    member_of: Mapping[int, Sequence[str]]
+    links: Mapping[int, Sequence[tuple[int, str, float]]]
 
-    def rank(self, query: Query, view: Rankable) -> Ranking:
-        visible = view.visible(query)
-        stats = view.lexical(query_terms(query.topic), CANDIDATES)
-        dense = view.dense([query.topic], query.deadline)
-        cosines = dense[0].by_row() if dense else {}
-        entries, graph = self._kept.get(view, visible, lambda: _build(view, visible))
-        weights = factors(query, OWN_WEIGHTS)
-        words = _words(stats, entries)
-        starts = _starts(words, cosines, entries, weights)
-        hits = []
-        for row, path in cascade(graph, starts).items():
-            why = {
+
+def graph_of(
+    tags: Mapping[str, Sequence[int]], clusters: Iterable[Sequence[int]], links: Iterable[tuple[int, int, str, float]]
+) -> TieGraph:
+    """The graph of these sets and links. A link ties both ways."""
+    sets: dict[str, tuple[str, float, Sequence[int]]] = {
+        f"tag:{tag}": ("tag", TAG, members) for tag, members in sorted(tags.items())
+    }
+    sets |= {f"cluster:{n}": ("cluster", CLUSTER, members) for n, members in enumerate(clusters)}
+    member_of: dict[int, list[str]] = {}
+    for name, (_, _, members) in sets.items():
+        for member in members:
+            member_of.setdefault(member, []).append(name)
+    tied: dict[int, list[tuple[int, str, float]]] = {}
+    for start, end, relation, weight in links:
+        factor = {"relates_to": weight, "supersedes": SUPERSEDES}.get(relation, OTHER)
+        tied.setdefault(start, []).append((end, relation, factor))
+        tied.setdefault(end, []).append((start, relation, factor))
+    return TieGraph(sets, member_of, tied)
+
+
+def cascade(graph: TieGraph, starts: Mapping[int, WalkPath]) -> dict[int, WalkPath]:
+    """The best path to every memory within DEPTH steps of the starts; no path of strength 0."""
+    best = dict(starts)
+    frontier = dict(starts)
+    for _ in range(DEPTH):
+        reached: dict[int, WalkPath] = {}
+        for row, path in _steps(graph, frontier):
+            if path.strength > 0 and _is_better(path, best.get(row)):
+                best[row] = reached[row] = path
+        frontier = reached
+    return best
+
+
+def _steps(graph: TieGraph, frontier: Mapping[int, WalkPath]) -> Iterable[tuple[int, WalkPath]]:
+    """One step on from the frontier. Of all who enter a set only the strongest matters to the others in it."""
+    entered: dict[str, WalkPath] = {}
+    for row, path in frontier.items():
+        for name in graph.member_of.get(row, ()):
+            if _is_better(path, entered.get(name)):
+                entered[name] = path
+        for other, relation, factor in graph.links.get(row, ()):
+            yield other, path.step(relation, factor)
+    for name, path in entered.items():
+        kind, factor, members = graph.sets[name]
+        after = path.step(kind, factor)
+        for member in members:
+            yield member, after
+
+
+def _is_better(path: WalkPath, than: WalkPath | None) -> bool:
+    """Stronger; or as strong with fewer or earlier ties, so that no order of rows decides."""
+    if than is None:
+        return True
+    return (-path.strength, len(path.ties), path.ties) < (-than.strength, len(than.ties), than.ties)
+
+
+def _graph(given: ScoreInput) -> Parts:
+    words = _words(given.stats, given.entries)
+    parts = {}
+    for row, path in cascade(given.structure, _starts(words, given)).items():
+        parts[row] = nonzero(
+            {
                 ">".join(path.ties): path.strength,
-                "own_meaning": OWN_MEANING * max(0.0, cosines.get(row, 0.0)) * weights["semantic"],
-                "own_words": OWN_WORDS * words.get(row, 0.0) * weights["keyword"],
-                **preferences(entries[row], query),
+                "own_meaning": OWN_MEANING * max(0.0, given.cosines.get(row, 0.0)) * given.weights["semantic"],
+                "own_words": OWN_WORDS * words.get(row, 0.0) * given.weights["keyword"],
+                **preferences(given.entries[row], given.query),
             }
-            hits.append(Hit(entries[row], sum(why.values()), {name: part for name, part in why.items() if part}))
-        return Ranking(ordered(hits, query), is_degraded=dense is None)
-
-
-def _build(view: Rankable, visible: RowSet) -> tuple[Mapping[int, Entry], TieGraph]:
-    entries = {row: entry for row, entry in view.entries().items() if row in visible}
-    tags: dict[str, list[int]] = {}
-    for row, entry in entries.items():
-        for tag in entry.tags:
-            tags.setdefault(tag, []).append(row)
-    most = max(ALWAYS_TIED, LARGEST_TAG * len(entries))
-    links = [link for link in view.links() if link[0] in entries and link[1] in entries]
-    return entries, graph_of(
-        {tag: rows for tag, rows in tags.items() if len(rows) <= most}, _clusters(view, entries), links
-    )
-
-
-def _clusters(view: Rankable, entries: Mapping[int, Entry]) -> list[Sequence[int]]:
-    if not entries:
-        return []
-    known = view.terms()
-    rows = sorted(entries, key=lambda row: entries[row].id)
-    texts = []
-    for row in rows:
-        path, tags, source, summary = known[row]
-        counts: dict[str, int] = {}
-        for term in (*path, *tags, *source, *summary[:SUMMARY_TERMS]):
-            counts[term] = counts.get(term, 0) + 1
-        texts.append(counts)
-    return [[rows[n] for n in members] for members in tight(texts, CLUSTER_SIZE, CLUSTER_COSINE)]
+        )
+    return parts
 
 
 def _words(stats: TermStats, entries: Mapping[int, Entry]) -> dict[int, float]:
@@ -107,15 +147,36 @@ def _words(stats: TermStats, entries: Mapping[int, Entry]) -> dict[int, float]:
     return {row: shares[best] * score / scores[best] for row, score in scores.items()} if best is not None else {}
 
 
-def _starts(
-    words: Mapping[int, float], cosines: Mapping[int, float], entries: Mapping[int, Entry], weights: Mapping[str, float]
-) -> dict[int, WalkPath]:
-    def best(scores: Mapping[int, float], places: int) -> list[int]:
-        return sorted(scores, key=lambda row: (-round(scores[row], 6), entries[row].id))[:places]
+def _starts(words: Mapping[int, float], given: ScoreInput) -> dict[int, WalkPath]:
+    """The nearest in meaning, and with the places that are left the best by words."""
 
-    near = {row: cosine for row, cosine in cosines.items() if cosine >= THRESHOLD and row in entries}
-    starts = {row: WalkPath(near[row] * weights["semantic"], ("meaning",)) for row in best(near, STARTS)}
+    def best(scores: Mapping[int, float], places: int) -> list[int]:
+        return sorted(scores, key=lambda row: (-round(scores[row], 6), given.entries[row].id))[:places]
+
+    near = {row: cosine for row, cosine in given.cosines.items() if cosine >= THRESHOLD and row in given.entries}
+    starts = {row: WalkPath(near[row] * given.weights["semantic"], ("meaning",)) for row in best(near, STARTS)}
     others = {row: share for row, share in words.items() if row not in starts}
     for row in best(others, STARTS - len(starts)):
-        starts[row] = WalkPath(WORDS * words[row] * weights["keyword"], ("words",))
+        starts[row] = WalkPath(WORDS * words[row] * given.weights["keyword"], ("words",))
     return starts
+
+
+def _ties(view: SpaceView, entries: Mapping[int, Entry]) -> TieGraph:
+    tags: dict[str, list[int]] = {}
+    for row, entry in entries.items():
+        for tag in entry.tags:
+            tags.setdefault(tag, []).append(row)
+    most = max(ALWAYS_TIED, LARGEST_TAG * len(entries))
+    texts = texts_of(view, entries)
+    rows = list(texts)
+    clusters = tight([Counter(text) for text in texts.values()], CLUSTER_SIZE, CLUSTER_COSINE) if rows else []
+    return graph_of(
+        {tag: tagged for tag, tagged in tags.items() if len(tagged) <= most},
+        [[rows[n] for n in members] for members in clusters],
+        [link for link in view.links() if link[0] in entries and link[1] in entries],
+    )
+
+
+GRAPH = ScoringScheme(_graph, OWN_WEIGHTS, candidates=CANDIDATES, uses_vectors=True, build=_ties)
+"""The strength of the best path to each memory, at most two steps from a start. `--weights` sets `semantic` and `keyword`,
+the strength of either kind of start."""

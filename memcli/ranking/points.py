@@ -1,11 +1,22 @@
-"""Points for a memory: relevance, pin, preferences, and each word of the topic in each field that it stands in."""
+"""Points: `basic` gives them for relevance, pins, preferences, and the words of the topic in path, summaries and text.
+
+`hybrid` adds a graph of entities: rare names that memories share with the topic, with pinned memories, and with the
+memories that answer best. An entity is a name that several memories may share: a part of a path, a tag, a source, a
+speaker, a group, an identifier in a summary. Neither uses a model.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from memcli.model.recall import FIELDS, Entry, Query
-from memcli.ranking.weights import factors
+from memcli.model.analysis import query_terms, terms
+from memcli.model.recall import FIELDS, Entry
+from memcli.ranking.lexical import idf
+from memcli.ranking.scorer import Parts, ScoreInput, ScoringScheme, nonzero
+
+if TYPE_CHECKING:
+    from memcli.ports.views import SpaceView
 
 RELEVANCE: Mapping[str, float] = {"high": 3.0, "medium": 2.0, "low": 1.0}
 PINNED = 2.0
@@ -16,14 +27,14 @@ OWN_WEIGHTS: Mapping[str, float] = {"keyword": 1.0, "importance": 1.0}
 """What words and relevance count unless the query says otherwise (`--weights`)."""
 
 
-def points(entry: Entry, counts: Mapping[str, tuple[int, ...]], query: Query) -> dict[str, float]:
-    """The parts of the score; `counts[term]` is how often each word of the topic stands in each of FIELDS."""
-    weights = factors(query, OWN_WEIGHTS)
-    why = {"relevance": weights["importance"] * RELEVANCE.get(entry.relevance, RELEVANCE["medium"])}
+def points(given: ScoreInput, row: int) -> dict[str, float]:
+    """The parts of the score of a row: relevance, pin, preferences, and each word of the topic in each field that it is in."""
+    entry, query, counts = given.entries[row], given.query, given.stats.counts.get(row, {})
+    why = {"relevance": given.weights["importance"] * RELEVANCE.get(entry.relevance, RELEVANCE["medium"])}
     for n, field in enumerate(FIELDS):
         found = FIELD_POINTS[field] * sum(1 for numbers in counts.values() if numbers[n])
         if found:
-            why[field] = weights["keyword"] * found
+            why[field] = given.weights["keyword"] * found
     if entry.pinned:
         why["pinned"] = PINNED
     if entry.kind in query.prefer_kinds:
@@ -32,3 +43,137 @@ def points(entry: Entry, counts: Mapping[str, tuple[int, ...]], query: Query) ->
     if shared:
         why["prefer_tag"] = PREFERRED_TAG * shared
     return why
+
+
+def _basic(given: ScoreInput) -> Parts:
+    return {row: points(given, row) for row in given.entries}
+
+
+BASIC = ScoringScheme(_basic, OWN_WEIGHTS)
+"""A memory with no word of the topic does not match."""
+
+ENTITY_POINTS = 1.0
+"""For an entity of the topic that only one memory of very many names."""
+PINNED_POINTS = 0.5
+"""The same for an entity of pinned memories, at most; it makes nothing match."""
+SPREAD_SHARE = 0.4
+"""What the rarest tie hands on of the points that the topic has given the other memory."""
+SOURCES = 20
+"""So many of the best answers hand on to others."""
+
+_TOPICAL = (*FIELD_POINTS, "entities")
+RARE = 30
+"""An entity that no more memories than this name ties them together; one with more says little of any of them."""
+
+_STEM = 3  # letters that a part of an identifier keeps, however it is stemmed
+
+
+class Entities:
+    """Memories and entities, and which name which."""
+
+    def __init__(self, named: Mapping[int, Iterable[str]]) -> None:
+        self._of = {row: tuple(sorted(set(names))) for row, names in named.items()}
+        self._rows: dict[str, list[int]] = {}
+        for row, names in self._of.items():
+            for name in names:
+                self._rows.setdefault(name, []).append(row)
+
+    def of(self, row: int) -> tuple[str, ...]:
+        """The entities that a memory names, sorted."""
+        return self._of.get(row, ())
+
+    def rows(self, name: str) -> Sequence[int]:
+        """The memories that name an entity."""
+        return self._rows.get(name, ())
+
+    def rarity(self, name: str) -> float:
+        """From 0, named by all, to 1, named by one of very many."""
+        most = idf(len(self._of), 1)
+        return idf(len(self._of), len(self.rows(name))) / most if most else 0.0
+
+    def is_tie(self, name: str) -> bool:
+        """Whether the entity is shared, and rare enough to mean something."""
+        return 1 < len(self.rows(name)) <= RARE
+
+    def overlap(self, row: int, wanted: Mapping[str, float]) -> float:
+        """How much the entities of a memory and the weighed ones of `wanted` have in common, by rarity."""
+        return sum(self.rarity(name) * wanted[name] for name in self.of(row) if name in wanted)
+
+    def spread(self, energy: Mapping[int, float]) -> dict[int, float]:
+        """One step of spreading activation over ties (F. Crestani, 1997): what each memory gets from the others.
+
+        An entity is as active as the most active memory that names it, and hands on as much of that as it is rare;
+        it gives nothing back to the one memory that it has it from.
+        """
+        ties = sorted({name for row in energy for name in self.of(row) if self.is_tie(name)})
+        gained: dict[int, float] = {}
+        for name in ties:
+            given = sorted((energy.get(row, 0.0) for row in self.rows(name)), reverse=True)[:2]
+            for row in self.rows(name):
+                active = given[1] if energy.get(row, 0.0) == given[0] else given[0]
+                gained[row] = max(gained.get(row, 0.0), self.rarity(name) * active)
+        return {row: gain for row, gain in gained.items() if gain}
+
+
+def entities_of(entry: Entry, known: tuple[tuple[str, ...], ...]) -> set[str]:
+    """The entities of a memory; `known` are the terms of its path, tags, source and summary."""
+    path, tags, source, summary = known
+    names = {*path, *tags, *source, *terms(entry.speaker), *identifiers(summary)}
+    if source:
+        names.add(f"source:{' '.join(source)}")
+    if entry.group:
+        names.add(f"group:{entry.group}")
+    return names
+
+
+def identifiers(words: Sequence[str]) -> Iterator[str]:
+    """Those of a text's terms that are names in code: with an underscore or a digit, or followed by their parts."""
+    for n, word in enumerate(words):
+        if not word.isalpha():
+            if not word.isdigit():
+                yield word
+            continue
+        first, second = (*(after[:_STEM] for after in words[n + 1 : n + 3]), "", "")[:2]
+        if second and word.startswith(first) and word.find(second, len(first)) > 0:
+            yield word
+
+
+def _hybrid(given: ScoreInput) -> Parts:
+    graph: Entities = given.structure
+    words = query_terms(given.query.topic)
+    topic = dict.fromkeys(words, 1.0)
+    named = {row for word in words for row in graph.rows(word) if graph.rarity(word) > 0}
+    parts = {}
+    for row in (row for row in {*given.stats.counts, *named} if row in given.visible):
+        parts[row] = points(given, row)
+        parts[row]["entities"] = ENTITY_POINTS * graph.overlap(row, topic)
+    _add_pinned(parts, graph, {row for row in given.pinned() if row in given.visible})
+    _add_spread(parts, graph, given)
+    return {row: nonzero(why) for row, why in parts.items()}
+
+
+def _add_pinned(parts: Parts, graph: Entities, pinned: set[int]) -> None:
+    """The best-shared entity counts, not their number: many pins must not drown the topic."""
+    wanted = {name for row in pinned for name in graph.of(row)}
+    for row, why in parts.items():
+        if row not in pinned:
+            shared = max((graph.rarity(name) for name in graph.of(row) if name in wanted), default=0.0)
+            why["pinned_entities"] = PINNED_POINTS * shared
+
+
+def _add_spread(parts: Parts, graph: Entities, given: ScoreInput) -> None:
+    """One step from the best answers over the rare entities that they share."""
+    scores = {row: sum(why.get(part, 0.0) for part in _TOPICAL) for row, why in parts.items()}
+    best = sorted(scores, key=lambda row: (-round(scores[row], 6), given.entries[row].id))[:SOURCES]
+    for row, gain in graph.spread({row: scores[row] for row in best}).items():
+        if row not in parts:
+            parts[row] = points(given, row)
+        parts[row]["spread"] = SPREAD_SHARE * gain
+
+
+def _entities(view: SpaceView, entries: Mapping[int, Entry]) -> Entities:
+    known = view.terms()
+    return Entities({row: entities_of(entry, known[row]) for row, entry in entries.items()})
+
+
+HYBRID = ScoringScheme(_hybrid, OWN_WEIGHTS, build=_entities)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memcli.model.usage import Use
     from memcli.ports import Ranker, Store
     from memcli.ports.usage import Usage as UsageLog
-    from memcli.ports.views import Rankable
+    from memcli.ports.views import SpaceView
 
 RECALL = "recall"
 TRACED = (RECALL, "remember", "gc")
@@ -190,7 +190,7 @@ class _Ranker:
     def __init__(self, name: str, ranker: Ranker, command: CommandSpan, sign: Callable[[str], str]) -> None:
         self._name, self._ranker, self._command, self._sign = name, ranker, command, sign
 
-    def rank(self, query: Query, view: Rankable) -> Ranking:
+    def rank(self, query: Query, view: SpaceView) -> Ranking:
         digest = self._sign(query.topic)
         self._command.note_topic(digest)
         told = {"memcli.backend": self._name, "memcli.topic_digest": digest}

@@ -13,11 +13,11 @@ from memcli.model.memory import Memory
 from memcli.model.nearness import Nearness
 from memcli.model.recall import FIELDS, Entry, PassageTerms, Query, Ranking, RecordedGroup, RowSet, TermStats
 from memcli.ranking.fusion import FusionRanker
-from memcli.ranking.style import PROSE
+from memcli.ranking.lexical import PROSE
 from tests.conftest import NOW, memory
 
 if TYPE_CHECKING:
-    from memcli.ports.views import Rankable
+    from memcli.ports.views import SpaceView
 
 TOPIC = "which database engine"
 
@@ -89,7 +89,7 @@ def _at(place: int, number: int) -> tuple[int, ...]:
 
 def ranked(memories: Sequence[Memory], cosines: Sequence[float] | None = None, **options: Any) -> Ranking:
     view = View(memories, cosines, options.pop("hidden", frozenset()))
-    return FusionRanker().rank(Query(topic=TOPIC, now=NOW, **options), cast("Rankable", view))
+    return FusionRanker().rank(Query(topic=TOPIC, now=NOW, **options), cast("SpaceView", view))
 
 
 def ids(ranking: Ranking) -> list[str]:

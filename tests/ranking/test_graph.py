@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from memcli.model.memory import Memory
-from memcli.ranking.graph import STARTS
-from memcli.ranking.graph_walk import WalkPath as Way
-from memcli.ranking.graph_walk import cascade, graph_of
+from memcli.ranking.graph import STARTS, cascade, graph_of
+from memcli.ranking.graph import WalkPath as Way
 from tests.conftest import memory
 from tests.ranking.asking import ranked
 

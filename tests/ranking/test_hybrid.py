@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.ranking.entities import RARE, Entities, identifiers
+from memcli.ranking.points import RARE, Entities, identifiers
 from tests.conftest import memory
 from tests.ranking.asking import ranked
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memcli.model.memory import Memory
-from memcli.ranking.linked import ALONG, MOST
+from memcli.ranking.context import ALONG, MOST_LINKS
 from tests.conftest import memory
 from tests.ranking.asking import ranked
 
@@ -71,7 +71,7 @@ def test_one_step_only(tmp_path: Path) -> None:
 
 def test_many_links_do_not_fill_the_answer(tmp_path: Path) -> None:
     links = [link(f"f{n}", "relates_to") for n in range(8)]
-    assert len(ranked(tmp_path, "fusion", "quokka", store(*links))) == 1 + MOST
+    assert len(ranked(tmp_path, "fusion", "quokka", store(*links))) == 1 + MOST_LINKS
     against = [link(f"f{n}", "contradicts") for n in range(8)]
     assert len(ranked(tmp_path, "fusion", "quokka", store(*against))) == 1 + 8
 

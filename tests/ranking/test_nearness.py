@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memcli.model.nearness import Nearness
 from memcli.model.recall import RowSet
-from memcli.ranking.nearness import NONE, Cosines, mixed
+from memcli.ranking.answers import NONE, Cosines, mixed
 
 KNOWN = st.dictionaries(st.integers(0, 60), st.floats(-1, 1, width=32), max_size=40)
 SOME = st.frozensets(st.integers(0, 70), max_size=30)

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.model.memory import Memory
-from memcli.ranking.clusters import TextCluster, tree_of
-from memcli.ranking.tree import LEAF_SIZE, SUMMARY_TERMS, ClusterNode, summary_tree
+from memcli.ranking.clusters import LEAF_SIZE, SUMMARY_TERMS, ClusterNode, TextCluster, summary_tree, tree_of
 from tests.conftest import memory
 from tests.ranking.asking import ranked
 

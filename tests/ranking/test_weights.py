@@ -8,7 +8,7 @@ import pytest
 
 from memcli.errors import UsageError
 from memcli.model.recall import Query
-from memcli.ranking.weights import COMPONENTS, factors
+from memcli.ranking.priors import COMPONENTS, factors
 from tests.conftest import NOW, memory
 from tests.ranking.asking import ranked
 

@@ -1,0 +1,89 @@
+"""The scorer of all backends but `fusion`: candidates, features and weights, as a row of RANKERS describes them."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memcli.model.analysis import query_terms
+from memcli.model.recall import Entry, Hit, Query, Ranking, RowSet, TermStats
+from memcli.ranking.priors import check, factors, ordered
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.ports.views import SpaceView
+
+Parts = dict[int, dict[str, float]]
+"""The score of each row that matches, by its named parts."""
+
+
+class ScoreInput(Record):
+    """What a backend scores by: a query, the `visible` rows and the `entries` of those that it may choose from, the counts of
+    the words of the topic, the cosines to the topic, what to multiply each component by, and the `structure` that the
+    backend built over the visible memories."""
+
+    query: Query
+    visible: RowSet
+    entries: Mapping[int, Entry]
+    stats: TermStats
+    cosines: Mapping[int, float]
+    weights: Mapping[str, float]
+    pinned: Callable[[], Sequence[int]]
+    structure: Any = None
+
+
+class ScoringScheme(Record):
+    """How one backend of recall scores.
+
+    `score` gives the parts of each score, and `own` is what its components weigh unless the query says otherwise. `terms`
+    analyses the topic, and `candidates` limits the rows that have its words; all of them when it is 0. `build` makes the
+    structure over the visible memories, for a backend that looks at all of them; the others see those that have a word of
+    the topic.
+    """
+
+    score: Callable[[ScoreInput], Parts]
+    own: Mapping[str, float]
+    terms: Callable[[str], Sequence[str]] = query_terms
+    candidates: int = 0
+    uses_vectors: bool = False
+    build: Callable[[SpaceView, Mapping[int, Entry]], Any] | None = None
+
+
+class Scorer:
+    """Ranks by one backend. The structure of a space is built once for all questions to the same view and the same rows."""
+
+    def __init__(self, backend: ScoringScheme) -> None:
+        self._backend = backend
+        self._built: tuple[weakref.ref[SpaceView], RowSet, Mapping[int, Entry], Any] | None = None
+
+    def rank(self, query: Query, view: SpaceView) -> Ranking:
+        check(query)
+        backend = self._backend
+        visible = view.visible(query)
+        stats = view.lexical(backend.terms(query.topic), backend.candidates or max(1, view.size))
+        dense = view.dense([query.topic], query.deadline) if backend.uses_vectors else None
+        entries, structure = self._over(view, visible, stats)
+        cosines = dense[0].by_row() if dense else {}
+        weights = factors(query, backend.own)
+        parts = backend.score(ScoreInput(query, visible, entries, stats, cosines, weights, view.pinned, structure))
+        hits = (Hit(entries[row], sum(why.values()), why) for row, why in parts.items())
+        return Ranking(ordered(hits, query), is_degraded=backend.uses_vectors and dense is None)
+
+    def _over(self, view: SpaceView, visible: RowSet, stats: TermStats) -> tuple[Mapping[int, Entry], Any]:
+        """The entries to choose from, and the structure over them."""
+        if self._backend.build is None:
+            return view.entries([row for row in stats.counts if row in visible]), None
+        if self._built is not None:
+            known, rows, entries, structure = self._built
+            if known() is view and rows == visible:
+                return entries, structure
+        entries = {row: entry for row, entry in view.entries().items() if row in visible}
+        structure = self._backend.build(view, entries)
+        self._built = weakref.ref(view), visible, entries, structure
+        return entries, structure
+
+
+def nonzero(why: Mapping[str, float]) -> dict[str, float]:
+    """The parts of a score without those that are 0."""
+    return {name: part for name, part in why.items() if part}
