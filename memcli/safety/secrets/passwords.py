@@ -95,7 +95,7 @@ def is_given_password(value: str, *, is_quoted: bool, is_config: bool) -> bool:
         return (
             len(value) >= 5
             and not is_named
-            and not (re.match(r"[A-Za-z_]+\d?(?:\.[A-Za-z_]+\d?)+\Z|\d+(?:\.\d+)+\Z", value) is not None)
+            and not re.match(r"[A-Za-z_]+\d?(?:\.[A-Za-z_]+\d?)+\Z|\d+(?:\.\d+)+\Z", value)
             and not _MEASURE.match(value)
         )
     if any(char in _SIGNS for char in value) and value.isascii():
