@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 from memcli.model.usage import Use
 from memcli.store.layout import Layout, make_root
-from memcli.store.usage import FileUsage
+from memcli.store.state import State
+from memcli.store.usage import LocalUsage
 
 APPENDS = 5_000
 SHOWN = 10
@@ -23,7 +24,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = os.path.join(folder, ".memory")
         make_root(root)
-        usage = FileUsage(Layout(root))
+        usage = LocalUsage(State(Layout(root)))
         ids = tuple(f"mem_{n:012}" for n in range(SHOWN))
         use = Use("2026-01-31T09:30:00Z", "recall", "main", ids, places=tuple(range(SHOWN)))
         usage.note([use], "which database?")
@@ -34,9 +35,9 @@ def main() -> None:
         for name, times in (("a plain append", plain), ("`note`", noted)):
             print(f"| {name} | {_ms(times[APPENDS // 2])} | {_ms(times[APPENDS * 99 // 100])} "
                   f"| {_ms(sum(times) / APPENDS)} | {sum(times) / sum(plain):.1f} |")  # fmt: skip
-        fresh = FileUsage(Layout(root))
-        print(f"\n{len(fresh.read())} uses in the log; reading them takes {_ms(_timed(FileUsage(Layout(root)).read))}, "
-              f"counting them {_ms(_timed(lambda: FileUsage(Layout(root)).counts('main')))}")  # fmt: skip
+        fresh = LocalUsage(State(Layout(root)))
+        print(f"\n{len(fresh.read())} uses in the log; reading them takes {_ms(_timed(LocalUsage(State(Layout(root))).read))}, "
+              f"counting them {_ms(_timed(lambda: LocalUsage(State(Layout(root))).counts('main')))}")  # fmt: skip
 
 
 def _append(path: str, line: bytes) -> None:

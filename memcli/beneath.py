@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memcli.settings import FOLDER
 
+if TYPE_CHECKING:
+    import sqlite3
+
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _HAS_DESCRIPTORS = os.name != "nt"
 _STORE = f"{os.sep}{FOLDER}{os.sep}"
 _PRIVATE = f"{os.sep}.git{os.sep}memcli{os.sep}"
@@ -115,3 +120,48 @@ def remove_tree(path: str, *, ignore_errors: bool = False) -> None:
 
     with suppress(*[OSError] * ignore_errors), at(path) as (name, folder):
         shutil.rmtree(name, ignore_errors, dir_fd=folder)
+
+
+def own_file(path: str) -> None:
+    """Makes the file at `path` one that only this user can read and no other name leads to, empty when it is new.
+
+    Raises OSError for a link, and for what is not a regular file.
+    """
+    # Opening a file that this process has open in SQLite would, when it is closed, drop the locks of both.
+    with at(path) as (name, folder):
+        try:
+            status = os.lstat(name, dir_fd=folder)
+        except FileNotFoundError:
+            with suppress(FileExistsError):
+                os.close(os.open(name, _NEW, 0o600, dir_fd=folder))
+            return
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, f"{path} is a link, or not a file")
+        if status.st_nlink > 1:  # what another name leads to must not change
+            os.unlink(name, dir_fd=folder)
+            os.close(os.open(name, _NEW, 0o600, dir_fd=folder))
+        elif status.st_mode & 0o077:
+            os.chmod(name, 0o600, dir_fd=folder)
+
+
+def open_database(path: str, wait: float, mode: str = "mode=rw") -> sqlite3.Connection:
+    """Opens the SQLite file at `path`, which is there; whoever finds it busy waits so many seconds. Raises sqlite3.Error, and
+    OSError for a link on the way to it.
+
+    SQLite opens by path alone: of a descriptor in /proc it asks for the name. So the file is looked at by descriptor, and
+    what SQLite has opened must have been that; it makes no file, and looks for itself before it makes a journal.
+    """
+    import sqlite3
+
+    with at(path) as (name, folder):
+        known = os.lstat(name, dir_fd=folder)
+        if not stat.S_ISREG(known.st_mode):
+            raise OSError(errno.EINVAL, f"{path} is a link, or not a file")
+        place = os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+        connection = sqlite3.connect(
+            f"file:///{place}?{mode}", wait, isolation_level=None, check_same_thread=False, uri=True
+        )
+        if not os.path.samestat(known, os.stat(path)):
+            connection.close()
+            raise OSError(errno.ESTALE, f"{path} was replaced while it was opened")
+    return connection

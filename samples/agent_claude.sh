@@ -66,7 +66,8 @@ call stop '"hook_event_name": "Stop", "last_assistant_message": "The double char
 call session-end '"hook_event_name": "SessionEnd", "reason": "logout"'
 
 echo "--- what was noted for later, and what each call did"
-jq -c '{at, event, session, text}' .git/memcli/.memory/agents.spool.jsonl
+python3 -c 'import sqlite3; [print(entry) for entry, in sqlite3.connect(".git/memcli/.memory/state.db").execute("SELECT entry FROM spool")]' |
+  jq -c '{at, event, session, text}'
 jq -r '"\(.event) \(.outcome) \(.memories // 0) \(.tokens // 0)\(if .topic then " topic changed" else "" end)"' .memory/local/agents.log
 echo "most tokens at once: $(jq -s 'map(.tokens // 0) | max' .memory/local/agents.log)"
 

@@ -27,7 +27,8 @@ call stop <<JSON
 {"agent_action_name": "post_cascade_response", "trajectory_id": "tr-1", "timestamp": "2026-05-03T12:00:00Z",
  "tool_info": {"response": "Charges are retried now."}}
 JSON
-jq -c '{event, session, text}' .git/memcli/.memory/agents.spool.jsonl
+python3 -c 'import sqlite3; [print(entry) for entry, in sqlite3.connect(".git/memcli/.memory/state.db").execute("SELECT entry FROM spool")]' |
+  jq -c '{event, session, text}'
 
 echo "--- uninstalled, nothing is left"
 memcli agent uninstall windsurf --quiet

@@ -49,11 +49,10 @@ from memcli.model.usage import INJECT, INJECTION
 from memcli.ports import Renderer
 from memcli.record import Record, field, replace
 from memcli.render.as_injection import in_order, render
+from memcli.store.agents import MAX_TEXT, SessionRecord, Spool, Surfaced, Topics
 from memcli.store.layout import Layout, find_work_tree
-from memcli.store.mark import Mark
-from memcli.store.spool import MAX_TEXT, Spool
-from memcli.store.surfaced import SessionRecord, Surfaced
-from memcli.store.topics import Topics
+from memcli.store.notes import Mark
+from memcli.store.state import State
 
 if TYPE_CHECKING:
     from memcli.app.guard import GuardFinding
@@ -71,7 +70,7 @@ class PromptCheck:
     off, no model can be asked, or one has failed just now."""
 
     def __init__(self, workspace: Workspace, ends: float = math.inf) -> None:
-        self._mark = Mark(Layout(workspace.root).local("agents.unverified"))
+        self._mark = Mark(State(Layout(workspace.root)), "unverified")
         self._now = workspace.clock()
         self.verify: Verify | None = None
         self._problem = ""
@@ -204,11 +203,12 @@ class _Call:
     def __init__(self, workspace: Workspace, agent: str, event: str, payload: Payload) -> None:
         self._workspace, self._agent, self._event, self._payload = workspace, agent, event, payload
         self._layout = Layout(workspace.root)
-        self._surfaced = Surfaced(self._layout)
+        self._state = State(self._layout, workspace.warn)
+        self._surfaced = Surfaced(self._state)
         # Without an id, the sessions of an agent are told apart by their start alone.
         self._session = payload.session or f"{agent} {payload.cwd}"
         self._now = workspace.clock()
-        self._topics = Topics(self._layout, self._now)
+        self._topics = Topics(self._state, self._now)
 
     def inject_notice(self) -> HookOutcome:
         if self._event not in (SESSION_START, PROMPT):
@@ -262,8 +262,9 @@ class _Call:
         check = PromptCheck(self._workspace, ends)
         bundle = for_prompt(self._workspace, prompt, deadline, check.verify)
         facts = check.facts(bundle)
+        topic = self._topic_of(bundle.query.topic)
         with self._surfaced.session(self._session) as record:
-            if self._changes_topic(prompt, bundle.query.topic):
+            if topic and self._changes_topic(prompt, topic):
                 record.shown.clear()
                 facts["topic"] = "changed"
         return self._inject(bundle, facts)
@@ -273,11 +274,12 @@ class _Call:
         prompt = self._payload.prompt
         if not prompt or not self._payload.is_of_a_person:
             return HookOutcome(facts={"outcome": "no prompt of a person"})
+        topic = self._topic_of(one_line(prompt, self._redactor()))
         with self._surfaced.session(self._session) as record:
             if not record.claim(f"{PROMPT} {prompt}", self._now):
                 return _DUPLICATE
             prepared = record.turn(prompt[:MOST_PIPED])
-            has_changed = self._changes_topic(prompt, one_line(prompt, self._redactor()))
+            has_changed = topic is not None and self._changes_topic(prompt, topic)
             if has_changed:
                 record.shown.clear()
         facts: dict[str, Json] = {"topic": "changed"} if has_changed else {}
@@ -324,7 +326,7 @@ class _Call:
             "at": self._now, "agent": self._agent, "event": self._event, "session": payload.session,
             "cwd": payload.cwd, "transcript": payload.transcript or self._transcript(), "text": text,
         }  # fmt: skip
-        Spool(self._layout).add(entry)
+        Spool(self._state).add(entry)
         return HookOutcome(facts={"outcome": "spooled"})
 
     def _transcript(self) -> str:
@@ -337,19 +339,20 @@ class _Call:
         if self._event == SESSION_START:
             self._surfaced.begin(record, self._now)
 
-    def _changes_topic(self, prompt: str, asked: str) -> bool:
-        """Whether a prompt changes the topic of the session, whose last topic is then that of the prompt. `asked` is the
-        prompt as recall was asked it, without secrets."""
+    def _topic_of(self, asked: str) -> LastTopic | None:
+        """The topic of the prompt as recall was asked it, without secrets; None for one that is not to be remembered."""
         if asked == NOT_REPEATED:
-            return False
-        topics = self._topics
+            return None
         model, vector = self._workspace.index.question(asked) or ("", b"")
         try:
-            own = LastTopic(trace(asked, topics.sign), model, vector)
+            return LastTopic(trace(asked, self._topics.sign), model, vector)
         except MemcliError:  # there is no key to hash words with, for which an agent need not go without memories
-            return False
-        topic, has_changed = next_topic(topics.of(self._session), prompt, own, topics.sign)
-        topics.keep(self._session, topic)
+            return None
+
+    def _changes_topic(self, prompt: str, own: LastTopic) -> bool:
+        """Whether a prompt of this topic changes that of the session, whose last topic it then is."""
+        topic, has_changed = next_topic(self._topics.of(self._session), prompt, own, self._topics.sign)
+        self._topics.keep(self._session, topic)
         return has_changed
 
     def _inject(self, bundle: Bundle, facts: Mapping[str, Json] = {}, renderer: Renderer = render) -> HookOutcome:

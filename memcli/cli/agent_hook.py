@@ -21,10 +21,11 @@ from memcli.clock import system_clock
 from memcli.errors import MemcliError
 from memcli.model.failure import reason_of
 from memcli.model.memory import Json
+from memcli.store.agents import Spool
 from memcli.store.layout import Layout
 from memcli.store.log import Log
-from memcli.store.mark import Mark
-from memcli.store.spool import Spool
+from memcli.store.notes import Mark
+from memcli.store.state import State
 from memcli.store.switch import is_off
 
 if TYPE_CHECKING:
@@ -80,7 +81,9 @@ def _count(session: CommandContext, root: str) -> None:
     from memcli.wiring.usage import open_counters
 
     layout = Layout(root)
-    session.counters = open_counters(layout, os.environ, FileTrust(layout), is_frozen=is_frozen(session), is_past=False)
+    session.counters = open_counters(
+        State(layout), os.environ, FileTrust(layout), is_frozen=is_frozen(session), is_past=False
+    )
 
 
 def _print(text: str) -> None:
@@ -152,7 +155,7 @@ def _prepare_later(session: CommandContext, workspace: Workspace, agent: str, pa
 
 def _has_to_sync(workspace: Workspace) -> bool:
     """Whether something of a session was reported, or interrupted, and waits to be taken in."""
-    return Spool(Layout(workspace.root)).is_waiting or bool(workspace.sessions.ending(workspace.space))
+    return Spool(State(Layout(workspace.root))).is_waiting or bool(workspace.sessions.ending(workspace.space))
 
 
 def _payload() -> tuple[Payload, str]:
@@ -202,7 +205,7 @@ def _log(root: str, entry: Mapping[str, Json]) -> None:
 def _warm(root: str) -> None:
     """Brings the index up to date in the background, at most once a minute: that may be what took so long, as after a
     large pull, and no hook would ever have the time for it."""
-    mark, now = Mark(Layout(root).local("agents.warming")), system_clock()
+    mark, now = Mark(State(Layout(root)), "warming"), system_clock()
     if mark.is_younger(_WARMING_SECONDS, now):
         return
     mark.set(now)

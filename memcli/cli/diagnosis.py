@@ -278,16 +278,17 @@ def _language_model(options: Mapping[str, str | None], environ: Mapping[str, str
 
 
 def _ledger(root: str) -> Check:
-    """Checks the ledger of today: with damaged lines in it, a quota lets no call pass."""
+    """Checks the ledger of today: where that was lost, a quota lets no call pass."""
     from memcli.clock import system_clock
     from memcli.store.ledger import StoreLedger
+    from memcli.store.state import State
 
     try:
-        day = StoreLedger(Layout(root)).read(system_clock()[:10])
+        day = StoreLedger(State(Layout(root))).read(system_clock()[:10])
     except MemcliError as error:
         return Check("ledger", False, error.message, error.hint)
-    told = f", {day.damaged} damaged lines" if day.damaged else ""
-    fix = f"remove them from {Layout(root).private('ledger')}"
+    told = ", and the calls of before were lost with a damaged file" if day.damaged else ""
+    fix = "a quota lets calls pass again tomorrow (UTC)"
     return Check("ledger", not day.damaged, f"{len(day.charges)} calls of language models today{told}", fix)
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sqlite3
-import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from typing import Any
@@ -18,7 +16,6 @@ IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
 _PER_STATEMENT = 500
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _SIDE_FILES = ("-journal", "-wal", "-shm")
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -112,7 +109,7 @@ def connect(path: str, warn: Callable[[str], None] = lambda _: None) -> sqlite3.
     Raises sqlite3.Error or OSError when it can be neither read nor made.
     """
     if path != IN_MEMORY:
-        own(path)
+        beneath.own_file(path)
     try:
         return _open(path)
     except sqlite3.OperationalError:
@@ -122,7 +119,7 @@ def connect(path: str, warn: Callable[[str], None] = lambda _: None) -> sqlite3.
             warn(f"{os.path.basename(path)} in the cache was damaged or not ours; it is made anew")
         remove(path)
         if path != IN_MEMORY:
-            own(path)
+            beneath.own_file(path)
         return _open(path)
 
 
@@ -130,7 +127,7 @@ def open_known(path: str) -> sqlite3.Connection | None:
     """The database at `path` as it is; None when there is none of this version. Raises sqlite3.Error, OSError."""
     if not os.path.lexists(path):
         return None
-    own(path)
+    beneath.own_file(path)
     try:
         return _open(path)
     except _OtherVersionError:
@@ -151,47 +148,14 @@ def remove(path: str) -> None:
             beneath.unlink(name)
 
 
-def own(path: str) -> None:
-    """Makes the file at `path` one that only this user can read and no other name leads to, empty when it is new.
-
-    Raises OSError for a link, and for what is not a regular file.
-    """
-    # Opening a file that this process has open in SQLite would, when it is closed, drop the locks of both.
-    with beneath.at(path) as (name, folder):
-        try:
-            status = os.lstat(name, dir_fd=folder)
-        except FileNotFoundError:
-            with suppress(FileExistsError):
-                os.close(os.open(name, _NEW, 0o600, dir_fd=folder))
-            return
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, f"{path} is a link, or not a file")
-        if status.st_nlink > 1:  # what another name leads to must not change; the cache can be made anew
-            os.unlink(name, dir_fd=folder)
-            os.close(os.open(name, _NEW, 0o600, dir_fd=folder))
-        elif status.st_mode & 0o077:
-            os.chmod(name, 0o600, dir_fd=folder)
-
-
 def open_database(path: str, timeout: float | None = None) -> sqlite3.Connection:
     """Opens the database at `path`, a file that is there; whoever finds it busy waits `timeout` seconds. Raises sqlite3.Error, and OSError for a link on the way to it.
 
     Whoever asks it for more than it has, calls `check_tables` first: until then a statement that takes long is ended.
-    SQLite opens by path alone: of a descriptor in /proc it asks for the name. So the file is looked at by descriptor, and
-    what SQLite has opened must have been that; it makes no file, and looks for itself before it makes a journal.
     """
     if path == IN_MEMORY:
         return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    with beneath.at(path) as (name, folder):
-        known = os.lstat(name, dir_fd=folder)
-        place = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-        wait = _BUSY_SECONDS if timeout is None else timeout
-        connection = sqlite3.connect(
-            f"file:///{place}?mode=rw", wait, isolation_level=None, check_same_thread=False, uri=True
-        )
-        if not os.path.samestat(known, os.stat(path)):
-            connection.close()
-            raise OSError(errno.ESTALE, f"{path} was replaced while it was opened")
+    connection = beneath.open_database(path, _BUSY_SECONDS if timeout is None else timeout)
     connection.set_progress_handler(lambda: True, _MOST_STEPS)
     return connection
 
@@ -202,7 +166,7 @@ def copy(source: str, target: str) -> None:
     with suppress(sqlite3.Error, OSError):
         if os.path.islink(source) or not os.path.isfile(source):
             return
-        own(temp)
+        beneath.own_file(temp)
         with closing(open_database(source, 0)) as old, closing(open_database(temp)) as new:
             old.backup(new)
         beneath.replace(temp, target)

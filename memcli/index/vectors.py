@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from memcli.beneath import make, open_file
+from memcli.beneath import make, open_file, own_file
 from memcli.digests import blake2b
 from memcli.errors import OutdatedError
-from memcli.index.database import IN_MEMORY, check_tables, identity, open_database, own, remove
+from memcli.index.database import IN_MEMORY, check_tables, identity, open_database, remove
 
 _KEY_BYTES = 16
 HEADER_BYTES = 8  # the squared norm, as a little-endian whole number
@@ -282,7 +282,7 @@ class VectorFile:
         if self._path is None:
             self._memory += data
             return
-        own(self._path)
+        own_file(self._path)
         fd = open_file(self._path, os.O_RDWR | os.O_CREAT)
         try:
             if os.fstat(fd).st_size < slot * self._record:
@@ -299,7 +299,7 @@ class VectorFile:
 def _connect(path: str) -> sqlite3.Connection:
     for attempt in (1, 2):
         if path != IN_MEMORY:
-            own(path)
+            own_file(path)
         connection = open_database(path)
         try:
             connection.execute("PRAGMA synchronous = NORMAL")

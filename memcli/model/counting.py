@@ -1,13 +1,10 @@
-"""Counting: events as lines of a log, and their totals. A line has no text of a user but the name of a space.
-
-run <tab> recall <tab> main <tab> fusion <tab> 0 <tab> 48211      a command: space, backend, exit code, microseconds
-compaction <tab> main <tab> 1                                     any other event: its labels, and how many
-"""
+"""Counting: the events that are counted, and what each adds to the totals. They have no text of a user but the name of a
+space."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from memcli.model.usage import COMPACTION, INJECTION, PIN_TOGGLE, RUN, SESSION_END
 
@@ -27,36 +24,19 @@ OTHERS = "*"
 _ENDLESS = frozenset(("browse", "mcp", "serve", "watch"))
 """Commands that run until they are stopped: how long says nothing."""
 _LIMITS = [float(bound) for bound in BOUNDS]
-_MOST_DIGITS = 15
 _SPACE_AT = {RUN: 2, **dict.fromkeys(EVENTS, 1)}
 
 
-def add_lines(totals: Totals, lines: Iterable[bytes]) -> None:
-    """Adds what the lines say, except those that are damaged."""
-    spaces = {key[_SPACE_AT[key[0]]] for key in totals if key[0] in _SPACE_AT}
-    for line in lines:
-        *key, amount = line.decode("utf-8", "replace").split("\t")
-        if not (_is_key(key) and amount.isdecimal() and len(amount) <= _MOST_DIGITS):
-            continue
-        place = _SPACE_AT[key[0]]
-        if key[place] not in spaces and len(spaces) >= MAX_SPACES:
-            key[place] = OTHERS
-        spaces.add(key[place])
-        _add(totals, tuple(key), int(amount))
+def space_of(key: Key) -> str:
+    """The space that an event or a total is of; empty for one of no space."""
+    place = _SPACE_AT.get(key[0])
+    return "" if place is None else key[place]
 
 
-def _is_key(key: list[str]) -> bool:
-    if key[:1] == [RUN]:
-        return len(key) == 5 and key[4].isdecimal()
-    return bool(key) and EVENTS.get(key[0]) == len(key) - 1
-
-
-def _add(totals: Totals, key: Key, amount: int) -> None:
+def parts_of(key: Key, amount: int) -> Totals:
+    """What an event adds to the totals: `amount` is how many, or for a command how many microseconds it took."""
     if key[0] != RUN:
-        totals[key] = totals.get(key, 0) + amount
-        return
-    parts: Totals = {key: 1}
-    if key[1] not in _ENDLESS:
-        parts |= {(BUCKET, key[1], BOUNDS[bisect_left(_LIMITS, amount / 1e6)]): 1, (MICROS, key[1]): amount}
-    for part, count in parts.items():
-        totals[part] = totals.get(part, 0) + count
+        return {key: amount}
+    if key[1] in _ENDLESS:
+        return {key: 1}
+    return {key: 1, (BUCKET, key[1], BOUNDS[bisect_left(_LIMITS, amount / 1e6)]): 1, (MICROS, key[1]): amount}

@@ -1,8 +1,8 @@
 """Copies of private state where it cannot be written, and how what was changed in them comes back.
 
 A process that may not write the private state works on copies of its files in `local/`; `local/waiting/` has what they
-were copied from. The next process that may write folds both together: what one side alone changed is taken, lines that
-both appended follow one another, spaces are merged memory by memory, and of anything else the copy is taken, which is
+were copied from. The next process that may write folds both together: what one side alone changed is taken, the rows of the
+local state are joined, lines that both appended follow one another, spaces are merged memory by memory, and of anything else the copy is taken, which is
 younger. What earlier versions of memcli kept below `.memory/` is folded in the same way, as copies of nothing.
 """
 
@@ -19,13 +19,13 @@ from memcli.git.index_file import find_index
 from memcli.settings import JOURNAL
 from memcli.store.atomic import make_folder, remove_quietly, sync_folder, write_file
 from memcli.store.lock import locked, share
-from memcli.store.private import NAMES, can_write, is_private_name, work_tree_of
+from memcli.store.private import NAMES, STATE, can_write, is_private_name, work_tree_of
 from memcli.store.reading import read_regular
 
 _BASES = "waiting"
 _LOCK = "waiting.lock"
 _WAIT_SECONDS = 2.0
-_LINES = (".jsonl", "usage")
+_LINES = ".jsonl"
 _SHARED: dict[str, int] = {}
 """The locks that keep others from folding while this process lives, by their folder."""
 
@@ -57,7 +57,11 @@ def _copy(source: str, target: str) -> None:
     import shutil
 
     try:
-        if os.path.isdir(source):
+        if os.path.basename(source) == STATE:
+            from memcli.store.state import copy_state
+
+            copy_state(source, target)
+        elif os.path.isdir(source):
             locks = shutil.ignore_patterns("*.lock", "lock")
             shutil.copytree(source, target, symlinks=True, ignore=locks, copy_function=shutil.copyfile)
             for folder, _, _ in os.walk(target):
@@ -102,9 +106,7 @@ def check_erasable(root: str, private: str, marks: Collection[str]) -> None:
     wanted = [mark.encode() for mark in marks]
     for top in (private, os.path.join(root, "local", _BASES)):
         for path, name in _files(top, ""):
-            data = os.fsencode(name) + (
-                (_read(path) or b"") if os.path.isfile(path) and not os.path.islink(path) else b""
-            )
+            data = os.fsencode(name) + _contents(path)
             if any(mark in data for mark in wanted):
                 raise StoreError(
                     f"{private} cannot be written and has what is to be erased; nothing was erased",
@@ -168,6 +170,13 @@ def _fold_file(path: str, target: str, name: str, base: str) -> None:
 
     The base goes first: without it the copy still says all, and one that is gone was not deleted on purpose.
     """
+    if name == STATE and os.path.lexists(target) and os.path.lexists(path):
+        from memcli.store.state_merge import merge_state
+
+        merge_state(path, target, base)
+        remove_quietly(base)
+        remove_quietly(path)
+        return
     before = _read(base) if base else None
     remove_quietly(base)
     if os.path.islink(path) or not os.path.isfile(path) or path.endswith(".lock"):
@@ -245,6 +254,18 @@ def _read(path: str) -> bytes | None:
         return read_regular(path, -1)
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}", "check its permissions") from None
+
+
+def _contents(path: str) -> bytes:
+    """What is in a file; of the local state the rows, which its pages may have in parts. Raises StoreError."""
+    if os.path.islink(path) or not os.path.isfile(path):
+        return b""
+    if os.path.basename(path) == STATE:
+        from memcli.store.state import contents
+
+        with suppress(OSError):
+            return "\n".join(contents(path)).encode()
+    return _read(path) or b""
 
 
 def _is_same(path: str, other: str) -> bool:

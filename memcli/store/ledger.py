@@ -1,50 +1,36 @@
-"""The ledger of calls to language models: one file for each day (UTC), in `ledger/`.
+"""The ledger of calls to language models in the local state.
 
-A call is booked with the most that it may cost before it is made, and settled after, by lines that are appended under a
-lock and flushed:
-
-    {"at": "2026-05-03T12:00:00Z", "model": "gpt-5-mini", "nano_usd": 4400000, "number": 7, "provider": "openai",
-     "space": "main", "task": "semantic/1", "tokens_in": 812, "tokens_out": 2000}
-    {"nano_usd": 614000, "settles": 7, "tokens_in": 656, "tokens_out": 225}
-
-A call that was not settled, as when its process was killed or the answer was lost, counts as booked for the rest of its
-day: the provider may have charged for it. The number of a call is its place among the lines. A line that a crash tore has
-no end; it was not acknowledged, so nothing was sent for it, and the next line takes its place.
-
-The last 400 days with calls are kept: the first call of a day removes those before, so that the folder does not grow for
-ever. Days are counted and not reckoned by the clock, so that a wrong one removes no more than one day for each that it
-makes up.
+A call is booked with the most that it may cost before it is made, and settled after. A call that was not settled, as when
+its process was killed or the answer was lost, counts as booked for the rest of its day: the provider may have charged for
+it. The last 400 days with calls are stored, of those before the sums: days are counted and not reckoned by the clock, so
+that a wrong one removes no more than one day for each that it makes up.
 """
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Callable
-from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
-from memcli.codec.canonical import encode_line
-from memcli.codec.charges import charge_to_json, cost_to_json, day_of
-from memcli.errors import StoreError
-from memcli.model.memory import Json
+from memcli.clock import system_clock
 from memcli.model.spending import Booked, Charge, Day, TokenUsage
-from memcli.record import replace
-from memcli.store.atomic import append_after, make_folder, remove_quietly
-from memcli.store.layout import Layout
-from memcli.store.lock import locked
-from memcli.store.reading import read_regular
+from memcli.store.state import LOST, UNKNOWN, State, set_value
 
-_FOLDER = "ledger"
-_MAX_BYTES = 1 << 30
+if TYPE_CHECKING:
+    import sqlite3
+
 MOST_DAYS = 400
-_DAY = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl\Z")
+_READ = (
+    "SELECT number, at, space, provider, model, task, tokens_in, tokens_out, nano_usd, is_settled FROM charge "
+    "WHERE day = ? ORDER BY number"
+)
+_BY_PROVIDER = "SELECT provider, sum(tokens_in), sum(tokens_out), sum(ifnull(nano_usd, 0)) FROM"
 
 
 class StoreLedger:
-    """The ledger of the store at `layout`."""
+    """The ledger of a store. See `ports.language_model.CallLedger`."""
 
-    def __init__(self, layout: Layout) -> None:
-        self._folder = layout.private(_FOLDER)
+    def __init__(self, state: State) -> None:
+        self._state = state
 
     def reserve(self, charge: Charge, check: Callable[[Day], None]) -> Booked:
         """Books a call on the day of its time, once `check` has seen the calls of that day so far; what it raises is raised.
@@ -52,14 +38,22 @@ class StoreLedger:
         Raises LockedError, StoreError.
         """
         day = charge.at[:10]
-        make_folder(self._folder)
-        with locked(os.path.join(self._folder, "lock"), "the ledger of model calls"):
-            data = self._read(day)
-            check(day_of(data))
-            number = data.count(b"\n") + 1
-            self._append(day, data, charge_to_json(replace(charge, number=number)))
+        if self._state.value(LOST) == UNKNOWN:
+            with self._state.change() as connection:
+                set_value(connection, LOST, day)
+        with self._state.change() as connection:
+            check(self.read(day))
+            number = connection.execute(
+                "SELECT 1 + ifnull(max(number), 0) FROM charge WHERE day = ?", (day,)
+            ).fetchone()[0]
+            usage = charge.usage
+            connection.execute(
+                "INSERT INTO charge VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
+                (day, number, charge.at, charge.space, charge.provider, charge.model, charge.task, usage.tokens_in,
+                 usage.tokens_out, usage.nano_usd),
+            )  # fmt: skip
             if number == 1:
-                self._drop_days(day)
+                _drop_days(connection, day)
         return Booked(day, number)
 
     def settle(self, booked: Booked, usage: TokenUsage) -> None:
@@ -67,50 +61,55 @@ class StoreLedger:
 
         Raises LockedError, StoreError.
         """
-        with locked(os.path.join(self._folder, "lock"), "the ledger of model calls"):
-            line = {"settles": booked.number, **cost_to_json(usage)}
-            if data := self._read(booked.day):
-                self._append(booked.day, data, line)
+        with self._state.change() as connection:
+            connection.execute(
+                "UPDATE charge SET tokens_in = ?, tokens_out = ?, nano_usd = ?, is_settled = 1 WHERE day = ? AND number = ?",
+                (usage.tokens_in, usage.tokens_out, usage.nano_usd, booked.day, booked.number),
+            )
 
     def read(self, day: str) -> Day:
-        """The calls of a day, and how many lines are damaged. Raises StoreError."""
-        return day_of(self._read(day))
+        """The calls of a day; on the day on which a damaged ledger was lost, that counts as damage. Raises StoreError."""
+        charges = tuple(map(_charge, self._state.rows(_READ, day, strict=True)))
+        return Day(charges, int(self._state.value(LOST) in (UNKNOWN, day)))
 
     def charges(self, day: str) -> tuple[Charge, ...]:
         """The calls of a day, such as `2026-05-03`. Raises StoreError."""
         return self.read(day).charges
 
     def sums(self, today: str) -> dict[str, TokenUsage]:
-        """What each provider has charged, also on days that are no longer kept; it only grows. Raises StoreError."""
-        from memcli.store.ledger_sums import sum_up
-
-        return sum_up(self, os.path.join(self._folder, "sums.json"), today)
+        """What each provider has charged, also on days that are no longer stored: a call counts when it is settled, or when
+        its day is over. What cannot be read is left out."""
+        over = min(today, system_clock()[:10])
+        found = self._state.rows(
+            "SELECT provider, sum(tokens_in), sum(tokens_out), sum(nano_usd) FROM (SELECT * FROM spent UNION ALL "
+            f"{_BY_PROVIDER} charge WHERE is_settled OR day < ? GROUP BY provider) GROUP BY provider ORDER BY provider",
+            over,
+        )
+        return {provider: TokenUsage(*usage) for provider, *usage in found}
 
     def days(self) -> list[str]:
         """The days that have calls, in order."""
-        with suppress(OSError):
-            return sorted(match[1] for name in os.listdir(self._folder) if (match := _DAY.match(name)))
-        return []
+        return [day for (day,) in self._state.rows("SELECT DISTINCT day FROM charge ORDER BY day")]
 
-    def _drop_days(self, today: str) -> None:
-        """Removes the oldest days but for `today`, which may be one of them by a wrong clock. What cannot be removed stays
-        until the next day begins."""
-        others = [day for day in self.days() if day != today]
-        for day in others[: max(0, len(others) + 1 - MOST_DAYS)]:
-            remove_quietly(self._path(day))
 
-    def _path(self, day: str) -> str:
-        return os.path.join(self._folder, f"{day}.jsonl")
+def _drop_days(connection: sqlite3.Connection, today: str) -> None:
+    """Removes the oldest days but for `today`, which may be one of them by a wrong clock, and sums them up."""
+    others = [
+        day for (day,) in connection.execute("SELECT DISTINCT day FROM charge WHERE day <> ? ORDER BY day", (today,))
+    ]
+    for day in others[: max(0, len(others) + 1 - MOST_DAYS)]:
+        connection.execute(
+            f"INSERT INTO spent {_BY_PROVIDER} charge WHERE day = ? GROUP BY provider ON CONFLICT DO UPDATE SET "
+            "tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out, "
+            "nano_usd = nano_usd + excluded.nano_usd",
+            (day,),
+        )
+        connection.execute("DELETE FROM charge WHERE day = ?", (day,))
 
-    def _read(self, day: str) -> bytes:
-        """The whole lines of a day."""
-        try:
-            data = read_regular(self._path(day), _MAX_BYTES) or b""
-        except OSError as error:
-            raise StoreError(
-                f"cannot read {self._path(day)}: {error.strerror}", "replace it with a regular file"
-            ) from None
-        return data[: data.rfind(b"\n") + 1]
 
-    def _append(self, day: str, data: bytes, line: dict[str, Json]) -> None:
-        append_after(self._path(day), encode_line(line) + b"\n", len(data))
+def _charge(row: tuple[Any, ...]) -> Charge:
+    number, at, space, provider, model, task, *usage, is_settled = row
+    return Charge(
+        number=number, at=at, space=space, provider=provider, model=model, task=task, usage=TokenUsage(*usage),
+        is_settled=bool(is_settled),
+    )  # fmt: skip

@@ -15,13 +15,13 @@ from memcli.git.index_file import shared_folder, work_trees
 from memcli.settings import is_journal
 
 NAMES = frozenset((
-    "agents", "agents.installed.json", "agents.last.json", "agents.spool.jsonl", "agents.spool.jsonl.1",
-    "agents.spool.jsonl.taken", "agents.topics.json", "audit", "gaps.json", "gc.json", "inbox", "ledger", "off",
-    "quarantine", "redaction.key", "serve-token", "serve-tokens.json", "sessions", "spaces", "sync", "trash", "trust.json",
-    "unreviewed", "upkeep.count", "upkeep.json", "upkeep.tried", "usage", "usage.counts",
+    "agents.installed.json", "audit", "inbox", "off", "quarantine", "redaction.key", "serve-token", "serve-tokens.json",
+    "sessions", "spaces", "state.db", "sync", "trash", "trust.json", "unreviewed",
 ))  # fmt: skip
 """The files and folders of the private state. Its lock files lie beside them, and are nothing that is kept."""
 
+STATE = "state.db"
+"""The local state: see `store/state.py`."""
 _GIT_FOLDER = "memcli"
 _STORE = ".memory"
 

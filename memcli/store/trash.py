@@ -8,21 +8,21 @@ from contextlib import suppress
 from itertools import count
 
 from memcli.clock import Clock
-from memcli.codec.canonical import decode, encode
+from memcli.codec.canonical import encode
 from memcli.codec.run import decode_run, encode_run
 from memcli.codec.space import memory_digest
 from memcli.errors import CorruptError, MemcliError, StoreError, hint_of
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import Memory
 from memcli.model.removal import Run, Severed, is_run_name
 from memcli.model.space import Space
 from memcli.record import replace
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import Layout
 from memcli.store.reading import read_regular
+from memcli.store.state import State
 
 _MODE = 0o600
 _FOLDER_MODE = 0o700
-_MAX_BYTES = 1 << 20
 
 
 class FileTrash:
@@ -31,6 +31,7 @@ class FileTrash:
     def __init__(self, layout: Layout, clock: Clock, command: str, warn: Callable[[str], None]) -> None:
         self._layout = layout
         self._folder = layout.private("trash")
+        self._state = State(layout, warn)
         self._clock = clock
         self._command = command
         self._warn = warn
@@ -103,25 +104,13 @@ class FileTrash:
 
     def collected(self, space: str) -> str:
         """When `gc` last did its work in the space; "" when it is not known to have."""
-        found = self._collections().get(space)
-        return found if isinstance(found, str) else ""
+        found = self._state.rows("SELECT at FROM collection WHERE space = ?", space)
+        return found[0][0] if found else ""
 
     def note_collection(self, space: str, at: str) -> None:
-        """Notes that `gc` has done its work in the space. Raises StoreError."""
-        known = self._collections()
-        make_folder(os.path.dirname(self._noted))
-        write_file(self._noted, encode({**known, space: at}) + b"\n", _MODE)
-
-    @property
-    def _noted(self) -> str:
-        return self._layout.private("gc.json")
-
-    def _collections(self) -> dict[str, Json]:
-        try:
-            known = decode(read_regular(self._noted, _MAX_BYTES) or b"{}", "local/gc.json")
-        except (OSError, MemcliError):
-            return {}
-        return known if isinstance(known, dict) else {}
+        """Notes that `gc` has done its work in the space. Raises StoreError, LockedError."""
+        with self._state.change() as connection:
+            connection.execute("INSERT OR REPLACE INTO collection VALUES (?, ?)", (space, at))
 
     def _check(self) -> None:
         if os.path.islink(self._folder):

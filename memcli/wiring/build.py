@@ -9,8 +9,9 @@ from memcli.app.ingest import Ingested, ingest
 from memcli.app.workspace import Workspace
 from memcli.git.repository import Repository, folder_in
 from memcli.settings import REPO
-from memcli.store.build_state import Build, BuildState
 from memcli.store.layout import Layout
+from memcli.store.notes import BuildState
+from memcli.store.state import State
 
 
 def is_missing(workspace: Workspace) -> bool:
@@ -20,28 +21,25 @@ def is_missing(workspace: Workspace) -> bool:
     return workspace.has_space(workspace.main)
 
 
-def begin(workspace: Workspace, head: str) -> Build | None:
-    """The build of the space that is to begin now, or to go on; None where it is built."""
-    state = BuildState(Layout(workspace.root), workspace.space)
+def begin(workspace: Workspace, head: str) -> str | None:
+    """The last commit of the build of the space that is to begin now, or to go on; None where it is built."""
+    state = BuildState(State(Layout(workspace.root)), workspace.space)
     if is_missing(workspace):
-        build = Build(head)
-        state.save(build)
-        return build
-    return state.load() if workspace.has_space(workspace.space) else None
+        state.begin(head)
+        return head
+    return state.head() if workspace.has_space(workspace.space) else None
 
 
 def build_commits(
-    workspace: Workspace, repository: Repository, build: Build, is_stopped: Callable[[], bool] = lambda: False
+    workspace: Workspace, repository: Repository, head: str, is_stopped: Callable[[], bool] = lambda: False
 ) -> Ingested:
     """Ingests the commits that are still to come, newest first. Raises MemcliError."""
     from memcli.ingest.commits import CommitSource
 
-    if not build.head or not repository.has_commit(build.head):
+    if not head or not repository.has_commit(head):
         return Ingested()
     known = workspace.commits.load(workspace.space)
-    return ingest(
-        workspace, CommitSource(repository.root, build.head, known, is_stopped, os.path.dirname(workspace.root))
-    )
+    return ingest(workspace, CommitSource(repository.root, head, known, is_stopped, os.path.dirname(workspace.root)))
 
 
 def build_files(workspace: Workspace, root: str) -> Ingested:
@@ -50,5 +48,5 @@ def build_files(workspace: Workspace, root: str) -> Ingested:
 
     folder = os.path.join(root, folder_in(root, os.path.dirname(workspace.root)))
     done = ingest(workspace, FileSource([os.path.normpath(folder)], root))
-    BuildState(Layout(workspace.root), workspace.space).clear()
+    BuildState(State(Layout(workspace.root)), workspace.space).clear()
     return done

@@ -37,7 +37,7 @@ def follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[st
     build = begin(workspace, head)
     built = Ingested()
     if build is not None:
-        log.see(git_dir, build.head)
+        log.see(git_dir, build)
         built.merge(build_commits(workspace, repository, build))
         built.merge(build_files(workspace, repository.root))
         head = repository.head()

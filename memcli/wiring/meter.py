@@ -61,7 +61,7 @@ class LedgerMeter:
             return
         if day.damaged:
             raise RefusedError(
-                f"the ledger of today has {day.damaged} damaged lines, so the quota cannot be checked",
+                "the ledger of today is damaged, so the quota cannot be checked",
                 "remove them from `ledger` in the private state (`memcli doctor` says where), or wait until 00:00 UTC",
             )
         mine = (c for c in day.charges if c.space == self._space and c.provider == self._model.provider)

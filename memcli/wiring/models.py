@@ -77,11 +77,12 @@ def _open(
     return kind(chosen, environ, meter, redact, workspace.clock)
 
 
-def open_ledger(layout: Layout) -> StoreLedger:
+def open_ledger(layout: Layout, warn: Callable[[str], None]) -> StoreLedger:
     """The ledger of the store at `layout`."""
     from memcli.store.ledger import StoreLedger
+    from memcli.store.state import State
 
-    return StoreLedger(layout)
+    return StoreLedger(State(layout, warn))
 
 
 def chosen_model(workspace: Workspace, spec: str | None = None) -> ModelName:

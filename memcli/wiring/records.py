@@ -58,16 +58,18 @@ class AuditRecords:
     def erase_traces(self, space: str, ids: Collection[str]) -> None:
         """Erases memories from the indexes and logs of their space, from the quarantine, and from what killed writers left."""
         from memcli.index.erasing import erase
-        from memcli.store.answers import FileAnswers
+        from memcli.store.answers import LocalAnswers
         from memcli.store.leftovers import remove_leftovers
         from memcli.store.quarantine import erase_quarantined
+        from memcli.store.state import State
         from memcli.store.sync_base import erase_bases
-        from memcli.store.usage import FileUsage
+        from memcli.store.usage import LocalUsage
 
         erase_bases(self.layout, space, ids)
         self.audit().erase(space, ids)
-        FileUsage(self.layout).erase(space, ids)
-        FileAnswers(self.layout).erase_texts()
+        state = State(self.layout, self.warn)
+        LocalUsage(state).erase(space, ids)
+        LocalAnswers(state).erase_texts()
         erase(self.layout.cache(""), self.layout.index(space), ids, self.layout.written_at(space))
         remove_leftovers(self.layout)
         erase_quarantined(self.layout, space, ids, self.warn)

@@ -10,45 +10,46 @@ if TYPE_CHECKING:
     from memcli.ports.gaps import Gaps
     from memcli.ports.usage import Counters, Usage
     from memcli.store.layout import Layout
+    from memcli.store.state import State
     from memcli.store.trust import FileTrust
 
 _SESSION = "MEMCLI_SESSION"
 
 
-def open_usage(layout: Layout, environ: Mapping[str, str], *, is_frozen: bool, is_past: bool) -> Usage:
+def open_usage(state: State, environ: Mapping[str, str], *, is_frozen: bool, is_past: bool) -> Usage:
     """The usage log, which records nothing under a frozen clock and while memory is off; none for a store as it was."""
     if is_past:
         from memcli.ports.usage import NoUsage
 
         return NoUsage()
-    from memcli.store.usage import FileUsage
+    from memcli.store.usage import LocalUsage
 
-    return FileUsage(layout, environ.get(_SESSION, ""), _recording(layout, environ, is_frozen))
+    return LocalUsage(state, environ.get(_SESSION, ""), _recording(state.layout, environ, is_frozen))
 
 
-def open_gaps(layout: Layout, environ: Mapping[str, str], *, is_frozen: bool, is_past: bool) -> Gaps:
+def open_gaps(state: State, environ: Mapping[str, str], *, is_frozen: bool, is_past: bool) -> Gaps:
     """The questions that nothing answered, to which none are added when the usage log records nothing."""
     if is_past:
         from memcli.ports.gaps import NoGaps
 
         return NoGaps()
-    from memcli.store.gaps import FileGaps
+    from memcli.store.notes import LocalGaps
 
-    return FileGaps(layout, _recording(layout, environ, is_frozen))
+    return LocalGaps(state, _recording(state.layout, environ, is_frozen))
 
 
 def open_counters(
-    layout: Layout, environ: Mapping[str, str], trust: FileTrust, *, is_frozen: bool, is_past: bool
+    state: State, environ: Mapping[str, str], trust: FileTrust, *, is_frozen: bool, is_past: bool
 ) -> Counters:
     """The counters, to which nothing is added when the usage log records nothing, and in a clone that nobody has accepted."""
     if is_past:
         from memcli.ports.usage import NoCounters
 
         return NoCounters()
-    from memcli.store.counters import FileCounters
+    from memcli.store.notes import LocalCounters
 
-    is_recording = _recording(layout, environ, is_frozen)
-    return FileCounters(layout, lambda: is_recording() and trust.is_accepted)
+    is_recording = _recording(state.layout, environ, is_frozen)
+    return LocalCounters(state, lambda: is_recording() and trust.is_accepted)
 
 
 def sign_topic(layout: Layout, topic: str) -> str:

@@ -14,11 +14,12 @@ from memcli.model.memory import Json
 from memcli.ports import Source
 from memcli.record import Record
 from memcli.store.atomic import append_line, make_folder, remove_quietly, write_file
-from memcli.store.build_state import BuildState
 from memcli.store.layout import Layout, find_work_tree, identity
 from memcli.store.lock import held, holder_of
 from memcli.store.log import Log
+from memcli.store.notes import BuildState
 from memcli.store.reading import read_regular
+from memcli.store.state import State
 from memcli.store.switch import is_off
 from memcli.watch.state import SavedState, WatchState
 from memcli.wiring.sources import lost_commits
@@ -94,7 +95,7 @@ def _build(workspace: Workspace, root: str | None, stop: Event, *, with_git: boo
     if repository:
         build_commits(workspace, repository, build, stop.is_set)
     if not stop.is_set():
-        BuildState(Layout(workspace.root), workspace.space).clear()
+        BuildState(State(Layout(workspace.root)), workspace.space).clear()
     return True
 
 

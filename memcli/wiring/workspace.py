@@ -19,11 +19,11 @@ from memcli.ports import Progress, Ranker, Shelf, Store, Summarizer, Trash
 from memcli.ports.usage import Observer, Unobserved
 from memcli.ranking import RANKERS
 from memcli.settings import BESIDE, HARMLESS_FIELDS, Config, is_server, resolve
-from memcli.store.answers import FileAnswers
 from memcli.store.file import FileStore
 from memcli.store.key import VARIABLE, signer
 from memcli.store.layout import FOLDER, Layout, complete_ignore
 from memcli.store.lock import WAIT_SECONDS
+from memcli.store.state import State
 from memcli.store.trust import FileTrust
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
 from memcli.wiring.embedders import ChosenEmbedder, absolute
@@ -50,6 +50,7 @@ from memcli.wiring.usage import open_counters, open_gaps, open_usage, sign_topic
 
 if TYPE_CHECKING:
     from memcli.index.reading import Show
+    from memcli.ports.answers import Answers
     from memcli.ports.upkeep import UpkeepLog
     from memcli.safety.secrets.detector import Detector
     from memcli.settings import Settings
@@ -115,7 +116,7 @@ def open_workspace(
         load_commits=cache(lambda: open_commits(layout, store, policies.in_force, settings)),
         check_erasable=layout.check_erasable, erase_traces=records.erase_traces,
         find_quotes=partial(_find_quotes, layout, store, warn),
-        **_logs(layout, environ, trust, observer, is_frozen=bool(settings.freeze_clock), is_past=past is not None),
+        **_logs(State(layout, warn), environ, trust, observer, is_frozen=bool(settings.freeze_clock), is_past=past is not None),
         warn=warn, progress=progress,
     )  # fmt: skip
     return workspace
@@ -134,7 +135,7 @@ def _kept(
 ) -> StoreRecords:
     """Where spaces are kept: in files, or on a server. Raises UsageError."""
     files = open_files(layout, fold, wait, records, in_force, show, is_accepted)
-    local = StoreRecords(files, records.trash, records.audit, lambda: open_ledger(layout))
+    local = StoreRecords(files, records.trash, records.audit, lambda: open_ledger(layout, records.warn))
     if not settings.store:
         return local
     check_store(settings.store, "store")
@@ -162,22 +163,28 @@ def _told(settings: Settings) -> dict[str, Any]:
 
 
 def _logs(
-    layout: Layout, environ: Mapping[str, str], trust: FileTrust, observer: Observer, **state: bool
+    state: State, environ: Mapping[str, str], trust: FileTrust, observer: Observer, **are: bool
 ) -> dict[str, Any]:
     """What is kept of the use of a store, on this machine alone, each loaded when it is first needed."""
     return {
-        "load_usage": cache(lambda: observer.usage(open_usage(layout, environ, **state))),
-        "load_counters": cache(partial(open_counters, layout, environ, trust, **state)),
-        "load_gaps": cache(partial(open_gaps, layout, environ, **state)),
-        "load_upkeep": cache(lambda: _upkeep(layout)),
-        "load_answers": cache(lambda: FileAnswers(layout)),
+        "load_usage": cache(lambda: observer.usage(open_usage(state, environ, **are))),
+        "load_counters": cache(partial(open_counters, state, environ, trust, **are)),
+        "load_gaps": cache(partial(open_gaps, state, environ, **are)),
+        "load_upkeep": cache(lambda: _upkeep(state)),
+        "load_answers": cache(lambda: _answers(state)),
     }
 
 
-def _upkeep(layout: Layout) -> UpkeepLog:
-    from memcli.store.upkeep import FileUpkeep
+def _upkeep(state: State) -> UpkeepLog:
+    from memcli.store.notes import LocalUpkeep
 
-    return FileUpkeep(layout)
+    return LocalUpkeep(state)
+
+
+def _answers(state: State) -> Answers:
+    from memcli.store.answers import LocalAnswers
+
+    return LocalAnswers(state)
 
 
 def _root(options: Mapping[str, str | None], environ: Mapping[str, str], create: bool, warn: Warn) -> str:

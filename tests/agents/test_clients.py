@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from memcli.agents.events import COPILOT_HOOKS, NATIVE, hook_command
+from memcli.store.agents import Spool
 from tests.agents.conftest import AGENTS, Fire, entries, payload
 from tests.conftest import Result, Run
+from tests.local_state import state_of
 
 FILE = "src/orders/handler.py"
 SLEEP = "time.sleep(1)"
@@ -224,7 +226,7 @@ def test_gemini_reports_compactions_that_are_none(fire: Fire, project: Path) -> 
         fire("gemini", "after-compaction", json.dumps({"session_id": "gem-1", "cwd": str(project)}).encode()).out == ""
     )
     assert fire("gemini", "before-tool").out == ""
-    assert (len(entries(project, "agents.log")), entries(project, "agents.spool.jsonl")) == (len(before) + 1, [])
+    assert (len(entries(project, "agents.log")), Spool(state_of(project)).entries()) == (len(before) + 1, [])
 
 
 def test_gemini_puts_the_start_before_the_prompt(fire: Fire) -> None:

@@ -18,10 +18,12 @@ import pytest
 from memcli.agents.events import EVENTS, NATIVE, SESSION_END, STOP, last_event
 from memcli.model.tokens import count_tokens
 from memcli.ports import Progress
+from memcli.store.agents import Spool
 from memcli.store.layout import Layout
-from memcli.store.spool import Spool
+from memcli.store.state import State
 from tests.agents.conftest import AGENTS, Fire, entries, payload
 from tests.conftest import ROOT, Run
+from tests.local_state import rows
 
 HERE = Path(__file__).parent
 CALLS = [(agent, event) for agent, events in AGENTS.items() for event in events]
@@ -109,8 +111,8 @@ def test_a_topic_is_compared_by_the_vectors_of_recall_and_makes_none(
     monkeypatch.setattr(HashedEmbedder, "embed", embed)
     asked = "which database do the orders use?"
     fire("claude", "prompt", prompt=asked)
-    (topic,) = json.loads((project / ".memory/local/agents.topics.json").read_text()).values()
-    assert a2b_base64(topic["vector"]) == own(HashedEmbedder(), [asked])[0]
+    ((_, _, topic),) = rows(project, "topic")
+    assert a2b_base64(json.loads(topic)["vector"]) == own(HashedEmbedder(), [asked])[0]
     assert embedded.count(asked) == 1
     before = len(embedded)
     fire("claude", "prompt", prompt=asked, session_id="two")
@@ -121,7 +123,7 @@ def test_of_a_prompt_hashes_alone_are_kept(fire: Fire, project: Path) -> None:
     secret = "AKIA" + "Q3EGTX7ZP5RNB2WM"
     fire("claude", "prompt", prompt=f"which database do the orders use with the tourmaline key {secret}?")
     local = [file for file in (project / ".memory" / "local").rglob("*") if file.is_file()]
-    assert (project / ".memory/local/agents.topics.json") in local
+    assert (project / ".memory/local/state.db") in local
     text = b"".join(file.read_bytes() for file in local).lower()
     assert [word for word in (b"tourmaline", secret.lower().encode()) if word in text] == []
 
@@ -130,19 +132,18 @@ def test_without_a_key_for_hashes_memories_are_shown_all_the_same(fire: Fire, pr
     (project / ".memory/local/redaction.key").write_bytes(b"damaged")
     assert "orders/database" in fire("claude", "prompt").out
     assert fire("claude", "prompt", prompt="write a limerick about the stormy sea").out == ""
-    assert not (project / ".memory/local/agents.topics.json").exists()
+    assert rows(project, "topic") == []
 
 
 def test_an_old_topic_is_forgotten_at_the_next_start(
     fire: Fire, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    topics = project / ".memory/local/agents.topics.json"
     fire("claude", "prompt")
     fire("claude", "session-start", session_id="two")
-    assert "vector" in topics.read_text()
+    assert len(rows(project, "topic")) == 1
     monkeypatch.setenv("MEMCLI_FREEZE_CLOCK", "2026-02-01T09:30:00Z")
     fire("claude", "session-start", session_id="three")
-    assert "vector" not in topics.read_text()
+    assert rows(project, "topic") == []
 
 
 def test_a_cleared_session_has_no_topic(fire: Fire) -> None:
@@ -266,7 +267,7 @@ def test_sessions_are_spooled_without_secrets(fire: Fire, project: Path) -> None
     fire("claude", "after-compaction", compact_summary=f"We use {secret} for CI.")
     fire("claude", "stop")
     fire("claude", "session-end")
-    found = Spool(Layout(str(project / ".memory"))).entries()
+    found = Spool(State(Layout(str(project / ".memory")))).entries()
     assert [(e["event"], e["agent"], e["session"][:4], e["cwd"]) for e in found] == [
         (event, "claude", "9f0c", str(project)) for event in SILENT
     ]
@@ -290,7 +291,7 @@ def test_while_memory_is_off_nothing_happens(run: Run, fire: Fire, project: Path
     run("off")
     assert [fire("claude", event).out for event in EVENTS] == [""] * len(EVENTS)
     assert entries(project, "agents.log") == []
-    assert not (project / ".memory" / "local" / "agents.spool.jsonl").exists()
+    assert rows(project, "spool") == []
 
 
 BAD = {
@@ -342,9 +343,9 @@ def test_the_project_is_found_from_another_folder(
 
 def test_a_damaged_state_is_begun_anew(fire: Fire, project: Path) -> None:
     fire("claude", "prompt")
-    for file in (project / ".memory" / "local" / "agents").iterdir():
-        file.write_text('{"shown": [[1, 2], "x", null], "claims": 7}')
+    (project / ".memory/local/state.db").write_bytes(b"not a database " * 100)
     assert fire("claude", "prompt").out
+    assert len(list((project / ".memory/local/quarantine").iterdir())) == 1
 
 
 def call(project: Path, event: str, data: bytes, **environ: str) -> subprocess.CompletedProcess[bytes]:

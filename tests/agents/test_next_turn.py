@@ -17,6 +17,7 @@ from memcli.cli import agent_hook
 from tests.agents.conftest import entries, payload
 from tests.agents.test_install import install, site
 from tests.conftest import Result, Run
+from tests.local_state import rows
 
 FIRST = "which database do we use for orders?"
 ON = "explain the database of the orders"
@@ -95,12 +96,13 @@ def test_what_was_forgotten_meanwhile_is_not_told(prompt: Prompt, run: Run) -> N
 def test_what_is_prepared_is_ids_for_the_owner_alone(prompt: Prompt, project: Path) -> None:
     prompt(FIRST)
     prompt(FIRST, prepares=True)
-    (file,) = (project / ".memory/local/agents").iterdir()
+    file = project / ".memory/local/state.db"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    data = json.loads(file.read_text())
+    ((_, _, record),) = rows(project, "agent_session")
+    data = json.loads(record)
     assert [name.split("_")[0] for name in data["prepared"]] == ["main/mem"]
-    assert "PostgreSQL" not in file.read_text()
-    assert "database" not in file.read_text()
+    assert "PostgreSQL" not in record
+    assert "database" not in record
 
 
 def test_while_memory_is_off_nothing_is_prepared(prompt: Prompt, run: Run, project: Path) -> None:

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from memcli.agents.table import PLUGIN
-from tests.agents.conftest import entries
+from memcli.store.agents import Spool
 from tests.conftest import ROOT, Run
+from tests.local_state import state_of
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="opencode runs plugins with a JavaScript runtime")
 
@@ -94,7 +95,7 @@ def test_a_session(run: Run, project: Path, tmp_path_factory: pytest.TempPathFac
     assert "orders/sleep" in read
     assert "Never push with force." in refused
     assert refused.startswith("Refused by")
-    assert [entry["event"] for entry in entries(project, "agents.spool.jsonl")] == ["after-compaction", "stop"]
+    assert [entry["event"] for entry in Spool(state_of(project)).entries()] == ["after-compaction", "stop"]
 
 
 def test_without_memcli_nothing_changes(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -23,7 +23,8 @@ from memcli.model.usage import HELPFUL, UNHELPFUL, Use
 from memcli.ports import Shelf, Store
 from memcli.record import replace
 from memcli.store.layout import Layout
-from memcli.store.usage import FileUsage
+from memcli.store.state import State
+from memcli.store.usage import LocalUsage
 from memcli.upkeep.ledger import Ledger, ledger_to_json
 from memcli.upkeep.plan import TASKS, Maintained
 from tests.conftest import memory as made
@@ -337,7 +338,7 @@ def test_a_file_of_a_newer_version_is_refused(workspace: Workspace) -> None:
 
 
 def test_what_is_shown_is_known_to_be_in_use(workspace: Workspace) -> None:
-    recording = replace(workspace, load_usage=lambda: FileUsage(Layout(workspace.root)))
+    recording = replace(workspace, load_usage=lambda: LocalUsage(State(Layout(workspace.root))))
     store(workspace, old("a"), old("b"))
     recording.usage.note([Use(workspace.clock(), "recall", "main", ("mem_a",))])
     assert not run(recording)[0].plan.after

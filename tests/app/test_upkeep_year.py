@@ -23,7 +23,8 @@ from memcli.model.space import Policy
 from memcli.model.usage import HELPFUL, RECALL, UNHELPFUL, Use
 from memcli.record import replace
 from memcli.store.layout import Layout
-from memcli.store.usage import FileUsage
+from memcli.store.state import State
+from memcli.store.usage import LocalUsage
 from tests.conftest import open_at, rewrite
 
 MONTHS = [f"2030-{month:02}-01T08:00:00Z" for month in range(1, 13)] + ["2031-01-01T08:00:00Z"]
@@ -65,7 +66,7 @@ def now() -> list[str]:
 @pytest.fixture
 def store(tmp_path: Path, now: list[str]) -> Workspace:
     opened = open_at(tmp_path / ".memory", MEMCLI_EMBEDDER="off")
-    usage = FileUsage(Layout(opened.root))
+    usage = LocalUsage(State(Layout(opened.root)))
     return replace(opened, clock=lambda: now[0], load_usage=lambda: usage, is_space_named=False)
 
 

@@ -9,8 +9,10 @@ import pytest
 
 from memcli.model.usage import HELPFUL, JUDGEMENTS, Use
 from memcli.store.layout import Layout
-from memcli.store.usage import FileUsage
+from memcli.store.state import State
+from memcli.store.usage import LocalUsage
 from tests.conftest import Run
+from tests.local_state import local_bytes
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLF"
 
@@ -27,7 +29,7 @@ def ids(run: Run) -> list[str]:
 
 
 def judged(folder: Path) -> list[Use]:
-    uses = FileUsage(Layout(str(folder / ".memory"))).read()
+    uses = LocalUsage(State(Layout(str(folder / ".memory")))).read()
     return [use for use in uses if use.act in JUDGEMENTS]
 
 
@@ -66,7 +68,7 @@ def test_ids_and_paths_are_judged_and_no_tracked_file_changes(
 def test_a_reason_is_kept_without_secrets(run: Run, ids: list[str], tmp_path: Path) -> None:
     run("feedback", ids[0], "--unhelpful", "--reason", f"the key is\n{KEY}")
     assert judged(tmp_path)[0].reason.startswith("the key is [REDACTED")
-    assert KEY not in (tmp_path / ".memory/local/usage").read_text()
+    assert KEY.encode() not in local_bytes(tmp_path)
 
 
 @pytest.mark.parametrize(

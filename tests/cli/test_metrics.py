@@ -19,8 +19,10 @@ from memcli.model.prompt import ModelName
 from memcli.model.spending import Charge, TokenUsage
 from memcli.store.layout import Layout
 from memcli.store.ledger import StoreLedger
+from memcli.store.state import State
 from memcli.telemetry.prometheus import render
 from tests.conftest import NOW, Run, open_at
+from tests.local_state import rows
 
 Labels = tuple[tuple[str, str], ...]
 
@@ -147,7 +149,7 @@ def test_compaction_is_counted_by_write(run: Run) -> None:
 
 def test_the_ledger_says_what_was_spent(run: Run, tmp_path: Path) -> None:
     run("init")
-    ledger = StoreLedger(Layout(str(tmp_path / ".memory")))
+    ledger = StoreLedger(State(Layout(str(tmp_path / ".memory"))))
     model = ModelName("openai", "tiny")
     for at, settled in ((NOW, True), (NOW, False), ("2999-01-01T00:00:00Z", False)):
         charge = Charge(
@@ -223,7 +225,7 @@ def test_without_a_store_nothing_is_counted_or_made(run: Run, tmp_path: Path) ->
 
 
 def counters_of(folder: Path) -> list[str]:
-    return [path.name for path in (folder / ".memory" / "local").glob("counters*")]
+    return [path.name for path in (folder / ".memory" / "local").glob("state.db")]
 
 
 def test_a_store_that_a_failing_command_made_is_removed_again(run: Run, tmp_path: Path) -> None:
@@ -245,16 +247,16 @@ def test_where_nothing_is_recorded_nothing_is_counted(
     if why == "cloned":
         open_at(tmp_path).trust.revoke()
     assert run("recall", "one").code == 0
-    assert counters_of(tmp_path) == []
+    assert rows(tmp_path, "counter") == []
 
 
 def test_no_text_is_counted(run: Run, tmp_path: Path) -> None:
     run("remember", "We chose PostgreSQL.", "--path", "db/choice", "--tag", "storage")
     run("recall", "which zebra?")
     run("get", "db/choice")
-    data = b"".join((tmp_path / ".memory" / "local" / name).read_bytes() for name in counters_of(tmp_path))
-    assert data.count(b"\n") == 4
-    assert not any(word in data for word in (b"PostgreSQL", b"zebra", b"choice", b"storage"))
+    counted = str(rows(tmp_path, "counter"))
+    assert counted.count("run\\t") == 3
+    assert not any(word in counted for word in ("PostgreSQL", "zebra", "choice", "storage"))
 
 
 def test_counters_that_cannot_be_written_fail_no_command(run: Run, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from memcli.model.space import Policy, Space
 from memcli.wiring.roots import make_store
 from tests.cli.test_ingest import commit, git
 from tests.conftest import NOW, ROOT, Run, memory, open_at, rewrite
+from tests.local_state import rows
 from tests.safety.secrets_corpus import secret
 
 TOKEN = secret("github_token", 900)[1]
@@ -220,10 +221,10 @@ def test_no_way_in(
     assert not holds(tmp_path)
     assert not holds(tmp_path / "global")
     store = tmp_path / ".memory"
-    own = [store / "local" / name for name in ("usage", "gaps.json")]
     sessions = (store / "local" / "sessions").glob("*/*.jsonl")
-    files = [*(store / "spaces").iterdir(), *sessions, *(file for file in own if file.exists())]
-    stored = "".join(file.read_text() for file in files)
+    files = [*(store / "spaces").iterdir(), *sessions]
+    noted = [*rows(tmp_path, "usage"), *rows(tmp_path, "gap")]
+    stored = "".join(file.read_text() for file in files) + str(noted)
     assert "edacted" in stored.casefold()
     assert "pii_flags" in stored or route in (_session, _feedback, _gaps)
 

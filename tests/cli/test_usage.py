@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,10 @@ import pytest
 from memcli import Memory
 from memcli.model.usage import GET, INJECT, RECALL, Use
 from memcli.store.layout import Layout
-from memcli.store.usage import FileUsage
+from memcli.store.state import State
+from memcli.store.usage import LocalUsage
 from tests.conftest import Run
+from tests.local_state import local_bytes, rows
 
 TOPIC = "which database did we choose?"
 
@@ -29,7 +30,7 @@ def ids(run: Run) -> list[str]:
 
 
 def noted(folder: Path) -> list[Use]:
-    return FileUsage(Layout(str(folder / ".memory"))).read()
+    return LocalUsage(State(Layout(str(folder / ".memory")))).read()
 
 
 def test_recall_and_get_are_noted(run: Run, ids: list[str], tmp_path: Path) -> None:
@@ -109,17 +110,19 @@ def test_nothing_is_noted(way: str, run: Run, tmp_path: Path, monkeypatch: pytes
     else:
         options = ["--rev", "HEAD"]
     run("recall", TOPIC, *options)
-    assert not os.path.exists(tmp_path / ".memory/local/usage")
+    assert rows(tmp_path, "usage") == []
 
 
 def test_a_purge_erases_ids(run: Run, ids: list[str], tmp_path: Path) -> None:
     run("recall", TOPIC)
     run("forget", "--purge", "--now", "--yes", ids[0])
-    assert ids[0] not in (tmp_path / ".memory/local/usage").read_text()
+    assert ids[0].encode() not in local_bytes(tmp_path)
 
 
 def test_a_read_only_folder_fails_no_recall(run: Run, ids: list[str], tmp_path: Path) -> None:
-    (tmp_path / ".memory/local/usage").mkdir()
+    state = tmp_path / ".memory/local/state.db"
+    state.unlink(missing_ok=True)
+    state.mkdir()
     found = run("recall", TOPIC)
     assert (found.code, found.err) == (0, "")
     assert ids[0] in found.out

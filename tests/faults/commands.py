@@ -198,11 +198,7 @@ CASES = (
     Case("fsck --repair", ("check", "store", "--repair"), files={".memory/spaces/torn.json": TORN}, stepwise=True),
     Case("fmt", ("store", "fmt"), files={".memory/spaces/untidy.json": UNTIDY}, stepwise=True),
     Case("feedback", ("feedback", "db/engine", "--helpful")),
-    Case("gaps --clear", ("feedback", "gaps", "--clear"), (*FIRST, ("space", "policy", "main", "--set", "gaps=true")), files={
-        ".memory/local/gaps.json": json.dumps([
-            {"topic": "Who?", "space": "main", "count": 1, "first_at": _NOW, "last_at": _NOW}
-        ])
-    }),
+    Case("gaps --clear", ("feedback", "gaps", "--clear"), (*FIRST, ("space", "policy", "main", "--set", "gaps=true"))),
     Case("trust ID", ("trust", "x/orders"), (*FIRST, ORDERS)),
     Case("trust --revoke", ("trust", "--revoke")),
     Case("remember --propose", ("remember", "Proposed.", "--path", "in/box", "--propose")),

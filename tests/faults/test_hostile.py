@@ -20,7 +20,7 @@ PLACES = (
     ".memory", "spaces", "spaces/main.json", "spaces/.main.json.tmp-", "local", "local/main.lock", "local/journal",
     "cache", "cache/main.index", "exports", "exports/main.json", "audit", "audit/main.jsonl", "config.toml", ".gitignore",
     "sessions", "local/place.json", "local/index.seen", "local/trust.json", "local/redaction.key", "local/main.acts",
-    "local/quarantine", "local/gc.json",
+    "local/quarantine", "local/state.db",
 )  # fmt: skip
 COMMANDS = (
     ("remember", "A second text.", "--path", "b/two"), ("recall", "postgresql", "--format", "json"), ("export",), ("gc",),

@@ -13,6 +13,7 @@ from memcli.app import ingest as ingesting
 from memcli.cli.main import main
 from tests.conftest import ROOT
 from tests.ingest.conftest import Repo, new_repo
+from tests.local_state import rows
 
 
 @pytest.fixture(autouse=True)
@@ -163,7 +164,7 @@ def test_a_clone_builds_the_space_when_hooks_are_installed(
     assert commits(clone) == commits(team.root)
     objects = json.loads((clone / ".memory" / "spaces" / "repo.json").read_text())["objects"]
     assert "app.py" in {one["path"] for one in objects}
-    assert not (clone / ".memory" / "local" / "repo.build.json").exists()
+    assert rows(clone, "build") == []
     assert is_clean(clone)
 
 

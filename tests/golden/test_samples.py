@@ -51,7 +51,7 @@ def play(sample: Path, folder: Path, surroundings: dict[str, str]) -> dict[str, 
         for file in sorted(top.rglob("*.json")):
             if top / "cache" in file.parents:
                 continue  # it says of sessions which state of their files it was made of
-            if file.name in ("trust.json", "place.json", "agents.topics.json"):
+            if file.name in ("trust.json", "place.json"):
                 continue  # they name inodes, and hashes by a random key
             found[f"{name}/{file.relative_to(top)}"] = file.read_text()
     assert str(folder) not in "".join(found.values())

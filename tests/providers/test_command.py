@@ -187,15 +187,15 @@ def test_a_damaged_or_full_ledger_lets_no_call_pass_under_a_quota(
     model: Script, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("provider", "check")
-    day = tmp_path / ".memory" / "local" / "ledger" / f"{NOW[:10]}.jsonl"
-    day.write_bytes(day.read_bytes() + b"garbage\n")
+    state = tmp_path / ".memory/local/state.db"
+    state.write_bytes(b"garbage " * 100)
     assert run("provider", "check").code == 0
     run("space", "policy", "main", "--set", 'quota={"openai": {"tokens_per_day": 100000}}')
     done = run("provider", "check")
     assert done.code == 5
-    assert "has 1 damaged lines, so the quota cannot be checked" in done.err
-    day.unlink()
-    day.mkdir()
+    assert "the ledger of today is damaged, so the quota cannot be checked" in done.err
+    state.unlink()
+    state.mkdir()
     done = run("provider", "check")
     assert done.code == 5
     assert "the call cannot be counted" in done.err

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import stat
 from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 
-from memcli.errors import StoreError
+from memcli.model.counting import MAX_SPACES, OTHERS
 from memcli.model.usage import COMPACTION, RUN
-from memcli.store import counter_totals
-from memcli.store.counters import FileCounters
 from memcli.store.layout import Layout, make_root
-from memcli.store.lock import locked
+from memcli.store.notes import LocalCounters
+from memcli.store.state import State
 
 KEY = (COMPACTION, "main")
 
@@ -28,7 +26,7 @@ def layout(tmp_path: Path) -> Layout:
 
 
 def test_what_is_counted_is_read(layout: Layout) -> None:
-    counters = FileCounters(layout)
+    counters = LocalCounters(State(layout))
     assert counters.read() == {}
     counters.ran("recall", "main", "fusion", 0, 0.2)
     counters.count(COMPACTION, "main", amount=3)
@@ -38,117 +36,48 @@ def test_what_is_counted_is_read(layout: Layout) -> None:
 
 
 def test_nothing_is_counted_unless_it_is_to_be(layout: Layout) -> None:
-    FileCounters(layout, lambda: False).count(COMPACTION, "main")
-    assert not os.path.exists(layout.local("counters"))
-
-
-def test_a_fold_keeps_the_sums_and_bounds_the_log(layout: Layout) -> None:
-    counters = FileCounters(layout, max_bytes=200)
-    for n in range(100):
-        counters.count(COMPACTION, "main")
-        assert counters.read()[KEY] == n + 1
-        path = Path(layout.local("counters"))
-        assert not path.exists() or path.stat().st_size < 300
-    assert Path(layout.local("counters.totals")).exists()
-
-
-@pytest.mark.parametrize("later", [0, 1, 30])
-def test_a_fold_that_is_killed_counts_nothing_twice(
-    layout: Layout, monkeypatch: pytest.MonkeyPatch, later: int
-) -> None:
-    counters = FileCounters(layout, max_bytes=200)
-    with monkeypatch.context() as patched:
-
-        def killed(path: str) -> None:
-            raise StoreError(f"killed before {path} was removed")
-
-        patched.setattr(counter_totals, "remove_file", killed)
-        for n in range(20):
-            counters.count(COMPACTION, "main")
-            assert counters.read()[KEY] == n + 1
-    for _ in range(later):
-        counters.count(COMPACTION, "main")
-    assert counters.read()[KEY] == 20 + later
-
-
-def test_a_log_that_was_deleted_begins_anew(layout: Layout) -> None:
-    counters = FileCounters(layout, max_bytes=100)
-    for _ in range(30):
-        counters.count(COMPACTION, "main")
-    before = counters.read()[KEY]
-    counters.count(COMPACTION, "main")
-    os.unlink(layout.local("counters"))
-    counters.count(COMPACTION, "main")
-    assert before <= counters.read()[KEY] <= before + 1
-
-
-def test_a_torn_line_is_left_out(layout: Layout) -> None:
-    counters = FileCounters(layout)
-    counters.count(COMPACTION, "main")
-    with open(layout.local("counters"), "ab") as log:
-        log.write(b"compaction\tmain\t7")
-    assert counters.read()[KEY] == 1
-
-
-@pytest.mark.parametrize("data", [b"", b"[]", b"{", b'{"counts": [[1], ["a"], [[], 2], ["compaction", "main", -1]]}'])
-def test_damaged_sums_are_no_error(layout: Layout, data: bytes) -> None:
-    make = Path(layout.local("counters.totals"))
-    make.parent.mkdir(exist_ok=True)
-    make.write_bytes(data)
-    counters = FileCounters(layout)
-    counters.count(COMPACTION, "main")
-    assert counters.read() == {KEY: 1}
-
-
-def test_the_files_are_the_users_alone(layout: Layout) -> None:
-    counters = FileCounters(layout, max_bytes=50)
-    for _ in range(9):
-        counters.count(COMPACTION, "main")
-    names = [name for name in os.listdir(layout.local("")) if name.startswith("counters")]
-    assert set(names) >= {"counters.lock", "counters.totals"}
-    assert {stat.S_IMODE(os.stat(layout.local(name)).st_mode) for name in names} == {0o600}
+    LocalCounters(State(layout), lambda: False).count(COMPACTION, "main")
+    assert not os.path.exists(layout.local("state.db"))
 
 
 def test_a_store_that_is_gone_is_not_made_again(layout: Layout, tmp_path: Path) -> None:
-    FileCounters(Layout(str(tmp_path / "gone" / ".memory"))).count(COMPACTION, "main")
+    LocalCounters(State(Layout(str(tmp_path / "gone" / ".memory")))).count(COMPACTION, "main")
     assert not (tmp_path / "gone").exists()
 
 
-def test_a_full_disk_is_no_error(layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
-    counters = FileCounters(layout)
-    counters.count(COMPACTION, "main")
-
-    def full(fd: int, data: bytes) -> int:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "write", full)
-        counters.count(COMPACTION, "main")
-    assert counters.read()[KEY] == 1
-
-
 def test_a_link_in_the_place_of_the_log_is_not_followed(layout: Layout, tmp_path: Path) -> None:
-    counters = FileCounters(layout)
+    counters = LocalCounters(State(layout))
     counters.count(COMPACTION, "main")
     other = tmp_path / "other"
     other.write_bytes(b"")
-    os.unlink(layout.local("counters"))
-    os.symlink(other, layout.local("counters"))
+    os.unlink(layout.local("state.db"))
+    os.symlink(other, layout.local("state.db"))
     counters.count(COMPACTION, "main")
     assert other.read_bytes() == b""
     assert counters.read() == {}
 
 
-def test_who_holds_the_lock_for_long_costs_an_event_and_no_error(layout: Layout) -> None:
-    counters = FileCounters(layout, wait=0.01)
+def test_who_holds_the_state_for_long_costs_an_event_and_no_error(layout: Layout) -> None:
+    state = State(layout, note_seconds=0.01)
+    counters = LocalCounters(state)
     counters.count(COMPACTION, "main")
-    with locked(layout.local("counters.lock"), "the counters"):
+    with State(layout).change():
         counters.count(COMPACTION, "main")
-        assert counters.read()[KEY] == 1
+    assert counters.read()[KEY] == 1
+
+
+def test_beyond_a_hundred_spaces_the_others_are_counted_together(layout: Layout) -> None:
+    state = State(layout)
+    counters = LocalCounters(state)
+    with state.change():
+        for n in range(MAX_SPACES + 5):
+            counters.count(COMPACTION, f"s{n}")
+    assert counters.read()[COMPACTION, OTHERS] == 5
+    assert len(counters.read()) == MAX_SPACES + 1
 
 
 def _count(root: str, times: int) -> None:
-    counters = FileCounters(Layout(root), max_bytes=1_000, wait=60)
+    counters = LocalCounters(State(Layout(root), note_seconds=60))
     for _ in range(times):
         counters.count(COMPACTION, "main")
 
@@ -161,11 +90,11 @@ def test_sixteen_processes_lose_nothing(layout: Layout) -> None:
     for writer in writers:
         writer.join()
     assert [writer.exitcode for writer in writers] == [0] * 16
-    assert FileCounters(layout).read() == {KEY: 800}
+    assert LocalCounters(State(layout)).read() == {KEY: 800}
 
 
 def _count_until_killed(root: str, counted: Connection) -> None:
-    counters = FileCounters(Layout(root), max_bytes=500, wait=60)
+    counters = LocalCounters(State(Layout(root), note_seconds=60))
     for _ in count():
         counters.count(COMPACTION, "main")
         counted.send_bytes(b".")
@@ -192,4 +121,4 @@ def test_whoever_is_killed_each_event_counts_once(layout: Layout) -> None:
                 counted += 1
         except EOFError:
             pass
-    assert counted <= FileCounters(layout).read()[KEY] <= counted + 16  # each may have been about to say so
+    assert counted <= LocalCounters(State(layout)).read()[KEY] <= counted + 16  # each may have been about to say so

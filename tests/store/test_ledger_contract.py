@@ -14,6 +14,7 @@ from memcli.ports.language_model import CallLedger
 from memcli.record import replace
 from memcli.store.layout import Layout
 from memcli.store.ledger import StoreLedger as FileLedger
+from memcli.store.state import State
 from tests.conftest import NOW
 from tests.servers import new_schema
 
@@ -28,7 +29,7 @@ def allow(_: Day) -> None:
 @pytest.fixture(params=["file", "postgres"])
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CallLedger]:
     if request.param == "file":
-        yield FileLedger(Layout(str(tmp_path)))
+        yield FileLedger(State(Layout(str(tmp_path))))
         return
     url = request.getfixturevalue("postgres")
     from memcli.postgres.address import address_of

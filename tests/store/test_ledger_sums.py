@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from memcli.model.spending import Charge, TokenUsage
-from memcli.store.layout import Layout, make_root
+from memcli.store.layout import make_root
 from memcli.store.ledger import StoreLedger
+from tests.local_state import state_of
 
 DAYS = ("2026-01-01", "2026-01-02", "2026-01-05", "2026-01-06", "2026-01-07")
-TODAY = "2026-01-07"
+TODAY, NEXT = "2026-01-07", "2026-01-08"
 
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> StoreLedger:
     make_root(str(tmp_path / ".memory"))
-    return StoreLedger(Layout(str(tmp_path / ".memory")))
+    return StoreLedger(state_of(tmp_path))
 
 
 def call(ledger: StoreLedger, day: str, *, settled: bool = True, provider: str = "openai") -> None:
@@ -30,25 +30,19 @@ def call(ledger: StoreLedger, day: str, *, settled: bool = True, provider: str =
         ledger.settle(booked, TokenUsage(1, 2, 3))
 
 
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / ".memory" / "local" / "ledger"
-
-
 def test_nothing_was_charged(ledger: StoreLedger, tmp_path: Path) -> None:
     assert ledger.sums(TODAY) == {}
-    assert not folder(tmp_path).exists()
+    assert not (tmp_path / ".memory/local").exists()
 
 
-def test_sums_stay_when_days_are_removed(ledger: StoreLedger, tmp_path: Path) -> None:
+def test_sums_stay_when_days_are_removed(ledger: StoreLedger, monkeypatch: pytest.MonkeyPatch) -> None:
     for day in DAYS:
         call(ledger, day)
     assert ledger.sums(TODAY) == ledger.sums(TODAY) == {"openai": TokenUsage(5, 10, 15)}
-    os.unlink(folder(tmp_path) / f"{DAYS[0]}.jsonl")
-    os.unlink(folder(tmp_path) / f"{DAYS[1]}.jsonl")
-    assert ledger.sums(TODAY) == {"openai": TokenUsage(5, 10, 15)}
-    call(ledger, TODAY, provider="anthropic")
-    assert ledger.sums(TODAY) == {"openai": TokenUsage(5, 10, 15), "anthropic": TokenUsage(1, 2, 3)}
-    assert ledger.days() == list(DAYS[2:])
+    monkeypatch.setattr("memcli.store.ledger.MOST_DAYS", len(DAYS) - 1)
+    call(ledger, NEXT, provider="anthropic")
+    assert ledger.sums(NEXT) == {"openai": TokenUsage(5, 10, 15), "anthropic": TokenUsage(1, 2, 3)}
+    assert ledger.days() == [*DAYS[2:], NEXT]
 
 
 def test_a_call_that_is_not_settled_counts_when_its_day_is_over(ledger: StoreLedger) -> None:
@@ -83,18 +77,3 @@ def test_a_clock_in_the_future_closes_no_day_that_is_not_over(ledger: StoreLedge
     assert ledger.sums("2999-01-01") == {"openai": TokenUsage(4, 8, 12)}
     call(ledger, "2998-01-01")
     assert ledger.sums("2999-01-01") == {"openai": TokenUsage(5, 10, 15)}
-
-
-@pytest.mark.parametrize("data", ["", "[]", '{"through": 1, "sums": {}}', '{"through": "9", "sums": {"a": [1, 2]}}'])
-def test_damaged_sums_are_made_again(ledger: StoreLedger, tmp_path: Path, data: str) -> None:
-    for day in DAYS:
-        call(ledger, day)
-    (folder(tmp_path) / "sums.json").write_text(data)
-    assert ledger.sums(TODAY) == {"openai": TokenUsage(5, 10, 15)}
-
-
-def test_sums_that_cannot_be_kept_are_there(ledger: StoreLedger, tmp_path: Path) -> None:
-    for day in DAYS:
-        call(ledger, day)
-    (folder(tmp_path) / "sums.json").mkdir()
-    assert ledger.sums(TODAY) == {"openai": TokenUsage(5, 10, 15)}

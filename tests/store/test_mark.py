@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memcli.store.mark import Mark
+from memcli.store.layout import Layout
+from memcli.store.notes import Mark
+from memcli.store.state import State, set_value
 
 
 def test_it_is_young_for_some_time(tmp_path: Path) -> None:
-    mark = Mark(str(tmp_path / "mark"))
+    mark = Mark(State(Layout(str(tmp_path))), "x")
     assert not mark.is_younger(60, "2026-01-31T09:30:00Z")
     mark.set("2026-01-31T09:30:00Z")
     assert mark.is_younger(60, "2026-01-31T09:30:59Z")
@@ -17,8 +19,10 @@ def test_it_is_young_for_some_time(tmp_path: Path) -> None:
 
 
 def test_what_is_damaged_or_cannot_be_written_is_none(tmp_path: Path) -> None:
-    (tmp_path / "mark").write_bytes(b"\xff yesterday")
-    assert not Mark(str(tmp_path / "mark")).is_younger(60, "2026-01-31T09:30:00Z")
-    nowhere = Mark(str(tmp_path / "no" / "mark"))
+    state = State(Layout(str(tmp_path)))
+    with state.change() as connection:
+        set_value(connection, "mark.x", "yesterday")
+    assert not Mark(state, "x").is_younger(60, "2026-01-31T09:30:00Z")
+    nowhere = Mark(State(Layout(str(tmp_path / "no" / ".memory"))), "x")
     nowhere.set("2026-01-31T09:30:00Z")
     assert not nowhere.is_younger(60, "2026-01-31T09:30:00Z")

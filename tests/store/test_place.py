@@ -162,7 +162,7 @@ def test_an_archive_is_put_aside_whole(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["fifo", "zero", "folder"])
-@pytest.mark.parametrize("name", ["local/redaction.key", "local/trust.json", "local/gc.json", "cache/main.index"])
+@pytest.mark.parametrize("name", ["local/redaction.key", "local/trust.json", "local/state.db", "cache/main.index"])
 def test_nothing_waits_for_a_strange_file(run: Run, tmp_path: Path, kind: str, name: str) -> None:
     run("remember", "We chose PostgreSQL.", "--path", "db/choice")
     path = tmp_path / ".memory" / name
@@ -276,7 +276,7 @@ def test_a_store_of_a_version_without_seals_is_read_and_its_private_state_put_as
     assert run("remember", "We chose PostgreSQL.", "--path", "db/choice").code == 0
     store = tmp_path / ".memory"
     (store / "local" / "place.json").unlink()
-    own = {"local/gc.json": b"{}", "local/trust.json": PLANTED["local/trust.json"], "audit/main.jsonl": b"{}\n"}
+    own = {"local/serve-token": b"{}", "local/trust.json": PLANTED["local/trust.json"], "audit/main.jsonl": b"{}\n"}
     for name, data in own.items():
         (store / name).parent.mkdir(exist_ok=True)
         (store / name).write_bytes(data)

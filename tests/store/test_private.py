@@ -447,6 +447,7 @@ def test_what_both_sides_changed_is_joined(folder: Path) -> None:
     assert not (local / "waiting").exists()
 
 
+LINES = "sessions/talk.jsonl"
 TEXTS = st.sampled_from([None, b"", b"one\n", b"one\ntwo\n", b"three\n"])
 
 
@@ -460,13 +461,14 @@ def test_a_fold_loses_no_line_and_is_done_once(
     for top, data in files.items():
         top.mkdir(parents=True, exist_ok=True)
         if data is not None:
-            (top / "usage").write_bytes(data)
+            (top / LINES).parent.mkdir(exist_ok=True)
+            (top / LINES).write_bytes(data)
     if base is None:
         shutil.rmtree(root / "local" / "waiting")
     fold(str(root), str(private))
-    after = (private / "usage").read_bytes() if (private / "usage").exists() else None
+    after = (private / LINES).read_bytes() if (private / LINES).exists() else None
     fold(str(root), str(private))
-    assert after == ((private / "usage").read_bytes() if (private / "usage").exists() else None)
+    assert after == ((private / LINES).read_bytes() if (private / LINES).exists() else None)
     if theirs is None or theirs == base:
         was_deleted = base is not None and theirs is None and ours == base
         assert after == (None if was_deleted else ours)
@@ -476,4 +478,4 @@ def test_a_fold_loses_no_line_and_is_done_once(
         new = theirs.removeprefix(base or b"").splitlines()
         assert after is not None
         assert set((ours or b"").splitlines()) | set(new) <= set(after.splitlines())
-    assert not (root / "local" / "usage").exists()
+    assert not (root / "local" / LINES).exists()

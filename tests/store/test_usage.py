@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from memcli.model.usage import GET, HELPFUL, RECALL, Access, Use, count
 from memcli.store.layout import Layout, make_root
-from memcli.store.usage import FileUsage
+from memcli.store.state import State
+from memcli.store.usage import LocalUsage
 
 AT = "2026-01-31T09:30:00Z"
 
@@ -33,7 +34,7 @@ def stored(layout: Layout) -> bytes:
 
 
 def test_what_is_noted_is_read_and_counted(layout: Layout) -> None:
-    usage = FileUsage(layout)
+    usage = LocalUsage(State(layout))
     usage.note([shown("a", "b")], "Which database?")
     usage.note([Use("2026-02-01T00:00:00Z", GET, "main", ("a",))])
     first, second = usage.read()
@@ -43,7 +44,7 @@ def test_what_is_noted_is_read_and_counted(layout: Layout) -> None:
 
 
 def test_equal_topics_have_equal_digests_and_no_word_is_stored(layout: Layout) -> None:
-    usage = FileUsage(layout, session="ses_secret")
+    usage = LocalUsage(State(layout), session="ses_secret")
     usage.note([shown("a")], "Which  DATABASE?")
     usage.note([shown("a")], "which database?")
     usage.note([shown("a")], "which queue?")
@@ -54,7 +55,7 @@ def test_equal_topics_have_equal_digests_and_no_word_is_stored(layout: Layout) -
 
 
 def test_a_fold_keeps_the_counts_and_what_came_since(layout: Layout) -> None:
-    usage = FileUsage(layout)
+    usage = LocalUsage(State(layout))
     usage.note([shown("a")])
     old = usage.read()
     usage.note([shown("b")])
@@ -64,36 +65,19 @@ def test_a_fold_keeps_the_counts_and_what_came_since(layout: Layout) -> None:
     assert usage.counts("main") == {"a": Access(1, AT), "b": Access(1, AT)}
 
 
-def test_a_fold_that_died_before_the_log_was_rewritten_counts_once(
-    layout: Layout, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    usage = FileUsage(layout)
-    usage.note([shown("a")])
-    uses = usage.read()
-    with monkeypatch.context() as patch:
-        patch.setattr(usage, "_replace", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            usage.fold(uses)
-    assert usage.read() == []
-    assert usage.counts("main") == {"a": Access(1, AT)}
-    usage.note([shown("a")])
-    usage.fold(usage.read())
-    assert usage.counts("main") == {"a": Access(2, AT)}
-
-
 def test_a_full_log_folds_its_older_accesses_but_no_judgement(layout: Layout) -> None:
-    usage = FileUsage(layout, max_bytes=2_000)
+    usage = LocalUsage(State(layout), most=40)
     usage.judge([Use(AT, HELPFUL, "main", ("a",))])
     for _ in range(100):
         usage.note([shown("a")])
-    assert os.path.getsize(layout.local("usage")) <= 2_200
+    assert len(usage.read()) <= 41
     assert usage.read()[0].act == HELPFUL
     assert usage.counts("main") == {"a": Access(100, AT)}
 
 
 def test_judgements_are_the_same_bytes_and_each_counts(layout: Layout, tmp_path: Path) -> None:
     make_root(str(tmp_path / "other" / ".memory"))
-    both = FileUsage(layout), FileUsage(Layout(str(tmp_path / "other" / ".memory")))
+    both = LocalUsage(State(layout)), LocalUsage(State(Layout(str(tmp_path / "other" / ".memory"))))
     judgement = Use(AT, HELPFUL, "main", ("a",))
     for usage in both:
         for _ in range(2):
@@ -106,7 +90,7 @@ def test_judgements_are_the_same_bytes_and_each_counts(layout: Layout, tmp_path:
 
 
 def test_what_is_erased_is_nowhere(layout: Layout) -> None:
-    usage = FileUsage(layout)
+    usage = LocalUsage(State(layout))
     usage.note([shown("mem_gone", "mem_kept")])
     usage.fold(usage.read())
     usage.note([shown("mem_gone", "mem_kept"), shown("mem_gone", space="other")])
@@ -119,7 +103,7 @@ def test_what_is_erased_is_nowhere(layout: Layout) -> None:
 
 
 def test_the_last_bundle_is_that_of_the_session_also_when_it_was_folded(layout: Layout) -> None:
-    own, other, any_ = FileUsage(layout, "ses_1"), FileUsage(layout, "ses_2"), FileUsage(layout)
+    own, other, any_ = LocalUsage(State(layout), "ses_1"), LocalUsage(State(layout), "ses_2"), LocalUsage(State(layout))
     own.note([shown("a"), shown("b", space="repo")])
     other.note([shown("c")])
     any_.note([Use(AT, GET, "main", ("d",))])
@@ -130,49 +114,33 @@ def test_the_last_bundle_is_that_of_the_session_also_when_it_was_folded(layout: 
 
 
 def test_nothing_is_recorded_while_it_should_not_be(layout: Layout) -> None:
-    FileUsage(layout, is_recording=lambda: False).note([shown("a")])
-    assert not os.path.exists(layout.local("usage"))
+    LocalUsage(State(layout), is_recording=lambda: False).note([shown("a")])
+    assert not os.path.exists(layout.local("state.db"))
 
 
-@pytest.mark.parametrize("damage", ["folder", "link", "lock"])
+@pytest.mark.parametrize("damage", ["folder", "link", "pipe"])
 def test_a_log_that_cannot_be_written_fails_nothing(layout: Layout, damage: str) -> None:
     os.makedirs(layout.local(""))
     if damage == "folder":
-        os.mkdir(layout.local("usage"))
+        os.mkdir(layout.local("state.db"))
     elif damage == "link":
-        os.symlink("/dev/null", layout.local("usage"))
+        os.symlink("/dev/null", layout.local("state.db"))
     else:
-        os.mkdir(layout.local("usage.lock"))
-    FileUsage(layout).note([shown("a")])
-    assert FileUsage(layout).counts("main") == {}
-
-
-def test_damaged_lines_are_left_out(layout: Layout) -> None:
-    usage = FileUsage(layout)
-    usage.note([shown("a")])
-    with open(layout.local("usage"), "ab") as file:
-        file.write(b'nonsense\n[1]\n{"at": 1}\n{"act":"recall","at":"","ids":[1],"key":"k","space":"main"}\n')
-    usage.note([shown("b")])
-    assert [use.ids for use in usage.read()] == [("a",), ("b",)]
-
-
-def test_a_long_list_of_memories_takes_several_lines(layout: Layout) -> None:
-    usage = FileUsage(layout)
-    usage.note([shown(*(f"mem_{n:032}" for n in range(500)))])
-    with open(layout.local("usage"), "rb") as file:
-        assert max(map(len, file)) < 4096
-    assert len(usage.counts("main")) == 500
+        os.mkfifo(layout.local("state.db"))
+    LocalUsage(State(layout)).note([shown("a")])
+    assert LocalUsage(State(layout)).counts("main") == {}
 
 
 def test_many_processes_lose_nothing(layout: Layout) -> None:
     code = (
-        "import sys; from memcli.store.layout import Layout; from memcli.store.usage import FileUsage\n"
+        "import sys; from memcli.store.layout import Layout; from memcli.store.state import State\n"
+        "from memcli.store.usage import LocalUsage\n"
         "from memcli.model.usage import Use\n"
-        "usage = FileUsage(Layout(sys.argv[1]), max_bytes=20_000)\n"
+        "usage = LocalUsage(State(Layout(sys.argv[1]), note_seconds=60), most=200)\n"
         f"for n in range(100): usage.note([Use({AT!r}, 'recall', 'main', ('a', sys.argv[2]))], 'topic')\n"
     )
     started = [subprocess.Popen([sys.executable, "-c", code, layout.root, str(n)]) for n in range(4)]
-    folding = FileUsage(layout)
+    folding = LocalUsage(State(layout))
     while any(process.poll() is None for process in started):
         folding.fold(folding.read())
     assert all(process.wait() == 0 for process in started)

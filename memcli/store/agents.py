@@ -1,0 +1,235 @@
+"""What the local state holds of the sessions of agents: what each was shown, its last topic, and what its hooks reported."""
+
+from __future__ import annotations
+
+import json
+import os
+from binascii import a2b_base64, b2a_base64
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from memcli.clock import days_between
+from memcli.codec.canonical import encode_line
+from memcli.digests import blake2b, sha256
+from memcli.model.memory import Json
+from memcli.store.atomic import make_folder
+from memcli.store.key import own_key
+from memcli.store.lock import locked
+from memcli.store.state import State, set_value, trim
+
+if TYPE_CHECKING:
+    from memcli.conversation.last_topic import LastTopic
+
+_WAIT_SECONDS = 1.0
+"""How long a hook waits for the hooks of other agents; then its event is not handled."""
+_SAME_SECONDS = 10
+"""For how long a second call for the same event counts as the call of another harness."""
+_MAX_SHOWN = 1_000
+_MAX_CLAIMS = 40
+_LAST_START = "agents.start"
+
+
+class SessionRecord:
+    """The record of one session, within a transaction. `since` is when the session before it began; `is_start_due`: what
+    is shown at a start has yet to be shown."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.shown: dict[str, str] = dict(data.get("shown", ()))
+        self._claims: dict[str, str] = dict(data.get("claims", ()))
+        self.since: str | None = data.get("since")
+        self.has_begun: bool = data.get("has_begun", False)
+        self.is_start_due: bool = data.get("is_start_due", False)
+        self._prompt: str = data.get("prompt", "")
+        self._prepared: list[str] = data.get("prepared", [])
+
+    def claim(self, what: str, now: str) -> bool:
+        """Whether this is the first call for `what` within a few seconds; notes the call."""
+        if self.was_claimed(what, now):
+            return False
+        key = _digest(what)
+        self._claims.pop(key, None)
+        self._claims[key] = now
+        return True
+
+    def was_claimed(self, what: str, now: str) -> bool:
+        """Whether there was a call for `what` within a few seconds before `now`."""
+        before = self._claims.get(_digest(what))
+        return before is not None and _seconds_between(before, now) <= _SAME_SECONDS
+
+    def is_unseen(self, name: str, stamp: str) -> bool:
+        """Whether the session was not shown the memory, or only before it changed."""
+        return self.shown.get(name) != stamp
+
+    def note(self, stamps: Mapping[str, str]) -> None:
+        """Notes what the session was shown."""
+        for name, stamp in stamps.items():
+            self.shown.pop(name, None)
+            self.shown[name] = stamp
+
+    def turn(self, prompt: str) -> list[str]:
+        """Notes that `prompt` is the last one; what was prepared since the one before it."""
+        prepared, self._prepared = self._prepared, []
+        self._prompt = _digest(prompt)
+        return prepared
+
+    def prepare(self, prompt: str, names: Sequence[str]) -> None:
+        """Keeps memories for the prompt after `prompt`, unless that has come meanwhile."""
+        if self._prompt == _digest(prompt):
+            self._prepared = list(names)
+
+    def to_json(self) -> dict[str, Json]:
+        return {
+            "shown": [list(pair) for pair in self.shown.items()][-_MAX_SHOWN:],
+            "claims": [list(pair) for pair in self._claims.items()][-_MAX_CLAIMS:],
+            "since": self.since, "has_begun": self.has_begun, "is_start_due": self.is_start_due,
+            "prompt": self._prompt, "prepared": list(self._prepared),
+        }  # fmt: skip
+
+
+class Surfaced:
+    """The records of the sessions of agents: nothing is shown twice in a session until it or the topic changes."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    @contextmanager
+    def session(self, name: str) -> Iterator[SessionRecord]:
+        """The record of a session, within a transaction; what changes in it is stored. Raises LockedError, StoreError."""
+        key = _digest(name)
+        with self._state.change(_WAIT_SECONDS, sync=False) as connection:
+            found = connection.execute("SELECT record FROM agent_session WHERE name = ?", (key,)).fetchone()
+            record = SessionRecord(json.loads(found[0]) if found else {})
+            yield record
+            connection.execute(
+                "INSERT OR REPLACE INTO agent_session SELECT ?, 1 + ifnull(max(number), 0), ? FROM agent_session",
+                (key, encode_line(record.to_json()).decode()),
+            )
+            if not found:
+                trim(connection, "agent_session")
+
+    def begin(self, record: SessionRecord, now: str) -> None:
+        """Notes that the session of `record` begins, unless it had begun before."""
+        if not record.has_begun:
+            record.has_begun = True
+            record.since = self._state.value(_LAST_START) or None
+            with self._state.change(_WAIT_SECONDS, sync=False) as connection:
+                set_value(connection, _LAST_START, now)
+
+
+_DAYS = 1.0
+_HASH_BYTES = 8
+_PERSON = b"memcli/topic/1"  # keeps these hashes apart from any other use of the key
+
+
+class Topics:
+    """The last topics of sessions at the time `now`, each for one day: its vector and keyed hashes of its words, never the
+    words. Methods raise StoreError, LockedError."""
+
+    def __init__(self, state: State, now: str) -> None:
+        self._state, self._now = state, now
+        self._key = b""
+
+    def sign(self, word: str) -> str:
+        """The keyed hash of a word."""
+        self._key = self._key or own_key(self._state.layout)
+        data = word.encode("utf-8", "replace")
+        return blake2b(data, key=self._key, digest_size=_HASH_BYTES, person=_PERSON).hexdigest()
+
+    def of(self, session: str) -> LastTopic | None:
+        """The last topic of a session, unless it is older than a day."""
+        found = self._state.rows("SELECT at, topic FROM topic WHERE session = ?", _digest(session))
+        return _from_json(json.loads(found[0][1])) if found and self._is_new(found[0][0]) else None
+
+    def keep(self, session: str, topic: LastTopic) -> None:
+        """Keeps the last topic of a session, and forgets all that are older than a day."""
+        self.forget()
+        with self._state.change(_WAIT_SECONDS, sync=False) as connection:
+            row = (_digest(session), self._now, encode_line(_to_json(topic)).decode())
+            connection.execute("INSERT OR REPLACE INTO topic VALUES (?, ?, ?)", row)
+
+    def forget(self, session: str = "") -> None:
+        """Forgets the last topic of a session, and all that are older than a day."""
+        gone = [
+            name
+            for name, at in self._state.rows("SELECT session, at FROM topic")
+            if name == _digest(session) or not self._is_new(at)
+        ]
+        if gone:
+            with self._state.change(_WAIT_SECONDS, sync=False) as connection:
+                connection.executemany("DELETE FROM topic WHERE session = ?", ((name,) for name in gone))
+
+    def _is_new(self, at: str) -> bool:
+        return at <= self._now and days_between(at, self._now) < _DAYS
+
+
+def _to_json(topic: LastTopic) -> dict[str, Json]:
+    trace = topic.trace
+    return {
+        "terms": sorted(trace.terms), "names": sorted(trace.names), "weight": round(trace.weight, 2),
+        "model": topic.model, "vector": b2a_base64(topic.vector, newline=False).decode(),
+    }  # fmt: skip
+
+
+def _from_json(entry: Mapping[str, Any]) -> LastTopic:
+    from memcli.conversation.last_topic import LastTopic
+    from memcli.conversation.topic import Trace
+
+    trace = Trace(frozenset(entry["terms"]), frozenset(entry["names"]), entry["weight"])
+    return LastTopic(trace, entry["model"], a2b_base64(entry["vector"]))
+
+
+VERSION = 1
+MAX_TEXT = 4_000
+
+
+class Spool:
+    """What the hooks of agents report for a later command to take in, oldest first.
+
+    An entry has `at`, `agent`, `event`, `session`, `cwd`, `transcript` and `text`. `event` is `after-compaction` (`text` is
+    the summary), `stop` (`text` is the last message of the agent) or `session-end`. `session`, `cwd`, `transcript` and
+    `text` are empty where the agent does not report them. `text` is redacted and cut to 4,000 characters; the transcript is
+    not copied. The oldest of many entries make room.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def add(self, entry: Mapping[str, Json]) -> None:
+        """Appends an entry. Raises LockedError, StoreError."""
+        with self._state.change(_WAIT_SECONDS, sync=False) as connection:
+            text = encode_line({"version": VERSION, **entry}).decode()
+            connection.execute("INSERT INTO spool (entry) VALUES (?)", (text,))
+            trim(connection, "spool")
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether there is anything to take in."""
+        return bool(self._state.rows("SELECT 1 FROM spool LIMIT 1"))
+
+    @contextmanager
+    def taking(self) -> Iterator[list[dict[str, Json]]]:
+        """What waits, oldest first, to be taken in by one process alone; it is gone after the block, unless that raised.
+
+        Raises LockedError if another process takes it in, StoreError.
+        """
+        lock = self._state.layout.private("spool.lock")
+        make_folder(os.path.dirname(lock))
+        with locked(lock, "what agents' hooks reported", 0):
+            found = self._state.rows("SELECT id, entry FROM spool ORDER BY id", strict=True)
+            yield [json.loads(entry) for _, entry in found]
+            if found:
+                self._state.erase(lambda c: c.execute("DELETE FROM spool WHERE id <= ?", (found[-1][0],)))
+
+    def entries(self) -> list[dict[str, Json]]:
+        """What waits, oldest first."""
+        return [json.loads(entry) for (entry,) in self._state.rows("SELECT entry FROM spool ORDER BY id")]
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _seconds_between(earlier: str, later: str) -> float:
+    return abs((datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds())

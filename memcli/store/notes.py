@@ -1,0 +1,177 @@
+"""Small notes in the local state: counters, questions without an answer, upkeep, builds under way, and marks of time."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from memcli.clock import days_between, normalize_time
+from memcli.codec.canonical import encode_line
+from memcli.errors import MemcliError
+from memcli.model.counting import MAX_SPACES as MOST_SPACES
+from memcli.model.counting import OTHERS, Totals, parts_of, space_of
+from memcli.model.gaps import Gap, in_order, with_gap
+from memcli.model.memory import Json
+from memcli.model.usage import RUN
+from memcli.store.atomic import make_folder
+from memcli.store.lock import held
+from memcli.store.state import State, set_value
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+class LocalCounters:
+    """The counters of a store; nothing is added unless `is_recording`. See `ports.usage.Counters`."""
+
+    def __init__(self, state: State, is_recording: Callable[[], bool] = lambda: True) -> None:
+        self._state, self._is_recording = state, is_recording
+
+    def ran(self, command: str, space: str, backend: str, code: int, seconds: float) -> None:
+        self._add((RUN, command, space, backend, str(code)), round(seconds * 1e6))
+
+    def count(self, event: str, *labels: str, amount: int = 1) -> None:
+        self._add((event, *labels), amount)
+
+    def read(self) -> Totals:
+        return {tuple(key.split("\t")): amount for key, amount in self._state.rows("SELECT key, amount FROM counter")}
+
+    def _add(self, key: tuple[str, ...], amount: int) -> None:
+        if self._is_recording():
+            self._state.note(lambda connection: _count(connection, key, amount))
+
+
+def _count(connection: sqlite3.Connection, key: tuple[str, ...], amount: int) -> None:
+    space = space_of(key)
+    known = {name for (name,) in connection.execute("SELECT DISTINCT space FROM counter WHERE space <> ''")}
+    if space and space not in known and len(known) >= MOST_SPACES:
+        key = tuple(OTHERS if part == space else part for part in key)
+    for part, more in parts_of(key, amount).items():
+        connection.execute(
+            "INSERT INTO counter VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET amount = min(amount + excluded.amount, ?)",
+            ("\t".join(part), space_of(part), more, _MOST),
+        )
+
+
+_MOST = (1 << 53) - 1
+
+
+class LocalGaps:
+    """Questions that nothing answered. They are text, so a policy must ask for them. A question is noted only if
+    `is_recording`. See `ports.gaps.Gaps`."""
+
+    def __init__(self, state: State, is_recording: Callable[[], bool] = lambda: True) -> None:
+        self._state, self._is_recording = state, is_recording
+
+    def note(self, gap: Gap) -> None:
+        if self._is_recording():
+            self._state.note(lambda connection: self._add(connection, gap))
+
+    def read(self) -> list[Gap]:
+        found = self._state.rows("SELECT topic, space, count, first_at, last_at FROM gap")
+        return in_order(Gap(*row) for row in found)
+
+    def drop(self, gaps: Collection[Gap]) -> None:
+        self._state.erase(lambda connection: connection.executemany(_DROP_GAP, [gap.key for gap in gaps]))
+
+    def _add(self, connection: sqlite3.Connection, gap: Gap) -> None:
+        before = self.read()
+        after = with_gap(before, gap)
+        left = {one.key for one in after}
+        connection.executemany(_DROP_GAP, (one.key for one in before if one.key not in left))
+        new = next(one for one in after if one.key == gap.key)
+        connection.execute(
+            "INSERT OR REPLACE INTO gap VALUES (?, ?, ?, ?, ?, ?)",
+            (*new.key, new.topic, new.count, new.first_at, new.last_at),
+        )
+
+
+_DROP_GAP = "DELETE FROM gap WHERE space = ? AND key = ?"
+
+_LEDGER, _TRIED, _RECALLS = "upkeep.ledger", "upkeep.tried", "upkeep.recalls"
+
+
+class LocalUpkeep:
+    """What upkeep notes of itself. See `ports.upkeep.UpkeepLog`."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def turn(self, now: str) -> AbstractContextManager[None]:
+        lock = self._state.layout.private("upkeep.lock")
+        make_folder(os.path.dirname(lock))
+        return held(lock, "the upkeep of this store", now)
+
+    def load(self) -> Json:
+        text = self._state.value(_LEDGER)
+        return json.loads(text) if text else None
+
+    def count(self) -> int:
+        found: list[int] = []
+
+        def add(connection: sqlite3.Connection) -> None:
+            statement = "INSERT INTO tally VALUES (?, 1) ON CONFLICT DO UPDATE SET amount = amount + 1 RETURNING amount"
+            found.extend(connection.execute(statement, (_RECALLS,)).fetchone())
+
+        self._state.note(add)
+        return found[0] if found else 0
+
+    def tried(self) -> str:
+        return self._state.value(_TRIED)
+
+    def try_at(self, now: str) -> None:
+        with self._state.change() as connection:
+            set_value(connection, _TRIED, now)
+
+    def save(self, ledger: Json) -> None:
+        with self._state.change() as connection:
+            set_value(connection, _LEDGER, encode_line(ledger).decode())
+
+
+class BuildState:
+    """The commit up to which the space for what is read from the repository is being built, so that a build that was
+    interrupted goes on."""
+
+    def __init__(self, state: State, space: str) -> None:
+        self._state, self._space = state, space
+
+    def head(self) -> str | None:
+        """The last commit of the build that is under way, empty without history; None when there is no build."""
+        found = self._state.rows("SELECT head FROM build WHERE space = ?", self._space)
+        return found[0][0] if found else None
+
+    def begin(self, head: str) -> None:
+        """Notes that a build begins. Raises StoreError, LockedError."""
+        with self._state.change() as connection:
+            connection.execute("INSERT OR REPLACE INTO build VALUES (?, ?)", (self._space, head))
+
+    def clear(self) -> None:
+        """Notes that the space is built."""
+        if self.head() is not None:
+            self._state.note(lambda c: c.execute("DELETE FROM build WHERE space = ?", (self._space,)))
+
+
+_DAY_SECONDS = 86_400
+
+
+class Mark:
+    """A mark that says when something was last so. What cannot be read or written is no mark."""
+
+    def __init__(self, state: State, name: str) -> None:
+        self._state, self._name = state, f"mark.{name}"
+
+    def is_younger(self, seconds: float, now: str) -> bool:
+        """Whether it was set less than so many seconds before `now`."""
+        try:
+            before = normalize_time(self._state.value(self._name))
+        except MemcliError:
+            return False
+        is_past = not days_between(now, before)  # else the clock was set back
+        return is_past and days_between(before, now) * _DAY_SECONDS < seconds
+
+    def set(self, now: str) -> None:
+        """Sets it."""
+        self._state.note(lambda connection: set_value(connection, self._name, now))

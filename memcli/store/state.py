@@ -1,0 +1,342 @@
+"""The local state of a store: `state.db` of its private state, one SQLite file with a table for each kind of note.
+
+Every connection lasts for one transaction. The rollback journal is truncated rather than WAL, so that one file holds all
+and no page of it lies beside it; what is deleted is overwritten. A file that may not be written is read as it is, and
+nothing is noted; a damaged one is put into the quarantine.
+"""
+
+from __future__ import annotations
+
+import os
+from _thread import get_ident
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memcli import beneath
+from memcli.errors import LockedError, MemcliError, StoreError
+from memcli.store.atomic import make_folder, move_file, remove_quietly
+from memcli.store.lock import locked
+from memcli.store.private import STATE
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from memcli.store.layout import Layout
+
+NOTE_SECONDS = 0.25
+"""How long a note waits for other processes; then it is done without."""
+WAIT_SECONDS = 10.0
+"""How long an act waits whose record somebody relies on."""
+LOST = "ledger.lost"
+"""The value that says on which day a ledger was put aside as damaged; `UNKNOWN` until the next call is booked."""
+UNKNOWN = "?"
+_VERSION = 1
+
+
+class StateTable(NamedTuple):
+    """A table of the state: its columns, and which of its rows have `expired`, as a condition of SQL.
+
+    `key` are the columns that identify a row. Where two copies of the state are joined, `sums` are the columns whose changes
+    on both sides count, and `number` is the part of the key that a new row gets anew when it is taken.
+    """
+
+    name: str
+    columns: str
+    key: tuple[str, ...]
+    expired: str = ""
+    sums: tuple[str, ...] = ()
+    number: str = ""
+
+    @property
+    def statement(self) -> str:
+        rowid = "" if self.number == "id" else " WITHOUT ROWID"
+        primary = "" if self.number == "id" else f", PRIMARY KEY ({', '.join(self.key)})"
+        return f"CREATE TABLE {self.name} ({self.columns}{primary}){rowid}"
+
+
+TABLES = (
+    StateTable("value", "name TEXT NOT NULL, value TEXT NOT NULL", ("name",)),
+    StateTable("tally", "name TEXT NOT NULL, amount INTEGER NOT NULL", ("name",), sums=("amount",)),
+    StateTable(
+        "counter", "key TEXT NOT NULL, space TEXT NOT NULL, amount INTEGER NOT NULL", ("key",), sums=("amount",)
+    ),
+    StateTable(
+        "gap",
+        "space TEXT NOT NULL, key TEXT NOT NULL, topic TEXT NOT NULL, count INTEGER NOT NULL, first_at TEXT NOT NULL, "
+        "last_at TEXT NOT NULL",
+        ("space", "key"),
+        sums=("count",),
+    ),
+    StateTable("build", "space TEXT NOT NULL, head TEXT NOT NULL", ("space",)),
+    StateTable("collection", "space TEXT NOT NULL, at TEXT NOT NULL", ("space",)),
+    StateTable(
+        "agent_session",
+        "name TEXT NOT NULL, number INTEGER NOT NULL, record TEXT NOT NULL",
+        ("name",),
+        "number <= (SELECT max(number) FROM agent_session) - 100",
+    ),
+    StateTable("topic", "session TEXT NOT NULL, at TEXT NOT NULL, topic TEXT NOT NULL", ("session",)),
+    StateTable(
+        "spool",
+        "id INTEGER PRIMARY KEY AUTOINCREMENT, entry TEXT NOT NULL",
+        ("id",),
+        "id <= (SELECT max(id) FROM spool) - 2000",
+        number="id",
+    ),
+    StateTable(
+        "usage",
+        "id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL, space TEXT NOT NULL, use TEXT NOT NULL",
+        ("id",),
+        number="id",
+    ),
+    StateTable(
+        "access",
+        "space TEXT NOT NULL, id TEXT NOT NULL, count INTEGER NOT NULL, last_at TEXT NOT NULL",
+        ("space", "id"),
+        sums=("count",),
+    ),
+    StateTable(
+        "bundle",
+        "session TEXT NOT NULL, number INTEGER NOT NULL, uses TEXT NOT NULL",
+        ("session",),
+        "number <= (SELECT max(number) FROM bundle) - 50",
+    ),
+    StateTable(
+        "charge",
+        "day TEXT NOT NULL, number INTEGER NOT NULL, at TEXT NOT NULL, space TEXT NOT NULL, provider TEXT NOT NULL, "
+        "model TEXT NOT NULL, task TEXT NOT NULL, tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL, "
+        "nano_usd INTEGER, is_settled INTEGER NOT NULL",
+        ("day", "number"),
+        number="number",
+    ),
+    StateTable(
+        "spent",
+        "provider TEXT NOT NULL, tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL, nano_usd INTEGER NOT NULL",
+        ("provider",),
+        sums=("tokens_in", "tokens_out", "nano_usd"),
+    ),
+    StateTable(
+        "answer",
+        "key TEXT NOT NULL, kind TEXT NOT NULL, number INTEGER NOT NULL, answer TEXT NOT NULL",
+        ("key",),
+        "number <= (SELECT max(number) FROM answer) - 8192",
+    ),
+)
+
+
+class _LostError(StoreError):
+    """The file was damaged, and has been put aside."""
+
+
+class State:
+    """The state of the store at `layout`. `warn` hears of a file that was damaged; a note waits for other processes for at
+    most `note_seconds`."""
+
+    def __init__(
+        self, layout: Layout, warn: Callable[[str], None] = lambda _: None, note_seconds: float = NOTE_SECONDS
+    ) -> None:
+        self.layout, self._warn, self._note_seconds = layout, warn, note_seconds
+        self._joined: dict[int, sqlite3.Connection] = {}
+
+    @contextmanager
+    def change(self, wait: float = WAIT_SECONDS, *, sync: bool = True) -> Iterator[sqlite3.Connection]:
+        """A transaction that writes, and that one within it joins; on disk when the block has ended, where it is to `sync`.
+
+        Raises LockedError when other processes are at it for longer than `wait`, StoreError.
+        """
+        joined = self._joined.get(get_ident())
+        if joined is not None:
+            yield joined
+            return
+        path = self._path
+        try:
+            connection = self._begun(path, wait, sync=sync)
+        except _LostError:
+            connection = self._begun(path, wait, sync=sync)
+        with self._guarded(path), closing(connection):
+            self._joined[get_ident()] = connection
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                del self._joined[get_ident()]
+
+    def note(self, write: Callable[[sqlite3.Connection], object]) -> None:
+        """Writes what may be done without where it cannot be written, or other processes are at it. Never raises."""
+        with suppress(MemcliError, OSError), self.change(self._note_seconds, sync=False) as connection:
+            write(connection)
+
+    def rows(self, statement: str, *values: object, strict: bool = False) -> list[tuple[Any, ...]]:
+        """What a query finds; nothing where there is no state yet, or it cannot be read: if it is `strict`, that is a
+        StoreError or LockedError."""
+        joined = self._joined.get(get_ident())
+        if joined is not None:
+            return joined.execute(statement, values).fetchall()
+        wait = WAIT_SECONDS if strict else self._note_seconds
+        try:
+            try:
+                return self._found(statement, values, wait)
+            except _LostError:
+                return self._found(statement, values, wait)
+        except (MemcliError, OSError) as error:
+            if strict:
+                raise error if isinstance(error, MemcliError) else _unusable(error) from None
+            return []
+
+    def _found(self, statement: str, values: tuple[object, ...], wait: float) -> list[tuple[Any, ...]]:
+        path = self._path
+        if not os.path.lexists(path):
+            return []
+        with self._guarded(path), closing(_open(path, wait)) as connection:
+            has_tables = connection.execute("PRAGMA user_version").fetchone()[0]
+            return connection.execute(statement, values).fetchall() if has_tables else []
+
+    def value(self, name: str) -> str:
+        """The value of this name; empty where there is none."""
+        found = self.rows("SELECT value FROM value WHERE name = ?", name)
+        return str(found[0][0]) if found else ""
+
+    def erase(self, write: Callable[[sqlite3.Connection], object]) -> None:
+        """Changes or deletes rows, and leaves no byte of what they had. Raises StoreError, LockedError."""
+        if not os.path.lexists(self._path):
+            return
+        with self.change() as connection:
+            before = connection.total_changes
+            write(connection)
+            has_changed = connection.total_changes > before
+        if has_changed:
+            self.compact()
+
+    def compact(self) -> None:
+        """Writes the file anew: a page may have kept what rows had before they moved. Raises StoreError, LockedError."""
+        with self._guarded(self._path), closing(_open(self._path, WAIT_SECONDS)) as connection:
+            connection.execute("VACUUM")
+
+    @property
+    def _path(self) -> str:
+        return self.layout.private(STATE)
+
+    def _begun(self, path: str, wait: float, *, sync: bool) -> sqlite3.Connection:
+        """A connection in a transaction, which ends with it. Raises StoreError, LockedError."""
+        make_folder(os.path.dirname(path))
+        try:
+            with self._guarded(path):
+                _make_own(path)
+                connection = _open(path, wait)
+                try:
+                    connection.execute(f"PRAGMA synchronous = {'FULL' if sync else 'NORMAL'}")
+                    connection.execute("BEGIN IMMEDIATE")
+                    prepare(connection)
+                except BaseException:
+                    connection.close()
+                    raise
+                return connection
+        except OSError as error:
+            raise _unusable(error) from None
+
+    @contextmanager
+    def _guarded(self, path: str) -> Iterator[None]:
+        """Turns errors of SQLite into LockedError and StoreError, and puts a damaged file aside."""
+        import sqlite3
+
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise LockedError("the local state is locked by another process", "try again in a moment") from None
+            if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                self._put_aside(path)
+                raise _LostError(f"{path} was damaged", "run the command again") from None
+            raise StoreError(f"cannot use {path}: {error}", "run the command again") from None
+
+    def _put_aside(self, path: str) -> None:
+        """Moves a damaged file into the quarantine, unless another process was first."""
+        with locked(f"{path}.lock", "the local state"):
+            if not _is_damaged(path):
+                return
+            aside = move_file(path, self.layout.private("quarantine"))
+            remove_quietly(f"{path}-journal")
+        self.note(lambda connection: set_value(connection, LOST, UNKNOWN))
+        self._warn(
+            f"{path} was damaged and is now {aside}; usage, counters and the costs of today's model calls are lost"
+        )
+
+
+def set_value(connection: sqlite3.Connection, name: str, value: str) -> None:
+    """Sets the value of this name."""
+    connection.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", (name, value))
+
+
+def trim(connection: sqlite3.Connection, table: str) -> None:
+    """Deletes the rows of a table that have expired."""
+    expired = next(one.expired for one in TABLES if one.name == table)
+    connection.execute(f"DELETE FROM {table} WHERE {expired}")
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Makes the tables of a new file. Raises StoreError for one of a newer version."""
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > _VERSION:
+        raise StoreError("the local state was written by a newer memcli", "upgrade memcli")
+    if not version:
+        for table in TABLES:
+            connection.execute(table.statement)
+        connection.execute(f"PRAGMA user_version = {_VERSION}")
+
+
+def copy_state(source: str, target: str) -> None:
+    """Makes the file at `target` a copy of the state at `source`, between two of its transactions. Raises OSError."""
+    import sqlite3
+
+    try:
+        beneath.own_file(target)
+        with closing(_open(source, WAIT_SECONDS)) as old, closing(beneath.open_database(target, 0)) as new:
+            old.backup(new)
+    except sqlite3.Error as error:
+        raise OSError(str(error)) from None
+
+
+def contents(path: str) -> Iterator[str]:
+    """The rows of the state at `path` as text. Raises OSError."""
+    import sqlite3
+
+    try:
+        with closing(_open(path, WAIT_SECONDS)) as connection:
+            yield from connection.iterdump()
+    except sqlite3.Error as error:
+        raise OSError(str(error)) from None
+
+
+def _make_own(path: str) -> None:
+    """Makes the file at `path` one of this user alone; one with another name, as in a snapshot by hard links, is copied."""
+    with suppress(FileNotFoundError):
+        if os.lstat(path).st_nlink > 1:
+            copy_state(path, temp := f"{path}.{os.getpid()}")
+            beneath.replace(temp, path)
+    beneath.own_file(path)
+
+
+def _open(path: str, wait: float) -> sqlite3.Connection:
+    """The database at `path`, for one transaction; one that may not be written is taken to be changed by nobody."""
+    is_writable = os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK)
+    connection = beneath.open_database(path, wait, "mode=rw" if is_writable else "mode=ro&immutable=1")
+    connection.execute("PRAGMA journal_mode = TRUNCATE")
+    connection.execute("PRAGMA secure_delete = ON")
+    connection.execute("PRAGMA temp_store = MEMORY")
+    return connection
+
+
+def _is_damaged(path: str) -> bool:
+    import sqlite3
+
+    try:
+        with closing(_open(path, WAIT_SECONDS)) as connection:
+            return bool(connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok")
+    except sqlite3.DatabaseError as error:
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _unusable(error: OSError) -> StoreError:
+    return StoreError(f"cannot use the local state: {error.strerror or error}", "check its permissions")
