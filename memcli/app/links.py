@@ -17,13 +17,15 @@ from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.references import MUTUAL, SUPERSEDES
 from memcli.model.shapes import RELATIONS
-from memcli.policy.draft import check_references, find, to_itself
-from memcli.policy.linking import (
+from memcli.policy.draft import (
     CONTRADICTS,
+    check_references,
+    find,
     linked,
     released,
     superseded,
     superseders,
+    to_itself,
     with_link,
     without_links,
 )

@@ -11,7 +11,7 @@ from memcli.model.gaps import MAX_TOPIC, Gap
 from memcli.model.memory import Json, Memory
 from memcli.model.recall import ALL_REJECTED, BELOW_FLOOR, NO_MATCH, Bundle, Query
 from memcli.model.usage import GET, JUDGEMENTS, RECALL, Access, Use
-from memcli.policy.decay import effective_confidence
+from memcli.policy.ageing import effective_confidence
 from memcli.ports.gaps import NoGaps
 from memcli.ports.usage import NoUsage
 from memcli.record import Record, field, replace

@@ -11,7 +11,7 @@ from memcli.model.memory import Json, Memory
 from memcli.model.names import natural_order
 from memcli.model.passages import MESSAGE, Passage, structured
 from memcli.model.shapes import OBSERVED
-from memcli.policy.decay import confirmed_at
+from memcli.policy.ageing import confirmed_at
 from memcli.record import Record
 
 

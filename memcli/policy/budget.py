@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 
 from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, RAW, SENTENCE, Section
-from memcli.policy.excerpt import within
+from memcli.policy.answer import within
 from memcli.record import Record
 
 Step = tuple[int, str, int]

@@ -11,7 +11,7 @@ from memcli.model.memory import Json
 from memcli.model.recall import BACKENDS, DEFAULT_BACKEND
 from memcli.model.shapes import POLICY_FIELDS, part_of, problem, spelled_out
 from memcli.model.space import Policy
-from memcli.policy.season import check_period
+from memcli.policy.ageing import check_period
 from memcli.record import replace
 from memcli.safety.patterns import compile_pattern
 

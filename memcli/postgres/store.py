@@ -16,9 +16,8 @@ from memcli.model.memory import Json
 from memcli.model.names import check_space
 from memcli.model.removal import Going
 from memcli.model.space import Change, Policy, Receipt, Space, Touched
-from memcli.policy.acts import Act, act_of, author
+from memcli.policy.acts import Act, act_of, author, is_kept, parted, receipt_of, trash_note, without_erased
 from memcli.policy.draft import Draft
-from memcli.policy.receipts import is_kept, parted, receipt_of, trash_note, without_erased
 from memcli.ports import Fold, Shelf
 from memcli.postgres import audit, mail, trash
 from memcli.postgres.audit import Author, is_marked

@@ -11,8 +11,7 @@ from memcli.clock import days_between
 from memcli.errors import UsageError
 from memcli.model.calendar import MONTH_NUMBERS
 from memcli.model.recall import Entry, Hit, Query, in_order
-from memcli.policy.decay import familiarity, remaining
-from memcli.policy.season import is_in_season
+from memcli.policy.ageing import familiarity, is_in_season, remaining
 from memcli.record import Record
 
 DATE_WEIGHT = 0.35

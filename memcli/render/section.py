@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from memcli.codec.canonical import encode_line
 from memcli.model.memory import Json, Memory, json_texts
 from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, SENTENCE, Section
+from memcli.policy.answer import within
 from memcli.policy.budget import forms, texts_of
-from memcli.policy.excerpt import within
 
 _LONG = LEVELS.index("long")
 _STEPS = (("prerequisites", "Prerequisites", "-"), ("steps", "Steps", "1."), ("warnings", "Warnings", "-"))

@@ -14,8 +14,7 @@ from memcli.errors import LockedError, MemcliError, NotFoundError, StoreError, e
 from memcli.model.memory import Json
 from memcli.model.names import check_space
 from memcli.model.space import Change, Policy, Receipt, Space, Touched
-from memcli.policy.acts import Act, act_of
-from memcli.policy.receipts import receipt_of, without_erased
+from memcli.policy.acts import Act, act_of, receipt_of, without_erased
 from memcli.ports import Fold, Shelf
 from memcli.record import replace
 from memcli.settings import is_beside

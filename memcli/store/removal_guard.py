@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memcli.errors import LockedError, StoreError
 from memcli.model.space import Policy, Space
-from memcli.policy.receipts import is_kept, parted, trash_note
+from memcli.policy.acts import is_kept, parted, trash_note
 from memcli.record import replace
 from memcli.settings import is_beside
 from memcli.store.layout import Layout, set_ignored

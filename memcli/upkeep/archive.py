@@ -14,7 +14,7 @@ from memcli.model.links import is_contradiction
 from memcli.model.memory import TALK_KINDS, Memory
 from memcli.model.shapes import OBSERVED
 from memcli.model.tokens import count_tokens
-from memcli.policy.decay import confirmed_at
+from memcli.policy.ageing import confirmed_at
 from memcli.record import replace
 from memcli.upkeep.step import Given, Memories, UpkeepStep, as_edit, is_current
 from memcli.upkeep.worth import Worth

@@ -8,7 +8,7 @@ from collections import Counter
 from memcli.clock import days_between
 from memcli.model.memory import Memory
 from memcli.model.usage import HELPFUL, Access
-from memcli.policy.decay import effective_confidence
+from memcli.policy.ageing import effective_confidence
 from memcli.upkeep.step import REASONS, Given, Memories, is_current, judged_bundles
 from memcli.upkeep.usage import GAINS
 

@@ -44,7 +44,7 @@ class ChosenEmbedder:
         return self._keep(("embedder", self.name, self._folder), self._make)
 
     def _make(self) -> Embedder:
-        from memcli.embed.facts import Facts
+        from memcli.embed.models import Facts
 
         facts = Facts(self._folder)
         if self.name.startswith(FOLDER):

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from memcli.embed.onnx import FOLDER, TOKENIZER
-from memcli.embed.wordpiece import encode, is_plain
+from memcli.embed.onnx import FOLDER, TOKENIZER, encode, is_plain
 from tests.conftest import ROOT
 
 LIBRARY = Tokenizer.from_file(str(FOLDER / TOKENIZER))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.policy.decay import HALF_LIVES, confirmed_at, effective_confidence, recency_boost, remaining
+from memcli.policy.ageing import HALF_LIVES, confirmed_at, effective_confidence, recency_boost, remaining
 from tests.conftest import NOW, memory
 
 AGO_30 = "2026-01-01T09:30:00Z"

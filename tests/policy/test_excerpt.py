@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.model.analysis import terms
-from memcli.policy.excerpt import best_sentence, excerpt, within
+from memcli.policy.answer import best_sentence, excerpt, within
 
 TEXT = """# Deploys
 We deploy on Tuesdays. The window is

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memcli.model.memory import Memory
 from memcli.model.references import elsewhere
 from memcli.model.shapes import RELATIONS
-from memcli.policy.linking import linked, released, superseded, superseders, with_link, without_links
+from memcli.policy.draft import linked, released, superseded, superseders, with_link, without_links
 from tests.conftest import NOW, memory
 
 LATER = "2026-03-01T00:00:00Z"

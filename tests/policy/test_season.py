@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.errors import UsageError
-from memcli.policy.season import check_period, check_season, is_in_season
+from memcli.policy.ageing import check_period, check_season, is_in_season
 
 YEAR = [date(2026, 1, 1) + timedelta(n) for n in range(365)]
 
