@@ -20,8 +20,8 @@ from objects import objects
 from memcli.codec.space import encode_memory
 from memcli.model.memory import Memory
 from memcli.postgres import indexing
+from memcli.postgres.catalogue import add, pending
 from memcli.postgres.records import Tally, records, total
-from memcli.postgres.totals import add, pending
 from memcli.postgres.vectors import build_index, mark_embedded
 
 TEXTS = 20_000

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from memcli.claims.claim import claim_of_text
-from memcli.claims.comparison import compare
+from memcli.claims.conflicts import compare
 from memcli.embed.onnx import OnnxEmbedder
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "claims")

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 from processes import memcli, run, surroundings
 
 from memcli.app.choice import order
-from memcli.model.nearness import Nearness
-from memcli.model.recall import Query, RowSet
+from memcli.model.recall import Nearness, Query, RowSet
 from memcli.ports import Ranker
 from memcli.wiring.workspace import open_workspace
 

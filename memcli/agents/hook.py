@@ -37,10 +37,9 @@ from memcli.app.recall import Verify
 from memcli.app.topic import NOT_REPEATED, one_line
 from memcli.app.usage import note_bundle
 from memcli.app.workspace import Workspace
-from memcli.conversation.last_topic import LastTopic, next_topic
-from memcli.conversation.topic import trace
+from memcli.conversation.topic import LastTopic, next_topic, trace
 from memcli.errors import MemcliError, UsageError
-from memcli.model.edits import FileEdit
+from memcli.model.anchors import FileEdit
 from memcli.model.memory import Json
 from memcli.model.recall import Bundle
 from memcli.model.shapes import DENY
@@ -48,7 +47,8 @@ from memcli.model.tokens import count_tokens
 from memcli.model.usage import INJECT, INJECTION
 from memcli.ports import Renderer
 from memcli.record import Record, field, replace
-from memcli.render.as_injection import in_order, render
+from memcli.render.as_text import in_order
+from memcli.render.as_text import render_injection as render
 from memcli.store.agents import MAX_TEXT, SessionRecord, Spool, Surfaced, Topics
 from memcli.store.layout import Layout, find_work_tree
 from memcli.store.notes import Mark
@@ -82,7 +82,7 @@ class PromptCheck:
 
     def _choose(self, workspace: Workspace, most: int, ends: float) -> None:
         """Raises UsageError when the workspace names no model."""
-        from memcli.app.relevance import Verifier
+        from memcli.app.feedback import Verifier
         from memcli.model.prompt import model_name
 
         model_name(workspace.model)

@@ -11,7 +11,7 @@ from typing import Any
 
 from memcli.agents.events import BEFORE_TOOL, COPILOT_HOOKS, DEFERRED_START, RETIRED, hook_command
 from memcli.errors import UsageError
-from memcli.model.edits import FileEdit
+from memcli.model.anchors import FileEdit
 from memcli.record import Record
 from memcli.store.layout import find_work_tree
 from memcli.store.reading import read_regular

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from memcli.app.candidate import Candidate
 from memcli.app.opening import is_nonsense
 from memcli.app.workspace import Workspace
-from memcli.claims.claim import Claim, ClaimTerms, claim_of, claim_of_text, terms_of_text
-from memcli.claims.comparison import Relation, closeness, compare
-from memcli.claims.neighbours import neighbours
+from memcli.claims.claim import Claim, ClaimTerms, claim_of, claim_of_text, neighbours, terms_of_text
+from memcli.claims.conflicts import Relation, closeness, compare
 from memcli.model.analysis import query_terms
 from memcli.model.findings import DUPLICATES, Checks, Found, Resolution
 from memcli.model.memory import Memory, holds

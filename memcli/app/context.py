@@ -1,32 +1,41 @@
-"""Context: the window of a task, made of a system prompt, a session, what is recalled, and what a memory keeps of a context."""
+"""Context: the window of a task, made of a system prompt, a session, what is recalled, and what a memory keeps of a context.
+
+The snapshot that a memory keeps of what was said about it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from memcli.app import session as sessions
 from memcli.app.lookup import find_in, reading_asked
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
+from memcli.conversation import snapshot
 from memcli.conversation.chunks import Chunk, fold, skipped
-from memcli.conversation.items import Item, of_chunk, of_context, of_message, of_system
-from memcli.conversation.snapshot import by_words
-from memcli.conversation.topic import compare
+from memcli.conversation.snapshot import SnapshotPart, by_words
+from memcli.conversation.topic import compare, cosine
 from memcli.conversation.window import (
     REPEATED,
     UNTRUSTED,
     ContextWindow,
+    Item,
     WindowLayout,
     WindowLimits,
     allocate,
     insert,
+    of_chunk,
+    of_context,
+    of_message,
+    of_system,
     without,
 )
-from memcli.errors import RefusedError, UsageError
+from memcli.errors import ProviderError, RefusedError, UsageError
 from memcli.model.analysis import query_terms
-from memcli.model.conversation import ENDED, Message, Session
-from memcli.model.memory import Memory
+from memcli.model.conversation import ACTIVE, ENDED, PAUSED, Message, Session
+from memcli.model.memory import Json, Memory, json_texts
 from memcli.model.recall import Bundle, Query, Section
+from memcli.ports import Embedder
 from memcli.record import Record, replace
 from memcli.safety.injection.reasons import find_reasons
 from memcli.safety.injection.screening import inspect, is_accepted
@@ -182,3 +191,59 @@ def _with_context(
     relevance = {message.number: value for message, value in zip(talk.recent, similar, strict=True)}
     window = insert(window, [piece for piece in pieces if piece not in bad], relevance, layout)
     return without(window, bad, UNTRUSTED, layout)
+
+
+INPUT = "stdin"
+"""The source of what was read from standard input."""
+
+
+class Snapshots:
+    """Chooses for memories what of a conversation, or of another text, each keeps."""
+
+    def __init__(self, workspace: Workspace, parts: Sequence[SnapshotPart], tokens: int) -> None:
+        """`tokens`: the most that one snapshot takes."""
+        self._workspace = workspace
+        self._parts = parts
+        self._tokens = tokens
+        self._vectors: dict[str, bytes] = {}
+
+    def about(self, fields: Mapping[str, Json]) -> list[dict[str, Json]]:
+        """The parts that are nearest to a memory of these fields by meaning; by words where there is no embedder, or it
+        fails."""
+        topic = _topic(fields)
+        try:
+            embedder = self._workspace.load_embedder()
+            if embedder is not None:
+                likely = snapshot.candidates(self._parts, topic, self._tokens)
+                return snapshot.choose(
+                    likely, topic, self._tokens, lambda topic, texts: self._cosines(embedder, topic, texts)
+                )
+        except (ProviderError, RefusedError) as error:
+            self._workspace.warn(f"{error.message}; the context is chosen by words")
+        return snapshot.choose(self._parts, topic, self._tokens)
+
+    def _cosines(self, embedder: Embedder, topic: str, texts: Sequence[str]) -> list[float]:
+        if not texts:
+            return []
+        (asked,) = embedder.embed([topic], as_questions=True)
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        self._vectors.update(zip(new, embedder.embed(new), strict=True))
+        return [cosine(asked, self._vectors[text]) or 0.0 for text in texts]
+
+
+def of_session(workspace: Workspace, ref: str | None, tokens: int) -> Snapshots:
+    """Snapshots of a session, by default the current one. Raises NotFoundError, UsageError, CorruptError."""
+    session = sessions.find(workspace, ref) if ref else sessions.current(workspace, ACTIVE, PAUSED)
+    said = sessions.messages(workspace, session)
+    return Snapshots(workspace, snapshot.of_messages(said, session.id, tokens), tokens)
+
+
+def of_text(workspace: Workspace, text: str, tokens: int) -> Snapshots:
+    """Snapshots of a text."""
+    return Snapshots(workspace, snapshot.of_text(text, INPUT, tokens), tokens)
+
+
+def _topic(fields: Mapping[str, Json]) -> str:
+    """What a memory of these fields is about: its path, its text and the values that it holds."""
+    told = (fields.get("path"), fields.get("raw"), *json_texts([fields.get("content"), fields.get("procedure")]))
+    return "\n".join(text for text in told if isinstance(text, str))

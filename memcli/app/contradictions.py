@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memcli.claims.claim import claim_of_text
-from memcli.claims.comparison import compare
+from memcli.claims.conflicts import compare
 from memcli.model.findings import Found
 from memcli.model.links import CHECK, CONTRADICTS, contradicted, is_found, link_key
 from memcli.model.memory import Json, Memory, holds

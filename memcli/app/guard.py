@@ -9,7 +9,7 @@ from memcli.app.opening import opened
 from memcli.app.recall import recall
 from memcli.app.usage import note_bundle, unnoted
 from memcli.app.workspace import Workspace
-from memcli.model.edits import FileEdit
+from memcli.model.anchors import FileEdit
 from memcli.model.memory import TRIGGERED_KINDS, Json, Memory
 from memcli.model.recall import Query
 from memcli.model.usage import INJECT

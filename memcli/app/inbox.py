@@ -17,7 +17,7 @@ from memcli.model.findings import Found, Resolution
 from memcli.model.memory import Json, Memory
 from memcli.model.names import memory_id
 from memcli.model.space import Change, Space, change_between
-from memcli.policy.intake import plan_intake
+from memcli.policy.draft import plan_intake
 from memcli.policy.retention import Place
 from memcli.ports import Shelf
 from memcli.record import replace
@@ -169,7 +169,7 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
     What was to supersede a memory that has gone meanwhile is remembered all the same. Raises ConflictError where the
     memory at the path of a candidate has changed since it was proposed.
     """
-    from memcli.app.upkeep import carry_out, is_plan
+    from memcli.app.maintain import carry_out, is_plan
 
     upkeep = [memory for memory in memories if is_plan(memory)]
     memories = [memory for memory in memories if memory not in upkeep]
@@ -214,7 +214,7 @@ def _checked(workspace: Workspace, candidates: Sequence[Candidate], supersedes: 
 def reject(workspace: Workspace, memories: Sequence[Memory]) -> None:
     """Takes the candidates out of the inbox for good: their hashes stay, their texts do not. What a plan of upkeep was
     to change is left alone until it changes."""
-    from memcli.app.upkeep import is_plan, turn_down
+    from memcli.app.maintain import is_plan, turn_down
 
     upkeep = [memory for memory in memories if is_plan(memory)]
     for memory in upkeep:

@@ -10,7 +10,7 @@ from memcli.app.budget import fit
 from memcli.app.recall import ALWAYS_MOST, Verify, recall
 from memcli.app.usage import unnoted
 from memcli.app.workspace import Workspace
-from memcli.model.edits import FileEdit
+from memcli.model.anchors import FileEdit
 from memcli.model.recall import Bundle, Query, Section
 from memcli.model.tokens import count_tokens
 from memcli.ports import Renderer

@@ -15,9 +15,8 @@ from memcli.app.redact import SUMMARY
 from memcli.app.workspace import Workspace
 from memcli.codec.space import memory_digest
 from memcli.errors import NotFoundError, UsageError
-from memcli.model.catalogue import CatalogueFilter
+from memcli.model.catalogue import CatalogueFilter, TreeNode, tree
 from memcli.model.memory import Memory
-from memcli.model.tree import TreeNode, tree
 from memcli.record import replace
 from memcli.safety.injection.screening import Overview
 

@@ -1,25 +1,51 @@
-"""Maintain: carry out the plan of upkeep, space by space, each in one write that `restore --run` undoes."""
+"""Maintain: carry out the plan of upkeep, space by space, each in one write that `restore --run` undoes.
+
+Upkeep in the background: private and derived spaces are maintained, for the others a plan waits in the inbox.
+
+What a watch does when nothing happens: it saves what it has seen, indexes, computes vectors, and maintains.
+
+Clusters: which memories of a space are near in meaning, and what each such group is about.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
+from itertools import groupby
+from typing import Protocol
 
-from memcli.app.clusters import clusters as find_clusters
+from memcli.app.candidate import note_of, with_note
+from memcli.app.opening import opened
+from memcli.app.remember import Outcome
+from memcli.app.space import embed_or_warn, index_status
 from memcli.app.workspace import Workspace, load_space
+from memcli.clock import days_between
 from memcli.codec.space import memory_digest
 from memcli.errors import UsageError
-from memcli.model.clusters import Cluster
+from memcli.model.changes import Batch
 from memcli.model.memory import Json, Memory
+from memcli.model.names import text_hash
+from memcli.model.recall import Cluster, Clusters
 from memcli.model.references import elsewhere
 from memcli.model.space import Change, Space
 from memcli.model.usage import JUDGEMENTS, Use
 from memcli.ports import Shelf
 from memcli.record import Record, defaults, field, replace
-from memcli.upkeep import archive, clusters, review, usage
+from memcli.upkeep import archive, review, usage
+from memcli.upkeep import clusters as clusters_maintain
 from memcli.upkeep.ledger import Ledger, Pending, ledger_from_json, ledger_to_json, use_key
 from memcli.upkeep.plan import TASKS, Maintained, UpkeepPlan, plan
-from memcli.upkeep.step import REASONS, Given, MemoryPair
+from memcli.upkeep.step import REASONS, Given, MemoryPair, UpkeepStep
+
+
+def clusters(workspace: Workspace, space: str | None = None, *, only_known: bool = False) -> Clusters:
+    """The clusters of a space as it is now, and why there are none where that has a reason.
+
+    They are kept in the cache, and found anew when the space has changed; with `only_known` no work is done for it.
+    Raises CorruptError, StoreError.
+    """
+    with opened(workspace, space) as (_, view):
+        return view.clusters(only_known=only_known)
 
 
 class _Look(Record):
@@ -137,7 +163,7 @@ def _maintain(
     _fold(workspace, look)
     _save(workspace, _load(workspace).finish(name))
     if look.given.clusters:  # the cache has them by what the space was before
-        find_clusters(workspace, name)
+        clusters(workspace, name)
     kept = {(step.task, step.id) for step in done.steps}
     skipped = tuple(step for step in planned.steps if step.memories and (step.task, step.id) not in kept)
     return Maintained(name, done, skipped, receipt.run)
@@ -161,7 +187,7 @@ def _look(
         now=workspace.clock(), policy=workspace.in_force(space.policy), is_derived=space.policy.is_derived, uses=uses, accesses=workspace.usage.counts(name),
         undone=ledger.undone(name, digests),
         reasons=_rested_on(workspace, name) if archive.NAME in tasks else frozenset(),
-        clusters=_new_clusters(workspace, name) if clusters.NAME in tasks else (),
+        clusters=_new_clusters(workspace, name) if clusters_maintain.NAME in tasks else (),
         pairs=pairs,
     )  # fmt: skip
     return _Look(space, given, frozenset(tasks))
@@ -169,9 +195,9 @@ def _look(
 
 def _new_clusters(workspace: Workspace, name: str) -> Sequence[Cluster]:
     """The clusters of a space, where they were not known."""
-    if not find_clusters(workspace, name, only_known=True).reason:
+    if not clusters(workspace, name, only_known=True).reason:
         return ()
-    return find_clusters(workspace, name).found
+    return clusters(workspace, name).found
 
 
 def _unsettled(workspace: Workspace, name: str) -> Sequence[MemoryPair]:
@@ -263,3 +289,180 @@ def _load(workspace: Workspace) -> Ledger:
 
 def _save(workspace: Workspace, ledger: Ledger) -> None:
     workspace.upkeep.save(ledger_to_json(ledger))
+
+
+AUTO = "auto"
+_LEAST_DAYS = 1 / 24
+_ID, _PATH = "mem_upkeep", "upkeep/plan"
+_NOTE = "upkeep"
+_MOST_LISTED = 20
+
+
+def is_due(workspace: Workspace) -> bool:
+    """Whether upkeep may be begun in the background now: the policy wants it, and it was not begun within the hour."""
+    policy = workspace.in_force(workspace.load_policy(workspace.main))
+    if policy.upkeep != AUTO:
+        return False
+    tried, now = workspace.upkeep.tried(), workspace.clock()
+    return not tried or days_between(tried, now) >= _LEAST_DAYS
+
+
+def maintain_behind(workspace: Workspace) -> list[Maintained]:
+    """Maintains what git does not see, if it is due, and proposes a plan for the rest; what was done.
+
+    What cannot be undone, since the policy grants no grace, waits for somebody to ask for it. Raises LockedError,
+    CorruptError, StoreError.
+    """
+    if not is_due(workspace):
+        return []
+    workspace.upkeep.try_at(workspace.clock())
+    done: list[Maintained] = []
+    for name in workspace.asked_spaces:
+        policy = workspace.load_policy(name)
+        if workspace.in_force(policy).grace_days == 0:
+            continue
+        if policy.is_tracked:
+            _propose(workspace, name)
+        else:
+            done += maintain(workspace, TASKS, [name])
+    return done
+
+
+def is_plan(memory: Memory) -> bool:
+    """Whether what waits in the inbox is a plan of upkeep, and no memory."""
+    return _NOTE in note_of(memory)
+
+
+def carry_out(workspace: Workspace, plan: Memory) -> list[Outcome]:
+    """Does what an accepted plan said, as far as it still fits; what became of each memory."""
+    done = list(maintain(workspace, TASKS, [workspace.space], _ids(plan)))
+    after = [memory for one in done for memory in one.plan.after.values()]
+    found = sorted(after, key=lambda memory: (memory.path, memory.id))
+    return [Outcome("updated", memory.id, memory.path, workspace.space, memory.version) for memory in found]
+
+
+def turn_down(workspace: Workspace, plan: Memory) -> None:
+    """Leaves alone what a rejected plan was to change, until that changes."""
+    refuse(workspace, workspace.space, _ids(plan))
+
+
+def _propose(workspace: Workspace, name: str) -> None:
+    """Puts a plan for a space into the inbox, unless the one that waits there says as much."""
+    ((_, steps),) = [(one.space, one.plan.steps) for one in preview(workspace, TASKS, [name])]
+    wanted = {memory.id for step in steps if step.task != usage.NAME for memory in step.memories}
+    waiting = next((m for m in load_space(workspace.inbox, name).objects if m.id == _ID), None)
+    if wanted - (_ids(waiting) if waiting else set()):
+        plan = _plan(steps, name, workspace.clock())
+        workspace.inbox.update(name, lambda _: Change((plan,), now=plan.updated_at))
+
+
+def _plan(steps: Sequence[UpkeepStep], space: str, now: str) -> Memory:
+    changing = [step for step in steps if step.memories]
+    ids = sorted({memory.id for step in changing for memory in step.memories})
+    told = [(task, list(found)) for task, found in groupby(changing, key=lambda step: step.task)]
+    counts = ", ".join(f"{task} {len(found)}" for task, found in told)
+    many = "1 memory" if len(ids) == 1 else f"{len(ids)} memories"
+    micro = f"Upkeep would change {many} of space {space}: {counts}."
+    lines = [line for task, found in told for line in _lines(task, found)]
+    raw = "\n".join([micro, "", *lines])
+    memory = Memory(
+        id=_ID, path=_PATH, kind="custom", raw=raw, summary_micro=micro, summary_short=micro,
+        metadata={"hash": text_hash(raw, b""), "space": space}, created_at=now, updated_at=now,
+    )  # fmt: skip
+    return with_note(memory, {_NOTE: ids})
+
+
+def _lines(task: str, steps: Sequence[UpkeepStep]) -> list[str]:
+    more = len(steps) - _MOST_LISTED
+    listed = [f"- {task} {step.path}: {step.reason}" for step in steps[:_MOST_LISTED]]
+    return [*listed, *([f"- {task}: {more} more"] if more > 0 else [])]
+
+
+def _ids(plan: Memory) -> set[str]:
+    noted = note_of(plan).get(_NOTE)
+    return {str(name) for name in noted} if isinstance(noted, list) else set()
+
+
+_TO_THE_HOUR = len("2026-01-31T09")
+
+
+class Progress(Protocol):
+    """What a watch leaves in `local/`, for the next one and for whoever asks."""
+
+    def doubt(self, batch: Batch) -> None:
+        """Notes that this batch may or may not be stored, until the next `save`. Raises StoreError."""
+
+    def save(self) -> None:
+        """Keeps that everything up to the last batch is stored. Raises StoreError."""
+
+    def is_there(self) -> bool:
+        """Whether there still is the store that the watch began with."""
+
+    def is_off(self) -> bool:
+        """Whether memory is switched off in this clone."""
+
+    def log(self, entry: Mapping[str, Json]) -> None:
+        """Writes down what happened."""
+
+
+class SpareTime:
+    """The work that waits until nothing happens, and which version of the space it was done for."""
+
+    def __init__(self, workspace: Workspace, progress: Progress, embed: bool, upkeep: bool) -> None:
+        self._workspace = workspace
+        self._upkeep = upkeep
+        self._looked = ""  # when upkeep was last thought of
+        self._progress = progress
+        self._embed = embed
+        self.is_saved = False
+        self._indexed = ""
+        self._quiet = ""  # the version that was there in two quiet moments, or that was stored last
+        self._last = ""
+
+    def use(self) -> None:
+        """Saves what was stored, and brings the index up to date. Raises MemcliError."""
+        if not self.is_saved:
+            self._progress.save()
+            self.is_saved = True
+        now = self._version()
+        if now not in ("", self._indexed):
+            (embed_or_warn if self._embed else index_status)(self._workspace)
+            self._indexed = now
+        # Only what stays so for a while: a checkout writes the space first, and then which commit it is of.
+        if now == self._last:
+            self._quiet = now
+            if self._maintain():
+                now = self._quiet = self._version()
+        self._last = now
+
+    def _maintain(self) -> bool:
+        """Maintains what is due, which is looked at once an hour; whether that changed anything. Raises MemcliError."""
+        hour = self._workspace.clock()[:_TO_THE_HOUR]
+        if not self._upkeep or self._progress.is_off() or hour == self._looked:
+            return False
+        self._looked = hour
+        changed = [done for done in maintain_behind(self._workspace) if done.plan.after]
+        for done in changed:
+            counts = {"space": done.space, "changed": len(done.plan.after), "run": done.run}
+            self._progress.log({"event": "upkeep", **counts})
+        return bool(changed)
+
+    def end(self, *, once: bool) -> None:
+        """What is left to do when the watch ends. Raises MemcliError."""
+        if not self.is_saved or once:
+            self._progress.save()
+        if self._embed and once:
+            embed_or_warn(self._workspace)
+
+    def was_replaced(self) -> bool:
+        """Whether the space is another than it was, so that it may lack what was stored: it came with a commit."""
+        return self._quiet not in ("", self._version())
+
+    def note_version(self) -> None:
+        """Notes the version that this watch itself has stored."""
+        self._quiet = self._last = self._version()
+
+    def _version(self) -> str:
+        snapshot = self._workspace.store.open(self._workspace.space)
+        snapshot.close()
+        return snapshot.fingerprint

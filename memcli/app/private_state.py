@@ -23,10 +23,10 @@ from contextlib import suppress
 from itertools import chain, count
 
 from memcli.app import inbox
-from memcli.app.bundles import check_signature, redacted, take_in
 from memcli.app.candidate import check_note
+from memcli.app.maintain import is_plan
 from memcli.app.session_import import SessionImport, export_lines, import_session, import_transcript
-from memcli.app.upkeep import is_plan
+from memcli.app.transfer import check_signature, redacted, take_in
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.audit import entries
 from memcli.codec.bundle import read_space
@@ -37,9 +37,9 @@ from memcli.codec.session import decode_entry, decode_header, encode_header
 from memcli.codec.space import encode_full, memory_digest
 from memcli.errors import ConflictError, CorruptError, NotFoundError, RefusedError, UsageError, reporting_done
 from memcli.model.conversation import ENDED, Message, Session
+from memcli.model.links import Run, is_run_name
 from memcli.model.memory import Json
 from memcli.model.names import check_space, is_session_id, session_id, show
-from memcli.model.removal import Run, is_run_name
 from memcli.model.space import Policy, Space
 from memcli.policy.retention import is_past_grace
 from memcli.record import Record, field, replace

@@ -1,27 +1,43 @@
-"""Recall: ask a space a question and get a bundle."""
+"""Recall: ask a space a question and get a bundle.
+
+Views of spaces: of many only so many are open at a time, and a cache that makes no sense is made anew once.
+
+Asking: a place is opened, its ranker says what matches, and what several say is put on one scale.
+
+Leading: the memories that come before all ranking, for a trigger of theirs matches, or code they are anchored in
+changes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeVar
 
-from memcli.app.asking import ask, asked_of, on_one_scale, open_place, scaled
 from memcli.app.choice import Reader, SearchedSpace, SpaceHits, order
-from memcli.app.priority_hits import find_leads, in_lead_order
-from memcli.app.topic import Redact, repeated
+from memcli.app.living import living
+from memcli.app.opening import is_nonsense, opened
+from memcli.app.topic import Redact, asked, repeated, with_period
 from memcli.app.usage import note_bundle, note_gap
-from memcli.app.views import Views
 from memcli.app.workspace import Workspace
 from memcli.model.links import is_contradiction
+from memcli.model.memory import TRIGGERED_KINDS, Memory
 from memcli.model.recall import (
     ALL_FILTERED,
+    ANCHOR,
     BELOW_FLOOR,
     EMPTY_DIFF,
     EMPTY_SPACE,
     NO_MATCH,
+    TRIGGER,
     Bundle,
+    Evidence,
     Hit,
     Query,
+    Ranking,
     RowSet,
     Section,
     in_order,
@@ -29,6 +45,209 @@ from memcli.model.recall import (
 from memcli.ports import Renderer
 from memcli.record import replace
 from memcli.settings import is_journal
+
+if TYPE_CHECKING:
+    from memcli.model.anchors import FileEdit
+    from memcli.ports.views import SpaceView
+
+
+MOST = 32
+"""How many are open at a time: each takes a file of the space and one or two of its index."""
+
+_T = TypeVar("_T")
+_Key = tuple[str, str]
+
+
+class Views:
+    """The views of spaces, opened when they are asked for. Those that were asked last stay open."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._open: OrderedDict[_Key, tuple[Workspace, SpaceView, ExitStack]] = OrderedDict()
+
+    def get(self, workspace: Workspace, space: str) -> SpaceView:
+        """The view of a space. Raises CorruptError, StoreError."""
+        key = (workspace.root, space)
+        if key not in self._open:
+            while len(self._open) >= self._most:
+                self._open.popitem(last=False)[1][2].close()
+            with ExitStack() as stack:
+                _, view = stack.enter_context(opened(workspace, space))
+                self._open[key] = (workspace, view, stack.pop_all())
+        self._open.move_to_end(key)
+        return self._open[key][1]
+
+    def again(self, work: Callable[[], _T]) -> _T:
+        """What `work` gives; it is done once more, on new indexes, when those that it found made no sense."""
+        try:
+            return work()
+        except Exception as error:
+            if not is_nonsense(error):
+                raise
+        known = [(workspace, space) for (_, space), (workspace, _, _) in self._open.items()]
+        self.close()
+        for workspace, space in known:
+            workspace.index.rebuild(space)
+        return work()
+
+    def close(self) -> None:
+        """Closes all."""
+        while self._open:
+            self._open.popitem()[1][2].close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_place(views: Views, workspace: Workspace, space: str, name: str) -> SearchedSpace:
+    """A space of the workspace, to go by `name`. Raises CorruptError, StoreError."""
+    view = views.get(workspace, space)
+    policy = workspace.in_force(view.policy)
+
+    def show(memories: Sequence[Memory]) -> list[Memory]:
+        return workspace.redactor.show(memories, policy)
+
+    return SearchedSpace(
+        name,
+        space,
+        partial(views.get, workspace, space),
+        view.size,
+        view.policy.is_private,
+        workspace.ranker(workspace.backend or policy.backend or ""),
+        workspace.trust,
+        workspace.redactor.cleaner(policy),
+        show,
+        workspace.load_code,
+        policy.seasons,
+        lambda: workspace.usage.counts(space),
+        policy.gaps,
+        partial(living, workspace),
+        policy.max_chars,
+    )
+
+
+def asked_of(query: Query, places: Sequence[SearchedSpace]) -> list[Query]:
+    """What each place is asked. The period that the topic names is the same for all, and found once: git may be asked."""
+    queries = [_of_place(asked(query, place.redact), place) for place in places]
+    if not queries or not queries[0].topic.strip():
+        return queries
+    period = with_period(queries[0], places[0].load_code).period
+    return [replace(one, period=period) for one in queries] if period else queries
+
+
+def _of_place(query: Query, place: SearchedSpace) -> Query:
+    """The query with what the place knows of seasons, and of accesses if they weigh."""
+    if query.weights.get("access"):
+        query = replace(query, accesses={name: one.count for name, one in place.load_accesses().items()})
+    query = in_session(query, place)
+    return replace(query, seasons=place.seasons) if place.seasons else query
+
+
+def in_session(query: Query, place: SearchedSpace) -> Query:
+    """The query with the session in which it is asked, where memories of the place live in one."""
+    if query.session is not None or not place.view.has_sessions():
+        return query
+    return replace(query, session=place.load_session())
+
+
+def ask(query: Query, place: SearchedSpace) -> Ranking:
+    """What the ranker of the place says to the query, without what scores less than it wants."""
+    if query.topic.strip():
+        ranking = place.ranker.rank(query, place.view)
+    else:  # nothing at all is no question
+        lists = query.lists_all or query.kinds or query.changed_since or query.ids
+        ranking = _all(query, place.view) if lists else Ranking()
+    if query.min_score is not None:
+        ranking = replace(ranking, hits=tuple(hit for hit in ranking.hits if hit.score >= query.min_score))
+    return ranking
+
+
+def on_one_scale(rankings: Sequence[Ranking], least: float = 0.0) -> list[Ranking]:
+    """What several spaces say, each as much as the evidence of the strongest that answers allows: within a space scores are
+    relative. What falls below the score `least` by that is left out."""
+    strength = [_strength(one.evidence) if one.hits else 0.0 for one in rankings]
+    most = max(strength, default=0.0)
+    return [scaled(one, own / most if own else 1.0, least) for one, own in zip(rankings, strength, strict=True)]
+
+
+def scaled(ranking: Ranking, factor: float, least: float = 0.0) -> Ranking:
+    """The ranking with each score `factor` times what it was, without what falls below `least` by that."""
+    return ranking if factor == 1.0 else replace(ranking, hits=_scaled(ranking.hits, factor, least))
+
+
+def _strength(evidence: Evidence | None) -> float:
+    return max(0.0, evidence.together) if evidence else 0.0
+
+
+def _scaled(hits: Sequence[Hit], factor: float, least: float) -> tuple[Hit, ...]:
+    return tuple(
+        replace(
+            hit,
+            score=hit.score * factor,
+            why={name: part * factor for name, part in hit.why.items()},
+            passages=tuple((n, score * factor) for n, score in hit.passages),
+        )
+        for hit in hits
+        if hit.score * factor >= least
+    )
+
+
+def _all(query: Query, view: SpaceView) -> Ranking:
+    """Every memory that passes the filters, newest first: recall by kind, without a topic."""
+    rows = view.visible(query)
+    entries = view.entries(None if rows.only is None else sorted(rows.only)).values()
+    hits = [Hit(e, 0.0, {"filter": 0.0}) for e in entries if e.row in rows]
+    return Ranking(tuple(in_order(hits)))
+
+
+_KINDS = ("constraint", "negative", "decision", "procedure")
+
+
+def find_leads(query: Query, view: SpaceView, visible: RowSet) -> dict[int, str]:
+    """The rows that lead, and whether it is their trigger or their anchor that matches."""
+    triggers = {row: texts for row, texts in view.triggers().items() if row in visible}
+    if query.edits is not None:
+        return _of_change(query.edits, view, visible, triggers)
+    if not query.topic.strip() or not triggers:
+        return {}
+    from memcli.policy.triggers import matches_topic
+
+    rows = [row for row, texts in triggers.items() if matches_topic(texts, query.topic)]
+    return {row: TRIGGER for row, entry in view.entries(rows).items() if entry.kind in TRIGGERED_KINDS}
+
+
+def in_lead_order(leads: Iterable[tuple[Hit, str]]) -> list[Hit]:
+    """By kind, what binds most first; then triggers before anchors; then by score, newest, id."""
+    ordered = sorted(leads, key=lambda lead: lead[0].entry.id)
+    ordered.sort(key=lambda lead: lead[0].entry.updated_at, reverse=True)
+    ordered.sort(key=lambda lead: (_rank(lead[0].entry.kind), lead[1] != TRIGGER, -round(lead[0].score, 4)))
+    return [hit for hit, _ in ordered]
+
+
+def _of_change(
+    edits: Sequence[FileEdit], view: SpaceView, visible: RowSet, triggers: Mapping[int, Sequence[str]]
+) -> dict[int, str]:
+    from memcli.policy.triggers import TriggerSet
+
+    files = sorted({name for edit in edits for name in (edit.file, edit.was)})
+    found = {
+        row: ANCHOR
+        for row, places in view.anchors(files).items()
+        if row in visible and any(edit.touches(*place) for edit in edits for place in places)
+    }
+    rows = list(triggers)
+    looked = TriggerSet(list(triggers.values()))
+    return found | {rows[match.owner]: TRIGGER for edit in edits for match in looked.matches(edit)}
+
+
+def _rank(kind: str) -> int:
+    return _KINDS.index(kind) if kind in _KINDS else len(_KINDS)
+
 
 JOURNAL_SHARE = 0.8
 """What sessions yielded counts this much beside what somebody told: of the same, the latter is to be cited."""
@@ -160,7 +379,7 @@ def _redact_as(places: Sequence[SearchedSpace]) -> Redact:
 def _annotated(query: Query, sections: Sequence[Section], places: Sequence[SearchedSpace]) -> tuple[Section, ...]:
     """The sections with the state of their anchors, and with what contradicts them."""
     if any(is_contradiction(link) for section in sections for link in section.memory.links):
-        from memcli.app.opposed import with_opposed
+        from memcli.app.choice import with_opposed
 
         sections = with_opposed(query, sections, places)
     return _with_anchors(sections, places)

@@ -126,7 +126,7 @@ def _with_advice(workspace: Workspace, request: Json) -> Json:
     policy = workspace.in_force(workspace.load_policy(workspace.space))
     if policy.compaction != LLM or policy.max_objects is None or policy.is_derived:
         return request
-    from memcli.app.compaction import ask
+    from memcli.app.consult import ask
 
     def plan(shelf: Shelf) -> Change:
         return fold(shelf, request, may_compact=False, describe=workspace.summarizer.describe)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.app.verify import enforced, tracked_spaces, unmatched_triggers, verify
+from memcli.app.anchors import enforced, tracked_spaces, unmatched_triggers, verify
 from memcli.app.workspace import Workspace
 
 

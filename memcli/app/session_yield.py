@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from memcli.app.consult import TEXT, consult, kept
 from memcli.app.workspace import Workspace
 from memcli.conversation import facts
-from memcli.conversation.excerpt import Excerpt, excerpt
 from memcli.conversation.facts import Fact
-from memcli.conversation.facts.pointed import point
+from memcli.conversation.facts.repairs import point
 from memcli.conversation.summary import of_session
+from memcli.conversation.window import Excerpt, excerpt
 from memcli.errors import ProviderError, RefusedError
 from memcli.model.conversation import Message
 from memcli.model.memory import Json

@@ -8,7 +8,7 @@ from memcli.app.recall import recall
 from memcli.app.usage import unnoted
 from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
-from memcli.model.expectations import Case
+from memcli.model.findings import Case
 from memcli.model.memory import Json
 from memcli.model.recall import BUDGET_TOO_SMALL, DEFAULT_LIMIT, Bundle, Query, Section
 from memcli.policy.expectations import (

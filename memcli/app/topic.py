@@ -10,7 +10,7 @@ from memcli.record import replace
 from memcli.safety.injection.reasons import find_reasons
 
 if TYPE_CHECKING:
-    from memcli.model.edits import FileEdit
+    from memcli.model.anchors import FileEdit
     from memcli.ports.code import CodeReader
 
 Redact = Callable[[str], str]

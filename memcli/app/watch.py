@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from memcli.app.ingest import Ingested, ingest, retire, retire_commits
-from memcli.app.relocate import FilePlace, relocate
+from memcli.app.ingest import FilePlace, Ingested, ingest, relocate, retire, retire_commits
+from memcli.app.maintain import Progress, SpareTime
 from memcli.app.repo import sync
-from memcli.app.spare_time import Progress, SpareTime
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, NotFoundError, ProviderError, reporting_done
 from memcli.model.changes import Batch
-from memcli.model.failure import Failure, reason_of
+from memcli.model.findings import Failure, reason_of
 from memcli.ports import Source
 
 _T = TypeVar("_T")

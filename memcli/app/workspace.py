@@ -13,8 +13,7 @@ from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
 from memcli.ports import AuditTrail, Embedder, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
 from memcli.ports.answers import Answers, NoAnswers
-from memcli.ports.code import CodeReader
-from memcli.ports.commits import KnownCommits, NoCommits
+from memcli.ports.code import CodeReader, KnownCommits, NoCommits
 from memcli.ports.gaps import Gaps, NoGaps
 from memcli.ports.sessions import SessionStore
 from memcli.ports.upkeep import UpkeepLog

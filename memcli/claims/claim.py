@@ -1,16 +1,28 @@
-"""The claim: what a text states, so that it can be compared with another."""
+"""The claim: what a text states, so that it can be compared with another.
+
+Which of many claims are worth comparing: those that share their rarest terms.
+
+Whether one text says what others said: each of their values, what they deny, and little that none of them says.
+"""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from itertools import islice
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache, reduce
+from itertools import chain, islice
+from operator import add
 from sys import intern
 
 from memcli.claims.clauses import clauses
 from memcli.claims.lexicon import NEWER
 from memcli.claims.statement import Statement, statement_of, terms_by_clause
+from memcli.claims.values import missing, values_of
+from memcli.model.analysis import terms
 from memcli.model.memory import Memory
 from memcli.record import Record, replace
+from memcli.regex import regex
 from memcli.summarize.sentences import split
 
 MOST_CHARACTERS = 4000
@@ -62,3 +74,87 @@ def claim_of_text(text: str) -> Claim:
     terms = frozenset(term for one in kept for term in one.terms)
     is_whole = len(text) <= MOST_CHARACTERS and max(len(sentences), len(found)) <= MOST_STATEMENTS
     return Claim(kept, terms, any(mark in low for mark in NEWER), begun, is_whole)
+
+
+_RAREST = 6
+_MOST_SHARING = 300
+"""A term that more claims share finds none of them."""
+_NEAREST = 8
+_SHARE = 0.3
+
+
+def neighbours(
+    claims: Sequence[Claim | ClaimTerms], wanted: Collection[int] | None = None
+) -> Iterator[tuple[int, int]]:
+    """The places of two claims that share enough, the later one first; of which one is `wanted`, when that is given."""
+    counts = Counter(chain.from_iterable(claim.terms for claim in claims))
+    weight = {term: math.log(1 + len(claims) / count) for term, count in counts.items()}
+    totals = [sum(map(weight.__getitem__, claim.terms)) for claim in claims]
+    searched = _searched(claims, counts, weight, totals)
+    asked = frozenset(chain.from_iterable(searched.values()))
+    holding: dict[str, list[int]] = {term: [] for term in asked}  # earlier claims alone
+    for place, claim in enumerate(claims):
+        shared: dict[int, float] = {}
+        for term in searched.get(place, ()):
+            for other in holding[term]:
+                if wanted is None or place in wanted or other in wanted:
+                    shared[other] = shared.get(other, 0.0) + weight[term]
+        for term in asked.intersection(claim.terms):
+            holding[term].append(place)
+        if any(both >= _SHARE * min(totals[place], totals[other]) for other, both in shared.items()):
+            best = sorted(shared, key=lambda other: (-shared[other] / (totals[other] or 1.0), other))[:_NEAREST]
+            for other in best:
+                if shared[other] >= _SHARE * min(totals[place], totals[other]):
+                    yield place, other
+
+
+def _searched(
+    claims: Sequence[Claim | ClaimTerms],
+    counts: Mapping[str, int],
+    weight: Mapping[str, float],
+    totals: Sequence[float],
+) -> dict[int, list[str]]:
+    """The rarest terms of each claim, by its place, but for those that cannot share enough with any other."""
+    ranks = {term: n for n, term in enumerate(sorted(counts, key=lambda term: (counts[term], term)))}
+    least: dict[str, float] = {}  # of each term the smallest total of a claim that has it
+    for place in sorted(range(len(claims)), key=totals.__getitem__, reverse=True):
+        least.update(dict.fromkeys(claims[place].terms, totals[place]))
+    found: dict[int, list[str]] = {}
+    for place, claim in enumerate(claims):
+        rarest = sorted(claim.terms, key=ranks.__getitem__)[:_RAREST]
+        terms = [term for term in rarest if counts[term] <= _MOST_SHARING]
+        if terms and reduce(add, map(weight.__getitem__, terms)) >= _SHARE * min(least[term] for term in terms):
+            found[place] = terms
+    return found
+
+
+_NUMBER = regex(r"\d+(?:[.,:]\d+)*")
+_LEAST_SHARE = 0.5
+"""Of the words of each of the others, and of the words of the text itself."""
+
+
+def lacking(text: str, said: Sequence[str]) -> str:
+    """What is wrong with `text` as the one that says all of `said`; empty where nothing is. It counts words: what a reader
+    would find is more than it finds."""
+    there = frozenset(_NUMBER.findall(text))
+    before = frozenset(number for one in said for number in _NUMBER.findall(one))
+    if lost := sorted(before - there):
+        return f"the new text lacks the number {lost[0]}"
+    if new := sorted(there - before):
+        return f"the new text has the number {new[0]}, which neither text has"
+    denials = [_denials(one) for one in said]
+    if _denials(text) < max(denials, default=0):
+        return "the new text does not deny or forbid what a text denied or forbade"
+    if _denials(text) and not any(denials):
+        return "the new text denies what neither text denied"
+    words, others = frozenset(terms(text)), [frozenset(terms(one)) for one in said]
+    if any(len(one & words) < _LEAST_SHARE * len(one) for one in others):
+        return "the new text lacks most words of a text"
+    if len(words & frozenset().union(*others)) < _LEAST_SHARE * len(words):
+        return "most words of the new text are in neither text"
+    value = next(filter(None, (missing(values_of(text), values_of(one)) for one in said)), "")
+    return f"the new text lacks {value}" if value else ""
+
+
+def _denials(text: str) -> int:
+    return sum(one.sign < 0 for one in claim_of_text(text).statements)

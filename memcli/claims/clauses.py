@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from memcli.claims.lexicon import BREAKS, CONDITIONS, HEDGES, REASONS, VERB_MARKS
-from memcli.claims.quantities import glued
+from memcli.claims.values import glued
 from memcli.claims.words import Word, read
 from memcli.regex import regex
 

@@ -1,17 +1,271 @@
-"""The values in a text: numbers with their units, identifiers, paths and names. Texts say the same only where these agree."""
+"""The values in a text: numbers with their units, identifiers, paths and names. Texts say the same only where these agree.
+
+Quantities in a sentence: numbers with their units, brought to one unit, and what they count.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from memcli.claims.choices import NAMES
-from memcli.claims.lexicon import NUMBERS, VERB_MARKS
-from memcli.claims.quantities import MEASURED, UNITS, Quantity, glued, quantities
+from memcli.claims.lexicon import MONTHS, NUMBERS, VERB_MARKS
 from memcli.claims.words import Word, choice_of, is_content, read
+from memcli.model.analysis import STOP_WORDS
 from memcli.regex import regex
+
+_UNITS: Mapping[str, Mapping[str, float]] = {
+    "time": {
+        "ns nanosecond nanoseconds": 1e-9, "us µs microsecond microseconds": 1e-6, "ms msec millisecond milliseconds": 1e-3,
+        "s sec secs second seconds": 1, "m min mins minute minutes": 60, "h hr hrs hour hours": 3600,
+        "d day days": 86400, "week weeks": 604800, "month months": 2629800, "quarter quarters": 7889400,
+        "year years": 31557600,
+    },
+    "size": {
+        "byte bytes": 1, "b": 1, "kb kib kbyte": 1e3, "mb mib megabyte megabytes": 1e6, "gb gib gigabyte gigabytes": 1e9,
+        "tb tib": 1e12, "k": 1e3,
+    },
+    "rate": {"hz": 1, "khz": 1e3, "mhz": 1e6, "ghz": 1e9, "fps": 1},
+    "bitrate": {"kbit/s kbps": 1e3, "mbit/s mbps": 1e6, "gbit/s gbps": 1e9, "baud": 1},
+    "share": {"% percent pct": 0.01},
+    "width": {"bit bits": 1},
+    "voltage": {"v volt volts": 1, "mv": 1e-3, "kv": 1e3},
+    "current": {"a amp amps": 1, "ma": 1e-3},
+    "length": {"px pixel pixels": 1, "em": 1, "mm": 1e-3, "cm": 1e-2, "meter meters metre metres": 1, "km": 1e3},
+    "temperature": {"°c degrees": 1},
+    "money": {"usd dollars $": 1, "eur euro euros €": 1},
+}  # fmt: skip
+UNITS = {
+    word: (dimension, factor)
+    for dimension, units in _UNITS.items()
+    for words, factor in units.items()
+    for word in words.split()
+}
+MEASURED = frozenset([*_UNITS, "clock", "date"])
+"""The dimensions whose values are equal however they are written: `60 s`, `1 minute`."""
+_GLUED = regex(r"(?<![\w.,])(\d{1,15}(?:[.,]\d{1,9})?)([a-zµ%°]{1,12}(?:/s)?)", re.IGNORECASE)
+_HALF_DAY = regex(r"(?<![\w.:])(1[0-2]|0?[1-9])(?::([0-5]\d))? ?([ap])(?:m\b|\.m\.)", re.IGNORECASE)
+_DIGIT = regex(r"\d")
+_NUMBER = regex(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?%?", re.IGNORECASE)
+_VERSION = regex(r"v?\d+(?:\.\d+)+|v\d+", re.IGNORECASE)
+_CLOCK = regex(r"\d{1,2}:\d\d(?::\d\d)?")
+_APPROXIMATE = frozenset(
+    "about around roughly approximately circa takes took take reaches reached measured ~ saw was".split()
+)
+_MOST = frozenset("max maximum most ≤ limit limited capped cap within".split())
+_LEAST = frozenset("min minimum least ≥".split())
+_BEYOND = frozenset(
+    "over larger bigger more above longer beyond older greater > ≤ below under less smaller fewer <".split()
+)
+_CODE = regex(r"([a-z]{1,12})-?(\d{1,6}(?:\.\d+)?)|([a-z]{2,12})-?(\d[\w.-]{0,40})")
+CODE = "code "
+"""What the dimension of a code begins with; its letters follow."""
+_LINKS = frozenset("in on at of for to from with and or is are was per by as".split())
+_VERSION_WORDS = frozenset("version versions minimum".split())
+_PRODUCTS = frozenset(
+    """
+    python java node nodejs ubuntu debian alpine postgres postgresql llvm gcc clang tls ssl go ruby php macos ios android
+    safari cpython kernel version rails django react vue angular typescript c++ openssl mysql redis kubernetes gradle
+    """.split()
+)
+_CURRENCIES = frozenset("$€")
+_FACTORS = {"k": 1e3, "million": 1e6}
+_NOUNS, _SHORT_UNIT, _DAYS = 2, 2, 31
+
+
+class Quantity(NamedTuple):
+    """A number: of what dimension, how much of it, and how it was written.
+
+    The value of a code such as `gpt-4o-mini` is the text behind its first letters. `at` is the place of its first word,
+    `beside` the stems around it, `nouns` what a plain number counts. `bound` is `most` or `least`; `is_beyond`: what is said
+    holds of more, or of less. `stem` is that of a code or a version that is read as a word, too.
+    """
+
+    dimension: str
+    value: float | str
+    text: str
+    at: int
+    beside: frozenset[str]
+    nouns: frozenset[str] = frozenset()
+    bound: str = ""
+    is_beyond: bool = False
+    is_approximate: bool = False
+    stem: str = ""
+
+    @property
+    def key(self) -> str:
+        """The value as text, the same however it is written."""
+        return self.value if isinstance(self.value, str) else f"{self.value:.9g}"
+
+
+class _Read(NamedTuple):
+    """What is read from a place on: the dimension, the value, how many words, and those that belong to it as text."""
+
+    dimension: str
+    value: float | str
+    length: int
+    text: str
+
+
+def quantities(words: Sequence[Word]) -> list[Quantity]:
+    """The quantities of a sentence, in order."""
+    found: list[Quantity] = []
+    at = 0
+    while at < len(words):
+        one = next((one for reader in _READERS if (one := reader(words, at)) is not None), None)
+        if one is not None:
+            found.append(_quantity(words, at, one))
+        at += one.length if one is not None else 1
+    return found
+
+
+def _quantity(words: Sequence[Word], at: int, one: _Read) -> Quantity:
+    near = words[max(0, at - 4) : at]
+    after = words[at + one.length : at + one.length + 3]
+    lows = {w.low for w in near[-3:]}
+    counted = words[at + 1 : at + 1 + _NOUNS] if one.dimension == "number" else ()
+    return Quantity(
+        one.dimension,
+        one.value,
+        one.text,
+        at,
+        beside=frozenset(w.stem for w in (*near, *after) if is_content(w)),
+        nouns=frozenset(w.stem for w in _until_link(counted) if is_content(w)),
+        bound="most" if lows & _MOST else "least" if lows & _LEAST else "",
+        is_beyond=bool(lows & _BEYOND),
+        is_approximate=bool(lows & _APPROXIMATE),
+        stem=words[at].stem,
+    )
+
+
+def _until_link(words: Sequence[Word]) -> Sequence[Word]:
+    end = next((n for n, word in enumerate(words) if not word.stem or word.low in _LINKS), len(words))
+    return words[:end]
+
+
+def _clock(words: Sequence[Word], at: int) -> _Read | None:
+    text = words[at].text
+    if not _CLOCK.fullmatch(text):
+        return None
+    hours, minutes = text.split(":")[:2]
+    return _Read("clock", int(hours) * 60 + int(minutes), 1, text)
+
+
+def _date(words: Sequence[Word], at: int) -> _Read | None:
+    """`June 20`, `20 June`."""
+    if at + 1 >= len(words):
+        return None
+    for month, day in ((words[at], words[at + 1]), (words[at + 1], words[at])):
+        number = day.text.removesuffix("th").removesuffix("st").removesuffix("nd")
+        if month.low in MONTHS and number.isdecimal() and 0 < int(number[:4]) <= _DAYS:
+            return _Read("date", MONTHS[month.low] * 32 + int(number), 2, f"{words[at].text} {words[at + 1].text}")
+    return None
+
+
+def _code(words: Sequence[Word], at: int) -> _Read | None:
+    """`ES2020`, `gpt-4o-mini`: a name that begins with letters and goes on with a number."""
+    word = words[at]
+    match = _CODE.fullmatch(word.low) if word.is_name and not choice_of(word) else None
+    return _Read(f"{CODE}{match[1] or match[3]}", match[2] or match[4], 1, word.text) if match else None
+
+
+def _half(words: Sequence[Word], at: int) -> _Read | None:
+    """`half an hour`, `half minute`."""
+    if words[at].low != "half":
+        return None
+    for length in (2, 3):
+        if at + length <= len(words) and (known := UNITS.get(words[at + length - 1].low)) and known[0] == "time":
+            return _Read("time", known[1] / 2, length, " ".join(w.text for w in words[at : at + length]))
+    return None
+
+
+def _quantity_number(words: Sequence[Word], at: int) -> _Read | None:
+    """A number with its unit, or else a plain one."""
+    word = words[at]
+    is_word = word.low in NUMBERS
+    if not is_word and not _NUMBER.fullmatch(word.text):
+        return None
+    value = float(NUMBERS[word.low] if is_word else word.text.rstrip("%").replace(",", ""))
+    if word.text.endswith("%"):
+        return _Read("share", value / 100, 1, word.text)
+    if at and words[at - 1].text in _CURRENCIES:
+        return _Read("money", value, 1, f"{words[at - 1].text}{word.text}")
+    following = words[at + 1] if at + 1 < len(words) else None
+    if following is None or not following.text.strip(".,;:)"):
+        return None if is_word else _Read("number", value, 1, word.text)
+    known = UNITS.get(following.low) if not is_word or len(following.low) > _SHORT_UNIT else None
+    if known is not None:
+        return _Read(known[0], value * known[1], 2, f"{word.text} {following.text}")
+    if following.low in _FACTORS and not is_word:
+        return _Read("number", value * _FACTORS[following.low], 2, f"{word.text} {following.text}")
+    is_counted = following.stem and following.low not in _LINKS and following.low not in STOP_WORDS
+    if is_counted:
+        return _Read("number", value, 1, f"{word.text} {following.text}")
+    return None if is_word else _Read("number", value, 1, word.text)
+
+
+def _version(words: Sequence[Word], at: int) -> _Read | None:
+    """A number that is the version of what is named before it."""
+    word, before = words[at], words[at - 1] if at else None
+    follows_product = before is not None and before.low in _PRODUCTS
+    if not _VERSION.fullmatch(word.low) and not (word.text.isdecimal() and follows_product):
+        return None
+    if at + 1 < len(words) and words[at + 1].low in UNITS:
+        return None
+    is_plain = word.text.count(".") == 1 and not word.low.startswith("v")
+    if is_plain and not _names_version(words, at):
+        return None
+    value = _parts(word.low.removeprefix("v"))
+    return None if value is None else _Read(f"version of {_named_quantity(words, at)}", value, 1, word.text)
+
+
+def _names_version(words: Sequence[Word], at: int) -> bool:
+    """Whether what stands around a number says that it is a version."""
+    near = words[max(0, at - 5) : at + 2]
+    return any(w.low in _VERSION_WORDS for w in near) or any(w.low in _PRODUCTS for w in words[max(0, at - 3) : at])
+
+
+def _named_quantity(words: Sequence[Word], at: int) -> str:
+    """The stem of what the version is of."""
+    for word in reversed(words[max(0, at - 4) : at]):
+        if word.stem and word.low not in _VERSION_WORDS and (is_content(word) or word.low in _PRODUCTS):
+            return word.stem
+    return ""
+
+
+def _parts(text: str) -> float | None:
+    """A version as one number, for comparison."""
+    numbers = re.findall(r"\d+", text)[:3]
+    if not numbers or any(len(n) > 6 for n in numbers):
+        return None
+    return sum(int(n) / 1e4**place for place, n in enumerate(numbers))
+
+
+def glued(text: str) -> str:
+    """The text with a space between a number and the unit that is written right behind it, and times such as 2 pm as 14:00."""
+    return _GLUED.sub(_quantities_apart, _HALF_DAY.sub(_of_day, text)) if _DIGIT.search(text) else text
+
+
+def _of_day(match: re.Match[str]) -> str:
+    hour = int(match[1]) % 12 + 12 * (match[3] in "pP")
+    return f"{hour:02}:{match[2] or '00'}"
+
+
+def _quantities_apart(match: re.Match[str]) -> str:
+    return f"{match[1]} {match[2]}" if match[2].lower() in UNITS else match[0]
+
+
+_READERS: Sequence[Callable[[Sequence[Word], int], _Read | None]] = (
+    _clock,
+    _date,
+    _version,
+    _half,
+    _code,
+    _quantity_number,
+)
+
 
 _MARKS = "\"'`“”‘’«»()[]{}<>,;!?…*|"
 _COUNTED = regex(

@@ -19,7 +19,7 @@ from memcli.cli.background import FOREGROUND, embed_later, is_frozen, start
 from memcli.cli.verb import CommandContext
 from memcli.clock import system_clock
 from memcli.errors import MemcliError
-from memcli.model.failure import reason_of
+from memcli.model.findings import reason_of
 from memcli.model.memory import Json
 from memcli.store.agents import Spool
 from memcli.store.layout import Layout

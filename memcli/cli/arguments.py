@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from memcli.cli.console import has_input, read_input
+from memcli.cli.output import has_input, read_input
 from memcli.cli.verb import CommandContext
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.names import slug
@@ -16,7 +16,7 @@ from memcli.model.shapes import KINDS
 
 if TYPE_CHECKING:
     from memcli.codec.window import ByteWindow
-    from memcli.model.edits import FileEdit
+    from memcli.model.anchors import FileEdit
 
 MAX_BYTES = 256 << 20
 """The most that is read of anything: no more can be meant, and an endless pipe must end."""

@@ -87,7 +87,7 @@ def upkeep_later(session: CommandContext, workspace: Workspace) -> bool:
     count = workspace.upkeep.count()
     if not count or count % _RECALLS:
         return False
-    from memcli.app.upkeep import is_due
+    from memcli.app.maintain import is_due
 
     with suppress(MemcliError):  # the recall has been answered
         if is_due(workspace):

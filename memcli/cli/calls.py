@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from memcli.cancel import cancelled_by, check_cancelled
 from memcli.cli.binding import bind
-from memcli.cli.console import called
 from memcli.cli.options import CommonOptions
-from memcli.cli.output import Output, as_error, on_one_line
+from memcli.cli.output import Output, as_error, called, on_one_line
 from memcli.cli.verb import CommandContext, Verb
 from memcli.codec.canonical import encode_line
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS

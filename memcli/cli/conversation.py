@@ -1,18 +1,32 @@
-"""What becomes of conversations: the verbs of `memcli session` that end them and read what they yield."""
+"""What becomes of conversations: the verbs of `memcli session` that end them and read what they yield.
+
+The transcripts that `memcli session import` reads: one file after the other, and what came of each.
+"""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memcli.cli.options import REQUIRED, Options, argument, flag, option
+from memcli.cli.output import on_one_line, redacted_told
+from memcli.cli.submit import asks_model
 from memcli.cli.verb import CommandContext
-from memcli.errors import NotFoundError, UsageError
+from memcli.codec.session import MAX_LINE
+from memcli.errors import CorruptError, LockedError, MemcliError, NotFoundError, UsageError, reporting_done
 from memcli.model.conversation import ACTIVE, PAUSED, STATES
+from memcli.summarize import LLM
 
 if TYPE_CHECKING:
+    from memcli.app.session_import import SessionImport
     from memcli.app.workspace import Workspace
+    from memcli.conversation.facts import Fact
+    from memcli.model.conversation import Message
     from memcli.model.conversation import Session as Conversation
+    from memcli.ports.sessions import Transcript
+
 
 VARIABLE = "MEMCLI_SESSION"
 CURRENT = f"[default: {VARIABLE}, or the session started last]"
@@ -56,11 +70,10 @@ def end(session: CommandContext, options: EndOptions) -> None:
     >>> [fact['status'] for fact in memory.session_end(session)['promoted']]
     ['proposed']
     """
-    from memcli.app.gaps import Reviewed, review
+    from memcli.app.feedback import Reviewed, review
     from memcli.app.session_end import end as end_session
-    from memcli.cli.semantics import asks_model
-    from memcli.render.gaps import reviewed_lines
-    from memcli.render.session_end import ended_lines
+    from memcli.cli.submit import asks_model
+    from memcli.render.reports import ended_lines, reviewed_lines
 
     workspace = session.open(semantic=options.semantic, model=options.model)
     asks = asks_model(workspace, options)
@@ -79,7 +92,7 @@ def arc(session: CommandContext, options: OneOptions) -> None:
     []
     """
     from memcli.app.session_end import read_arc
-    from memcli.render.session_end import arc_lines, arc_to_json
+    from memcli.render.reports import arc_lines, arc_to_json
 
     workspace = session.open()
     chosen = chosen_session(workspace, options.id, *STATES)
@@ -107,13 +120,12 @@ def facts(session: CommandContext, options: FactsOptions) -> None:
     ['decision']
     """
     from memcli.app.session_end import read_facts
-    from memcli.cli.semantics import asks_model
-    from memcli.render.session_end import fact_lines
+    from memcli.cli.submit import asks_model
+    from memcli.render.reports import fact_lines
 
     if options.from_ is not None:
         if options.id is not None:
             raise UsageError("a session cannot be used with --from", "use one of them")
-        from memcli.cli.transcripts import facts_of
 
         named = [("", fact) for fact in facts_of(session, options.from_, options)]
     else:
@@ -149,7 +161,7 @@ def promote(session: CommandContext, options: PromoteOptions) -> None:
     'created'
     """
     from memcli.app.session_end import promote as promote_facts
-    from memcli.cli.semantics import asks_model
+    from memcli.cli.submit import asks_model
 
     workspace = session.open(semantic=options.semantic, model=options.model)
     outcomes = promote_facts(workspace, options.facts, asks=asks_model(workspace, options))
@@ -175,7 +187,7 @@ def topic(session: CommandContext, options: TopicOptions) -> None:
     """
     from memcli.app.session_topic import session_topic
     from memcli.embed import EMBEDDERS
-    from memcli.wiring.embedders import ChosenEmbedder
+    from memcli.wiring.indexes import ChosenEmbedder
 
     try:
         name = session.open(tells_off=False).embedder
@@ -204,7 +216,6 @@ def sync(session: CommandContext, options: SessionSyncOptions) -> None:
     >>> memory.session_sync()['imported']
     []
     """
-    from memcli.cli.transcripts import sync_spool
 
     sync_spool(session, in_background=options.background)
 
@@ -226,3 +237,168 @@ def finish_endings(workspace: Workspace) -> None:
 
         with workspace.behind_the_write("finishing the end of an earlier session"):
             finish_all(workspace)
+
+
+_FIRST_LINE = 1 << 16
+
+
+def import_files(session: CommandContext, files: Sequence[str], form: str, dry_run: bool) -> int:
+    """Imports the files; a file that fails does not keep the others from being imported. Returns the exit code."""
+    workspace = session.open(create=not dry_run)
+    done: list[SessionImport] = []
+    failed: list[dict[str, str]] = []
+    code = 0
+    for path in files:
+        try:
+            with reporting_done(lambda: _many(done) if len(files) == 1 and not dry_run else ""):
+                for one in _imported(session, workspace, path, form, dry_run):
+                    done.append(one)
+                    if not session.output.json:
+                        session.output.confirm(None, _told(one, dry_run))
+        except MemcliError as error:
+            code = code or error.exit_code
+            failed.append({"file": path, "error": error.message})
+            if len(files) == 1:
+                raise
+            session.output.note(on_one_line(error) if path in error.message else f"{path}: {on_one_line(error)}")
+    if session.output.json:
+        told = {"sessions": [one.to_json() for one in done], "failed": failed, "dry_run": dry_run}
+        session.output.answer(told, "")
+    return code
+
+
+def facts_of(session: CommandContext, path: str, options: FactsOptions) -> list[Fact]:
+    """The facts that the conversations in a file state, without what is secret in them. Raises MemcliError."""
+    from memcli.conversation.facts import extract
+    from memcli.wiring.sessions import read_transcripts
+
+    try:
+        workspace = session.open(semantic=options.semantic, model=options.model)
+    except NotFoundError:
+        if options.semantic == LLM:  # the quota and the ledger are those of a store
+            raise
+        from memcli.safety.secrets.detector import Detector
+
+        detector = Detector({}, lambda _: "")
+        talks = _talks(read_transcripts(path), lambda text: detector.redact(text)[0])
+        return [fact for _, said in talks for fact in extract(said)]
+    asks = asks_model(workspace, options)
+    talks = _talks(read_transcripts(path), workspace.redactor.cleaner(workspace.load_policy(workspace.space)))
+    if not asks:
+        return [fact for _, said in talks for fact in extract(said)]
+    from memcli.app.session_yield import facts_by_model
+
+    return list(facts_by_model(workspace, talks))
+
+
+def _talks(found: Iterable[Transcript], clean: Callable[[str], str]) -> Iterator[tuple[str, list[Message]]]:
+    """The title and the messages of each conversation, numbered and without secrets."""
+    from memcli.record import replace
+
+    for transcript in found:
+        said = enumerate(transcript.messages(), 1)
+        yield clean(transcript.title), [replace(one, number=n, text=clean(one.text)) for n, one in said]
+
+
+def list_new(session: CommandContext) -> None:
+    """Prints the transcripts of this project that are not imported yet."""
+    from memcli.wiring.sessions import discover, read_transcripts
+
+    workspace = session.open()
+    found: list[str] = []
+    for path in discover(workspace.root, os.environ):
+        try:
+            told = next(read_transcripts(path), None)
+        except MemcliError as error:
+            session.output.note(f"{path}: {on_one_line(error)}")
+            continue
+        if told and workspace.sessions.find_imported(workspace.space, told.source, told.key) is None:
+            found.append(path)
+    session.output.answer(found, "\n".join(found))
+    if not found:
+        session.output.note("no transcripts of this project that are not imported")
+
+
+def sync_spool(session: CommandContext, *, in_background: bool = False) -> None:
+    """Takes in what the hooks of agents reported. In the background, not while another process does, and in silence."""
+    from memcli.app.session_import import sync
+    from memcli.store.agents import Spool
+    from memcli.store.layout import Layout
+    from memcli.store.state import State
+    from memcli.wiring.sessions import read_transcripts
+
+    workspace = session.open()
+    try:
+        with Spool(State(Layout(workspace.root))).taking() as entries:
+            done = sync(workspace, entries, read_transcripts)
+    except LockedError:
+        if in_background:
+            return
+        raise
+    if in_background:
+        return
+    lines = [*(_told(one, dry_run=False) for one in done.imported), *(f"ended {one.session.id}" for one in done.ended)]
+    session.output.confirm(done.to_json(), "\n".join(lines) or "nothing to take in")
+    for name, problem in done.failed.items():
+        session.output.note(f"{name}: {problem}")
+
+
+def _imported(
+    session: CommandContext, workspace: Workspace, path: str, form: str, dry_run: bool
+) -> Iterator[SessionImport]:
+    """What came of each conversation in a file. Raises MemcliError."""
+    from memcli.app.session_import import MEMCLI, import_session, import_transcript, is_session
+    from memcli.wiring.sessions import file_of, read_transcripts
+
+    file = file_of(path)
+    first = _first_line(file)
+    if form == MEMCLI or (form == "auto" and is_session(first)):
+        yield import_session(workspace, _lines(file), path, session.options["space"], dry_run=dry_run)
+        return
+    is_empty = True
+    found = read_transcripts(path)
+    for transcript in found:
+        is_empty = False
+        if form not in ("auto", transcript.source):
+            raise UsageError(f"{path} is of format {transcript.source}, not {form}", "omit --format to detect it")
+        yield import_transcript(workspace, transcript, dry_run=dry_run)
+    if any(found.skipped.values()):
+        left = ", ".join(f"{n} {reason}" for reason, n in sorted(found.skipped.items()) if n)
+        session.output.note(f"{path}: skipped {left}")
+    if is_empty:
+        raise UsageError(f"{path} contains no conversation", "see `memcli session import --help` for the formats")
+
+
+def _first_line(path: str) -> bytes:
+    """The first line of a file; nothing of what is no file, which is left to the readers of transcripts."""
+    try:
+        if not os.path.isfile(path) and os.path.exists(path):
+            return b""
+        with open(path, "rb") as file:
+            return file.readline(_FIRST_LINE)
+    except FileNotFoundError:
+        raise NotFoundError(f"no file {path!r}", "check the name") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read {path!r}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _lines(path: str) -> Iterator[bytes]:
+    """The lines of a file. Raises CorruptError for one that is too long to be of a session."""
+    with open(path, "rb") as file:
+        while line := file.readline(MAX_LINE + 1):
+            if len(line) > MAX_LINE:
+                raise CorruptError(f"{path}: a line of more than {MAX_LINE >> 20} MiB", "export the session again")
+            yield line
+
+
+def _many(done: Sequence[SessionImport]) -> str:
+    return "" if not done else "1 session" if len(done) == 1 else f"{len(done)} sessions"
+
+
+def _told(one: SessionImport, dry_run: bool) -> str:
+    would = "would be " if dry_run else ""
+    skipped = ", ".join(f"{n} {reason}" for reason, n in sorted(one.skipped.items()))
+    added = f"{one.added} of {one.read} messages added" if one.read else "no messages"
+    name = one.session.source if one.status == "empty" else one.session.id
+    counts = Counter(one.redactions)
+    return f"{would}{one.status} {name} ({added}{f'; skipped {skipped}' if skipped else ''}){redacted_told(counts)}"

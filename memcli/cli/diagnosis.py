@@ -24,7 +24,7 @@ from memcli.store.lock import locked
 from memcli.store.place import FOLDERS, PrivatePlace, describe
 from memcli.store.private import can_write, stranded, work_tree_of
 from memcli.store.trust import FileTrust
-from memcli.wiring.embedders import ChosenEmbedder
+from memcli.wiring.indexes import ChosenEmbedder
 from memcli.wiring.roots import locate, read_config
 from memcli.wiring.workspace import chosen_store, open_workspace
 
@@ -227,8 +227,7 @@ def _merge_driver(root: str) -> Iterator[Check]:
 
 def _hooks(root: str) -> Iterator[Check]:
     """Checks that installed hooks belong to this memcli, if the store is in a repository."""
-    from memcli.git.hook_script import NAMES
-    from memcli.git.hooks import find_hooks
+    from memcli.git.hooks import NAMES, find_hooks
 
     try:
         hooks = find_hooks(os.path.dirname(root))

@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from memcli.cli.arguments import decode, read_file
-from memcli.cli.console import can_ask, has_input, is_called, is_terminal
-from memcli.cli.output import ask, report
+from memcli.cli.output import ask, can_ask, has_input, is_called, is_terminal, report
 from memcli.codec.canonical import decode_object, encode
 from memcli.codec.memory import memory_to_json
 from memcli.errors import ConflictError, MemcliError, ProviderError, UsageError

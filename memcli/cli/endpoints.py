@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memcli.cli.binding import parameters
-from memcli.cli.declared import Http
 from memcli.cli.options import ASSIGNMENT, JSON, LARGEST, LINK, MEMORY, REQUIRED, CommonOptions, Field
-from memcli.cli.verb import Verb, all_verbs, find_verb
+from memcli.cli.verb import Http, Verb, all_verbs, find_verb
 from memcli.record import replace
 from memcli.serve.operations import Operation, Param
 

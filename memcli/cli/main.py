@@ -1,9 +1,12 @@
-"""The entry point: finds the verb, runs it, and turns every failure into one line and an exit code."""
+"""The entry point: finds the verb, runs it, and turns every failure into one line and an exit code.
+
+The help that lists commands: the fourteen that one learns first, all of them, and those for programs.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Annotated, Any
 
@@ -13,7 +16,7 @@ from typer.core import TyperGroup
 from memcli import __version__
 from memcli.cli.options import REQUIRED, CommonOptions, Field, fill_bare
 from memcli.cli.output import guarded
-from memcli.cli.verb import ALIASES, Group, Verb, find, names
+from memcli.cli.verb import ALIASES, CHECK, PLUMBING, RECALL, SECTIONS, SHARE, START, Group, Verb, find, names
 from memcli.errors import UsageError
 
 HELP = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
@@ -139,7 +142,6 @@ class Commands(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
-        from memcli.cli.help import first_help
 
         formatter.write(first_help())
 
@@ -237,3 +239,77 @@ def main(args: Sequence[str]) -> int:
         return result if isinstance(result, int) else 0
 
     return guarded(work, json="--json" in args)
+
+
+FIRST = {
+    START: ("init", "agent", "status"),
+    RECALL: ("remember", "recall", "list", "browse", "pin"),
+    CHECK: ("guard", "inbox"),
+    SHARE: ("ingest", "watch", "export", "gc"),
+}
+"""The commands of the first help, in the order in which one meets them."""
+
+_HEAD = """\
+memcli: the memory of a software project, kept in its repository
+
+Usage: memcli COMMAND [ARGUMENTS]
+"""
+_FOOT = """
+Try
+  memcli remember "We chose PostgreSQL: we need JSONB" --kind decision
+  memcli recall "which database?"
+
+memcli help COMMAND   everything about a command
+memcli help all       all commands
+"""
+_FOOT_OF_ALL = """
+All commands accept -s/--space, --root, --json, -q, --offline and --freeze-clock.
+Aliases: show for get, add for remember, rm for forget.
+`memcli help plumbing` lists the commands that other programs call.
+"""
+
+
+def first_help() -> str:
+    """The help of `memcli` without arguments."""
+    return _HEAD + "".join(_section(title, rows) for title, rows in FIRST.items()) + _FOOT
+
+
+def full_help() -> str:
+    """All commands, by section, those of the first help first."""
+    known = names()
+    parts = []
+    for title in SECTIONS[:-1]:
+        first = FIRST[title]
+        parts.append(_section(title, [*first, *(n for n in known if n not in first and _section_of(n) == title)]))
+    return _HEAD + "".join(parts) + _FOOT_OF_ALL
+
+
+def plumbing_help() -> str:
+    """The commands that other programs call."""
+    return _HEAD + _section(PLUMBING, [name for name in names() if _section_of(name) == PLUMBING])
+
+
+def lines() -> dict[str, str]:
+    """The line of each command in the help, by its name, in alphabetical order."""
+    return {name: _line(name) for name in names()}
+
+
+def _section(title: str, chosen: Sequence[str]) -> str:
+    return "".join(_rows(title, chosen))
+
+
+def _rows(title: str, chosen: Sequence[str]) -> Iterator[str]:
+    width = max(map(len, chosen))
+    yield f"\n{title}\n"
+    for name in chosen:
+        yield f"  {name:<{max(width, 8)}}  {_line(name)}\n"
+
+
+def _line(name: str) -> str:
+    found = find(name)
+    return found.about.line if found else ""
+
+
+def _section_of(name: str) -> str:
+    found = find(name)
+    return found.about.section if found else ""

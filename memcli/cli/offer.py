@@ -9,9 +9,9 @@ from typing import Any
 
 from memcli.cli.binding import parameters
 from memcli.cli.calls import Calls
-from memcli.cli.declared import ToolDeclaration as Declared
 from memcli.cli.options import REQUIRED, CommonOptions, Field
 from memcli.cli.output import as_error, on_one_line
+from memcli.cli.verb import ToolDeclaration as Declared
 from memcli.cli.verb import Verb, all_verbs, find_verb
 from memcli.codec.canonical import decode_argument
 from memcli.errors import UsageError

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
 from memcli.model.analysis import STOP_WORDS
-from memcli.model.edits import FileEdit, Line
+from memcli.model.anchors import FileEdit, Line
 from memcli.regex import regex
 
 _MAX_FILES = 6

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from memcli.code.definitions import defined
+from memcli.code.symbols import defined
 
 _LEAD = ("//", "/*", " *", "*/", "#", "@", "--", ";;", "[", '"""')
 _CLOSERS = ("}", ")", "]", "{", "end", "else", "where", "begin")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memcli.code.definitions import defined, is_holder
 from memcli.code.diff import HUNK
+from memcli.code.symbols import defined, is_holder
 
 MAX_SYMBOLS = 20
 _MAX_NAME = 80

@@ -10,9 +10,8 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from memcli.codec.bundle import ASK_AGAIN, FORMAT, Export, unseal
+from memcli.codec.bundle import ASK_AGAIN, FORMAT, HEAD, UNQUOTABLE, Export, unseal, with_objects
 from memcli.codec.canonical import decode, encode, encode_line
-from memcli.codec.exports import HEAD, UNQUOTABLE, with_objects
 from memcli.codec.memory import memory_to_json
 from memcli.codec.space import header_to_json
 from memcli.errors import CorruptError, RefusedError

@@ -8,9 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from memcli.codec.canonical import decode
-from memcli.codec.form import SpaceForm, form_of
-from memcli.codec.frame import END, INDENT
-from memcli.codec.space import Span, encode_item, spans
+from memcli.codec.space import END, INDENT, SpaceForm, Span, encode_item, form_of, spans
 from memcli.codec.window import ByteWindow
 from memcli.errors import CorruptError
 from memcli.model.memory import Json, Memory

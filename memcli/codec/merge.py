@@ -4,26 +4,96 @@ Memory by memory, by id, and field by field. Either side's additions survive, a 
 side left the memory as it was, and where both changed one field in different ways the newer value stays while the
 older is kept under `metadata.conflicts`. A memory that was made anew under its id stays as it is, and what it replaced
 is kept there. It does not matter which side is called ours.
+
+Merging files: of three large versions of a space, no more is decoded at once than what differs between them.
+
+What all three have, byte for byte, stays where it stands in ours, unless it shares a path with what differs, or refers to
+it. The result is that of a merge of everything, and so are the bytes. A file that is not as memcli would write it is
+merged as a whole.
+
+Memories of one id that were made anew, so that they are no versions of one another: a merge keeps the newer as it is,
+and what only the older has under `metadata.conflicts`, each note with the `created_at` of the memory that it comes from.
+A purge of that memory reaches the notes by it, and never the newer one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
 from memcli.codec.canonical import encode
-from memcli.codec.creations import merge_creations
-from memcli.codec.items import check_names_once
+from memcli.codec.items import Items, OddError, TornError, as_written, check_names_once, framed
 from memcli.codec.memory import check_memories, memory_from_json, memory_to_json
-from memcli.codec.merge_fields import DELETED, MergeSide, add_conflicts, merge_objects
+from memcli.codec.merge_fields import DELETED, FOLLOW_TEXT, MAPS, MergeSide, add_conflicts, merge_objects
 from memcli.codec.space import check_writable, decode_space, encode_space, policy_from_json, policy_to_json
-from memcli.errors import CorruptError, from_elsewhere
+from memcli.codec.splice import SpliceShelf
+from memcli.codec.window import ByteWindow, Piece
+from memcli.digests import blake2b
+from memcli.errors import CorruptError, MemcliError, from_elsewhere
 from memcli.model.links import is_found
 from memcli.model.memory import Json, Memory
 from memcli.model.names import marked, memory_id, short_digest
-from memcli.model.references import is_same_memory, renamed, without_dangling, without_successor
-from memcli.model.space import Space
+from memcli.model.references import is_same_memory, refers_to, renamed, without_dangling, without_successor
+from memcli.model.space import Change, Space
 from memcli.record import Record, field, replace
+
+_OF_ITS_OWN = frozenset(
+    "id created_at updated_at version strength chunks metadata.hash metadata.pii_flags metadata.conflicts".split()
+)
+"""Fields that say nothing without the memory that they are of, and notes, which are taken over one by one."""
+
+
+def merge_creations(base: Memory | None, first: Memory, second: Memory) -> tuple[Memory, list[str]]:
+    """The newer of two memories of one id with notes of what the older one had that it has not, and the fields of these."""
+    older, newer = sorted((first, second), key=lambda memory: memory.created_at)
+    was = base if base is not None and base.created_at == older.created_at else None
+    made = {"created_at": older.created_at, "updated_at": older.updated_at}
+    notes = [{**made, "field": name, "value": value} for name, value in _given_up(was, newer, older)]
+    known = older.metadata.get("conflicts", [])
+    earlier = [
+        {**made, **note} if isinstance(note, dict) else {**made, "field": "metadata.conflicts", "value": note}
+        for note in (known if isinstance(known, list) else [known])
+    ]
+    if not (notes or earlier):
+        return newer, []
+    conflicts = add_conflicts(newer.metadata.get("conflicts", []), [*notes, *earlier])
+    merged = replace(newer, metadata={**newer.metadata, "conflicts": conflicts})
+    return merged, sorted({str(note["field"]) for note in notes})
+
+
+def without_creations(memory: Memory, until: str) -> Memory:
+    """The memory without the notes of memories that were made until then."""
+    notes = memory.metadata.get("conflicts")
+    if not isinstance(notes, list):
+        return memory
+    left = [note for note in notes if not (isinstance(note, dict) and "" < str(note.get("created_at", "")) <= until)]
+    if len(left) == len(notes):
+        return memory
+    rest = {name: value for name, value in memory.metadata.items() if name != "conflicts"}
+    return replace(memory, metadata={**rest, "conflicts": left} if left else rest)
+
+
+def _given_up(base: Memory | None, newer: Memory, older: Memory) -> Iterator[tuple[str, Json]]:
+    """The fields of the older memory, of which the newer one has other values, and the base others or none."""
+    made_of_text = FOLLOW_TEXT if newer.raw != older.raw else ()
+    known = {(name, encode(value)) for one in (newer, base) if one is not None for name, value in _flat(one)}
+    for name, value in _flat(replace(older, links=tuple(link for link in older.links if not is_found(link)))):
+        is_told = name not in _OF_ITS_OWN and name not in made_of_text and value not in _NOTHING
+        if is_told and (name, encode(value)) not in known:
+            yield name, list(value) if isinstance(value, tuple) else value
+
+
+_NOTHING: tuple[Json, ...] = (None, "", (), [], {})
+
+
+def _flat(memory: Memory) -> Iterator[tuple[str, Json]]:
+    """The fields, those of maps by the names of both."""
+    for name, value in memory_to_json(memory).items():
+        if name in MAPS and isinstance(value, Mapping):
+            yield from ((f"{name}.{key}", one) for key, one in value.items())
+        else:
+            yield name, value
+
 
 _ON_THAT_SIDE = "run `memcli check store --repair` on that side, then merge again"
 
@@ -244,3 +314,75 @@ def _decoded(data: bytes, where: str) -> Space:
         if encode_space(space) != data:
             check_names_once(data, where, _ON_THAT_SIDE)
     return space
+
+
+def merge_files(base: ByteWindow, ours: ByteWindow, theirs: ByteWindow) -> tuple[Merged, Iterable[Piece]]:
+    """What comes out, of which the space has no more than what had to be looked at, and the file in pieces. Raises as
+    `merge_versions` does."""
+    try:
+        return _merge_parts(base, ours, theirs)
+    except (MemcliError, TornError, OddError):
+        merged = merge_versions(base[:], ours[:], theirs[:])
+        return merged, [encode_space(merged.space)]
+
+
+class _MergeInput(Record):
+    """One version: its header, the bytes around its memories, these, and their digests in the same order."""
+
+    header: Space
+    rest: bytes
+    items: Items
+    digests: Sequence[bytes]
+
+    def changed(self, common: frozenset[bytes]) -> list[Memory]:
+        """The memories that are not among the common ones. Raises OddError for one that is not as memcli writes it."""
+        places = [n for n, digest in enumerate(self.digests) if digest not in common]
+        memories = [self.items.memory(n, "a version") for n in places]
+        if not all(self.items.is_canonical(n, memory) for n, memory in zip(places, memories, strict=True)):
+            raise OddError
+        return memories
+
+
+def _merge_parts(*files: ByteWindow) -> tuple[Merged, Iterable[Piece]]:
+    versions = [_version(file) for file in files]
+    common = frozenset.intersection(*(frozenset(version.digests) for version in versions))
+    changed = [version.changed(common) for version in versions]
+    names = {memory.id for memories in changed for memory in memories}
+    paths = {memory.path for memories in changed for memory in memories}
+    ours = versions[1]
+    shared: list[Memory] = []
+    ids, taken = set[str](), set[str]()
+    for digest, memory in zip(ours.digests, as_written(ours.items, "ours"), strict=True):
+        if digest in common:
+            ids.add(memory.id)
+            taken.add(memory.path)
+            if memory.path in paths or refers_to(memory, names):
+                shared.append(memory)
+    if len(ids) < len(common) or not ids.isdisjoint(names) or encode_space(ours.header) != ours.rest:
+        raise OddError
+    parts = [
+        replace(version.header, objects=tuple(sorted([*memories, *shared], key=lambda memory: memory.order)))
+        for version, memories in zip(versions, changed, strict=True)
+    ]
+    for part, where in zip(parts[1:], ("ours", "theirs"), strict=True):
+        check_memories(part.objects, where, with_hashes=False)
+    merged = merge(*parts, ids=ids, paths=taken)
+    if merged.space.name != ours.header.name:
+        raise OddError
+    left = {memory.id for memory in merged.space.objects}
+    gone = frozenset(memory.id for memory in parts[1].objects if memory.id not in left)
+    change = Change(merged.space.objects, gone, header=replace(merged.space, objects=()))
+    return merged, SpliceShelf(files[1], "ours").spliced(change)
+
+
+def _version(file: ByteWindow) -> _MergeInput:
+    found = framed(file, "a version")
+    if found is None:
+        raise OddError
+    _, rest, items = found
+    header = decode_space(rest, "a version")
+    check_writable(header, "a version")
+    digests = [blake2b(items.stored(n), digest_size=16).digest() for n in range(len(items))]
+    if len(set(digests)) < len(digests):
+        raise OddError
+    return _MergeInput(header, rest, items, digests)

@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from memcli.codec.bundle import ASK_AGAIN
+from memcli.codec.bundle import ASK_AGAIN, MAX_BYTES
 from memcli.codec.canonical import decode, encode_line
-from memcli.codec.exports import MAX_BYTES
 from memcli.digests import sha256
 from memcli.errors import CorruptError, UsageError
 from memcli.model.memory import Json

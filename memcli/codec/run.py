@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from memcli.clock import normalize_time
 from memcli.codec.space import decode_space, encode_full
 from memcli.errors import CorruptError
+from memcli.model.links import Run, Severed, run_name
 from memcli.model.memory import Json
-from memcli.model.removal import Run, Severed, run_name
 from memcli.model.shapes import MEMORY_FIELDS, TEXT, Shape, problem
 from memcli.model.space import Space
 from memcli.record import replace

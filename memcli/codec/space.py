@@ -1,23 +1,124 @@
-"""The space file: the canonical bytes of a space, and where each memory stands in them."""
+"""The space file: the canonical bytes of a space, and where each memory stands in them.
+
+Form: what of a memory a space file says, by the version of its format.
+
+Version 1 has every core field of a memory: the full form, which servers, exports and digests have as well. Version 2 leaves
+out what says nothing: a field that is what the table says of it, and in the metadata the name of the file's own space, so
+that `"space": null` stands for a memory that has none there.
+
+Frame: the bytes between which the memories of a canonical space file, and their fields, stand.
+
+JSON escapes newlines in text, so a newline can only be structure: between the mark of the list and its end, a line of
+four spaces and a brace is the edge of a memory, and what stands behind six spaces is the name of one of its fields.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from operator import itemgetter
 from typing import Any
 
-from memcli.codec.canonical import MEND, decode, encode
-from memcli.codec.form import FULL_VERSION, VERSION, SpaceForm, form_of
-from memcli.codec.frame import CLOSE, END, INDENT, OBJECTS, OPEN, USUAL_END, of_memory, of_space
-from memcli.codec.memory import memory_to_json
-from memcli.codec.wrapped import encode_wrapped
+from memcli.codec.canonical import MEND, decode, encode, encode_wrapped
+from memcli.codec.memory import memory_from_json, memory_to_json
 from memcli.digests import sha256
 from memcli.errors import CorruptError, MemcliError, NewerError
 from memcli.model.memory import Json, Memory
-from memcli.model.shapes import POLICY_FIELDS, problem, spelled_out
+from memcli.model.shapes import CORE_FIELDS, POLICY_FIELDS, problem, spelled_out
 from memcli.model.space import Policy, Space
 from memcli.record import Record, replace
 from memcli.settings import REPO, is_beside
+
+VERSION = 2
+"""The version that space files are written in."""
+FULL_VERSION = 1
+
+_IMPLIED: Mapping[str, Callable[[Mapping[str, Json]], Json]] = {
+    "raw": lambda _: "",
+    "summary_micro": itemgetter("raw"),
+    "summary_short": itemgetter("summary_micro"),
+    "summary_long": itemgetter("summary_short"),
+    "tags": lambda _: [],
+    "relevance": lambda _: "medium",
+    "pinned": lambda _: False,
+    "metadata": lambda _: {},
+}
+"""What a field is where it is left out, by the fields above it."""
+REQUIRED = tuple(name for name in CORE_FIELDS if name not in _IMPLIED)
+"""The fields that every version has."""
+
+
+class SpaceForm(Record):
+    """How the memories of the space of this name are written."""
+
+    space: str
+    version: int = VERSION
+
+    def to_json(self, memory: Memory) -> dict[str, Json]:
+        """The JSON object that stands for the memory."""
+        fields = memory_to_json(memory)
+        if self.version == FULL_VERSION:
+            return fields
+        fields["tags"] = list(memory.tags)
+        fields["metadata"] = _without_space(memory.metadata, self.space)
+        for name in [name for name, implied in _IMPLIED.items() if fields[name] == implied(fields)]:
+            del fields[name]
+        return fields
+
+    def from_json(self, data: Mapping[str, Json], where: str) -> Memory:
+        """The memory that a JSON object stands for. Raises CorruptError naming `where` and the field."""
+        return memory_from_json(data if self.version == FULL_VERSION else self._filled(data), where)
+
+    def _filled(self, data: Mapping[str, Json]) -> dict[str, Json]:
+        fields = dict(data)
+        for name, implied in _IMPLIED.items():
+            if name not in fields:
+                fields[name] = implied(fields)
+        if isinstance(fields["metadata"], dict):
+            fields["metadata"] = _with_space(fields["metadata"], self.space)
+        return fields
+
+
+def form_of(header: Mapping[str, Json], space: str = "") -> SpaceForm:
+    """How the memories of a file are written, by its header, which may be damaged: then the file is that of `space`."""
+    name, version = header.get("space"), header.get("version")
+    return SpaceForm(name if isinstance(name, str) else space, version if type(version) is int else VERSION)
+
+
+def _without_space(metadata: Mapping[str, Json], space: str) -> dict[str, Json]:
+    told = {"space": None, **metadata}
+    if told["space"] == space:
+        del told["space"]
+    return told
+
+
+def _with_space(metadata: Mapping[str, Json], space: str) -> dict[str, Json]:
+    if metadata.get("space", space) is None:
+        return {name: value for name, value in metadata.items() if name != "space"}
+    return {"space": space, **metadata}
+
+
+OBJECTS = b'\n  "objects": ['
+"""What the list of memories begins with."""
+END = b"\n  ]"
+"""What it ends with, behind the last memory."""
+INDENT = b"\n    "
+"""The new line of a memory: before its first brace, and before each of its lines."""
+OPEN = INDENT + b"{\n"
+CLOSE = INDENT + b"}"
+USUAL_END = CLOSE + END + b',\n  "policy": '
+"""The end of the list as it nearly always is, with the last memory before it and a policy behind it."""
+
+
+def of_space(name: str) -> bytes:
+    """What stands before the value of a field of the space."""
+    return f'\n  "{name}": '.encode()
+
+
+def of_memory(name: str) -> bytes:
+    """What stands before the value of a field of a memory."""
+    return f'\n      "{name}": '.encode()
+
 
 FORMAT = "memcli/space"
 

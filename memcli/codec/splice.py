@@ -10,9 +10,23 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from memcli.codec.canonical import decode, encode
-from memcli.codec.form import SpaceForm
-from memcli.codec.frame import CLOSE, END, INDENT, OBJECTS, OPEN, USUAL_END, of_memory
-from memcli.codec.space import decode_header, decode_item, decode_space, encode_item, encode_space, may_have, spans
+from memcli.codec.space import (
+    CLOSE,
+    END,
+    INDENT,
+    OBJECTS,
+    OPEN,
+    USUAL_END,
+    SpaceForm,
+    decode_header,
+    decode_item,
+    decode_space,
+    encode_item,
+    encode_space,
+    may_have,
+    of_memory,
+    spans,
+)
 from memcli.codec.window import HELD, ByteWindow, Piece
 from memcli.errors import CorruptError
 from memcli.model.memory import Memory

@@ -9,7 +9,7 @@ from math import log, sqrt
 from memcli.model.analysis import terms
 from memcli.model.conversation import Message
 from memcli.model.memory import Json
-from memcli.model.pieces import CHUNK_CHARACTERS, split
+from memcli.model.passages import CHUNK_CHARACTERS, split
 from memcli.model.tokens import count_tokens
 from memcli.record import Record
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from memcli.model.conversation import Message
-from memcli.model.pieces import cut
+from memcli.model.passages import cut
 from memcli.regex import regex
 
 STATED, ASKED, SUPPOSED, OFFERED, PLANNED, PHATIC = "stated", "asked", "supposed", "offered", "planned", "phatic"

@@ -8,8 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
-from memcli.conversation.moment_rules import ACTION, CAUSE, CURED, DECIDED, DONE, FINDING, PERSISTS, PROBLEM, WITHDRAWN
-from memcli.conversation.moments import Moment, moments
+from memcli.conversation.moments import (
+    ACTION,
+    CAUSE,
+    CURED,
+    DECIDED,
+    DONE,
+    FINDING,
+    PERSISTS,
+    PROBLEM,
+    WITHDRAWN,
+    Moment,
+    moments,
+)
 from memcli.conversation.statements import ASKED, PLANNED, STATED
 from memcli.model.analysis import terms
 from memcli.model.conversation import Message

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memcli.conversation.moment_rules import DISMAY, PERSISTS, PROBLEM, REQUEST
-from memcli.conversation.moments import Moment
+from memcli.conversation.moments import DISMAY, PERSISTS, PROBLEM, REQUEST, Moment
 from memcli.conversation.statements import PHATIC, STATED, TalkStatement
 from memcli.model.analysis import terms
 from memcli.regex import regex

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from memcli.conversation.latest import Latest
-from memcli.conversation.moment_rules import (
+from memcli.conversation.moments import (
     ACCEPTED,
     ACTION,
     CAUSE,
@@ -25,8 +24,9 @@ from memcli.conversation.moment_rules import (
     PROBLEM,
     REQUEST,
     WITHDRAWN,
+    Moment,
+    moments,
 )
-from memcli.conversation.moments import Moment, moments
 from memcli.conversation.statements import ASKED, OFFERED, PHATIC, STATED, TalkStatement
 from memcli.conversation.thread import (
     BREAKTHROUGH,
@@ -41,6 +41,7 @@ from memcli.conversation.thread import (
     is_consent,
     subject,
 )
+from memcli.conversation.topic import Latest
 from memcli.model.analysis import terms
 from memcli.model.conversation import Message
 from memcli.regex import regex

@@ -1,13 +1,20 @@
-"""Whether a prompt changes the topic of the one before: by what it says of itself, by its form, by meaning and by words."""
+"""Whether a prompt changes the topic of the one before: by what it says of itself, by its form, by meaning and by words.
+
+The last topic of a session: what is kept of it, and what a prompt makes of it.
+
+What was said last in a conversation: the question, the choice, the offer and the statement that an answer may belong to.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import sqrt
 
-from memcli.model.analysis import STOP_WORDS, exact_terms, query_terms
+from memcli.conversation.moments import CHOICE, Moment
+from memcli.conversation.statements import ASKED, OFFERED, STATED, TalkStatement
+from memcli.model.analysis import STOP_WORDS, exact_terms, query_terms, terms
 from memcli.model.memory import Json
-from memcli.record import Record
+from memcli.record import Record, replace
 from memcli.regex import regex
 
 MAX_CHARACTERS = 4000
@@ -241,3 +248,90 @@ def _is_foreign(prose: str) -> bool:
 
 def _quoted(found: str) -> str:
     return " ".join(found.split()).strip(" ,.:;!-—?")[-40:]
+
+
+_MOST = 200
+"""How many terms are kept."""
+
+
+class LastTopic(Record):
+    """A topic: the trace of its prompts, and the vector of the first of them, of the model named; empty without one."""
+
+    trace: Trace
+    model: str = ""
+    vector: bytes = b""
+
+
+def next_topic(last: LastTopic | None, prompt: str, own: LastTopic, sign: Sign) -> tuple[LastTopic, bool]:
+    """The topic after a prompt, of which `own` is what is to be kept, and whether it is another one than the last.
+
+    A prompt that cannot be understood alone adds its words to the topic: `why?` is none that the next could change.
+    """
+    if last is None:
+        return own, False
+    topic = compare_to(last.trace, prompt, _similarity(last, own), sign)
+    return (_joined(last, own) if topic.follows else own), topic.changed
+
+
+def _similarity(last: LastTopic, own: LastTopic) -> float | None:
+    return cosine(last.vector, own.vector) if last.vector and last.model == own.model else None
+
+
+def _joined(last: LastTopic, own: LastTopic) -> LastTopic:
+    before, new = last.trace, own.trace
+    if len(before.terms | new.terms) > _MOST:
+        return last
+    share = len(new.terms - before.terms) / max(1, len(new.terms))  # a hash does not say what its word weighs
+    joined = Trace(before.terms | new.terms, before.names | new.names, before.weight + share * new.weight)
+    return replace(last, trace=joined)
+
+
+_RAISED = 6
+"""How many messages before a decision the question stands that it answers."""
+_OPTION = 4
+"""The most words of an answer that only names an option."""
+
+
+class Latest:
+    """`offer` and `statement` are the assistant's."""
+
+    def __init__(self) -> None:
+        self.offer: TalkStatement | None = None
+        self.statement: TalkStatement | None = None
+        self._question: TalkStatement | None = None
+        self._choice: TalkStatement | None = None
+
+    def take(self, one: Moment) -> None:
+        """Remembers a sentence by its mood."""
+        said = one.statement
+        if said.mood == ASKED:
+            self._question = said
+            if CHOICE in one.marks:
+                self._choice = said
+        elif said.mood == OFFERED:
+            self.offer = said
+        elif said.role == "assistant" and said.mood == STATED:
+            self.statement = said
+
+    def question(self, said: TalkStatement) -> TalkStatement | None:
+        """The question that a decision answers."""
+        question = self._choice if self._is_about_choice(said) else self._question
+        return question if question and said.number - question.number <= _RAISED else None
+
+    def is_answered(self, said: TalkStatement, *, is_chosen: bool) -> bool:
+        """Whether a sentence makes the choice that was asked for; `is_chosen`: it sounds like that."""
+        return self._is_about_choice(said) and (is_chosen or self._is_option(said))
+
+    def _is_about_choice(self, said: TalkStatement) -> bool:
+        choice = self._choice
+        return said.role != "assistant" and choice is not None and 0 < said.number - choice.number <= _RAISED
+
+    def _is_option(self, said: TalkStatement) -> bool:
+        """Whether a short answer does no more than name one of the things to choose from."""
+        options = [one for one in (self._choice, self.statement) if one]
+        named = set(terms(said.text))
+        return (
+            said.mood == STATED
+            and 0 < len(said.bare.split()) <= _OPTION
+            and any(len(named & set(terms(one.text))) * 2 > len(named) for one in options)
+        )

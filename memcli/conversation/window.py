@@ -3,6 +3,10 @@
 A window grows in steps whose order does not depend on the budget, and takes as many of them as there is room for. So a
 larger budget never says less. Recent messages and memories take turns by what they cost, in the proportion of their
 shares: where one of them ends, the other goes on; chunk summaries come behind both, and the rest of long texts at last.
+
+What may be in a context window: the system prompt, messages, chunk summaries, memories and what they keep of a context.
+
+What of a conversation a language model is asked about: its last messages, and summaries of those before them.
 """
 
 from __future__ import annotations
@@ -10,11 +14,85 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from memcli.conversation.items import CHUNKS, MEMORIES, MESSAGES, SECTIONS, SYSTEM, Item
+from memcli.conversation.chunks import SIZE, Chunk, fold
 from memcli.errors import UsageError
-from memcli.model.conversation import WINDOW_TOKENS
-from memcli.model.tokens import count_tokens, cut_tokens
+from memcli.model.conversation import WINDOW_TOKENS, Message
+from memcli.model.memory import Json
+from memcli.model.tokens import count_tokens, cut_tokens, end_of_tokens
 from memcli.record import Record, replace
+
+SYSTEM, MEMORIES, CHUNKS, MESSAGES = "system", "memories", "chunks", "messages"
+SECTIONS = (SYSTEM, MEMORIES, CHUNKS, MESSAGES)
+"""In the order in which they are printed."""
+
+
+class Item(Record):
+    """One thing that may be in a window. `label` is printed above its text, `who` is the name of who said it, if known. `number` is its place among the messages,
+    `source` the memory that an inserted one comes from, `tokens` what it takes as printed.
+    """
+
+    section: str
+    id: str
+    text: str
+    label: str = ""
+    role: str = ""
+    who: str = ""
+    number: int = 0
+    priority: float = 0.0
+    source: str = ""
+    is_cut: bool = False
+    tokens: int = 0
+
+
+def of_system(text: str) -> Item:
+    """The system prompt."""
+    return Item(SYSTEM, "system", text, priority=1.0)
+
+
+def of_message(message: Message) -> Item:
+    """A recent message."""
+    label = f"[message {message.number}] {message.who}"
+    return Item(
+        MESSAGES, f"message {message.number}", message.text, label, message.role, message.speaker, message.number
+    )
+
+
+def of_chunk(chunk: Chunk) -> Item:
+    """The summary of a chunk."""
+    first, last = chunk.turns
+    return Item(
+        CHUNKS, f"chunk {chunk.number}", chunk.summary, f"[messages {first} to {last}] {', '.join(chunk.topics)}"
+    )
+
+
+def of_memory(id: str, text: str, label: str, score: float) -> Item:  # noqa: A002
+    """A recalled memory, as the caller prints it."""
+    return Item(MEMORIES, id, text, label, priority=score)
+
+
+def of_context(memory: str, context: Sequence[Mapping[str, Json]], session: str) -> list[Item]:
+    """The chunks of a memory's `context`, best first; those from `session` have the number of their message."""
+    ranked = sorted(enumerate(context), key=lambda one: (-float(one[1].get("similarity", 0)), one[0]))
+    return [_of_piece(memory, n, piece, session) for n, piece in ranked]
+
+
+def _of_piece(memory: str, n: int, piece: Mapping[str, Json], session: str) -> Item:
+    of, _, number = str(piece.get("source", "")).rpartition("#")
+    is_own = bool(session) and of == session and number.isdecimal()
+    role = str(piece.get("role") or "user")
+    where = f"message {number}, as {memory} has it" if is_own else f"from {memory}"
+    return Item(
+        MESSAGES,
+        f"{memory} context {n + 1}",
+        str(piece.get("text", "")),
+        f"[{where}] {role}",
+        role,
+        "",
+        int(number) if is_own else 0,
+        float(piece.get("similarity", 0)),
+        memory,
+    )
+
 
 RESERVE_SYSTEM, RESERVE_WORKING = 2_000, 8_000
 LONG = 1_000
@@ -257,3 +335,43 @@ def _sum(items: Sequence[Item]) -> int:
 
 def _cost(items: Sequence[Item], layout: WindowLayout) -> int:
     return _sum(items) + (layout.frame(items[0].section) if items else 0)
+
+
+_MOST = 12_000
+"""Tokens of the messages, together."""
+_MOST_EACH = {"tool": 80}
+_MOST_OTHERS = 800
+"""Tokens of one message: what runs on is pasted."""
+_MOST_CHUNKS = 20
+_MOST_SUMMARY = 150
+"""How many summaries there are, and the tokens of each."""
+
+
+class Excerpt(Record):
+    """The last messages, cut to some length, and summaries of those before them. `ends` says where each was cut."""
+
+    chunks: Sequence[Chunk]
+    messages: Sequence[Message]
+    ends: Mapping[int, int]
+
+
+def excerpt(messages: Sequence[Message]) -> Excerpt:
+    """The excerpt of a conversation whose messages are numbered."""
+    cut = [replace(message, text=cut_tokens(message.text, _most(message))) for message in messages]
+    older = _older([count_tokens(message.text) for message in cut])
+    chunks, _ = fold(messages[:older], recent=0, most=_MOST_CHUNKS)
+    return Excerpt(
+        [replace(chunk, summary=cut_tokens(chunk.summary, _MOST_SUMMARY)) for chunk in chunks if chunk.summary],
+        cut[older:],
+        {message.number: end_of_tokens(message.text, _most(message)) for message in messages[older:]},
+    )
+
+
+def _most(message: Message) -> int:
+    return _MOST_EACH.get(message.role, _MOST_OTHERS)
+
+
+def _older(sizes: Sequence[int]) -> int:
+    """How many messages are too old to be sent: whole chunks."""
+    fits = sum(total <= _MOST for total in accumulate(reversed(sizes)))
+    return min(len(sizes) // SIZE, -(-(len(sizes) - fits) // SIZE)) * SIZE

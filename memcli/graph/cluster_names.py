@@ -17,8 +17,7 @@ from memcli.model.analysis import terms
 from memcli.model.memory import Memory
 from memcli.record import Record
 from memcli.summarize.keyphrases import extract
-from memcli.summarize.sentences import split
-from memcli.summarize.tokens import BREAK, PARTICIPLE, VAGUE_WORD, classify, path_words
+from memcli.summarize.sentences import BREAK, PARTICIPLE, VAGUE_WORD, classify, path_words, split
 
 _WORDS = 2
 _MOST_WORDS = 4

@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from memcli.graph.cluster_names import cluster_id, names
-from memcli.model.clusters import Cluster, Clusters
 from memcli.model.memory import Memory
+from memcli.model.recall import Cluster, Clusters
 
 if TYPE_CHECKING:
     from memcli.index.meaning import Meaning

@@ -18,7 +18,7 @@ from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.redact_memory import find_in_memory
 
 if TYPE_CHECKING:
-    from memcli.codec.moves import MoveStep
+    from memcli.codec.window import MoveStep
 
 
 _FEW_AT_ONCE = 2000
@@ -105,7 +105,7 @@ def _steps(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> lis
     before = stored_fingerprint(connection) or _meta(connection, "erased")
     if path == IN_MEMORY or before is None or not is_complete(connection):
         return None
-    from memcli.codec.moves import steps_between
+    from memcli.codec.window import steps_between
 
     with suppress(OSError), open(open_file(f"{path.removesuffix('.index')}.moves", os.O_RDONLY), "rb") as file:
         return steps_between(file.read(_MOST_NOTES), before, snapshot.fingerprint)

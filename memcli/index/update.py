@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from memcli.codec.moves import Move, MoveStep, Place, joined
+from memcli.codec.window import Move, MoveStep, Place, joined
 from memcli.digests import blake2b
 from memcli.errors import CorruptError
 from memcli.index.documents import anchors, columns, commit_of, links, parts_of, window_text

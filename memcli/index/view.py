@@ -13,10 +13,8 @@ from memcli.codec.space import policy_from_json
 from memcli.errors import ProviderError, RefusedError
 from memcli.index.database import each
 from memcli.index.words import IndexedWords
-from memcli.model.clusters import Clusters
 from memcli.model.memory import Memory
-from memcli.model.nearness import Nearness
-from memcli.model.recall import Entry, PassageTerms, Query, RecordedGroup, RowSet, TermStats
+from memcli.model.recall import Clusters, Entry, Nearness, PassageTerms, Query, RecordedGroup, RowSet, TermStats
 from memcli.model.space import Policy
 from memcli.ports import Embedder, Progress, Snapshot
 

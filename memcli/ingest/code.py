@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memcli.code.anchors import is_inside
 from memcli.errors import MemcliError, NotFoundError, UsageError
-from memcli.git.reading import UnfitError, read_bytes, to_text
+from memcli.git.repository import UnfitError, read_bytes, to_text
 from memcli.model.names import show
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class WorkTree:
 
     def time_of(self, name: str) -> tuple[str, str] | None:
         """The tag or commit that a name names, and when it was made, RFC 3339 in UTC; None where it names neither."""
-        from memcli.git.times import time_of
+        from memcli.git.revisions import time_of
 
         return time_of(self._root, name)
 

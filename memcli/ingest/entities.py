@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memcli.errors import CorruptError
-from memcli.git.reading import to_text
+from memcli.git.repository import to_text
 from memcli.ingest.labels import memory_path
 from memcli.model.names import slug
 from memcli.record import Record, field

@@ -1,13 +1,21 @@
 """Markdown: its headings, and which lines are fenced or commented out. Blocks begin and end as CommonMark says.
 
 One exception: a tag that HTML does not have, such as `<rules>`, hides no Markdown below it, for agents read it.
+
+AsciiDoc: its headings, `== Title` or a title with a line of signs of about its length below it.
+
+reStructuredText: its headings, which have a line of signs below them, or one above and one below.
+
+Outline: a document cut into sections by its headings.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
+
+from memcli.ingest.frontmatter import frame_lines
 
 
 class Heading(NamedTuple):
@@ -213,3 +221,126 @@ def _title(line: str) -> str:
     text = line.strip(" \t").lstrip("#").strip(" \t")
     bare = text.rstrip("#")
     return bare.rstrip(" \t") if bare != text and bare[-1:] in ("", " ", "\t") else text
+
+
+_TITLE = re.compile(r"(={1,6}|#{1,6})[ \t]+(?=\S)")
+_DELIMITER = re.compile(r"(?:([-.=*_/+])\1{3,}|[|,:!]={3,}|`{3,}.*)[ \t]*\Z")
+_ASCIIDOC_UNDERLINE = re.compile(r"([=~^+-])\1+[ \t]*\Z")
+_BEFORE = ("[", ":", "//")
+"""How lines begin below which a title may stand: attributes, anchors, comments."""
+_LEVELS = "=-~^+"
+_SLACK = 1
+"""By so many signs an underline may be longer or shorter than its title."""
+
+
+def asciidoc_headings(lines: Sequence[str]) -> Iterator[Heading]:
+    """The headings outside of blocks of code, comments, tables and the like."""
+    block = ""
+    number = end = 0
+    while number < len(lines):
+        is_start = number == end or not lines[number - 1].strip() or lines[number - 1].startswith(_BEFORE)
+        line = lines[number].rstrip()
+        number += 1
+        if block:
+            block = "" if line == block else block
+        elif mark := _TITLE.match(line):
+            yield Heading(len(mark[1]), line[mark.end() :].removesuffix(f" {mark[1]}").rstrip(), number, number)
+            end = number
+        elif is_start and number < len(lines) and _is_underlined(line, lines[number].rstrip()):
+            yield Heading(_LEVELS.index(lines[number][0]) + 1, line, number, number + 1)
+            number = end = number + 1
+        elif _DELIMITER.match(line):
+            block = "```" if line.startswith("```") else line
+
+
+def _is_underlined(title: str, rule: str) -> bool:
+    return (
+        bool(_ASCIIDOC_UNDERLINE.match(rule) and title)
+        and abs(len(title) - len(rule)) <= _SLACK
+        and title[0].isalnum()
+        and not _DELIMITER.match(title)
+    )
+
+
+_RULE = re.compile(r"([!-/:-@\[-`{-~])\1+ *\Z")
+_LABEL = re.compile(r"\.\. _[^:]*: *\Z")
+_OTHER = re.compile(r"\s|\.\. |[-*+•‣⁃] |>>> |\|")
+"""How lines begin that are no titles."""
+_SURE = 4
+"""A line of so many signs makes a heading even where the title is longer."""
+
+
+def restructured_headings(lines: Sequence[str]) -> Iterator[Heading]:
+    """The headings, each with the labels before it. Which signs stand for which level follows from their order."""
+    levels: dict[tuple[str, bool], int] = {}
+    number = end = 0
+    while number < len(lines):
+        title, is_framed, height = _at(lines, number, is_start=number == end or _may_precede(lines[number - 1]))
+        if not height:
+            number += 1
+            continue
+        level = levels.setdefault((lines[number + height - 1][0], is_framed), len(levels) + 1)
+        yield Heading(level, title, _labelled(lines, number) + 1, number + height)
+        number = end = number + height
+
+
+def _at(lines: Sequence[str], number: int, *, is_start: bool) -> tuple[str, bool, int]:
+    """The title that begins at an index, whether a line of signs is above it, and how many lines it takes; 0 for none."""
+    first, second, third = (*lines[number : number + 3], "", "")[:3]
+    if _RULE.match(first):
+        is_heading = first.rstrip() == third.rstrip() and not _RULE.match(second) and _fits(second.strip(), first)
+        return second.strip(), True, 3 if is_heading else 0
+    is_heading = is_start and bool(_RULE.match(second)) and not _OTHER.match(first) and _fits(first.strip(), second)
+    return first.strip(), False, 2 if is_heading else 0
+
+
+def _fits(title: str, rule: str) -> bool:
+    return bool(title) and len(rule.rstrip()) >= min(len(title), _SURE)
+
+
+def _may_precede(line: str) -> bool:
+    """Whether a title may stand right below the line."""
+    return not line.strip() or line.startswith((" ", "\t", ".. "))
+
+
+def _labelled(lines: Sequence[str], number: int) -> int:
+    """Where the labels begin that lead to the heading at an index."""
+    first = number
+    while number and (not lines[number - 1].strip() or _LABEL.match(lines[number - 1])):
+        number -= 1
+        if lines[number].strip():
+            first = number
+    return first
+
+
+class OutlinePart(NamedTuple):
+    """The headings that lead to a section, outermost first, and its lines, without those of sections below it."""
+
+    headings: tuple[str, ...]
+    lines: Sequence[str]
+    start: int = 1
+    """The number of its first line, that of the heading where it has one."""
+    height: int = 0
+    """How many lines its heading takes."""
+
+    @property
+    def end(self) -> int:
+        """The number of its last line."""
+        return self.start + self.height + len(self.lines) - 1
+
+
+def parts(text: str, headings: Callable[[Sequence[str]], Iterator[Heading]] = headings) -> Iterator[OutlinePart]:
+    """The sections in order; the lines before the first heading come first, under none."""
+    lines = text.split("\n")
+    head = frame_lines(text)
+    above: list[tuple[int, str]] = []
+    start, height = 1, 0
+    for level, title, first, last in headings(lines[head:]):
+        yield OutlinePart(_names(above), lines[start + height - 1 : head + first - 1], start, height)
+        above = [*((depth, name) for depth, name in above if depth < level), (level, title)]
+        start, height = head + first, last - first + 1
+    yield OutlinePart(_names(above), lines[start + height - 1 :], start, height)
+
+
+def _names(above: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+    return tuple(name for _, name in above)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from memcli.clock import normalize_time
 from memcli.errors import UsageError
-from memcli.git.reading import UnfitError, to_text
+from memcli.git.repository import UnfitError, to_text
 from memcli.ingest import frontmatter
 from memcli.ingest.labels import memory_path
 from memcli.model.names import slug

@@ -11,7 +11,7 @@ from memcli.code.diff import BEGINNING, HUNK, DiffSection, as_name, names, read
 from memcli.code.touched import REACH, touched
 from memcli.errors import MemcliError, UsageError
 from memcli.git.repository import Repository
-from memcli.model.edits import FileEdit, Line
+from memcli.model.anchors import FileEdit, Line
 from memcli.model.names import readable
 from memcli.record import Record
 

@@ -1,9 +1,15 @@
-"""Findings: what a new memory has to do with those that are there."""
+"""Findings: what a new memory has to do with those that are there.
+
+Failures: what could not be taken in, which must not keep the rest from it.
+
+What a team expects of recall: one case each, as it stands in a file of tests.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from memcli.errors import MemcliError
 from memcli.model.memory import Json
 from memcli.record import Record, replace
 
@@ -87,3 +93,61 @@ class Resolution(Record):
         ]
         own = None if outcomes[place]["status"] == "proposed" else outcomes[place]["id"]  # in the inbox ids are others
         return [one for one in named if one.id != own]
+
+
+class Failure(Record):
+    """A file or a commit that could not be ingested, and why. One of the two names is empty."""
+
+    reason: str
+    file: str = ""
+    commit: str = ""
+
+    @property
+    def place(self) -> str:
+        """The file, or the commit."""
+        return f"commit {self.commit[:10]}" if self.commit else self.file
+
+    def to_json(self) -> dict[str, Json]:
+        named = {"commit": self.commit, "file": self.file}
+        return {**{name: value for name, value in named.items() if value}, "reason": self.reason}
+
+
+def reason_of(error: Exception) -> str:
+    """What went wrong: what an error of memcli says; of any other its type and place, since what it says may quote what
+    must not be stored."""
+    if isinstance(error, MemcliError):
+        return error.message
+    trace = error.__traceback__
+    while trace and trace.tb_next:
+        trace = trace.tb_next
+    file = trace.tb_frame.f_code.co_filename.replace("\\", "/").rpartition("/")[2] if trace else ""
+    where = f" in {file}:{trace.tb_lineno}" if trace else ""
+    return f"{type(error).__name__}{where}"
+
+
+class Case(Record, kw_only=True):
+    """A topic, what the answer must and must not contain, and the options to ask with; None and "" stand for the defaults.
+
+    `answers` are alternatives: one printed passage must match one of them. `type` is the label of a question set.
+    """
+
+    file: str
+    line: int
+    topic: str
+    must_include: tuple[str, ...] = ()
+    must_not_include: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    empty: bool = False
+    top: int | None = None
+    budget: int | None = None
+    kind: tuple[str, ...] = ()
+    under: str = ""
+    space: str = ""
+    at: str | None = None
+    type: str = ""
+    allows_python_patterns: bool = False
+
+    @property
+    def place(self) -> str:
+        """Where the case stands, as `file:line`."""
+        return f"{self.file}:{self.line}"

@@ -1,18 +1,61 @@
-"""Recall as values: what is asked (Query), what answers (Hit), what is handed out (Bundle)."""
+"""Recall as values: what is asked (Query), what answers (Hit), what is handed out (Bundle).
+
+How near a text is to the passages of a space.
+
+What contradicts a memory of a bundle.
+
+Clusters of memories that are near in meaning.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memcli.model.memory import Memory
-from memcli.model.opposed import Opposed, told
+from memcli.model.memory import Json, Memory
 from memcli.record import Record, field
 
 if TYPE_CHECKING:
-    from memcli.model.anchors import Checked
-    from memcli.model.edits import FileEdit
+    from memcli.model.anchors import Checked, FileEdit
     from memcli.model.periods import Period
+
+
+_MOST_CHARACTERS = 160
+
+
+class Opposed(Record):
+    """A memory that contradicts one of a bundle. `holds` is 1 where that one says that it holds, -1 where this one does."""
+
+    id: str
+    path: str
+    date: str
+    text: str
+    holds: int = 0
+
+    def __str__(self) -> str:
+        newer = {1: ", outdated", -1: ", which holds now"}.get(self.holds, "")
+        return f"contradicts [{self.id}] ({self.date}{newer}){f': {_clipped(self.text)}' if self.text else ''}"
+
+    def to_json(self, *, is_brief: bool) -> dict[str, Json]:
+        """As a bundle has it."""
+        if is_brief:
+            return {"id": self.id}
+        newer = {1: {"outdated": True}, -1: {"holds": True}}.get(self.holds, {})
+        return {"id": self.id, "path": self.path, "date": self.date, "summary_micro": self.text, **newer}
+
+
+def told(opposed: Sequence[Opposed], *, is_brief: bool) -> list[str]:
+    """What contradicts a memory, for its reader: the first with its text unless `is_brief`, others by their ids."""
+    shown = [] if is_brief else [str(one) for one in opposed[:1]]
+    rest = [f"[{one.id}]" for one in opposed[len(shown) :]]
+    return [*shown, *([f"{'also ' if shown else ''}contradicts {', '.join(rest)}"] if rest else [])]
+
+
+def _clipped(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _MOST_CHARACTERS else f"{line[:_MOST_CHARACTERS].rstrip()}…"
+
 
 DEFAULT_LIMIT = 10
 DEFAULT_BACKEND = "fusion"
@@ -305,3 +348,54 @@ class Bundle(Record, kw_only=True):
     def withheld_pins(self) -> int:
         """How many pinned memories do not match, are fit to be shown, and are not in the bundle."""
         return max(0, self.pinned - len(self.always) - self.untrusted_pins)
+
+
+class Nearness(Record):
+    """How near a text is to what a space holds, as cosines in arrays of NumPy. `rows`, ascending, are those that have a
+    vector, and `best` holds the cosine of each: int64 [n], float64 [n]. `cosines` has that of every passage, NaN for the
+    `missing` ones that have no vector yet; those of a row begin at `first[row]`.
+
+    Of a very large space it has only the nearest rows, of `passages` in all: `more` measures others."""
+
+    rows: Any
+    best: Any
+    first: Mapping[int, int]
+    cosines: Any
+    missing: int = 0
+    passages: int = 0
+    more: Callable[[Collection[int]], Nearness] | None = None
+
+    @property
+    def size(self) -> int:
+        """How many passages the space has."""
+        return self.passages or len(self.cosines)
+
+    def including(self, rows: Collection[int]) -> Nearness:
+        """The same with these rows among those that are known."""
+        return self if self.more is None else self.more(rows)
+
+    def of(self, row: int, count: int) -> list[float]:
+        """The cosines of the `count` passages of a row, in order; NaN where they are not known."""
+        start = self.first.get(row)
+        return [math.nan] * count if start is None else self.cosines[start : start + count].tolist()
+
+    def by_row(self) -> dict[int, float]:
+        """The cosine of every row that has one."""
+        return dict(zip(self.rows.tolist(), self.best.tolist(), strict=True))
+
+
+class Cluster(Record):
+    """Memories that are near in meaning: their ids, the firmest first, and how firmly each belongs (0..1)."""
+
+    id: str
+    name: str
+    ids: tuple[str, ...]
+    strengths: tuple[float, ...]
+
+
+class Clusters(Record):
+    """The clusters of a space, the largest first; `reason` says why there are none to tell of, where that is not because
+    no memories are near enough."""
+
+    found: tuple[Cluster, ...] = ()
+    reason: str = ""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from memcli.codec.canonical import encode_line
 from memcli.codec.space import memory_digest, policy_to_json
 from memcli.digests import sha256
+from memcli.model.links import Going, spared_days
 from memcli.model.memory import Json, Memory
-from memcli.model.removal import Going, spared_days
 from memcli.model.space import Change, Policy, Receipt, Touched
 from memcli.record import Record, replace
 from memcli.safety.secrets.detector import Detector

@@ -11,8 +11,7 @@ from typing import NamedTuple
 from memcli.model.analysis import terms
 from memcli.model.characters import character_end
 from memcli.model.memory import Memory
-from memcli.model.passages import CONTENT, CONTEXT, HUNK, MESSAGE, Passage, passages, trail
-from memcli.model.pieces import cut
+from memcli.model.passages import CONTENT, CONTEXT, HUNK, MESSAGE, Passage, cut, passages, trail
 from memcli.record import Record, replace
 from memcli.regex import regex
 

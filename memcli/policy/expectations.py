@@ -9,7 +9,7 @@ from typing import Any
 
 from memcli.code.globs import glob_expression
 from memcli.errors import UsageError
-from memcli.model.expectations import Case
+from memcli.model.findings import Case
 from memcli.record import Record
 from memcli.safety.patterns import MAX_PATTERN, compile_pattern
 

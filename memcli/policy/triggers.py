@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memcli.code.globs import glob_expression
 from memcli.errors import UsageError
-from memcli.model.edits import FileEdit
+from memcli.model.anchors import FileEdit
 from memcli.record import Record
 from memcli.regex import regex
 from memcli.safety.patterns import MAX_PATTERN, PatternSet, compile_pattern

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Protocol
 from memcli.model.space import Referred
 
 if TYPE_CHECKING:
-    from memcli.model.failure import Failure
-    from memcli.model.lineage import Lineage, SyncPoint
+    from memcli.model.findings import Failure
+    from memcli.model.links import Lineage, Run, SyncPoint
     from memcli.model.memory import Json, Memory
     from memcli.model.recall import Bundle, Query, Ranking
-    from memcli.model.removal import Run
     from memcli.model.space import Change, Policy, Receipt, Space, Touched
     from memcli.ports.views import Catalogue, SpaceView
 

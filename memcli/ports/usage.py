@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from memcli.model.usage import Access, Use
 
 if TYPE_CHECKING:
-    from memcli.model.counting import Totals
+    from memcli.model.metrics import Totals
     from memcli.ports import Ranker, Store
 
 

@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from memcli.model.catalogue import CatalogueFilter, Counts
-from memcli.model.clusters import Clusters
 from memcli.model.memory import Memory
-from memcli.model.nearness import Nearness
-from memcli.model.recall import Entry, PassageTerms, Query, RecordedGroup, RowSet, TermStats
+from memcli.model.recall import Clusters, Entry, Nearness, PassageTerms, Query, RecordedGroup, RowSet, TermStats
 from memcli.model.space import Policy
 
 

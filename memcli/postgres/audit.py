@@ -11,7 +11,7 @@ from psycopg import Connection
 from memcli.clock import Clock
 from memcli.codec.audit import Link, bound, seal, without_paths
 from memcli.errors import MemcliError
-from memcli.model.lineage import Lineage
+from memcli.model.links import Lineage
 from memcli.model.memory import Json
 from memcli.model.space import Touched
 from memcli.policy.acts import Act, author

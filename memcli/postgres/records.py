@@ -13,7 +13,7 @@ from memcli.model.analysis import terms
 from memcli.model.memory import Memory
 from memcli.model.passages import embedded_texts, heading, is_versioned, passages
 from memcli.model.recall import FIELDS
-from memcli.postgres.reading import clean
+from memcli.postgres.snapshot import clean
 from memcli.record import Record
 
 _MOST = 32_767  # of a smallint

@@ -17,10 +17,17 @@ from psycopg.pq import TransactionStatus
 
 from memcli.errors import LockedError, MemcliError, StoreError
 from memcli.postgres.address import Address
-from memcli.postgres.connection import BoundedConnection, SilentError
-from memcli.postgres.failures import RETRIED, UnreachableError, failure, is_lost, unreachable
-from memcli.postgres.migrating import migrate
-from memcli.postgres.pooler import check_pooler
+from memcli.postgres.connection import (
+    RETRIED,
+    BoundedConnection,
+    SilentError,
+    UnreachableError,
+    check_pooler,
+    failure,
+    is_lost,
+    migrate,
+    unreachable,
+)
 
 if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool

@@ -1,24 +1,79 @@
-"""One version of a space on a server: a read-only transaction that sees nothing of later writes."""
+"""One version of a space on a server: a read-only transaction that sees nothing of later writes.
+
+Reads what a snapshot sees.
+
+What the tables hold of spaces, as values: a body is a memory in full form, byte for byte.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import psycopg
 from psycopg import Connection
+from psycopg.sql import SQL
 
-from memcli.codec.space import decode_space, may_have, new_space
+from memcli.codec.canonical import decode
+from memcli.codec.memory import memory_from_json
+from memcli.codec.space import END, INDENT, OBJECTS, decode_space, may_have, new_space
 from memcli.errors import CorruptError, LockedError, RefusedError
 from memcli.model.memory import Memory
 from memcli.model.space import Space
-from memcli.postgres.bodies import memory_of, space_of, where_of
-from memcli.postgres.connection import SilentError
-from memcli.postgres.failures import failure, is_lost
+from memcli.postgres.connection import SilentError, failure, is_lost
 from memcli.postgres.server import Server
 from memcli.record import replace
+
+ORDER = "ORDER BY updated_at, id"
+_MEND = "restore the server from a backup, or delete the row"
+
+
+def memory_of(body: bytes, where: str) -> Memory:
+    """The memory that a body holds. Raises CorruptError."""
+    tree = decode(body, where, _MEND)
+    if not isinstance(tree, dict):
+        raise CorruptError(f"{where}: a memory is not a JSON object", _MEND)
+    return memory_from_json(tree, where)
+
+
+def space_of(header: bytes, bodies: Iterable[bytes], name: str) -> Space:
+    """The space of a header and bodies. Raises CorruptError."""
+    where, rows = where_of(name), list(bodies)
+    space = decode_space(file_of(header, rows, where), where)
+    if len(space.objects) != len(rows):
+        raise CorruptError(f"{where}: a row does not hold one memory", _MEND)
+    if space.name != name:
+        raise CorruptError(f"{where} has the header of space {space.name!r}", _MEND)
+    return space
+
+
+def file_of(header: bytes, bodies: Iterable[bytes], where: str) -> bytes:
+    """The canonical file of a space, of its header and its bodies in order. Raises CorruptError."""
+    items = (b"," + INDENT).join(bodies)
+    if items and OBJECTS + b"]" not in header:  # else the space would look as if it had no memories
+        raise CorruptError(f"{where} has a header that memcli did not write", _MEND)
+    return header.replace(OBJECTS + b"]", OBJECTS + INDENT + items + END, 1) if items else header
+
+
+def where_of(space: str) -> str:
+    """How messages name a space on a server."""
+    return f"space {space!r} on the server"
+
+
+def bodies_under(connection: Connection, space: str, prefixes: Sequence[str]) -> list[tuple[str, bytes]]:
+    """The ids and bodies of the memories at these paths and below."""
+    wanted = sorted({prefix.strip("/") for prefix in prefixes})
+    if "" in wanted:
+        return connection.execute("SELECT id, body FROM memory WHERE space = %s", [space]).fetchall()
+    return connection.execute(
+        """SELECT id, body FROM memory WHERE space = %(space)s AND path = ANY(%(paths)s)
+        UNION SELECT id, body FROM unnest(%(paths)s::text[]) prefix
+        JOIN memory ON space = %(space)s AND path > prefix || '/' AND path < prefix || '0'""",
+        {"space": space, "paths": wanted},
+    ).fetchall()
+
 
 _BATCH = 1000
 _BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -181,3 +236,48 @@ def _parts(values: list[_T]) -> Iterator[list[_T]]:
 
 def _select(statement: str, values: Sequence[object], connection: Connection) -> list[Any]:
     return connection.execute(statement.encode(), values).fetchall()
+
+
+Values: TypeAlias = "Sequence[Any] | Mapping[str, Any]"
+Read: TypeAlias = "Callable[[str, Values], list[tuple[Any, ...]]]"
+"""The rows that a statement with these values finds."""
+
+
+def reader(snapshot: ServerSnapshot) -> Read:
+    """Reads in the transaction of the snapshot. Raises StoreError, LockedError, RefusedError."""
+    return lambda statement, values: snapshot.query(lambda connection: rows(connection, statement, values))
+
+
+def rows(connection: Connection, statement: str, values: Values) -> list[tuple[Any, ...]]:
+    """What the statement finds, numbers and bytes as they are on the wire."""
+    given = {k: _sent(v) for k, v in values.items()} if isinstance(values, Mapping) else [_sent(v) for v in values]
+    return connection.execute(statement.encode(), given, binary=True).fetchall()
+
+
+def clean(text: str) -> str:
+    """The text without what a column cannot hold: NUL, and halves of characters."""
+    if "\0" in text or not text.isascii():
+        return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    return text
+
+
+def _sent(value: Any) -> Any:
+    """A value as it is compared with columns."""
+    if isinstance(value, str):
+        return clean(value)
+    return [clean(one) if isinstance(one, str) else one for one in value] if isinstance(value, list) else value
+
+
+def memories(read: Read, space: str, ids: Sequence[str]) -> dict[str, Memory]:
+    """The memories of these ids, for those that there are. Raises CorruptError."""
+    found = read("SELECT id, body FROM memory WHERE space = %s AND id = ANY(%s)", (space, list(ids)))
+    return {name: memory_of(body, where_of(space)) for name, body in found}
+
+
+@contextmanager
+def beside(server: Server, space: str, token: str) -> Iterator[Read]:
+    """Reads on a connection of its own what the snapshot sees that was exported as `token`."""
+    with server.connected(f"read space {space!r}") as connection:
+        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        connection.execute(SQL("SET TRANSACTION SNAPSHOT {}").format(token))
+        yield lambda statement, values: rows(connection, statement, values)

@@ -12,23 +12,21 @@ from psycopg import Connection
 
 from memcli.codec.space import check_writable, decode_space, memory_digest, new_space
 from memcli.errors import MemcliError, NotFoundError, RefusedError, StoreError
+from memcli.model.links import Going
 from memcli.model.memory import Json
 from memcli.model.names import check_space
-from memcli.model.removal import Going
 from memcli.model.space import Change, Policy, Receipt, Space, Touched
 from memcli.policy.acts import Act, act_of, author, is_kept, parted, receipt_of, trash_note, without_erased
 from memcli.policy.draft import Draft
 from memcli.ports import Fold, Shelf
 from memcli.postgres import audit, mail, trash
 from memcli.postgres.audit import Author, is_marked
-from memcli.postgres.bodies import where_of
 from memcli.postgres.connection import unhurried
 from memcli.postgres.mail import WaitingRequest
-from memcli.postgres.rewriting import check_admin, rewrite
 from memcli.postgres.server import Server
-from memcli.postgres.snapshot import ServerSnapshot, header_of
+from memcli.postgres.snapshot import ServerSnapshot, header_of, where_of
 from memcli.postgres.trash import ServerTrash
-from memcli.postgres.writing import BusyError, LockedSpace, hold, put, remove
+from memcli.postgres.writing import BusyError, LockedSpace, check_admin, hold, put, remove, rewrite
 from memcli.record import Record, replace
 
 Asked = Callable[[Shelf], tuple[Change, Json]]

@@ -13,11 +13,11 @@ from psycopg import Connection, Cursor
 from memcli.codec.run import decode_run, encode_run
 from memcli.codec.space import memory_digest
 from memcli.errors import MemcliError
+from memcli.model.links import Going, Run
 from memcli.model.memory import Memory
-from memcli.model.removal import Going, Run
 from memcli.postgres import audit
-from memcli.postgres.rewriting import check_admin, rewrite
 from memcli.postgres.server import Server
+from memcli.postgres.writing import check_admin, rewrite
 from memcli.record import replace
 
 _NAMES = "SELECT name FROM trash WHERE space = %s AND name ^@ %s"

@@ -15,11 +15,10 @@ from memcli.model.prompt import ModelName, Prompt
 from memcli.model.spending import TokenUsage
 from memcli.model.tokens import count_tokens
 from memcli.ports.language_model import Meter
-from memcli.providers import failures, wire
-from memcli.providers.answers import parse_answer
-from memcli.providers.failures import CallFailure, Response
-from memcli.providers.http import check_sdk, load, post
+from memcli.providers import http, wire
+from memcli.providers.http import CallFailure, Response, check_sdk, load, post
 from memcli.providers.table import PROVIDERS, Provider, address, credential, key_variable, shown
+from memcli.providers.wire import parse_answer
 from memcli.record import replace
 from memcli.safety.injection.reasons import find_reasons
 
@@ -115,7 +114,7 @@ class ProviderModel:
         clean = wire.map_texts(request, lambda text: hide(self._redact(text)))
         settle = self._meter.reserve(prompt.task, TokenUsage(_estimate(clean), prompt.max_tokens))
         seconds = ends - time.monotonic()
-        outcome = self._post(self._provider, where, key, clean, seconds) if seconds > 0 else failures.SLOW
+        outcome = self._post(self._provider, where, key, clean, seconds) if seconds > 0 else http.SLOW
         found = self._read(where, _without(hide, outcome), seconds)
         if isinstance(found, wire.Reply) and found.usage is not None:
             settle(found.usage)
@@ -127,11 +126,11 @@ class ProviderModel:
 
     def _read(self, where: str, outcome: Response | str, seconds: float) -> wire.Reply | CallFailure:
         if isinstance(outcome, str):
-            return failures.of_nothing(self._provider, shown(where), outcome, max(0.0, seconds))
+            return http.of_nothing(self._provider, shown(where), outcome, max(0.0, seconds))
         if not 200 <= outcome.status < 300:
             variable = key_variable(self._provider, self._environ)
-            return failures.of_response(self._provider, self._model.model, variable, outcome)
-        return self._read_body(outcome.data) or failures.of_garbage(self._provider)
+            return http.of_response(self._provider, self._model.model, variable, outcome)
+        return self._read_body(outcome.data) or http.of_garbage(self._provider)
 
     def _read_body(self, data: Json) -> wire.Reply | None:
         return wire.read_reply(self._provider, data)

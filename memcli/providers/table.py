@@ -1,11 +1,26 @@
-"""The providers, as data: how each is reached, and how it differs from the others."""
+"""The providers, as data: how each is reached, and how it differs from the others.
+
+What models cost: list prices in US dollars per million tokens, sent and received.
+
+They are those that the providers published in November 2026, for prompts below the length at which some of them charge
+more; none of memcli's is that long. Prices change, and a model that is not here has no known price. Users set their own,
+which come before these: `MEMCLI_PRICES`, such as `openai:gpt-5-mini=0.25/2, custom:*=0/0`, or the same names in
+`prices.toml` in their configuration folder.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from decimal import Decimal, DecimalException
+from math import ceil
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from memcli.errors import ProviderError
+from memcli.errors import ProviderError, UsageError
+from memcli.model.prompt import PROVIDERS as PRICES_PROVIDERS
+from memcli.model.prompt import ModelName
+from memcli.model.spending import TokenUsage
 from memcli.record import Record
 
 CHAT, MESSAGES = "chat", "messages"
@@ -136,3 +151,110 @@ def _ollama(host: str) -> str:
     name = f"[{name}]" if ":" in name else name
     path = parts.path.rstrip("/")
     return f"{parts.scheme}://{name}{f':{port}' if port else ''}{path if path.endswith('/v1') else f'{path}/v1'}"
+
+
+Price = tuple[Decimal, Decimal]
+Prices = Mapping[str, Price]
+
+_LIST = """
+openai:gpt-6.1-sol 2 10
+openai:gpt-6-astra 10 50
+openai:gpt-6-sol 2 10
+openai:gpt-6-luna 0.10 0.50
+openai:gpt-5.6-terra 2 12
+openai:gpt-5.6-luna 0.20 1.20
+openai:gpt-5.4 2.50 15
+openai:gpt-5.4-mini 0.75 4.50
+openai:gpt-5.4-nano 0.20 1.25
+openai:gpt-5.2 1.75 14
+openai:gpt-5.1 1.25 10
+openai:gpt-5 1.25 10
+openai:gpt-5-mini 0.25 2
+openai:gpt-5-nano 0.05 0.40
+openai:gpt-4.1 2 8
+openai:gpt-4.1-mini 0.40 1.60
+openai:gpt-4.1-nano 0.10 0.40
+openai:gpt-4o 2.50 10
+openai:gpt-4o-mini 0.15 0.60
+openai:o3 2 8
+openai:o4-mini 1.10 4.40
+openai:text-embedding-3-small 0.02 0
+openai:text-embedding-3-large 0.13 0
+anthropic:claude-fable-5-2 8 40
+anthropic:claude-fable-5-1 10 50
+anthropic:claude-opus-5-5 4 20
+anthropic:claude-opus-5 5 25
+anthropic:claude-opus-4-8 5 25
+anthropic:claude-opus-4-7 5 25
+anthropic:claude-opus-4-6 5 25
+anthropic:claude-opus-4-5 5 25
+anthropic:claude-opus-4-1 15 75
+anthropic:claude-sonnet-5-5 2 10
+anthropic:claude-sonnet-5 2 10
+anthropic:claude-sonnet-4-6 3 15
+anthropic:claude-sonnet-4-5 3 15
+anthropic:claude-sonnet-4 3 15
+anthropic:claude-haiku-5-5 0.10 0.50
+anthropic:claude-haiku-4-5 1 5
+anthropic:claude-3-5-haiku 0.80 4
+google:gemini-3.6-flash 1.50 7.50
+google:gemini-3.5-flash-lite 0.30 2.50
+google:gemini-3.1-pro-preview 2 12
+google:gemini-3.1-flash-lite 0.25 1.50
+google:gemini-2.5-pro 1.25 10
+google:gemini-2.5-flash 0.30 2.50
+google:gemini-2.5-flash-lite 0.10 0.40
+ollama:* 0 0
+"""
+_DATED = re.compile(r"-\d{4}-?\d{2}-?\d{2}\Z|-latest\Z")
+_NANO_PER_MILLION = 1000  # a dollar per million tokens is a thousand billionths for each
+_HINT = "write provider:model=IN/OUT in US dollars per million tokens, such as openai:gpt-5-mini=0.25/2"
+
+
+def list_prices() -> Prices:
+    """The prices that memcli comes with, by `provider:model`; `*` is any model."""
+    rows = (line.split() for line in _LIST.split("\n") if line)
+    return {name: (Decimal(sent), Decimal(received)) for name, sent, received in rows}
+
+
+def read_prices(text: str) -> Prices:
+    """The prices in a value of `MEMCLI_PRICES`. Raises UsageError."""
+    rows = (row.strip() for row in text.replace(";", ",").split(","))
+    found = (row.rpartition("=") for row in rows if row)
+    return {_name(name.strip()): _price(value.split("/"), name) for name, _, value in found}
+
+
+def check_prices(data: Mapping[str, Any]) -> Prices:
+    """The prices in a `prices.toml`, where each is a list of two numbers. Raises UsageError."""
+    return {_name(name): _price(value if isinstance(value, list) else (), name) for name, value in data.items()}
+
+
+def price_of(model: ModelName, prices: Prices) -> Price | None:
+    """The price of a model, whatever the date in its name; None when none is known."""
+    name = str(model)
+    return prices.get(name) or prices.get(_DATED.sub("", name)) or prices.get(f"{model.provider}:*")
+
+
+def priced(usage: TokenUsage, price: Price | None) -> TokenUsage:
+    """`usage` with its price, rounded up."""
+    if price is None:
+        return TokenUsage(usage.tokens_in, usage.tokens_out)
+    cost = (usage.tokens_in * price[0] + usage.tokens_out * price[1]) * _NANO_PER_MILLION
+    return TokenUsage(usage.tokens_in, usage.tokens_out, ceil(cost))
+
+
+def _name(name: str) -> str:
+    provider, _, model = name.partition(":")
+    if provider not in PRICES_PROVIDERS or not model:
+        raise UsageError(f"a price for {name[:60]!a}, which names no model", _HINT)
+    return name
+
+
+def _price(values: Any, name: str) -> Price:
+    try:
+        sent, received = (Decimal(str(value).strip()) for value in values)
+    except (ValueError, DecimalException):
+        raise UsageError(f"the price of {name[:60]!a} is not two numbers", _HINT) from None
+    if not all(value.is_finite() and 0 <= value < 1_000_000 for value in (sent, received)):
+        raise UsageError(f"the price of {name[:60]!a} is not two numbers", _HINT)
+    return sent, received

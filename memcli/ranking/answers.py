@@ -12,9 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from memcli.model.analysis import exact_terms
-from memcli.model.nearness import Nearness
 from memcli.model.passages import CONTENT, CONTEXT, HUNK, MARKUP, MESSAGE
-from memcli.model.recall import FIELDS, PassageTerms, Query, RowSet, TermStats
+from memcli.model.recall import FIELDS, Nearness, PassageTerms, Query, RowSet, TermStats
 from memcli.ranking.lexical import FIELD_WEIGHTS, LENGTHS, idf, most, saturated, weighed
 from memcli.record import Record
 

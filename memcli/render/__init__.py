@@ -14,7 +14,7 @@ def _json() -> Renderer:
 
 
 def _markdown() -> Renderer:
-    from memcli.render.as_markdown import render
+    from memcli.render.as_text import render_markdown as render
 
     return render
 
@@ -26,7 +26,7 @@ def _prompt() -> Renderer:
 
 
 def _table() -> Renderer:
-    from memcli.render.as_table import render
+    from memcli.render.as_text import render_table as render
 
     return render
 

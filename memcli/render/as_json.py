@@ -8,8 +8,8 @@ from memcli.codec.canonical import encode, encode_line
 from memcli.model.memory import Json
 from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, RAW, SENTENCE, Bundle, Evidence, ModelVerdict, Query, Section
 from memcli.policy.budget import forms, texts_of
+from memcli.render.as_prompt import global_summary
 from memcli.render.clean import escape
-from memcli.render.sentences import global_summary
 
 
 def render(bundle: Bundle) -> str:

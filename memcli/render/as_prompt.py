@@ -1,17 +1,206 @@
-"""`prompt`: a bundle for a language model: numbered, citable, fenced, and marked as data."""
+"""`prompt`: a bundle for a language model: numbered, citable, fenced, and marked as data.
+
+One-sentence statements about a bundle as a whole.
+
+Render a memory in a bundle: its text at the level that fits, its procedure and its content.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from memcli.codec.canonical import encode_line
 from memcli.digests import nonce_of
-from memcli.model.recall import Bundle, Section
-from memcli.render import sentences
+from memcli.model.memory import Json, Memory, json_texts
+from memcli.model.recall import (
+    BUDGET_TOO_SMALL,
+    EMPTY_DIFF,
+    LEVELS,
+    PASSAGE,
+    PASSAGES,
+    SENTENCE,
+    Bundle,
+    Evidence,
+    Section,
+)
+from memcli.policy.answer import within
+from memcli.policy.budget import forms, texts_of
 from memcli.render.clean import clean, clean_line, cut, inert
-from memcli.render.section import score_text, section_text
 from memcli.safety.recalled import HEADER
 from memcli.settings import REPO
+
+_SHOWN_TOPIC = 200
+
+
+def global_summary(bundle: Bundle) -> str:
+    """One line about the content of the bundle; a short one under a budget."""
+    if bundle.reason == EMPTY_DIFF:
+        return f"The diff is empty ({bundle.reason})."
+    if bundle.reason == BUDGET_TOO_SMALL:
+        return f"{bundle.matched} matched, but none fits the budget ({bundle.reason})."
+    if bundle.query.budget is not None:
+        missing = f"Nothing relevant ({bundle.reason}; {_count(_own(bundle))})."
+        return f"{len(bundle.sections)} of {bundle.matched} matches." if bundle.sections else missing
+    asked = bundle.topic if len(bundle.topic) <= _SHOWN_TOPIC else bundle.topic[:_SHOWN_TOPIC] + "…"
+    topic = f"'{asked}'" if asked or not bundle.query.kinds else "kind " + ", ".join(bundle.query.kinds)
+    if not bundle.sections:
+        return f"Nothing relevant to {topic} ({bundle.reason}; {_count(_own(bundle))} in {_where(bundle)})."
+    summaries = [texts_of(section)["micro"] for section in bundle.sections[:5]]
+    told = "; ".join(text.rstrip(".") for text in summaries if text)
+    more = f" ({len(bundle.sections)} of {_count(bundle.size)})"
+    return f"Context bundle for {topic}{more}: {told}."
+
+
+def _own(bundle: Bundle) -> int:
+    """How many memories of the store itself were searched."""
+    return sum(bundle.own.values()) if bundle.own else bundle.size
+
+
+def _where(bundle: Bundle) -> str:
+    """The spaces of the store itself that were searched."""
+    if bundle.space == "*":
+        return "all spaces"
+    *others, last = bundle.own or (bundle.space,)
+    return f"spaces {', '.join(others)} and {last}" if others else f"space {last}"
+
+
+def period(bundle: Bundle) -> str:
+    """The period that the topic was understood to name, under a budget by its dates alone; empty if it names none."""
+    found = bundle.query.period
+    if found is None:
+        return ""
+    return f"Period: {found.name if bundle.query.budget is None else found.dates}."
+
+
+def untrusted(bundle: Bundle) -> str:
+    """How many memories are withheld because they contain instructions; empty if none."""
+    n = bundle.withheld_untrusted + bundle.untrusted_pins
+    return f"{_count(n)} withheld because of instructions in {'it' if n == 1 else 'them'}" if n else ""
+
+
+def degraded(bundle: Bundle) -> str:
+    """A notice that the search used words only, or for some passages; empty if all of them have vectors."""
+    degraded = "Degraded: " if bundle.degraded else ""
+    if not bundle.missing:
+        return f"{degraded}searched by words only." if degraded else ""
+    count = f"{bundle.missing:,} passage{'' if bundle.missing == 1 else 's'}"
+    return f"{degraded}{count} searched by words only (`memcli store index embed` computes the vectors)."
+
+
+def verified(bundle: Bundle) -> str:
+    """What a language model said of the candidates; empty if none was asked."""
+    verdict = bundle.verdict
+    if verdict is None:
+        return ""
+    is_brief = bundle.query.budget is not None
+    if verdict.failure:
+        return "Not verified." if is_brief else f"Not verified: {verdict.failure}."
+    return f"{verdict.rejected} of {verdict.asked} rejected{'' if is_brief else f' by {verdict.model}'}."
+
+
+def evidence(bundle: Bundle) -> str:
+    """The match scores of each searched space, with their floors."""
+    return "; ".join(f"{name}: {_spoke(found)}" for name, found in bundle.evidence.items())
+
+
+def _spoke(found: Evidence) -> str:
+    cosine = "no vector" if found.cosine is None else f"cosine {found.cosine:.2f}"
+    return f"words {found.words:.2f}, {cosine}, together {found.together:.2f} of {found.floor:.2f}"
+
+
+def _count(n: int) -> str:
+    return "1 memory" if n == 1 else f"{n} memories"
+
+
+_LONG = LEVELS.index("long")
+_STEPS = (("prerequisites", "Prerequisites", "-"), ("steps", "Steps", "1."), ("warnings", "Warnings", "-"))
+_GLIMPSE = 200
+_MOST_FILES = 5
+
+
+def section_text(section: Section, include_raw: bool = False) -> str:
+    """The text of the memory at its level, or else the passage, or the full text if requested."""
+    level = section.level or forms(section, include_raw)[0][-1]
+    own = texts_of(section).get(level) or _fullest(section, level)
+    text = _with_heading(section, own)
+    if section.level is not None and LEVELS.index(level) < _LONG:
+        return _limited(section, own, text)
+    if level in (PASSAGE, PASSAGES) and _is_content(section.memory):
+        text = ""  # the passage has its keys and values one by one
+    whole = "\n".join([text, *_procedure(section.memory, text), *_content(section, text)]).strip("\n")
+    return _limited(section, own, whole)
+
+
+def _limited(section: Section, own: str, whole: str) -> str:
+    """`whole`, or within the limit of the section its `own` text and what else of the whole has room for: lines behind it."""
+    if section.limit is None or len(whole) <= section.limit:
+        return whole
+    text = within(own, frozenset(), section.limit)
+    _, found, behind = whole.partition(own)
+    for line in behind.strip("\n").split("\n") if found else ():
+        if len(text) + 1 + len(line) > section.limit:
+            break
+        text += f"\n{line}"
+    return text
+
+
+def _is_content(memory: Memory) -> bool:
+    """Whether all that the memory says is its content."""
+    return not memory.raw.strip() and any(json_texts(memory.content, keys=False))
+
+
+def _with_heading(section: Section, text: str) -> str:
+    """The text below the headings that lead to it, and of a commit with its other files."""
+    inside = {line.strip().strip("#").strip() for line in text.splitlines()}
+    above = [title for title in section.heading.split(" > ") if title and title not in inside]
+    return "\n".join([*([f"{' > '.join(above)}:"] if above else []), text, *_also(section)])
+
+
+def _also(section: Section) -> Iterator[str]:
+    if section.also:
+        files = [path.removeprefix("code/").rpartition("/")[0] or path for _, path in section.also]
+        more = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
+        yield f"also changed: {', '.join(files[:_MOST_FILES])}{more}"
+
+
+def score_text(section: Section) -> str:
+    """The components of the score, or the reason for inclusion without one."""
+    if section.why:
+        return f"score {section.score:g}: " + ", ".join(f"{name} {value:g}" for name, value in section.why.items())
+    if section.is_lead:
+        return f"matched by {section.matched_by}"
+    return "pinned; does not match the topic"
+
+
+def _fullest(section: Section, level: str) -> str:
+    """The longest text up to `level`; failing that, the beginning of the full text."""
+    texts = texts_of(section)
+    fuller = [texts[name] for name in LEVELS[: LEVELS.index(level) + 1] if name != SENTENCE and texts[name]]
+    return fuller[-1] if fuller else section.memory.raw[:_GLIMPSE]
+
+
+def _procedure(memory: Memory, text: str) -> Iterator[str]:
+    """The lists of a procedure that `text` does not contain."""
+    procedure = memory.procedure if isinstance(memory.procedure, Mapping) else {}
+    for name, heading, mark in _STEPS:
+        items = _section_items(procedure.get(name))
+        if items and not all(item in text for item in items):
+            yield f"{heading}:"
+            yield from (f"{f'{n}.' if mark == '1.' else mark} {item}" for n, item in enumerate(items, 1))
+
+
+def _section_items(value: Json) -> Sequence[str]:
+    """The strings of a list; files edited by hand may contain anything."""
+    return [item for item in value if isinstance(item, str) and item.strip()] if isinstance(value, list | tuple) else []
+
+
+def _content(section: Section, text: str) -> Iterator[str]:
+    """The content, if it matched or is all there is, and `text` does not contain it."""
+    memory = section.memory
+    is_wanted = memory.content is not None and (section.shows_content or not memory.raw)
+    if is_wanted and not all(leaf in text for leaf in json_texts(memory.content, keys=False)):
+        yield f"content: {encode_line(memory.content).decode()}"
+
 
 _INDENT = "   "
 _TOPIC_WIDTH = 200
@@ -40,12 +229,12 @@ def _topic(bundle: Bundle) -> str:
 
 
 def _body(bundle: Bundle) -> str:
-    evidence = f"\nEvidence: {sentences.evidence(bundle)}." if bundle.query.explain and bundle.evidence else ""
+    reasons = f"\nEvidence: {evidence(bundle)}." if bundle.query.explain and bundle.evidence else ""
     items = "\n\n".join(_items(bundle))
     if not bundle.sections:
-        summary = " ".join([_line(sentences.global_summary(bundle)), *_notes(bundle)])
-        return "\n\n".join(part for part in (summary, items) if part) + evidence
-    return f"{items}\n\n{_closing(bundle)}{evidence}"
+        summary = " ".join([_line(global_summary(bundle)), *_notes(bundle)])
+        return "\n\n".join(part for part in (summary, items) if part) + reasons
+    return f"{items}\n\n{_closing(bundle)}{reasons}"
 
 
 def _items(bundle: Bundle) -> Iterator[str]:
@@ -111,15 +300,15 @@ def _shown(bundle: Bundle) -> str:
 
 def _notes(bundle: Bundle) -> Iterator[str]:
     """Notes on the result as a whole."""
-    if told := sentences.period(bundle):
+    if told := period(bundle):
         yield _line(told)
     if bundle.withheld_pins and bundle.query.budget is None:
         yield f"{bundle.withheld_pins} more pinned."
-    if held := sentences.untrusted(bundle):
+    if held := untrusted(bundle):
         yield f"{held[0].upper()}{held[1:]}."
-    if sentences.degraded(bundle):
-        yield sentences.degraded(bundle)
-    if told := sentences.verified(bundle):
+    if degraded(bundle):
+        yield degraded(bundle)
+    if told := verified(bundle):
         yield _line(told)
 
 

@@ -1,17 +1,29 @@
-"""`text`: a bundle to be read on a terminal: each entry with its heading and its passage at full width."""
+"""`text`: a bundle to be read on a terminal: each entry with its heading and its passage at full width.
+
+`md`: a bundle as a Markdown document for people.
+
+`table`: a bundle for a person at a terminal.
+
+A bundle for an agent that did not ask for it: dated facts with ids under plain headings, fenced and marked as data.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from memcli.model.recall import Bundle, Section
-from memcli.render import sentences
-from memcli.render.clean import clean, clean_line
-from memcli.render.section import score_text, section_text
+from memcli.codec.canonical import encode_line
+from memcli.digests import nonce_of
+from memcli.model.recall import Bundle, Query, Section
+from memcli.policy.budget import texts_of
+from memcli.render import as_prompt
+from memcli.render.as_prompt import entry, score_text, section_text
+from memcli.render.clean import clean, clean_line, grid, inert
+from memcli.safety.recalled import HEADER
 
 _INDENT = "  "
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
@@ -26,7 +38,7 @@ def render(bundle: Bundle) -> str:
 
 def _entries(bundle: Bundle) -> Iterator[str]:
     if not bundle.sections:
-        yield clean_line(sentences.global_summary(bundle))
+        yield clean_line(as_prompt.global_summary(bundle))
     for number, section in enumerate(bundle.sections, 1):
         yield _entry(number, section, bundle)
     if bundle.always:
@@ -67,21 +79,21 @@ def _wrapped(line: str) -> list[str]:
 
 
 def _closing(bundle: Bundle) -> Iterator[str]:
-    notes = [clean_line(sentences.period(bundle))] if bundle.query.period else []
+    notes = [clean_line(as_prompt.period(bundle))] if bundle.query.period else []
     if bundle.withheld and bundle.sections:
         notes.append(f"{bundle.withheld} more {'matches' if bundle.withheld == 1 else 'match'} (use --limit)")
     if bundle.withheld_pins:
         notes.append(f"{bundle.withheld_pins} more pinned")
-    if sentences.untrusted(bundle):
-        notes.append(f"{sentences.untrusted(bundle)} (use --include-untrusted)")
-    if sentences.degraded(bundle):
-        notes.append(sentences.degraded(bundle))
+    if as_prompt.untrusted(bundle):
+        notes.append(f"{as_prompt.untrusted(bundle)} (use --include-untrusted)")
+    if as_prompt.degraded(bundle):
+        notes.append(as_prompt.degraded(bundle))
     if bundle.verdict:
-        notes.append(clean_line(sentences.verified(bundle)))
+        notes.append(clean_line(as_prompt.verified(bundle)))
     if bundle.is_from_clone and (bundle.sections or bundle.always):
         notes.append("From a clone that has not been accepted; see `memcli trust --status`")
     if bundle.query.explain and bundle.evidence:
-        notes.append(f"Evidence: {sentences.evidence(bundle)}")
+        notes.append(f"Evidence: {as_prompt.evidence(bundle)}")
     if notes:
         yield "\n".join(_styled(note, _DIM) for note in notes)
 
@@ -89,3 +101,163 @@ def _closing(bundle: Bundle) -> Iterator[str]:
 def _styled(text: str, style: str) -> str:
     is_wanted = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
     return f"{style}{text}{_PLAIN}" if is_wanted else text
+
+
+_SPECIAL = re.compile(r"([\\`*\[\]<>#|])")
+
+
+def render_markdown(bundle: Bundle) -> str:
+    """The bundle as Markdown: a heading per memory, its text as a quotation."""
+    title = inert(clean_line(bundle.topic)) or ", ".join(bundle.query.kinds) or bundle.space
+    parts = [f"# {_escape(title)}", _escape(inert(clean_line(as_prompt.global_summary(bundle))))]
+    if bundle.query.period:
+        parts.append(_escape(inert(clean_line(as_prompt.period(bundle)))))
+    parts += [_section(section, bundle) for section in bundle.sections]
+    if bundle.always:
+        parts += ["# Always", *(_section(section, bundle) for section in bundle.always)]
+    if bundle.query.explain and bundle.evidence:
+        parts.append(f"Evidence: {_escape(as_prompt.evidence(bundle))}.")
+    if bundle.withheld:
+        parts.append(f"*{bundle.withheld} more {'matches' if bundle.withheld == 1 else 'match'}.*")
+    if bundle.withheld_pins:
+        parts.append(f"*{bundle.withheld_pins} more pinned.*")
+    if as_prompt.degraded(bundle):
+        parts.append(f"*{as_prompt.degraded(bundle)}*")
+    if told := as_prompt.verified(bundle):
+        parts.append(f"*{inert(clean_line(told))}*")
+    if as_prompt.untrusted(bundle):
+        parts.append(f"*{as_prompt.untrusted(bundle)}.*")
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(section: Section, bundle: Bundle) -> str:
+    memory = section.memory
+    facts = [
+        memory.kind,
+        memory.created_at[:10],
+        *([section.space] if section.space != bundle.space else []),
+        *(f"#{tag}" for tag in memory.tags),
+        *(["pinned"] if memory.pinned else []),
+        *([f"matched by {section.matched_by}"] if section.is_lead else []),
+        *section.cautions,
+    ]
+    lines = [
+        f"## {_escape(clean_line(memory.path))}",
+        "",
+        f"`{memory.id}` · {_escape(inert(clean_line(' · '.join(facts))))}",
+        "",
+    ]
+    text = section_text(section, bundle.query.include_raw)
+    lines += [f"> {line}".rstrip() for line in inert(clean(text)).strip().splitlines()]
+    if bundle.query.include_metadata:
+        lines += [
+            "",
+            f"metadata: `{inert(clean_line(encode_line(dict(memory.metadata)).decode())).replace('`', chr(39))}`",
+        ]
+    if bundle.query.explain:
+        lines += ["", score_text(section)]
+    return "\n".join(lines)
+
+
+def _escape(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def render_table(bundle: Bundle) -> str:
+    """One row per memory, followed by the components of its score if the query asks for explanations."""
+    lines = [] if bundle.sections else [clean_line(as_prompt.global_summary(bundle))]
+    if bundle.sections:
+        lines += _rows(bundle, bundle.sections, 1)
+    if bundle.withheld and bundle.sections:
+        lines.append(f"{bundle.withheld} more {'matches' if bundle.withheld == 1 else 'match'} (use --limit)")
+    if bundle.always:
+        lines += ["always (pinned):", *_rows(bundle, bundle.always, len(bundle.sections) + 1)]
+    lines += _cautions(bundle)
+    if bundle.query.explain and bundle.evidence:
+        lines.append(f"evidence: {as_prompt.evidence(bundle)}")
+    return "\n".join(lines) + "\n"
+
+
+def _rows(bundle: Bundle, sections: Sequence[Section], start: int) -> list[str]:
+    rows = []
+    for n, section in enumerate(sections, start):
+        memory = section.memory
+        fully = bundle.query.include_raw or section.level
+        text = clean_line(section_text(section, bundle.query.include_raw) if fully else texts_of(section)["micro"])
+        rows.append([str(n), memory.id, memory.path, memory.kind, memory.created_at[:10], _marks(section), text])
+    header, *lines = grid(["#", "id", "path", "kind", "date", "", "memory"], rows).split("\n")
+    if bundle.query.explain:
+        lines = [f"{line}\n   {score_text(section)}" for line, section in zip(lines, sections, strict=True)]
+    return [header, *lines]
+
+
+def _marks(section: Section) -> str:
+    """`>` matched by trigger or anchor, `*` pinned, `!` untrusted, `?` unreviewed, `~` anchored to changed code, `x` contradicted."""
+    states = (
+        (">", section.is_lead), ("*", section.memory.pinned), ("!", section.untrusted), ("?", section.is_unreviewed), ("~", section.is_doubtful),
+        ("x", section.opposed),
+    )  # fmt: skip
+    return "".join(mark for mark, holds in states if holds)
+
+
+def _cautions(bundle: Bundle) -> list[str]:
+    shown = (*bundle.sections, *bundle.always)
+    lines = [
+        clean_line(f"~ {section.memory.path}: {', '.join(str(a) for a in section.anchors if a.is_doubtful)}")
+        for section in shown
+        if section.is_doubtful
+    ]
+    lines += [clean_line(f"x {s.memory.path}: {one}") for s in shown for one in s.opposed]
+    lines += [clean_line(as_prompt.period(bundle))] if bundle.query.period else []
+    lines += [f"{bundle.withheld_pins} more pinned"] if bundle.withheld_pins else []
+    lines += [f"{as_prompt.untrusted(bundle)} (use --include-untrusted)"] if as_prompt.untrusted(bundle) else []
+    lines += [as_prompt.degraded(bundle)] if as_prompt.degraded(bundle) else []
+    lines += [clean_line(as_prompt.verified(bundle))] if bundle.verdict else []
+    if bundle.is_from_clone and shown:
+        lines.append("?: from a clone that has not been accepted; see `memcli trust --status`")
+    return lines
+
+
+_LEADS = {"constraint": "Constraints", "negative": "Known mistakes", "procedure": "Procedures"}
+
+
+def render_injection(bundle: Bundle) -> str:
+    """The memories of the bundle; empty if there are none."""
+    if not bundle.sections:
+        return ""
+    body = "\n\n".join([*_items(bundle), f"Cited as [{inert(clean_line(bundle.sections[0].memory.id))}]."])
+    nonce = nonce_of(body)
+    return f'<memory-{nonce} space="{bundle.space}">\n{HEADER}\n\n{body}\n</memory-{nonce}>'
+
+
+def _items(bundle: Bundle) -> Iterator[str]:
+    before = ""
+    for number, section in enumerate(in_order(bundle), 1):
+        heading = _heading(section, bundle.query)
+        if heading != before:
+            yield f"{heading}:"
+        before = heading
+        yield entry(number, section, bundle)
+
+
+def in_order(bundle: Bundle) -> list[Section]:
+    """The memories as they are numbered: those under one heading together."""
+    return sorted(bundle.sections, key=lambda section: _order(section, bundle))
+
+
+def _order(section: Section, bundle: Bundle) -> int:
+    """The place of the heading: that of the first section under it."""
+    heading = _heading(section, bundle.query)
+    return next(n for n, other in enumerate(bundle.sections) if _heading(other, bundle.query) == heading)
+
+
+def _heading(section: Section, query: Query) -> str:
+    if section.is_lead:
+        return _LEADS.get(section.memory.kind, "Also recorded")
+    if query.ids:
+        return "Related to the previous prompt"
+    if query.topic:
+        return "Related to the prompt"
+    if section.memory.pinned:
+        return "Pinned"
+    return f"Changed since {(query.changed_since or '')[:10]}"

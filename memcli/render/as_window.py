@@ -1,17 +1,34 @@
-"""A context window as text for a prompt: the system prompt, memories and summaries fenced as data, recent messages."""
+"""A context window as text for a prompt: the system prompt, memories and summaries fenced as data, recent messages.
+
+A context window as JSON: what is in it, what each section took, and what was left out and why.
+
+A context window as the list of messages that a provider's interface takes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
 
-from memcli.conversation.items import CHUNKS, MEMORIES, MESSAGES, SECTIONS, SYSTEM, Item, of_memory
-from memcli.conversation.window import CUT, ContextWindow, LeftOut, WindowLayout
+from memcli.conversation.window import (
+    CHUNKS,
+    CUT,
+    MEMORIES,
+    MESSAGES,
+    SECTIONS,
+    SYSTEM,
+    ContextWindow,
+    Item,
+    LeftOut,
+    WindowLayout,
+    of_memory,
+)
 from memcli.digests import nonce_of
+from memcli.model.memory import Json
 from memcli.model.recall import Section
 from memcli.model.tokens import count_tokens
-from memcli.render.as_prompt import label
+from memcli.render.as_prompt import label, section_text
 from memcli.render.clean import clean, clean_line, inert
-from memcli.render.section import section_text
 from memcli.safety.recalled import HEADER
 
 RECALLED = (MEMORIES, CHUNKS)
@@ -142,3 +159,85 @@ def _section(window: ContextWindow, section: str) -> Sequence[str]:
 
 def _fenced(space: str, nonce: str, body: str) -> list[str]:
     return [f'<memory-{nonce} space="{inert(clean_line(space))}">', HEADER, "", body, f"</memory-{nonce}>"]
+
+
+_SHARES = {MESSAGES: 0.6, MEMORIES: 0.4}
+
+
+def window_to_json(window: ContextWindow, query: str, space: str) -> dict[str, Json]:
+    """The whole window."""
+    limits = window.limits
+    return {
+        "query": query,
+        "space": space,
+        "total": limits.total,
+        "reserve_system": limits.reserve_system,
+        "reserve_working": limits.reserve_working,
+        "used": window.used,
+        "available": window.room,
+        "allocation": {section: _allocation_json(window, section) for section in SECTIONS},
+        "sections": [
+            {"name": name, "items": [_item(i) for i in window.of(name)]} for name in SECTIONS if window.of(name)
+        ],
+        "left_out": [_left_out(one) for one in window.left_out],
+        "notes": list(notes(window)),
+    }
+
+
+def _allocation_json(window: ContextWindow, section: str) -> dict[str, Json]:
+    items = window.of(section)
+    data: dict[str, Json] = {"items": len(items), "tokens": sum(item.tokens for item in items)}
+    if section in _SHARES:
+        data["share"] = int(window.room * _SHARES[section])
+    return data
+
+
+def _item(item: Item) -> dict[str, Json]:
+    text = clean(item.text) if item.section == SYSTEM else inert(clean(item.text))
+    data: dict[str, Json] = {"id": item.id, "text": text, "tokens": item.tokens, "priority": round(item.priority, 4)}
+    if item.section == MESSAGES:
+        data["role"] = item.role
+    if item.number:
+        data["number"] = item.number
+    if item.source:
+        data["inserted_from"] = item.source
+    if item.section in (CHUNKS, MEMORIES):
+        data["label"] = item.label
+    return {**data, **({"cut": True} if item.is_cut else {})}
+
+
+def _left_out(one: LeftOut) -> dict[str, Json]:
+    return {
+        "section": one.section, "id": one.id, "tokens": one.tokens, "priority": round(one.priority, 4), "reason": one.reason,
+    }  # fmt: skip
+
+
+def openai(window: ContextWindow, space: str) -> list[Json]:
+    """`{role, content}` each, a system message first if there is anything for it. What tools put out stands in a user's
+    message, marked, so that the list needs no ids of calls.
+    """
+    system = _system(window, space)
+    return [
+        *([{"role": "system", "content": system}] if system else []),
+        *({"role": _role(item), "content": content(item)} for item in window.of(MESSAGES)),
+    ]
+
+
+def anthropic(window: ContextWindow, space: str) -> dict[str, Json]:
+    """`{system, messages}`: the messages alternate, beginning with the user's; `system` is left out where it is empty."""
+    turns = [
+        {"role": role, "content": "\n\n".join(content(item) for item in items)}
+        for role, items in groupby(window.of(MESSAGES), key=_role)
+    ]
+    if turns and turns[0]["role"] != "user":
+        turns.insert(0, {"role": "user", "content": OPENING})
+    system = _system(window, space)
+    return {**({"system": system} if system else {}), "messages": turns}
+
+
+def _system(window: ContextWindow, space: str) -> str:
+    return "\n\n".join([*map(block, window.of(SYSTEM)), *recalled(window, space)])
+
+
+def _role(item: Item) -> str:
+    return "assistant" if item.role == "assistant" else "user"

@@ -8,8 +8,8 @@ from typing import Any
 from memcli.codec.canonical import encode, encode_line
 from memcli.codec.memory import memory_to_json
 from memcli.codec.merge_fields import DELETED
+from memcli.model.catalogue import TreeNode
 from memcli.model.memory import Json, Memory
-from memcli.model.tree import TreeNode
 from memcli.policy.ageing import confirmed_at
 from memcli.render.clean import clean, clean_line, grid
 from memcli.safety.injection.screening import UNTRUSTED, Overview, inspect, is_accepted, is_marked

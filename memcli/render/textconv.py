@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from memcli.codec.canonical import encode_line
-from memcli.codec.form import SpaceForm
-from memcli.codec.space import header_to_json
+from memcli.codec.space import SpaceForm, header_to_json
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Space
 from memcli.render.clean import escape

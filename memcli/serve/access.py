@@ -1,8 +1,12 @@
-"""Who may do what: a caller with a role, which a route asks for."""
+"""Who may do what: a caller with a role, which a route asks for.
+
+What the routes call: verbs, by name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
 
 from fastapi import Request
 
@@ -43,3 +47,14 @@ def needs(role: str) -> Callable[[Request], Awaitable[Caller]]:
         return found
 
     return caller
+
+
+class Backend(Protocol):
+    """Runs verbs on the store that is served."""
+
+    async def call(self, verb: str, options: Mapping[str, Any], caller: Caller) -> Any:
+        """What `memcli VERB --json` prints, as a value: `verb` such as `recall` or `space list`, `options` the names of
+        its arguments and options as in the Python interface, and `space`. None for nothing.
+
+        Raises MemcliError. What a caller may not see or do is for the routes to refuse.
+        """

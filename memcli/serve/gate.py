@@ -15,12 +15,20 @@ from starlette.responses import Response
 from memcli.errors import MemcliError
 from memcli.record import Record
 from memcli.serve.access import Caller
-from memcli.serve.bodies import Receive, Refusal, check_body, read_body
-from memcli.serve.headers import MAX_HEAD, SECURITY_HEADERS, head, hosts, is_from_elsewhere
-from memcli.serve.logins import Logins, csrf_of
+from memcli.serve.bodies import (
+    MAX_HEAD,
+    SECURITY_HEADERS,
+    Receive,
+    Refusal,
+    check_body,
+    head,
+    hosts,
+    is_from_elsewhere,
+    read_body,
+)
+from memcli.serve.pool import HEALTH, STRANGER
 from memcli.serve.problems import Problem, problem, problem_of, status_of
-from memcli.serve.protocol import HEALTH, STRANGER
-from memcli.serve.tokens import Token, Tokens
+from memcli.serve.tokens import Logins, Token, Tokens, csrf_of
 
 TOTAL_SECONDS = 60.0
 _HEALTH = "/health"

@@ -1,14 +1,21 @@
-"""Errors as problem details (RFC 9457): our exit codes as statuses."""
+"""Errors as problem details (RFC 9457): our exit codes as statuses.
+
+Rules: what verbs declare of who may call them, and of the spaces that a call concerns.
+
+Answers: values as responses, and what OpenAPI says of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Protocol
 
+import orjson
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
 from memcli.errors import ChangedError, MemcliError, StoreError
 from memcli.record import Record
@@ -77,3 +84,53 @@ def problem_of(error: Exception) -> Problem:
 def _place(words: Sequence[Any]) -> str:
     """Where a value is; of a name that a caller chose itself nothing is said."""
     return ".".join(str(word) for word in words[:2] if str(word).isidentifier()) or "the request"
+
+
+class Rules(Protocol):
+    """What the guard asks of the verbs."""
+
+    def role(self, verb: str, options: Mapping[str, Any]) -> str | None:
+        """The role that a call needs; None for a verb that is not served."""
+
+    def reach(self, verb: str) -> str:
+        """What the verb concerns: one of the constants of `model/roles.py`."""
+
+    def references(self, verb: str, options: Mapping[str, Any]) -> Iterator[Any]:
+        """The values of the options that may name a memory."""
+
+
+_PROBLEM = {
+    "type": "object",
+    "description": "Problem details (RFC 9457)",
+    "required": ["type", "title", "status"],
+    "properties": {
+        "type": {"type": "string"}, "title": {"type": "string"}, "status": {"type": "integer"},
+        "code": {"type": "string"}, "hint": {"type": "string"},
+    },
+}  # fmt: skip
+_COMMON = (400, 401, 403, 404, 409, 413, 415, 422, 503, 504)
+
+
+def answer(
+    value: Any, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None, media: str = ""
+) -> Response:
+    """A value as JSON; a text as it is, of the type `media`."""
+    if isinstance(value, str):
+        return Response(value, status, headers, media_type=media or "text/plain")
+    return Response(orjson.dumps(value), status, headers, media_type="application/json")
+
+
+def problems(status: int, schema: Mapping[str, Any] | None = None, *others: int) -> dict[int | str, dict[str, Any]]:
+    """The responses of a route: success as `schema`, and the errors."""
+    success = {
+        "description": HTTPStatus(status).phrase,
+        "content": {"application/json": {"schema": dict(schema or {})}},
+    }
+    failures: dict[int | str, dict[str, Any]] = {
+        code: {
+            "description": HTTPStatus(code).phrase,
+            "content": {"application/problem+json": {"schema": _PROBLEM}},
+        }
+        for code in (*_COMMON, *others)
+    }
+    return {status: success, **failures}

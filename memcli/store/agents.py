@@ -20,7 +20,7 @@ from memcli.store.lock import locked
 from memcli.store.state import State, set_value, trim
 
 if TYPE_CHECKING:
-    from memcli.conversation.last_topic import LastTopic
+    from memcli.conversation.topic import LastTopic
 
 _WAIT_SECONDS = 1.0
 """How long a hook waits for the hooks of other agents; then its event is not handled."""
@@ -173,8 +173,7 @@ def _to_json(topic: LastTopic) -> dict[str, Json]:
 
 
 def _from_json(entry: Mapping[str, Any]) -> LastTopic:
-    from memcli.conversation.last_topic import LastTopic
-    from memcli.conversation.topic import Trace
+    from memcli.conversation.topic import LastTopic, Trace
 
     trace = Trace(frozenset(entry["terms"]), frozenset(entry["names"]), entry["weight"])
     return LastTopic(trace, entry["model"], a2b_base64(entry["vector"]))

@@ -11,7 +11,7 @@ from memcli.clock import Clock
 from memcli.codec.audit import SEALS, Link, link_of, seal, without_paths
 from memcli.codec.audit import entries as read_entries
 from memcli.errors import MemcliError, StoreError
-from memcli.model.lineage import Lineage
+from memcli.model.links import Lineage
 from memcli.model.memory import Json
 from memcli.model.space import Touched
 from memcli.policy.acts import Act, author, entry

@@ -28,7 +28,7 @@ from memcli.store.snapshot import FileSnapshot, fingerprint_of
 if TYPE_CHECKING:  # what only a write needs is imported there
     from memcli.codec.splice import SpliceShelf
     from memcli.codec.window import Piece
-    from memcli.model.removal import Going
+    from memcli.model.links import Going
     from memcli.policy.draft import Draft
     from memcli.store.journal import Journal, Mail
 
@@ -124,7 +124,7 @@ class FileStore:
                 mail.close()
 
     def delete(self, space: str, check: Callable[[Space], None]) -> Space:
-        from memcli.model.removal import Going
+        from memcli.model.links import Going
 
         path = self._layout.space(check_space(space))
         with self._locked(space):
@@ -215,7 +215,7 @@ class FileStore:
         path = self._layout.moves(space)
         if not os.path.exists(self._layout.index(space)):
             return
-        from memcli.codec.moves import encode_step, step_of
+        from memcli.codec.window import encode_step, step_of
 
         step = step_of(before, after, pieces)
         if step is None:

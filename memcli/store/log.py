@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, suppress
 
 from memcli import beneath
 from memcli.codec.canonical import encode, encode_line
-from memcli.model.failure import Failure
+from memcli.model.findings import Failure
 from memcli.model.memory import Json
 from memcli.store.atomic import append_line, make_folder, write_file
 from memcli.store.layout import Layout

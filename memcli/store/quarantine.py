@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection
 
 from memcli.codec.canonical import encode
-from memcli.codec.frame import CLOSE, OPEN, of_space
+from memcli.codec.space import CLOSE, OPEN, of_space
 from memcli.errors import StoreError
 from memcli.store.atomic import remove_file, write_file
 from memcli.store.layout import Layout

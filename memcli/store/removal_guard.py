@@ -15,8 +15,8 @@ from memcli.store.layout import Layout, set_ignored
 from memcli.store.pending import Erasures
 
 if TYPE_CHECKING:
+    from memcli.model.links import Going, Severed
     from memcli.model.memory import Memory
-    from memcli.model.removal import Going, Severed
 
 
 class RemovalGuard:

@@ -11,11 +11,10 @@ from contextlib import contextmanager, nullcontext, suppress
 
 import orjson
 
+from memcli.codec.bundle import read_export
 from memcli.codec.check import Damage, Examined, check_chain, examine, is_canonical
-from memcli.codec.exports import read_export
-from memcli.codec.frame import of_memory
 from memcli.codec.run import decode_run
-from memcli.codec.space import check_writable, decode_space, spans
+from memcli.codec.space import check_writable, decode_space, of_memory, spans
 from memcli.errors import MemcliError, StoreError, UsageError
 from memcli.model.names import check_space
 from memcli.safety.secrets.redact_memory import redacted_file

@@ -10,9 +10,10 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from memcli.codec.form import VERSION, SpaceForm
-from memcli.codec.frame import INDENT
 from memcli.codec.space import (
+    INDENT,
+    VERSION,
+    SpaceForm,
     Span,
     decode_form,
     decode_header,

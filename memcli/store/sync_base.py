@@ -9,7 +9,7 @@ from memcli.codec.canonical import decode, encode_line
 from memcli.codec.space import decode_space, encode_full
 from memcli.digests import sha256
 from memcli.errors import CorruptError, StoreError
-from memcli.model.lineage import Lineage, SyncPoint
+from memcli.model.links import Lineage, SyncPoint
 from memcli.record import replace
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import Layout

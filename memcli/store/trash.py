@@ -12,8 +12,8 @@ from memcli.codec.canonical import encode
 from memcli.codec.run import decode_run, encode_run
 from memcli.codec.space import memory_digest
 from memcli.errors import CorruptError, MemcliError, StoreError, hint_of
+from memcli.model.links import Run, Severed, is_run_name
 from memcli.model.memory import Memory
-from memcli.model.removal import Run, Severed, is_run_name
 from memcli.model.space import Space
 from memcli.record import replace
 from memcli.store.atomic import make_folder, remove_file, write_file

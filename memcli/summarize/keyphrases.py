@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 from memcli.model.analysis import terms
 from memcli.model.names import slug
-from memcli.summarize import tokens
+from memcli.summarize import sentences
 from memcli.summarize.lexicon import DETERMINERS, is_adverb
-from memcli.summarize.sentences import HEADING, Sentence
-from memcli.summarize.tokens import (
+from memcli.summarize.sentences import (
     ACRONYM,
     ACTION,
     BREAK,
     COMMON,
     GERUND,
+    HEADING,
     NAME,
     NOUN_CUE,
     PARTICIPLE,
@@ -26,6 +26,8 @@ from memcli.summarize.tokens import (
     VAGUE_WORD,
     VERB,
     VERB_CUE,
+    Sentence,
+    path_words,
 )
 
 MAX_TAGS = 5
@@ -105,7 +107,7 @@ def extract(
             scores.add(word, 0.5 * count, 0)
     for number, name in enumerate(names):
         scores.add(slug(name), max(_NAME_SCORE - 0.1 * number, 0.7), number - _AFTER_TEXT)
-    _favour([word for hint in hints for word in tokens.path_words(hint)], scores)
+    _favour([word for hint in hints for word in path_words(hint)], scores)
     return _best(scores, limit)
 
 
@@ -114,8 +116,8 @@ def _phrases(text: str, is_heading: bool) -> Iterator[list[Word]]:
     run: list[Word] = []
     before = BREAK
     is_start = True
-    for place, token in enumerate(tokens.split(text)):
-        sort, word = tokens.classify(token)
+    for place, token in enumerate(sentences.split_tokens(text)):
+        sort, word = sentences.classify(token)
         if sort >= COMMON and token[0].isupper():
             sort = _capital(sort, token, is_heading or is_start, bool(run) and run[-1][0] == PROPER)
         if sort == PARTICIPLE and before != NOUN_CUE:
@@ -145,7 +147,7 @@ def _capital(sort: int, token: str, is_expected: bool, is_after_name: bool) -> i
     if sort == PRODUCT:
         return BREAK if is_expected else PROPER
     if is_expected:
-        return tokens.lowered(sort, token)
+        return sentences.lowered(sort, token)
     return PROPER if is_after_name and sort in (VAGUE_WORD, ACTION) else sort
 
 

@@ -6,8 +6,8 @@ import re
 from typing import NamedTuple
 
 from memcli.code import diff as diffs
-from memcli.code.definitions import DEFINITION, name_of
 from memcli.code.diff import DiffSection, names
+from memcli.code.symbols import DEFINITION, name_of
 from memcli.model.names import readable
 from memcli.record import Record, field
 from memcli.summarize.sentences import Sentence, split

@@ -1,13 +1,19 @@
-"""Text as blocks of Markdown (headings, list items, paragraphs), and these as sentences."""
+"""Text as blocks of Markdown (headings, list items, paragraphs), and these as sentences.
+
+The words of a sentence, and what each is to a phrase.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from memcli.model.analysis import STOP_WORDS
-from memcli.model.pieces import cut
+from memcli.model.names import slug
+from memcli.model.passages import cut
+from memcli.summarize.lexicon import ACTIONS, GENERIC, NOUN_CUES, PRODUCTS, VAGUE, VERB_CUES, is_adverb, is_gerund
 
 HEADING, ITEM, STEP, PROSE, ROW = "heading", "item", "step", "prose", "row"
 
@@ -229,3 +235,150 @@ def _is_title(sentences: list[Sentence]) -> bool:
 def lines(text: str, limit: int = MAX_SENTENCES) -> list[Sentence]:
     """The first lines of `text`, each as the item of a list."""
     return [Sentence(line, ITEM) for line in text.split("\n", limit)[:limit] if line.strip()]
+
+
+(
+    BREAK, VERB_CUE, NOUN_CUE,
+    COMMON, GERUND, VAGUE_WORD, ACTION, PROPER, NAME, ACRONYM, PARTICIPLE, VERB, PRODUCT,
+) = range(13)  # fmt: skip
+"""From COMMON on, a word may stand in a phrase."""
+
+_MAX_WORD = 40
+_LONGEST = 120
+"""Longer ones are not worth a place in the cache."""
+_LONGEST_PATH = 400
+_TOKEN = re.compile(r"`\w[\w.:/-]*(?:\(\))?`|[Cc]\+\+|[CF]#|\w+(?:[-.'’/]\w+)*|[^\w\s]")
+_NOISE = (
+    r"(?<=[A-Z0-9_])=\S+|\b[a-zA-Z][\w+.-]{1,20}://\S+|[\w.+-]{1,64}@[\w-]+\.[\w.-]+"
+    r"|<[^<>\s]{1,80}>|\[REDACTED:[^\]]{0,40}\]"
+)
+_AMOUNT = re.compile(
+    r"(?:\d{4}-\d\d\S*|v?\d[\d.,:/x-]*[a-z]{0,3}|\d+(?:st|nd|rd|th|mins?|secs?|hours?|days?)|q[1-4]|h[12]|fy\d+)\Z"
+)
+_AMOUNT_START = frozenset("0123456789vqhf")
+_HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,64}\Z")
+_FILE = re.compile(r"(?:[\w.-]+/)*[\w.-]*?(\w[\w-]*)\.[a-z][a-z0-9]{0,8}\Z")
+_CJK = r"[\u3040-\u30ff\u3400-\u9fff]"
+_CJK_BREAKS = (
+    r"[\u3041-\u309f]+|(?<=[\u30a0-\u30ff\u3400-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[\u30a0-\u30ff\u3400-\u9fff])"
+    r"|我们|他们|因为|所以|使用|选择|决定|不要|必须|需要|可以|以及|如果|但是|没有|什么|这个|那个|[的了是和在与及或而不把被对将从到为也都就]"
+)
+_SPELLED = {"c++": "cpp", "c#": "csharp", "f#": "fsharp"}
+"""Names that a slug would cripple."""
+_NAMELESS_WORDS = """
+    index main mod init lib app apps src docs doc test tests spec specs utils util helpers common core readme package
+    internal pkg cmd base home local usr var tmp opt etc bin packages modules components services dist
+    config configs settings claude agents gemini contributing
+"""
+_NAMELESS = frozenset(_NAMELESS_WORDS.split())
+
+
+def split_tokens(text: str) -> list[str]:
+    """The words and punctuation marks of a sentence; addresses, what was redacted and endless words become stops."""
+    if "@" in text or "://" in text or "<" in text or "[" in text or "=" in text:
+        text = re.sub(_NOISE, " . ", text)
+    if not text.isascii() and re.search(_CJK, text):
+        text = re.sub(_CJK_BREAKS, " . ", text)
+    return [token if len(token) <= _LONGEST else "." for token in _TOKEN.findall(text)]
+
+
+@lru_cache(maxsize=50_000)
+def classify(token: str) -> tuple[int, str]:
+    """What a token is to a phrase, and the word it stands for there; BREAK when it stands for none."""
+    if token[0] == "`":
+        return _classify_quoted(token.strip("`()"))
+    if not (token[0].isalnum() or token[0] == "_"):
+        return BREAK, ""
+    low = token.lower().replace("’", "'").removesuffix("'s")
+    if low in VERB_CUES:
+        return VERB_CUE, ""
+    if low in NOUN_CUES:
+        return NOUN_CUE, ""
+    if low in _SPELLED:
+        return ACRONYM, _SPELLED[low]
+    if low in PRODUCTS and token[0].isupper():
+        return PRODUCT, low
+    if low in GENERIC or len(low) < 2 or len(low) > _MAX_WORD or "'" in low:
+        return BREAK, ""
+    if (low[0] in _AMOUNT_START and _AMOUNT.match(low)) or _HASH.match(low):
+        return BREAK, ""
+    return _classify_word(token, low) if low.isascii() else _classify_foreign(token, low)
+
+
+def path_words(path: str) -> list[str]:
+    """The telling words of a path, the last first: `tokens` and `auth` of `src/auth/tokens.py`.
+
+    A vague name takes its folder with it: `http-client` for `src/http/client.py`.
+    """
+    parts = path[-_LONGEST_PATH:].strip("/").split("/")
+    match = _FILE.match(parts[-1].lower())
+    if match:
+        parts[-1] = match[1]
+    found = [word for part in reversed(parts) if len(word := slug(part)) > 1 and word not in _NAMELESS]
+    if len(found) > 1 and found[0] in VAGUE and not _is_untelling(found[1]):
+        found[:2] = [f"{found[1]}-{found[0]}"]
+    return [word for word in found if not _is_untelling(word)][:3]
+
+
+def _is_untelling(word: str) -> bool:
+    return word in GENERIC or word in VAGUE or bool(_AMOUNT.match(word))
+
+
+def lowered(sort: int, token: str) -> int:
+    """What a word with a capital is where a capital says nothing."""
+    if sort != PROPER or not token[1:].islower():
+        return sort
+    return GERUND if is_gerund(token.lower()) else COMMON
+
+
+def _classify_quoted(token: str) -> tuple[int, str]:
+    """A word in backticks is a name, whatever it is elsewhere."""
+    sort, word = classify(token) if token else (BREAK, "")
+    if sort in (COMMON, GERUND, ACTION, PROPER):
+        return NAME, word
+    return (ACRONYM, word) if sort == VAGUE_WORD else (sort, word)
+
+
+def _classify_word(token: str, low: str) -> tuple[int, str]:
+    if "/" in low or "." in low:
+        return _classify_path(low)
+    if "_" in low:
+        word = slug(low)
+        return (NAME, word) if len(word) > 1 and word not in GENERIC else (BREAK, "")
+    if low in VAGUE:
+        return VAGUE_WORD, low
+    if low in ACTIONS:
+        return ACTION, low
+    if _is_acronym(token) or any(c.isdigit() for c in low):
+        return ACRONYM, low
+    if is_adverb(low):
+        return BREAK, ""
+    if low.endswith("ed") and len(low) > 4 and not low.endswith("eed"):
+        return PARTICIPLE, low
+    if token.islower():
+        return GERUND if is_gerund(low) else COMMON, low
+    return PROPER, low
+
+
+def _classify_path(low: str) -> tuple[int, str]:
+    """`CI/CD` and `read/write` are words; of a file name, the telling part is one."""
+    if low.count("/") == 1 and "." not in low and not _is_untelling(low.partition("/")[0]):
+        return ACRONYM, slug(low)
+    telling = path_words(low)
+    word = telling[0] if telling else slug(low.rpartition("/")[2])
+    return (NAME, word) if len(word) > 1 else (BREAK, "")
+
+
+def _classify_foreign(token: str, low: str) -> tuple[int, str]:
+    """Words of other scripts. There are no lists of their common words: only length tells."""
+    word = slug(low)
+    if re.match(_CJK, low):
+        return (COMMON, word) if 2 <= len(word) <= 8 else (BREAK, "")
+    if token[0].isupper() and len(word) > 1:
+        return PROPER, word
+    return (COMMON, word) if len(word) > 4 else (BREAK, "")
+
+
+def _is_acronym(token: str) -> bool:
+    """Whether a word is in capitals, but for the s of a plural."""
+    return token.removesuffix("s").isupper() and len(token) > 1

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from memcli.model.analysis import terms
 from memcli.model.characters import character_end
-from memcli.summarize.cues import cue_of
+from memcli.summarize.lexicon import cue_of
 from memcli.summarize.sentences import HEADING, ITEM, ROW, STEP, Sentence
 
 _ROUNDS = 3

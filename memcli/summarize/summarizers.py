@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from memcli.model import pieces
-from memcli.summarize import accounts, keyphrases, kinds, paths, sentences, summaries
+from memcli.model import passages
+from memcli.summarize import keyphrases, kinds, paths, sentences, summaries
 from memcli.summarize.kinds import DEFAULT_KIND
 from memcli.summarize.sentences import Sentence
 from memcli.summarize.subject import Subject, missing
 
-_CHUNKED = int(pieces.CHUNK_CHARACTERS * 1.25)
+_CHUNKED = int(passages.CHUNK_CHARACTERS * 1.25)
 """Text up to this length still fits the window of an embedder well enough in one piece."""
 
 
@@ -24,7 +24,7 @@ class ExtractiveSummarizer:
         subject = Subject.of(fields)
         found = _describe(subject, fields.get("kind"), wanted) if wanted else {}
         if fields.get("chunks") is None and len(subject.raw) > _CHUNKED and fields.get("raw") == subject.raw:
-            parts = pieces.split(subject.raw)
+            parts = passages.split(subject.raw)
             found["chunks"] = [{"chunk_id": f"#{n}", "text": text} for n, text in enumerate(parts)]
         return found
 
@@ -36,7 +36,7 @@ def _describe(subject: Subject, given: object, wanted: Sequence[str]) -> dict[st
 
     kind = given if isinstance(given, str) and given else kinds.kind_of(subject, parts())
     found: dict[str, object] = {"kind": kind, "relevance": kinds.relevance_of(subject.text, kind)}
-    account = accounts.of(subject, kind, parts)
+    account = kinds.of(subject, kind, parts)
     found["summary_micro"], found["summary_short"], found["summary_long"] = account.summaries
     if "tags" in wanted or "path" in wanted:
         places = [place for place in (subject.hint, subject.source, *account.files) if place]

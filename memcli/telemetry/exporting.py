@@ -1,4 +1,8 @@
-"""Where spans go: to a collector by OTLP over HTTP, from a thread that no command waits for, but a moment at its end."""
+"""Where spans go: to a collector by OTLP over HTTP, from a thread that no command waits for, but a moment at its end.
+
+The text exposition format of Prometheus, version 0.0.4. It is three rules of escaping and one line a sample, so that
+`memcli metrics` needs no library; a test reads it by the parser of prometheus-client.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import atexit
 import logging
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Condition, Lock, Thread
 from time import monotonic
@@ -15,9 +19,12 @@ from typing import TYPE_CHECKING
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 
+from memcli.model.metrics import Family, Sample
+
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
     from opentelemetry.trace import Tracer
+
 
 FLUSH_SECONDS = 1.0
 """How long a process waits at its end for the collector."""
@@ -139,3 +146,27 @@ def _overlaid(variables: Mapping[str, str]) -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+def render(families: Iterable[Family]) -> str:
+    """The text, one family after the other, with a newline at the end."""
+    return "".join(f"{line}\n" for family in families for line in _lines(family))
+
+
+def _lines(family: Family) -> Iterator[str]:
+    text = family.help.replace("\\", r"\\").replace("\n", r"\n")
+    yield f"# HELP {family.name} {text}"
+    yield f"# TYPE {family.name} {family.kind}"
+    yield from map(_line, family.samples)
+
+
+def _line(sample: Sample) -> str:
+    labels = ",".join(f'{name}="{_escaped(value)}"' for name, value in sample.labels)
+    return f"{sample.name}{{{labels}}} {sample.value!r}" if labels else f"{sample.name} {sample.value!r}"
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")

@@ -19,13 +19,11 @@ from memcli.errors import MemcliError
 from memcli.model.memory import Memory
 from memcli.render.clean import clean_line
 from memcli.tui import changes, detail
-from memcli.tui.changes import Changer
+from memcli.tui.changes import Changer, Editor
 from memcli.tui.detail import Detail
-from memcli.tui.drafts import Editor
 from memcli.tui.keys import CHANGE, FIND, LOOK, bindings
-from memcli.tui.rows import Filter, FilterBar, Rows
 from memcli.tui.status import Recaller, Status, Voice, explain, nothing, summary, title
-from memcli.tui.view import BrowseView
+from memcli.tui.view import BrowseView, Filter, FilterBar, Rows
 from memcli.tui.windows import Windows
 
 _OF_A_MEMORY = frozenset(("pin", "tags", "edit", "forget", "copy", "history", "compare", "links"))

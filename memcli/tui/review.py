@@ -14,9 +14,8 @@ from memcli.errors import MemcliError
 from memcli.model.memory import Json, Memory
 from memcli.render.clean import clean_line
 from memcli.tui import detail
-from memcli.tui.changes import Changer, changed, finding
+from memcli.tui.changes import Changer, Editor, EditResult, changed, finding
 from memcli.tui.dialog import ListWindow, Question
-from memcli.tui.drafts import Editor, EditResult
 from memcli.tui.keys import INBOX, bindings
 from memcli.tui.status import explain
 

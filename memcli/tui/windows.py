@@ -13,13 +13,12 @@ from memcli.errors import MemcliError
 from memcli.graph.elements import Graph
 from memcli.model.memory import Memory
 from memcli.render.clean import clean_line
+from memcli.tui.changes import Editor
 from memcli.tui.comparison import Comparison
-from memcli.tui.drafts import Editor
-from memcli.tui.neighbours import Neighbour, Neighbours, read_links
-from memcli.tui.past import Past, read_past
+from memcli.tui.detail import Neighbour, Neighbours, Past, read_links, read_past
 from memcli.tui.review import Inbox
-from memcli.tui.rows import Rows
 from memcli.tui.status import Status
+from memcli.tui.view import Rows
 
 if TYPE_CHECKING:
     from memcli.tui.main_screen import MainScreen

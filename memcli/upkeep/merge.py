@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from memcli.claims.claim import claim_of
-from memcli.claims.comparison import is_compatible
+from memcli.claims.conflicts import is_compatible
 from memcli.claims.values import missing, values_of
 from memcli.model.analysis import terms
 from memcli.model.memory import Memory, increased

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from memcli.code.globs import compile_patterns
 from memcli.errors import NotFoundError, UsageError
-from memcli.git.reading import UnfitError, read_bytes
+from memcli.git.repository import UnfitError, read_bytes
 from memcli.git.tree import RULE_FILES, Ignore, Tree, folder_noise, noise
 from memcli.model.names import show
 from memcli.record import Record, field

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 
-from memcli.git.head import Head
 from memcli.git.repository import find_repository
+from memcli.git.tree import Head
 from memcli.model.changes import Batch
 from memcli.watch.events import EventInbox, FolderObserver, silent_kind
 from memcli.watch.loop import QUIET, Loop

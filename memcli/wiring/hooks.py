@@ -10,9 +10,9 @@ from memcli.app.opening import opened
 from memcli.app.repo import sync
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, reporting_done
-from memcli.git.head import gone, lost
 from memcli.git.repository import Repository, find_repository
-from memcli.model.failure import reason_of
+from memcli.git.tree import gone, lost
+from memcli.model.findings import reason_of
 from memcli.model.memory import Json
 from memcli.store.log import HookLog
 from memcli.wiring.build import begin, build_commits, build_files

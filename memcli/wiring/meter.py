@@ -11,7 +11,7 @@ from memcli.errors import LockedError, MemcliError, RefusedError, StoreError, Us
 from memcli.model.prompt import ModelName
 from memcli.model.spending import Charge, Day, TokenUsage, total
 from memcli.policy.quota import DayLimits, check_call, check_low, limits
-from memcli.providers.prices import Price, Prices, check_prices, list_prices, priced, read_prices
+from memcli.providers.table import Price, Prices, check_prices, list_prices, priced, read_prices
 from memcli.store.reading import read_regular
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from memcli.errors import MemcliError, ProviderError, RefusedError, UsageError
 from memcli.record import Record, as_dict
 from memcli.settings import OWN_JOURNAL, is_beside
-from memcli.wiring.embedders import Remote
+from memcli.wiring.indexes import Remote
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
@@ -66,7 +66,7 @@ def _open(
 ) -> _Model:
     """A model that is asked within the quota, for texts without what is secret. Raises RefusedError, ProviderError."""
     check_allowed(workspace)
-    from memcli.providers.prices import price_of
+    from memcli.providers.table import price_of
     from memcli.wiring.meter import LedgerMeter, load_prices
     from memcli.wiring.tracing import note_cost
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from memcli.app.shared_store import SharedAudit, SharedIndex, SharedStore, SharedTrash
+from memcli.app.store_copy import SharedAudit, SharedIndex, SharedStore, SharedTrash
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.model.space import Change
@@ -64,7 +64,7 @@ def check_spaces(url: str, environ: Mapping[str, str]) -> Sequence[Damage]:
     if not url:
         return []
     server = open_server(url, environ, WAIT_SECONDS)
-    from memcli.postgres.check import check_spaces as look
+    from memcli.postgres.health import check_spaces as look
 
     return list(look(server))
 
@@ -112,7 +112,7 @@ def share_index(
 ) -> Index:
     """The index of what `server` has, and the `local` one of the rest. What is kept of questions is in `folder`."""
     from memcli.index.vectors import Questions
-    from memcli.postgres.index import PostgresIndex
+    from memcli.postgres.indexing import PostgresIndex
 
     asked = partial(Questions, folder)
     return SharedIndex(PostgresIndex(server, embedder, asked, warn, progress), local)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from memcli.app.workspace import Workspace
 from memcli.errors import NotFoundError, ProviderError
 from memcli.ports import Source, Store
-from memcli.ports.code import CodeReader
-from memcli.ports.commits import KnownCommits
+from memcli.ports.code import CodeReader, KnownCommits
 from memcli.store.layout import Layout, find_work_tree
 from memcli.store.reading import read_regular
 from memcli.wiring.policies import InForce
@@ -62,8 +61,8 @@ def open_commits(layout: Layout, store: Store, in_force: InForce, settings: Sett
 def state_of_commits(workspace: Workspace) -> str:
     """What changes when a commit may have been lost, or `main` has changed; empty where git cannot tell."""
     from memcli.digests import sha256
-    from memcli.git.head import tips
     from memcli.git.repository import find_repository
+    from memcli.git.tree import tips
 
     with suppress(NotFoundError, ProviderError), closing(workspace.store.open(workspace.main)) as snapshot:
         found = tips(find_repository(os.path.dirname(workspace.root)))
@@ -76,9 +75,9 @@ def lost_commits(root: str) -> Callable[[Collection[str]], Collection[str]]:
     working directory are in the same one. Of another repository's commits nothing is known."""
 
     def find(commits: Collection[str]) -> Collection[str]:
-        from memcli.git.head import unreachable
         from memcli.git.index_file import common_dir
         from memcli.git.repository import find_repository
+        from memcli.git.tree import unreachable
 
         with suppress(NotFoundError, ProviderError):
             own, here = find_repository(os.path.dirname(root)), find_repository(os.getcwd())

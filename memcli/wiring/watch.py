@@ -27,7 +27,7 @@ from memcli.wiring.sources import lost_commits
 if TYPE_CHECKING:
     from threading import Event
 
-    from memcli.app.relocate import FilePlace
+    from memcli.app.ingest import FilePlace
     from memcli.app.watch import Watch
     from memcli.watch.watcher import Watcher
 
@@ -220,8 +220,8 @@ class _WatchTree:
         return CommitSource(self._root, revisions, known, within=os.path.dirname(self._workspace.root))
 
     def lost_commits(self, commit: str) -> Collection[str]:
-        from memcli.git.head import lost
         from memcli.git.repository import Repository
+        from memcli.git.tree import lost
 
         return lost(Repository(self._root), commit)
 
@@ -229,7 +229,7 @@ class _WatchTree:
         return self._find_lost(commits)
 
     def place(self, file: str) -> FilePlace:
-        from memcli.app.relocate import FilePlace
+        from memcli.app.ingest import FilePlace
         from memcli.ingest.labels import memory_path
         from memcli.model.names import readable
 

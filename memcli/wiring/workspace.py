@@ -26,8 +26,7 @@ from memcli.store.lock import WAIT_SECONDS
 from memcli.store.state import State
 from memcli.store.trust import FileTrust
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
-from memcli.wiring.embedders import ChosenEmbedder, absolute
-from memcli.wiring.indexes import open_index
+from memcli.wiring.indexes import ChosenEmbedder, absolute, open_index
 from memcli.wiring.keeping import Keep, make
 from memcli.wiring.models import embeddings, open_language_model, open_ledger
 from memcli.wiring.policies import InForce, Policies
@@ -231,7 +230,7 @@ def _redactor(
 
 
 def _find_quotes(layout: Layout, store: Store, warn: Warn, memories: Sequence[Memory]) -> list[str]:
-    from memcli.wiring.quotes import find_quotes
+    from memcli.wiring.records import find_quotes
 
     return find_quotes(layout, store, memories, warn)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from memcli.model.failure import Failure
+from memcli.model.findings import Failure
 
 
 @dataclass

@@ -12,8 +12,8 @@ import pytest
 from memcli.app.candidate import Candidate
 from memcli.app.inbox import accept, propose, waiting
 from memcli.app.remember import Stored, prepare, remember
-from memcli.app.restore import restore_run
 from memcli.app.space import set_policy
+from memcli.app.trash import restore_run
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import ProviderError, RefusedError, UsageError
 from memcli.model.memory import Json, Memory

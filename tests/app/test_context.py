@@ -14,15 +14,13 @@ from memcli.app import session as sessions
 from memcli.app.context import Assembled, WindowRequest, assemble
 from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace
-from memcli.conversation.items import MEMORIES, MESSAGES, SYSTEM
-from memcli.conversation.window import REPEATED, UNTRUSTED, ContextWindow, limits
+from memcli.conversation.window import MEMORIES, MESSAGES, REPEATED, SYSTEM, UNTRUSTED, ContextWindow, limits
 from memcli.errors import RefusedError, UsageError
 from memcli.model.conversation import Session
 from memcli.model.tokens import count_tokens
 from memcli.record import replace
 from memcli.render import as_window
-from memcli.render.as_window_json import window_to_json
-from memcli.render.as_window_messages import anthropic, openai
+from memcli.render.as_window import anthropic, openai, window_to_json
 from memcli.settings import JOURNAL
 
 TALK = (

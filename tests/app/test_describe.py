@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memcli.app.describe import AskingSummarizer, Tuning
+from memcli.app.consult import AskingSummarizer, Tuning
 from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import ProviderError, RefusedError

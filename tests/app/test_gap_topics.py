@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from memcli.app.gap_topics import named_locally, topics_of
-from memcli.app.gaps import drop
+from memcli.app.feedback import drop, named_locally, topics_of
 from memcli.app.space import set_policy
 from memcli.app.workspace import Workspace
 from memcli.errors import ProviderError, RefusedError, UsageError

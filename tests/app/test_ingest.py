@@ -10,8 +10,7 @@ import pytest
 
 from memcli.app import ingest as ingesting
 from memcli.app import upsert as desk
-from memcli.app.ingest import Ingested, ingest
-from memcli.app.relocate import FilePlace
+from memcli.app.ingest import FilePlace, Ingested, ingest
 from memcli.app.watch import Watch
 from memcli.app.workspace import Workspace
 from memcli.errors import LockedError, StoreError, reporting_done

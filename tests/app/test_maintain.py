@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memcli.app.maintain import check_tasks, maintain, preview
 from memcli.app.opening import load
-from memcli.app.restore import restore, restore_run
+from memcli.app.trash import restore, restore_run
 from memcli.app.workspace import Workspace
 from memcli.codec.audit import entries
 from memcli.codec.space import encode_memory

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from memcli.app.peer_log import PeerLog, doomed, read_log
+from memcli.app.history import PeerLog, doomed, read_log
 from memcli.codec.audit import entries, without_paths
 from memcli.codec.canonical import encode_line
 from memcli.codec.space import memory_digest
 from memcli.errors import CorruptError
-from memcli.model.lineage import Lineage, SyncPoint
+from memcli.model.links import Lineage, SyncPoint
 from memcli.model.memory import Memory
 from memcli.model.space import Space
 from memcli.record import replace

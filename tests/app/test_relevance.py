@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from memcli.app.feedback import Verifier
 from memcli.app.recall import recall
-from memcli.app.relevance import Verifier
 from memcli.app.workspace import Workspace
 from memcli.errors import ProviderError, RefusedError, UsageError
 from memcli.model.memory import Json

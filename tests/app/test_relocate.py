@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from memcli.app.ingest import ingest
-from memcli.app.relocate import FilePlace, relocate
+from memcli.app.ingest import FilePlace, ingest, relocate
 from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Memory

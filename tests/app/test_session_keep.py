@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.app.opening import load
-from memcli.app.session_keep import drop_stale
+from memcli.app.session_end import drop_stale
 from memcli.app.workspace import Workspace
 from memcli.model.conversation import Session
 from memcli.record import replace

@@ -11,7 +11,7 @@ from memcli.app import session as sessions
 from memcli.app import session_yield
 from memcli.app.inbox import waiting
 from memcli.app.session_end import Ended, end, finish_all, promote, read_facts
-from memcli.app.session_sync import sync
+from memcli.app.session_import import sync
 from memcli.app.session_yield import facts_by_model
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import ProviderError, RefusedError, StoreError, UsageError
@@ -198,7 +198,7 @@ def test_what_was_interrupted_is_finished_by_the_answer_that_was_paid_for(
         raise StoreError("cannot write: the disk is full", "free some space")
 
     with monkeypatch.context() as patch:
-        patch.setattr("memcli.app.session_keep.remember", fail)
+        patch.setattr("memcli.app.session_end.remember", fail)
         with pytest.raises(StoreError):
             asked(workspace, session, model)
     (done,) = finish_all(with_model(workspace, model))

@@ -11,7 +11,7 @@ from memcli.app.recall import recall
 from memcli.app.test import CaseOutcome, Report, run_cases
 from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
-from memcli.model.expectations import Case
+from memcli.model.findings import Case
 from memcli.model.recall import Query
 from memcli.render.as_prompt import entry, render
 from tests.conftest import NOW, memory, open_at, rewrite

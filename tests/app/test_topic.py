@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from memcli.app.topic import MAX_TOPIC, asked, one_line, repeated
-from memcli.model.edits import FileEdit
+from memcli.model.anchors import FileEdit
 from memcli.model.recall import Query
 from memcli.safety.secrets.detector import Detector
 from tests.conftest import NOW

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from memcli.app.inbox import accept, reject, show, waiting
-from memcli.app.maintain import preview
+from memcli.app.maintain import is_due, maintain_behind, preview
 from memcli.app.opening import load
-from memcli.app.restore import restore_run
-from memcli.app.upkeep import is_due, maintain_behind
+from memcli.app.trash import restore_run
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space

@@ -8,14 +8,12 @@ from pathlib import Path
 import pytest
 
 from memcli.app.check import check
-from memcli.app.gc import collect
 from memcli.app.inbox import accept, waiting
-from memcli.app.maintain import check_tasks, maintain
+from memcli.app.maintain import check_tasks, maintain, maintain_behind
 from memcli.app.opening import load
 from memcli.app.recall import recall
 from memcli.app.remember import prepare, remember
-from memcli.app.restore import restore_run
-from memcli.app.upkeep import maintain_behind
+from memcli.app.trash import collect, restore_run
 from memcli.app.workspace import Workspace
 from memcli.model.findings import Resolution
 from memcli.model.recall import Query

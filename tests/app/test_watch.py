@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from memcli.app.ingest import FilePlace
 from memcli.app.lookup import list_memories
-from memcli.app.relocate import FilePlace
 from memcli.app.remember import prepare, remember
 from memcli.app.watch import Watch
 from memcli.app.workspace import Workspace
@@ -194,8 +194,8 @@ def test_commits_that_cannot_be_read_hold_up_nothing(desk: Upserter):
 
 def test_the_index_is_brought_up_to_date_when_there_is_time(desk: Upserter, monkeypatch: pytest.MonkeyPatch):
     warmed: list[str] = []
-    monkeypatch.setattr("memcli.app.spare_time.index_status", lambda _: warmed.append("index"))
-    monkeypatch.setattr("memcli.app.spare_time.embed_or_warn", lambda _: warmed.append("vectors"))
+    monkeypatch.setattr("memcli.app.maintain.index_status", lambda _: warmed.append("index"))
+    monkeypatch.setattr("memcli.app.maintain.embed_or_warn", lambda _: warmed.append("vectors"))
     list(desk.watch([IDLE, Batch(("a.md",)), IDLE, IDLE, Batch(("a.md",)), IDLE]).run())
     assert warmed == ["index"]
     list(desk.watch([IDLE], embed=True).run())
@@ -204,7 +204,7 @@ def test_the_index_is_brought_up_to_date_when_there_is_time(desk: Upserter, monk
 
 def test_what_is_due_is_maintained_when_nothing_happens(desk: Upserter, monkeypatch: pytest.MonkeyPatch):
     looked: list[str] = []
-    monkeypatch.setattr("memcli.app.spare_time.maintain_behind", lambda one: looked.append(one.clock()) or [])
+    monkeypatch.setattr("memcli.app.maintain.maintain_behind", lambda one: looked.append(one.clock()) or [])
     quiet = [IDLE, IDLE, IDLE]
     list(desk.watch([Batch(("a.md",)), *quiet], upkeep=True).run())
     assert len(looked) == 1

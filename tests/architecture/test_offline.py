@@ -15,10 +15,10 @@ NETWORK = frozenset(
     "socket ssl http urllib.request urllib3 requests httpx aiohttp ftplib smtplib poplib imaplib telnetlib xmlrpc "
     "socketserver websockets huggingface_hub httpx2 openai anthropic".split()
 )
-WEB = "memcli/tui/web.py"
+WEB = "memcli/tui/app.py"
 STATUSES = {
     f"memcli/serve/{module}.py: {name}"
-    for module in ("answers", "bodies", "gate", "problems", "protocol")
+    for module in ("bodies", "gate", "pool", "problems")
     for name in ("http", "http.HTTPStatus")
 }
 """Numbers alone."""
@@ -104,13 +104,13 @@ def test_no_module_can_speak_to_the_network() -> None:
 
 
 def test_what_listens_connects_to_nothing_and_is_reached_from_this_machine_alone() -> None:
-    from memcli.tui import web
+    from memcli.tui import app
 
     text = (ROOT / WEB).read_text()
     assert "ClientSession" not in text
     assert ".connect(" not in text
     assert "create_connection" not in text
-    with web.listen(0) as place:
+    with app.listen(0) as place:
         assert place.getsockname()[0] == "127.0.0.1"
     from memcli.serve import server
 

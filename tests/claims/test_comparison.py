@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.claims.claim import MOST_CHARACTERS, MOST_STATEMENTS, claim_of_text, terms_of_text
-from memcli.claims.comparison import Relation, compare
-from memcli.claims.neighbours import neighbours
+from memcli.claims.claim import MOST_CHARACTERS, MOST_STATEMENTS, claim_of_text, neighbours, terms_of_text
+from memcli.claims.conflicts import Relation, compare
 from memcli.model.findings import CONTRADICTS, DUPLICATES
 from tests.strategies import texts
 

@@ -7,7 +7,7 @@ import pytest
 from memcli.claims.choices import CASED, NAMES, PLAIN, SCOPED
 from memcli.claims.lexicon import AFFIRMING, DENYING, OPPOSITES, POLES, REFUSING, SAME_WORDS, SCOPES, SOFT_SCOPES
 from memcli.claims.phrases import FIRST_WORDS, LONGEST_PHRASE, PHRASES
-from memcli.claims.quantities import UNITS, glued, quantities
+from memcli.claims.values import UNITS, glued, quantities
 from memcli.claims.words import choice_of, read
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.claims.union import lacking
+from memcli.claims.claim import lacking
 
 PAGES, IMAGES = "The cache of pages holds 64 MB.", "The cache of images holds 128 MB."
 NEVER, FLYWAY = "Never run migrations by hand.", "Run migrations with flyway."

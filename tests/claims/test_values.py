@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.claims.claim import claim_of_text
-from memcli.claims.comparison import Relation, compare
+from memcli.claims.conflicts import Relation, compare
 from memcli.claims.values import differ, missing, values_of
 from memcli.model.findings import CONTRADICTS, DUPLICATES
 from tests.strategies import texts

@@ -14,8 +14,7 @@ import pytest
 
 from memcli.cli.calls import Calls
 from memcli.cli.offer import make_offer
-from memcli.codec.bundle import seal
-from memcli.codec.exports import FORMATS
+from memcli.codec.bundle import FORMATS, seal
 from memcli.errors import MemcliError
 from memcli.model.space import Space
 from tests.cli.test_ingest import commit, git

@@ -378,8 +378,7 @@ def test_nothing_is_valid_until_before_it_is_valid_from(run: Run, tmp_path: Path
 
 
 def test_nor_in_a_bundle(run: Run, tmp_path: Path) -> None:
-    from memcli.codec.bundle import seal
-    from memcli.codec.exports import FORMATS
+    from memcli.codec.bundle import FORMATS, seal
     from memcli.model.space import Space
     from tests.conftest import memory
 

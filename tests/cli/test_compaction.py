@@ -85,7 +85,7 @@ def test_a_failure_leaves_it_to_value(model: Script, run: Run, step: play.Step) 
 
 @pytest.mark.parametrize("step", [play.fail(500), play.hang])
 def test_what_is_slow_is_given_up(model: Script, run: Run, monkeypatch: pytest.MonkeyPatch, step: play.Step) -> None:
-    monkeypatch.setattr("memcli.app.compaction.WITHIN_SECONDS", 0.5)
+    monkeypatch.setattr("memcli.app.consult.COMPACTION_WITHIN_SECONDS", 0.5)
     model.play(step)
     done = run(*NEW)
     assert (done.code, paths(run)) == (0, {"cache/images", "ci/tags", "parser/how"})

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.completion.tree import SHELLS, Command, command_tree
+from memcli.cli.completion.shells import SHELLS, Command, command_tree
 from memcli.cli.completion.values import complete, values
 from memcli.cli.main import load_command
 from memcli.cli.verb import ALIASES, names
@@ -86,7 +86,9 @@ def test_the_file_is_what_comes_out(shell: str, update_golden: bool) -> None:
 
 @pytest.mark.parametrize("seed", ["1", "2"])
 def test_what_comes_out_hangs_on_nothing_else(tmp_path: Path, seed: str) -> None:
-    code = "from memcli.cli.completion.tree import SHELLS; print(*(make() for make in SHELLS.values()), sep='', end='')"
+    code = (
+        "from memcli.cli.completion.shells import SHELLS; print(*(make() for make in SHELLS.values()), sep='', end='')"
+    )
     environ = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT), "COLUMNS": "40", "PYTHONUTF8": "1"}
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environ, capture_output=True, check=True)
     assert done.stdout.decode() == "".join(make() for make in SHELLS.values())

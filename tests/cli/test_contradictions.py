@@ -11,7 +11,7 @@ import pytest
 from memcli.app.check import check, scan
 from memcli.app.remember import prepare
 from memcli.app.remember import remember as store
-from memcli.cli import stored
+from memcli.cli import submit
 from memcli.model.findings import Resolution
 from memcli.wiring.workspace import open_workspace
 from tests.conftest import Run
@@ -246,7 +246,7 @@ def test_the_inbox_says_what_a_proposal_contradicts(run: Run) -> None:
 def test_a_person_is_asked(run: Run, monkeypatch: pytest.MonkeyPatch, answer: str, code: int, count: int) -> None:
     run("init")
     old = remember(run, OLD)["id"]
-    monkeypatch.setattr(stored, "can_ask", lambda: True)
+    monkeypatch.setattr(submit, "can_ask", lambda: True)
     result = run("remember", NEW, stdin=answer)
     assert (result.code, len(objects())) == (code, count)
     assert f"contradicts {old}" in result.err
@@ -435,5 +435,5 @@ def test_no_way_is_offered_that_fails(run: Run, monkeypatch: pytest.MonkeyPatch)
     told = run("inbox", "accept", "--all").out
     assert "--relation supersedes" in told
     assert "--keep-both" not in told
-    monkeypatch.setattr(stored, "can_ask", lambda: True)
+    monkeypatch.setattr(submit, "can_ask", lambda: True)
     assert run("remember", OLD.replace("30", "90"), "--path", "a/b", stdin="s\nk\n").code == 0

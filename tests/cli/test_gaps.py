@@ -206,7 +206,7 @@ def test_a_failure_names_topics_locally(model: Script, run: Run, step: play.Step
 
 @pytest.mark.parametrize("step", [play.fail(500), play.hang])
 def test_a_slow_model_is_given_up(model: Script, run: Run, monkeypatch: pytest.MonkeyPatch, step: play.Step) -> None:
-    monkeypatch.setattr("memcli.app.gap_topics.WITHIN_SECONDS", 0.5)
+    monkeypatch.setattr("memcli.app.feedback.WITHIN_SECONDS", 0.5)
     model.play(step)
     assert topics(run, *LLM) == LOCAL
 

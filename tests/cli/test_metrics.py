@@ -20,7 +20,7 @@ from memcli.model.spending import Charge, TokenUsage
 from memcli.store.layout import Layout
 from memcli.store.ledger import StoreLedger
 from memcli.store.state import State
-from memcli.telemetry.prometheus import render
+from memcli.telemetry.exporting import render
 from tests.conftest import NOW, Run, open_at
 from tests.local_state import rows
 

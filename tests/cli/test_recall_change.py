@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memcli.code.change_topic import topic_of
-from memcli.model.edits import FileEdit
+from memcli.model.anchors import FileEdit
 from memcli.model.memory import Memory
 from tests.cli.test_ingest import git
 from tests.conftest import NOW, Run, memory, open_at, rewrite

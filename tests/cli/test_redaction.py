@@ -17,8 +17,7 @@ from memcli.cli.calls import Calls
 from memcli.cli.offer import make_offer
 from memcli.cli.serving import answer
 from memcli.cli.verb import names
-from memcli.codec.bundle import seal
-from memcli.codec.exports import FORMATS
+from memcli.codec.bundle import FORMATS, seal
 from memcli.codec.space import encode_space
 from memcli.model.space import Policy, Space
 from memcli.wiring.roots import make_store

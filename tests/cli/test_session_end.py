@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.app import session_keep
+from memcli.app import session_end
 from memcli.errors import LockedError, MemcliError, StoreError
 from memcli.store.layout import Layout
 from memcli.store.sessions import FileSessions
@@ -114,7 +114,7 @@ def test_what_was_interrupted_is_finished_by_the_next_command(run: Run, monkeypa
         raise StoreError("cannot write: the disk is full", "free some space")
 
     with monkeypatch.context() as patch:
-        patch.setattr(session_keep, "remember", fail)
+        patch.setattr(session_end, "remember", fail)
         assert run("session", "end", name, "--outcome", "Fast").code == StoreError.exit_code
     assert not Path(".memory/local/spaces/journal.json").exists()
     assert run("session", "list").code == 0

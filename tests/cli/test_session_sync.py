@@ -86,7 +86,7 @@ def test_what_is_taken_in_half_way_is_taken_in_again(run: Run, monkeypatch: pyte
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("memcli.app.session_sync.import_transcript", fail)
+        patch.setattr("memcli.app.session_import.import_transcript", fail)
         assert run("session", "sync").code != 0
     spool("stop", "other", text="Something else.", agent="codex")
     assert {one["source"] for one in synced(run)["imported"]} == {"claude-code", "codex"}
@@ -156,7 +156,7 @@ def test_what_waits_longer_than_it_should_is_not_cut_off(run: Run, monkeypatch: 
         raise LockedError("locked", "try again")
 
     with monkeypatch.context() as patch:
-        patch.setattr("memcli.app.session_sync.import_transcript", fail)
+        patch.setattr("memcli.app.session_import.import_transcript", fail)
         for number in range(6):
             for part in "ab":
                 spool("stop", f"s{number}{part}", text="Something that was said, and is to be kept.", agent="codex")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.help import FIRST
+from memcli.cli.main import FIRST
 from memcli.cli.verb import Verb, all_verbs, names
 from tests.cli.test_ingest import git
 from tests.conftest import Run

@@ -13,8 +13,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from memcli.codec import signature
-from memcli.codec.bundle import seal
-from memcli.codec.exports import FORMATS
+from memcli.codec.bundle import FORMATS, seal
 from memcli.model.space import Space
 from tests.conftest import NOW, Run, memory
 from tests.safety.secrets_corpus import secret

@@ -17,9 +17,8 @@ from mcp import Client
 from memcli import Memory as Api
 from memcli.cli.calls import Calls
 from memcli.cli.offer import make_offer
-from memcli.codec.bundle import seal
+from memcli.codec.bundle import FORMATS, seal
 from memcli.codec.check import examine
-from memcli.codec.exports import FORMATS
 from memcli.codec.merge import merge_versions
 from memcli.codec.private_state import encode_private_state
 from memcli.codec.space import encode_space

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.code.definitions import DEFINITION, defined, is_holder, name_of
 from memcli.code.parts import cut
+from memcli.code.symbols import DEFINITION, defined, is_holder, name_of
 from memcli.code.touched import touched
 
 LINES = [

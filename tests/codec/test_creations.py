@@ -6,8 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from memcli.codec.creations import without_creations
-from memcli.codec.merge import merge
+from memcli.codec.merge import merge, without_creations
 from memcli.codec.space import encode_space
 from memcli.model.memory import Memory
 from memcli.model.space import Space

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memcli.codec.expectations import read_cases, read_questions
 from memcli.errors import UsageError
-from memcli.model.expectations import Case
+from memcli.model.findings import Case
 
 CASE = '[[case]]\ntopic = "a"\n'
 

@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.codec import bundle, exports
-from memcli.codec.bundle import Export, seal
+from memcli.codec import bundle
+from memcli.codec.bundle import FORMATS, Export, format_of, read_export, seal
 from memcli.codec.canonical import encode
-from memcli.codec.exports import FORMATS, format_of, read_export
 from memcli.codec.memory import MAX_TEXT_BYTES, right_hash
 from memcli.codec.schema import SCHEMAS
 from memcli.codec.space import encode_space
@@ -242,7 +241,7 @@ def test_there_are_limits(monkeypatch: pytest.MonkeyPatch) -> None:
         read_export(data, "x")
     with pytest.raises(UsageError, match="3 memories; a bundle holds at most 2"):
         seal(small())
-    monkeypatch.setattr(exports, "MAX_BYTES", 1 << 10)
+    monkeypatch.setattr(bundle, "MAX_BYTES", 1 << 10)
     with pytest.raises(CorruptError, match="longer than"):
         read_export(data, "x")
 

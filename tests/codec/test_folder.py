@@ -9,8 +9,7 @@ import pytest
 import yaml
 from hypothesis import given
 
-from memcli.codec.bundle import seal
-from memcli.codec.exports import HEAD
+from memcli.codec.bundle import HEAD, seal
 from memcli.codec.folder import decode_folder, encode_folder, is_of_export
 from memcli.codec.space import encode_space
 from memcli.errors import CorruptError

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.codec.form import SpaceForm
+from memcli.codec.canonical import encode_wrapped
 from memcli.codec.memory import memory_to_json
-from memcli.codec.space import encode_item
-from memcli.codec.wrapped import encode_wrapped
+from memcli.codec.space import SpaceForm, encode_item
 from memcli.model.memory import Memory
 from memcli.model.names import text_hash
 from memcli.model.shapes import CORE_FIELDS

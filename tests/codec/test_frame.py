@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.codec.frame import CLOSE, END, INDENT, OBJECTS, OPEN, USUAL_END, of_memory, of_space
-from memcli.codec.space import encode_space
+from memcli.codec.space import CLOSE, END, INDENT, OBJECTS, OPEN, USUAL_END, encode_space, of_memory, of_space
 from memcli.model.space import Space
 from tests.conftest import NOW, memory
 

@@ -11,7 +11,7 @@ import hashlib
 import pytest
 
 from memcli.codec import audit
-from memcli.codec.exports import FORMATS, read_export
+from memcli.codec.bundle import FORMATS, read_export
 from memcli.codec.memory import memory_to_json
 from memcli.codec.space import decode_space, encode_full, encode_space
 from memcli.errors import CorruptError

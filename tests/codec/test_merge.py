@@ -10,8 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from memcli.codec import window
-from memcli.codec.merge import merge, merge_versions
-from memcli.codec.merge_files import merge_files
+from memcli.codec.merge import merge, merge_files, merge_versions
 from memcli.codec.space import decode_space, encode_space
 from memcli.codec.window import ByteRange, ByteWindow
 from memcli.errors import CorruptError

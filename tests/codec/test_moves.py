@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.codec.moves import MOST, Move, MoveStep, encode_step, joined, step_of, steps_between
-from memcli.codec.window import ByteRange
+from memcli.codec.window import MOST, ByteRange, Move, MoveStep, encode_step, joined, step_of, steps_between
 
 
 @given(

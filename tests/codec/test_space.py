@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.codec.canonical import encode
-from memcli.codec.form import SpaceForm
 from memcli.codec.memory import checked_fields, memory_from_json, memory_to_json
 from memcli.codec.space import (
+    SpaceForm,
     check_writable,
     decode_header,
     decode_space,

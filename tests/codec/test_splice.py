@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.codec import window
-from memcli.codec.form import SpaceForm
-from memcli.codec.space import encode_item, encode_space
+from memcli.codec.space import SpaceForm, encode_item, encode_space
 from memcli.codec.splice import SpliceShelf
 from memcli.codec.window import ByteRange, ByteWindow, Piece
 from memcli.model.memory import Memory

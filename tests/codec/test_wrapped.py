@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.codec.canonical import encode
-from memcli.codec.wrapped import WIDTH, encode_wrapped
+from memcli.codec.canonical import WIDTH, encode, encode_wrapped
 from memcli.errors import UsageError
 from tests.strategies import json_values, words
 

@@ -9,16 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.conversation.items import CHUNKS, MEMORIES, MESSAGES, SYSTEM, Item
 from memcli.conversation.window import (
     BEHIND,
+    CHUNKS,
     CUT,
     EMPTY,
     LONG,
+    MEMORIES,
+    MESSAGES,
     NO_ROOM,
     PRESENT,
     REPLACED,
+    SYSTEM,
     ContextWindow,
+    Item,
     WindowLimits,
     allocate,
     insert,
@@ -29,8 +33,7 @@ from memcli.model.conversation import Message
 from memcli.model.tokens import count_tokens
 from memcli.record import replace
 from memcli.render import as_window
-from memcli.render.as_window_json import window_to_json
-from memcli.render.as_window_messages import anthropic, openai
+from memcli.render.as_window import anthropic, openai, window_to_json
 
 SPACE = "main"
 LAYOUT = as_window.layout(SPACE)
@@ -412,7 +415,7 @@ def test_markdown_is_fenced_and_cannot_be_imitated() -> None:
 
 
 def test_messages_become_items_with_their_number() -> None:
-    from memcli.conversation.items import of_message
+    from memcli.conversation.window import of_message
 
     assert of_message(Message(5, "tool", "ran", speaker="pytest")) == message(5, "tool", "ran", "pytest")
 

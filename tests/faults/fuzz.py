@@ -88,7 +88,7 @@ def clean(data: bytes) -> None:
 def foreign(data: bytes) -> None:
     """The readers of other tools' memory, as far as this build has them."""
     from memcli.errors import MemcliError
-    from memcli.git.reading import UnfitError
+    from memcli.git.repository import UnfitError
     from memcli.ingest.foreign import READERS, detect
 
     for where in ("notes/a.md", "docs/adr/0001-a.md", "CLAUDE.md", "memory.jsonl"):

@@ -17,8 +17,7 @@ import pytest
 
 from memcli.cli.main import main
 from memcli.errors import StoreError
-from memcli.git.hook_script import DEFAULT, KEPT, NAMES, script
-from memcli.git.hooks import find_hooks
+from memcli.git.hooks import DEFAULT, KEPT, NAMES, find_hooks, script
 from memcli.ingest.patch import FileDiff
 from tests.conftest import ROOT
 from tests.ingest.conftest import Repo, new_repo

@@ -11,7 +11,7 @@ import pytest
 from memcli.git.revisions import commits_with
 from memcli.store.layout import Layout
 from memcli.store.reading import has_any
-from memcli.wiring.quotes import find_quotes
+from memcli.wiring.records import find_quotes
 from tests.conftest import memory, open_at
 from tests.ingest.conftest import Repo
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
-from memcli.git.head import Head
 from memcli.git.repository import Repository, find_program, find_repository, run_anywhere
-from memcli.git.tree import Ignore
+from memcli.git.tree import Head, Ignore
 from memcli.ingest.commits import CommitSource
 from tests.ingest.conftest import Repo, memories, new_repo
 

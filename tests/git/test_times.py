@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from memcli.git.times import time_of
+from memcli.git.revisions import time_of
 from tests.ingest.conftest import Repo
 
 MADE = ("2025-12-31T22:00:00Z", "2025-12-31T23:00:00Z", "2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z")

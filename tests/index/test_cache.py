@@ -13,10 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memcli.app import views
 from memcli.app.opening import opened
 from memcli.app.purge import purge
-from memcli.app.recall import recall
+from memcli.app.recall import MOST, recall
 from memcli.app.space import embed_spaces
 from memcli.app.workspace import Workspace
 from memcli.errors import StoreError
@@ -382,7 +381,7 @@ def test_many_spaces_need_few_descriptors(run: Run, tmp_path: Path) -> None:
         run("remember", f"Fact {n} of the database.", "-s", f"space{n}", "--path", "db/choice")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     used = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 50
-    resource.setrlimit(resource.RLIMIT_NOFILE, (used + 3 * views.MOST + 12, hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (used + 3 * MOST + 12, hard))
     try:
         found = run("recall", "database", "--all-spaces", "--json", "--limit", "40")
         resource.setrlimit(resource.RLIMIT_NOFILE, (used + 12, hard))

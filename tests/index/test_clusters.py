@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memcli.app.clusters import clusters
+from memcli.app.maintain import clusters
 from memcli.app.opening import opened
 from memcli.app.purge import purge
 from memcli.app.space import embed_spaces, index_status

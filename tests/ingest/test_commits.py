@@ -8,8 +8,7 @@ import pytest
 
 from memcli.errors import NotFoundError
 from memcli.git.repository import Repository
-from memcli.ingest.change import MAX_TEXT
-from memcli.ingest.commits import CommitSource
+from memcli.ingest.commits import MAX_TEXT, CommitSource
 from memcli.model.names import check_path, check_tag
 from memcli.model.shapes import MEMORY_FIELDS, check_fields, problem
 from tests.ingest.conftest import Repo, memories, new_repo

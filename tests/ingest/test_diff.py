@@ -11,7 +11,7 @@ import pytest
 from memcli.errors import NotFoundError, UsageError
 from memcli.git.repository import Repository
 from memcli.ingest.patch import changed_diff, read_diff, staged_diff
-from memcli.model.edits import FileEdit
+from memcli.model.anchors import FileEdit
 from tests.ingest.conftest import Repo
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import NotFoundError, UsageError
-from memcli.git.reading import MAX_BYTES
+from memcli.git.repository import MAX_BYTES
 from memcli.git.tree import Ignore, Tree
 from memcli.ingest.files import FileSource
 from memcli.model.names import check_path

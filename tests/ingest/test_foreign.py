@@ -19,7 +19,7 @@ from memcli.errors import MemcliError
 from memcli.ingest import frontmatter
 from memcli.ingest.decisions import is_decision
 from memcli.ingest.foreign import READERS, ForeignSource, detect
-from memcli.ingest.outline import parts
+from memcli.ingest.markdown import parts
 from memcli.model.names import check_path
 from memcli.summarize.summarizers import PlainSummarizer
 

@@ -9,8 +9,8 @@ import pytest
 
 from memcli.code import parts
 from memcli.git import tree
-from memcli.git.reading import UnfitError
-from memcli.ingest import asciidoc, decisions, frontmatter, instructions, notes, outline, pieces, restructured
+from memcli.git.repository import UnfitError
+from memcli.ingest import decisions, files, frontmatter, markdown, notes
 from tests.growth import SHAPES, grows_too_fast
 
 _RECORD = "# 1. Title\n\n{0}\n\n## Status\n\n{0}\n\n## Context\n\nx\n\n## Decision\n\n{0}"
@@ -25,13 +25,13 @@ WORK: dict[str, Callable[[str], object]] = {
     "decision": lambda text: _taken(_RECORD.format(text), decisions.read_decision, "docs/adr/1.md"),
     "is_decision": lambda text: decisions.is_decision(text.encode(), "docs/a.md"),
     "note": lambda text: _taken(text, notes.read_note, "notes/a.md"),
-    "instructions": lambda text: _taken(text, instructions.read_instructions, "CLAUDE.md"),
+    "instructions": lambda text: _taken(text, decisions.read_instructions, "CLAUDE.md"),
     "front matter": frontmatter.split,
-    "outline": lambda text: list(outline.parts(text)),
-    "outline of reStructuredText": lambda text: list(outline.parts(text, restructured.headings)),
-    "outline of AsciiDoc": lambda text: list(outline.parts(text, asciidoc.headings)),
-    "pieces": lambda text: pieces.pieces("a.md", None, text),
-    "pieces of code": lambda text: pieces.pieces("a.py", None, text),
+    "outline": lambda text: list(markdown.parts(text)),
+    "outline of reStructuredText": lambda text: list(markdown.parts(text, markdown.restructured_headings)),
+    "outline of AsciiDoc": lambda text: list(markdown.parts(text, markdown.asciidoc_headings)),
+    "pieces": lambda text: files.pieces("a.md", None, text),
+    "pieces of code": lambda text: files.pieces("a.py", None, text),
     "parts": lambda text: parts.cut("a.js", text),
     "is_generated": tree.is_generated,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.ingest import asciidoc, restructured
+from memcli.ingest import markdown
 
 RST = {
     "Title\n=====\n\ntext\n\nOne\n---\nTwo\n---\n\nDeep\n~~~~\n": [
@@ -40,9 +40,9 @@ ADOC = {
 
 @pytest.mark.parametrize("text", RST)
 def test_headings_of_restructured_text(text: str) -> None:
-    assert list(restructured.headings(text.split("\n"))) == RST[text]
+    assert list(markdown.restructured_headings(text.split("\n"))) == RST[text]
 
 
 @pytest.mark.parametrize("text", ADOC)
 def test_headings_of_asciidoc(text: str) -> None:
-    assert list(asciidoc.headings(text.split("\n"))) == ADOC[text]
+    assert list(markdown.asciidoc_headings(text.split("\n"))) == ADOC[text]

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from memcli.errors import MemcliError
-from memcli.ingest.foreign import detect
-from memcli.ingest.mem0 import is_mem0, read_mem0
+from memcli.ingest.foreign import detect, is_mem0, read_mem0
 
 LIBRARY = {
     "results": [

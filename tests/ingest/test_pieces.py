@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.ingest.outline import parts
-from memcli.ingest.pieces import HEADINGS, WHOLE, FilePiece, pieces
+from memcli.ingest.files import HEADINGS, WHOLE, FilePiece, pieces
+from memcli.ingest.markdown import parts
 
 LONG = "words of a section. " * 60
 

@@ -27,8 +27,7 @@ from mcp_types import jsonrpc_message_adapter
 
 from memcli.cli.calls import Calls
 from memcli.cli.offer import enter_project, make_offer
-from memcli.mcp.lines import LineServer
-from memcli.mcp.server import Agents
+from memcli.mcp.server import Agents, LineServer
 from memcli.mcp.tools import Offer
 
 Connect = Callable[..., Any]

@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from memcli import Memory
-from memcli.mcp.answers import MOST_TOKENS
+from memcli.mcp.methods import MOST_TOKENS
 from memcli.model.tokens import count_tokens
 from tests.mcp.conftest import in_process, text
 

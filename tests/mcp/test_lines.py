@@ -15,8 +15,8 @@ import pytest
 from memcli import Memory
 from memcli.cli.calls import Calls
 from memcli.cli.offer import make_offer
-from memcli.mcp import lines
-from memcli.mcp.lines import LineServer
+from memcli.mcp import server
+from memcli.mcp.server import LineServer
 from tests.mcp.conftest import in_process
 
 META = {"io.modelcontextprotocol/protocolVersion": "2029-01-01", "io.modelcontextprotocol/clientCapabilities": {}}
@@ -67,8 +67,8 @@ CALL = '{"name": "recall", "arguments": {"topic": %s}}'
 def test_a_broken_line_is_answered_by_an_error(
     line: bytes, code: int, request_id: int | None, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memcli.mcp.messages._MOST_DIGITS", 800)
-    monkeypatch.setattr(lines, "MOST_BYTES", 1_000 if line.startswith(b"x") else 1 << 20)
+    monkeypatch.setattr("memcli.mcp.methods._MOST_DIGITS", 800)
+    monkeypatch.setattr(server, "MOST_BYTES", 1_000 if line.startswith(b"x") else 1 << 20)
     first, last = spoken(line, PING)
     assert (first["id"], first["error"]["code"]) == (request_id, code)
     assert first["error"]["message"] == message
@@ -126,12 +126,12 @@ def test_a_list_is_made_of_declarations(project: Path) -> None:
     """Nothing that a call needs is loaded for it, and no SDK."""
     code = (
         "import sys; from memcli.cli.offer import make_offer; from memcli.cli.calls import Calls;"
-        "from memcli.mcp import transports; from memcli.mcp.results import Results;"
+        "from memcli.mcp import server; from memcli.mcp.methods import Results;"
         "Results(make_offer(Calls({}, print), 'all')).tools(); print(*sorted(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=True)
     modules = set(done.stdout.split())
-    assert "memcli.mcp.lines" in modules
+    assert "memcli.mcp.server" in modules
     heavy = {
         "mcp",
         "mcp_types",

@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 from memcli import Memory
 from memcli.cli.offer import INSTRUCTIONS
 from memcli.errors import UsageError
-from memcli.mcp.answers import MOST_TOKENS, ResultPages
+from memcli.mcp.methods import MOST_TOKENS, ResultPages
 from memcli.model.tokens import count_tokens
 from memcli.store.switch import switch
 from tests.mcp.conftest import in_process, text

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.model.analysis import exact_terms, is_compound, query_terms, simple_terms, terms, without_terms
-from memcli.model.pieces import CHUNK_CHARACTERS, split
+from memcli.model.passages import CHUNK_CHARACTERS, split
 
 
 def test_words_are_stemmed_and_stop_words_dropped() -> None:

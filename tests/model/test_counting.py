@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.model.counting import BOUNDS, BUCKET, MAX_SPACES, MICROS, OTHERS, Totals, add_lines
+from memcli.model.metrics import BOUNDS, BUCKET, MAX_SPACES, MICROS, OTHERS, Totals, add_lines
 from memcli.model.usage import COMPACTION, INJECTION, RUN
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.model.blocks import CODE
 from memcli.model.passages import (
+    CODE,
     CONTENT,
     CONTEXT,
     HUNK,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memcli.errors import UsageError
-from memcli.model.expectations import Case
+from memcli.model.findings import Case
 from memcli.policy.expectations import AnswerEntry, CaseVerdict, Measures, judge, measure, read_expectation
 
 ENTRIES = [

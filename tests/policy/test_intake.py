@@ -10,7 +10,7 @@ from memcli.errors import RefusedError
 from memcli.model.memory import Memory
 from memcli.model.names import memory_id, text_hash
 from memcli.model.space import Policy, Space
-from memcli.policy.intake import IntakePlan, plan_intake
+from memcli.policy.draft import IntakePlan, plan_intake
 from memcli.record import replace
 from tests.conftest import NOW, memory
 

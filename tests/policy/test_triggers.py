@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memcli.errors import UsageError
-from memcli.model.edits import FileEdit
+from memcli.model.anchors import FileEdit
 from memcli.policy.triggers import TriggerSet, check_triggers, matches_topic, read_trigger
 from memcli.safety.patterns import MAX_PATTERN, PatternSet
 

@@ -6,7 +6,7 @@ import pytest
 
 from memcli.codec.space import encode_memory, encode_space, new_space
 from memcli.errors import CorruptError
-from memcli.postgres.bodies import space_of
+from memcli.postgres.snapshot import space_of
 from tests.conftest import memory
 
 HEADER = encode_space(new_space("main"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from memcli.postgres.address import address_of
-from memcli.postgres.check import check_spaces
+from memcli.postgres.health import check_spaces
 from memcli.postgres.server import Server
 from tests.conftest import NOW, memory, rewrite
 from tests.postgres.test_faults import store_on

@@ -14,7 +14,7 @@ from memcli.codec.audit import entries, verify
 from memcli.errors import LockedError, MemcliError, RefusedError, StoreError
 from memcli.model.space import Change
 from memcli.ports import Shelf
-from memcli.postgres import migrating
+from memcli.postgres import connection as server_connection
 from memcli.postgres.address import address_of
 from memcli.postgres.audit import Author, ServerAudit
 from memcli.postgres.connection import BoundedConnection, unhurried
@@ -386,14 +386,14 @@ def test_clients_that_come_at_once_make_the_schema_once(postgres: str, schema: s
 def test_a_migration_that_is_interrupted_leaves_nothing(
     postgres: str, server: Server, schema: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = dict(migrating.migrations())
+    known = dict(server_connection.migrations())
     broken = {**known, max(known) + 1: "CREATE TABLE half (n int); SELECT 1 / 0"}
     with monkeypatch.context() as patch:
-        patch.setattr(migrating, "migrations", lambda: broken)
+        patch.setattr(server_connection, "migrations", lambda: broken)
         with pytest.raises(StoreError, match="division by zero"):
             paths(server)
         with psycopg.connect(postgres) as connection:
-            assert migrating.applied(connection, schema) == set()
+            assert server_connection.applied(connection, schema) == set()
             assert connection.execute("SELECT to_regclass(%s)", [f"{schema}.half"]).fetchone() == (None,)
     rewrite(store_on(server), lambda space: space.put([memory("a")], NOW))
 
@@ -412,10 +412,10 @@ def test_a_newer_client_brings_the_schema_up_while_an_older_one_works(
     postgres: str, server: Server, schema: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rewrite(store_on(server), lambda space: space.put([memory("a")], NOW))
-    known = dict(migrating.migrations())
+    known = dict(server_connection.migrations())
     newer = Server(address_of(postgres, schema), 3)
     with monkeypatch.context() as patch:
-        patch.setattr(migrating, "migrations", lambda: {**known, max(known) + 1: "CREATE TABLE more (n int)"})
+        patch.setattr(server_connection, "migrations", lambda: {**known, max(known) + 1: "CREATE TABLE more (n int)"})
         rewrite(store_on(newer), lambda space: space.put([memory("b")], NOW))
     newer.close()
     rewrite(store_on(server), lambda space: space.put([memory("c")], NOW))  # who is connected goes on

@@ -11,7 +11,9 @@ from memcli.app.opening import opened
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.model.recall import Query, RowSet
-from memcli.postgres import meaning, totals, words
+from memcli.postgres import catalogue as server_catalogue
+from memcli.postgres import vectors as server_vectors
+from memcli.postgres import view as server_view
 from tests.conftest import NOW, memory, rewrite
 from tests.postgres import made
 from tests.postgres.stores import both, on_server
@@ -30,7 +32,7 @@ def write(pair: tuple[Workspace, Workspace], seed: int) -> None:
 def test_where_the_nearest_are_all_the_answers_are_the_same(
     seed: int, tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(meaning, "EXACT", 0)
+    monkeypatch.setattr(server_vectors, "EXACT", 0)
     with both(tmp_path, postgres) as pair:
         write(pair, seed)
         compare(pair, [query for query in made.questions(seed, 12) if query.backend == "fusion"])
@@ -43,8 +45,8 @@ def test_few_are_nearest_and_more_are_measured_when_asked_for(
         write(pair, SEED)
         with opened(pair[1]) as (_, view):
             (every,) = view.dense(["the zebra cache"]) or []
-        monkeypatch.setattr(meaning, "EXACT", 0)
-        monkeypatch.setattr(meaning, "NEAREST", 3)
+        monkeypatch.setattr(server_vectors, "EXACT", 0)
+        monkeypatch.setattr(server_vectors, "NEAREST", 3)
         with opened(pair[1]) as (_, view):
             near, other = view.dense(["the zebra cache", "deploy"]) or []
             assert 0 < len(near.rows) < len(every.rows)
@@ -58,7 +60,7 @@ def test_few_are_nearest_and_more_are_measured_when_asked_for(
             assert all(more.of(row, 1) == every.of(row, 1) for row in others)
             (timed,) = view.dense(["the zebra cache"], 60.0) or []
             assert timed.including(others).by_row() == more.by_row()
-            monkeypatch.setattr(meaning, "EXACT", 2)
+            monkeypatch.setattr(server_vectors, "EXACT", 2)
             (filtered,) = view.dense(["the zebra cache"], None, RowSet(2, frozenset(others[:2]))) or []
             assert filtered.rows.tolist() == sorted(others[:2])
 
@@ -66,7 +68,7 @@ def test_few_are_nearest_and_more_are_measured_when_asked_for(
 def test_rare_words_choose_the_candidates_among_many(
     tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(words, "EXACT", 10)
+    monkeypatch.setattr(server_view, "EXACT", 10)
     with on_server(tmp_path, postgres) as workspace:
         memories = [
             memory(f"m{n}", raw=f"The zebra crosses{' the okapi bridge' if n % 20 == 3 else ''} {n}.")
@@ -86,7 +88,7 @@ def test_rare_words_choose_the_candidates_among_many(
 def test_sums_that_were_folded_are_the_same(
     after: int, tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(totals, "_FOLD_AFTER", after)
+    monkeypatch.setattr(server_catalogue, "_FOLD_AFTER", after)
     with both(tmp_path, postgres) as pair:
         write(pair, SEED)
         compare(pair, made.questions(SEED, 6))
@@ -117,8 +119,8 @@ def test_an_index_of_another_version_is_named(tmp_path: Path, postgres: str, mon
 
 
 def test_all_vectors_are_made_and_indexed(tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meaning, "EXACT", 0)
-    monkeypatch.setattr(meaning, "_AT_ONCE", 2)
+    monkeypatch.setattr(server_vectors, "EXACT", 0)
+    monkeypatch.setattr(server_vectors, "_MEANING_AT_ONCE", 2)
     with on_server(tmp_path, postgres) as workspace:
         memories = [memory(f"m{n}", raw=f"The zebra {n}.") for n in range(9)]
         rewrite(workspace.store, lambda space: space.put(memories, NOW))

@@ -10,8 +10,7 @@ import pytest
 
 from memcli.errors import StoreError
 from memcli.postgres.address import address_of
-from memcli.postgres.connection import BoundedConnection
-from memcli.postgres.pooler import check_pooler
+from memcli.postgres.connection import BoundedConnection, check_pooler
 
 ADDRESS = address_of("postgresql://ann:a-word@pooler:6432/team", "memcli")
 

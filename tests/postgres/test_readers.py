@@ -9,7 +9,7 @@ import pytest
 
 from memcli.embed.hashed import HashedEmbedder
 from memcli.index.vectors import VectorFile
-from memcli.postgres.index import PostgresIndex
+from memcli.postgres.indexing import PostgresIndex
 from memcli.postgres.store import ServerStore
 from tests.conftest import NOW, memory, rewrite
 from tests.postgres.test_roles import Open, as_role, schema

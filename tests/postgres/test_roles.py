@@ -12,7 +12,7 @@ from memcli.app.remember import fold
 from memcli.codec.audit import Link, bound, entries, seal, verify
 from memcli.errors import RefusedError
 from memcli.model.space import Change, Policy
-from memcli.postgres import migrating
+from memcli.postgres import connection as server_connection
 from memcli.postgres.address import address_of
 from memcli.postgres.audit import Author, ServerAudit
 from memcli.postgres.health import examine
@@ -209,11 +209,13 @@ def test_a_reader_stops_no_writer_and_no_migration(
         for seed in (0, 1, 2):
             for name in ("main", f"{schema}/main", f"{schema}/main/2026-01-31"):
                 connection.execute("SELECT pg_advisory_lock(hashtextextended(%s, %s))", [name, seed])
-        connection.execute("SELECT pg_advisory_lock(%s, hashtext(%s))", [migrating._LOCK, schema])
+        connection.execute("SELECT pg_advisory_lock(%s, hashtext(%s))", [server_connection._LOCK, schema])
         connection.execute("BEGIN")
         connection.execute("SELECT count(*) FROM memory")
-        known = migrating.migrations()
-        monkeypatch.setattr(migrating, "migrations", lambda: {**known, max(known) + 1: "CREATE TABLE more (n int)"})
+        known = server_connection.migrations()
+        monkeypatch.setattr(
+            server_connection, "migrations", lambda: {**known, max(known) + 1: "CREATE TABLE more (n int)"}
+        )
         as_role().open("main").close()
         drop(writer)
         writer.submit("main", {"now": NOW, "candidates": [], "supersedes": None, "links": "check"})
@@ -231,14 +233,16 @@ def test_a_reader_stops_no_writer_and_no_migration(
 def test_a_role_of_an_older_schema_goes_on_after_its_migration(
     as_role: Open, postgres: str, schema: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = dict(migrating.migrations())
+    known = dict(server_connection.migrations())
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(f"DROP SCHEMA {schema} CASCADE".encode())
     with monkeypatch.context() as patch:
-        patch.setattr(migrating, "migrations", lambda: {number: known[number] for number in known if number < 6})
+        patch.setattr(
+            server_connection, "migrations", lambda: {number: known[number] for number in known if number < 6}
+        )
         old = Server(address_of(postgres, schema), 3)
         with old.connected("make an older schema") as connection:
-            assert max(migrating.applied(connection, schema)) == 5
+            assert max(server_connection.applied(connection, schema)) == 5
         old.close()
         older = as_role("writer")  # admitted then
     with pytest.raises(RefusedError):  # the owner migrates

@@ -12,7 +12,7 @@ import pytest
 from memcli.codec.audit import Link, seal
 from memcli.codec.canonical import encode_line
 from memcli.errors import CorruptError, RefusedError, StoreError
-from memcli.model.lineage import Lineage, SyncPoint
+from memcli.model.links import Lineage, SyncPoint
 from memcli.model.space import Space
 from memcli.store.layout import Layout
 from memcli.store.sync_base import FileSyncBase, erase_bases

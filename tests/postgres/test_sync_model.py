@@ -25,7 +25,7 @@ from memcli.codec.space import encode_memory
 from memcli.errors import CorruptError, MemcliError, NotFoundError, RefusedError
 from memcli.model.memory import Memory
 from memcli.model.names import text_hash
-from memcli.postgres.bodies import memory_of
+from memcli.postgres.snapshot import memory_of
 from memcli.record import replace
 from memcli.wiring.shared import close_servers
 from tests.conftest import open_at

@@ -14,8 +14,8 @@ from memcli.embed import EMBEDDERS
 from memcli.embed.hashed import HashedEmbedder
 from memcli.errors import ProviderError
 from memcli.index.vectors import cosines_of, text_key
-from memcli.postgres.reading import rows
 from memcli.postgres.server import Server
+from memcli.postgres.snapshot import rows
 from memcli.postgres.vectors import ServerVectors, build_index, keep
 from memcli.wiring.shared import open_server
 from tests.conftest import NOW, memory, rewrite
@@ -128,7 +128,7 @@ def kept(workspace: Workspace) -> set[bytes]:
 def test_embedding_goes_on_where_it_was_stopped(
     tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
-    monkeypatch.setattr("memcli.postgres.meaning._EMBED_BATCH", 3)
+    monkeypatch.setattr("memcli.postgres.vectors._EMBED_BATCH", 3)
     failing = Failing(3, error)
     monkeypatch.setitem(EMBEDDERS, "failing", lambda: failing)  # type: ignore[arg-type]
     with on_server(tmp_path, postgres, MEMCLI_EMBEDDER="failing") as workspace:

@@ -10,8 +10,18 @@ from memcli.errors import ProviderError, UsageError
 from memcli.model.prompt import PROVIDERS as NAMES
 from memcli.model.prompt import Prompt, model_name
 from memcli.model.spending import TokenUsage
-from memcli.providers.prices import check_prices, list_prices, price_of, priced, read_prices
-from memcli.providers.table import PROVIDERS, address, credential, key_variable, shown
+from memcli.providers.table import (
+    PROVIDERS,
+    address,
+    check_prices,
+    credential,
+    key_variable,
+    list_prices,
+    price_of,
+    priced,
+    read_prices,
+    shown,
+)
 from memcli.providers.wire import body, sent_schema
 
 

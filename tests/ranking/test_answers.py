@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy
 import pytest
 
-from memcli.model.nearness import Nearness
-from memcli.model.recall import PassageTerms, Query, TermStats
+from memcli.model.recall import Nearness, PassageTerms, Query, TermStats
 from memcli.ranking.answers import Answers, Near, answers, measure
 from tests.conftest import NOW
 

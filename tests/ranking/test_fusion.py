@@ -10,8 +10,7 @@ import numpy
 
 from memcli.model.analysis import terms
 from memcli.model.memory import Memory
-from memcli.model.nearness import Nearness
-from memcli.model.recall import FIELDS, Entry, PassageTerms, Query, Ranking, RecordedGroup, RowSet, TermStats
+from memcli.model.recall import FIELDS, Entry, Nearness, PassageTerms, Query, Ranking, RecordedGroup, RowSet, TermStats
 from memcli.ranking.fusion import FusionRanker
 from memcli.ranking.lexical import PROSE
 from tests.conftest import NOW, memory

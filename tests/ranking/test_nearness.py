@@ -6,8 +6,7 @@ import numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.model.nearness import Nearness
-from memcli.model.recall import RowSet
+from memcli.model.recall import Nearness, RowSet
 from memcli.ranking.answers import NONE, Cosines, mixed
 
 KNOWN = st.dictionaries(st.integers(0, 60), st.floats(-1, 1, width=32), max_size=40)

@@ -5,7 +5,7 @@ from typing import Any
 from memcli.model.recall import Section
 from memcli.policy.budget import forms
 from memcli.record import replace
-from memcli.render.section import section_text
+from memcli.render.as_prompt import section_text
 from tests.conftest import memory
 
 PROCEDURE = {"prerequisites": ["A clean tree."], "steps": ["Tag.", "Push."], "warnings": ["Never on Friday."]}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from memcli.conversation import items, snapshot
+from memcli.conversation import snapshot
+from memcli.conversation import window as windows
 from memcli.conversation.chunks import fold
 from memcli.conversation.window import ContextWindow, allocate, insert, limits
 from memcli.model.conversation import Message
 from memcli.model.recall import Section
 from memcli.render import as_window
-from memcli.render.as_window_json import window_to_json
-from memcli.render.as_window_messages import anthropic, openai
+from memcli.render.as_window import anthropic, openai, window_to_json
 from memcli.safety.recalled import without_recalled
 from tests.conftest import memory
 
@@ -30,10 +30,10 @@ RECALLED = Section(
 def window(*, with_chunks: bool = True, total: int = 4000) -> ContextWindow:
     chunks, recent = fold(MESSAGES, recent=3, size=2)
     found = [
-        items.of_system("Answer briefly."),
+        windows.of_system("Answer briefly."),
         as_window.of_section(RECALLED, "main"),
-        *(map(items.of_chunk, chunks) if with_chunks else []),
-        *map(items.of_message, recent),
+        *(map(windows.of_chunk, chunks) if with_chunks else []),
+        *map(windows.of_message, recent),
     ]
     return allocate(found, limits(total), as_window.layout("main"))
 
@@ -97,7 +97,7 @@ def test_anthropic() -> None:
 
 
 def test_a_list_that_would_begin_with_the_assistant_gets_a_first_turn() -> None:
-    recent = [items.of_message(MESSAGES[3])]
+    recent = [windows.of_message(MESSAGES[3])]
     data = anthropic(allocate(recent, limits(), as_window.layout("main")), "main")
     assert data == {
         "messages": [
@@ -127,7 +127,7 @@ def test_the_report_names_what_was_left_out() -> None:
 
 
 def test_the_report_counts_what_is_many() -> None:
-    recent = [items.of_message(Message(n, "user", "Some words.")) for n in range(1, 31)]
+    recent = [windows.of_message(Message(n, "user", "Some words.")) for n in range(1, 31)]
     lines = as_window.report(allocate(recent, limits(300), as_window.layout("main")))
     assert lines[1] == "The window holds 14 messages (168 tokens)."
     assert lines[2:] == [
@@ -138,12 +138,12 @@ def test_the_report_counts_what_is_many() -> None:
 
 def test_a_context_goes_in_where_it_was_said() -> None:
     context = snapshot.choose(snapshot.of_messages(MESSAGES, "ses_1"), "Postgres jobs table", 18)
-    pieces = items.of_context("mem_1", context, "ses_1")
+    pieces = windows.of_context("mem_1", context, "ses_1")
     assert sorted(piece.number for piece in pieces) == [1, 2]
     before = window()
     after = insert(before, pieces, {}, as_window.layout("main"))
-    assert [item.number for item in after.of(items.MESSAGES)][:1] == [1]
-    assert {item.number for item in after.of(items.MESSAGES)} == {1, 2, 5}
+    assert [item.number for item in after.of(window.MESSAGES)][:1] == [1]
+    assert {item.number for item in after.of(window.MESSAGES)} == {1, 2, 5}
     assert after.used <= after.limits.total - after.limits.reserve_working
     shown = openai(after, "main")[1]
     assert shown == {
@@ -157,7 +157,7 @@ def test_the_context_of_another_session_comes_first() -> None:
         {"source": "ses_2#4", "role": "assistant", "text": "We compared both.", "similarity": 0.9},
         {"text": "Notes."},
     ]
-    pieces = items.of_context("mem_1", context, "ses_1")
+    pieces = windows.of_context("mem_1", context, "ses_1")
     assert [(piece.number, piece.role, piece.label) for piece in pieces] == [
         (0, "assistant", "[from mem_1] assistant"),
         (0, "user", "[from mem_1] user"),

@@ -171,7 +171,7 @@ def test_the_printed_link_is_of_the_first_token(server: Server) -> None:
 
 
 def test_a_session_needs_its_mark_to_change_anything(server: Server) -> None:
-    from memcli.serve.logins import csrf_of
+    from memcli.serve.tokens import csrf_of
 
     link = server.ask("POST", "/api/login").json["url"]
     cookie = server.get(link.removeprefix(server.address), token=None).headers["set-cookie"].partition(";")[0]

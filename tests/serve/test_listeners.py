@@ -16,16 +16,14 @@ from typing import Any
 import pytest
 
 from memcli import Memory
-from memcli.cli.declared import ToolDeclaration
 from memcli.cli.offer import declared
-from memcli.cli.verb import Verb
+from memcli.cli.verb import ToolDeclaration, Verb
 from memcli.model.roles import ADMIN, READER, WRITER
 from memcli.serve import bodies, gate
+from memcli.serve.bodies import MAX_HEAD
 from memcli.serve.gate import Admission, Gate
-from memcli.serve.headers import MAX_HEAD
-from memcli.serve.logins import Logins
-from memcli.serve.protocol import MAX_OF_TOKEN
-from memcli.serve.tokens import Tokens
+from memcli.serve.pool import MAX_OF_TOKEN
+from memcli.serve.tokens import Logins, Tokens
 from memcli.store.layout import Layout
 from tests.conftest import ROOT
 from tests.serve.conftest import Answer, McpServer, Server, serving

@@ -16,9 +16,9 @@ from memcli.cli.endpoints import DeclaredRules
 from memcli.errors import ChangedError, ConflictError, MemcliError, UsageError
 from memcli.model.roles import READER
 from memcli.serve.access import Caller
-from memcli.serve.guard import GuardedBackend
 from memcli.serve.pool import Pool
 from memcli.serve.problems import LateError, LostError
+from memcli.serve.server import GuardedBackend
 
 WORKER = """
 import json, os, sys, time

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.codec.audit import entries, verify
-from memcli.codec.form import SpaceForm
-from memcli.codec.space import encode_item, encode_space
+from memcli.codec.space import SpaceForm, encode_item, encode_space
 from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.model.space import Change, Policy, Space
 from memcli.ports import Shelf, Store

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.model.counting import MAX_SPACES, OTHERS
+from memcli.model.metrics import MAX_SPACES, OTHERS
 from memcli.model.usage import COMPACTION, RUN
 from memcli.store.layout import Layout, make_root
 from memcli.store.notes import LocalCounters

@@ -332,7 +332,7 @@ def test_what_cannot_be_searched_for_copies_is_named(
     (tmp_path / ".memory" / "spaces" / "team.json").write_text("{")
     (tmp_path / ".memory" / "exports").mkdir()
     (tmp_path / ".memory" / "exports" / "bundle.json").write_text(TEXT)
-    unreadable(monkeypatch, "memcli.wiring.quotes.read_blocks", "bundle.json")
+    unreadable(monkeypatch, "memcli.wiring.records.read_blocks", "bundle.json")
     done = filled("forget", path_of(filled), "--purge", "--yes", "--now")
     assert (done.code, "purged" in done.out) == (0, True)
     assert "cannot search space 'team' for other copies of the text: " in done.err
@@ -343,7 +343,7 @@ def test_a_search_for_copies_that_fails_is_a_warning(filled: Run, monkeypatch: p
     def fail(*_: object) -> list[str]:
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr("memcli.wiring.quotes.find_quotes", fail)
+    monkeypatch.setattr("memcli.wiring.records.find_quotes", fail)
     done = filled("forget", path_of(filled), "--purge", "--yes", "--now")
     assert (done.code, "purged" in done.out) == (0, True)
     assert "saved, but the search for other copies of the text failed: Input/output error" in done.err

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.conversation.last_topic import LastTopic
-from memcli.conversation.topic import trace
+from memcli.conversation.topic import LastTopic, trace
 from memcli.store.agents import Topics
 from memcli.store.layout import Layout, make_root
 from memcli.store.state import State

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from memcli.summarize import SUMMARIZERS, cues, keyphrases, kinds, patches, paths, sentences, tokens
+from memcli.summarize import SUMMARIZERS, keyphrases, kinds, lexicon, patches, paths, sentences
 from memcli.summarize.sentences import Sentence
 from tests.growth import SHAPES, grows_too_fast
 
@@ -21,9 +21,9 @@ WORK: dict[str, Callable[[str], object]] = {
     "blocks of lines": lambda text: list(sentences.read_blocks(f"x\n{text}\ny")),
     "inline": sentences.inline,
     "cut": lambda text: list(sentences.cut(text)),
-    "cue_of": cues.cue_of,
-    "tokens": tokens.split,
-    "path_words": tokens.path_words,
+    "cue_of": lexicon.cue_of,
+    "tokens": sentences.split_tokens,
+    "path_words": sentences.path_words,
     "phrases": lambda text: keyphrases.extract([Sentence(text, "prose")]),
     "first_words": paths.first_words,
     "short_slug": paths.short_slug,

@@ -14,11 +14,11 @@ from memcli.errors import MemcliError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.record import replace
 from memcli.tui.app import Browser
+from memcli.tui.changes import Editor
 from memcli.tui.detail import Detail
-from memcli.tui.drafts import Editor
 from memcli.tui.main_screen import MainScreen
-from memcli.tui.rows import Rows
 from memcli.tui.status import Status
+from memcli.tui.view import Rows
 from tests.conftest import rewrite
 
 T = "2026-01-01T00:00:00Z"

@@ -16,10 +16,10 @@ from memcli.model.memory import Memory
 from memcli.record import replace
 from memcli.tui.app import Browser
 from memcli.tui.catalogue import BrowseScope
+from memcli.tui.changes import EditAgain
 from memcli.tui.dialog import Help
-from memcli.tui.drafts import EditAgain
 from memcli.tui.main_screen import MainScreen
-from memcli.tui.rows import Filter, Rows, fit
+from memcli.tui.view import Filter, Rows, fit
 from tests.tui.stage import (
     Fake,
     FakeDraft,

@@ -1,5 +1,5 @@
+from memcli.model.catalogue import tree
 from memcli.model.memory import Memory
-from memcli.model.tree import tree
 from memcli.tui.view import Folds, count, memories_below, outline
 
 T = "2026-01-01T00:00:00Z"

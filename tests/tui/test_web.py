@@ -16,7 +16,7 @@ from aiohttp import web
 from memcli.app.workspace import Workspace
 from memcli.cli.main import main
 from memcli.errors import UsageError
-from memcli.tui.web import LocalServer, listen
+from memcli.tui.app import LocalServer, listen
 from tests.tui.stage import few
 
 
@@ -115,7 +115,7 @@ def test_a_port_that_is_taken_is_an_error(
 def test_without_the_extra_it_says_what_to_install(
     workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "memcli.tui.web", raising=False)
+    monkeypatch.delitem(sys.modules, "memcli.tui.app", raising=False)
     monkeypatch.setitem(sys.modules, "textual_serve", None)
     monkeypatch.setitem(sys.modules, "textual_serve.app_service", None)
     few(workspace)
@@ -125,7 +125,7 @@ def test_without_the_extra_it_says_what_to_install(
 
 
 def test_one_page_too_many_is_refused_until_another_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memcli.tui.web.MAX_PAGES", 2)
+    monkeypatch.setattr("memcli.tui.app.MAX_PAGES", 2)
 
     async def visit() -> None:
         with listen(0) as place:

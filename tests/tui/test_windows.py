@@ -18,14 +18,12 @@ from memcli.model.recall import Query
 from memcli.record import replace
 from memcli.tui.app import Browser
 from memcli.tui.comparison import Comparison, align, one_above_other, side_by_side
-from memcli.tui.dialog import Help, Lines, ListWindow, help_text
-from memcli.tui.forms import AddForm
+from memcli.tui.detail import Neighbours, Past
+from memcli.tui.dialog import AddForm, Help, Lines, ListWindow, help_text
 from memcli.tui.keys import SECTIONS
 from memcli.tui.main_screen import MainScreen
-from memcli.tui.neighbours import Neighbours
-from memcli.tui.past import Past
 from memcli.tui.review import Inbox
-from memcli.tui.rows import Filter, Rows
+from memcli.tui.view import Filter, Rows
 from tests.tui.stage import (
     Fake,
     T,

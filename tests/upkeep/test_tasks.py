@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from memcli.model.clusters import Cluster
 from memcli.model.memory import Memory
+from memcli.model.recall import Cluster
 from memcli.model.space import Policy
 from memcli.model.usage import GET, HELPFUL, RECALL, REJECTED, UNHELPFUL, Access, Use
 from memcli.record import replace

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from memcli.agents.table import AGENTS
-from memcli.cli.declared import START, About
 from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, flag
-from memcli.cli.verb import CommandContext, Group
+from memcli.cli.verb import START, About, CommandContext, Group
 from memcli.errors import CorruptError
 
 _NAMES = ", ".join(AGENTS)

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import RECALL
 from memcli.cli.options import Options, argument, flag, kinds_option, option, tags_option
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import RECALL, CommandContext, verb
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def _serve(session: CommandContext, options: BrowseOptions) -> None:
     import secrets
 
     with _extra("browse --web", "web", "textual", "textual_serve", "aiohttp"):
-        from memcli.tui.web import LocalServer, listen
+        from memcli.tui.app import LocalServer, listen
     from memcli.git.driver import this_program
 
     if session.output.json:
@@ -102,7 +101,7 @@ def _browse(session: CommandContext, scope: BrowseScope) -> None:
     with _extra("browse", "tui", "textual"):
         from memcli.tui.app import Browser
     from memcli.cli.editor import EditorFile
-    from memcli.tui.drafts import Editor
+    from memcli.tui.changes import Editor
     from memcli.tui.status import Voice
     from memcli.wiring.workspace import open_workspace
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from memcli.cli.declared import PLUMBING
 from memcli.cli.options import REQUIRED, Options, argument
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import PLUMBING, CommandContext, verb
 from memcli.errors import UsageError
 
 
@@ -23,7 +22,7 @@ def command(session: CommandContext, options: CompletionsOptions) -> None:
     zsh:   memcli completions zsh > "${fpath[1]}/_memcli"
     fish:  memcli completions fish > ~/.config/fish/completions/memcli.fish
     """
-    from memcli.cli.completion.tree import SHELLS
+    from memcli.cli.completion.shells import SHELLS
 
     if options.shell not in SHELLS:
         raise UsageError(f"no completions for {options.shell!r}", f"choose one of {', '.join(sorted(SHELLS))}")

@@ -10,8 +10,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
-from memcli.cli.declared import START
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import START, CommandContext, verb
 from memcli.errors import MemcliError
 
 _DECISIONS: tuple[tuple[str, ...], ...] = (

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from memcli.cli.declared import CHECK
 from memcli.cli.options import Options, argument, flag
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import CHECK, CommandContext, verb
 from memcli.errors import UsageError
 from memcli.model.roles import READER, STORE
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-from memcli.cli.declared import START
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import START, CommandContext, verb
 
 
 @verb(section=START, line="Check the installation, the model and the store", returns="Objects")

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from memcli.cli.assignments import assignments
-from memcli.cli.declared import RECALL, ToolDeclaration
 from memcli.cli.options import Options, check_one, digest_option, flag, option, refs_argument
 from memcli.cli.output import redacted_told
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.submit import assignments
+from memcli.cli.verb import RECALL, CommandContext, ToolDeclaration, verb
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.model.roles import WRITER
@@ -130,7 +129,7 @@ def _found(workspace: Workspace, memory: Memory) -> tuple[dict[str, Json], list[
     from memcli.app.contradictions import link_found
     from memcli.app.copying import over_told
     from memcli.app.remember import Outcome
-    from memcli.cli.stored import by_kind, found_lines
+    from memcli.cli.submit import by_kind, found_lines
 
     space = over_told(workspace).space
     found = link_found(workspace, memory)

@@ -6,9 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from memcli.cli.arguments import read_file
-from memcli.cli.declared import SHARE
 from memcli.cli.options import Options, argument, flag, kinds_option, option, tags_option, under_option
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import SHARE, CommandContext, verb
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def command(session: CommandContext, options: ExportOptions) -> None:
         _export_private(session, options)
         return
     form = options.format
-    from memcli.app.bundles import Selection, export_space, written
+    from memcli.app.transfer import Selection, export_space, written
     from memcli.cli import arguments
     from memcli.model.names import check_space
 
@@ -140,7 +139,7 @@ def _signer(file: str | None) -> Signer | None:
 
 
 def _form(form: str | None, out: str | None) -> str:
-    from memcli.codec.exports import DEFAULT_FORMAT, FORMATS
+    from memcli.codec.bundle import DEFAULT_FORMAT, FORMATS
 
     if form is None:
         ending = (out or "").rpartition(".")[2]
@@ -152,7 +151,7 @@ def _form(form: str | None, out: str | None) -> str:
 
 def _write(workspace: Workspace, export: Export, form: str, out: str | None) -> tuple[str, int]:
     """Writes the export; where it is now, and its size in bytes."""
-    from memcli.app.bundles import written
+    from memcli.app.transfer import written
 
     if out is not None and form == "md" and (out.endswith(("/", os.sep)) or os.path.isdir(out)):
         return out, _write_folder(export, out)
@@ -161,7 +160,7 @@ def _write(workspace: Workspace, export: Export, form: str, out: str | None) -> 
 
 
 def _write_folder(export: Export, out: str) -> int:
-    from memcli.codec.exports import HEAD
+    from memcli.codec.bundle import HEAD
     from memcli.codec.folder import check_head, encode_folder, is_of_export
     from memcli.store.target import write_folder
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import RECALL, ToolDeclaration
 from memcli.cli.options import Options, check_one, digest_option, flag, refs_argument
 from memcli.cli.output import ask
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import RECALL, CommandContext, ToolDeclaration, verb
 from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Memory
 from memcli.model.roles import ADMIN, WRITER

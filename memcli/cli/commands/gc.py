@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import SHARE, Http
 from memcli.cli.options import Options, argument, dry_run_option, flag, option
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import SHARE, CommandContext, Http, verb
 from memcli.model.memory import Json, Memory
 from memcli.model.roles import ADMIN
 
 if TYPE_CHECKING:
-    from memcli.app.gc import Collected
+    from memcli.app.trash import Collected
     from memcli.policy.retention import Removal
 
 
@@ -43,9 +42,9 @@ def command(session: CommandContext, options: GcOptions) -> None:
     >>> memory.gc()['purged']
     []
     """
-    from memcli.app.gc import collect
     from memcli.app.living import collect_ended
     from memcli.app.space import check_exists
+    from memcli.app.trash import collect
 
     workspace = session.open(space=options.name)
     if options.name is not None:

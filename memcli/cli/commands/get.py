@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import RECALL, ToolDeclaration
 from memcli.cli.options import Options, flag, option, refs_argument, rev_option, usage_option
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import RECALL, CommandContext, ToolDeclaration, verb
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.roles import READER
 

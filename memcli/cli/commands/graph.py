@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import RECALL, Http
 from memcli.cli.options import Options, argument, flag, option
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import RECALL, CommandContext, Http, verb
 from memcli.errors import UsageError
 from memcli.model.roles import READER
 
@@ -58,10 +57,10 @@ def command(session: CommandContext, options: GraphOptions) -> None:
     >>> {edge['relation'] for edge in memory.graph('decisions/database', depth=1)['edges']}
     {'has_tag'}
     """
-    from memcli.app.graph import graph_of
+    from memcli.app.links import graph_of
     from memcli.cli import arguments
     from memcli.render.graph import renderer
-    from memcli.render.graph.as_json import graph_json
+    from memcli.render.graph.formats import graph_json
 
     form = _form(session, options.format, options.output)
     workspace = session.open()
@@ -79,7 +78,7 @@ def command(session: CommandContext, options: GraphOptions) -> None:
 
 def _form(session: CommandContext, form: str | None, output: str | None) -> str:
     """The format to write. Raises UsageError."""
-    from memcli.cli.console import is_terminal
+    from memcli.cli.output import is_terminal
     from memcli.render.graph import ENDINGS, GRAPH_FORMATS
 
     if form is not None:
@@ -94,7 +93,7 @@ def _form(session: CommandContext, form: str | None, output: str | None) -> str:
 
 
 def _write(session: CommandContext, workspace: Workspace, graph: GraphView, form: str, path: str) -> None:
-    from memcli.app.graph import private_spaces
+    from memcli.app.links import private_spaces
     from memcli.render.graph import renderer
     from memcli.store.target import write_out
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from memcli.cli.declared import CHECK
 from memcli.cli.options import Options, flag, option
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import CHECK, CommandContext, verb
 from memcli.errors import RefusedError, UsageError
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from memcli.cli.declared import START
 from memcli.cli.options import Options, argument
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import START, CommandContext, verb
 
 
 class HelpOptions(Options):
@@ -21,7 +20,7 @@ def command(session: CommandContext, options: HelpOptions) -> None:
 
     Example: memcli help session start
     """
-    from memcli.cli.help import first_help, full_help, plumbing_help
+    from memcli.cli.main import first_help, full_help, plumbing_help
 
     lists = {"": first_help, "all": full_help, "plumbing": plumbing_help}
     name = " ".join(options.words)

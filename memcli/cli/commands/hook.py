@@ -6,11 +6,10 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import SHARE, About
 from memcli.cli.options import REQUIRED, Options, argument, flag, option
-from memcli.cli.verb import CommandContext, Group
+from memcli.cli.verb import SHARE, About, CommandContext, Group
 from memcli.errors import MemcliError, NotFoundError, UsageError
-from memcli.git.hook_script import NAMES
+from memcli.git.hooks import NAMES
 
 if TYPE_CHECKING:
     from memcli.cli.git_hooks import Changed
@@ -48,7 +47,7 @@ def install(session: CommandContext, options: InstallOptions) -> int:
     {'pre-push': 'installed'}
     """
     from memcli.cli.git_hooks import install_hooks
-    from memcli.git.hook_script import DEFAULT
+    from memcli.git.hooks import DEFAULT
 
     return _tell(session, install_hooks(session, options.names or DEFAULT))
 
@@ -191,7 +190,7 @@ def run(session: CommandContext, options: RunOptions) -> None:
 
     Example: memcli hook run post-commit
     """
-    from memcli.git.hook_script import check_name
+    from memcli.git.hooks import check_name
 
     if options.agent is not None:
         from memcli.cli.agent_hook import prepare_next_turn, run_agent_hook
@@ -204,7 +203,7 @@ def run(session: CommandContext, options: RunOptions) -> None:
     if options.next_turn:
         raise UsageError("--next-turn needs --agent", "name the agent that calls")
     check_name(options.hook)
-    from memcli.cli.hook_run import run_hook
+    from memcli.cli.git_hooks import run_hook
 
     if run_hook(session, options.hook, options.arguments, detached=options.detached):
         sys.stderr.flush()

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memcli.cli.arguments import read_file, read_stdin
-from memcli.cli.declared import SHARE
 from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, option
 from memcli.cli.output import redacted_told
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import SHARE, CommandContext, verb
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def command(session: CommandContext, options: ImportOptions) -> None:
     >>> memory.import_('guide.md', dry_run=True)['created']
     1
     """
-    from memcli.codec.exports import HEAD
+    from memcli.codec.bundle import HEAD
 
     if options.mode not in ("merge", "replace"):
         raise UsageError(f"no mode {options.mode!r}", "choose merge or replace")
@@ -69,7 +68,7 @@ def command(session: CommandContext, options: ImportOptions) -> None:
     ):
         if data is None:
             raise UsageError(f"{options.file!r} has no {HEAD}", "name an export, or a folder that `export` wrote")
-        from memcli.codec.exports import read_export
+        from memcli.codec.bundle import read_export
         from memcli.codec.private_state import is_private_state
 
         if is_private_state(data):
@@ -95,12 +94,12 @@ def _is_foreign(file: str, data: bytes) -> bool:
 
 def _read_folder(path: str) -> Export | None:
     """The export that was written to a folder; None if there is none. Raises CorruptError, StoreError."""
-    from memcli.codec.exports import HEAD
+    from memcli.codec.bundle import HEAD
 
     file = os.path.join(path, HEAD)
     if not os.path.isfile(file):
         return None
-    from memcli.codec.exports import MAX_BYTES
+    from memcli.codec.bundle import MAX_BYTES
     from memcli.codec.folder import decode_folder, is_of_export, space_of
     from memcli.store.target import read_folder
 
@@ -113,7 +112,7 @@ def _read_folder(path: str) -> Export | None:
 def _import_bundle(
     session: CommandContext, export: Export, file: str, mode: str, trusted_key: str | None, dry_run: bool
 ) -> None:
-    from memcli.app.bundles import import_bundle
+    from memcli.app.transfer import import_bundle
 
     done = import_bundle(
         session.open(create=not dry_run), export, file,
@@ -162,7 +161,7 @@ def _signed(is_signed: bool, signed_by: str) -> str:
 
 
 def _adopt(session: CommandContext, data: bytes | None, file: str, form: str, dry_run: bool) -> None:
-    from memcli.app.import_foreign import adopt
+    from memcli.app.transfer import adopt
     from memcli.wiring.sources import foreign_source
 
     workspace = session.open(create=not dry_run)

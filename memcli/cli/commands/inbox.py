@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memcli.cli.assignments import assignments
-from memcli.cli.declared import CHECK, Http
 from memcli.cli.options import Options, argument, flag, option
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.submit import assignments
+from memcli.cli.verb import CHECK, CommandContext, Http, verb
 from memcli.errors import UsageError
 from memcli.model.roles import READER, WRITER
 
@@ -80,7 +79,7 @@ def command(session: CommandContext, options: InboxOptions) -> None:
         _show(session, workspace, chosen, whole=options.action == "show")
     elif options.action == "accept":
         stored = accept(workspace, chosen)
-        from memcli.cli.stored import found_lines
+        from memcli.cli.submit import found_lines
 
         lines = [
             *(f"{o.status} {o.id} {o.path}" for o in stored.outcomes),
@@ -131,7 +130,7 @@ def _edit(
 
 def _show(session: CommandContext, workspace: Workspace, memories: Sequence[Memory], whole: bool) -> None:
     from memcli.app.inbox import findings
-    from memcli.cli.stored import by_kind, said
+    from memcli.cli.submit import by_kind, said
     from memcli.codec.memory import memory_to_json
     from memcli.render.memory import listing, render_memory, summary_json
 

@@ -8,11 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from memcli.cli.console import has_input, read_input
-from memcli.cli.declared import SHARE
 from memcli.cli.options import Options, argument, dry_run_option, flag, option
-from memcli.cli.output import ProgressBar, redacted_told
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.output import ProgressBar, has_input, read_input, redacted_told
+from memcli.cli.verb import SHARE, CommandContext, verb
 from memcli.errors import MemcliError, UsageError, reporting_done
 from memcli.ports import Source
 

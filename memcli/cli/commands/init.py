@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import START
 from memcli.cli.options import Options, flag, option
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import START, CommandContext, verb
 from memcli.model.memory import Json
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def _install_hooks(session: CommandContext, root: str) -> Changed:
     from contextlib import chdir
 
     from memcli.cli.git_hooks import install_hooks
-    from memcli.git.hook_script import DEFAULT
+    from memcli.git.hooks import DEFAULT
 
     session.options["root"] = root
     with chdir(os.path.dirname(root)):

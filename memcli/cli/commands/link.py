@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import RECALL, Http, ToolDeclaration
 from memcli.cli.options import Options, end_argument, flag, option
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import RECALL, CommandContext, Http, ToolDeclaration, verb
 from memcli.errors import UsageError
 from memcli.model.roles import WRITER
 from memcli.model.shapes import RELATIONS

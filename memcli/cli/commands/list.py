@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from memcli.cli.declared import RECALL, Http, ToolDeclaration
 from memcli.cli.options import Options, argument, flag, kinds_option, option, rev_option, tags_option
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import RECALL, CommandContext, Http, ToolDeclaration, verb
 from memcli.errors import UsageError
 from memcli.model.roles import READER
 

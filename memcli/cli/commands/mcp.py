@@ -8,9 +8,8 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from memcli.cli.declared import PLUMBING
 from memcli.cli.options import Options, option
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import PLUMBING, CommandContext, verb
 from memcli.errors import RefusedError, UsageError
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def _calls(session: CommandContext, root: str | None) -> Calls:
 def _serve_client(session: CommandContext, tools: str) -> None:
     """Serves the agent that started this process, until it ends."""
     from memcli.cli.offer import enter_project, make_offer
-    from memcli.mcp.transports import serve_stdio
+    from memcli.mcp.server import serve_stdio
 
     root = session.options["root"]
     find_project = partial(enter_project, environ=os.environ) if root is None else None
@@ -82,12 +81,10 @@ def _serve_http(session: CommandContext, tools: str, port: int) -> None:
         if find_spec(module) is None:
             raise UsageError(f"mcp --http needs the extra `{extra}`", f"pip install '.[{extra}]' in a clone of memcli")
     from memcli.cli.offer import make_offer
-    from memcli.mcp.bodies import CheckedBodies
-    from memcli.mcp.server import Agents
+    from memcli.mcp.server import Agents, CheckedBodies
     from memcli.serve.gate import Admission, Gate
-    from memcli.serve.logins import Logins
     from memcli.serve.server import HOST, listen, serve
-    from memcli.serve.tokens import Tokens
+    from memcli.serve.tokens import Logins, Tokens
     from memcli.store.layout import Layout
 
     root = session.open().root

@@ -6,9 +6,8 @@ import os
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import PLUMBING
 from memcli.cli.options import REQUIRED, Options, argument, flag, option
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import PLUMBING, CommandContext, verb
 from memcli.errors import CorruptError, UsageError
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def command(session: CommandContext, options: MergeDriverOptions) -> int:
         raise UsageError("a merge takes three files", "`memcli merge-driver BASE OURS THEIRS`")
 
     from memcli.cli.arguments import open_file
-    from memcli.codec.merge_files import merge_files
+    from memcli.codec.merge import merge_files
     from memcli.model.names import show
     from memcli.store.atomic import write_file
 

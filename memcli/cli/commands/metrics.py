@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from memcli.cli.declared import PLUMBING, Http
 from memcli.cli.options import Options, option
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import PLUMBING, CommandContext, Http, verb
 from memcli.model.roles import READER, STORE
 
 _FOR_ALL = 0o644
@@ -47,7 +46,7 @@ def command(session: CommandContext, options: MetricsOptions) -> None:
     if session.output.json and options.textfile is None:
         session.output.answer({"metrics": [family.to_json() for family in metrics(workspace)]}, "")
         return
-    from memcli.telemetry.prometheus import render
+    from memcli.telemetry.exporting import render
 
     text = render(metrics(workspace))
     if options.textfile is None:

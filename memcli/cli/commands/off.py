@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from memcli.cli.declared import START
 from memcli.cli.switch import switch_memory
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import START, CommandContext, verb
 
 
 @verb(section=START, line="Stop hooks, watch and agents in this clone")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from memcli.cli.declared import RECALL
 from memcli.cli.options import Options, check_one, digest_option, flag, refs_argument
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import RECALL, CommandContext, verb
 from memcli.model.roles import WRITER
 
 

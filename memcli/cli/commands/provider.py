@@ -6,13 +6,12 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import SHARE, About
 from memcli.cli.options import Options, argument, option
-from memcli.cli.verb import CommandContext, Group
+from memcli.cli.verb import SHARE, About, CommandContext, Group
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
-    from memcli.app.spending import Spent
+    from memcli.app.metrics import Spent
 
 command = Group(
     "provider",
@@ -56,7 +55,7 @@ def check(session: CommandContext, options: CheckOptions) -> None:
     Traceback (most recent call last):
     memcli.errors.UsageError: no language model is configured
     """
-    from memcli.app.spending import check_model
+    from memcli.app.metrics import check_model
 
     model = session.open().language_model(options.model)
     check_model(model, options.within)
@@ -80,7 +79,7 @@ def usage(session: CommandContext, options: UsageOptions) -> None:
     >>> memory.provider_usage()
     []
     """
-    from memcli.app.spending import spent
+    from memcli.app.metrics import spent
     from memcli.clock import normalize_time
 
     if options.day and options.since:

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 
 from memcli.cli import arguments
 from memcli.cli.arguments import decode, read_text
-from memcli.cli.console import has_input, is_terminal
-from memcli.cli.declared import RECALL, Http, ToolDeclaration
 from memcli.cli.options import (
     Options,
     argument,
@@ -23,7 +21,8 @@ from memcli.cli.options import (
     under_option,
     usage_option,
 )
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.output import has_input, is_terminal
+from memcli.cli.verb import RECALL, CommandContext, Http, ToolDeclaration, verb
 from memcli.clock import normalize_time
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.recall import DEFAULT_LIMIT, Query
@@ -33,7 +32,7 @@ from memcli.record import replace
 if TYPE_CHECKING:
     from memcli.app.recall import Verify
     from memcli.app.workspace import Workspace
-    from memcli.model.edits import FileEdit
+    from memcli.model.anchors import FileEdit
 
 _ASK = 'ask a question: memcli recall "which database?", or list a kind with --kind, a path with --under'
 _MAX_LIMIT = 10_000
@@ -283,7 +282,7 @@ def _verifier(workspace: Workspace, options: RecallOptions) -> Verify | None:
         if "model" in options.given:
             raise UsageError("--model needs --verify", "add it, or leave the option out")
         return None
-    from memcli.app.relevance import Verifier
+    from memcli.app.feedback import Verifier
     from memcli.model.prompt import model_name
 
     if workspace.model:

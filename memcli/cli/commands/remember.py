@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from memcli.cli import arguments
 from memcli.cli.arguments import read_text
-from memcli.cli.assignments import assignments, no_field, split_pairs
-from memcli.cli.declared import RECALL, ToolDeclaration
 from memcli.cli.options import MEMORY, Options, argument, flag, option
 from memcli.cli.output import redacted_told
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.submit import assignments, no_field, split_pairs
+from memcli.cli.verb import RECALL, CommandContext, ToolDeclaration, verb
 from memcli.errors import MemcliError, ProviderError, RefusedError, StoreError, UsageError
 from memcli.model.findings import Resolution
 from memcli.model.memory import Json
@@ -151,10 +150,19 @@ def command(session: CommandContext, options: RememberOptions) -> int:
     """
     from memcli.app.living import over_scope, with_session
     from memcli.app.remember import prepare
-    from memcli.cli.semantics import asked_summarizer
-    from memcli.cli.snapshots import kept_tokens, snapshots
-    from memcli.cli.stored import asked, found_lines, room_json, room_told, tell_idle, tell_untrusted
-    from memcli.cli.submit import from_file, submit
+    from memcli.cli.submit import (
+        asked,
+        asked_summarizer,
+        found_lines,
+        from_file,
+        kept_tokens,
+        room_json,
+        room_told,
+        snapshots,
+        submit,
+        tell_idle,
+        tell_untrusted,
+    )
 
     given = _given_fields(session, options)
     if options.batch is not None:
@@ -187,7 +195,7 @@ def command(session: CommandContext, options: RememberOptions) -> int:
 
 def _checked(workspace: Workspace, candidates: Sequence[Candidate], options: RememberOptions) -> Resolution | None:
     """What the candidates contradict and repeat; None where nobody is to look."""
-    from memcli.cli.stored import checked
+    from memcli.cli.submit import checked
 
     if options.no_check:
         return None
@@ -267,9 +275,7 @@ def _fields_of(text: str, where: str) -> dict[str, Json]:
 
 def _store_batch(session: CommandContext, options: RememberOptions, common: Mapping[str, Json]) -> int:
     from memcli.app.living import over_scope
-    from memcli.cli.snapshots import kept_tokens
-    from memcli.cli.stored import found_lines, room_json, room_told, tell_untrusted
-    from memcli.cli.submit import submit
+    from memcli.cli.submit import found_lines, kept_tokens, room_json, room_told, submit, tell_untrusted
 
     if options.supersedes is not None:
         raise UsageError("--supersedes cannot be used with --batch", "store the memory that supersedes on its own")
@@ -315,8 +321,7 @@ def _candidates(
     """The candidates in the lines of --batch, and the lines that cannot be stored. Raises the first error, unless --keep-going."""
     from memcli.app.living import with_session
     from memcli.app.remember import prepare
-    from memcli.cli.semantics import asked_summarizer
-    from memcli.cli.snapshots import snapshots
+    from memcli.cli.submit import asked_summarizer, snapshots
 
     candidates: list[Candidate] = []
     failed: list[dict[str, Any]] = []

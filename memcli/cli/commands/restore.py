@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import SHARE
 from memcli.cli.options import Options, argument, flag, option
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import SHARE, CommandContext, verb
 from memcli.errors import UsageError
+from memcli.model.links import Run
 from memcli.model.memory import Json
-from memcli.model.removal import Run
 from memcli.model.roles import ADMIN, STORE
 
 if TYPE_CHECKING:
-    from memcli.app.restore import Restored
+    from memcli.app.trash import Restored
 
 
 class RestoreOptions(Options):
@@ -34,7 +33,7 @@ def command(session: CommandContext, options: RestoreOptions) -> None:
     >>> memory.restore(list=True)
     []
     """
-    from memcli.app.restore import by_trash, restore, restore_run, trashes
+    from memcli.app.trash import by_trash, restore, restore_run, trashes
     from memcli.render.clean import grid
 
     if sum((bool(options.refs), options.run is not None, options.list)) != 1:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from memcli.cli.declared import PLUMBING
 from memcli.cli.options import Options, argument
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import PLUMBING, CommandContext, verb
 from memcli.errors import UsageError
 
 

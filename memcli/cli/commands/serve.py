@@ -7,9 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import SHARE
 from memcli.cli.options import Options, argument, flag, option
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import SHARE, CommandContext, verb
 from memcli.errors import UsageError
 from memcli.model.roles import READER
 
@@ -87,13 +86,10 @@ def _check_extra() -> None:
 
 def _serve(session: CommandContext, options: ServeOptions, workspace: Workspace, tokens: Tokens) -> None:
     from memcli.cli.endpoints import DeclaredRules, operations
-    from memcli.serve.app import make_app
-    from memcli.serve.entry import link_to
     from memcli.serve.gate import Admission
-    from memcli.serve.guard import GuardedBackend
-    from memcli.serve.logins import Logins
     from memcli.serve.pool import Pool
-    from memcli.serve.server import HOST, listen, serve
+    from memcli.serve.server import HOST, GuardedBackend, link_to, listen, make_app, serve
+    from memcli.serve.tokens import Logins
 
     first = tokens.make_first()
     listening = listen(options.port)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import START, Http
 from memcli.cli.options import Options, flag
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import START, CommandContext, Http, verb
 from memcli.errors import CorruptError, MemcliError
 from memcli.model.roles import READER
 
@@ -62,7 +61,7 @@ def command(session: CommandContext, options: StatusOptions) -> None:
 
 def _store(workspace: Workspace) -> dict[str, Json]:
     """Where the store is, whether it is trusted, and the files of it that differ from the last commit."""
-    from memcli.app.verify import tracked_spaces
+    from memcli.app.anchors import tracked_spaces
     from memcli.git.work_tree import uncommitted
 
     root = workspace.root
@@ -103,8 +102,7 @@ def _rules(workspace: Workspace) -> dict[str, Json] | None:
 
 def _hooks(workspace: Workspace) -> dict[str, Json]:
     """The git hooks of memcli that are installed, and when one last ran."""
-    from memcli.git.hook_script import NAMES
-    from memcli.git.hooks import find_hooks
+    from memcli.git.hooks import NAMES, find_hooks
     from memcli.store.layout import Layout
     from memcli.store.log import HookLog
     from memcli.store.switch import is_off

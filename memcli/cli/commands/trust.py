@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memcli.cli.console import can_ask
-from memcli.cli.declared import CHECK
 from memcli.cli.options import Options, argument, flag
-from memcli.cli.output import ask
-from memcli.cli.verb import CommandContext, find_verb, verb
+from memcli.cli.output import ask, can_ask
+from memcli.cli.verb import CHECK, CommandContext, find_verb, verb
 from memcli.errors import RefusedError, UsageError
 from memcli.model.memory import Json
 

@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import SHARE
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.output import redacted_told
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import SHARE, CommandContext, verb
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:

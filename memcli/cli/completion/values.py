@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
-from memcli.codec.frame import of_memory
+from memcli.codec.space import of_memory
 from memcli.store.layout import FOLDER, Layout, check_root, find_root
 
 # Shells ask before they show more than this. Then a path is offered up to its next segment, as a folder of files is.
@@ -43,7 +43,7 @@ def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
         return []
     layout = Layout(found)
     if kind != "sessions" and (os.environ.get("MEMCLI_STORE") or b"store" in _config(layout)):
-        from memcli.cli.completion.served import served
+        from memcli.cli.completion.shells import served
 
         there = served(kind, prefix, space, root)
         if there is not None:

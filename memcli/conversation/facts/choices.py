@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from memcli.conversation.facts import lexicon, moods
-from memcli.conversation.facts.clauses import LET, FactClause
+from memcli.conversation.facts.clauses import LET, FactClause, FactSentence
 from memcli.conversation.facts.lexicon import BASE, GERUND, IT, NONE, NOUN, PAST, WE, I
-from memcli.conversation.facts.sentence import FactSentence
-from memcli.conversation.facts.words import is_word
+from memcli.conversation.facts.openings import is_word
 from memcli.model.analysis import STOP_WORDS
 from memcli.regex import regex
 

@@ -1,4 +1,7 @@
-"""The grammar of a sentence, as far as facts need it: its clauses, each with subject, modality, negation, tense and verb."""
+"""The grammar of a sentence, as far as facts need it: its clauses, each with subject, modality, negation, tense and verb.
+
+One sentence of a message with its words and clauses, as the rules read it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from typing import NamedTuple
 
 from memcli.conversation.facts import lexicon, openings
 from memcli.conversation.facts.lexicon import BASE, GERUND, IT, NONE, NOUN, PARTICIPLE, PAST, THEY, THIRD, WE, YOU, I
-from memcli.conversation.facts.words import FactWord, is_word
+from memcli.conversation.facts.openings import FactWord, is_word
+from memcli.conversation.facts.statements import FactStatement
 
 LET = "let"
 """The subject of `let's`."""
@@ -272,3 +276,28 @@ def _complement(texts: Sequence[str], at: int, verb: str) -> str:
     while at < len(texts) and (texts[at] in lexicon.ADVERBS or texts[at] in lexicon.NEGATIONS):
         at += 1
     return texts[at] if at < len(texts) else ""
+
+
+USER, ASSISTANT = "user", "assistant"
+
+
+class FactSentence(NamedTuple):
+    statement: FactStatement
+    role: str
+    words: tuple[str, ...]
+    low: str
+    """The words, joined by blanks, with one before and one after."""
+    clauses: tuple[FactClause, ...]
+
+    @property
+    def is_users(self) -> bool:
+        """Whether the user said it."""
+        return self.role == USER
+
+
+def read(statement: FactStatement, role: str) -> FactSentence:
+    """The grammar of one sentence."""
+    found = openings.read(statement.text)
+    texts = tuple(word.text for word in found)
+    parsed = tuple(parse(part) for part in split(found))
+    return FactSentence(statement, role, texts, f" {' '.join(texts)} ", parsed)

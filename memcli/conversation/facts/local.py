@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli.conversation.facts import (
-    clauses,
-    kinds,
-    lists,
-    moods,
-    proposals,
-    repairs,
-    retractions,
-    sentence,
-    statements,
-)
+from memcli.conversation.facts import clauses, kinds, lists, moods, proposals, repairs, statements
+from memcli.conversation.facts.clauses import ASSISTANT, USER, FactSentence
 from memcli.conversation.facts.fact import DECISION, PROCEDURE, Fact
 from memcli.conversation.facts.kinds import FAIR, FactMatch
-from memcli.conversation.facts.retractions import RECENT
-from memcli.conversation.facts.sentence import ASSISTANT, USER, FactSentence
+from memcli.conversation.facts.repairs import RECENT
 from memcli.model.conversation import Message
 from memcli.record import replace
 from memcli.regex import regex
@@ -45,7 +35,7 @@ class _LocalReader:
         self._said: list[FactSentence] = []
 
     def take(self, message: Message) -> None:
-        said = [sentence.read(statement, message.role) for statement in statements.read(message.text)]
+        said = [clauses.read(statement, message.role) for statement in statements.read(message.text)]
         if message.role == USER:
             self._take_users(message, said)
         else:
@@ -69,10 +59,10 @@ class _LocalReader:
             by_list = listed.get(at)
             is_step = by_list is not None and all(finding.kind == PROCEDURE for finding in by_list)
             found = (by_list if is_step else kinds.of_user(one, is_denied=is_denied) or by_list) or []
-            takes_back = retractions.takes_back(one) and not moods.is_question(one)
-            if takes_back or (at == 0 and found and retractions.replaces(one)):
+            takes_back = repairs.takes_back(one) and not moods.is_question(one)
+            if takes_back or (at == 0 and found and repairs.replaces(one)):
                 recent = self._facts[-RECENT:]
-                self._facts[-RECENT:] = retractions.without_last(recent, one, message.number)
+                self._facts[-RECENT:] = repairs.without_last(recent, one, message.number)
                 found = found or _replacement(one)
             self._add(message, found or (answer if at == 0 else []))
             is_denied = repairs.DENIAL.search(one.low) is not None
@@ -91,12 +81,12 @@ class _LocalReader:
             if not text:
                 continue
             fact = Fact(kind, text, message.number, confidence, (start, end))
-            self._facts[-RECENT:] = [*retractions.without_superseded(self._facts[-RECENT:], fact), fact]
+            self._facts[-RECENT:] = [*repairs.without_superseded(self._facts[-RECENT:], fact), fact]
 
 
 def _replacement(one: FactSentence) -> list[FactMatch]:
     """What is to be instead, where a sentence takes back one thing and names another."""
-    left = retractions.after(one)
+    left = repairs.after(one)
     if len(left) <= _BOTH:
         return []
     clause = clauses.parse(left)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from memcli.conversation.facts import lexicon
-from memcli.conversation.facts.clauses import FactClause
+from memcli.conversation.facts.clauses import FactClause, FactSentence
 from memcli.conversation.facts.lexicon import NOUN, THEY, WE, I
-from memcli.conversation.facts.sentence import FactSentence
 from memcli.model.analysis import STOP_WORDS
 from memcli.regex import regex
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.conversation.facts import lexicon, moods
+from memcli.conversation.facts.clauses import FactSentence
 from memcli.conversation.facts.fact import DECISION
 from memcli.conversation.facts.kinds import FAIR, FactMatch
-from memcli.conversation.facts.sentence import FactSentence
 from memcli.conversation.facts.statements import ITEM, STEP
 from memcli.model.analysis import terms
 from memcli.regex import regex

@@ -1,12 +1,25 @@
-"""Corrections: what is so, other than was said or thought; and what caused a fault."""
+"""Corrections: what is so, other than was said or thought; and what caused a fault.
+
+What is taken back later in the same conversation.
+
+Facts that a language model points at: each in the words of the message that it names, or none at all.
+"""
 
 from __future__ import annotations
 
-from memcli.conversation.facts import moods
-from memcli.conversation.facts.clauses import FactClause
+from collections.abc import Sequence
+from functools import lru_cache
+
+from memcli.conversation.facts import moods, openings
+from memcli.conversation.facts.clauses import FactClause, FactSentence
+from memcli.conversation.facts.fact import CORRECTION, DECISION, Fact
 from memcli.conversation.facts.lexicon import BASE, GERUND, IT, NOUN, PARTICIPLE, PAST, THEY, THIRD, WE, YOU, I
-from memcli.conversation.facts.sentence import FactSentence
-from memcli.conversation.facts.words import is_word
+from memcli.conversation.facts.openings import FactWord, is_word
+from memcli.conversation.facts.statements import FactStatement, read
+from memcli.conversation.statements import ASKED, bared, mood_of
+from memcli.model.analysis import simple_terms, terms
+from memcli.model.conversation import Message
+from memcli.record import replace
 from memcli.regex import regex
 
 DENIAL = regex(
@@ -109,3 +122,103 @@ def is_contrast(sentence: FactSentence) -> bool:
 def is_cause(sentence: FactSentence) -> bool:
     """Whether it says what a fault came from."""
     return _CAUSE.search(sentence.low) is not None
+
+
+_TAKEN_BACK = regex(
+    r"\b(?:scratch that|never mind|(?:forget|scrap|ignore|disregard|strike|cancel|undo|revert) (?:that|it|what i (?:just )?said|my last|the last)"
+    r"|on second thoughts?|(?:i )?take (?:that|it) back|changed? (?:of plans?|my mind)|change of plans?|no wait|not needed (?:anymore|after all|in)|i was wrong|hold that thought|let us not do that|thinking about it again)\b"
+    r"|\b(?:actually|wait|hmm?|sorry) ,? ?no\b"
+)
+_INSTEAD = regex(r"\binstead\b(?! of)")
+_REACH = 2
+"""How many messages back something can be taken back without naming it."""
+RECENT = 24
+"""How many of the last facts a new one is compared with."""
+_NAMED = 2
+"""How many words of a fact name it."""
+_SAME = 0.6
+
+
+def takes_back(sentence: FactSentence) -> bool:
+    """Whether a sentence takes back what was said before."""
+    return _TAKEN_BACK.search(sentence.low) is not None
+
+
+def after(sentence: FactSentence) -> Sequence[FactWord]:
+    """The words behind what takes back."""
+    match = _TAKEN_BACK.search(sentence.low)
+    count = len(sentence.low[: match.end()].split()) if match else 0
+    found = openings.read(sentence.statement.text)[count:]
+    while (found and not found[0].text[0].isalnum()) or (found and found[0].text in ("then", "okay", "so")):
+        found = found[1:]
+    return found
+
+
+def replaces(sentence: FactSentence) -> bool:
+    """Whether a sentence puts something in the place of what was said before."""
+    return _INSTEAD.search(sentence.low) is not None
+
+
+def without_last(recent: Sequence[Fact], sentence: FactSentence, message: int) -> list[Fact]:
+    """The recent facts without what a sentence of a message takes back: what it names, or else the last one."""
+    named = _terms(sentence.statement.text)
+    near = [fact for fact in recent if message - fact.message <= _REACH or len(named & _terms(fact.text)) >= _NAMED]
+    if not near:
+        return list(recent)
+    latest = max(fact.message for fact in near)
+    chosen = max(near, key=lambda fact: (len(named & _terms(fact.text)), fact.message == latest, fact.span))
+    return [fact for fact in recent if fact is not chosen]
+
+
+def without_superseded(recent: Sequence[Fact], new: Fact) -> list[Fact]:
+    """The recent facts without the decisions that a new one makes anew."""
+    if new.kind not in (DECISION, CORRECTION):
+        return list(recent)
+    terms = _terms(new.text)
+    return [fact for fact in recent if not _is_same(fact, new, terms)]
+
+
+@lru_cache(maxsize=256)
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(simple_terms(text))
+
+
+def _is_same(old: Fact, new: Fact, terms: frozenset[str]) -> bool:
+    if old.kind != new.kind or old.message >= new.message:
+        return False
+    before = _terms(old.text)
+    return len(before & terms) >= max(2, _SAME * min(len(before), len(terms)))
+
+
+_MOST = 3
+"""How many sentences in a row may state one fact."""
+
+
+def point(kind: str, text: str, confidence: float, message: Message, known: Sequence[Fact]) -> Fact | None:
+    """The fact that `text` means, in the words of the sentences of the message that have all of its own; None where the
+    message does not say so, or asks. `known` are the facts that the local layer found: of the same sentence, its words are
+    taken, which are those that an end of the session without a model keeps."""
+    wanted = frozenset(terms(text))
+    run = _place(wanted, message.text) if wanted and message.role != "tool" else []
+    if not run:
+        return None
+    start, end = run[0].start, run[-1].start + len(run[-1].text)
+    near = [one for one in known if one.message == message.number and one.span[0] < end and start < one.span[1]]
+    shared = [len(wanted.intersection(terms(one.text))) for one in near]
+    if near and (len(run) == 1 or max(shared) == len(wanted)):
+        return replace(near[shared.index(max(shared))], kind=kind, confidence=confidence)
+    words = " ".join(message.text[start:end].replace("**", "").split()).rstrip(" ,;:")
+    is_asked = any(mood_of(one.text, bared(one.text)) == ASKED for one in run)
+    return None if is_asked else Fact(kind, words, message.number, confidence, (start, end))
+
+
+def _place(wanted: frozenset[str], text: str) -> Sequence[FactStatement]:
+    """The fewest sentences in a row that have all terms that are wanted, the first of these; none if there are none."""
+    said = read(text)
+    found = [frozenset(terms(one.text)) for one in said]
+    for count in range(1, _MOST + 1):
+        for n in range(len(said) - count + 1):
+            run = said[n : n + count]
+            if wanted.issubset(frozenset().union(*found[n : n + count])) and run[0].block == run[-1].block:
+                return run
+    return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memcli.model.pieces import cut
+from memcli.model.passages import cut
 from memcli.regex import regex
 
 PROSE, ITEM, STEP = "prose", "item", "step"

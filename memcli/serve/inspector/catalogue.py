@@ -1,4 +1,7 @@
-"""The page Memories: the tree, the search, and what it found or what is there."""
+"""The page Memories: the tree, the search, and what it found or what is there.
+
+The tree of paths beside the memories: spaces, opened as far as the page that is shown.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,77 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from memcli.record import Record
-from memcli.serve.access import Caller
-from memcli.serve.backend import Backend
-from memcli.serve.inspector import pages, scope, tree
+from memcli.record import Record, replace
+from memcli.serve.access import Backend, Caller
+from memcli.serve.inspector import pages
+
+_MOST = 400
+"""Branches that are shown below one; more are found by a search."""
+
+
+class Branch(Record):
+    """A segment of a path: the whole path, the memory that is there, if any, and what is below, as far as it is opened."""
+
+    name: str
+    path: str
+    id: str = ""
+    has_more: bool = False
+    count: int = 0
+    is_open: bool = False
+    children: tuple[Branch, ...] = ()
+    left_out: int = 0
+
+
+async def spaces(backend: Backend, caller: Caller) -> list[Mapping[str, Any]]:
+    """The spaces that the caller sees, with their counts."""
+    return pages.seen(caller, await backend.call("space list", {}, caller))
+
+
+async def opened(backend: Backend, caller: Caller, space: str, path: str) -> Branch:
+    """The first level of a space, opened along `path`."""
+    root = await below(backend, caller, space, "")
+    steps = [step for step in path.split("/") if step]
+    return await _opened(backend, caller, space, root, steps)
+
+
+async def below(backend: Backend, caller: Caller, space: str, path: str) -> Branch:
+    """The level below a path."""
+    found = await backend.call("list", {"tree": True, "space": space, "path": path, "depth": 1}, caller)
+    start = f"{path}/" if path else ""
+    node = _at(found, path)
+    children = [_branch(child, start) for child in node.get("children", ())]
+    shown = tuple(children[:_MOST])
+    return Branch(node["name"], path, children=shown, is_open=True, left_out=len(children) - len(shown))
+
+
+def _at(node: Mapping[str, Any], path: str) -> Mapping[str, Any]:
+    """The node of `path` in a tree that begins at the root; an empty one where nothing is."""
+    for step in filter(None, path.split("/")):
+        found = [child for child in node.get("children", ()) if child["name"] == step]
+        if not found:
+            return {"name": step}
+        node = found[0]
+    return node
+
+
+def _branch(child: Mapping[str, Any], start: str) -> Branch:
+    more = bool(child.get("has_more") or child.get("children"))
+    return Branch(child["name"], start + child["name"], child.get("id", ""), more, child.get("count", 0))
+
+
+async def _opened(backend: Backend, caller: Caller, space: str, branch: Branch, steps: list[str]) -> Branch:
+    if not steps:
+        return branch
+    children = []
+    for child in branch.children:
+        if child.name == steps[0] and child.has_more:
+            inner = await below(backend, caller, space, child.path)
+            grown = replace(child, is_open=True, children=inner.children, left_out=inner.left_out)
+            children.append(await _opened(backend, caller, space, grown, steps[1:]))
+        else:
+            children.append(child)
+    return replace(branch, children=tuple(children))
+
 
 PAGE = 50
 """Memories in a list."""
@@ -58,7 +128,7 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
     @router.get("/")
     async def memories(
         request: Request,
-        caller: scope.Reader,
+        caller: pages.Reader,
         q: Annotated[str, Query(max_length=_LONGEST_QUESTION)] = "",
         space: str = "",
         under: str = "",
@@ -70,7 +140,7 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
         why: bool = False,
     ) -> Response:
         if space:
-            scope.checked(caller, space)
+            pages.checked(caller, space)
         wanted = PageRequest(q, space, under.strip("/"), kind, tag, ALL if state == ALL else "", page, more, why)
         found = await _found(backend, caller, wanted)
         if request.query_params.get("part") == "1":
@@ -79,29 +149,29 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
         return pages.render(request, "memories.html", wanted=wanted, **beside, **found)
 
     @router.get("/tree")
-    async def branch(request: Request, caller: scope.Reader, space: str, path: str = "") -> Response:
-        scope.checked(caller, space)
-        below = await tree.below(backend, caller, space, path.strip("/"))
-        return pages.render(request, "branch.html", space=space, branch=below, under="")
+    async def branch(request: Request, caller: pages.Reader, space: str, path: str = "") -> Response:
+        pages.checked(caller, space)
+        found = await below(backend, caller, space, path.strip("/"))
+        return pages.render(request, "branch.html", space=space, branch=found, under="")
 
 
 async def _beside(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[str, Any]:
     """The tree, and the kinds and tags to choose from."""
-    spaces, counts = await asyncio.gather(
-        tree.spaces(backend, caller), backend.call("status", {"stats": True, **_in(caller, wanted.space)}, caller)
+    known, counts = await asyncio.gather(
+        spaces(backend, caller), backend.call("status", {"stats": True, **_in(caller, wanted.space)}, caller)
     )
-    names = [one["space"] for one in spaces]
+    names = [one["space"] for one in known]
     shown = wanted.space or (names[0] if names else "")
-    opened = await tree.opened(backend, caller, shown, wanted.under) if shown else None
+    branches = await opened(backend, caller, shown, wanted.under) if shown else None
     return {
-        "spaces": spaces, "opened_space": shown, "opened": opened,
+        "spaces": known, "opened_space": shown, "opened": branches,
         "kinds": sorted(counts["kinds"]), "tags": sorted(counts["tags"]),
     }  # fmt: skip
 
 
 def _in(caller: Caller, space: str) -> dict[str, Any]:
     """The option that names the space, where one is named or the caller may not see all."""
-    named = scope.chosen(caller, space) if caller.spaces else space
+    named = pages.chosen(caller, space) if caller.spaces else space
     return {"space": named} if named else {}
 
 
@@ -113,12 +183,12 @@ async def _found(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[
         return await _listed(backend, caller, wanted)
     options = {"under": "", "limit": _FOUND, "no_global": True, "no_usage": True, **_in(caller, "")}
     newest = (await backend.call("recall", options, caller))["sections"]
-    home = scope.chosen(caller, "")
+    home = pages.chosen(caller, "")
     return {"listing": "newest", "items": [_row(one, home) for one in newest], "has_more": False, "home": home}
 
 
 async def _listed(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[str, Any]:
-    home = scope.chosen(caller, wanted.space)
+    home = pages.chosen(caller, wanted.space)
     options = {
         "space": home, "path": wanted.under, "kind": _some(wanted.kind), "tag": _some(wanted.tag),
         "all": wanted.state == ALL, "limit": PAGE + 1, "offset": (wanted.page - 1) * PAGE,
@@ -137,7 +207,7 @@ async def _searched(backend: Backend, caller: Caller, wanted: PageRequest) -> di
         _result(section, bundle["space"])
         for bundle in bundles
         for section in bundle["sections"]
-        if scope.sees(caller, section.get("space", bundle["space"]))
+        if pages.sees(caller, section.get("space", bundle["space"]))
     ]
     items.sort(key=lambda item: (-item["score"], item["space"], item["id"]))
     matched = sum(bundle.get("matched", 0) for bundle in bundles)

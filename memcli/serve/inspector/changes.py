@@ -1,4 +1,7 @@
-"""What writers do to a memory, by forms. Each carries the digest of the memory that its page showed."""
+"""What writers do to a memory, by forms. Each carries the digest of the memory that its page showed.
+
+The page Inbox: proposed memories, and memories that contradict each other.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,8 @@ from fastapi import APIRouter, Form, Request, Response
 
 from memcli.errors import ChangedError, UsageError
 from memcli.record import Record
-from memcli.serve.access import Caller
-from memcli.serve.backend import Backend
-from memcli.serve.inspector import addresses, pages, scope
+from memcli.serve.access import Backend, Caller
+from memcli.serve.inspector import catalogue, pages
 from memcli.serve.inspector.detail import one
 
 _FAILED_PRECONDITION = 412
@@ -32,20 +34,20 @@ class Target(Record):
 
 def add_routes(router: APIRouter, backend: Backend) -> None:
     @router.post("/change/pin/{space}/{name:path}")
-    async def pin(request: Request, caller: scope.Writer, space: str, name: str, digest: Text, pin: Text) -> Response:
+    async def pin(request: Request, caller: pages.Writer, space: str, name: str, digest: Text, pin: Text) -> Response:
         target = Target(request, caller, space, name, digest)
         is_pinned = pin == "yes"
         return await _edit(backend, target, {"pinned": is_pinned}, "pinned" if is_pinned else "unpinned")
 
     @router.post("/change/tags/{space}/{name:path}")
     async def tags(
-        request: Request, caller: scope.Writer, space: str, name: str, digest: Text, tags: Text = ""
+        request: Request, caller: pages.Writer, space: str, name: str, digest: Text, tags: Text = ""
     ) -> Response:
         wanted = list(dict.fromkeys(tags.replace(",", " ").split()))
         return await _edit(backend, Target(request, caller, space, name, digest), {"tags": wanted}, "tagged")
 
     @router.post("/change/edit/{space}/{name:path}")
-    async def edit(request: Request, caller: scope.Writer, space: str, name: str, digest: Text) -> Response:
+    async def edit(request: Request, caller: pages.Writer, space: str, name: str, digest: Text) -> Response:
         form = await request.form()
         given = {field: str(form.get(field, "")) for field in _EDITED}
         target = Target(request, caller, space, name, digest)
@@ -57,7 +59,7 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
 
     @router.post("/change/forget/{space}/{name:path}")
     async def forget(
-        request: Request, caller: scope.Writer, space: str, name: str, digest: Text, forget: Text
+        request: Request, caller: pages.Writer, space: str, name: str, digest: Text, forget: Text
     ) -> Response:
         target = Target(request, caller, space, name, digest)
         if forget != "yes":
@@ -66,9 +68,9 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
 
     @router.post("/change/feedback/{space}/{name:path}")
     async def feedback(
-        request: Request, caller: scope.Writer, space: str, name: str, judgement: Text, reason: Text = ""
+        request: Request, caller: pages.Writer, space: str, name: str, judgement: Text, reason: Text = ""
     ) -> Response:
-        scope.checked(caller, space)
+        pages.checked(caller, space)
         if judgement not in ("helpful", "unhelpful"):
             raise UsageError(f"no judgement {judgement[:40]!r}", "choose helpful or unhelpful")
         options = {"refs": [name], judgement: True, "reason": reason, "space": space}
@@ -87,7 +89,7 @@ async def _apply(
     given: Mapping[str, str] | None = None,
 ) -> Response:  # fmt: skip
     """Runs a verb if the memory is still as its page showed it, and goes back there."""
-    space = scope.checked(target.caller, target.space)
+    space = pages.checked(target.caller, target.space)
     try:
         await backend.call(verb, {**options, "if_digest": target.digest, "space": space}, target.caller)
     except ChangedError:
@@ -131,4 +133,60 @@ def _faster(target: Target, now: Mapping[str, Any], given: Mapping[str, str] | N
 
 
 def _back(target: Target, done: str) -> str:
-    return f"{addresses.memory(target.space, target.name)}?done={done}"
+    return f"{pages.memory(target.space, target.name)}?done={done}"
+
+
+_PAGE = 30
+
+
+def add_inbox_routes(router: APIRouter, backend: Backend) -> None:
+    @router.get("/inbox")
+    async def inbox(request: Request, caller: pages.Reader, space: str = "", show: str = "", page: int = 1) -> Response:
+        home = pages.chosen(caller, space)
+        if show == "contradictions":
+            found = await _contradictions(backend, caller, home)
+            return pages.render(request, "contradictions.html", space=home, steps=found)
+        listed = await backend.call("inbox", {"action": "list", "space": home}, caller) or []
+        first = (max(1, page) - 1) * _PAGE
+        return pages.render(
+            request, "inbox.html", space=home, spaces=await catalogue.spaces(backend, caller), page=max(1, page),
+            proposals=await _whole(backend, caller, home, listed[first : first + _PAGE]), count=len(listed),
+            has_more=len(listed) > first + _PAGE,
+        )  # fmt: skip
+
+    @router.post("/inbox/{action}")
+    async def decide(
+        caller: pages.Writer,
+        action: str,
+        space: Annotated[str, Form()],
+        name: Annotated[str, Form()],
+        text: Annotated[str, Form()] = "",
+        path: Annotated[str, Form()] = "",
+    ) -> Response:
+        pages.checked(caller, space)
+        if action not in ("accept", "reject", "edit"):
+            raise UsageError(f"no action {action[:40]!r}", "choose accept, reject or edit")
+        options: dict[str, Any] = {"action": action, "refs": [name], "space": space}
+        if action == "edit":
+            fields = {"raw": text.replace("\r\n", "\n"), "path": path.strip()}
+            options["set"] = {field: value for field, value in fields.items() if value.strip()}
+        await backend.call("inbox", options, caller)
+        done = {"accept": "accepted", "reject": "rejected", "edit": "saved"}[action]
+        return pages.see(pages.query("/inbox", {"space": space, "done": done}))
+
+
+async def _whole(backend: Backend, caller: Caller, space: str, listed: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The proposals of a page with their texts and what they contradict or repeat."""
+    if not listed:
+        return []
+    ids = [one["id"] for one in listed]
+    whole = await backend.call("inbox", {"action": "show", "refs": ids, "space": space}, caller)
+    texts = {one["id"]: one for one in whole}
+    blank: dict[str, Any] = {"contradicts": [], "duplicates": [], "untrusted": [], "provenance": {}, "raw": ""}
+    return [{**blank, **texts.get(one["id"], {}), **one} for one in listed]
+
+
+async def _contradictions(backend: Backend, caller: Caller, space: str) -> list[dict[str, Any]]:
+    """The pairs of memories in a space that contradict or repeat each other."""
+    found = await backend.call("store maintain", {"only": ["review"], "dry_run": True, "space": space}, caller)
+    return [step for one in found["spaces"] if one["space"] == space for step in one["steps"]]

@@ -1,16 +1,66 @@
-"""The page of a memory, its links and its history."""
+"""The page of a memory, its links and its history.
+
+The versions of a memory: as commits have it, and as it is now, each with what changed since the one before.
+
+The page Graph: memories, tags and links, drawn by the scripts of `memcli graph`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
+from memcli.codec.canonical import encode_line
 from memcli.errors import MemcliError, NotFoundError
-from memcli.serve.access import Caller
-from memcli.serve.backend import Backend
-from memcli.serve.inspector import pages, scope, versions
+from memcli.record import Record
+from memcli.render.clean import escape
+from memcli.serve.access import Backend, Caller
+from memcli.serve.inspector import catalogue, pages
+
+_MOST = 12
+_COMPARED = (
+    "path", "kind", "tags", "pinned", "active", "superseded_by", "importance", "confidence", "relevance", "valid_from",
+    "valid_until",
+)  # fmt: skip
+
+
+class MemoryVersion(Record):
+    """A memory at a commit, or in the work tree if `commit` is empty, with the text before and the fields that changed."""
+
+    commit: Mapping[str, Any]
+    text: str
+    before: str | None
+    changes: tuple[tuple[str, Any, Any], ...]
+
+
+def commits(blame: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The commits that a memory as it is now comes from, oldest first; of many only the newest."""
+    found = {one["commit"]: one for one in (blame["added"], *blame["fields"].values()) if one}
+    return sorted(found.values(), key=lambda one: (one["date"], one["commit"]))[-_MOST:]
+
+
+def compared(
+    read: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], now: Mapping[str, Any]
+) -> list[MemoryVersion]:
+    """The versions, newest first; that of now only where it differs from the last commit."""
+    found: list[MemoryVersion] = []
+    before: Mapping[str, Any] | None = None
+    for commit, memory in [*read, ({}, now)]:
+        version = _version(commit, memory, before)
+        if commit or version.changes or version.text != version.before:
+            found.append(version)
+        before = memory
+    return found[::-1]
+
+
+def _version(commit: Mapping[str, Any], memory: Mapping[str, Any], before: Mapping[str, Any] | None) -> MemoryVersion:
+    if before is None:
+        return MemoryVersion(commit, memory["raw"], None, ())
+    changes = [(name, before.get(name), memory.get(name)) for name in _COMPARED if before.get(name) != memory.get(name)]
+    return MemoryVersion(commit, memory["raw"], before["raw"], tuple(changes))
+
 
 _NAMED = 8
 """Memories that are named on top of a page because they contradict it or took its place."""
@@ -24,7 +74,7 @@ _ELSEWHERE = frozenset(
 
 def add_routes(router: APIRouter, backend: Backend) -> None:
     @router.get("/memory/{space}/{name:path}")
-    async def memory(request: Request, caller: scope.Reader, space: str, name: str, show: str = "") -> Response:
+    async def memory(request: Request, caller: pages.Reader, space: str, name: str, show: str = "") -> Response:
         found = await one(backend, caller, space, name, is_noted=not show)
         if show == "links":
             return pages.render(request, "links.html", **await _links(backend, caller, space, found))
@@ -42,7 +92,7 @@ async def one(
     backend: Backend, caller: Caller, space: str, name: str, *, is_noted: bool = False, rev: str | None = None
 ) -> dict[str, Any]:
     """A memory with the fields that a page needs, defaults included. Raises NotFoundError."""
-    scope.checked(caller, space)
+    pages.checked(caller, space)
     options = {
         "refs": [name], "space": space, "digest": True, "no_usage": not is_noted, **({"rev": rev} if rev else {}),
     }  # fmt: skip
@@ -63,8 +113,8 @@ async def _named(backend: Backend, caller: Caller, space: str, memory: Mapping[s
     wanted += [link for link in links if link.get("relation") in ("contradicts", "supersedes")]
     found = []
     for link in wanted[:_NAMED]:
-        where, name = scope.target(link["to"], space)
-        if scope.sees(caller, where):
+        where, name = pages.target(link["to"], space)
+        if pages.sees(caller, where):
             other = await _brief(backend, caller, where, name)
             found.append({**other, "relation": link["relation"], "holds": link.get("holds")})
     return found
@@ -93,7 +143,7 @@ async def _links(backend: Backend, caller: Caller, space: str, memory: Mapping[s
             continue
         is_out = edge["start"] == own
         other = nodes.get(edge["end" if is_out else "start"])
-        if other is not None and scope.sees(caller, other["space"]):
+        if other is not None and pages.sees(caller, other["space"]):
             links.append({**edge, "is_out": is_out, "other": other, "weight": edge.get("weight", 1.0)})
     links.sort(key=lambda link: (link["relation"], not link["is_out"], link["other"]["path"], link["other"]["id"]))
     return {"space": space, "memory": memory, "links": links}
@@ -127,16 +177,79 @@ async def _history(backend: Backend, caller: Caller, space: str, memory: Mapping
 
 async def _versions(
     backend: Backend, caller: Caller, space: str, memory: Mapping[str, Any]
-) -> tuple[list[versions.MemoryVersion], str]:
+) -> tuple[list[MemoryVersion], str]:
     """The versions, newest first, and why there are none."""
     try:
         blame = await backend.call("blame", {"ref": memory["id"], "space": space}, caller)
     except MemcliError as error:
         return [], error.message
     read = []
-    for commit in versions.commits(blame):
+    for commit in commits(blame):
         try:
             read.append((commit, await one(backend, caller, space, memory["id"], rev=commit["commit"])))
         except NotFoundError:
             continue
-    return versions.compared(read, memory), ""
+    return compared(read, memory), ""
+
+
+_READABLE = 2_000
+"""From so many memories on, a part of the space is asked for first."""
+_LISTED = 300
+_REVERSED = {"supersedes": "superseded by", "depends on": "needed by", "derived from": "source of"}
+Depth = Annotated[int, Query(ge=0, le=6)]
+
+
+def add_graph_routes(router: APIRouter, backend: Backend) -> None:
+    @router.get("/graph")
+    async def graph(
+        request: Request, caller: pages.Reader, space: str = "", ref: str = "", depth: Depth = 2, whole: bool = False
+    ) -> Response:
+        home = pages.chosen(caller, space)
+        spaces = await catalogue.spaces(backend, caller)
+        size = next((one["objects"] for one in spaces if one["space"] == home), 0)
+        values: dict[str, Any] = {"space": home, "spaces": spaces, "ref": ref, "depth": depth, "size": size}
+        if size > _READABLE and not ref and not whole:
+            top = await catalogue.below(backend, caller, home, "")
+            return pages.render(request, "graph_parts.html", top=top, **values)
+        return pages.render(request, "graph.html", **values)
+
+    @router.get("/graph.json")
+    async def data(caller: pages.Reader, space: str, ref: str = "", depth: Depth = 2) -> Response:
+        found = await _graph(backend, caller, pages.checked(caller, space), ref, depth)
+        return Response(escape(encode_line(found).decode()), media_type="application/json")
+
+    @router.get("/graph/list")
+    async def listed(request: Request, caller: pages.Reader, space: str, ref: str = "", depth: Depth = 2) -> Response:
+        found = await _graph(backend, caller, pages.checked(caller, space), ref, depth)
+        return pages.render(request, "graph_list.html", space=space, ref=ref, **_rows(found))
+
+
+async def _graph(backend: Backend, caller: Caller, space: str, ref: str, depth: int) -> dict[str, Any]:
+    """The graph without what the caller does not see."""
+    found: dict[str, Any] = await backend.call("graph", {"ref": ref, "depth": depth, "space": space}, caller)
+    nodes = [node for node in found["nodes"] if pages.sees(caller, node.get("space", space))]
+    if len(nodes) == len(found["nodes"]):
+        return found
+    left = {node["id"] for node in nodes}
+    edges = [edge for edge in found["edges"] if edge["start"] in left and edge["end"] in left]
+    used = {end for edge in edges for end in (edge["start"], edge["end"])}
+    return {
+        **found,
+        "edges": edges,
+        "nodes": [node for node in nodes if node["type"] == "memory" or node["id"] in used],
+    }
+
+
+def _rows(graph: dict[str, Any]) -> dict[str, Any]:
+    """The memories that have links, each with these; and how many there are in all."""
+    nodes = {node["id"]: node for node in graph["nodes"] if node["type"] == "memory"}
+    links: dict[str, list[tuple[str, dict[str, Any]]]] = {name: [] for name in nodes}
+    for edge in graph["edges"]:
+        start, end = nodes.get(edge["start"]), nodes.get(edge["end"])
+        if start is not None and end is not None:
+            relation = edge["relation"].replace("_", " ")
+            links[edge["start"]].append((relation, end))
+            links[edge["end"]].append((_REVERSED.get(relation, relation), start))
+    tied = sorted((node for name, node in nodes.items() if links[name]), key=lambda node: (node["path"], node["id"]))
+    rows = [(node, links[node["id"]]) for node in tied[:_LISTED]]
+    return {"rows": rows, "count": len(nodes), "left_out": len(tied) - len(rows)}

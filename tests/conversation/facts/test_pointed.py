@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memcli.conversation.facts import Fact, extract
-from memcli.conversation.facts.pointed import point
+from memcli.conversation.facts.repairs import point
 from memcli.model.conversation import Message
 
 TEXT = (

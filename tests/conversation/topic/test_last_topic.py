@@ -6,8 +6,7 @@ from hashlib import sha256
 
 import pytest
 
-from memcli.conversation.last_topic import LastTopic, next_topic
-from memcli.conversation.topic import compare, compare_to, trace
+from memcli.conversation.topic import LastTopic, compare, compare_to, next_topic, trace
 from tests.conversation.topic.test_topic import pairs
 
 

@@ -20,10 +20,10 @@ from memcli.cli.endpoints import DeclaredRules
 from memcli.cli.verb import find_verb
 from memcli.errors import MemcliError
 from memcli.serve.access import Caller
-from memcli.serve.guard import GuardedBackend
-from memcli.serve.headers import SECURITY_HEADERS
+from memcli.serve.bodies import SECURITY_HEADERS
 from memcli.serve.inspector import make_router, pages
 from memcli.serve.problems import status_of
+from memcli.serve.server import GuardedBackend
 
 CSRF = "form-of-this-session"
 

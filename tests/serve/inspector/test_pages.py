@@ -396,12 +396,12 @@ def test_pages_for_those_who_are_not_let_in() -> None:
 
 def test_all_templates_and_files_are_in_the_package() -> None:
     import memcli.serve.inspector
-    from memcli.serve.inspector import files
+    from memcli.serve.inspector import pages
 
     folder = Path(memcli.serve.inspector.__file__).parent
     assert {path.suffix for path in (folder / "templates").iterdir()} == {".html"}
     assert {path.name for path in (folder / "static").iterdir()} == {
-        name for name, (place, _) in files._FILES.items() if place == files._OWN
+        name for name, (place, _) in pages._FILES.items() if place == pages._OWN
     }
     for path in (folder / "templates").iterdir():
         text = path.read_text()

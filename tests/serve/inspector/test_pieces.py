@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from memcli.errors import NotFoundError, UsageError
 from memcli.serve.access import Caller
-from memcli.serve.inspector import addresses, scope
+from memcli.serve.inspector import pages
 from memcli.serve.inspector.changes import changed
-from memcli.serve.inspector.dates import ago, date
-from memcli.serve.inspector.pieces import ADDED, REMOVED, difference, marked
-from memcli.serve.inspector.versions import commits, compared
+from memcli.serve.inspector.detail import commits, compared
+from memcli.serve.inspector.pages import ADDED, REMOVED, ago, date, difference, marked
 
 NOW = "2026-06-15T12:00:00Z"
 
@@ -77,19 +76,19 @@ def test_a_difference_is_by_words_and_of_huge_texts_quick() -> None:
 
 
 def test_what_was_stored_cannot_leave_its_place_in_an_address() -> None:
-    assert addresses.memory("main", "a?b#c/../d e\"<'") == "/memory/main/a%3Fb%23c/../d%20e%22%3C%27"
-    assert addresses.memory("main", "javascript:alert(1)") == "/memory/main/javascript:alert%281%29"
-    assert addresses.query("/", {"q": "a&b=c", "space": ""}, page=2) == "/?q=a%26b%3Dc&page=2"
-    assert addresses.memory("main", "\ud800") == "/memory/main/%3F"
+    assert pages.memory("main", "a?b#c/../d e\"<'") == "/memory/main/a%3Fb%23c/../d%20e%22%3C%27"
+    assert pages.memory("main", "javascript:alert(1)") == "/memory/main/javascript:alert%281%29"
+    assert pages.query("/", {"q": "a&b=c", "space": ""}, page=2) == "/?q=a%26b%3Dc&page=2"
+    assert pages.memory("main", "\ud800") == "/memory/main/%3F"
 
 
 def test_a_caller_sees_only_the_spaces_of_the_token() -> None:
     bound, free = Caller("a", "reader", ("notes",)), Caller("b", "reader")
-    assert scope.chosen(bound, "") == "notes"
-    assert scope.chosen(free, "") == "main"
+    assert pages.chosen(bound, "") == "notes"
+    assert pages.chosen(free, "") == "main"
     with pytest.raises(NotFoundError):
-        scope.checked(bound, "main")
-    assert [one["space"] for one in scope.seen(bound, [{"space": "main"}, {"space": "notes"}])] == ["notes"]
+        pages.checked(bound, "main")
+    assert [one["space"] for one in pages.seen(bound, [{"space": "main"}, {"space": "notes"}])] == ["notes"]
 
 
 MEMORY: Mapping[str, Any] = {

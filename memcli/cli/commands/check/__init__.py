@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from memcli.cli.commands.check import code, recall, secrets, store
-from memcli.cli.declared import CHECK, About
 from memcli.cli.output import Output
-from memcli.cli.verb import CommandContext, Group, Verb, verb
+from memcli.cli.verb import CHECK, About, CommandContext, Group, Verb, verb
 from memcli.errors import CorruptError, MemcliError, NotFoundError, UsageError
 from memcli.model.memory import Json
 

@@ -7,15 +7,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import Http, ToolDeclaration
 from memcli.cli.options import FILE, Options, argument, flag, option
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import CommandContext, Http, ToolDeclaration, verb
 from memcli.errors import CorruptError, NotFoundError
 from memcli.model.names import show
 from memcli.model.roles import READER, WRITER
 
 if TYPE_CHECKING:
-    from memcli.app.verify import AnchorFinding, Unmatched
+    from memcli.app.anchors import AnchorFinding, Unmatched
 
 _MEND = (
     "review these memories and `memcli edit` those that no longer hold; `memcli check code --reanchor` accepts code that "
@@ -58,8 +57,8 @@ def command(session: CommandContext, options: CheckCodeOptions) -> int:
     >>> memory.check_code()['failed']
     0
     """
-    from memcli.app.verify import open_code, tracked_spaces, unmatched_triggers, verify
-    from memcli.app.verify import reanchor as accept
+    from memcli.app.anchors import open_code, tracked_spaces, unmatched_triggers, verify
+    from memcli.app.anchors import reanchor as accept
 
     workspace = session.open()
     code = open_code(workspace)

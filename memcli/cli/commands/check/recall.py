@@ -10,7 +10,7 @@ from memcli.cli.arguments import decode, read_file
 from memcli.cli.options import Options, argument, option
 from memcli.cli.verb import CommandContext, verb
 from memcli.errors import CorruptError, NotFoundError, StoreError, UsageError
-from memcli.model.expectations import Case
+from memcli.model.findings import Case
 from memcli.model.memory import Json
 from memcli.record import replace
 

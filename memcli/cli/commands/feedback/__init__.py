@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from memcli.cli.commands.feedback import gaps, judge
-from memcli.cli.declared import RECALL, About
-from memcli.cli.verb import Group
+from memcli.cli.verb import RECALL, About, Group
 
 command = Group(
     "feedback",

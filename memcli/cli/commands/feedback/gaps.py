@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memcli.cli.declared import Http
 from memcli.cli.options import Options, argument, flag, option
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import CommandContext, Http, verb
 from memcli.errors import UsageError
 from memcli.model.roles import READER, WRITER
 
@@ -51,10 +50,10 @@ def command(session: CommandContext, options: GapsOptions) -> None:
     >>> memory.feedback_gaps()
     {'gaps': [], 'topics': []}
     """
-    from memcli.app import gaps as app
-    from memcli.app.gap_topics import topics_of
+    from memcli.app import feedback as app
+    from memcli.app.feedback import topics_of
     from memcli.record import as_dict
-    from memcli.render.gaps import gap_rows, topics_json
+    from memcli.render.reports import gap_rows, topics_json
 
     if options.check + options.close + options.clear > 1 or bool(options.refs) != options.close:
         raise UsageError(
@@ -98,7 +97,7 @@ def _asks(workspace: Workspace, options: GapsOptions) -> bool:
 
 def _close(workspace: Workspace, options: GapsOptions) -> Sequence[Gap]:
     """Removes the questions that the options say; returns them."""
-    from memcli.app import gaps as app
+    from memcli.app import feedback as app
 
     if options.close:
         return app.close(workspace, options.refs)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from memcli.cli.declared import Http, ToolDeclaration
 from memcli.cli.options import Options, flag, option, refs_argument
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import CommandContext, Http, ToolDeclaration, verb
 from memcli.errors import UsageError
 from memcli.model.roles import WRITER
 from memcli.model.usage import JUDGEMENTS

@@ -8,10 +8,9 @@ from memcli.cli import conversation
 from memcli.cli.arguments import read_text
 from memcli.cli.commands.session import context
 from memcli.cli.conversation import CURRENT, OneOptions
-from memcli.cli.declared import RECALL, About, Http, ToolDeclaration
 from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, flag, option
 from memcli.cli.output import ask, redacted_told
-from memcli.cli.verb import CommandContext, Group
+from memcli.cli.verb import RECALL, About, CommandContext, Group, Http, ToolDeclaration
 from memcli.errors import RefusedError, UsageError
 from memcli.model.roles import ADMIN, JOURNAL, READER, WRITER
 
@@ -151,7 +150,7 @@ def list_(session: CommandContext, options: SessionListOptions) -> None:
     from memcli.app.session import list_sessions
     from memcli.cli.conversation import finish_endings
     from memcli.codec.session import session_to_json
-    from memcli.render.session import session_table
+    from memcli.render.reports import session_table
 
     workspace = session.open()
     finish_endings(workspace)
@@ -194,7 +193,7 @@ def show(session: CommandContext, options: SessionShowOptions) -> None:
     from memcli.cli.conversation import chosen_session
     from memcli.codec.session import entry_to_json, session_to_json
     from memcli.model.conversation import STATES
-    from memcli.render.session import session_lines
+    from memcli.render.reports import session_lines
 
     workspace = session.open()
     chosen = chosen_session(workspace, options.id, *STATES)
@@ -326,7 +325,7 @@ def import_(session: CommandContext, options: SessionImportOptions) -> int:
     >>> memory.session_import('session.jsonl')['sessions'][0]['status']
     'unchanged'
     """
-    from memcli.cli.transcripts import import_files, list_new
+    from memcli.cli.conversation import import_files, list_new
 
     if options.format not in _FORMATS:
         raise UsageError(f"no format {options.format!r}", f"choose one of {', '.join(_FORMATS)}")

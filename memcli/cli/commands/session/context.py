@@ -6,11 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 from memcli.cli.arguments import decode, read_text
-from memcli.cli.console import has_input
 from memcli.cli.conversation import CURRENT
-from memcli.cli.declared import Http, ToolDeclaration
 from memcli.cli.options import Options, argument, flag, option
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.output import has_input
+from memcli.cli.verb import CommandContext, Http, ToolDeclaration, verb
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.conversation import ACTIVE, PAUSED, WINDOW_TOKENS
 from memcli.model.roles import READER
@@ -116,8 +115,7 @@ def command(session: CommandContext, options: ContextOptions) -> None:
 
 def _print(session: CommandContext, found: Assembled, name: str, space: str) -> None:
     from memcli.render import as_window
-    from memcli.render.as_window_json import window_to_json
-    from memcli.render.as_window_messages import anthropic, openai
+    from memcli.render.as_window import anthropic, openai, window_to_json
 
     if name == "markdown":
         session.output.write(as_window.render(found.window, space))
@@ -132,7 +130,7 @@ def _print(session: CommandContext, found: Assembled, name: str, space: str) -> 
 def _report(session: CommandContext, found: Assembled, name: str) -> None:
     """Says what the window holds and lacks; in JSON the window says that itself."""
     from memcli.render import as_window
-    from memcli.render.sentences import degraded, untrusted
+    from memcli.render.as_prompt import degraded, untrusted
 
     for line in as_window.report(found.window) if name != "json" else ():
         session.output.note(line)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from memcli.cli.declared import Http
 from memcli.cli.options import Options, flag, option
-from memcli.cli.verb import CommandContext, verb
+from memcli.cli.verb import CommandContext, Http, verb
 from memcli.model.roles import READER
 
 _SHOWN = 3

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memcli.app.store_copy import Copied
     from memcli.app.workspace import Workspace
     from memcli.model.space import Space
-    from memcli.wiring.sides import SyncSide
+    from memcli.wiring.build import SyncSide
 
 
 class CopyOptions(Options):
@@ -44,7 +44,7 @@ def command(session: CommandContext, options: CopyOptions) -> None:
     ['main']
     """
     from memcli.store.layout import remove_unused
-    from memcli.wiring.sides import SyncSide
+    from memcli.wiring.build import SyncSide
 
     if options.mode not in (None, "merge", "replace"):
         raise UsageError(f"no mode {options.mode!r}", "choose merge or replace")
@@ -66,9 +66,9 @@ def command(session: CommandContext, options: CopyOptions) -> None:
 
 
 def _copied(session: CommandContext, source: SyncSide, target: SyncSide, mode: str) -> Sequence[Copied]:
-    from memcli.app.peer_log import point_of
+    from memcli.app.history import point_of
     from memcli.app.store_copy import BATCH, check_copy, copied_spaces, copy_space
-    from memcli.wiring.sides import sync_base
+    from memcli.wiring.build import sync_base
 
     def settled(space: Space) -> None:
         """Lets a later sync of the files begin from what both have."""

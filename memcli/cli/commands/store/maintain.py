@@ -40,7 +40,7 @@ def command(session: CommandContext, options: MaintainOptions) -> None:
     0
     """
     from memcli.app.maintain import check_tasks, maintain, preview
-    from memcli.render.upkeep import upkeep_json, upkeep_text
+    from memcli.render.reports import upkeep_json, upkeep_text
 
     tasks = check_tasks(options.only or ())
     if options.background:
@@ -55,7 +55,7 @@ def command(session: CommandContext, options: MaintainOptions) -> None:
 def _maintain_behind(session: CommandContext) -> None:
     import os
 
-    from memcli.app.upkeep import maintain_behind
+    from memcli.app.maintain import maintain_behind
     from memcli.cli.background import run_alone
     from memcli.store.switch import is_off
 

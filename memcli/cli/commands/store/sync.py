@@ -47,7 +47,7 @@ def command(session: CommandContext, options: SyncOptions) -> None:
     from memcli.model.names import check_space
     from memcli.model.space import Space
     from memcli.render.changes import merged_text
-    from memcli.wiring.sides import HERE, SyncSide, sync_base, team_side
+    from memcli.wiring.build import HERE, SyncSide, sync_base, team_side
 
     here = SyncSide(HERE, session.options, os.environ)
     there = team_side(options.with_, session.options, os.environ)

@@ -1,24 +1,139 @@
-"""Restore: bring back what was removed, as it was, for as long as its grace lasts."""
+"""Collect (`gc`): purge what expired into the trash, as a plan first; empty the trash of what is out of its grace.
+
+Restore: bring back what was removed, as it was, for as long as its grace lasts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
 
+from memcli.app.feedback import list_gaps
 from memcli.app.homes import Homes, beyond, grouped
 from memcli.app.linked_store import without_lost
+from memcli.app.opening import tell_empty
 from memcli.app.repo import sync_repo
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.space import memory_digest
 from memcli.errors import ConflictError, MemcliError, NotFoundError, RefusedError, StoreError, UsageError
+from memcli.model.links import Run, Severed, rejoined, relinked, severed_between
 from memcli.model.memory import Memory
-from memcli.model.references import SUPERSEDES, is_same_memory, without_dangling
-from memcli.model.removal import Run, Severed, rejoined, relinked, severed_between
-from memcli.model.space import Change, find_reference, is_named
-from memcli.policy.retention import is_due
+from memcli.model.references import SUPERSEDES, is_same_memory, removal, without_dangling
+from memcli.model.space import Change, Policy, Space, Touched, find_reference, is_named
+from memcli.model.usage import COMPACTION
+from memcli.policy.retention import RetentionPlan, is_due, is_past_grace, plan_retention
 from memcli.ports import Shelf
 from memcli.record import Record, replace
+
+
+class Collected(Record):
+    """The plan that was carried out, or would be.
+
+    `refusal` says why it may not be; `run` is where the trash has what was purged, and `emptied` the runs whose grace
+    is over.
+    """
+
+    plan: RetentionPlan
+    refusal: RefusedError | None = None
+    run: str = ""
+    emptied: tuple[Run, ...] = ()
+
+
+def collect(
+    workspace: Workspace, ttl_days: float | None = None, dry_run: bool = False, trust_clock: bool = False
+) -> Collected:
+    """Carries out the plan of retention, or with `dry_run` only tells it.
+
+    Raises RefusedError, and has then changed nothing, when something would go and the policy allows no deletion, and
+    when the clock is not believed, unless `trust_clock`.
+    """
+    now = workspace.clock()
+    if dry_run:
+        with closing(workspace.store.open(workspace.space)) as snapshot:
+            tell_empty(workspace, snapshot)
+            header = snapshot.header()
+            plan, refusal = _plan(workspace, header, snapshot.memories, now, ttl_days, trust_clock)
+        return Collected(plan, refusal, emptied=tuple(_out_of_grace(workspace, workspace.in_force(header.policy), now)))
+    policy, plan = Policy(), RetentionPlan()
+    copies: list[tuple[Run, frozenset[str]]] = []
+
+    def apply(shelf: Shelf) -> Change:
+        nonlocal policy, plan
+        policy = workspace.in_force(shelf.header.policy)
+        plan, refusal = _plan(workspace, shelf.header, shelf.memories, now, ttl_days, trust_clock)
+        if refusal is not None:
+            raise refusal
+        copies[:] = _copies(workspace, shelf)
+        return removal(shelf, {r.memory.id for r in plan.removals}, now)
+
+    receipt = workspace.store.update(workspace.space, apply)
+    if any(r.reason == "max_objects" for r in plan.removals):
+        workspace.counters.count(COMPACTION, workspace.space)
+    emptied: list[Run] = []
+    with workspace.behind_the_write():
+        for run, ids in copies:
+            workspace.trash.drop(run, ids)
+        for run in _out_of_grace(workspace, policy, now):
+            _erase(workspace, run)
+            emptied.append(run)
+        workspace.trash.note_collection(workspace.space, now)
+        list_gaps(workspace)  # removes those that no policy keeps any more
+    return Collected(plan, None, receipt.run, tuple(emptied))
+
+
+def _plan(
+    workspace: Workspace,
+    header: Space,
+    read: Callable[[], Iterable[Memory]],
+    now: str,
+    ttl_days: float | None,
+    trust_clock: bool,
+) -> tuple[RetentionPlan, RefusedError | None]:
+    plan = plan_retention(header, read, now, ttl_days, workspace.trash.collected(header.name))
+    return plan, _refusal(workspace, header, plan, trust_clock)
+
+
+def _copies(workspace: Workspace, shelf: Shelf) -> list[tuple[Run, frozenset[str]]]:
+    """What the trash has of memories that never went: a crash came between the trash and the space.
+
+    Asked for under the lock of the space: without it another command may be about to take them out.
+    """
+    runs = [run for run in workspace.trash.runs() if run.space.name == shelf.header.name]
+    found = ((run, frozenset(m.id for m in run.space.objects if shelf.get(m.id) == m)) for run in runs)
+    return [(run, ids) for run, ids in found if ids]
+
+
+def _erase(workspace: Workspace, run: Run) -> None:
+    ids = {memory.id for memory in run.space.objects}
+    workspace.check_erasable({run.name, *ids})
+    workspace.erase_traces(run.space.name, ids)  # first, so that the next collection does it if this one is killed
+    workspace.trash.drop(run, ids)
+    erased = [Touched(m.id, "", memory_digest(m), "", m.created_at) for m in run.space.objects]
+    workspace.audit.record(run.space.name, "erase", erased)
+
+
+def _out_of_grace(workspace: Workspace, policy: Policy, now: str) -> list[Run]:
+    """The runs of the space, and those of spaces that are no more, whose grace is over."""
+    spaces = workspace.store.spaces()
+    graces = {workspace.space: policy.grace_days} if workspace.space in spaces else {}
+    return [
+        run for run in workspace.trash.runs()
+        if (run.space.name in graces or run.space.name not in spaces)
+        and is_past_grace(run.removed_at, run.grace(graces.get(run.space.name, run.space.policy.grace_days)), now)
+    ]  # fmt: skip
+
+
+def _refusal(workspace: Workspace, space: Space, plan: RetentionPlan, trust_clock: bool) -> RefusedError | None:
+    if plan.clock and not trust_clock:
+        return RefusedError(
+            f"{plan.clock}: with a wrong clock, memories may expire too early",
+            "set the clock, or use --trust-clock if it is right",
+        )
+    if plan.removals:
+        return workspace.refusal(space, f"{len(plan.removals)} expired", "preview with --dry-run, or ")
+    return None
+
 
 _LIST = "`memcli restore --list` shows what can be restored"
 

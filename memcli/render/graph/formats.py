@@ -1,0 +1,156 @@
+"""`dot`: the language of Graphviz.
+
+`html`: one page that holds the graph, how it looks and what it does, and loads nothing.
+
+A policy in the page allows the one script and the one style that are in it, by their hashes. All that was stored is in a
+block of JSON that nothing in it can close, and gets into the page as text alone.
+
+`json`: nodes and edges as two lists.
+
+`mermaid`: a flowchart, as Markdown documents show it.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+from functools import cache
+
+from memcli.codec.canonical import encode, encode_line
+from memcli.digests import sha256
+from memcli.graph.elements import CLUSTER, HAS_TAG, IN_CLUSTER, MEMORY, TAG, Edge, Graph, GraphView, Node
+from memcli.model.memory import Json
+from memcli.model.references import MUTUAL
+from memcli.render.clean import clean_line, escape
+from memcli.safety.injection.screening import Overview
+
+_SHAPES = {MEMORY: "box, style=rounded", TAG: "plaintext", CLUSTER: "hexagon"}
+
+
+def render(graph: GraphView) -> str:
+    lines = ["digraph memory {", "  rankdir=LR;", '  node [fontname="sans-serif"];']
+    lines += [f"  {_quoted(node.id)} [{_look(node, graph)}];" for node in graph.nodes]
+    lines += [f"  {_quoted(edge.start)} -> {_quoted(edge.end)} [{_tie(edge)}];" for edge in graph.edges]
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _look(node: Node, graph: Graph) -> str:
+    name = f"#{node.label}" if node.type == TAG else node.label
+    bold = ", penwidth=2" if node.id in graph.roots else ""
+    pale = ", color=gray, fontcolor=gray" if node.shown and (node.shown.superseded_by or not node.shown.active) else ""
+    return f"label={_quoted(name)}, shape={_SHAPES[node.type]}{bold}{pale}"
+
+
+def _tie(edge: Edge) -> str:
+    if edge.relation in (HAS_TAG, IN_CLUSTER):
+        return "style=dotted, arrowhead=none"
+    ends = ", dir=none" if edge.relation in MUTUAL else ""
+    red = ", color=red" if edge.relation == "contradicts" else ""
+    return f"label={_quoted(edge.relation)}{ends}{red}"
+
+
+def _quoted(text: str) -> str:
+    """A text as a quoted string, in which a backslash escapes: it stands for itself only when doubled."""
+    escaped = clean_line(text).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def render_json(graph: GraphView) -> str:
+    return escape(encode(graph_json(graph)).decode()) + "\n"
+
+
+def graph_json(graph: GraphView) -> dict[str, Json]:
+    """The graph as JSON values; `roots` only where some were asked for."""
+    data: dict[str, Json] = {
+        "nodes": [_node(node, graph) for node in graph.nodes], "edges": [_edge(edge) for edge in graph.edges],
+    }  # fmt: skip
+    return {**data, "roots": list(graph.roots)} if graph.roots else data
+
+
+def _node(node: Node, graph: Graph) -> dict[str, Json]:
+    label = node.label.removesuffix(node.shown.mark) if node.shown else node.label  # `untrusted` says it to programs
+    data: dict[str, Json] = {"id": node.id, "type": node.type, "label": label}
+    if node.shown is None:
+        data["members"] = node.members
+    else:
+        data |= _memory(node.shown) | {"space": node.space}
+    return {**data, "has_more": True} if node.id in graph.cut else data
+
+
+def _memory(memory: Overview) -> dict[str, Json]:
+    """What is shown of a memory. The text of one that carries instructions is for those who open it."""
+    data: dict[str, Json] = {
+        "memory": memory.id, "path": memory.path, "kind": memory.kind, "summary": memory.summary,
+        "tags": list(memory.tags), "updated_at": memory.updated_at,
+    }  # fmt: skip
+    states = {
+        "pinned": memory.pinned, "forgotten": not memory.active, "superseded": memory.superseded_by is not None,
+        "untrusted": list(memory.untrusted),
+    }  # fmt: skip
+    return {**data, **{name: value for name, value in states.items() if value}}
+
+
+def _edge(edge: Edge) -> dict[str, Json]:
+    data: dict[str, Json] = {"start": edge.start, "end": edge.end, "relation": edge.relation}
+    return data if edge.weight == 1.0 else {**data, "weight": edge.weight}
+
+
+_FOLDER = os.path.join(os.path.dirname(__file__), "page")
+_SCRIPTS = ("layout.js", "draw.js", "page.js", "controls.js")
+_UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+"""What could end a block of JSON in HTML, or begin something in it: as JSON escapes, which mean the same."""
+
+
+def render_html(graph: GraphView) -> str:
+    script = '"use strict";\n' + "\n".join(_read(name) for name in _SCRIPTS)
+    style = _read("page.css")
+    parts = {
+        "SCRIPT_HASH": _hash(script), "STYLE_HASH": _hash(style), "STYLE": style, "SCRIPT": script,
+        "DATA": escape(encode_line(graph_json(graph)).decode()).translate(_UNSAFE),
+    }  # fmt: skip
+    first, *rest = _read("page.html").split("@")  # in one pass: what is put in is not looked at again
+    pairs = zip(rest[::2], rest[1::2], strict=True)
+    return first + "".join(parts[name] + text for name, text in pairs)
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+@cache
+def _read(name: str) -> str:
+    with open(os.path.join(_FOLDER, name), encoding="utf-8") as file:
+        return file.read()
+
+
+_MERMAID_SHAPES = {MEMORY: ("(", ")"), TAG: ("([", "])"), CLUSTER: ("{{", "}}")}
+_MERMAID_UNSAFE = re.compile(r"[^\w ./:,+-]")
+"""Everything that Mermaid or Markdown could take for markup."""
+
+
+def render_mermaid(graph: GraphView) -> str:
+    names = {node.id: f"n{n}" for n, node in enumerate(graph.nodes, 1)}
+    lines = ["flowchart LR"]
+    lines += [f"  {names[node.id]}{_label(node)}" for node in graph.nodes]
+    lines += [f"  {names[edge.start]} {_mermaid_tie(edge)} {names[edge.end]}" for edge in graph.edges]
+    roots = ",".join(names[name] for name in graph.roots)
+    return "\n".join([*lines, *([f"  style {roots} stroke-width:3px"] if roots else [])]) + "\n"
+
+
+def _label(node: Node) -> str:
+    first, last = _MERMAID_SHAPES[node.type]
+    name = f"#{node.label}" if node.type == TAG else node.label
+    mark = node.shown.mark if node.shown else ""
+    return f'{first}"{_escaped(name.removesuffix(mark))}{mark and ", untrusted"}"{last}'
+
+
+def _escaped(text: str) -> str:
+    """A text in which what could be markup is written as an entity of Mermaid's."""
+    return _MERMAID_UNSAFE.sub(lambda match: f"#{ord(match[0])};", clean_line(text)) or " "
+
+
+def _mermaid_tie(edge: Edge) -> str:
+    if edge.relation in (HAS_TAG, IN_CLUSTER):
+        return "-.-"
+    return f"{'---' if edge.relation in MUTUAL else '-->'}|{edge.relation}|"

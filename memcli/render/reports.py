@@ -1,0 +1,234 @@
+"""Sessions for people: a list of them, and one with its messages.
+
+What a session yields, for people: the memory of it, its episodes, its arc and its facts.
+
+What upkeep did or would do, as text and as JSON.
+
+Questions that nothing answered, for people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from memcli.model.conversation import Message, Session
+from memcli.model.gaps import Gap, GapTopic
+from memcli.model.memory import Json
+from memcli.render.clean import clean_line, grid
+from memcli.upkeep.plan import Maintained
+from memcli.upkeep.step import UpkeepStep
+
+if TYPE_CHECKING:
+    from memcli.app.feedback import Reviewed
+    from memcli.app.session_end import Ended
+    from memcli.conversation.arc import Arc
+    from memcli.conversation.episodes import Episode
+    from memcli.conversation.facts import Fact
+
+
+_HEADER = ("id", "state", "messages", "started", "source", "title")
+_INDENT = "  "
+
+
+def session_table(sessions: Sequence[Session], problems: Sequence[str]) -> str:
+    """One line a session; a problem stands in the place of the title."""
+    rows = [
+        [s.id, s.state, str(s.messages), s.started_at, s.source, problem or s.title]
+        for s, problem in zip(sessions, problems, strict=True)
+    ]
+    return grid(_HEADER, rows) if rows else ""
+
+
+def session_lines(session: Session, messages: Iterable[Message]) -> Iterator[str]:
+    """The session, then its messages with their numbers, indented."""
+    yield clean_line(f"{session.id}  {session.title}".rstrip())
+    many = "1 message" if session.messages == 1 else f"{session.messages} messages"
+    facts = [session.state, many, f"started {session.started_at}" if session.started_at else "", session.source]
+    yield clean_line(" · ".join(filter(None, facts)))
+    if session.outcome:
+        yield clean_line(f"outcome: {session.outcome}")
+    for message in messages:
+        who = message.who if message.who == message.role else f"{message.role} ({message.who})"
+        yield ""
+        yield clean_line(f"#{message.number}  {who}  {message.at}".rstrip())
+        yield from (f"{_INDENT}{line}".rstrip() for line in message.text.split("\n"))
+
+
+_PARTS = {"beginning": "Beginning", "middle": "Middle", "end": "End", "key_moments": "Key moments"}
+
+
+def ended_lines(done: Ended) -> Iterator[str]:
+    """What was made at the end of a session, a line for each memory."""
+    yield f"ended {done.session.id}"
+    for outcome in (*done.log, *done.episodes, *done.facts):
+        yield f"  {outcome.status} {outcome.id} {clean_line(outcome.path)}"
+    waiting = sum(outcome.status == "proposed" for outcome in done.promoted)
+    for outcome in done.promoted:
+        if outcome.status != "proposed":
+            yield f"  {outcome.status} {outcome.id} {clean_line(outcome.path)} in {outcome.space}"
+    if waiting:
+        yield f"{waiting} fact{'s' if waiting > 1 else ''} proposed; review with `memcli inbox`"
+
+
+def arc_lines(session: Session, found: Arc) -> Iterator[str]:
+    """The episodes of each third, and the key moments."""
+    yield clean_line(f"{session.id}  {session.title}".rstrip())
+    for name, heading in _PARTS.items():
+        episodes = getattr(found, name)
+        if episodes:
+            yield ""
+            yield heading
+            yield from map(_episode_line, episodes)
+    if not any(getattr(found, name) for name in _PARTS):
+        yield "no episodes"
+
+
+def arc_to_json(found: Arc) -> Mapping[str, Json]:
+    """The arc as JSON."""
+    return {name: [{"kind": episode.kind, **episode.as_field()} for episode in getattr(found, name)] for name in _PARTS}
+
+
+def fact_lines(named: Sequence[tuple[str, Fact]]) -> Iterator[str]:
+    """A line for each fact, with its name where it has one."""
+    for name, fact in named:
+        where = clean_line(name) or f"#{fact.message}"
+        yield f"{where}  {fact.kind:10}  {fact.confidence:.2f}  {clean_line(fact.text)}"
+
+
+def _episode_line(episode: Episode) -> str:
+    first, last = episode.turns
+    turns = f"#{first}" if first == last else f"#{first}-{last}"
+    kind = episode.kind.replace("_", " ")
+    text = " -> ".join(map(clean_line, episode.parts))
+    return f"  {turns:8} {kind:15} {episode.significance:.2f}  {text}"
+
+
+MOST_SHOWN = 10
+"""How many steps of one task the text lists."""
+_WIDTH = 40
+
+
+def upkeep_text(done: Sequence[Maintained], *, dry_run: bool) -> str:
+    """The steps by space and task, then what became of each space; empty when there is nothing to say."""
+    many = len([one for one in done if _is_told(one)]) > 1
+    lines: list[str] = []
+    for one in done:
+        if not _is_told(one):
+            continue
+        if many:
+            lines += [*([""] if lines else []), f"space {one.space}"]
+        for task, steps in groupby(one.plan.steps, key=lambda step: step.task):
+            lines += _task_lines(task, list(steps))
+        lines += [f"skipped {step.path}: changed by another process meanwhile ({step.task})" for step in one.skipped]
+        lines += [_summary(one, dry_run=dry_run)] if one.plan.after or one.plan.undone else []
+    return "\n".join(lines)
+
+
+def upkeep_json(done: Sequence[Maintained], *, dry_run: bool) -> Json:
+    """The same as JSON, with every step."""
+    return {
+        "dry_run": dry_run,
+        "changed": sum(len(one.plan.after) for one in done),
+        "tokens": sum(one.plan.tokens for one in done),
+        "spaces": [
+            {
+                "space": one.space, "run": one.run, "changed": len(one.plan.after), "tokens": one.plan.tokens,
+                "steps": _steps_json(one.plan.steps), "skipped": _steps_json(one.skipped), "undone": one.plan.undone,
+            }
+            for one in done
+        ],
+    }  # fmt: skip
+
+
+def _is_told(one: Maintained) -> bool:
+    return bool(one.plan.steps or one.skipped or one.plan.undone)
+
+
+def _task_lines(task: str, steps: Sequence[UpkeepStep]) -> list[str]:
+    tokens = sum(step.tokens for step in steps)
+    head = f"{task} ({len(steps)}{f', {tokens:,} tokens' if tokens else ''})"
+    shown = steps[:MOST_SHOWN]
+    width = min(_WIDTH, max(len(step.path) for step in shown))
+    lines = [f"  {step.path:<{width}}  {_told(step)}" for step in shown]
+    return [head, *lines, *([f"  and {len(steps) - len(shown)} more"] if len(steps) > len(shown) else [])]
+
+
+def _told(step: UpkeepStep) -> str:
+    fields = [
+        f"{name} {was} -> {becomes}"
+        for name, (was, becomes) in step.fields.items()
+        if name in ("confidence", "relevance", "strength")
+    ]
+    added = [tag for tag in step.fields["tags"][1] if tag not in step.fields["tags"][0]] if step.task == "tags" else []
+    told = ", ".join([*fields, *(f"+{tag}" for tag in added)])
+    return f"{told}; {step.reason}" if told else f"{step.action}: {step.reason}" if not step.memories else step.reason
+
+
+def _summary(one: Maintained, *, dry_run: bool) -> str:
+    count = len(one.plan.after)
+    changed = f"{'would change' if dry_run else 'changed'} {count} {'memory' if count == 1 else 'memories'}"
+    parts = [changed if count else "nothing to do"]
+    if one.plan.tokens:
+        parts.append(f"{'would reclaim' if dry_run else 'reclaimed'} {one.plan.tokens:,} tokens")
+    if one.plan.undone:
+        parts.append(f"{one.plan.undone} undone or rejected before, and left until they change")
+    if one.run:
+        parts.append(f"undo with `memcli restore --run {one.run}`")
+    return "; ".join(parts)
+
+
+def _steps_json(steps: Iterable[UpkeepStep]) -> list[Json]:
+    return [
+        {
+            "task": step.task, "id": step.id, "path": step.path, "action": step.action, "reason": step.reason,
+            "fields": {name: {"before": was, "after": becomes} for name, (was, becomes) in step.fields.items()},
+            "others": list(step.others), "tokens": step.tokens,
+        }
+        for step in steps
+    ]  # fmt: skip
+
+
+def gap_rows(gaps: Sequence[Gap], topics: Sequence[GapTopic]) -> str:
+    """A table of the gaps by topic, with their numbers among all; empty if there are none."""
+    numbers = _numbers(gaps)
+    rows = [
+        [
+            str(numbers[gap.key]),
+            str(gap.count),
+            gap.last_at[:10],
+            gap.space,
+            clean_line(topic.name),
+            clean_line(gap.topic),
+        ]
+        for topic in topics
+        for gap in topic.gaps
+    ]
+    return grid(["", "asked", "last", "space", "topic", "question"], rows) if rows else ""
+
+
+def topics_json(gaps: Sequence[Gap], topics: Sequence[GapTopic]) -> list[dict[str, Json]]:
+    """The topics, with the numbers of their gaps and how often these were asked."""
+    numbers = _numbers(gaps)
+    return [
+        {
+            "name": topic.name, "asked": sum(gap.count for gap in topic.gaps),
+            "gaps": [numbers[gap.key] for gap in topic.gaps],
+        }
+        for topic in topics
+    ]  # fmt: skip
+
+
+def _numbers(gaps: Sequence[Gap]) -> dict[tuple[str, str], int]:
+    return {gap.key: number for number, gap in enumerate(gaps, 1)}
+
+
+def reviewed_lines(reviewed: Reviewed) -> Iterator[str]:
+    """What became of the questions of a session that nothing answered."""
+    for gap in reviewed.filled:
+        yield clean_line(f"answered now: {gap.topic}")
+    for gap in reviewed.open:
+        yield clean_line(f"not answered: {gap.topic}")
+    if reviewed.open:
+        yield "answer these with `memcli remember`, or remove them with `memcli feedback gaps --close`"
