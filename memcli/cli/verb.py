@@ -151,6 +151,8 @@ class CommandContext:
         )
         if self.counters is None:
             self.counters, self.space = workspace.counters, workspace.space
+            if self._command == "recall":
+                self.counters.hold()
         if is_new:
             self._made, self._notes = workspace.root, notes
         if tells_off and not self._told_off and is_off(workspace.root, os.environ):

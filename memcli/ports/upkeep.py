@@ -18,7 +18,7 @@ class UpkeepLog(Protocol):
         """The ledger as it was saved; None when there is none."""
 
     def count(self) -> int:
-        """Counts one more recall; how many there were. Never raises: 0 when it cannot be counted."""
+        """Counts one more recall; how many there were, as far as other processes have noted theirs. Never raises."""
 
     def tried(self) -> str:
         """When upkeep was last begun in the background; "" when it never was."""

@@ -77,6 +77,9 @@ class Counters(Protocol):
     def count(self, event: str, *labels: str, amount: int = 1) -> None:
         """Adds an event that `model/usage.py` names, with its labels."""
 
+    def hold(self) -> None:
+        """Has what is noted of the use of the store until `ran` written together with it."""
+
     def read(self) -> Totals:
         """The sums. What cannot be read is left out."""
 
@@ -89,6 +92,9 @@ class NoCounters:
 
     def count(self, event: str, *labels: str, amount: int = 1) -> None:
         del event, labels, amount
+
+    def hold(self) -> None:
+        pass
 
     def read(self) -> Totals:
         return {}

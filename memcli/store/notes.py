@@ -32,6 +32,10 @@ class LocalCounters:
 
     def ran(self, command: str, space: str, backend: str, code: int, seconds: float) -> None:
         self._add((RUN, command, space, backend, str(code)), round(seconds * 1e6))
+        self._state.release()
+
+    def hold(self) -> None:
+        self._state.hold()
 
     def count(self, event: str, *labels: str, amount: int = 1) -> None:
         self._add((event, *labels), amount)
@@ -110,14 +114,10 @@ class LocalUpkeep:
         return json.loads(text) if text else None
 
     def count(self) -> int:
-        found: list[int] = []
-
-        def add(connection: sqlite3.Connection) -> None:
-            statement = "INSERT INTO tally VALUES (?, 1) ON CONFLICT DO UPDATE SET amount = amount + 1 RETURNING amount"
-            found.extend(connection.execute(statement, (_RECALLS,)).fetchone())
-
-        self._state.note(add)
-        return found[0] if found else 0
+        found = self._state.rows("SELECT amount FROM tally WHERE name = ?", _RECALLS)
+        statement = "INSERT INTO tally VALUES (?, 1) ON CONFLICT DO UPDATE SET amount = amount + 1"
+        self._state.note(lambda connection: connection.execute(statement, (_RECALLS,)))
+        return 1 + (found[0][0] if found else 0)
 
     def tried(self) -> str:
         return self._state.value(_TRIED)

@@ -138,6 +138,7 @@ class State:
     ) -> None:
         self.layout, self._warn, self._note_seconds = layout, warn, note_seconds
         self._joined: dict[int, sqlite3.Connection] = {}
+        self._held: list[Callable[[sqlite3.Connection], object]] | None = None
 
     @contextmanager
     def change(self, wait: float = WAIT_SECONDS, *, sync: bool = True) -> Iterator[sqlite3.Connection]:
@@ -155,17 +156,33 @@ class State:
         except _LostError:
             connection = self._begun(path, wait, sync=sync)
         with self._guarded(path), closing(connection):
+            for write in self._held or ():
+                write(connection)
             self._joined[get_ident()] = connection
             try:
                 yield connection
                 connection.execute("COMMIT")
+                self._held = None if self._held is None else []
             finally:
                 del self._joined[get_ident()]
 
     def note(self, write: Callable[[sqlite3.Connection], object]) -> None:
         """Writes what may be done without where it cannot be written, or other processes are at it. Never raises."""
+        if self._held is not None and get_ident() not in self._joined:
+            self._held.append(write)
+            return
         with suppress(MemcliError, OSError), self.change(self._note_seconds, sync=False) as connection:
             write(connection)
+
+    def hold(self) -> None:
+        """Has what is noted wait for the next change, or for `release`: it is written in one transaction with that."""
+        self._held = self._held or []
+
+    def release(self) -> None:
+        """Writes what was held, and holds no more. Never raises."""
+        held, self._held = self._held, None
+        if held:
+            self.note(lambda connection: [write(connection) for write in held])
 
     def rows(self, statement: str, *values: object, strict: bool = False) -> list[tuple[Any, ...]]:
         """What a query finds; nothing where there is no state yet, or it cannot be read: if it is `strict`, that is a

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 from memcli import Memory
 from memcli.model.usage import GET, INJECT, RECALL, Use
+from memcli.store import state
 from memcli.store.layout import Layout
 from memcli.store.state import State
 from memcli.store.usage import LocalUsage
@@ -126,3 +128,21 @@ def test_a_read_only_folder_fails_no_recall(run: Run, ids: list[str], tmp_path: 
     found = run("recall", TOPIC)
     assert (found.code, found.err) == (0, "")
     assert ids[0] in found.out
+
+
+def test_a_recall_writes_the_local_state_once(
+    run: Run, ids: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+    real = state._open
+
+    def opened(path: str, wait: float) -> sqlite3.Connection:
+        connection = real(path, wait)
+        connection.set_trace_callback(lambda statement: begun.append(statement) if "BEGIN" in statement else None)
+        return connection
+
+    monkeypatch.setattr(state, "_open", opened)
+    assert ids[0] in run("recall", TOPIC).out
+    assert begun == ["BEGIN IMMEDIATE"]
+    assert len(rows(tmp_path, "usage")) == 1
+    assert {key.split("\t")[1] for key, *_ in rows(tmp_path, "counter")} >= {"recall"}
