@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.watch.loop import Loop
 from memcli.watch.scan import Difference
+from memcli.watch.watcher import Loop
 
 NOTHING = Difference()
 SOMETHING = Difference(changed=("a",))
