@@ -331,7 +331,7 @@ class _Call:
 
     def _transcript(self) -> str:
         """Where the agent keeps the transcript of the session, for those that do not report it."""
-        from memcli.transcripts.places import transcript_of
+        from memcli.transcripts.discovery import transcript_of
 
         return transcript_of(self._agent, self._payload.session, os.path.expanduser("~"), os.environ)
 

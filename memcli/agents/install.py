@@ -10,7 +10,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 
-from memcli.agents import json_text
+from memcli.agents import splice
 from memcli.agents.files import (
     Note,
     SettingsChange,
@@ -154,7 +154,7 @@ def _installed(
         else:
             removals = list(_removals(before or "", _unshared(site, name, parts)))
             base = apply_all(before or "", removals)
-            was_there = before is not None and not (removals and json_text.is_bare(base))
+            was_there = before is not None and not (removals and splice.is_bare(base))
             agents = (name,)
             if before is not None and all(part.state(before) in (ACTIVE, FOREIGN) for part in parts):
                 kept = Note(agents, digest_of(before), tuple(removals), was_there) if removals else None
@@ -182,7 +182,7 @@ def _uninstalled(
         if note is None or not note.fits(before) or name not in note.agents:
             removals = list(_removals(before, _unshared(site, name, parts)))
             after = apply_all(before, removals)
-            return (None if removals and json_text.is_bare(after) else after), None
+            return (None if removals and splice.is_bare(after) else after), None
         base = apply_all(before, note.undo)
         others = tuple(agent for agent in note.agents if agent != name)
         after, undo = _composed(base, [p for agent in others for p in parts_by_path(site, agent).get(path, ())])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from memcli.agents import json_text, splice
+from memcli.agents import splice
 from memcli.agents.splice import Splice
 from memcli.model.memory import Json
 from memcli.record import Record
@@ -103,13 +103,13 @@ class JsonValue(Record):
         return ".".join(self.path)
 
     def put(self, text: str) -> Splice | None:
-        return json_text.put(text, self.path, self.value)
+        return splice.put(text, self.path, self.value)
 
     def remove(self, text: str) -> Splice | None:
         return _remove_with_empty(text, self.path)
 
     def state(self, text: str) -> str:
-        found = json_text.find(text, self.path)
+        found = splice.find(text, self.path)
         if found is None:
             return ABSENT
         return ACTIVE if found.value == self.value else STALE
@@ -128,16 +128,16 @@ class JsonDefault(Record):
         return ".".join(self.path)
 
     def put(self, text: str) -> Splice | None:
-        return json_text.put(text, self.path, self.value) if json_text.find(text, self.path) is None else None
+        return splice.put(text, self.path, self.value) if splice.find(text, self.path) is None else None
 
     def remove(self, text: str) -> Splice | None:
         """It goes only with all that it was made for."""
-        node = json_text.parse(text)
+        node = splice.parse(text)
         is_alone = node is not None and len(node.members) == 1 and node.value == {self.path[0]: self.value}
-        return json_text.remove(text, self.path) if is_alone else None
+        return splice.remove(text, self.path) if is_alone else None
 
     def state(self, text: str) -> str:
-        return ABSENT if json_text.find(text, self.path) is None else ACTIVE
+        return ABSENT if splice.find(text, self.path) is None else ACTIVE
 
 
 class JsonHook(Record):
@@ -156,21 +156,21 @@ class JsonHook(Record):
     def put(self, text: str) -> Splice | None:
         found = list(self._own(text))
         if not found:
-            return json_text.append(text, self.path, dict(self.entry))
+            return splice.append(text, self.path, dict(self.entry))
         index, entry = found[0]
         if entry == self.entry or not self._is_alone(entry):
             return None
-        node = json_text.find(text, self.path)
+        node = splice.find(text, self.path)
         assert node is not None
-        return json_text.replaced(text, node.members[index].node, dict(self.entry))
+        return splice.replaced(text, node.members[index].node, dict(self.entry))
 
     def remove(self, text: str) -> Splice | None:
         for index, entry in self._own(text):
             if self._is_alone(entry):
-                node = json_text.find(text, self.path)
+                node = splice.find(text, self.path)
                 if node is not None and len(node.members) == 1:
                     return _remove_with_empty(text, self.path)
-                return json_text.remove(text, self.path, index)
+                return splice.remove(text, self.path, index)
             return self._remove_handler(text, index)
         return None
 
@@ -188,7 +188,7 @@ class JsonHook(Record):
                     yield index, n, entry, handler
 
     def _own(self, text: str) -> Iterator[tuple[int, Json]]:
-        for index, entry in json_text.items(json_text.find(text, self.path)):
+        for index, entry in splice.items(splice.find(text, self.path)):
             if any(self._is_handler(handler) for handler in (entry, *_handlers(entry))):
                 yield index, entry
 
@@ -202,14 +202,14 @@ class JsonHook(Record):
 
     def _remove_handler(self, text: str, index: int) -> Splice | None:
         """Takes the hook out of an entry that somebody has added others to."""
-        node = json_text.find(text, self.path)
+        node = splice.find(text, self.path)
         assert node is not None
         inner = node.members[index].node.find("hooks")
         if inner is None:
             return None
-        for n, handler in json_text.items(inner.node):
+        for n, handler in splice.items(inner.node):
             if self._is_handler(handler):
-                return json_text.removed(text, inner.node, n)
+                return splice.removed(text, inner.node, n)
         return None
 
 
@@ -254,12 +254,12 @@ def _handlers(entry: Json) -> Sequence[Json]:
 
 def _remove_with_empty(text: str, path: Sequence[str]) -> Splice | None:
     """Removes a member, and what holds nothing else: no empty key is left that an agent might refuse."""
-    if json_text.find(text, path) is None:
+    if splice.find(text, path) is None:
         return None
     depth = len(path)
     while depth > 1:
-        holder = json_text.find(text, path[: depth - 1])
+        holder = splice.find(text, path[: depth - 1])
         if holder is None or len(holder.members) != 1:
             break
         depth -= 1
-    return json_text.remove(text, path[:depth])
+    return splice.remove(text, path[:depth])

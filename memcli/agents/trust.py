@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from memcli.agents import json_text, splice
+from memcli.agents import splice
 from memcli.agents.files import Site, read_text
 from memcli.agents.parts import HOOKS, INSTRUCTIONS, MCP, InstalledPart, JsonHook
 from memcli.agents.table import PROJECT
@@ -32,7 +32,7 @@ def read_object(path: str) -> dict[str, Any]:
         value = json.loads(text)  # far faster than what follows, and some of these files have megabytes
     except (ValueError, RecursionError):
         try:
-            node = json_text.parse(text)
+            node = splice.parse(text)
         except UsageError as error:
             raise UsageError(f"cannot read {path}: {error.message}", "correct the file") from None
         value = {} if node is None else node.value
@@ -269,7 +269,7 @@ def _claude(site: Site, role: str, _: _Found) -> tuple[str, str] | None:
 
 
 def _is_set(path: str, key: str) -> bool:
-    node = json_text.find(read_text(path) or "", (key,))
+    node = splice.find(read_text(path) or "", (key,))
     return node is not None and node.value is True
 
 

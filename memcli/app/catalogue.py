@@ -1,20 +1,32 @@
-"""Catalogue: the memories of a space by id and path, by its index, or else by reading its file."""
+"""Catalogue: the memories of a space by id and path, by its index, or else by reading its file.
+
+Look things up: one memory, a list, the tree of paths.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
+from heapq import merge
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from memcli.app.workspace import Workspace
-from memcli.model.catalogue import CatalogueFilter, Counts
+from memcli.app.redact import SUMMARY
+from memcli.app.workspace import Workspace, tell_empty
+from memcli.codec.space import memory_digest
+from memcli.errors import NotFoundError, UsageError
+from memcli.model.catalogue import CatalogueFilter, Counts, TreeNode, tree
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space, find_reference
 from memcli.ports import Snapshot
+from memcli.record import replace
+from memcli.safety.injection.screening import Overview
 
 if TYPE_CHECKING:
     from memcli.ports.views import Catalogue
+
 
 _T = TypeVar("_T")
 Place = tuple[str, "str | Memory"]
@@ -178,3 +190,202 @@ def reading(workspace: Workspace, names: Sequence[str]) -> Iterator[list[SpaceRe
             readers.append(SpaceReader(workspace, snapshot))
             stack.callback(readers[-1].close)
         yield readers
+
+
+_ALL = CatalogueFilter()
+_BLOCK = 50
+
+
+def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -> list[Memory]:
+    """The memories that `refs` name, without what is secret in them unless they are wanted `as_stored`, to be edited.
+
+    To be read, they are also looked for in the user-wide store, which recall asks too. Raises NotFoundError for the first
+    that is not there.
+    """
+    if not as_stored:
+        found, errors = get_with_digests(workspace, refs)
+        if errors:
+            raise errors[0]
+        return [memory for memory, _ in found]
+    with reading_asked(workspace) as spaces, telling_where(workspace, refs):
+        return [find_in(spaces, ref)[1] for ref in refs]
+
+
+def get_with_digests(
+    workspace: Workspace, refs: Sequence[str]
+) -> tuple[list[tuple[Memory, str]], list[NotFoundError | UsageError]]:
+    """The memories that `refs` name, to be read, each with the digest of what is stored, empty for one of the user-wide
+    store; and the errors for those that are nowhere, or of which several may be meant."""
+    found: list[tuple[Memory, str]] = []
+    errors: list[NotFoundError | UsageError] = []
+    with reading_asked(workspace) as spaces:
+        for ref in refs:
+            try:
+                space, memory = find_in(spaces, ref)
+            except (NotFoundError, UsageError) as error:
+                if (other := find_elsewhere(workspace, ref)) is None:
+                    errors.append(error)
+                    continue
+                workspace.warn(f"{ref!r} is in space {other[0]!r} of the user-wide store")
+                found.append((other[1], ""))
+            else:
+                (shown,) = workspace.redactor.show([_shown(workspace, space.name, memory)], space.policy)
+                found.append((shown, memory_digest(memory)))
+        return found, errors
+
+
+@contextmanager
+def reading_asked(workspace: Workspace) -> Iterator[list[SpaceReader]]:
+    """The spaces to read, that for what was told first. Raises StoreError."""
+    with reading(workspace, workspace.asked_spaces) as spaces:
+        for space in spaces:
+            tell_empty(workspace, space.snapshot)
+        yield spaces
+
+
+def find_in(spaces: Sequence[SpaceReader], ref: str) -> tuple[SpaceReader, Memory]:
+    """The memory that `ref` names in the first of the spaces that has it, an id or a path before the beginning of an id.
+
+    Raises NotFoundError, UsageError when it is the beginning of several ids.
+    """
+    for space in spaces:
+        if (memory := space.find(ref)) is not None:
+            return space, memory
+    for space in spaces:
+        try:
+            return space, space.find_by_prefix(ref)
+        except NotFoundError as error:
+            hint = error.hint
+            if len(spaces) == 1:
+                raise
+    names = " and ".join(repr(space.name) for space in spaces)
+    raise NotFoundError(f"no memory {ref!r} in spaces {names}", hint)
+
+
+def placed(memory: Memory, space: str) -> Memory:
+    """The memory, which says which space it is of."""
+    return (
+        memory
+        if memory.metadata.get("space") == space
+        else replace(memory, metadata={**memory.metadata, "space": space})
+    )
+
+
+@contextmanager
+def telling_where(workspace: Workspace, refs: Sequence[str]) -> Iterator[None]:
+    """Around what raises NotFoundError for one of `refs`: if the user-wide store has it, the error says so."""
+    try:
+        yield
+    except NotFoundError as error:
+        for ref in refs:
+            other = find_elsewhere(workspace, ref) if repr(ref) in error.message else None
+            if other is not None and workspace.elsewhere is not None:
+                from shlex import quote
+
+                raise NotFoundError(
+                    f"{ref!r} is not in space {workspace.space!r} but in space {other[0]!r} of the user-wide store",
+                    f"add --root {quote(workspace.elsewhere.root)} --space {other[0]}",
+                ) from None
+        raise
+
+
+def find_elsewhere(workspace: Workspace, ref: str) -> tuple[str, Memory] | None:
+    """The memory of the user-wide store whose id or path is `ref`, as it may be shown, and its space."""
+    other = workspace.elsewhere
+    if other is None:
+        return None
+    for name in other.store.spaces():
+        with reading(other, [name]) as (space,):
+            tell_empty(other, space.snapshot)
+            if (memory := space.find(ref)) is not None:
+                return name, other.redactor.show([memory], space.policy)[0]
+    return None
+
+
+@contextmanager
+def listed(
+    workspace: Workspace, wanted: CatalogueFilter, limit: int | None = None, offset: int = 0, *, with_raw: bool = False
+) -> Iterator[tuple[Iterator[Memory], Callable[[], int]]]:
+    """The memories that are wanted, in order of path, read as they are taken; and how many there are without limit and
+    offset. Their text and content may be shown only `with_raw`. Raises NotFoundError when the path names nothing.
+    """
+    with reading_asked(workspace) as spaces:
+        _check_under(workspace, spaces, wanted.under)
+        places = islice(_merged(spaces, wanted), offset, None if limit is None else offset + limit)
+        yield (
+            _read(workspace, places, (*SUMMARY, "raw", "content") if with_raw else SUMMARY),
+            lambda: sum(space.count(wanted) for space in spaces),
+        )
+
+
+def list_memories(workspace: Workspace, wanted: CatalogueFilter = _ALL) -> list[Memory]:
+    """All memories that are wanted, in order of path. Raises as `listed` does."""
+    with listed(workspace, wanted) as (memories, _):
+        return list(memories)
+
+
+def load_tree(workspace: Workspace, under: str, depth: int | None) -> TreeNode[Overview]:
+    """The tree of what recall can find at and below a path, `depth` levels of it. Raises as `listed` does."""
+    levels = None if depth is None else depth + (under.strip("/").count("/") + 1 if under.strip("/") else 0)
+    wanted = CatalogueFilter(under=under, depth=levels)
+    with reading_asked(workspace) as spaces:
+        _check_under(workspace, spaces, under)
+        places = list(_merged(spaces, wanted))
+        memories = list(_overviews(workspace, (one for one in places if one[1][1] != "")))
+        branches = Counter[str]()
+        for space in spaces:
+            cut = [path for own, (path, what) in places if own is space and what == ""]
+            for path, shown in zip(cut, workspace.redactor.show_paths(cut, space.policy), strict=True):
+                branches[shown] += space.count(CatalogueFilter(under=path))
+        return tree(memories, branches)
+
+
+def _check_under(workspace: Workspace, spaces: Sequence[SpaceReader], path: str) -> None:
+    if path and not any(space.count(CatalogueFilter(under=path, inactive=True)) for space in spaces):
+        raise nothing_under(workspace, path)
+
+
+def _merged(spaces: Sequence[SpaceReader], wanted: CatalogueFilter) -> Iterator[tuple[SpaceReader, Place]]:
+    """The places of all spaces in order of path, and of the spaces at one path."""
+    return merge(*(map(partial(_owned, space), space.places(wanted)) for space in spaces), key=lambda one: one[1][0])
+
+
+def _owned(space: SpaceReader, place: Place) -> tuple[SpaceReader, Place]:
+    return space, place
+
+
+def _read(
+    workspace: Workspace, places: Iterator[tuple[SpaceReader, Place]], fields: Sequence[str] = SUMMARY
+) -> Iterator[Memory]:
+    """The memories at these places, of which these fields may be shown, a few at a time."""
+    return (shown for _, _, shown in _stored_and_shown(workspace, places, fields))
+
+
+def _overviews(workspace: Workspace, places: Iterator[tuple[SpaceReader, Place]]) -> Iterator[Overview]:
+    """The memories at these places as a tree shows them."""
+    for space, stored, shown in _stored_and_shown(workspace, places, SUMMARY):
+        yield Overview(stored, shown, partial(workspace.trust.is_reviewed, space.name))
+
+
+def _stored_and_shown(
+    workspace: Workspace, places: Iterator[tuple[SpaceReader, Place]], fields: Sequence[str]
+) -> Iterator[tuple[SpaceReader, Memory, Memory]]:
+    while block := list(islice(places, _BLOCK)):
+        found: dict[int, tuple[SpaceReader, Memory, Memory]] = {}
+        for space in {id(space): space for space, _ in block}.values():
+            own = [n for n, (other, _) in enumerate(block) if other is space]
+            read = [_shown(workspace, space.name, m) for m in space.read([block[n][1] for n in own])]
+            shown = workspace.redactor.show(read, space.policy, fields)
+            found.update(zip(own, zip([space] * len(own), read, shown, strict=True), strict=True))
+        yield from (found[n] for n in range(len(block)))
+
+
+def _shown(workspace: Workspace, space: str, memory: Memory) -> Memory:
+    """The memory, which says which space it is of where that is not the one that is meant anyway."""
+    return memory if space == workspace.space else placed(memory, space)
+
+
+def nothing_under(workspace: Workspace, path: str) -> NotFoundError:
+    """The error for a path that no memory is at or below."""
+    names = " and ".join(repr(name) for name in workspace.asked_spaces)
+    return NotFoundError(f"nothing at {path!r} in space {names}", "`memcli list --tree` shows the paths")

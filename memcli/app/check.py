@@ -8,8 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, TypeAlias
 
 from memcli.app.candidate import Candidate
-from memcli.app.opening import is_nonsense
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, is_nonsense
 from memcli.claims.claim import Claim, ClaimTerms, claim_of, claim_of_text, neighbours, terms_of_text
 from memcli.claims.conflicts import Relation, closeness, compare
 from memcli.model.analysis import query_terms

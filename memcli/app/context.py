@@ -1,6 +1,8 @@
 """Context: the window of a task, made of a system prompt, a session, what is recalled, and what a memory keeps of a context.
 
 The snapshot that a memory keeps of what was said about it.
+
+Whether a prompt changes the topic of the one before it.
 """
 
 from __future__ import annotations
@@ -8,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from memcli.app import session as sessions
-from memcli.app.lookup import find_in, reading_asked
+from memcli.app.catalogue import find_in, reading_asked
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.conversation import snapshot
 from memcli.conversation.chunks import Chunk, fold, skipped
 from memcli.conversation.snapshot import SnapshotPart, by_words
-from memcli.conversation.topic import compare, cosine
+from memcli.conversation.topic import MAX_CHARACTERS, TopicChange, compare, cosine
 from memcli.conversation.window import (
     REPEATED,
     UNTRUSTED,
@@ -247,3 +249,19 @@ def _topic(fields: Mapping[str, Json]) -> str:
     """What a memory of these fields is about: its path, its text and the values that it holds."""
     told = (fields.get("path"), fields.get("raw"), *json_texts([fields.get("content"), fields.get("procedure")]))
     return "\n".join(text for text in told if isinstance(text, str))
+
+
+def session_topic(embedder: Embedder | None, previous: str, current: str) -> TopicChange:
+    """Compares two prompts by form, words and meaning; without meaning when there is no embedder, it fails, or its cosines
+    are not on the scale of the thresholds."""
+    return compare(previous, current, _similarity(embedder, previous, current))
+
+
+def _similarity(embedder: Embedder | None, previous: str, current: str) -> float | None:
+    if embedder is None or not embedder.is_calibrated or not previous.strip() or not current.strip():
+        return None
+    try:
+        one, other = embedder.embed([previous[:MAX_CHARACTERS], current[:MAX_CHARACTERS]], as_questions=True)
+    except ProviderError:
+        return None
+    return cosine(one, other)

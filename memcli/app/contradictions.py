@@ -48,7 +48,7 @@ def link_found(workspace: Workspace, memory: Memory) -> list[Found]:
     linked already."""
     from memcli.app.candidate import Candidate
     from memcli.app.check import resolution_for
-    from memcli.app.copying import over_told
+    from memcli.app.repo import over_told
 
     workspace = over_told(workspace)
     names = ("raw", "id", "path", "kind", "active", "superseded_by", "provenance")

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from memcli.app.candidate import follows
-from memcli.app.copying import Copies, over_told, references
-from memcli.app.lookup import telling_where
+from memcli.app.catalogue import telling_where
+from memcli.app.repo import Copies, over_told, references
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.canonical import encode
 from memcli.codec.memory import check_memory, checked_fields, memory_from_json, memory_to_json
@@ -205,8 +205,8 @@ def _abroad(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Mappi
     links = checked_fields(fields).get("links") or ()
     if not any(elsewhere(str(link["to"])) for link in links):
         return fields
-    from memcli.app.ends import resolve_abroad
-    from memcli.app.lookup import get
+    from memcli.app.catalogue import get
+    from memcli.app.homes import resolve_abroad
 
     (memory,) = get(workspace, [ref], as_stored=True)
     return {**fields, "links": list(resolve_abroad(workspace, links, memory.links))}

@@ -18,10 +18,9 @@ from contextlib import suppress
 from itertools import count
 from threading import Thread
 
-from memcli.app.catalogue import reading
+from memcli.app.catalogue import find_elsewhere, find_in, reading, reading_asked
 from memcli.app.consult import QUESTION, VERDICT, consult
 from memcli.app.homes import joined
-from memcli.app.lookup import find_elsewhere, find_in, reading_asked
 from memcli.app.recall import recall
 from memcli.app.talk import NAME as TALK
 from memcli.app.topic import NOT_REPEATED

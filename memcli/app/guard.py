@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.app.living import living
-from memcli.app.opening import opened
 from memcli.app.recall import recall
 from memcli.app.usage import note_bundle, unnoted
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, opened
 from memcli.model.anchors import FileEdit
 from memcli.model.memory import TRIGGERED_KINDS, Json, Memory
 from memcli.model.recall import Query

@@ -10,10 +10,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
-from memcli.app.lookup import placed
-from memcli.app.opening import load
+from memcli.app.catalogue import placed
 from memcli.app.redact import Redactor
-from memcli.app.workspace import Workspace, load_space
+from memcli.app.workspace import Workspace, load, load_space
 from memcli.clock import days_between, normalize_time
 from memcli.codec.audit import Verification, entries, is_erasure, verify
 from memcli.codec.canonical import encode

@@ -14,13 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 
+from memcli.app.catalogue import nothing_under
 from memcli.app.edit import alter
-from memcli.app.ends import LinkEnd, check_across, located, space_of
-from memcli.app.lookup import nothing_under
+from memcli.app.homes import LinkEnd, check_across, located, space_of
 from memcli.app.maintain import clusters
-from memcli.app.opening import load
 from memcli.app.redact import SUMMARY
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, load
 from memcli.errors import NotFoundError, UsageError
 from memcli.graph.elements import Graph, GraphView, build, neighbourhood, node_id, overview
 from memcli.model.memory import Json, Memory

@@ -15,10 +15,9 @@ from itertools import groupby
 from typing import Protocol
 
 from memcli.app.candidate import note_of, with_note
-from memcli.app.opening import opened
 from memcli.app.remember import Outcome
 from memcli.app.space import embed_or_warn, index_status
-from memcli.app.workspace import Workspace, load_space
+from memcli.app.workspace import Workspace, load_space, opened
 from memcli.clock import days_between
 from memcli.codec.space import memory_digest
 from memcli.errors import UsageError

@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from memcli.app.choice import Reader, SearchedSpace, SpaceHits, order
 from memcli.app.living import living
-from memcli.app.opening import is_nonsense, opened
 from memcli.app.topic import Redact, asked, repeated, with_period
 from memcli.app.usage import note_bundle, note_gap
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, is_nonsense, opened
 from memcli.model.links import is_contradiction
 from memcli.model.memory import TRIGGERED_KINDS, Memory
 from memcli.model.recall import (
@@ -389,7 +388,7 @@ def _with_anchors(sections: Sequence[Section], places: Sequence[SearchedSpace]) 
     """The sections with the state of their anchors, each part in its order."""
     if not any(section.memory.anchors for section in sections):
         return tuple(sections)
-    from memcli.app.staleness import with_anchors
+    from memcli.app.anchors import with_anchors
 
     code = {place.name: place.load_code for place in places}
     parts = [tuple(s for s in sections if s.is_lead), tuple(s for s in sections if not s.is_lead)]
@@ -411,7 +410,7 @@ def _led(query: Query, found: SpaceHits, visible: RowSet) -> SpaceHits:
     place = found.place
     matched_by = find_leads(query, place.view, visible)
     if query.edits is not None:
-        from memcli.app.staleness import find_moved_leads
+        from memcli.app.anchors import find_moved_leads
 
         matched_by = find_moved_leads(query, place.view, visible, place.load_code) | matched_by
     if not matched_by:

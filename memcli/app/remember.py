@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from memcli.app.candidate import Candidate, Describe, is_read, set_apart
-from memcli.app.copying import refer_to_copies
+from memcli.app.repo import refer_to_copies
 from memcli.app.upsert import Upserter
 from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
@@ -156,7 +156,7 @@ def _abroad(workspace: Workspace, candidates: Sequence[Candidate], *, drop: bool
     """
     if not any(elsewhere(str(link["to"])) for one in candidates for link in one.given.get("links") or ()):
         return candidates
-    from memcli.app.ends import resolve_abroad
+    from memcli.app.homes import resolve_abroad
 
     own = frozenset(str(one.given.get(name)) for one in candidates for name in ("id", "path"))
     return [

@@ -1,18 +1,27 @@
 """The space for what is read from the repository: which it is, and how it is kept in step with git and with what was
-told."""
+told.
+
+Copying: a memory of a derived space that somebody does something to becomes one of `main`, where it stays.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import count
 from typing import Any, NamedTuple
 
+from memcli.app.candidate import Candidate
 from memcli.app.workspace import Workspace
 from memcli.codec.canonical import decode
-from memcli.errors import CorruptError, MemcliError, ProviderError, RefusedError, StoreError
-from memcli.model.memory import Json
-from memcli.model.references import removal
+from memcli.codec.space import encode_space
+from memcli.codec.splice import SpliceShelf
+from memcli.errors import CorruptError, MemcliError, NotFoundError, ProviderError, RefusedError, StoreError
+from memcli.model.memory import Json, Memory
+from memcli.model.names import marked, memory_id, short_digest
+from memcli.model.references import removal, renamed, without_dangling
 from memcli.model.space import Change
-from memcli.policy.draft import Draft
+from memcli.policy.draft import Draft, find
 from memcli.ports import Shelf
 from memcli.record import replace
 from memcli.settings import REPO
@@ -147,3 +156,171 @@ def _read(fields: Mapping[str, Any]) -> _Stored:
         commit=commit if isinstance(commit, str) else "",
         copied=str(metadata.get(COPIED, "")),
     )
+
+
+def over_told(workspace: Workspace) -> Workspace:
+    """The workspace over the space that can be changed: `main` where its own is derived."""
+    if workspace.space != workspace.main and workspace.load_policy(workspace.space).is_derived:
+        return replace(workspace, space=workspace.main, is_space_named=False)
+    return workspace
+
+
+class _Draft(Draft):
+    """A draft in which a memory that was copied is also found by the id that it has beside the space."""
+
+    def __init__(self, base: Shelf) -> None:
+        super().__init__(base)
+        self.copies: dict[str, str] = {}
+
+    def get(self, name: str) -> Memory | None:
+        found = super().get(name)
+        return super().get(self.copies[name]) if found is None and name in self.copies else found
+
+
+class Copies:
+    """The memories that were copied into the space of a workspace, in one write with what was done to them."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._beside: Shelf | None = None
+        self.made: dict[str, Memory] = {}
+
+    def over(self, shelf: Shelf, refs: Iterable[str], optional: Iterable[str] = ()) -> _Draft:
+        """The shelf with copies of those of `refs` that are only in a space beside it, where the user has named none.
+
+        Raises NotFoundError for one of `refs` that is nowhere, UsageError for the beginning of several ids.
+        """
+        self.made.clear()
+        draft = _Draft(shelf)
+        for ref in refs:
+            self._bring(draft, ref)
+        for ref in optional:
+            try:
+                self._bring(draft, ref)
+            except NotFoundError:
+                continue  # whoever refers to it says so
+        return draft
+
+    def find(self, draft: Draft, ref: str) -> Memory:
+        """The memory that `ref` names, or the copy of it. Raises NotFoundError, UsageError."""
+        try:
+            return find(draft, ref)
+        except NotFoundError:
+            known = self._known(draft, self._find_beside(ref))
+            if known is None:
+                raise
+            return known
+
+    def original(self, ref: str) -> Memory | None:
+        """The memory of the derived space that a copy was just made of for `ref`."""
+        beside = self._find_beside(ref) if self.made else None
+        return beside if self._known_copy(beside) else None
+
+    def settle(self) -> None:
+        """Hides what was copied, and says so."""
+        for name, memory in self.made.items():
+            self._workspace.warn(f"copied {memory.path} into space {self._workspace.space!r} as {name}")
+        if self.made:
+            sync_repo(self._workspace)
+
+    def _bring(self, draft: _Draft, ref: str) -> None:
+        try:
+            find(draft, ref)
+        except NotFoundError:
+            memory = self._find_beside(ref)
+            if memory is None and self._beside is not None:
+                names = f"{self._workspace.space!r} and {REPO!r}"
+                raise NotFoundError(
+                    f"no memory {ref!r} in spaces {names}", "`memcli list` lists the memories"
+                ) from None
+            if memory is None:
+                raise
+            copy = self._known(draft, memory)
+            if copy is None:
+                copy = _copy(self._workspace, draft, memory)
+                self.made[copy.id] = copy
+                draft.take(Change((copy,)))
+            draft.copies[memory.id] = copy.id
+
+    def _known(self, draft: Draft, memory: Memory | None) -> Memory | None:
+        """What stands for the memory in the space already."""
+        if memory is None:
+            return None
+        if memory.superseded_by and (successor := draft.get(memory.superseded_by)):
+            return successor
+        return self._known_copy(memory)
+
+    def _known_copy(self, memory: Memory | None) -> Memory | None:
+        if memory is None:
+            return None
+        return next((copy for copy in self.made.values() if copy.metadata[COPIED] == memory.hash), None)
+
+    def _find_beside(self, ref: str) -> Memory | None:
+        if self._beside is None:
+            if self._workspace.is_space_named or not self._workspace.has_space(REPO):
+                return None
+            snapshot = self._workspace.store.open(REPO)
+            try:
+                self._beside = SpliceShelf(encode_space(snapshot.load()), REPO)
+            finally:
+                snapshot.close()
+        try:
+            return find(self._beside, ref)
+        except NotFoundError:
+            return None
+
+
+def refer_to_copies(
+    workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None
+) -> tuple[Sequence[Candidate], str | None]:
+    """The candidates, and what the last one supersedes, with references to copies in the place of those to memories of
+    the derived space, which are made. Raises NotFoundError, UsageError, LockedError, CorruptError, StoreError."""
+    own = {candidate.given.get(name) for candidate in candidates for name in ("id", "path")}
+    named = [*(ref for c in candidates for ref in references(c.given)), *([supersedes] if supersedes else [])]
+    refs = {ref for ref in named if ref not in own}
+    if not refs or workspace.is_space_named or workspace.space != workspace.main or not workspace.has_space(REPO):
+        return candidates, supersedes
+    copies = Copies(workspace)
+    ids: dict[str, str] = {}
+
+    def apply(shelf: Shelf) -> Change:
+        draft = copies.over(shelf, (), sorted(refs))
+        ids.clear()
+        for ref in refs:
+            with suppress(NotFoundError):
+                ids[ref] = copies.find(draft, ref).id
+        return Change(tuple(copies.made.values()), now=workspace.clock())
+
+    workspace.store.update(workspace.space, apply)
+    copies.settle()
+    return [_led(candidate, ids) for candidate in candidates], ids.get(supersedes or "", supersedes)
+
+
+def references(fields: Mapping[str, Any]) -> list[str]:
+    """The memories that the fields of one refer to."""
+    links = [link["to"] for link in fields.get("links") or ()]
+    return [*links, successor] if (successor := fields.get("superseded_by")) else links
+
+
+def _led(candidate: Candidate, ids: Mapping[str, str]) -> Candidate:
+    """The candidate with references to `ids`."""
+    given = dict(candidate.given)
+    if given.get("links"):
+        given["links"] = tuple({**link, "to": ids.get(link["to"], link["to"])} for link in given["links"])
+    if given.get("superseded_by"):
+        given["superseded_by"] = ids.get(given["superseded_by"], given["superseded_by"])
+    return replace(candidate, given=given)
+
+
+def _copy(workspace: Workspace, shelf: Shelf, memory: Memory) -> Memory:
+    """The memory as one of the space of the workspace, with those of its references that lead to others there."""
+    space = workspace.space
+    removed = {m.id for run in workspace.trash.runs() if run.space.name == space for m in run.space.objects}
+    paths = (memory.path, *(marked(memory.path, short_digest(f"{memory.id}{n or ''}", 8)) for n in range(100)))
+    path = next(path for path in paths if shelf.at(path) is None)
+    names = (memory_id(space, path, number) for number in count(1))
+    name = next(name for name in names if shelf.get(name) is None and name not in removed)
+    metadata = {**memory.metadata, "space": space, COPIED: memory.hash}
+    (memory,) = workspace.redactor.rewrite([memory], workspace.load_policy(space))
+    copy = replace(renamed(memory, {memory.id: name}), path=path, metadata=metadata, updated_at=workspace.clock())
+    return without_dangling(copy, lambda other: shelf.get(other) is not None)

@@ -6,11 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 
-from memcli.app.catalogue import reading
-from memcli.app.lookup import reading_asked
-from memcli.app.opening import load, opened
+from memcli.app.catalogue import reading, reading_asked
 from memcli.app.talk import up_to_date
-from memcli.app.workspace import Workspace, load_space
+from memcli.app.workspace import Workspace, load, load_space, opened
 from memcli.codec.space import NO_POLICY, policy_from_json, policy_to_json
 from memcli.errors import CorruptError, NotFoundError, OutdatedError, ProviderError, RefusedError, UsageError
 from memcli.model.memory import Json

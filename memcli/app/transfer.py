@@ -13,9 +13,8 @@ from typing import Any
 
 from memcli.app.candidate import Candidate, WriteCounts
 from memcli.app.inbox import offer, propose
-from memcli.app.opening import load
 from memcli.app.remember import fold, prepare, request_of
-from memcli.app.workspace import Workspace, load_space
+from memcli.app.workspace import Workspace, load, load_space
 from memcli.codec.audit import purged
 from memcli.codec.bundle import FORMATS, MAX_OBJECTS, Export, check_size, seal
 from memcli.codec.canonical import encode

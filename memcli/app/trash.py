@@ -12,9 +12,8 @@ from functools import partial
 from memcli.app.feedback import list_gaps
 from memcli.app.homes import Homes, beyond, grouped
 from memcli.app.linked_store import without_lost
-from memcli.app.opening import tell_empty
 from memcli.app.repo import sync_repo
-from memcli.app.workspace import Workspace, load_space
+from memcli.app.workspace import Workspace, load_space, tell_empty
 from memcli.codec.space import memory_digest
 from memcli.errors import ConflictError, MemcliError, NotFoundError, RefusedError, StoreError, UsageError
 from memcli.model.links import Run, Severed, rejoined, relinked, severed_between

@@ -1,18 +1,27 @@
-"""Trust: accept a clone, what was imported, or single memories that carry instructions."""
+"""Trust: accept a clone, what was imported, or single memories that carry instructions.
+
+Scan: what is secret in files that are already there. Says where, of what kind, and the mark; never the secret.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from memcli.app.edit import alter
-from memcli.app.opening import load
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, load
+from memcli.codec.bundle import FORMAT as EXPORT
+from memcli.codec.canonical import decode
+from memcli.codec.space import FORMAT as SPACE
 from memcli.codec.space import policy_to_json
-from memcli.errors import RefusedError
+from memcli.errors import CorruptError, RefusedError
 from memcli.model.memory import Json, Memory
+from memcli.model.shapes import POLICY_FIELDS, problem, spelled_out
 from memcli.policy.fields import tightened
 from memcli.record import Record, as_dict
 from memcli.safety.injection.screening import accepted, inspect, is_accepted
+from memcli.safety.secrets.detector import SECRETS, Detector
+from memcli.safety.secrets.redact_memory import find_in_memory
+from memcli.safety.secrets.rules import EMAIL
 
 
 class SpaceTrust(Record):
@@ -61,3 +70,93 @@ def _of(workspace: Workspace, name: str) -> SpaceTrust:
     found = [(m, inspect(m)) for m in memories]
     untrusted = sum(f is not None and not (trust.is_reviewed(name, m.id) and is_accepted(m, f)) for m, f in found)
     return SpaceTrust(name, len(memories), untrusted, sum(not trust.is_reviewed(name, m.id) for m in memories))
+
+
+Rules = Callable[[Mapping[str, Json]], Detector]
+"""What a policy's field `pii_redaction` asks for."""
+
+
+class Document(Record):
+    """A file, or one version of it in the history, with its bytes."""
+
+    name: str
+    data: bytes
+    commit: str = ""
+
+
+class Leak(Record, kw_only=True):
+    """Something secret: the memory and the field that it is in, or the line where the file is none of memcli's."""
+
+    file: str
+    commit: str = ""
+    id: str = ""
+    path: str = ""
+    field: str = ""
+    line: int = 0
+    kind: str
+    mark: str
+
+    def to_json(self) -> dict[str, Json]:
+        names = ("file", "commit", "id", "path", "field", "line", "kind", "mark")
+        return {name: value for name in names if (value := getattr(self, name))}
+
+    def __str__(self) -> str:
+        place = f"{self.commit[:10]}:{self.file}" if self.commit else self.file
+        where = f":{self.line}" if self.line else ""
+        parts = [f"{place}{where}", " ".join(part for part in (self.id, self.path) if part), self.field]
+        return ": ".join([*(part for part in parts if part), f"{self.kind} {self.mark}".rstrip()])
+
+
+def scan(document: Document, rules: Rules) -> list[Leak]:
+    """What is secret in the document: a space, an export, a session, or any other text, where addresses are no secrets."""
+    tree = _tree(document)
+    if tree is None:
+        return list(_in_text(document, rules({"detectors": [SECRETS, f"-{EMAIL}"]})))
+    return list(_in_tree(document, tree, rules(_policy(tree))))
+
+
+def _tree(document: Document) -> Mapping[str, Json] | None:
+    """The content of one of memcli's own files; None for any other, and for one that is damaged."""
+    if b"memcli/" not in document.data:
+        return None
+    try:
+        tree = decode(document.data, document.name)
+    except CorruptError:
+        return None
+    if not isinstance(tree, dict) or not str(tree.get("format")).startswith("memcli/"):
+        return None
+    content = tree.get("content")
+    return content if tree["format"] == EXPORT and isinstance(content, dict) else tree
+
+
+def _policy(tree: Mapping[str, Json]) -> Mapping[str, Json]:
+    policy = tree.get("policy") if tree.get("format") == SPACE else None
+    rules = spelled_out(policy).get("pii_redaction", {}) if isinstance(policy, dict) else {}
+    return rules if not problem(rules, POLICY_FIELDS["pii_redaction"], "") else {}
+
+
+def _in_tree(document: Document, tree: Mapping[str, Json], detector: Detector) -> Iterator[Leak]:
+    objects = tree.get("objects")
+    memories = [item for item in objects if isinstance(item, dict)] if isinstance(objects, list) else []
+    header = {name: value for name, value in tree.items() if name not in ("objects", "policy")}
+    for memory in (header, *memories):
+        name, path = ("", "") if memory is header else (str(memory.get("id", "")), str(memory.get("path", "")))
+        for found in find_in_memory(detector, memory):
+            yield Leak(
+                file=document.name,
+                commit=document.commit,
+                id=detector.redact(name, as_name=True)[0],
+                path=detector.redact(path, as_name=True)[0],
+                field=found.field,
+                kind=found.kind,
+                mark=found.mark,
+            )
+
+
+def _in_text(document: Document, detector: Detector) -> Iterator[Leak]:
+    text = document.data.decode("utf-8", "replace")
+    data = text.encode()
+    for hit in detector.find(text):
+        line = data.count(b"\n", 0, hit.start) + 1
+        mark = detector.sign(hit.value)
+        yield Leak(file=document.name, commit=document.commit, line=line, kind=hit.kind, mark=mark)

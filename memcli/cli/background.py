@@ -30,7 +30,7 @@ def start(arguments: Sequence[str], piped: str = "") -> None:
     """
     import subprocess
 
-    from memcli.git.driver import this_program
+    from memcli.git.hooks import this_program
 
     with suppress(OSError):
         child = subprocess.Popen(

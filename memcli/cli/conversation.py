@@ -185,7 +185,7 @@ def topic(session: CommandContext, options: TopicOptions) -> None:
     >>> memory.session_topic('add a retry to the upload', 'and the download?')['changed']
     False
     """
-    from memcli.app.session_topic import session_topic
+    from memcli.app.context import session_topic
     from memcli.embed import EMBEDDERS
     from memcli.wiring.indexes import ChosenEmbedder
 

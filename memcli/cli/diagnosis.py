@@ -211,7 +211,7 @@ def _config(root: str) -> Check:
 
 def _merge_driver(root: str) -> Iterator[Check]:
     """Checks the merge driver if the store is in a repository; clones do not copy git configuration."""
-    from memcli.git.driver import problem
+    from memcli.git.hooks import problem
     from memcli.git.revisions import open_history
 
     try:

@@ -1,4 +1,7 @@
-"""Editing the text of a memory, or all its fields as JSON, in the user's editor."""
+"""Editing the text of a memory, or all its fields as JSON, in the user's editor.
+
+What a command prints that changed several memories.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,13 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
 from memcli.cli.arguments import decode, read_file
 from memcli.cli.output import ask, can_ask, has_input, is_called, is_terminal, report
+from memcli.cli.verb import CommandContext
 from memcli.codec.canonical import decode_object, encode
 from memcli.codec.memory import memory_to_json
 from memcli.errors import ConflictError, MemcliError, ProviderError, UsageError
@@ -183,3 +187,14 @@ def _interrupts_ignored() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def confirm_changed(
+    session: CommandContext, memories: Sequence[Memory], lines: Sequence[str], missing: MemcliError | None
+) -> None:
+    """Prints the changed memories, as lines or as JSON, and then raises the error for those that are `missing`."""
+    from memcli.render.memory import summary_json
+
+    session.output.confirm([summary_json(memory) for memory in memories], "\n".join(lines))
+    if missing is not None:
+        raise missing

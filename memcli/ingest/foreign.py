@@ -24,10 +24,9 @@ from memcli.codec.bundle import is_document
 from memcli.errors import CorruptError, UsageError
 from memcli.git.repository import UnfitError, read_bytes, to_text
 from memcli.git.tree import Ignore, Tree
-from memcli.ingest.decisions import is_decision, is_instructions, read_decision, read_instructions
+from memcli.ingest.decisions import is_decision, is_instructions, read_decision, read_instructions, read_note
 from memcli.ingest.entities import is_graph, read_graph
 from memcli.ingest.labels import memory_path
-from memcli.ingest.notes import read_note
 from memcli.model.findings import Failure, reason_of
 from memcli.model.names import free_path, readable, short_digest, slug
 from memcli.model.shapes import KINDS

@@ -1,4 +1,7 @@
-"""A language model of a provider: asks, checks the answer, has it repaired once, and tries again when that may help."""
+"""A language model of a provider: asks, checks the answer, has it repaired once, and tries again when that may help.
+
+The vectors of texts by a provider: redacted, counted, limited by the quota and tried again as any call is.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from memcli.model.tokens import count_tokens
 from memcli.ports.language_model import Meter
 from memcli.providers import http, wire
 from memcli.providers.http import CallFailure, Response, check_sdk, load, post
-from memcli.providers.table import PROVIDERS, Provider, address, credential, key_variable, shown
+from memcli.providers.table import CHAT, PROVIDERS, Provider, address, credential, key_variable, shown
 from memcli.providers.wire import parse_answer
 from memcli.record import replace
 from memcli.safety.injection.reasons import find_reasons
@@ -196,3 +199,21 @@ def _hider(key: Mapping[str, str]) -> Callable[[str], str]:
         return text
 
     return hide
+
+
+TASK = "embed/1"
+
+
+class ProviderEmbeddings(ProviderModel):
+    """A model that answers texts by vectors, asked as `ProviderModel` is."""
+
+    def vectors(self, texts: Sequence[str], within: float) -> Sequence[Sequence[float]]:
+        """One vector for each text, in at most `within` seconds. Raises ProviderError, RefusedError."""
+        if self._provider.wire != CHAT:
+            raise ProviderError(f"{self._provider.name} has no embeddings", "choose a model of another provider")
+        prompt = Prompt(task=TASK, system="", text="\n".join(texts), schema={}, max_tokens=0)
+        request = wire.embedding_body(self._model.model, texts)
+        return self._reply(prompt, request, time.monotonic() + within).vectors
+
+    def _read_body(self, data: Json) -> wire.Reply | None:
+        return wire.read_vectors(data)

@@ -375,7 +375,7 @@ def install_attributes(root: str) -> bool:
 
     They travel with the store: no line end is ever changed, memcli merges spaces, and `git diff` shows their memories.
     """
-    from memcli.git.driver import NAME
+    from memcli.git.hooks import NAME
 
     path = os.path.join(root, ".gitattributes")
     return _add_lines(path, ("*.json text eol=lf", *_driven("", NAME)), Layout(root).temporary)
@@ -384,7 +384,7 @@ def install_attributes(root: str) -> bool:
 def install_own_attributes(root: str) -> bool:
     """Has memcli merge spaces, and show their differences, in the repository of the store at `root` where git finds no `.gitattributes` of a store, as
     in a sparse checkout; returns whether that was news. Raises StoreError."""
-    from memcli.git.driver import NAME
+    from memcli.git.hooks import NAME
 
     work_tree = work_tree_of(root)
     shared = work_tree and shared_folder(work_tree)

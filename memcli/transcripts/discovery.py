@@ -1,23 +1,92 @@
-"""Where agents keep the transcripts of a project."""
+"""Where agents keep the transcripts of a project.
+
+Where agents keep their transcripts. Hooks import this: nothing here reads a file.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 
 from memcli.digests import sha256
 from memcli.errors import MemcliError
-from memcli.transcripts import places
 from memcli.transcripts.codex import head_of
 from memcli.transcripts.copilot import read_copilot
 from memcli.transcripts.files import head_lines, open_file
 from memcli.transcripts.gemini import gemini_head
 from memcli.transcripts.opencode import read_opencode
 from memcli.transcripts.values import object_in, text_of
+
+Environ = Mapping[str, str]
+_NAME = re.compile(r"\w[\w.-]*", re.ASCII)
+
+
+def claude_home(home: str, environ: Environ) -> str:
+    """The folder of Claude Code."""
+    return environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
+
+
+def codex_home(home: str, environ: Environ) -> str:
+    """The folder of Codex."""
+    return environ.get("CODEX_HOME") or os.path.join(home, ".codex")
+
+
+def gemini_home(home: str, environ: Environ) -> str:
+    """The folder of Gemini CLI."""
+    return os.path.join(environ.get("GEMINI_CLI_HOME") or home, ".gemini")
+
+
+def copilot_sessions(home: str, environ: Environ) -> str:
+    """The folder with a folder for each session of Copilot CLI."""
+    return os.path.join(environ.get("COPILOT_HOME") or os.path.join(home, ".copilot"), "session-state")
+
+
+def cline_sessions(home: str, environ: Environ) -> str:
+    """The folder with a folder for each session of Cline."""
+    data = environ.get("CLINE_DATA_DIR") or os.path.join(
+        environ.get("CLINE_DIR") or os.path.join(home, ".cline"), "data"
+    )
+    return environ.get("CLINE_SESSION_DATA_DIR") or os.path.join(data, "sessions")
+
+
+def opencode_database(home: str, environ: Environ) -> str:
+    """The database of opencode."""
+    data = environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
+    return os.path.join(data, "opencode", "opencode.db")
+
+
+def copilot_file(folder: str) -> str:
+    """The transcript in the folder of a session."""
+    return os.path.join(folder, "events.jsonl")
+
+
+def cline_file(folder: str) -> str:
+    """The transcript in the folder of a session."""
+    return os.path.join(folder, f"{os.path.basename(folder)}.messages.json")
+
+
+_FILES: Mapping[str, Callable[[str, str, Environ], tuple[str, str]]] = {
+    "copilot": lambda session, home, environ: (
+        copilot_file(os.path.join(copilot_sessions(home, environ), session)),
+        "",
+    ),
+    "cline": lambda session, home, environ: (cline_file(os.path.join(cline_sessions(home, environ), session)), ""),
+    "opencode": lambda session, home, environ: (opencode_database(home, environ), f"#{session}"),
+}
+"""The file with a session, and what names the session in it, for the agents that do not always report it."""
+
+
+def transcript_of(agent: str, session: str, home: str, environ: Environ) -> str:
+    """The transcript of a session, or "" where there is none or the agent reports it."""
+    if agent not in _FILES or not _NAME.fullmatch(session):
+        return ""
+    file, part = _FILES[agent](session, home, environ)
+    return file + part if os.path.isfile(file) else ""
+
 
 MOST_FILES = 20_000
 """How many files of each agent are looked at, the newest folders first."""
@@ -32,13 +101,13 @@ def discover(home: str, project: str, environ: Mapping[str, str]) -> list[str]:
     A session in a database is named FILE#ID.
     """
     projects = {os.path.abspath(project), os.path.realpath(project)}
-    found = [*_of_claude_code(os.path.join(places.claude_home(home, environ), "projects"), projects)]
+    found = [*_of_claude_code(os.path.join(claude_home(home, environ), "projects"), projects)]
     for folder in ("sessions", "archived_sessions"):
-        found += _of_codex(os.path.join(places.codex_home(home, environ), folder), projects)
-    found += _of_gemini(os.path.join(places.gemini_home(home, environ), "tmp"), projects)
-    found += _of_copilot(places.copilot_sessions(home, environ), projects)
-    found += _of_cline(places.cline_sessions(home, environ), projects)
-    found += _of_opencode(places.opencode_database(home, environ), projects)
+        found += _of_codex(os.path.join(codex_home(home, environ), folder), projects)
+    found += _of_gemini(os.path.join(gemini_home(home, environ), "tmp"), projects)
+    found += _of_copilot(copilot_sessions(home, environ), projects)
+    found += _of_cline(cline_sessions(home, environ), projects)
+    found += _of_opencode(opencode_database(home, environ), projects)
     return sorted(found)
 
 
@@ -114,7 +183,7 @@ def _of_gemini(root: str, projects: set[str]) -> Iterator[str]:
 
 def _of_copilot(root: str, projects: set[str]) -> Iterator[str]:
     for folder in _folders(root):
-        path = places.copilot_file(folder)
+        path = copilot_file(folder)
         with suppress(MemcliError):
             if not os.path.islink(path) and _is_within(read_copilot(path).cwd, projects):
                 yield path
@@ -123,7 +192,7 @@ def _of_copilot(root: str, projects: set[str]) -> Iterator[str]:
 def _of_cline(root: str, projects: set[str]) -> Iterator[str]:
     """The folder of a session says in a file of its own where it took place."""
     for folder in _folders(root):
-        path = places.cline_file(folder)
+        path = cline_file(folder)
         about = object_in(_text_in(f"{folder}/{os.path.basename(folder)}.json").encode(), Counter(), "") or {}
         cwd = text_of(about.get("cwd")) or text_of(about.get("workspace_root"))
         if _is_within(cwd, projects) and os.path.isfile(path) and not os.path.islink(path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from memcli.app.lookup import list_memories
+from memcli.app.catalogue import list_memories
 from memcli.app.workspace import Workspace
 from memcli.model.catalogue import CatalogueFilter
 from memcli.model.memory import Memory

@@ -18,9 +18,8 @@ from textual.content import Content
 from textual.style import Style
 from textual.widgets import Static
 
-from memcli.app.opening import load
 from memcli.app.timeline import MAX_COMMITS, Timeline, TimelineVersion, timeline
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, load
 from memcli.codec.canonical import encode, encode_line
 from memcli.codec.memory import memory_to_json
 from memcli.errors import NotFoundError

@@ -6,9 +6,8 @@ import os
 from collections.abc import Sequence
 
 from memcli.app.ingest import Ingested, ingest, retire_commits
-from memcli.app.opening import opened
 from memcli.app.repo import sync
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, opened
 from memcli.errors import MemcliError, reporting_done
 from memcli.git.repository import Repository, find_repository
 from memcli.git.tree import gone, lost

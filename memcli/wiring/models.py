@@ -39,7 +39,7 @@ def embed_texts(
     workspace: Workspace, environ: Mapping[str, str], name: ModelName, texts: Sequence[str]
 ) -> Sequence[Sequence[float]]:
     """The vectors of texts by a provider. Raises ProviderError, RefusedError."""
-    from memcli.providers.embeddings import TASK, ProviderEmbeddings
+    from memcli.providers.model import TASK, ProviderEmbeddings
     from memcli.wiring.tracing import asking
 
     with asking(environ, name, TASK):

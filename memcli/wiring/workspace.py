@@ -43,9 +43,8 @@ from memcli.wiring.roots import (
     no_store,
     read_config,
 )
-from memcli.wiring.sessions import drop_talk, open_sessions, open_talk
+from memcli.wiring.sessions import drop_talk, open_counters, open_gaps, open_sessions, open_talk, open_usage, sign_topic
 from memcli.wiring.sources import open_commits, open_work_tree
-from memcli.wiring.usage import open_counters, open_gaps, open_usage, sign_topic
 
 if TYPE_CHECKING:
     from memcli.index.reading import Show

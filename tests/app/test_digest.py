@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from memcli.app.catalogue import get, get_with_digests
 from memcli.app.edit import edit, forget, pin, tag
-from memcli.app.lookup import get, get_with_digests
 from memcli.app.purge import purge
 from memcli.app.workspace import Workspace
 from memcli.errors import ChangedError, ConflictError

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.app.maintain import check_tasks, maintain, preview
-from memcli.app.opening import load
 from memcli.app.trash import restore, restore_run
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, load
 from memcli.codec.audit import entries
 from memcli.codec.space import encode_memory
 from memcli.errors import CorruptError, LockedError, UsageError

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from memcli.app.opening import load
 from memcli.app.session_end import drop_stale
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, load
 from memcli.model.conversation import Session
 from memcli.record import replace
 from tests.conftest import NOW, rewrite

@@ -8,9 +8,8 @@ import pytest
 
 from memcli.app.inbox import accept, reject, show, waiting
 from memcli.app.maintain import is_due, maintain_behind, preview
-from memcli.app.opening import load
 from memcli.app.trash import restore_run
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, load
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
 from memcli.record import replace

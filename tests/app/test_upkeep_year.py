@@ -10,11 +10,10 @@ import pytest
 from memcli.app.check import check
 from memcli.app.inbox import accept, waiting
 from memcli.app.maintain import check_tasks, maintain, maintain_behind
-from memcli.app.opening import load
 from memcli.app.recall import recall
 from memcli.app.remember import prepare, remember
 from memcli.app.trash import collect, restore_run
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, load
 from memcli.model.findings import Resolution
 from memcli.model.recall import Query
 from memcli.model.space import Policy

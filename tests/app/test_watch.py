@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from memcli.app.catalogue import list_memories
 from memcli.app.ingest import FilePlace
-from memcli.app.lookup import list_memories
 from memcli.app.remember import prepare, remember
 from memcli.app.watch import Watch
 from memcli.app.workspace import Workspace

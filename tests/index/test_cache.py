@@ -13,11 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memcli.app.opening import opened
 from memcli.app.purge import purge
 from memcli.app.recall import MOST, recall
 from memcli.app.space import embed_spaces
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, opened
 from memcli.errors import StoreError
 from memcli.index import update
 from memcli.index.database import connect, open_database

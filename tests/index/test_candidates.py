@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.app.opening import opened
 from memcli.app.recall import recall
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, opened
 from memcli.model.memory import Memory
 from memcli.model.recall import Query, RowSet
 from tests.conftest import NOW, memory, rewrite

@@ -6,9 +6,8 @@ import math
 
 import pytest
 
-from memcli.app.opening import opened
 from memcli.app.recall import recall
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, opened
 from memcli.model.memory import Memory
 from memcli.model.passages import MESSAGE
 from memcli.model.recall import Query

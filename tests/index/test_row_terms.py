@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.app.opening import opened
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, opened
 from memcli.index.words import Terms, read_terms, row_terms
 from memcli.model.recall import FIELDS
 from tests.conftest import NOW, memory, rewrite

@@ -10,7 +10,7 @@ import pytest
 from memcli.code import parts
 from memcli.git import tree
 from memcli.git.repository import UnfitError
-from memcli.ingest import decisions, files, frontmatter, markdown, notes
+from memcli.ingest import decisions, files, frontmatter, markdown
 from tests.growth import SHAPES, grows_too_fast
 
 _RECORD = "# 1. Title\n\n{0}\n\n## Status\n\n{0}\n\n## Context\n\nx\n\n## Decision\n\n{0}"
@@ -24,7 +24,7 @@ def _taken(text: str, read: Callable[[bytes, str], object], name: str) -> None:
 WORK: dict[str, Callable[[str], object]] = {
     "decision": lambda text: _taken(_RECORD.format(text), decisions.read_decision, "docs/adr/1.md"),
     "is_decision": lambda text: decisions.is_decision(text.encode(), "docs/a.md"),
-    "note": lambda text: _taken(text, notes.read_note, "notes/a.md"),
+    "note": lambda text: _taken(text, decisions.read_note, "notes/a.md"),
     "instructions": lambda text: _taken(text, decisions.read_instructions, "CLAUDE.md"),
     "front matter": frontmatter.split,
     "outline": lambda text: list(markdown.parts(text)),

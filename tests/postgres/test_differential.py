@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from memcli.app.opening import opened
 from memcli.app.recall import recall
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, opened
 from memcli.model.catalogue import CatalogueFilter
 from memcli.model.recall import Query
 from memcli.render import RENDERERS

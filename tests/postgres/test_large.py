@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memcli.app.opening import opened
 from memcli.app.recall import recall
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, opened
 from memcli.model.recall import Query, RowSet
 from memcli.postgres import catalogue as server_catalogue
 from memcli.postgres import vectors as server_vectors

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from memcli.app.opening import opened
 from memcli.app.space import set_policy
+from memcli.app.workspace import opened
 from memcli.errors import ProviderError, RefusedError
 from memcli.model.prompt import model_name
 from memcli.model.spending import TokenUsage
-from memcli.providers.embeddings import ProviderEmbeddings
+from memcli.providers.model import ProviderEmbeddings
 from memcli.wiring.models import embed_texts
 from tests.conftest import NOW, memory, open_at, rewrite
 from tests.providers import server as play

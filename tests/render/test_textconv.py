@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.model.space import Policy, Space
-from memcli.render.textconv import space_text
+from memcli.render.reports import space_text
 from tests.conftest import memory
 
 

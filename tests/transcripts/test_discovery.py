@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from memcli.transcripts import discovery
-from memcli.transcripts.discovery import discover, folder_name
-from memcli.transcripts.places import transcript_of
+from memcli.transcripts.discovery import discover, folder_name, transcript_of
 from tests.transcripts import writers
 
 

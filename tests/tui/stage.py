@@ -7,9 +7,8 @@ from textual import events
 from textual.pilot import Pilot
 
 from memcli.app.check import resolution_for
-from memcli.app.opening import load
 from memcli.app.remember import Outcome, prepare, remember
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, load
 from memcli.errors import MemcliError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.record import replace

@@ -9,8 +9,7 @@ from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
 from memcli.app.edit import edit
-from memcli.app.opening import load
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, load
 from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
 from memcli.model.memory import Memory
 from memcli.record import replace

@@ -10,10 +10,9 @@ from textual.widgets import OptionList
 
 from memcli.app.edit import edit
 from memcli.app.inbox import propose, waiting
-from memcli.app.opening import load
 from memcli.app.recall import recall
 from memcli.app.remember import prepare
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, load
 from memcli.model.recall import Query
 from memcli.record import replace
 from memcli.tui.app import Browser

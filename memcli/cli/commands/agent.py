@@ -41,7 +41,7 @@ def install(session: CommandContext, options: AgentInstallOptions) -> None:
 
     Example: memcli agent install claude --dry-run
     """
-    from memcli.cli.agent_sites import check_agent, diff_of, install_agent, scope_of, to_json
+    from memcli.cli.agent_hook import check_agent, diff_of, install_agent, scope_of, to_json
 
     scope = scope_of(options.user, options.local)
     check_agent(options.name, scope, next_turn=options.next_turn)
@@ -77,7 +77,7 @@ def uninstall(session: CommandContext, options: AgentOptions) -> None:
     Example: memcli agent uninstall claude
     """
     from memcli.agents.install import carry_out, plan_uninstall
-    from memcli.cli.agent_sites import check_agent, diff_of, scope_of, site_of, to_json, told
+    from memcli.cli.agent_hook import check_agent, diff_of, scope_of, site_of, to_json, told
 
     scope = scope_of(options.user, options.local)
     check_agent(options.name, scope)
@@ -100,7 +100,7 @@ def list_(session: CommandContext) -> None:
     """
     from memcli.agents.install import installed
     from memcli.agents.parts import ROLES
-    from memcli.cli.agent_sites import sites
+    from memcli.cli.agent_hook import sites
     from memcli.render.clean import grid
 
     found: dict[str, list[str]] = {}
@@ -135,7 +135,7 @@ def check(session: CommandContext, options: AgentCheckOptions) -> int:
     """
     from memcli.agents.install import check as check_at
     from memcli.agents.install import find_program, installed, remark, warnings
-    from memcli.cli.agent_sites import check_agent, sites
+    from memcli.cli.agent_hook import check_agent, sites
     from memcli.render.clean import grid
 
     if options.name is not None:

@@ -50,7 +50,7 @@ def command(session: CommandContext, options: BrowseOptions) -> None:
         _serve(session, options)
         return
     if session.output.json or not _has_screen():
-        from memcli.app.lookup import list_memories
+        from memcli.app.catalogue import list_memories
         from memcli.model.catalogue import CatalogueFilter
         from memcli.render.memory import listing, summary_json
 
@@ -67,7 +67,7 @@ def _serve(session: CommandContext, options: BrowseOptions) -> None:
 
     with _extra("browse --web", "web", "textual", "textual_serve", "aiohttp"):
         from memcli.tui.app import LocalServer, listen
-    from memcli.git.driver import this_program
+    from memcli.git.hooks import this_program
 
     if session.output.json:
         raise UsageError("--web cannot be used with --json", "omit one of them")

@@ -114,7 +114,7 @@ def _tag(session: CommandContext, options: EditOptions) -> None:
     from memcli.app import edit as app
     from memcli.app.homes import by_home
     from memcli.cli import arguments
-    from memcli.cli.changed import confirm_changed
+    from memcli.cli.editor import confirm_changed
 
     check_one(options.refs, options.if_digest)
     tags = arguments.parts(options.tag), arguments.parts(options.untag)
@@ -127,8 +127,8 @@ def _tag(session: CommandContext, options: EditOptions) -> None:
 def _found(workspace: Workspace, memory: Memory) -> tuple[dict[str, Json], list[str]]:
     """What the new text contradicts and repeats, as JSON and as text."""
     from memcli.app.contradictions import link_found
-    from memcli.app.copying import over_told
     from memcli.app.remember import Outcome
+    from memcli.app.repo import over_told
     from memcli.cli.submit import by_kind, found_lines
 
     space = over_told(workspace).space
@@ -150,7 +150,7 @@ def _given(text: str | None, pairs: list[str] | None) -> dict[str, Json]:
 
 def _in_editor(session: CommandContext, workspace: Workspace, ref: str, as_object: bool) -> Edited | None:
     from memcli.app import edit as app
-    from memcli.app.lookup import get
+    from memcli.app.catalogue import get
     from memcli.cli.editor import edit_memory
 
     (memory,) = get(workspace, [ref], as_stored=True)

@@ -76,15 +76,7 @@ def command(session: CommandContext, options: ForgetOptions) -> None:
 
 def _purge(session: CommandContext, workspace: Workspace, options: ForgetOptions) -> None:
     from memcli.app.homes import by_home
-    from memcli.app.purge import (
-        Purged,
-        erase_proposed,
-        erase_trashed,
-        find_named,
-        find_proposed,
-        find_trashed,
-        purge,
-    )
+    from memcli.app.purge import Purged, erase_proposed, erase_trashed, find_named, find_proposed, find_trashed, purge
 
     refs, recursive, now, yes = options.refs, options.recursive, options.now, options.yes
     try:

@@ -50,8 +50,8 @@ def command(session: CommandContext, options: GetOptions) -> None:
     >>> memory.get('decisions/database')['kind']
     'decision'
     """
+    from memcli.app.catalogue import get_with_digests
     from memcli.app.homes import joined
-    from memcli.app.lookup import get_with_digests
 
     workspace = session.open(rev=options.rev)
     found, errors = get_with_digests(workspace, options.refs)
@@ -102,8 +102,8 @@ def _print(
 
 
 def _path_of(workspace: Workspace, name: str | None) -> str:
-    from memcli.app import lookup
+    from memcli.app import catalogue
 
     with suppress(NotFoundError, UsageError):
-        return lookup.get(workspace, [name])[0].path if name else ""
+        return catalogue.get(workspace, [name])[0].path if name else ""
     return ""

@@ -100,7 +100,7 @@ def _read_folder(path: str) -> Export | None:
     if not os.path.isfile(file):
         return None
     from memcli.codec.bundle import MAX_BYTES
-    from memcli.codec.folder import decode_folder, is_of_export, space_of
+    from memcli.codec.private_state import decode_folder, is_of_export, space_of
     from memcli.store.target import read_folder
 
     where, head = path.rstrip("/"), read_file(file)

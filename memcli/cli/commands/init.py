@@ -39,7 +39,7 @@ def command(session: CommandContext, options: InitOptions) -> int:
     from memcli.wiring.roots import make_store
 
     if options.agent:
-        from memcli.cli.agent_sites import check_agent
+        from memcli.cli.agent_hook import check_agent
 
         for name in options.agent:
             check_agent(name, "project")
@@ -76,7 +76,7 @@ def _install_hooks(session: CommandContext, root: str) -> Changed:
 
 def _install_agent(session: CommandContext, name: str) -> tuple[list[str], list[str]]:
     """Connects an agent. Returns one line per change, and one for each thing that is left to do."""
-    from memcli.cli.agent_sites import install_agent
+    from memcli.cli.agent_hook import install_agent
 
     _, lines, left = install_agent(session, name, "project")
     return lines or [f"{name}: nothing to change"], left
@@ -84,7 +84,7 @@ def _install_agent(session: CommandContext, name: str) -> tuple[list[str], list[
 
 def _install_driver(root: str) -> list[str]:
     """Installs the merge driver. Returns one line per change."""
-    from memcli.git.driver import configure
+    from memcli.git.hooks import configure
     from memcli.store.layout import FOLDER, install_attributes, install_own_attributes
 
     done = []

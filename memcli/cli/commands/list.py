@@ -60,7 +60,7 @@ def command(session: CommandContext, options: ListOptions) -> None:
         return
     if options.depth is not None:
         raise UsageError("--depth needs --tree", "add it, or leave the option out")
-    from memcli.app.lookup import listed
+    from memcli.app.catalogue import listed
     from memcli.cli import arguments
     from memcli.model.catalogue import CatalogueFilter
     from memcli.render.memory import listed_rows, listing_row, summary_json
@@ -81,7 +81,7 @@ def command(session: CommandContext, options: ListOptions) -> None:
 
 
 def _tree(session: CommandContext, options: ListOptions) -> None:
-    from memcli.app.lookup import load_tree
+    from memcli.app.catalogue import load_tree
     from memcli.cli import arguments
     from memcli.render.memory import tree_json, tree_text
 

@@ -74,7 +74,7 @@ def _text_of(path: str) -> str:
     from memcli.cli.arguments import open_file
     from memcli.codec.space import decode_space
     from memcli.render.clean import escape
-    from memcli.render.textconv import space_text
+    from memcli.render.reports import space_text
 
     with open_file(path) as file:
         data = file[:]
@@ -114,7 +114,7 @@ def _purged_here(file: str, merged: Space, ours: ByteWindow) -> list[str]:
 
 def _merge_lines(base: str, ours: str, theirs: str) -> None:
     """Writes git's own line-based merge to OURS; leaves OURS unchanged if git cannot merge."""
-    from memcli.git.driver import merge_lines
+    from memcli.git.hooks import merge_lines
     from memcli.store.atomic import write_file
 
     lines = merge_lines(base, ours, theirs)

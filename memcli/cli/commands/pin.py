@@ -28,7 +28,7 @@ def command(session: CommandContext, options: PinOptions) -> None:
     """
     from memcli.app.edit import pin
     from memcli.app.homes import by_home
-    from memcli.cli.changed import confirm_changed
+    from memcli.cli.editor import confirm_changed
 
     check_one(options.refs, options.if_digest)
     homes, missing = by_home(session.open(), options.refs)

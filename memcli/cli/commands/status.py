@@ -136,7 +136,7 @@ def _stats(session: CommandContext, workspace: Workspace, *, usage: bool) -> Non
     data["bytes"] |= {"cache": Layout(workspace.root).cache_size(workspace.space)}
     lines: list[str] = []
     if usage:
-        from memcli.app.readership import readership
+        from memcli.app.purge import readership
         from memcli.render.memory import usage_lines
 
         read = readership(workspace)

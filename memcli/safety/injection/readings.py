@@ -11,8 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 from memcli.model.characters import INVISIBLE, MISPLACED, is_plain
-from memcli.safety.patterns import Pattern
-from memcli.safety.rule_file import read_words
+from memcli.safety.patterns import Pattern, read_words
 
 _WORDS = read_words(__package__)
 _LOOKALIKES: dict[str, str] = _WORDS["lookalikes"]

@@ -18,8 +18,7 @@ from memcli.safety.injection.rules import (
     Suspects,
     is_foreign_order,
 )
-from memcli.safety.patterns import Pattern
-from memcli.safety.rule_file import read_words
+from memcli.safety.patterns import Pattern, read_words
 
 _WORDS = read_words(__package__)
 DISCUSSED = tuple(_WORDS["discussed"])

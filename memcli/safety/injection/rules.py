@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from memcli.safety.patterns import Literals
-from memcli.safety.rule_file import RuleFile
+from memcli.safety.patterns import Literals, RuleFile
 
 INSTRUCTIONS = "instructions"
 MARKUP = "markup"

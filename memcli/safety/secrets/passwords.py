@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 
-from memcli.safety.rule_file import read_words
+from memcli.safety.patterns import read_words
 
 _WORDS = read_words(__package__)
 _COMMON = frozenset(_WORDS["common"])

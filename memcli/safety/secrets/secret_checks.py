@@ -6,8 +6,7 @@ import re
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 
-from memcli.safety.rule_file import read_words
-from memcli.safety.secrets.labels import FOREIGN, FOREIGN_PHRASES, PASSWORD_WORDS, Label, label_of
+from memcli.safety.patterns import read_words
 from memcli.safety.secrets.passwords import (
     ARGUMENT,
     MARKUP,
@@ -21,7 +20,7 @@ from memcli.safety.secrets.passwords import (
     is_spoken_password,
     is_stand_in,
 )
-from memcli.safety.secrets.rules import SecretRule
+from memcli.safety.secrets.rules import FOREIGN, FOREIGN_PHRASES, PASSWORD_WORDS, Label, SecretRule, label_of
 
 _CODE = re.compile(
     r"[*&!-]{0,2}(?:[A-Za-z_][\w-]*[.:/>(\\]+)*[A-Za-z_]\w*(?:[(\[].*)\Z|[*&!]{0,2}(?:[A-Za-z_][A-Za-z_-]*\d{0,2}[A-Za-z_]*(?:[.:/-]|->|::))*"

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memcli.safety.secrets.labels import Label, label_of
 from memcli.safety.secrets.passwords import is_given_password, is_reference
+from memcli.safety.secrets.rules import Label, label_of
 from memcli.safety.secrets.secret_checks import is_token
 
 _MOST_ROWS = 200

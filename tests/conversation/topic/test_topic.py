@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.app.session_topic import session_topic
+from memcli.app.context import session_topic
 from memcli.conversation.topic import compare
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
 from memcli.errors import ProviderError
