@@ -201,6 +201,8 @@ def test_a_period_alone_lists_what_is_dated_within_it(workspace: Workspace) -> N
     assert ids(ask(workspace, "what happened in December 2025?")) == ["second", "first"]
     assert ids(ask(workspace, "what did we decide in December 2025?")) == ["first"]
     assert ids(ask(workspace, "what happened in December 2025?", until="2025-12-03")) == ["first"]
+    at_once = ask(workspace, "what happened in December 2025?", until="2025-12-03T10:00:00Z")
+    assert ids(at_once) == ["first"], "until is the moment from which nothing is wanted"
     assert ids(ask(workspace, "changes in January 2024")) == []
 
 

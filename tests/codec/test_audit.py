@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from memcli.codec.audit import RULE, Link, entries, link_of, seal, verify
+from memcli.codec.audit import RULE, Link, entries, link_of, parse_entry, purged, seal, verify
 from tests.conftest import ROOT
 
 UNVERSIONED = (ROOT / "golden" / "codec" / "v1" / "audit.jsonl").read_bytes()
@@ -153,3 +153,27 @@ def test_a_line_of_a_newer_version_is_not_taken_for_checked() -> None:
 def test_what_is_no_hash_is_no_earlier_version(digest: bytes) -> None:
     line = re.sub(rb'"hash":"[^"]*"', b'"hash":"%s"' % digest, log(1))
     assert verify(line).broken == 1
+
+
+def acts(*changes: dict[str, object]) -> bytes:
+    data = b""
+    for n, change in enumerate(changes):
+        link = link_of(data, is_whole=True)
+        assert link is not None
+        data += seal({"command": "purge", "changes": [change], "time": f"2026-01-0{n + 1}T00:00:00Z"}, link) + b"\n"
+    return data
+
+
+def test_what_was_erased_and_made_anew_is_not_gone() -> None:
+    erased, made = {"id": "mem_a", "after": ""}, {"id": "mem_a", "path": "a", "after": "sha256:1"}
+    assert purged(acts(erased)) == {"mem_a": "2026-01-01T00:00:00Z"}
+    assert purged(acts(erased, made)) == {}
+    assert purged(acts(made, erased)) == {"mem_a": "2026-01-02T00:00:00Z"}
+    assert purged(acts({"id": "mem_a", "path": "a", "after": ""})) == {}, "it lies in the trash"
+
+
+@pytest.mark.parametrize("number", [0, -1, 1 << 70])
+def test_the_number_of_an_act_is_one_that_a_log_can_have(number: int) -> None:
+    line = b'{"changes":[],"hash":"x","n":%d}' % number
+    assert parse_entry(line) is None
+    assert parse_entry(line.replace(str(number).encode(), b"1")) is not None

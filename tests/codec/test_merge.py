@@ -288,6 +288,16 @@ def test_two_memories_that_came_to_one_id_on_two_sides_are_both_kept() -> None:
     assert merge(NOTHING, theirs, ours).space == result.space
 
 
+def test_the_new_id_of_one_of_two_is_nobodys() -> None:
+    name, own = memory_id("main", "arch/sessions"), memory_id("main", "arch/redis")
+    moved = memory("x", id=name, path="arch/redis", raw="A.", created_at=EARLY, metadata={"hash": "a"})
+    holder = memory("h", id=own, path="arch/cache", raw="C.")
+    other = memory("x", id=name, path="arch/sessions", raw="B.", created_at=LATE, metadata={"hash": "b"})
+    result = merge(NOTHING, space(moved, holder), space(other))
+    assert sorted(m.path for m in result.space.objects) == ["arch/cache", "arch/redis", "arch/sessions"]
+    assert len({m.id for m in result.space.objects}) == 3
+
+
 def test_what_one_side_deleted_is_referred_to_by_nobody() -> None:
     gone, kept = memory("a"), memory("b")
     ours = space(replace(kept, links=({"to": "mem_a", "relation": "relates_to"},), updated_at=LATE), gone)

@@ -90,3 +90,14 @@ def test_of_a_long_message_the_subject_and_what_answers_are_shown() -> None:
 
 def test_a_table_is_shown_below_its_version() -> None:
     assert answer_of(memory("a", raw=DOCUMENT), [(1, 0.9)], "--short").heading == "Guide > Install > Since 8.1.0"
+
+
+def test_an_answer_ends_with_its_chapter() -> None:
+    told = memory(
+        "a", raw="# Guide\n\n## Build\n\nRun make first.\n\n## Deploy\n\nRun make deploy.\n\nWatch the dashboard."
+    )
+    cut = passages(told)
+    place = next(n for n, one in enumerate(cut) if "make first" in one.text)
+    answer = answer_of(told, [(place, 0.9)], "make first")
+    assert "Run make first." in answer.text
+    assert "deploy" not in answer.text

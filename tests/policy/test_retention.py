@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.model.space import Policy, Space
-from memcli.policy.retention import is_past_grace, plan_retention
+from memcli.policy.retention import is_due, is_past_grace, plan_retention
 from memcli.record import replace
 from tests.conftest import NOW, memory
 from tests.strategies import memories, times
@@ -98,3 +98,15 @@ def test_grace_ends_and_none_ends_at_once() -> None:
     assert is_past_grace("2026-01-10T00:00:00Z", 14, NOW)
     assert is_past_grace("2030-01-01T00:00:00Z", 0, NOW)
     assert not is_past_grace("2030-01-01T00:00:00Z", 14, NOW)
+
+
+@pytest.mark.parametrize(("days", "is_past"), [(6, False), (7, False), (8, True)])
+def test_the_last_day_of_grace_is_one_of_them(days: int, is_past: bool) -> None:
+    removed_at = "2026-01-01T00:00:00Z"
+    assert is_past_grace(removed_at, 7, f"2026-01-{1 + days:02}T00:00:00Z") is is_past
+
+
+def test_what_is_pinned_is_never_due() -> None:
+    old, policy = memory(updated_at="2020-01-01T00:00:00Z"), Policy(ttl_days=1)
+    assert is_due(old, policy, NOW)
+    assert not is_due(replace(old, pinned=True), policy, NOW)

@@ -131,3 +131,14 @@ def test_a_file_that_cannot_be_locked_ends_the_wait(
     monkeypatch.setattr(lock.fcntl, "flock", refuse)
     with pytest.raises(StoreError, match="No locks available"), locked(str(tmp_path / "x.lock"), "it"):
         pass
+
+
+def test_a_lock_file_that_was_replaced_is_not_the_one_that_is_held(tmp_path: Path) -> None:
+    path = tmp_path / "main.lock"
+    with locked(str(path), "the space") as held:
+        assert held is not None
+        assert held.is_at(str(path))
+        path.unlink()
+        assert not held.is_at(str(path))
+        path.touch()
+        assert not held.is_at(str(path))
