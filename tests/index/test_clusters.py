@@ -135,16 +135,16 @@ def test_without_an_embedder_there_are_none(tmp_path: Path) -> None:
 
 @on_both
 def test_too_many_memories(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("index", "postgres"):
-        monkeypatch.setattr(f"memcli.{name}.clusters.MOST", 10)
+    for module in ("memcli.index.clusters", "memcli.postgres.catalogue"):
+        monkeypatch.setattr(f"{module}.MOST", 10, raising=False)
     reason = clusters(filled(workspace, of_topics())).reason
     assert reason == "clusters are found among at most 10 memories, not 18"
 
 
 @on_both
 def test_vectors_that_are_missing(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("index", "postgres"):
-        monkeypatch.setattr(f"memcli.{name}.meaning._AT_ONCE", 3)
+    for constant in ("memcli.index.meaning._AT_ONCE", "memcli.postgres.vectors._MEANING_AT_ONCE"):
+        monkeypatch.setattr(constant, 3)
     filled(workspace, of_topics())
     assert "index embed" in clusters(workspace).reason
     embed_spaces(workspace)

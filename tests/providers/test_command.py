@@ -203,19 +203,19 @@ def test_a_damaged_or_full_ledger_lets_no_call_pass_under_a_quota(
 
 
 def test_the_cost_of_an_answer_that_cannot_be_booked_is_its_estimate(model: Script, run: Run, tmp_path: Path) -> None:
-    day = tmp_path / ".memory" / "local" / "ledger" / f"{NOW[:10]}.jsonl"
+    state = tmp_path / ".memory" / "local" / "state.db"
 
     def break_ledger(handler: play.Handler) -> None:
-        day.rename(day.with_suffix(".away"))
-        day.mkdir()
+        state.rename(state.with_suffix(".away"))
+        state.mkdir()
         OK(handler)
 
     model.play(break_ledger)
     done = run("provider", "check")
     assert done.code == 0
     assert "the cost of a call counts as its estimate" in done.err
-    day.rmdir()
-    day.with_suffix(".away").rename(day)
+    state.rmdir()
+    state.with_suffix(".away").rename(state)
     ((_, _, _, calls, _, tokens_out, _, unsettled),) = used(run)
     assert (calls, tokens_out, unsettled) == (1, 1000, 1)
 
@@ -298,7 +298,7 @@ def test_the_key_is_nowhere_after_a_fault(
     told = [run(*words.split()) for words in ("provider list", "provider usage", "doctor", "audit")]
     assert all(KEY not in one.out + one.err for one in told)
     found = [path for folder in (tmp_path, Path(os.environ["HOME"])) for path in files(folder)]
-    assert any(path.parent.name == "ledger" for path in found)
+    assert any(path.name == "state.db" for path in found)
     assert [path for path in found if KEY.encode() in path.read_bytes()] == []
 
 

@@ -142,8 +142,8 @@ def test_a_context_goes_in_where_it_was_said() -> None:
     assert sorted(piece.number for piece in pieces) == [1, 2]
     before = window()
     after = insert(before, pieces, {}, as_window.layout("main"))
-    assert [item.number for item in after.of(window.MESSAGES)][:1] == [1]
-    assert {item.number for item in after.of(window.MESSAGES)} == {1, 2, 5}
+    assert [item.number for item in after.of(windows.MESSAGES)][:1] == [1]
+    assert {item.number for item in after.of(windows.MESSAGES)} == {1, 2, 5}
     assert after.used <= after.limits.total - after.limits.reserve_working
     shown = openai(after, "main")[1]
     assert shown == {

@@ -1,15 +1,12 @@
-"""The formats of a graph. To add one: a file with `render` here and a line in GRAPH_FORMATS."""
+"""The formats of a graph. To add one: a function in `formats.py` and its name in GRAPH_FORMATS."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
 
 from memcli.graph.elements import GraphView
 
-GRAPH_FORMATS: Mapping[str, str] = {
-    "dot": "as_dot", "html": "as_html", "json": "as_json", "mermaid": "as_mermaid", "text": "as_text",
-}  # fmt: skip
+GRAPH_FORMATS = ("dot", "html", "json", "mermaid", "text")
 ENDINGS: Mapping[str, str] = {
     "dot": "dot",
     "gv": "dot",
@@ -23,5 +20,9 @@ ENDINGS: Mapping[str, str] = {
 
 def renderer(name: str) -> Callable[[GraphView], str]:
     """What writes a graph in the format of this name."""
-    render: Callable[[GraphView], str] = import_module(f"{__name__}.{GRAPH_FORMATS[name]}").render
-    return render
+    from memcli.render.graph import formats
+
+    return {
+        "dot": formats.render_dot, "html": formats.render_html, "json": formats.render_json,
+        "mermaid": formats.render_mermaid, "text": formats.render_text,
+    }[name]  # fmt: skip

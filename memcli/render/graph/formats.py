@@ -33,7 +33,7 @@ from memcli.safety.injection.screening import Overview
 _SHAPES = {MEMORY: "box, style=rounded", TAG: "plaintext", CLUSTER: "hexagon"}
 
 
-def render(graph: GraphView) -> str:
+def render_dot(graph: GraphView) -> str:
     lines = ["digraph memory {", "  rankdir=LR;", '  node [fontname="sans-serif"];']
     lines += [f"  {_quoted(node.id)} [{_look(node, graph)}];" for node in graph.nodes]
     lines += [f"  {_quoted(edge.start)} -> {_quoted(edge.end)} [{_tie(edge)}];" for edge in graph.edges]
@@ -164,7 +164,7 @@ def _mermaid_tie(edge: Edge) -> str:
 _WIDTH = 100
 
 
-def render_as_text(graph: GraphView) -> str:
+def render_text(graph: GraphView) -> str:
     return "\n".join([*_Trees(graph).lines(), _counts(graph)]) + "\n"
 
 
