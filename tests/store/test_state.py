@@ -20,6 +20,7 @@ from memcli.store.agents import Spool
 from memcli.store.answers import LocalAnswers
 from memcli.store.layout import Layout, make_root
 from memcli.store.notes import LocalGaps
+from memcli.store.quarantine import erase_quarantined
 from memcli.store.state import TABLES, State, copy_state, set_value
 from memcli.store.state_merge import merge_state
 from memcli.store.usage import LocalUsage
@@ -210,3 +211,15 @@ def _report(state: State, texts: list[str]) -> None:
         for text in texts:
             Spool(state).add({"text": text})
             LocalUsage(state).note([Use(NOW, RECALL, "main", (text,))])
+
+
+def test_an_erasure_removes_state_that_was_put_aside(tmp_path: Path) -> None:
+    layout = Layout(str(tmp_path / ".memory"))
+    aside = Path(layout.private("quarantine"))
+    aside.mkdir(parents=True)
+    for name in ("state.db", "state.db.1"):
+        (aside / name).write_bytes(b"torn pages, " + b'"ids":["mem_zebra"]' + b", the zebra crosses")
+    told: list[str] = []
+    erase_quarantined(layout, "main", ["mem_zebra"], told.append)
+    assert list(aside.iterdir()) == []
+    assert len(told) == 2
