@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, ProviderError
+from memcli.model.conversation import Prompt
 from memcli.model.memory import Json
-from memcli.model.prompt import Prompt
 from memcli.record import replace
 
 T = TypeVar("T")

@@ -83,7 +83,7 @@ class PromptCheck:
     def _choose(self, workspace: Workspace, most: int, ends: float) -> None:
         """Raises UsageError when the workspace names no model."""
         from memcli.app.feedback import Verifier
-        from memcli.model.prompt import model_name
+        from memcli.model.conversation import model_name
 
         model_name(workspace.model)
         if self._mark.is_younger(_PAUSE_SECONDS, self._now):

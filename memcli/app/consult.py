@@ -21,14 +21,14 @@ from memcli.codec.space import encode_space, memory_digest
 from memcli.codec.splice import SpliceShelf
 from memcli.digests import sha256
 from memcli.errors import MemcliError, ProviderError, RefusedError, UsageError
+from memcli.model.conversation import Prompt, model_name
 from memcli.model.memory import Json, Memory
 from memcli.model.names import slug
-from memcli.model.prompt import Prompt, model_name
 from memcli.model.space import Change, Space
 from memcli.policy.draft import Draft
 from memcli.policy.retention import excess_of, is_spent, surplus
 from memcli.ports import Shelf
-from memcli.prompts import compact, describe
+from memcli.prompts import describe
 from memcli.record import Record
 from memcli.safety.injection.reasons import find_reasons
 from memcli.summarize.subject import Subject, missing
@@ -215,20 +215,20 @@ def _look(space: Space, plan: Callable[[Shelf], Change], now: str) -> tuple[int,
 
 def _decide(
     workspace: Workspace, space: Space, most: int, new: Sequence[Memory], candidates: Sequence[Memory]
-) -> tuple[compact.Decision, ...]:
+) -> tuple[describe.Decision, ...]:
     """Raises ProviderError, RefusedError, UsageError."""
     shown = workspace.redactor.show([*new, *candidates], space.policy)
     stored = shown[len(new) :]
     mergeable = [
         number
         for number, (memory, clean) in enumerate(zip(candidates, stored, strict=True), 1)
-        if memory.raw == clean.raw and is_mergeable(memory, compact.MOST_TEXT)
+        if memory.raw == clean.raw and is_mergeable(memory, describe.MOST_TEXT)
     ]
     told = [_told(memory, number in mergeable) for number, memory in enumerate(stored, 1)]
-    prompt = compact.make([memory.raw or memory.summary_short for memory in shown[: len(new)]], told, most)
-    decided = compact.reader(len(stored), mergeable, most)
+    prompt = describe.make_compact([memory.raw or memory.summary_short for memory in shown[: len(new)]], told, most)
+    decided = describe.reader(len(stored), mergeable, most)
 
-    def read(data: Json) -> tuple[compact.Decision, ...]:
+    def read(data: Json) -> tuple[describe.Decision, ...]:
         decisions = decided(data)
         for one in decisions:
             if one.into and (wrong := _lost(one.text, candidates[one.target - 1], candidates[one.into - 1])):
@@ -252,7 +252,7 @@ def _told(memory: Memory, is_mergeable: bool) -> dict[str, Json]:
     }  # fmt: skip
 
 
-def _seen(decision: compact.Decision, candidates: Sequence[Memory]) -> Json:
+def _seen(decision: describe.Decision, candidates: Sequence[Memory]) -> Json:
     """A decision, with the memories as they were when the model was asked."""
     target, into = (
         {"id": memory.id, "digest": memory_digest(memory)} if memory else None

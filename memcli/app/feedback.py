@@ -27,14 +27,14 @@ from memcli.app.topic import NOT_REPEATED
 from memcli.app.usage import ELSEWHERE, unnoted
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, NotFoundError, ProviderError, RefusedError, UsageError
-from memcli.graph.cluster_names import names
+from memcli.graph.elements import names
 from memcli.model.analysis import query_terms
-from memcli.model.gaps import Gap, GapTopic
 from memcli.model.memory import Json, Memory
+from memcli.model.metrics import Gap, GapTopic
 from memcli.model.recall import ALL_REJECTED, Bundle, ModelVerdict, Query, Section
 from memcli.model.usage import REJECTED, Use
-from memcli.prompts import gaps as prompts
-from memcli.prompts import verify
+from memcli.prompts import describe
+from memcli.prompts import session as prompts
 from memcli.record import Record, as_dict, replace
 from memcli.safety.injection.reasons import find_reasons
 
@@ -197,8 +197,10 @@ class Verifier:
         """The candidates that are not relevant. Raises ProviderError, RefusedError, UsageError."""
         if topic == NOT_REPEATED:
             raise RefusedError("the topic contains instructions and is not sent")
-        prompt = verify.make(topic, [_told(section) for section in asked])
-        relevant, is_kept = consult(self._workspace, prompt, verify.reader(len(asked)), within=self._left, keep=VERDICT)
+        prompt = describe.make_verify(topic, [_told(section) for section in asked])
+        relevant, is_kept = consult(
+            self._workspace, prompt, describe.reader_verify(len(asked)), within=self._left, keep=VERDICT
+        )
         rejected = [section for n, section in enumerate(asked, 1) if n not in relevant]
         if rejected and not is_kept:
             self._note(rejected)
@@ -341,7 +343,7 @@ def _alike(gaps: Sequence[Gap]) -> list[list[Gap]]:
 
 def _asked(workspace: Workspace, gaps: Sequence[Gap]) -> list[GapTopic]:
     """What a model makes of the gaps; nothing where it fails."""
-    prompt = prompts.make([gap.topic for gap in gaps])
+    prompt = prompts.make_gaps([gap.topic for gap in gaps])
     try:
         found, _ = consult(workspace, prompt, prompts.reader(len(gaps)), within=WITHIN_SECONDS, keep=QUESTION)
     except (ProviderError, RefusedError, UsageError) as error:

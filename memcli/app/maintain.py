@@ -30,11 +30,19 @@ from memcli.model.space import Change, Space
 from memcli.model.usage import JUDGEMENTS, Use
 from memcli.ports import Shelf
 from memcli.record import Record, defaults, field, replace
-from memcli.upkeep import archive, review, usage
-from memcli.upkeep import clusters as clusters_maintain
-from memcli.upkeep.ledger import Ledger, Pending, ledger_from_json, ledger_to_json, use_key
 from memcli.upkeep.plan import TASKS, Maintained, UpkeepPlan, plan
-from memcli.upkeep.step import REASONS, Given, MemoryPair, UpkeepStep
+from memcli.upkeep.step import (
+    REASONS,
+    Given,
+    Ledger,
+    MemoryPair,
+    Pending,
+    UpkeepStep,
+    ledger_from_json,
+    ledger_to_json,
+    use_key,
+)
+from memcli.upkeep.tasks import ARCHIVE_NAME, CLUSTERS_NAME, REVIEW_NAME, USAGE_NAME
 
 
 def clusters(workspace: Workspace, space: str | None = None, *, only_known: bool = False) -> Clusters:
@@ -84,7 +92,7 @@ def preview(workspace: Workspace, tasks: Collection[str], spaces: Sequence[str] 
 
 def _preview(workspace: Workspace, name: str, tasks: Collection[str], ledger: Ledger) -> UpkeepPlan:
     """The plan for a space, of which only what the tasks look at is in memory."""
-    pairs = _unsettled(workspace, name) if review.NAME in tasks else ()
+    pairs = _unsettled(workspace, name) if REVIEW_NAME in tasks else ()
     with closing(workspace.store.open(name)) as snapshot:
         digests: dict[str, str] = {}
         known, objects = ledger.known(name), list[Memory]()
@@ -129,7 +137,7 @@ def _maintain(
     workspace: Workspace, name: str, tasks: Collection[str], only: Collection[str] | None = None
 ) -> Maintained:
     ledger = _load(workspace)
-    pairs = _unsettled(workspace, name) if review.NAME in tasks else ()  # before all of the space is in memory
+    pairs = _unsettled(workspace, name) if REVIEW_NAME in tasks else ()  # before all of the space is in memory
     space = load_space(workspace.store, name)
     look = _look(workspace, space, _digests(space, ledger), pairs, tasks, ledger)
     if only is not None:
@@ -185,8 +193,8 @@ def _look(
         watched_since=ledger.seen(name, uses).since.get(name, ""),
         now=workspace.clock(), policy=workspace.in_force(space.policy), is_derived=space.policy.is_derived, uses=uses, accesses=workspace.usage.counts(name),
         undone=ledger.undone(name, digests),
-        reasons=_rested_on(workspace, name) if archive.NAME in tasks else frozenset(),
-        clusters=_new_clusters(workspace, name) if clusters_maintain.NAME in tasks else (),
+        reasons=_rested_on(workspace, name) if ARCHIVE_NAME in tasks else frozenset(),
+        clusters=_new_clusters(workspace, name) if CLUSTERS_NAME in tasks else (),
         pairs=pairs,
     )  # fmt: skip
     return _Look(space, given, frozenset(tasks))
@@ -256,7 +264,7 @@ def _fold(workspace: Workspace, look: _Look) -> None:
 
 def _folded(look: _Look) -> Sequence[Use]:
     """The uses that the run takes in."""
-    return look.given.uses if usage.NAME in look.tasks else ()
+    return look.given.uses if USAGE_NAME in look.tasks else ()
 
 
 def _without(given: Given, fixed: frozenset[str]) -> Given:
@@ -268,8 +276,8 @@ def _without(given: Given, fixed: frozenset[str]) -> Given:
 def _pending(done: UpkeepPlan, folded: Sequence[Use]) -> Pending:
     before = {name: memory_digest(memory) for name, memory in done.before.items()}
     after = {name: memory_digest(memory) for name, memory in done.after.items()}
-    judged = {step.id for step in done.steps if step.task == usage.NAME}
-    others = {memory.id for step in done.steps if step.task != usage.NAME for memory in step.memories}
+    judged = {step.id for step in done.steps if step.task == USAGE_NAME}
+    others = {memory.id for step in done.steps if step.task != USAGE_NAME for memory in step.memories}
     return Pending(before, after, frozenset(judged - others), frozenset(map(use_key, folded)))
 
 
@@ -348,7 +356,7 @@ def turn_down(workspace: Workspace, plan: Memory) -> None:
 def _propose(workspace: Workspace, name: str) -> None:
     """Puts a plan for a space into the inbox, unless the one that waits there says as much."""
     ((_, steps),) = [(one.space, one.plan.steps) for one in preview(workspace, TASKS, [name])]
-    wanted = {memory.id for step in steps if step.task != usage.NAME for memory in step.memories}
+    wanted = {memory.id for step in steps if step.task != USAGE_NAME for memory in step.memories}
     waiting = next((m for m in load_space(workspace.inbox, name).objects if m.id == _ID), None)
     if wanted - (_ids(waiting) if waiting else set()):
         plan = _plan(steps, name, workspace.clock())

@@ -11,10 +11,25 @@ from functools import partial
 from memcli.app.recall import Views
 from memcli.app.workspace import Workspace
 from memcli.errors import CorruptError
+from memcli.model.conversation import Prompt
 from memcli.model.memory import Json
-from memcli.model.metrics import BOUNDS, BUCKET, COUNTER, GAUGE, HISTOGRAM, MICROS, Family, Key, Sample, Totals
-from memcli.model.prompt import Prompt
-from memcli.model.spending import NANO, Charge, TokenUsage, Total, total
+from memcli.model.metrics import (
+    BOUNDS,
+    BUCKET,
+    COUNTER,
+    GAUGE,
+    HISTOGRAM,
+    MICROS,
+    NANO,
+    Charge,
+    Family,
+    Key,
+    Sample,
+    TokenUsage,
+    Total,
+    Totals,
+    total,
+)
 from memcli.model.usage import COMPACTION, INJECTION, PIN_TOGGLE, RUN, SESSION_END
 from memcli.ports.language_model import LanguageModel
 from memcli.record import Record

@@ -17,9 +17,8 @@ from memcli.conversation.facts.repairs import point
 from memcli.conversation.summary import of_session
 from memcli.conversation.window import Excerpt, excerpt
 from memcli.errors import ProviderError, RefusedError
-from memcli.model.conversation import Message
+from memcli.model.conversation import Message, Prompt
 from memcli.model.memory import Json
-from memcli.model.prompt import Prompt
 from memcli.prompts import session as prompt
 from memcli.record import Record
 from memcli.regex import regex

@@ -350,7 +350,7 @@ def asks_model(workspace: Workspace, options: LayerOptions) -> bool:
 
 def _check_model(workspace: Workspace) -> None:
     if workspace.model:
-        from memcli.model.prompt import model_name
+        from memcli.model.conversation import model_name
 
         model_name(workspace.model)
 

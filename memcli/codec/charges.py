@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from memcli.model.memory import Json
-from memcli.model.spending import Charge, Day, TokenUsage
+from memcli.model.metrics import Charge, Day, TokenUsage
 from memcli.record import replace
 
 

@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from memcli.embed.folder import Facts, known_prompts
 from memcli.embed.hashed import quantised
-from memcli.embed.models import Facts, known_prompts
 from memcli.embed.runtime import LARGEST, beginning
 from memcli.errors import ProviderError
 

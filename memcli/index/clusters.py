@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from memcli.graph.cluster_names import cluster_id, names
+from memcli.graph.elements import cluster_id, names
 from memcli.model.memory import Memory
 from memcli.model.recall import Cluster, Clusters
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from memcli.errors import RefusedError, UsageError
+from memcli.model.conversation import PROVIDERS
 from memcli.model.memory import Json
-from memcli.model.prompt import PROVIDERS
-from memcli.model.spending import NANO, TokenUsage, Total
+from memcli.model.metrics import NANO, TokenUsage, Total
 from memcli.record import Record
 
 LOW_SHARE = 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Protocol
 
-from memcli.model.gaps import Gap
+from memcli.model.metrics import Gap
 
 
 class Gaps(Protocol):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
+from memcli.model.conversation import Prompt
 from memcli.model.memory import Json
-from memcli.model.prompt import Prompt
-from memcli.model.spending import Booked, Charge, Day, TokenUsage
+from memcli.model.metrics import Booked, Charge, Day, TokenUsage
 
 T = TypeVar("T")
 

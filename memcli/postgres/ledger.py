@@ -10,7 +10,7 @@ from psycopg import Connection
 
 from memcli.codec.canonical import encode_line
 from memcli.codec.charges import charge_to_json, cost_to_json, day_of
-from memcli.model.spending import Booked, Charge, Day, TokenUsage
+from memcli.model.metrics import Booked, Charge, Day, TokenUsage
 from memcli.postgres.server import Server
 from memcli.record import replace
 

@@ -13,9 +13,9 @@ from typing import TypeVar
 from memcli.clock import Clock
 from memcli.digests import blake2b
 from memcli.errors import ProviderError
+from memcli.model.conversation import ModelName, Prompt
 from memcli.model.memory import Json
-from memcli.model.prompt import ModelName, Prompt
-from memcli.model.spending import TokenUsage
+from memcli.model.metrics import TokenUsage
 from memcli.model.tokens import count_tokens
 from memcli.ports.language_model import Meter
 from memcli.providers import http, wire

@@ -18,9 +18,9 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from memcli.errors import ProviderError, UsageError
-from memcli.model.prompt import PROVIDERS as PRICES_PROVIDERS
-from memcli.model.prompt import ModelName
-from memcli.model.spending import TokenUsage
+from memcli.model.conversation import PROVIDERS as PRICES_PROVIDERS
+from memcli.model.conversation import ModelName
+from memcli.model.metrics import TokenUsage
 from memcli.record import Record
 
 CHAT, MESSAGES = "chat", "messages"

@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
+from memcli.model.conversation import Prompt
 from memcli.model.memory import Json
-from memcli.model.prompt import Prompt
+from memcli.model.metrics import TokenUsage
 from memcli.model.shapes import problem
-from memcli.model.spending import TokenUsage
 from memcli.providers.table import CHAT, Provider
 from memcli.record import Record
 

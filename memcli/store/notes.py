@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from memcli.clock import days_between, normalize_time
 from memcli.codec.canonical import encode_line
 from memcli.errors import MemcliError
-from memcli.model.gaps import Gap, in_order, with_gap
 from memcli.model.memory import Json
 from memcli.model.metrics import MAX_SPACES as MOST_SPACES
-from memcli.model.metrics import OTHERS, Totals, parts_of, space_of
+from memcli.model.metrics import OTHERS, Gap, Totals, in_order, parts_of, space_of, with_gap
 from memcli.model.usage import RUN
 from memcli.store.atomic import make_folder
 from memcli.store.lock import held

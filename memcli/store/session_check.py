@@ -15,8 +15,7 @@ from memcli.model.names import check_space, is_session_id
 from memcli.record import Record, field, replace
 from memcli.store.atomic import make_folder, write_file
 from memcli.store.layout import Layout
-from memcli.store.session_file import SessionFile
-from memcli.store.session_lines import short_key
+from memcli.store.session_file import SessionFile, short_key
 from memcli.store.sessions import SUFFIX, lock_sessions
 
 _REBUILD = "rewrite the file; the original goes to quarantine"

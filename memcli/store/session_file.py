@@ -1,9 +1,12 @@
-"""One version of the file of a session, held open: what is appended or replaced later does not change what it reads."""
+"""One version of the file of a session, held open: what is appended or replaced later does not change what it reads.
+
+The lines that are added to the file of a session, and which messages of an import are new.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
@@ -12,14 +15,17 @@ from memcli.codec.session import (
     MAX_LINE,
     MEND,
     VERSION,
+    FileEnd,
     decode_entry,
     decode_header,
+    encode_entry,
     end_of,
     with_end,
 )
-from memcli.digests import sha256
+from memcli.digests import blake2b, sha256
 from memcli.errors import CorruptError, MemcliError, NotFoundError, StoreError
-from memcli.model.conversation import Entry, Message, Session
+from memcli.model.conversation import ACTIVE, Entry, Message, Session, StateChange
+from memcli.record import replace
 from memcli.store.reading import open_own, read_at
 
 _TAIL_BYTES = 1 << 12
@@ -137,3 +143,51 @@ class SessionFile:
 
 def _too_long(where: str) -> MemcliError:
     return CorruptError(f"{where}: a line of more than {MAX_LINE >> 20} MiB", MEND)
+
+
+Clean = Callable[[Message], Message]
+
+
+class SessionLines:
+    """The lines of what is added to a session, numbered, and the session as it is with them."""
+
+    def __init__(self, session: Session) -> None:
+        self._session, self._number = session, session.messages
+        self._last: Entry | None = None
+
+    @property
+    def added(self) -> int:
+        """How many messages were added."""
+        return self._number - self._session.messages
+
+    def line(self, entry: Entry) -> bytes:
+        """The line of the next entry."""
+        if isinstance(entry, Message):
+            self._number += 1
+            entry = replace(entry, number=self._number)
+        self._last = entry
+        return encode_entry(entry) + b"\n"
+
+    def session(self) -> Session:
+        """The session with all of them."""
+        if self._last is None:
+            return self._session
+        change = self._last if isinstance(self._last, StateChange) else StateChange(ACTIVE)
+        return with_end(self._session, FileEnd(self._number, change))
+
+
+def unknown(messages: Iterable[Message], clean: Clean, known: set[int]) -> Iterator[Message]:
+    """The messages whose keys are not among the `known`, each key once. What is known is not cleaned again."""
+    for message in messages:
+        if short_key(message.key) in known:
+            continue
+        cleaned = clean(message)
+        key = short_key(cleaned.key)
+        if key not in known:
+            known.add(key)
+            yield cleaned
+
+
+def short_key(key: str) -> int:
+    """A digest that takes less memory than the key: a session may have a million messages."""
+    return int.from_bytes(blake2b(key.encode("utf-8", "replace"), digest_size=8).digest(), "big")

@@ -4,28 +4,99 @@ They belong to the private state; those that are shared lie below `.memory/`, wh
 
 What `append` returned of is on disk. A line that a crash tore is ignored by readers, and cut off by the next append.
 An import writes the file anew, so that all of its messages are there, or none.
+
+Which sessions are being ended: a file for each in `sessions/<space>.ending` of the private state, until all that it
+yields is stored; and what the ends of each have made, as digests in `sessions/<space>.kept`. Imported sessions that were
+deleted leave an empty file in `sessions/<space>.deleted`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from itertools import chain, count
 
+from memcli.beneath import unlink
+from memcli.codec.canonical import encode
 from memcli.codec.session import check_writable, encode_header
 from memcli.errors import ConflictError, CorruptError, LockedError, NotFoundError, StoreError, UsageError
 from memcli.model.conversation import Entry, Message, Session
 from memcli.model.names import check_space, is_session_id, session_id
 from memcli.record import replace
 from memcli.store.atomic import append_after, make_folder, remove_file, remove_quietly, sync_folder, write_file
-from memcli.store.endings import FileEndings
 from memcli.store.layout import Layout, show_sessions
 from memcli.store.leftovers import remove_leftovers
 from memcli.store.lock import HeldLock, locked
-from memcli.store.reading import read_regular
-from memcli.store.session_file import SessionFile
-from memcli.store.session_lines import Clean, SessionLines, short_key, unknown
+from memcli.store.reading import read_json, read_regular
+from memcli.store.session_file import Clean, SessionFile, SessionLines, short_key, unknown
+
+
+class FileEndings:
+    """The marks of the store at `layout`. See `ports/sessions.py`."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+
+    def mark_ending(self, space: str, name: str) -> None:
+        _mark(self._marks(space), name)
+
+    def unmark_ending(self, space: str, name: str) -> None:
+        with suppress(FileNotFoundError):
+            unlink(os.path.join(self._marks(space), name))
+
+    def ending(self, space: str) -> list[str]:
+        return _marked(self._marks(space))
+
+    def kept(self, space: str, name: str) -> Mapping[str, int]:
+        told = read_json(self._kept(space, name))
+        return (
+            {mark: version for mark, version in told.items() if isinstance(version, int)}
+            if isinstance(told, dict)
+            else {}
+        )
+
+    def note_kept(self, space: str, name: str, kept: Mapping[str, int]) -> None:
+        path = self._kept(space, name)
+        make_folder(os.path.dirname(path))
+        write_file(path, encode(dict(kept)), 0o600)
+
+    def deleted(self, space: str) -> list[str]:
+        return _marked(self._deleted(space))
+
+    def note_deleted(self, space: str, name: str) -> None:
+        _mark(self._deleted(space), name)
+
+    def _is_deleted(self, space: str, name: str) -> bool:
+        return os.path.exists(os.path.join(self._deleted(space), name))
+
+    def _deleted(self, space: str) -> str:
+        return os.path.join(self._layout.private("sessions"), f"{check_space(space)}.deleted")
+
+    def _forget_end(self, space: str, name: str) -> None:
+        """Removes what is noted of the ends of a session that is deleted."""
+        self.unmark_ending(space, name)
+        with suppress(FileNotFoundError):
+            unlink(self._kept(space, name))
+
+    def _kept(self, space: str, name: str) -> str:
+        return os.path.join(self._layout.private("sessions"), f"{check_space(space)}.kept", f"{name}.json")
+
+    def _marks(self, space: str) -> str:
+        return os.path.join(self._layout.private("sessions"), f"{check_space(space)}.ending")
+
+
+def _marked(folder: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if is_session_id(name))
+    except OSError:
+        return []
+
+
+def _mark(folder: str, name: str) -> None:
+    make_folder(folder)
+    write_file(os.path.join(folder, name), [b""], 0o600)
+
 
 SUFFIX = ".jsonl"
 

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from memcli.errors import MemcliError
-from memcli.model.spending import NANO, TokenUsage
+from memcli.model.metrics import NANO, TokenUsage
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer

@@ -7,14 +7,22 @@ from collections.abc import Collection, Iterable, Mapping
 from memcli.codec.memory import memory_to_json
 from memcli.model.memory import Json, Memory
 from memcli.record import Record, field, replace
-from memcli.upkeep import archive, clusters, decay, links, merge, review, tags, usage
+from memcli.upkeep import tasks
 from memcli.upkeep.step import Given, Task, UpkeepStep
+from memcli.upkeep.tasks import USAGE_NAME
 
 TASKS: Mapping[str, Task] = {
-    module.NAME: module.propose for module in (usage, archive, decay, links, clusters, merge, tags, review)
+    tasks.USAGE_NAME: tasks.propose_usage,
+    tasks.ARCHIVE_NAME: tasks.propose_archive,
+    tasks.DECAY_NAME: tasks.propose_decay,
+    tasks.LINKS_NAME: tasks.propose_links,
+    tasks.CLUSTERS_NAME: tasks.propose_clusters,
+    tasks.MERGE_NAME: tasks.propose_merge,
+    tasks.TAGS_NAME: tasks.propose_tags,
+    tasks.REVIEW_NAME: tasks.propose_review,
 }
 """The tasks in the order in which they run. None makes work for one before it, so that a second run finds nothing."""
-OF_DERIVED = (usage.NAME, clusters.NAME, review.NAME)
+OF_DERIVED = (tasks.USAGE_NAME, tasks.CLUSTERS_NAME, tasks.REVIEW_NAME)
 """The tasks for what can be read again at any time: what another would write there, the next `ingest` would undo."""
 
 
@@ -67,7 +75,7 @@ def plan(memories: Iterable[Memory], given: Given, tasks: Collection[str] = tupl
         for step in propose(state, given):
             if any(memory.id in given.fixed for memory in step.memories):
                 continue
-            if name != usage.NAME and any(memory.id in given.undone for memory in step.memories):
+            if name != USAGE_NAME and any(memory.id in given.undone for memory in step.memories):
                 undone.update(memory.id for memory in step.memories if memory.id in given.undone)
                 continue
             steps.append(replace(step, fields=_fields(state, step)))

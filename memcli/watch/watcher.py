@@ -17,8 +17,7 @@ from memcli.git.tree import Head
 from memcli.model.changes import Batch
 from memcli.record import Record, replace
 from memcli.watch.events import EventInbox, FolderObserver, silent_kind
-from memcli.watch.scan import Difference, Scanner, ScanScope, find_moves
-from memcli.watch.state import WatchState
+from memcli.watch.scan import Difference, Scanner, ScanScope, WatchState, find_moves
 
 QUIET = 0.08
 """Seconds without an event after which one or a few saves count as complete."""

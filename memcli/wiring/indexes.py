@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS, FOLDER, check_embedder
 from memcli.errors import ProviderError
-from memcli.model.prompt import ModelName, model_name
+from memcli.model.conversation import ModelName, model_name
 from memcli.ports import Embedder, Index, Progress
 from memcli.record import Record
 from memcli.store.layout import Layout
@@ -55,7 +55,7 @@ class ChosenEmbedder:
         return self._keep(("embedder", self.name, self._folder), self._make)
 
     def _make(self) -> Embedder:
-        from memcli.embed.models import Facts
+        from memcli.embed.folder import Facts
 
         facts = Facts(self._folder)
         if self.name.startswith(FOLDER):

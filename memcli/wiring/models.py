@@ -12,8 +12,8 @@ from memcli.wiring.indexes import Remote
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
+    from memcli.model.conversation import ModelName
     from memcli.model.memory import Json
-    from memcli.model.prompt import ModelName
     from memcli.ports.language_model import LanguageModel
     from memcli.providers.model import ProviderModel
     from memcli.providers.table import Provider
@@ -87,7 +87,7 @@ def open_ledger(layout: Layout, warn: Callable[[str], None]) -> StoreLedger:
 
 def chosen_model(workspace: Workspace, spec: str | None = None) -> ModelName:
     """The model that `spec` or the settings name. Raises UsageError when neither does, or names none."""
-    from memcli.model.prompt import model_name
+    from memcli.model.conversation import model_name
 
     text = spec or workspace.model
     if not text:

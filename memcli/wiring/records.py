@@ -22,9 +22,8 @@ from memcli.ports.language_model import CallLedger
 from memcli.record import replace
 from memcli.store.file import FileStore
 from memcli.store.layout import Layout
-from memcli.store.pending import Acts, Erasures
+from memcli.store.pending import Acts, Erasures, RemovalGuard
 from memcli.store.reading import has_any, read_blocks
-from memcli.store.removal_guard import RemovalGuard
 from memcli.wiring.policies import InForce
 from memcli.wiring.roots import Warn
 
@@ -67,7 +66,7 @@ class AuditRecords:
         from memcli.index.erasing import erase
         from memcli.store.answers import LocalAnswers
         from memcli.store.leftovers import remove_leftovers
-        from memcli.store.quarantine import erase_quarantined
+        from memcli.store.repair import erase_quarantined
         from memcli.store.state import State
         from memcli.store.sync_base import erase_bases
         from memcli.store.usage import LocalUsage

@@ -11,9 +11,9 @@ from memcli.settings import is_on
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
+    from memcli.model.conversation import ModelName, Prompt
     from memcli.model.memory import Json
-    from memcli.model.prompt import ModelName, Prompt
-    from memcli.model.spending import TokenUsage
+    from memcli.model.metrics import TokenUsage
     from memcli.ports.language_model import LanguageModel
     from memcli.telemetry.tracing import CommandSpan
 

@@ -21,7 +21,7 @@ from memcli.store.notes import BuildState
 from memcli.store.reading import read_regular
 from memcli.store.state import State
 from memcli.store.switch import is_off
-from memcli.watch.state import SavedState, WatchState
+from memcli.watch.scan import SavedState, WatchState
 from memcli.wiring.sources import lost_commits
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from memcli.app.space import set_policy
 from memcli.app.trash import restore_run
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import ProviderError, RefusedError, UsageError
+from memcli.model.conversation import Prompt
 from memcli.model.memory import Json, Memory
-from memcli.model.prompt import Prompt
 from memcli.model.space import Change
 from memcli.record import replace
 from memcli.store.journal import Journal

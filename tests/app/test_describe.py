@@ -10,8 +10,8 @@ from memcli.app.consult import AskingSummarizer, Tuning
 from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import ProviderError, RefusedError
+from memcli.model.conversation import Prompt
 from memcli.model.memory import Json, Memory
-from memcli.model.prompt import Prompt
 from tests.prompts.test_describe import ANSWER
 from tests.safety.secrets_corpus import secret
 from tests.scripted import Scripted, with_model

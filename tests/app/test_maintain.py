@@ -24,8 +24,8 @@ from memcli.record import replace
 from memcli.store.layout import Layout
 from memcli.store.state import State
 from memcli.store.usage import LocalUsage
-from memcli.upkeep.ledger import Ledger, ledger_to_json
 from memcli.upkeep.plan import TASKS, Maintained
+from memcli.upkeep.step import Ledger, ledger_to_json
 from tests.conftest import memory as made
 from tests.conftest import open_at, rewrite
 

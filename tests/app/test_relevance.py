@@ -13,8 +13,8 @@ from memcli.app.feedback import Verifier
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.errors import ProviderError, RefusedError, UsageError
+from memcli.model.conversation import Prompt
 from memcli.model.memory import Json
-from memcli.model.prompt import Prompt
 from memcli.model.recall import Bundle, Query
 from memcli.model.space import Policy
 from memcli.model.usage import Use

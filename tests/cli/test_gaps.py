@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memcli.model.gaps import Gap
+from memcli.model.metrics import Gap
 from memcli.store.notes import LocalGaps
 from tests.conftest import ROOT, Run
 from tests.local_state import local_bytes, rows, state_of

@@ -361,7 +361,7 @@ def test_a_gitignore_that_cannot_be_written_denies_no_write(
     def fail(*_: object, **__: object) -> None:
         raise StoreError("cannot write .gitignore: Input/output error", "nothing was changed")
 
-    monkeypatch.setattr("memcli.store.removal_guard.set_ignored", fail)
+    monkeypatch.setattr("memcli.store.pending.set_ignored", fail)
     done = run("space", "policy", "main", "--set", "visibility=project")
     assert done.code == 0
     assert "saved, but git still ignores space 'main': cannot write .gitignore" in done.err

@@ -14,9 +14,8 @@ from memcli import Memory
 from memcli.cli.calls import Calls
 from memcli.cli.verb import find_verb
 from memcli.errors import NotFoundError
-from memcli.model.metrics import families_from_json
-from memcli.model.prompt import ModelName
-from memcli.model.spending import Charge, TokenUsage
+from memcli.model.conversation import ModelName
+from memcli.model.metrics import Charge, TokenUsage, families_from_json
 from memcli.store.layout import Layout
 from memcli.store.ledger import StoreLedger
 from memcli.store.state import State

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from memcli.embed.models import Facts
+from memcli.embed.folder import Facts
 from memcli.embed.remote import RemoteEmbedder
 from memcli.embed.runtime import quantised
 from memcli.errors import MemcliError, ProviderError, RefusedError

@@ -13,8 +13,7 @@ import pytest
 from onnx.external_data_helper import convert_model_to_external_data
 
 from memcli.embed import runtime, sentence
-from memcli.embed.folder import read_folder
-from memcli.embed.models import Facts, Prompts, known_prompts
+from memcli.embed.folder import Facts, Prompts, known_prompts, read_folder
 from memcli.embed.sentence import SentenceEmbedder
 from memcli.errors import ProviderError
 from tests.embed.folders import DIMENSIONS, WORDS, make_folder, word_vector

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.graph.cluster_names import cluster_id, names
+from memcli.graph.elements import cluster_id, names
 from memcli.model.memory import Memory
 from tests.conftest import memory
 

@@ -8,17 +8,17 @@ import jsonschema
 import pytest
 
 from memcli.model.tokens import count_tokens
-from memcli.prompts import compact
-from memcli.prompts.compact import Decision
+from memcli.prompts import describe
+from memcli.prompts.describe import Decision
 
 DELETE: dict[str, Any] = {"action": "delete", "target": 2, "into": 0, "text": "", "reason": "outdated"}
 MERGE: dict[str, Any] = {"action": "merge", "target": 1, "into": 3, "text": " Both. ", "reason": "repeated"}
-read = compact.reader(4, {1, 3}, 2)
+read = describe.reader(4, {1, 3}, 2)
 
 
 def test_decisions_are_read_in_order() -> None:
     answer = {"decisions": [MERGE, DELETE]}
-    jsonschema.validate(answer, compact.SCHEMA)
+    jsonschema.validate(answer, describe.COMPACT_SCHEMA)
     assert read(answer) == (Decision(1, 3, "Both.", "repeated"), Decision(2, 0, "", "outdated"))
     idle = DELETE | {"into": 9, "text": "said in vain"}
     assert read({"decisions": [idle]}) == (Decision(2, 0, "", "outdated"),)
@@ -53,8 +53,8 @@ def test_what_is_wrong_with_an_answer(decisions: object, told: str) -> None:
 
 def test_what_is_sent_is_bounded() -> None:
     one = {"path": "a/b", "mergeable": True, "text": "word " * 5_000}
-    prompt = compact.make(["new " * 5_000] * 50, [one] * 12, 3)
+    prompt = describe.make_compact(["new " * 5_000] * 50, [one] * 12, 3)
     assert count_tokens(prompt.text) < 5_000
     assert (prompt.task, prompt.max_tokens) == ("compact/2", 1_800)
     assert prompt.text.startswith("Give up to 3 decisions.\n<data-")
-    assert compact.make(["a"], [one], 1).text.startswith("Give 1 decision.\n")
+    assert describe.make_compact(["a"], [one], 1).text.startswith("Give 1 decision.\n")

@@ -6,15 +6,15 @@ import jsonschema
 import pytest
 
 from memcli.model.tokens import count_tokens
-from memcli.prompts import gaps
-from memcli.prompts.gaps import GapName
+from memcli.prompts import session
+from memcli.prompts.session import GapName
 
-read = gaps.reader(4)
+read = session.reader(4)
 
 
 def test_topics_are_read_and_questions_may_be_left_out() -> None:
     answer = {"topics": [{"name": " Coffee\n machine ", "questions": [3, 1]}, {"name": "Plants", "questions": [4]}]}
-    jsonschema.validate(answer, gaps.SCHEMA)
+    jsonschema.validate(answer, session.GAPS_SCHEMA)
     assert read(answer) == (GapName("Coffee machine", (3, 1)), GapName("Plants", (4,)))
     assert read({"topics": []}) == ()
 
@@ -43,6 +43,6 @@ def test_what_is_wrong_with_an_answer(topics: object, told: str) -> None:
 
 
 def test_what_is_sent_is_bounded() -> None:
-    prompt = gaps.make(["word " * 5_000] * gaps.MOST_QUESTIONS)
+    prompt = session.make_gaps(["word " * 5_000] * session.MOST_QUESTIONS)
     assert count_tokens(prompt.text) < 8_000
     assert prompt.task == "gaps/1"

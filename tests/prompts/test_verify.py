@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.prompts import verify
+from memcli.prompts import describe
 
 CANDIDATES = [{"path": "db/postgresql", "kind": "decision", "text": "We chose PostgreSQL."}, {"text": "long " * 9_000}]
 
 
 def test_candidates_are_numbered_and_cut() -> None:
-    prompt = verify.make("which database? </data-1>", CANDIDATES)
+    prompt = describe.make_verify("which database? </data-1>", CANDIDATES)
     assert '"number": 1, "path": "db/postgresql"' in prompt.text
     assert len(prompt.text) < 3_000
     assert len(prompt.text.splitlines()) == 4
 
 
 def test_an_answer_names_candidates() -> None:
-    read = verify.reader(2)
+    read = describe.reader_verify(2)
     assert read({"relevant": [2, 2]}) == {2}
     assert read({"relevant": []}) == frozenset()
     for wrong in ({"relevant": [3]}, {"relevant": [0]}, {"relevant": ["1"]}, {"relevant": [True]}, {}, []):

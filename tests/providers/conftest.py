@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from memcli.model.conversation import Prompt, model_name
 from memcli.model.memory import Json
-from memcli.model.prompt import Prompt, model_name
-from memcli.model.spending import TokenUsage
+from memcli.model.metrics import TokenUsage
 from memcli.providers.model import ProviderModel
 from tests.conftest import NOW
 from tests.providers.server import KEY, SCHEMA, Script, serving

@@ -15,7 +15,7 @@ import pytest
 
 from memcli.app.workspace import Workspace
 from memcli.errors import ProviderError, RefusedError, UsageError
-from memcli.model.prompt import Prompt
+from memcli.model.conversation import Prompt
 from memcli.wiring.workspace import open_workspace
 from tests.conftest import NOW, ROOT, Run, slow_but
 from tests.providers import server as play

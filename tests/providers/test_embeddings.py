@@ -10,8 +10,8 @@ import pytest
 from memcli.app.space import set_policy
 from memcli.app.workspace import opened
 from memcli.errors import ProviderError, RefusedError
-from memcli.model.prompt import model_name
-from memcli.model.spending import TokenUsage
+from memcli.model.conversation import model_name
+from memcli.model.metrics import TokenUsage
 from memcli.providers.model import ProviderEmbeddings
 from memcli.wiring.models import embed_texts
 from tests.conftest import NOW, memory, open_at, rewrite

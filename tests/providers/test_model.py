@@ -13,7 +13,7 @@ import pytest
 
 from memcli.errors import ProviderError
 from memcli.model.memory import Json
-from memcli.model.spending import TokenUsage
+from memcli.model.metrics import TokenUsage
 from memcli.providers.table import PROVIDERS
 from tests.providers import server as play
 from tests.providers.conftest import WIRES, Asked

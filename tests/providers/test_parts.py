@@ -7,9 +7,9 @@ from decimal import Decimal
 import pytest
 
 from memcli.errors import ProviderError, UsageError
-from memcli.model.prompt import PROVIDERS as NAMES
-from memcli.model.prompt import Prompt, model_name
-from memcli.model.spending import TokenUsage
+from memcli.model.conversation import PROVIDERS as NAMES
+from memcli.model.conversation import Prompt, model_name
+from memcli.model.metrics import TokenUsage
 from memcli.providers.table import (
     PROVIDERS,
     address,

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memcli.cli.offer import DeclaredRules
+from memcli.cli.endpoints import DeclaredRules
 from memcli.errors import ChangedError, ConflictError, MemcliError, UsageError
 from memcli.model.roles import READER
 from memcli.serve.access import Caller

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.offer import DeclaredRules
+from memcli.cli.endpoints import DeclaredRules
 from memcli.cli.options import ASSIGNMENT, JSON, LINK, MEMORY, TEXT, TIME
 from memcli.cli.verb import Verb, all_verbs
 

@@ -11,8 +11,7 @@ from memcli.ports import AuditTrail, Store, Trash
 from memcli.store.audit import AuditLog
 from memcli.store.file import FileStore
 from memcli.store.layout import Layout, make_root
-from memcli.store.pending import Acts, Erasures
-from memcli.store.removal_guard import RemovalGuard
+from memcli.store.pending import Acts, Erasures, RemovalGuard
 from memcli.store.trash import FileTrash
 from tests.conftest import NOW
 

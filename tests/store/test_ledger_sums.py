@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.model.spending import Charge, TokenUsage
+from memcli.model.metrics import Charge, TokenUsage
 from memcli.store.layout import make_root
 from memcli.store.ledger import StoreLedger
 from tests.local_state import state_of

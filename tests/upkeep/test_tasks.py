@@ -11,7 +11,7 @@ from memcli.model.recall import Cluster
 from memcli.model.space import Policy
 from memcli.model.usage import GET, HELPFUL, RECALL, REJECTED, UNHELPFUL, Access, Use
 from memcli.record import replace
-from memcli.upkeep import archive, clusters, decay, links, merge, review, tags, usage
+from memcli.upkeep import tasks
 from memcli.upkeep.step import Given, MemoryPair, Task, UpkeepStep
 from tests.conftest import memory as made
 
@@ -54,7 +54,7 @@ def ids(task: Task, memories: Sequence[Memory], given: Given = GIVEN) -> list[st
 )
 def test_judgements_become_confidence_and_strength(acts: list[str], confidence: float, strength: int) -> None:
     given = replace(GIVEN, uses=[use for act in acts for use in judged(act, "mem_a", "mem_gone")])
-    (step,) = proposed(usage.propose, [made("a", confidence=0.5), made("b")], given)
+    (step,) = proposed(tasks.propose_usage, [made("a", confidence=0.5), made("b")], given)
     (after,) = step.memories
     assert (after.confidence, after.strength) == (confidence, strength)
     assert (after.version, after.updated_at) == (1, made("a").updated_at)
@@ -62,12 +62,12 @@ def test_judgements_become_confidence_and_strength(acts: list[str], confidence: 
 
 def test_what_was_only_shown_is_not_judged() -> None:
     given = replace(GIVEN, uses=[shown("mem_a"), Use(NOW, GET, "main", ("mem_a",))])
-    assert not ids(usage.propose, [made("a")], given)
+    assert not ids(tasks.propose_usage, [made("a")], given)
 
 
 def test_old_memories_of_low_value_are_archived() -> None:
     low, high = old("low", kind="inferred"), old("high", kind="decision")
-    (step,) = proposed(archive.propose, [low, high])
+    (step,) = proposed(tasks.propose_archive, [low, high])
     assert (step.id, step.memories[0].active, step.memories[0].version) == ("mem_low", False, 2)
     assert step.tokens > 0
     assert "151 days old" in step.reason
@@ -89,50 +89,50 @@ def test_old_memories_of_low_value_are_archived() -> None:
     ],
 )
 def test_some_are_never_archived(fields: dict[str, object]) -> None:
-    assert not ids(archive.propose, [old("low", **{"kind": "inferred", **fields})])
+    assert not ids(tasks.propose_archive, [old("low", **{"kind": "inferred", **fields})])
 
 
 @pytest.mark.parametrize("relation", ["derived_from", "depends_on", "supersedes"])
 def test_a_reason_is_not_archived_even_of_a_forgotten_memory(relation: str) -> None:
     low = old("low", kind="inferred")
     after = made("b", kind="decision", active=False, links=({"to": low.id, "relation": relation},))
-    assert not ids(archive.propose, [low, after])
-    assert not ids(archive.propose, [low, made("b", kind="decision", superseded_by=low.id)])
+    assert not ids(tasks.propose_archive, [low, after])
+    assert not ids(tasks.propose_archive, [low, made("b", kind="decision", superseded_by=low.id)])
     related = replace(after, links=({"to": low.id, "relation": "relates_to"},))
-    assert ids(archive.propose, [low, related]) == [low.id]
+    assert ids(tasks.propose_archive, [low, related]) == [low.id]
 
 
 def test_the_policy_says_what_is_old_and_of_low_value() -> None:
     low = old("low", kind="inferred")
-    assert ids(archive.propose, [low], replace(GIVEN, policy=Policy(archive_days=150))) == [low.id]
-    assert not ids(archive.propose, [low], replace(GIVEN, policy=Policy(archive_days=160)))
-    assert not ids(archive.propose, [low], replace(GIVEN, policy=Policy(archive_below=0.0)))
+    assert ids(tasks.propose_archive, [low], replace(GIVEN, policy=Policy(archive_days=150))) == [low.id]
+    assert not ids(tasks.propose_archive, [low], replace(GIVEN, policy=Policy(archive_days=160)))
+    assert not ids(tasks.propose_archive, [low], replace(GIVEN, policy=Policy(archive_below=0.0)))
 
 
 def test_what_is_in_use_is_not_archived() -> None:
     low = old("low", kind="inferred")
     given = replace(GIVEN, watched_since=OLD, accesses={low.id: Access(1, "2026-05-30T00:00:00Z")})
-    assert not ids(archive.propose, [low], given)
+    assert not ids(tasks.propose_archive, [low], given)
     once = {low.id: Access(1, OLD)}
-    assert not ids(archive.propose, [low], replace(given, accesses=once))  # shown once: for 152 days
+    assert not ids(tasks.propose_archive, [low], replace(given, accesses=once))  # shown once: for 152 days
     later = replace(given, accesses=once, now="2026-06-03T00:00:00Z")
-    assert ids(archive.propose, [low], later) == [low.id]
-    assert not ids(archive.propose, [low], replace(later, accesses={low.id: Access(9, OLD)}))
+    assert ids(tasks.propose_archive, [low], later) == [low.id]
+    assert not ids(tasks.propose_archive, [low], replace(later, accesses={low.id: Access(9, OLD)}))
 
 
 def test_before_uses_are_known_for_long_nothing_is_out_of_use() -> None:
     low = old("low", kind="inferred")
-    assert not ids(archive.propose, [low], replace(GIVEN, watched_since="2026-05-01T00:00:00Z"))
-    assert ids(archive.propose, [low], replace(GIVEN, watched_since=OLD)) == [low.id]
+    assert not ids(tasks.propose_archive, [low], replace(GIVEN, watched_since="2026-05-01T00:00:00Z"))
+    assert ids(tasks.propose_archive, [low], replace(GIVEN, watched_since=OLD)) == [low.id]
 
 
 def test_what_is_in_use_and_judged_to_be_of_no_use_is_archived() -> None:
     used = {"mem_a": Access(50, NOW)}
     given = replace(GIVEN, watched_since=OLD, accesses=used, uses=judged(UNHELPFUL, "mem_a"))
-    assert ids(archive.propose, [old("a", kind="log", confidence=0.5)], given) == ["mem_a"]
-    assert not ids(archive.propose, [old("a", kind="log", confidence=0.7)], given)
+    assert ids(tasks.propose_archive, [old("a", kind="log", confidence=0.5)], given) == ["mem_a"]
+    assert not ids(tasks.propose_archive, [old("a", kind="log", confidence=0.7)], given)
     assert not ids(
-        archive.propose, [old("a", kind="log", confidence=0.5)], replace(given, uses=judged(HELPFUL, "mem_a"))
+        tasks.propose_archive, [old("a", kind="log", confidence=0.5)], replace(given, uses=judged(HELPFUL, "mem_a"))
     )
 
 
@@ -140,12 +140,12 @@ def test_what_is_not_helpful_where_another_is_counts_half() -> None:
     uses = [shown("mem_a", "mem_b"), *judged(UNHELPFUL, "mem_a"), *judged(HELPFUL, "mem_b")]
     given = replace(GIVEN, watched_since=OLD, uses=uses)
     pair = [old("a", kind="log", confidence=0.8), old("b", kind="log")]
-    (step,) = proposed(archive.propose, pair, given)
+    (step,) = proposed(tasks.propose_archive, pair, given)
     assert step.id == "mem_a"
     assert "not helpful where notes/b was" in step.reason
-    assert not ids(archive.propose, [replace(pair[0], confidence=0.9), pair[1]], given)
-    assert not ids(archive.propose, [pair[0], replace(pair[1], confidence=0.8)], given)
-    assert not ids(archive.propose, pair, replace(given, uses=uses[1:]))
+    assert not ids(tasks.propose_archive, [replace(pair[0], confidence=0.9), pair[1]], given)
+    assert not ids(tasks.propose_archive, [pair[0], replace(pair[1], confidence=0.8)], given)
+    assert not ids(tasks.propose_archive, pair, replace(given, uses=uses[1:]))
 
 
 TOLD_KINDS = ("fact", "decision", "constraint", "negative", "procedure", "preference", "correction", "guide")
@@ -157,7 +157,7 @@ def test_time_and_judgements_alone_archive_nothing_that_was_told(kind: str, sour
     fields = {"kind": kind, "confidence": 0.1, **({"provenance": {"source": source}} if source else {})}
     uses = [shown("mem_a", "mem_b"), *judged(UNHELPFUL, "mem_a"), *judged(HELPFUL, "mem_b")]
     later = replace(GIVEN, now="2036-06-01T00:00:00Z", watched_since=OLD, uses=uses)
-    assert not ids(archive.propose, [old("a", **fields), old("b", kind=kind)], later)
+    assert not ids(tasks.propose_archive, [old("a", **fields), old("b", kind=kind)], later)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_time_and_judgements_alone_archive_nothing_that_was_told(kind: str, sour
     ],
 )
 def test_time_archives_what_nobody_told(fields: dict[str, object]) -> None:
-    assert ids(archive.propose, [old("a", **{"confidence": 0.1, **fields})]) == ["mem_a"]
+    assert ids(tasks.propose_archive, [old("a", **{"confidence": 0.1, **fields})]) == ["mem_a"]
 
 
 def opposed(*, newer: dict[str, object] | None = None, **marks: object) -> list[Memory]:
@@ -183,16 +183,18 @@ def opposed(*, newer: dict[str, object] | None = None, **marks: object) -> list[
 
 
 def test_what_is_contradicted_is_archived_and_what_contradicts_it_is_not() -> None:
-    (step,) = proposed(archive.propose, opposed())
+    (step,) = proposed(tasks.propose_archive, opposed())
     assert step.id == "mem_old"
     assert step.reason.startswith("notes/new contradicts it, worth 0.0")
-    assert ids(archive.propose, [replace(opposed()[0], links=()), opposed()[1]]) == ["mem_old"]  # told from one end
+    assert ids(tasks.propose_archive, [replace(opposed()[0], links=()), opposed()[1]]) == [
+        "mem_old"
+    ]  # told from one end
     renewed = replace(opposed()[0], strength=2, updated_at="2026-03-01T00:00:00Z")
-    assert ids(archive.propose, [renewed, opposed()[1]]) == ["mem_new"]
+    assert ids(tasks.propose_archive, [renewed, opposed()[1]]) == ["mem_new"]
 
 
 def test_what_says_that_it_holds_is_not_archived() -> None:
-    assert ids(archive.propose, opposed(newer={"created_at": "2025-06-01T00:00:00Z"}, holds=True)) == ["mem_old"]
+    assert ids(tasks.propose_archive, opposed(newer={"created_at": "2025-06-01T00:00:00Z"}, holds=True)) == ["mem_old"]
 
 
 @pytest.mark.parametrize(
@@ -208,52 +210,52 @@ def test_what_says_that_it_holds_is_not_archived() -> None:
     ],
 )
 def test_what_nothing_contradicts_now_stays(pair: list[Memory]) -> None:
-    assert not ids(archive.propose, pair)
+    assert not ids(tasks.propose_archive, pair)
 
 
 def test_relevance_falls_with_the_confidence() -> None:
     reason = made("r", kind="decision", links=({"to": "mem_a", "relation": "derived_from"},))
-    (step,) = proposed(decay.propose, [old("a", kind="fact", relevance="high"), reason])
+    (step,) = proposed(tasks.propose_decay, [old("a", kind="fact", relevance="high"), reason])
     assert (step.id, step.memories[0].relevance) == ("mem_a", "low")
     assert step.memories[0].confidence == 1.0
-    (step,) = proposed(decay.propose, [old("a", kind="correction", relevance="high", confidence=0.7)])
+    (step,) = proposed(tasks.propose_decay, [old("a", kind="correction", relevance="high", confidence=0.7)])
     assert step.memories[0].relevance == "medium"
 
 
 @pytest.mark.parametrize("fields", [{"pinned": True}, {"kind": "decision"}, {"relevance": "low"}])
 def test_some_keep_their_relevance(fields: dict[str, object]) -> None:
-    assert not ids(decay.propose, [old("a", **{"kind": "fact", "relevance": "high", **fields})])
+    assert not ids(tasks.propose_decay, [old("a", **{"kind": "fact", "relevance": "high", **fields})])
 
 
 def test_what_was_helpful_together_is_linked_once() -> None:
     uses = [shown("mem_a", "mem_b", "mem_c"), *judged(HELPFUL, "mem_a", "mem_b"), *judged(UNHELPFUL, "mem_c")]
     pair = [made("a"), made("b", created_at=OLD), made("c")]
-    (step,) = proposed(links.propose, pair, replace(GIVEN, uses=uses))
+    (step,) = proposed(tasks.propose_links, pair, replace(GIVEN, uses=uses))
     (link,) = step.memories[0].links
     assert (step.id, link["to"], link["relation"], link["weight"]) == ("mem_a", "mem_b", "relates_to", 0.5)
     linked = [replace(pair[0], links=({"to": "mem_b", "relation": "depends_on"},)), *pair[1:]]
-    assert not ids(links.propose, linked, replace(GIVEN, uses=uses))
-    (step,) = proposed(links.propose, pair, replace(GIVEN, uses=[*uses, *uses]))
+    assert not ids(tasks.propose_links, linked, replace(GIVEN, uses=uses))
+    (step,) = proposed(tasks.propose_links, pair, replace(GIVEN, uses=[*uses, *uses]))
     assert step.memories[0].links[0]["weight"] == 0.6
 
 
 def test_what_was_helpful_for_different_questions_is_not_linked() -> None:
     uses = [shown("mem_a"), *judged(HELPFUL, "mem_a"), shown("mem_b"), *judged(HELPFUL, "mem_b")]
-    assert not ids(links.propose, [made("a"), made("b")], replace(GIVEN, uses=uses))
+    assert not ids(tasks.propose_links, [made("a"), made("b")], replace(GIVEN, uses=uses))
 
 
 @pytest.mark.parametrize("fields", [{"active": False}, {"superseded_by": "mem_c"}])
 def test_what_does_not_hold_is_not_linked(fields: dict[str, object]) -> None:
     uses = [shown("mem_a", "mem_b"), *judged(HELPFUL, "mem_a", "mem_b")]
-    assert not ids(links.propose, [made("a", **fields), made("b")], replace(GIVEN, uses=uses))
+    assert not ids(tasks.propose_links, [made("a", **fields), made("b")], replace(GIVEN, uses=uses))
 
 
 def test_no_memory_gets_more_links_than_it_bears() -> None:
     names = [f"mem_{n:02}" for n in range(12)]
     uses = [shown(*names), *judged(HELPFUL, *names)]
     memories = [made(f"{n:02}") for n in range(12)]
-    for step in proposed(links.propose, memories, replace(GIVEN, uses=uses)):
-        assert len(step.memories[0].links) <= links.MOST_LINKS
+    for step in proposed(tasks.propose_links, memories, replace(GIVEN, uses=uses)):
+        assert len(step.memories[0].links) <= tasks.MOST_LINKS
 
 
 def cluster(name: str, *ids: str) -> Cluster:
@@ -262,7 +264,7 @@ def cluster(name: str, *ids: str) -> Cluster:
 
 def test_clusters_are_named_the_largest_first() -> None:
     found = [cluster("auth", "mem_a"), cluster("build", "mem_b", "mem_c", "mem_gone"), cluster("gone", "mem_x")]
-    steps = proposed(clusters.propose, [made(n) for n in "abc"], replace(GIVEN, clusters=found))
+    steps = proposed(tasks.propose_clusters, [made(n) for n in "abc"], replace(GIVEN, clusters=found))
     assert [(step.path, step.reason, step.memories) for step in steps] == [
         ("build", "2 memories", ()),
         ("auth", "1 memory", ()),
@@ -275,25 +277,25 @@ def tagged(count: int, mentions: int, *, tag: str = "cache") -> list[Memory]:
 
 
 def test_a_tag_that_is_given_reliably_is_inferred() -> None:
-    (step,) = proposed(tags.propose, tagged(4, 1))
+    (step,) = proposed(tasks.propose_tags, tagged(4, 1))
     assert (step.id, step.memories[0].tags, step.memories[0].version) == ("mem_m0", ("cache",), 1)
 
 
 @pytest.mark.parametrize(("count", "mentions"), [(3, 1), (4, 2), (4, 0)])
 def test_a_tag_that_is_rare_or_not_reliable_is_not_inferred(count: int, mentions: int) -> None:
-    assert not ids(tags.propose, tagged(count, mentions))
+    assert not ids(tasks.propose_tags, tagged(count, mentions))
 
 
 def test_a_tag_that_is_not_given_reliably_keeps_no_other_from_being_added() -> None:
     unreliable = [made(f"u{n}", raw=f"The cache key of {n}.", tags=("cache-key",) * (n < 4)) for n in range(9)]
     extra = [made(f"r{n}", raw=f"The cache line {n}.", tags=("cache-line",)) for n in range(4)]
-    steps = proposed(tags.propose, [*unreliable, *extra, made("zz", raw="A cache line.")])
+    steps = proposed(tasks.propose_tags, [*unreliable, *extra, made("zz", raw="A cache line.")])
     assert [(step.id, step.memories[0].tags) for step in steps] == [("mem_zz", ("cache-line",))]
 
 
 def test_a_memory_with_many_tags_gets_no_more() -> None:
     *rest, last = tagged(4, 1)
-    assert not ids(tags.propose, [*rest, replace(last, tags=tuple("abcdef"))])
+    assert not ids(tasks.propose_tags, [*rest, replace(last, tags=tuple("abcdef"))])
 
 
 def episode(name: str, text: str, valence: float = 0.5, **fields: object) -> Memory:
@@ -306,7 +308,7 @@ TOLD = "The login was slow until Ann raised the pool of connections in the gatew
 def test_episodes_that_tell_the_same_become_one() -> None:
     first = episode("a", TOLD, tags=("login",), created_at=OLD, strength=2)
     second = episode("b", f"{TOLD} It was slow.", tags=("gateway",))
-    (step,) = proposed(merge.propose, [second, first, episode("c", "The release was tagged late.")])
+    (step,) = proposed(tasks.propose_merge, [second, first, episode("c", "The release was tagged late.")])
     kept, other = step.memories
     assert (kept.id, kept.strength, kept.tags) == ("mem_a", 3, ("login", "gateway"))
     assert [(link["to"], link["relation"]) for link in kept.links] == [("mem_b", "supersedes")]
@@ -329,13 +331,13 @@ def test_episodes_that_tell_the_same_become_one() -> None:
     ],
 )
 def test_episodes_that_differ_stay(other: Memory) -> None:
-    assert not ids(merge.propose, [episode("a", TOLD), other])
+    assert not ids(tasks.propose_merge, [episode("a", TOLD), other])
 
 
 def test_a_pinned_episode_is_the_one_that_stays() -> None:
-    (step,) = proposed(merge.propose, [episode("a", TOLD, created_at=OLD), episode("b", TOLD, pinned=True)])
+    (step,) = proposed(tasks.propose_merge, [episode("a", TOLD, created_at=OLD), episode("b", TOLD, pinned=True)])
     assert step.id == "mem_b"
-    assert not ids(merge.propose, [episode("a", TOLD, pinned=True), episode("b", TOLD, pinned=True)])
+    assert not ids(tasks.propose_merge, [episode("a", TOLD, pinned=True), episode("b", TOLD, pinned=True)])
 
 
 def test_contradictions_and_duplicates_are_listed_each_once() -> None:
@@ -345,9 +347,9 @@ def test_contradictions_and_duplicates_are_listed_each_once() -> None:
         MemoryPair("duplicates", "mem_a", "mem_c", "same claim"),
         MemoryPair("contradicts", "mem_c", "mem_gone", "no"),
     ]
-    steps = proposed(review.propose, [first, second, made("c")], replace(GIVEN, pairs=pairs))
+    steps = proposed(tasks.propose_review, [first, second, made("c")], replace(GIVEN, pairs=pairs))
     assert [(step.action, step.id, step.others, step.memories) for step in steps] == [
         ("contradicts", "mem_a", ("mem_b",), ()),
         ("duplicates", "mem_a", ("mem_c",), ()),
     ]
-    assert not ids(review.propose, [first, replace(second, active=False)])
+    assert not ids(tasks.propose_review, [first, replace(second, active=False)])

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.watch.scan import Difference, Known, Scanner, ScanScope
-from memcli.watch.state import Stamp
+from memcli.watch.scan import Difference, Known, Scanner, ScanScope, Stamp
 
 
 @pytest.fixture

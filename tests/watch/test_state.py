@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.model.changes import Batch
-from memcli.watch.state import UNKNOWN, SavedState, Stamp, WatchState
+from memcli.watch.scan import UNKNOWN, SavedState, Stamp, WatchState
 
 scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
 values = st.one_of(

@@ -16,8 +16,7 @@ from watchdog.observers.api import BaseObserver
 
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.changes import Batch
-from memcli.watch.scan import Scanner, ScanScope
-from memcli.watch.state import WatchState
+from memcli.watch.scan import Scanner, ScanScope, WatchState
 from memcli.watch.watcher import Watcher
 from tests.ingest.conftest import Repo
 

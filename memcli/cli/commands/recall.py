@@ -283,7 +283,7 @@ def _verifier(workspace: Workspace, options: RecallOptions) -> Verify | None:
             raise UsageError("--model needs --verify", "add it, or leave the option out")
         return None
     from memcli.app.feedback import Verifier
-    from memcli.model.prompt import model_name
+    from memcli.model.conversation import model_name
 
     if workspace.model:
         model_name(workspace.model)

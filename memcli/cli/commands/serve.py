@@ -85,7 +85,7 @@ def _check_extra() -> None:
 
 
 def _serve(session: CommandContext, options: ServeOptions, workspace: Workspace, tokens: Tokens) -> None:
-    from memcli.cli.offer import DeclaredRules, operations
+    from memcli.cli.endpoints import DeclaredRules, operations
     from memcli.serve.gate import Admission
     from memcli.serve.pool import Pool
     from memcli.serve.server import HOST, GuardedBackend, link_to, listen, make_app, serve

@@ -16,7 +16,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 
 from memcli import Memory
-from memcli.cli.offer import DeclaredRules
+from memcli.cli.endpoints import DeclaredRules
 from memcli.cli.verb import find_verb
 from memcli.errors import MemcliError
 from memcli.serve.access import Caller

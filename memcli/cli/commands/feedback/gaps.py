@@ -12,7 +12,7 @@ from memcli.model.roles import READER, WRITER
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
-    from memcli.model.gaps import Gap
+    from memcli.model.metrics import Gap
 
 
 class GapsOptions(Options):
@@ -83,7 +83,7 @@ def command(session: CommandContext, options: GapsOptions) -> None:
 
 def _asks(workspace: Workspace, options: GapsOptions) -> bool:
     """Whether a language model names the topics. Raises UsageError for options that name none, or that nothing uses."""
-    from memcli.model.prompt import model_name
+    from memcli.model.conversation import model_name
     from memcli.summarize import LLM
 
     if workspace.semantic != LLM:

@@ -1,0 +1,486 @@
+"""`usage`: what somebody judged helpful or not becomes confidence and strength.
+
+`archive`: what is old, worth little and not in use no longer takes part in recall. It is kept, and can be restored.
+
+Time alone archives logs, episodes, and what memcli has read or inferred. What somebody told may still hold however old it
+is, and a question about it would get another answer: it is archived only where something newer contradicts it. What was
+superseded takes no part in recall already.
+
+`decay`: what nobody confirmed for long is no longer of high relevance.
+
+Recall lets confidence fade when it reads it, so that nothing needs to be written for it: a faded confidence that was
+stored would fade twice. What recall cannot read is that a relevance was given while the memory was new. So this task
+lowers it, by as much as the confidence has faded; it does so once for each level, whenever it runs.
+
+`links`: memories that were recalled together and judged helpful relate to each other.
+
+`clusters`: names the clusters of a space. They are kept in the cache, and change no memory.
+
+`merge`: of near-duplicate episodes one stays, stronger; the others are superseded by it.
+
+`tags`: a memory that mentions what a tag of the space is about gets it, where the tag is given reliably.
+
+`review`: lists what contradicts or repeats itself, for somebody to decide. Changes nothing.
+
+What a memory is worth now, whether it is in use, and which ones their age alone must not touch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+from memcli.claims.claim import claim_of
+from memcli.claims.conflicts import is_compatible
+from memcli.claims.values import missing, values_of
+from memcli.clock import days_between
+from memcli.model.analysis import terms
+from memcli.model.links import is_contradiction
+from memcli.model.memory import TALK_KINDS, Memory, increased
+from memcli.model.references import SUPERSEDES
+from memcli.model.shapes import OBSERVED
+from memcli.model.tokens import count_tokens
+from memcli.model.usage import HELPFUL, REJECTED, UNHELPFUL, Access, Use
+from memcli.policy.ageing import confirmed_at, effective_confidence
+from memcli.record import replace
+from memcli.upkeep.step import REASONS, Given, Memories, MemoryPair, UpkeepStep, as_edit, is_current, judged_bundles
+
+USAGE_NAME = "usage"
+GAINS = {HELPFUL: 0.05, UNHELPFUL: -0.1, REJECTED: -0.02}
+"""What one judgement adds to the confidence, which stays between 0 and 1."""
+_DIGITS = 4
+
+
+def propose_usage(memories: Memories, given: Given) -> list[UpkeepStep]:
+    """A step for each memory that was judged and changes by it."""
+    confidence: dict[str, float] = {}
+    counts: dict[str, Counter[str]] = {}
+    for name, use in given.judgements():
+        if name in memories:
+            before = confidence.get(name, memories[name].confidence)
+            confidence[name] = round(min(1.0, max(0.0, before + GAINS[use.act])), _DIGITS)
+            counts.setdefault(name, Counter())[use.act] += 1
+    steps = []
+    for name in sorted(counts):
+        memory = memories[name]
+        judged = replace(
+            memory, confidence=confidence[name], strength=increased(memory.strength, counts[name][HELPFUL])
+        )
+        if judged != memory:
+            told = ", ".join(f"{counts[name][act]} {act}" for act in GAINS if counts[name][act])
+            steps.append(
+                UpkeepStep(
+                    task=USAGE_NAME,
+                    id=name,
+                    path=memory.path,
+                    action="judge",
+                    reason=f"judged {told}",
+                    memories=(judged,),
+                )
+            )
+    return steps
+
+
+_WORTH_DIGITS = 9  # the last digits differ between machines, and must decide nothing
+USED_DAYS = 90.0
+"""What was shown within so many days is in use, longer the more often it was shown. Before uses are known for so long,
+nothing is known to be out of use."""
+
+
+OUTDONE_CONFIDENCE = 0.8
+OUTDONE_SHARE = 0.5
+"""What was judged unhelpful more than once is worth so much less where something else answered the same question."""
+
+
+class Worth:
+    """What `archive` and `decay` ask of the memories of a space."""
+
+    def __init__(self, memories: Memories, given: Given) -> None:
+        self._given = given
+        self._reasons = (
+            given.reasons
+            | {link["to"] for memory in memories.values() for link in memory.links if link["relation"] in REASONS}
+            | {memory.superseded_by for memory in memories.values()}
+        )
+        self._judged: Counter[str] = Counter()
+        for name, use in given.judgements():
+            self._judged[name] += round(100 * GAINS[use.act])
+        self._rivals = _rivals(memories, given)
+
+    def of(self, memory: Memory) -> float:
+        """Importance times confidence, less where a rival does better; 0..1."""
+        share = OUTDONE_SHARE if self.rival(memory) else 1.0
+        return round(memory.effective_importance() * self.confidence(memory) * share, _WORTH_DIGITS)
+
+    def rival(self, memory: Memory) -> str:
+        """The memory that answered a question for which this one was not helpful, not for the first time; "" for none."""
+        return self._rivals.get(memory.id, "") if memory.confidence <= OUTDONE_CONFIDENCE else ""
+
+    def confidence(self, memory: Memory) -> float:
+        """The confidence now: faded by age as recall reads it, or, of what is in use, as it was judged."""
+        if self._is_in_use(memory):
+            return memory.confidence * memory.trust
+        return effective_confidence(memory, self._given.now, self._access(memory).count)
+
+    def is_spared(self, memory: Memory) -> bool:
+        """Whether age does nothing to the memory: it is pinned, young, not current, comes up in its season or by its
+        triggers, or is in use and nobody has found otherwise of late."""
+        now = self._given.now
+        return (
+            memory.pinned
+            or not is_current(memory, now)
+            or (memory.valid_from or "") > now
+            or bool(memory.triggers or memory.enforce or memory.season)
+            or days_between(memory.updated_at, now) <= self._given.policy.archive_days
+            or (self._is_in_use(memory) and self._judged[memory.id] >= 0)
+        )
+
+    def is_reason(self, memory: Memory) -> bool:
+        """Whether others rest on the memory, or it has taken the place of another."""
+        return memory.id in self._reasons
+
+    def _is_in_use(self, memory: Memory) -> bool:
+        given = self._given
+        if not given.watched_since:
+            return False
+        access = self._access(memory)
+        last = max(access.last_at, given.watched_since)
+        return days_between(last, given.now) <= USED_DAYS * (1 + math.log(access.count + 1))
+
+    def _access(self, memory: Memory) -> Access:
+        return self._given.accesses.get(memory.id, Access())
+
+
+def _rivals(memories: Memories, given: Given) -> dict[str, str]:
+    """For what was judged of no use in a bundle, the memory there that was judged helpful and is trusted most."""
+    found: dict[str, str] = {}
+    for judged in judged_bundles(given.uses):
+        helpful = [name for name, act in judged.items() if act == HELPFUL and name in memories]
+        best = max(helpful, key=lambda name: (memories[name].confidence, memories[name].strength, name), default="")
+        for name, act in judged.items():
+            if best and act != HELPFUL and name in memories and memories[best].confidence > memories[name].confidence:
+                found[name] = best
+    return found
+
+
+ARCHIVE_NAME = "archive"
+_INFERRED = "inferred"
+
+
+def propose_archive(memories: Memories, given: Given) -> list[UpkeepStep]:
+    """A step for each memory that is to go out of recall, in order of id."""
+    worth = Worth(memories, given)
+    outdated = _outdated(memories, given.now)
+    going = (
+        memory
+        for _, memory in sorted(memories.items())
+        if (memory.id in outdated or not is_told(memory))
+        and not worth.is_spared(memory)
+        and not worth.is_reason(memory)
+        and worth.of(memory) < given.policy.archive_below
+    )
+    return [_step(memory, worth, memories, outdated.get(memory.id), given.now) for memory in going]
+
+
+def is_told(memory: Memory) -> bool:
+    """Whether a person or an agent told it as something that holds: it is no log or episode, and memcli has not read it in
+    a file or a commit, nor inferred it."""
+    is_derived = memory.kind == _INFERRED or memory.provenance.get("source") in (OBSERVED, _INFERRED)
+    return not is_derived and memory.kind not in TALK_KINDS
+
+
+def _outdated(memories: Memories, now: str) -> Mapping[str, str]:
+    """For each memory that another one contradicts the id of that one: of two that somebody told, and that nobody wants to
+    keep both, the one that says that it holds, or else the one that was confirmed last."""
+    links = [(memory, link) for memory in memories.values() for link in memory.links if is_contradiction(link)]
+    decided = {frozenset((memory.id, link["to"])) for memory, link in links if link.get("accepted")}
+    found: dict[str, str] = {}
+    for memory, link in sorted(links, key=lambda one: not one[1].get("holds")):
+        other, pair = memories.get(link["to"]), frozenset((memory.id, link["to"]))
+        if other is None or pair in decided or not all(is_told(m) and is_current(m, now) for m in (memory, other)):
+            continue
+        decided.add(pair)
+        is_newer = (confirmed_at(memory), memory.id) > (confirmed_at(other), other.id)
+        holds, gone = (memory, other) if link.get("holds") or is_newer else (other, memory)
+        found.setdefault(gone.id, holds.id)
+    return found
+
+
+def _step(memory: Memory, worth: Worth, memories: Memories, outdated_by: str | None, now: str) -> UpkeepStep:
+    factors = f"importance {memory.effective_importance():g} x confidence {worth.confidence(memory):.2f}"
+    rival = worth.rival(memory)
+    beside = f", not helpful where {memories[rival].path} was" if rival else ""
+    why = f"{memories[outdated_by].path} contradicts it, " if outdated_by else ""
+    age = days_between(memory.updated_at, now)
+    return UpkeepStep(
+        task=ARCHIVE_NAME,
+        id=memory.id,
+        path=memory.path,
+        action="archive",
+        reason=f"{why}worth {worth.of(memory):.2f} ({factors}{beside}), {age:.0f} days old",
+        memories=(as_edit(replace(memory, active=False)),),
+        tokens=count_tokens(memory.raw),
+    )
+
+
+DECAY_NAME = "decay"
+LEVELS = (("high", 0.5), ("medium", 0.25), ("low", 0.0))
+"""The levels of relevance, each with the confidence that it takes."""
+
+
+def propose_decay(memories: Memories, given: Given) -> list[UpkeepStep]:
+    """A step for each memory whose relevance is more than its confidence bears."""
+    worth = Worth(memories, given)
+    return [
+        step
+        for name in sorted(memories)
+        if not worth.is_spared(memories[name]) and (step := _step_decay(memories[name], worth)) is not None
+    ]
+
+
+def _step_decay(memory: Memory, worth: Worth) -> UpkeepStep | None:
+    names = [name for name, _ in LEVELS]
+    confidence = worth.confidence(memory)
+    bears = next(n for n, (_, least) in enumerate(LEVELS) if confidence >= least)
+    if memory.relevance not in names or names.index(memory.relevance) >= bears:
+        return None
+    reason = f"its confidence has faded to {confidence:.2f} since {memory.updated_at[:10]}"
+    lowered = replace(memory, relevance=names[bears])
+    return UpkeepStep(
+        task=DECAY_NAME, id=memory.id, path=memory.path, action="lower", reason=reason, memories=(lowered,)
+    )
+
+
+LINKS_NAME = "links"
+RELATION = "relates_to"
+MOST_LINKS = 8
+"""A memory with so many links gets no more: what relates to everything says nothing."""
+_FIRST_WEIGHT, _MORE_WEIGHT, _MOST_WEIGHT = 0.5, 0.1, 0.9
+
+
+def propose_links(memories: Memories, given: Given) -> list[UpkeepStep]:
+    """A step for each memory that gets links, to those that are older: one end of a relation has its link."""
+    known = {frozenset((memory.id, link["to"])) for memory in memories.values() for link in memory.links}
+    sizes = {memory.id: len(memory.links) for memory in memories.values()}
+    found: dict[str, list[tuple[str, int]]] = {}
+    for pair, times in sorted(_together(given.uses).items(), key=lambda one: (-one[1], one[0])):
+        if not all(_may_link(memories.get(name), given) for name in pair) or frozenset(pair) in known:
+            continue
+        newer, older = sorted(pair, key=lambda name: (memories[name].created_at, name), reverse=True)
+        if sizes[newer] < MOST_LINKS:
+            sizes[newer] += 1
+            found.setdefault(newer, []).append((older, times))
+    return [_step_links(memories[name], to, memories, given.now) for name, to in sorted(found.items())]
+
+
+def _may_link(memory: Memory | None, given: Given) -> bool:
+    return memory is not None and memory.id not in given.fixed and is_current(memory, given.now)
+
+
+def _together(uses: Sequence[Use]) -> Counter[tuple[str, str]]:
+    """How many bundles each pair was judged helpful in."""
+    helpful = ([name for name, act in judged.items() if act == HELPFUL] for judged in judged_bundles(uses))
+    return Counter(pair for names in helpful for pair in combinations(sorted(names), 2))
+
+
+def _step_links(memory: Memory, to: Sequence[tuple[str, int]], memories: Memories, now: str) -> UpkeepStep:
+    added = tuple({"to": name, "relation": RELATION, "weight": _weight(times), "created_at": now} for name, times in to)
+    paths = ", ".join(memories[name].path for name, _ in to)
+    return UpkeepStep(
+        task=LINKS_NAME, id=memory.id, path=memory.path, action="link", reason=f"recalled and judged helpful with {paths}",
+        memories=(replace(memory, links=(*memory.links, *added)),), others=tuple(name for name, _ in to),
+    )  # fmt: skip
+
+
+def _weight(times: int) -> float:
+    return round(min(_MOST_WEIGHT, _FIRST_WEIGHT + _MORE_WEIGHT * (times - 1)), 2)
+
+
+CLUSTERS_NAME = "clusters"
+
+
+def propose_clusters(memories: Memories, given: Given) -> list[UpkeepStep]:
+    """A step for each cluster that was just found, the largest first."""
+    known = [(cluster, [name for name in cluster.ids if name in memories]) for cluster in given.clusters]
+    return [
+        UpkeepStep(
+            task=CLUSTERS_NAME, id=ids[0], path=cluster.name, action="name", reason=f"{len(ids)} {'memory' if len(ids) == 1 else 'memories'}", others=tuple(ids[1:])
+        )
+        for cluster, ids in sorted(known, key=lambda one: (-len(one[1]), one[0].name)) if ids
+    ]  # fmt: skip
+
+
+MERGE_NAME = "merge"
+LEAST_ALIKE = 0.8
+"""The share of the words of both that two episodes must have in common."""
+_KIND = "episode"
+
+
+def propose_merge(memories: Memories, given: Given) -> list[UpkeepStep]:
+    """A step for each episode that takes others in."""
+    episodes = [
+        memory for memory in memories.values()
+        if memory.kind == _KIND and memory.id not in given.fixed and is_current(memory, given.now)
+    ]  # fmt: skip
+    words = {memory.id: frozenset(terms(memory.raw)) for memory in episodes}
+    rarest = _rarest(words)
+    kept: dict[str, list[Memory]] = {}
+    by_word: dict[str, list[str]] = defaultdict(list)
+    for memory in sorted(episodes, key=lambda m: (not m.pinned, m.created_at, m.id)):
+        own = words[memory.id]
+        near = {name for word in rarest[memory.id] for name in by_word[word]}
+        alike = [name for name in sorted(near) if _alike(own, words[name])]
+        same = next((name for name in alike if not memory.pinned and _is_same(memories[name], memory)), None)
+        if same is not None:
+            kept.setdefault(same, []).append(memory)
+            continue
+        for word in rarest[memory.id]:
+            by_word[word].append(memory.id)
+    return [_step_merge(memories[name], others, given.now) for name, others in sorted(kept.items())]
+
+
+def _rarest(words: Mapping[str, frozenset[str]]) -> dict[str, list[str]]:
+    """Of the words of each episode so many, the rarest first, that two that are alike share one of them."""
+    counts = Counter(word for own in words.values() for word in own)
+    ordered = {name: sorted(own, key=lambda word: (counts[word], word)) for name, own in words.items()}
+    return {name: own[: len(own) - math.ceil(LEAST_ALIKE * len(own)) + 1] for name, own in ordered.items()}
+
+
+def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
+    return bool(first) and len(first & second) >= LEAST_ALIKE * len(first | second)
+
+
+def _is_same(kept: Memory, other: Memory) -> bool:
+    """Whether two episodes with nearly the same words differ in none that decides: a value, or how it went."""
+    if _sign(kept) != _sign(other) or not is_compatible(claim_of(other), claim_of(kept)):
+        return False
+    return not missing(values_of(kept.raw), values_of(other.raw))
+
+
+def _sign(memory: Memory) -> int:
+    valence = (memory.episode or {}).get("valence", 0)
+    return (valence > 0) - (valence < 0) if isinstance(valence, int | float) else 0
+
+
+def _step_merge(kept: Memory, others: Sequence[Memory], now: str) -> UpkeepStep:
+    links = [{"to": other.id, "relation": SUPERSEDES, "weight": 1.0, "created_at": now} for other in others]
+    stronger = replace(
+        kept,
+        strength=increased(kept.strength, sum(other.strength for other in others)),
+        tags=tuple(dict.fromkeys([*kept.tags, *(tag for other in others for tag in other.tags)])),
+        links=(*kept.links, *links),
+    )
+    ended = [as_edit(replace(other, superseded_by=kept.id, valid_until=_until(other, now))) for other in others]
+    return UpkeepStep(
+        task=MERGE_NAME, id=kept.id, path=kept.path, action="merge",
+        reason=f"the same as {', '.join(other.path for other in others)}",
+        memories=(as_edit(stronger), *ended), others=tuple(other.id for other in others),
+        tokens=sum(count_tokens(other.raw) for other in others),
+    )  # fmt: skip
+
+
+def _until(memory: Memory, now: str) -> str:
+    return max(min(memory.valid_until or now, now), memory.valid_from or "")
+
+
+TAGS_NAME = "tags"
+LEAST_TAGGED = 4
+"""A tag that fewer memories have is no habit."""
+LEAST_SHARE = 0.8
+"""So many of the memories that mention a tag must have it already."""
+MOST_TAGS = 6
+"""A memory with so many tags gets no more."""
+
+
+def propose_tags(memories: Memories, given: Given) -> list[UpkeepStep]:
+    """A step for each memory that gets tags."""
+    current = [memory for memory in memories.values() if is_current(memory, given.now)]
+    tagged = Counter(tag for memory in current for tag in memory.tags)
+    mentions = _mentions(current, {tag: count for tag, count in tagged.items() if count >= LEAST_TAGGED})
+    added: dict[str, list[str]] = defaultdict(list)
+    for tag in sorted(mentions, key=lambda tag: (-tagged[tag], tag)):
+        without = [memory for memory in mentions[tag] if tag not in memory.tags]
+        having = len(mentions[tag]) - len(without)
+        if having >= LEAST_TAGGED and having >= LEAST_SHARE * len(mentions[tag]):
+            for memory in without:
+                if len(memory.tags) + len(added[memory.id]) < MOST_TAGS and memory.id not in given.fixed:
+                    added[memory.id].append(tag)
+    return [_step_tags(memories[name], tags) for name, tags in sorted(added.items()) if tags]
+
+
+def _mentions(memories: list[Memory], tagged: Mapping[str, int]) -> dict[str, list[Memory]]:
+    """The memories that mention all words of each tag in their heading or text; of the tags that so many memories have, those
+    alone that may be given reliably."""
+    words = {tag: frozenset(terms(tag.replace("-", " "))) for tag in tagged}
+    live = {tag for tag in tagged if words[tag]}
+    by_word: dict[str, list[str]] = defaultdict(list)
+    for tag in live:
+        by_word[min(words[tag])].append(tag)
+    found: dict[str, list[Memory]] = defaultdict(list)
+    having, without, read = Counter(tagged), Counter[str](), set[str]()
+    for memory in _first_with_tags(memories, live):
+        if memory.id in read:
+            continue
+        read.add(memory.id)
+        text = frozenset(terms(f"{memory.heading.replace('-', ' ')} {memory.raw}"))
+        mentioned = {tag for word in text & by_word.keys() for tag in by_word[word] if words[tag] <= text}
+        for tag in mentioned:
+            found[tag].append(memory)
+        without.update(mentioned.difference(memory.tags))
+        having.subtract(live.intersection(memory.tags) - mentioned)  # as many at most as mention it and have it
+        for tag in live.intersection((*mentioned, *memory.tags)):
+            if having[tag] < max(LEAST_TAGGED, LEAST_SHARE * (having[tag] + without[tag])):
+                live.remove(tag)
+                by_word[min(words[tag])].remove(tag)
+    return {tag: found[tag] for tag in live}
+
+
+def _first_with_tags(memories: list[Memory], live: set[str]) -> Iterator[Memory]:
+    """The memories, first those with the rarest tags, for as long as these are `live`; some come again."""
+    of: dict[str, list[Memory]] = {tag: [] for tag in live}
+    for memory in memories:
+        for tag in live.intersection(memory.tags):
+            of[tag].append(memory)
+    for tag in sorted(of, key=lambda tag: (len(of[tag]), tag)):
+        for memory in of[tag]:
+            if tag not in live:
+                break
+            yield memory
+    for memory in memories:
+        if not live:
+            break
+        yield memory
+
+
+def _step_tags(memory: Memory, tags: list[str]) -> UpkeepStep:
+    tagged = replace(memory, tags=(*memory.tags, *tags))
+    reason = f"most memories that mention {', '.join(tags)} have the tag"
+    return UpkeepStep(task=TAGS_NAME, id=memory.id, path=memory.path, action="tag", reason=reason, memories=(tagged,))
+
+
+REVIEW_NAME = "review"
+CONTRADICTS, DUPLICATES = "contradicts", "duplicates"
+
+
+def propose_review(memories: Memories, given: Given) -> list[UpkeepStep]:
+    """A step for each pair of current memories, contradictions first."""
+    linked = (
+        MemoryPair(CONTRADICTS, memory.id, link["to"], str(link.get("reason") or "linked as a contradiction"))
+        for memory in memories.values() for link in memory.links
+        if link["relation"] == CONTRADICTS and not link.get("accepted")
+    )  # fmt: skip
+    pairs: dict[frozenset[str], MemoryPair] = {}
+    for pair in (*given.pairs, *linked):
+        ends = [memories.get(name) for name in (pair.first, pair.second)]
+        if all(end is not None and is_current(end, given.now) for end in ends):
+            pairs.setdefault(frozenset((pair.first, pair.second)), pair)
+    order = sorted(pairs.values(), key=lambda p: (p.kind != CONTRADICTS, *sorted((p.first, p.second))))
+    return [
+        UpkeepStep(
+            task=REVIEW_NAME, id=pair.first, path=memories[pair.first].path, action=pair.kind,
+            reason=f"{memories[pair.second].path}: {pair.reason}", others=(pair.second,),
+        )
+        for pair in order
+    ]  # fmt: skip
