@@ -18,11 +18,11 @@ import psycopg
 from objects import objects
 
 from memcli.codec.space import encode_memory
+from memcli.extras.postgres import indexing
+from memcli.extras.postgres.catalogue import add, pending
+from memcli.extras.postgres.records import Tally, records, total
+from memcli.extras.postgres.vectors import build_index, mark_embedded
 from memcli.model.memory import Memory
-from memcli.postgres import indexing
-from memcli.postgres.catalogue import add, pending
-from memcli.postgres.records import Tally, records, total
-from memcli.postgres.vectors import build_index, mark_embedded
 
 TEXTS = 20_000
 SPACE = "main"

@@ -26,10 +26,10 @@ from stores import parse_sizes, size_name, store, work_folder
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.embed.onnx import OnnxEmbedder
+from memcli.extras.postgres.address import address_of
+from memcli.extras.postgres.server import Server
 from memcli.model.recall import Query
 from memcli.model.space import Change
-from memcli.postgres.address import address_of
-from memcli.postgres.server import Server
 from memcli.record import replace
 from memcli.store.layout import FOLDER
 from memcli.wiring.roots import make_store

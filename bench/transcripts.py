@@ -15,12 +15,12 @@ from processes import surroundings
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from tests.transcripts import writers
-from tests.transcripts.writers import Turn
+from tests.extras.transcripts import writers
+from tests.extras.transcripts.writers import Turn
 
 _READ = """
 import sys
-from memcli.transcripts.formats import conversations
+from memcli.extras.transcripts.formats import conversations
 found = conversations(sys.argv[1])
 read = skipped = 0
 for transcript in found:

@@ -35,7 +35,7 @@ def _run() -> None:
     if late is not None and late.is_work_left():
         # Taking down the interpreter under a thread that runs native code is no quiet end.
         sys.stdout.flush()
-        exporting = sys.modules.get("memcli.telemetry.exporting")
+        exporting = sys.modules.get("memcli.extras.telemetry.exporting")
         if exporting is not None:
             exporting.flush()  # what else happens at exit
         os._exit(code)

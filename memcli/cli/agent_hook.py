@@ -16,16 +16,16 @@ from contextlib import suppress
 from difflib import unified_diff
 from typing import TYPE_CHECKING
 
-from memcli.agents.events import PROMPT, SESSION_START, last_event
-from memcli.agents.files import SettingsChange, Site
-from memcli.agents.install import InstallPlan, carry_out, plan_install
-from memcli.agents.payload import MAX_BYTES, MOST_PIPED, Payload, caller_of, is_idle, read_payload
-from memcli.agents.table import AGENTS, LOCAL, PROJECT, SCOPES, USER, parts_of
 from memcli.app.workspace import Workspace
 from memcli.cli.background import FOREGROUND, embed_later, is_frozen, start
 from memcli.cli.verb import CommandContext
 from memcli.clock import system_clock
 from memcli.errors import MemcliError, UsageError
+from memcli.extras.agents.events import PROMPT, SESSION_START, last_event
+from memcli.extras.agents.files import SettingsChange, Site
+from memcli.extras.agents.install import InstallPlan, carry_out, plan_install
+from memcli.extras.agents.payload import MAX_BYTES, MOST_PIPED, Payload, caller_of, is_idle, read_payload
+from memcli.extras.agents.table import AGENTS, LOCAL, PROJECT, SCOPES, USER, parts_of
 from memcli.model.findings import reason_of
 from memcli.model.memory import Json
 from memcli.store.agents import Spool
@@ -37,7 +37,7 @@ from memcli.store.switch import is_off
 from memcli.wiring.roots import global_root, locate
 
 if TYPE_CHECKING:
-    from memcli.agents.hook import HookOutcome
+    from memcli.extras.agents.hook import HookOutcome
 
 
 _LIMIT_SECONDS = 2.5
@@ -108,8 +108,8 @@ def _answer(session: CommandContext, event: str, agent: str, find: Find, began: 
     if caller is None or is_idle(caller, event, payload):
         return ""
     agent = caller
-    from memcli.agents.events import refuse, wrap
-    from memcli.agents.hook import HookOutcome, backend_of, handle, problem_of
+    from memcli.extras.agents.events import refuse, wrap
+    from memcli.extras.agents.hook import HookOutcome, backend_of, handle, problem_of
 
     problem = problem_of(event, agent) or problem
     try:
@@ -140,7 +140,7 @@ def _answer(session: CommandContext, event: str, agent: str, find: Find, began: 
 
 def prepare_next_turn(session: CommandContext, agent: str) -> None:
     """Prepares what the prompt after the one on standard input is to be told. Prints and raises nothing."""
-    from memcli.agents.hook import backend_of, prepare, problem_of
+    from memcli.extras.agents.hook import backend_of, prepare, problem_of
 
     session.output.quiet = True
     payload, problem = _payload()
@@ -185,7 +185,7 @@ def _read() -> bytes:
 
 
 def _guarded(work: Callable[[], HookOutcome]) -> HookOutcome:
-    from memcli.agents.hook import HookOutcome
+    from memcli.extras.agents.hook import HookOutcome
 
     try:
         return work()
@@ -331,7 +331,7 @@ def install_agent(
     session: CommandContext, name: str, scope: str, *, dry_run: bool = False, next_turn: bool = False
 ) -> tuple[InstallPlan, list[str], list[str]]:
     """Installs an agent; what was done, and what is left to do, one line each. Raises UsageError, StoreError."""
-    from memcli.agents.install import find_program, remark, steps, warnings
+    from memcli.extras.agents.install import find_program, remark, steps, warnings
 
     check_agent(name, scope)
     site = site_of(session, scope)

@@ -243,9 +243,9 @@ def _hooks(root: str) -> Iterator[Check]:
 def _agents(root: str, environ: Mapping[str, str]) -> Check:
     """Checks the agents that are installed in the project. What waits for its user, or a switched-off memory, is no
     failure."""
-    from memcli.agents.files import Site
-    from memcli.agents.install import check, installed
-    from memcli.agents.table import PROJECT
+    from memcli.extras.agents.files import Site
+    from memcli.extras.agents.install import check, installed
+    from memcli.extras.agents.table import PROJECT
     from memcli.store.switch import is_off
 
     site = Site(PROJECT, os.path.dirname(root), Layout(root).private("agents.installed.json"), environ)

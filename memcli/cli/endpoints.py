@@ -8,8 +8,8 @@ from typing import Any
 from memcli.cli.binding import parameters
 from memcli.cli.options import ASSIGNMENT, JSON, LARGEST, LINK, MEMORY, REQUIRED, CommonOptions, Field
 from memcli.cli.verb import Http, Verb, all_verbs, find_verb
+from memcli.extras.serve.operations import Operation, Param
 from memcli.record import replace
-from memcli.serve.operations import Operation, Param
 
 
 def operations() -> list[Operation]:

@@ -15,7 +15,7 @@ from memcli.cli.verb import ToolDeclaration as Declared
 from memcli.cli.verb import Verb, all_verbs, find_verb
 from memcli.codec.canonical import decode_argument
 from memcli.errors import UsageError
-from memcli.mcp.tools import Offer, Resource, Tool
+from memcli.extras.mcp.tools import Offer, Resource, Tool
 
 INSTRUCTIONS = """\
 memcli is this project's memory: decisions with their reasons, rules, procedures, gotchas, and what commits and documents say.

@@ -20,8 +20,8 @@ from memcli.wiring.keeping import Keep, make
 from memcli.wiring.roots import Warn
 
 if TYPE_CHECKING:
+    from memcli.extras.postgres.server import Server
     from memcli.index.reading import Show
-    from memcli.postgres.server import Server
     from memcli.store.revision import RevisionStore
 
 

@@ -12,11 +12,11 @@ from memcli.wiring.indexes import Remote
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
+    from memcli.extras.providers.model import ProviderModel
+    from memcli.extras.providers.table import Provider
     from memcli.model.conversation import ModelName
     from memcli.model.memory import Json
     from memcli.ports.language_model import LanguageModel
-    from memcli.providers.model import ProviderModel
-    from memcli.providers.table import Provider
     from memcli.store.layout import Layout
     from memcli.store.ledger import StoreLedger
 
@@ -28,7 +28,7 @@ def open_language_model(
     workspace: Workspace, environ: Mapping[str, str], spec: str | None, may_wait: bool
 ) -> LanguageModel:
     """See `Workspace.language_model`."""
-    from memcli.providers.model import ProviderModel
+    from memcli.extras.providers.model import ProviderModel
     from memcli.wiring.tracing import observed
 
     chosen = chosen_model(workspace, spec)
@@ -39,7 +39,7 @@ def embed_texts(
     workspace: Workspace, environ: Mapping[str, str], name: ModelName, texts: Sequence[str]
 ) -> Sequence[Sequence[float]]:
     """The vectors of texts by a provider. Raises ProviderError, RefusedError."""
-    from memcli.providers.model import TASK, ProviderEmbeddings
+    from memcli.extras.providers.model import TASK, ProviderEmbeddings
     from memcli.wiring.tracing import asking
 
     with asking(environ, name, TASK):
@@ -50,7 +50,7 @@ def embeddings(load: Callable[[], Workspace], environ: Mapping[str, str]) -> Rem
     """How the embedder of a workspace asks a provider: for texts without what is secret, within the quota."""
 
     def where(name: ModelName) -> str:
-        from memcli.providers.table import PROVIDERS, address, shown
+        from memcli.extras.providers.table import PROVIDERS, address, shown
 
         return shown(address(PROVIDERS[name.provider], environ))
 
@@ -66,7 +66,7 @@ def _open(
 ) -> _Model:
     """A model that is asked within the quota, for texts without what is secret. Raises RefusedError, ProviderError."""
     check_allowed(workspace)
-    from memcli.providers.table import price_of
+    from memcli.extras.providers.table import price_of
     from memcli.wiring.meter import LedgerMeter, load_prices
     from memcli.wiring.tracing import note_cost
 
@@ -130,7 +130,7 @@ class Readiness(Record):
 
 def list_providers(workspace: Workspace, environ: Mapping[str, str]) -> list[Readiness]:
     """Every provider. Raises UsageError when the configured model is none."""
-    from memcli.providers.table import PROVIDERS
+    from memcli.extras.providers.table import PROVIDERS
 
     chosen = chosen_model(workspace) if workspace.model else None
     return [
@@ -139,8 +139,8 @@ def list_providers(workspace: Workspace, environ: Mapping[str, str]) -> list[Rea
 
 
 def _readiness(provider: Provider, model: str, environ: Mapping[str, str]) -> Readiness:
-    from memcli.providers.model import check
-    from memcli.providers.table import address, key_variable, shown
+    from memcli.extras.providers.model import check
+    from memcli.extras.providers.table import address, key_variable, shown
 
     problem = where = ""
     try:

@@ -28,7 +28,7 @@ from memcli.wiring.policies import InForce
 from memcli.wiring.roots import Warn
 
 if TYPE_CHECKING:
-    from memcli.postgres.server import Server
+    from memcli.extras.postgres.server import Server
     from memcli.store.audit import AuditLog
     from memcli.store.trash import FileTrash
 

@@ -76,21 +76,21 @@ def _talk(layout: Layout) -> str:
 
 def read_transcripts(path: str) -> Transcripts:
     """The conversations in a file. The first raises MemcliError when it is none that can be read."""
-    from memcli.transcripts.formats import conversations
+    from memcli.extras.transcripts.formats import conversations
 
     return conversations(path)
 
 
 def file_of(path: str) -> str:
     """The file that `path` names, or names a conversation in."""
-    from memcli.transcripts.files import part_of
+    from memcli.extras.transcripts.files import part_of
 
     return part_of(path)[0]
 
 
 def discover(root: str, environ: Mapping[str, str]) -> list[str]:
     """The transcripts that agents have recorded of the project with the store at `root`, sorted."""
-    from memcli.transcripts import discovery
+    from memcli.extras.transcripts import discovery
 
     return discovery.discover(os.path.expanduser("~"), os.path.dirname(root), environ)
 

@@ -19,7 +19,7 @@ from memcli.wiring.roots import Warn
 
 if TYPE_CHECKING:
     from memcli.codec.check import Damage
-    from memcli.postgres.server import Server
+    from memcli.extras.postgres.server import Server
 
 SCHEMA_VARIABLE = "MEMCLI_STORE_SCHEMA"
 _opened: list[Server] = []
@@ -37,8 +37,8 @@ def open_server(url: str, environ: Mapping[str, str], wait: float) -> Server:
 
 @cache
 def _server(url: str, schema: str | None, wait: float) -> Server:
-    from memcli.postgres.address import address_of
-    from memcli.postgres.server import Server
+    from memcli.extras.postgres.address import address_of
+    from memcli.extras.postgres.server import Server
 
     server = Server(address_of(url, schema), wait)
     if not _opened:
@@ -53,7 +53,7 @@ def examine(url: str, environ: Mapping[str, str]) -> Sequence[tuple[str, bool, s
     if not url:
         return []
     server = open_server(url, environ, WAIT_SECONDS)
-    from memcli.postgres.health import examine as look
+    from memcli.extras.postgres.health import examine as look
 
     return look(server)
 
@@ -64,7 +64,7 @@ def check_spaces(url: str, environ: Mapping[str, str]) -> Sequence[Damage]:
     if not url:
         return []
     server = open_server(url, environ, WAIT_SECONDS)
-    from memcli.postgres.health import check_spaces as look
+    from memcli.extras.postgres.health import check_spaces as look
 
     return list(look(server))
 
@@ -85,10 +85,10 @@ def share(
     warn: Warn,
 ) -> StoreRecords:
     """The store of which `server` has what is not of this machine alone. `local` has the rest."""
-    from memcli.postgres.audit import Author, ServerAudit
-    from memcli.postgres.ledger import ServerLedger
-    from memcli.postgres.store import ServerStore
-    from memcli.postgres.trash import ServerTrash
+    from memcli.extras.postgres.audit import Author, ServerAudit
+    from memcli.extras.postgres.ledger import ServerLedger
+    from memcli.extras.postgres.store import ServerStore
+    from memcli.extras.postgres.trash import ServerTrash
 
     who = Author(records.clock, records.user, records.command)
     trash = ServerTrash(server, warn)
@@ -111,8 +111,8 @@ def share_index(
     progress: Progress | None,
 ) -> Index:
     """The index of what `server` has, and the `local` one of the rest. What is kept of questions is in `folder`."""
+    from memcli.extras.postgres.indexing import PostgresIndex
     from memcli.index.vectors import Questions
-    from memcli.postgres.indexing import PostgresIndex
 
     asked = partial(Questions, folder)
     return SharedIndex(PostgresIndex(server, embedder, asked, warn, progress), local)

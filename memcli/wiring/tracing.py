@@ -11,11 +11,11 @@ from memcli.settings import is_on
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
+    from memcli.extras.telemetry.tracing import CommandSpan
     from memcli.model.conversation import ModelName, Prompt
     from memcli.model.memory import Json
     from memcli.model.metrics import TokenUsage
     from memcli.ports.language_model import LanguageModel
-    from memcli.telemetry.tracing import CommandSpan
 
 VARIABLE = "MEMCLI_OTEL"
 _UNTRACED = frozenset(("hook run",))
@@ -33,7 +33,7 @@ def traced(
         yield None
         return
     from memcli.errors import UsageError
-    from memcli.telemetry.tracing import running
+    from memcli.extras.telemetry.tracing import running
 
     try:
         tracer = _tracer(environ)
@@ -50,7 +50,7 @@ def _tracer(environ: Mapping[str, str]) -> Tracer:
     from memcli.errors import UsageError
 
     try:
-        from memcli.telemetry.exporting import open_tracer
+        from memcli.extras.telemetry.exporting import open_tracer
 
         return open_tracer(environ)
     except ImportError:
@@ -65,7 +65,7 @@ def asking(environ: Mapping[str, str], model: ModelName, task: str) -> AbstractC
     """Around one question to a language model."""
     if not is_on(environ, VARIABLE):
         return nullcontext()
-    from memcli.telemetry.tracing import asking as span
+    from memcli.extras.telemetry.tracing import asking as span
 
     return span(model.provider, model.model, task)
 
@@ -74,7 +74,7 @@ def note_cost(environ: Mapping[str, str]) -> Callable[[TokenUsage], None]:
     """What is told the cost of each call."""
     if not is_on(environ, VARIABLE):
         return lambda _: None
-    from memcli.telemetry.tracing import note_cost as note
+    from memcli.extras.telemetry.tracing import note_cost as note
 
     return note
 

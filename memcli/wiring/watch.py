@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from memcli.app.workspace import Workspace
 from memcli.errors import StoreError, hint_of
+from memcli.extras.watch.scan import SavedState, WatchState
 from memcli.model.changes import Batch
 from memcli.model.memory import Json
 from memcli.ports import Source
@@ -21,7 +22,6 @@ from memcli.store.notes import BuildState
 from memcli.store.reading import read_regular
 from memcli.store.state import State
 from memcli.store.switch import is_off
-from memcli.watch.scan import SavedState, WatchState
 from memcli.wiring.sources import lost_commits
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from memcli.app.ingest import FilePlace
     from memcli.app.watch import Watch
-    from memcli.watch.watcher import Watcher
+    from memcli.extras.watch.watcher import Watcher
 
 _THE_WATCH = "the watch of this store"
 _LOCK, _LOG = "watch.lock", "watch.log"
@@ -55,7 +55,7 @@ def open_watch(workspace: Workspace, options: WatchRequest, stop: Event) -> Iter
     watch ended. Raises LockedError while there is another watch of the store.
     """
     from memcli.app.watch import Watch
-    from memcli.watch import watcher as _  # noqa: F401 - imports take long, and must not while it is said to run
+    from memcli.extras.watch import watcher as _  # noqa: F401 - imports take long, and must not while it is said to run
 
     layout = Layout(workspace.root)
     make_folder(layout.local(""))
@@ -120,7 +120,7 @@ def watch_status(workspace: Workspace) -> dict[str, Json]:
 def _watcher(
     root: str, options: WatchRequest, state: SavedState, stop: Event, log: _WatchLog, *, has_git: bool
 ) -> Watcher:
-    from memcli.watch.watcher import Watcher
+    from memcli.extras.watch.watcher import Watcher
 
     seen = state.load()
     if seen is None and (options.all_is_new or not log.is_there()):

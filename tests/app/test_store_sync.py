@@ -387,7 +387,7 @@ def test_a_broken_log_of_the_other_side_is_refused_and_can_be_passed_by(team: Te
     team.memory("a").remember("We chose PostgreSQL.", path="db/choice")
     team.sync("a")
     if "://" in team.there:
-        pytest.skip("see tests/postgres/test_sync.py")
+        pytest.skip("see tests/extras/postgres/test_sync.py")
     log = team.folder / "team/.memory/local/audit/main.jsonl"
     whole = log.read_bytes()
     log.write_bytes(whole.replace(b'"action":"create"', b'"action":"delete"', 1))
@@ -400,7 +400,7 @@ def test_a_broken_log_of_the_other_side_is_refused_and_can_be_passed_by(team: Te
 
 def test_a_folder_that_was_made_anew_is_not_obeyed(team: Team) -> None:
     if "://" in team.there:
-        pytest.skip("see tests/postgres/test_sync.py")
+        pytest.skip("see tests/extras/postgres/test_sync.py")
     team.memory("a").remember("We chose PostgreSQL.", path="db/choice")
     team.sync("a")
     shutil.rmtree(team.there)

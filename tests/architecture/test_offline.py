@@ -15,15 +15,17 @@ NETWORK = frozenset(
     "socket ssl http urllib.request urllib3 requests httpx aiohttp ftplib smtplib poplib imaplib telnetlib xmlrpc "
     "socketserver websockets huggingface_hub httpx2 openai anthropic".split()
 )
-WEB = "memcli/tui/app.py"
+WEB = "memcli/extras/tui/app.py"
 STATUSES = {
-    f"memcli/serve/{module}.py: {name}"
+    f"memcli/extras/serve/{module}.py: {name}"
     for module in ("bodies", "gate", "pool", "problems")
     for name in ("http", "http.HTTPStatus")
 }
 """Numbers alone."""
 SERVER = (
-    {f"{WEB}: {name}" for name in ("aiohttp", "aiohttp.web", "socket")} | {"memcli/serve/server.py: socket"} | STATUSES
+    {f"{WEB}: {name}" for name in ("aiohttp", "aiohttp.web", "socket")}
+    | {"memcli/extras/serve/server.py: socket"}
+    | STATUSES
 )
 """`browse --web` and `serve` listen on the loopback."""
 PROBE = """
@@ -104,7 +106,7 @@ def test_no_module_can_speak_to_the_network() -> None:
 
 
 def test_what_listens_connects_to_nothing_and_is_reached_from_this_machine_alone() -> None:
-    from memcli.tui import app
+    from memcli.extras.tui import app
 
     text = (ROOT / WEB).read_text()
     assert "ClientSession" not in text
@@ -112,7 +114,7 @@ def test_what_listens_connects_to_nothing_and_is_reached_from_this_machine_alone
     assert "create_connection" not in text
     with app.listen(0) as place:
         assert place.getsockname()[0] == "127.0.0.1"
-    from memcli.serve import server
+    from memcli.extras.serve import server
 
     with server.listen(0) as place:
         assert place.getsockname()[0] == "127.0.0.1"
@@ -132,7 +134,7 @@ def test_one_module_imports_the_sdks_of_providers() -> None:
         if any(imports_what_it_is_told(node) for node in ast.walk(ast.parse(file.read_text())))
     }
     of_memcli = {"__init__.py", "render/graph/__init__.py"}
-    assert found - of_memcli == {"numerics.py", "providers/http.py"}
+    assert found - of_memcli == {"numerics.py", "extras/providers/http.py"}
 
 
 def test_an_import_of_the_network_is_seen() -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, Run
+from tests.extras.providers import server as play
+from tests.extras.providers.conftest import environ_for
+from tests.extras.providers.server import CHAT, MESSAGES, Script
 from tests.prompts.test_compact import DELETE, MERGE
-from tests.providers import server as play
-from tests.providers.conftest import environ_for
-from tests.providers.server import CHAT, MESSAGES, Script
 from tests.safety.secrets_corpus import secret
 
 pytest.importorskip("openai", reason="the extra `llm` is not installed")

@@ -12,9 +12,9 @@ import pytest
 from memcli.model.metrics import Gap
 from memcli.store.notes import LocalGaps
 from tests.conftest import ROOT, Run
+from tests.extras.providers import server as play
+from tests.extras.providers.server import Script
 from tests.local_state import local_bytes, rows, state_of
-from tests.providers import server as play
-from tests.providers.server import Script
 
 TOPIC = "Who repairs the coffee machine?"
 Kept = Callable[[], list[tuple[Any, ...]]]
@@ -152,7 +152,7 @@ def model(
     del kept
     pytest.importorskip("openai", reason="the extra `llm` is not installed")
     pytest.importorskip("anthropic", reason="the extra `llm` is not installed")
-    from tests.providers.conftest import environ_for
+    from tests.extras.providers.conftest import environ_for
 
     with play.serving() as server:
         for name, value in environ_for(server.url).items():

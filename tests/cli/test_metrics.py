@@ -14,12 +14,12 @@ from memcli import Memory
 from memcli.cli.calls import Calls
 from memcli.cli.verb import find_verb
 from memcli.errors import NotFoundError
+from memcli.extras.telemetry.exporting import render
 from memcli.model.conversation import ModelName
 from memcli.model.metrics import Charge, TokenUsage, families_from_json
 from memcli.store.layout import Layout
 from memcli.store.ledger import StoreLedger
 from memcli.store.state import State
-from memcli.telemetry.exporting import render
 from tests.conftest import NOW, Run, open_at
 from tests.local_state import rows
 

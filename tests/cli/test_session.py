@@ -312,13 +312,13 @@ class Found:
 def readers(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Told]]:
     """What the readers of transcripts find in each file."""
     found: dict[str, list[Told]] = {}
-    from memcli import transcripts
+    from memcli.extras import transcripts
 
     formats, discovery = ModuleType("formats"), ModuleType("discovery")
     formats.conversations = lambda path: Found(found[path])  # type: ignore[attr-defined]
     discovery.discover = lambda home, project, environ: list(found)  # type: ignore[attr-defined]
     for module in (formats, discovery):
-        monkeypatch.setitem(sys.modules, f"memcli.transcripts.{module.__name__}", module)
+        monkeypatch.setitem(sys.modules, f"memcli.extras.transcripts.{module.__name__}", module)
         monkeypatch.setattr(transcripts, module.__name__, module, raising=False)
     return found
 

@@ -12,9 +12,9 @@ from memcli.app import session_yield
 from memcli.store.layout import Layout
 from tests.app.test_session_yield import ANSWER, ARGON, LOWER, NEVER, SENTENCES, TALK
 from tests.conftest import ROOT, Run
-from tests.providers import server as play
-from tests.providers.conftest import environ_for
-from tests.providers.server import Script
+from tests.extras.providers import server as play
+from tests.extras.providers.conftest import environ_for
+from tests.extras.providers.server import Script
 from tests.safety.secrets_corpus import secret
 
 pytest.importorskip("openai", reason="the extra `llm` is not installed")

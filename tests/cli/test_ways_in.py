@@ -23,15 +23,15 @@ from memcli.codec.merge import merge_versions
 from memcli.codec.private_state import encode_private_state
 from memcli.codec.space import encode_space
 from memcli.errors import MemcliError
-from memcli.mcp.server import Agents
+from memcli.extras.mcp.server import Agents
 from memcli.model.memory import Memory
 from memcli.model.names import text_hash
 from memcli.model.space import Policy, Space
 from memcli.record import replace
 from memcli.wiring.roots import make_store
 from tests.conftest import NOW, memory
-from tests.mcp.conftest import text
-from tests.serve.conftest import Server
+from tests.extras.mcp.conftest import text
+from tests.extras.serve.conftest import Server
 
 TEXT = "The staging host is rebuilt on Mondays."
 OTHER = memory("other", raw="Another.", metadata={"hash": text_hash("Another.")})

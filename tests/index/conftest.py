@@ -9,7 +9,7 @@ import pytest
 
 from memcli.app.workspace import Workspace
 from tests.conftest import open_at
-from tests.postgres.stores import on_server
+from tests.extras.postgres.stores import on_server
 
 
 @pytest.fixture

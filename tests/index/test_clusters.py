@@ -135,7 +135,7 @@ def test_without_an_embedder_there_are_none(tmp_path: Path) -> None:
 
 @on_both
 def test_too_many_memories(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("memcli.index.clusters", "memcli.postgres.catalogue"):
+    for module in ("memcli.index.clusters", "memcli.extras.postgres.catalogue"):
         monkeypatch.setattr(f"{module}.MOST", 10, raising=False)
     reason = clusters(filled(workspace, of_topics())).reason
     assert reason == "clusters are found among at most 10 memories, not 18"
@@ -143,7 +143,7 @@ def test_too_many_memories(workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 
 @on_both
 def test_vectors_that_are_missing(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    for constant in ("memcli.index.meaning._AT_ONCE", "memcli.postgres.vectors._MEANING_AT_ONCE"):
+    for constant in ("memcli.index.meaning._AT_ONCE", "memcli.extras.postgres.vectors._MEANING_AT_ONCE"):
         monkeypatch.setattr(constant, 3)
     filled(workspace, of_topics())
     assert "index embed" in clusters(workspace).reason

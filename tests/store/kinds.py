@@ -60,11 +60,11 @@ def in_files(folder: Path) -> Kind:
 
 def on_server(url: str, schema: str) -> Kind:
     """A store in a schema of a server."""
-    from memcli.postgres.address import address_of
-    from memcli.postgres.audit import Author, ServerAudit
-    from memcli.postgres.server import Server
-    from memcli.postgres.store import ServerStore
-    from memcli.postgres.trash import ServerTrash
+    from memcli.extras.postgres.address import address_of
+    from memcli.extras.postgres.audit import Author, ServerAudit
+    from memcli.extras.postgres.server import Server
+    from memcli.extras.postgres.store import ServerStore
+    from memcli.extras.postgres.trash import ServerTrash
 
     told: list[str] = []
     server = Server(address_of(url, schema), 10)

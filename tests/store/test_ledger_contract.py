@@ -32,9 +32,9 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CallLedge
         yield FileLedger(State(Layout(str(tmp_path))))
         return
     url = request.getfixturevalue("postgres")
-    from memcli.postgres.address import address_of
-    from memcli.postgres.ledger import ServerLedger
-    from memcli.postgres.server import Server
+    from memcli.extras.postgres.address import address_of
+    from memcli.extras.postgres.ledger import ServerLedger
+    from memcli.extras.postgres.server import Server
 
     with new_schema(url) as schema:
         server = Server(address_of(url, schema), 10)

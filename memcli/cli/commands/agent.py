@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from memcli.agents.table import AGENTS
 from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, flag
 from memcli.cli.verb import START, About, CommandContext, Group
 from memcli.errors import CorruptError
+from memcli.extras.agents.table import AGENTS
 
 _NAMES = ", ".join(AGENTS)
 command = Group(
@@ -76,8 +76,8 @@ def uninstall(session: CommandContext, options: AgentOptions) -> None:
 
     Example: memcli agent uninstall claude
     """
-    from memcli.agents.install import carry_out, plan_uninstall
     from memcli.cli.agent_hook import check_agent, diff_of, scope_of, site_of, to_json, told
+    from memcli.extras.agents.install import carry_out, plan_uninstall
 
     scope = scope_of(options.user, options.local)
     check_agent(options.name, scope)
@@ -98,9 +98,9 @@ def list_(session: CommandContext) -> None:
 
     Example: memcli agent list
     """
-    from memcli.agents.install import installed
-    from memcli.agents.parts import ROLES
     from memcli.cli.agent_hook import sites
+    from memcli.extras.agents.install import installed
+    from memcli.extras.agents.parts import ROLES
     from memcli.render.clean import grid
 
     found: dict[str, list[str]] = {}
@@ -133,9 +133,9 @@ def check(session: CommandContext, options: AgentCheckOptions) -> int:
 
     Example: memcli agent check
     """
-    from memcli.agents.install import check as check_at
-    from memcli.agents.install import find_program, installed, remark, warnings
     from memcli.cli.agent_hook import check_agent, sites
+    from memcli.extras.agents.install import check as check_at
+    from memcli.extras.agents.install import find_program, installed, remark, warnings
     from memcli.render.clean import grid
 
     if options.name is not None:

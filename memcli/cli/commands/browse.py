@@ -15,8 +15,8 @@ from memcli.errors import UsageError
 if TYPE_CHECKING:
     from memcli.app.remember import Outcome
     from memcli.app.workspace import Workspace
+    from memcli.extras.tui.catalogue import BrowseScope
     from memcli.model.memory import Json
-    from memcli.tui.catalogue import BrowseScope
 
 
 class BrowseOptions(Options):
@@ -57,7 +57,7 @@ def command(session: CommandContext, options: BrowseOptions) -> None:
         found = list_memories(session.open(), CatalogueFilter(path, tuple(kinds), tuple(tags)))
         session.output.answer([summary_json(m) for m in found], listing(found))
         return
-    from memcli.tui.catalogue import BrowseScope
+    from memcli.extras.tui.catalogue import BrowseScope
 
     _browse(session, BrowseScope(path, kinds, tags))
 
@@ -66,7 +66,7 @@ def _serve(session: CommandContext, options: BrowseOptions) -> None:
     import secrets
 
     with _extra("browse --web", "web", "textual", "textual_serve", "aiohttp"):
-        from memcli.tui.app import LocalServer, listen
+        from memcli.extras.tui.app import LocalServer, listen
     from memcli.git.hooks import this_program
 
     if session.output.json:
@@ -99,10 +99,10 @@ def _extra(what: str, name: str, *modules: str) -> Iterator[None]:
 
 def _browse(session: CommandContext, scope: BrowseScope) -> None:
     with _extra("browse", "tui", "textual"):
-        from memcli.tui.app import Browser
+        from memcli.extras.tui.app import Browser
     from memcli.cli.editor import EditorFile
-    from memcli.tui.changes import Editor
-    from memcli.tui.status import Voice
+    from memcli.extras.tui.changes import Editor
+    from memcli.extras.tui.status import Voice
     from memcli.wiring.workspace import open_workspace
 
     voice = Voice()  # while the interface is open, it shows warnings and progress; standard error would corrupt it

@@ -68,7 +68,7 @@ def _calls(session: CommandContext, root: str | None) -> Calls:
 def _serve_client(session: CommandContext, tools: str) -> None:
     """Serves the agent that started this process, until it ends."""
     from memcli.cli.offer import enter_project, make_offer
-    from memcli.mcp.server import serve_stdio
+    from memcli.extras.mcp.server import serve_stdio
 
     root = session.options["root"]
     find_project = partial(enter_project, environ=os.environ) if root is None else None
@@ -81,10 +81,10 @@ def _serve_http(session: CommandContext, tools: str, port: int) -> None:
         if find_spec(module) is None:
             raise UsageError(f"mcp --http needs the extra `{extra}`", f"pip install '.[{extra}]' in a clone of memcli")
     from memcli.cli.offer import make_offer
-    from memcli.mcp.server import Agents, CheckedBodies
-    from memcli.serve.gate import Admission, Gate
-    from memcli.serve.server import HOST, listen, serve
-    from memcli.serve.tokens import Logins, Tokens
+    from memcli.extras.mcp.server import Agents, CheckedBodies
+    from memcli.extras.serve.gate import Admission, Gate
+    from memcli.extras.serve.server import HOST, listen, serve
+    from memcli.extras.serve.tokens import Logins, Tokens
     from memcli.store.layout import Layout
 
     root = session.open().root
@@ -106,8 +106,8 @@ def _serve_http(session: CommandContext, tools: str, port: int) -> None:
 
 def _admit(request: Any, writes: bool) -> None:
     """Raises RefusedError for a call that its caller may not make; what it changes is noted under the caller's name."""
+    from memcli.extras.serve.access import Caller
     from memcli.model.roles import READER, WRITER
-    from memcli.serve.access import Caller
 
     caller: Caller = request.state.caller
     caller.check(WRITER if writes else READER)

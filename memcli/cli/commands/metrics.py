@@ -46,7 +46,7 @@ def command(session: CommandContext, options: MetricsOptions) -> None:
     if session.output.json and options.textfile is None:
         session.output.answer({"metrics": [family.to_json() for family in metrics(workspace)]}, "")
         return
-    from memcli.telemetry.exporting import render
+    from memcli.extras.telemetry.exporting import render
 
     text = render(metrics(workspace))
     if options.textfile is None:

@@ -14,7 +14,7 @@ from memcli.model.roles import READER
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
-    from memcli.serve.tokens import Tokens
+    from memcli.extras.serve.tokens import Tokens
 
 _PACKAGES = ("fastapi", "starlette", "pydantic", "uvicorn", "h11", "jinja2")
 _PORT = 7377
@@ -53,7 +53,7 @@ def command(session: CommandContext, options: ServeOptions) -> None:
     Example: memcli serve token revoke dashboard
     """
     _check_extra()
-    from memcli.serve.tokens import Tokens
+    from memcli.extras.serve.tokens import Tokens
     from memcli.store.layout import Layout
 
     named = session.options["space"]
@@ -86,10 +86,10 @@ def _check_extra() -> None:
 
 def _serve(session: CommandContext, options: ServeOptions, workspace: Workspace, tokens: Tokens) -> None:
     from memcli.cli.endpoints import DeclaredRules, operations
-    from memcli.serve.gate import Admission
-    from memcli.serve.pool import Pool
-    from memcli.serve.server import HOST, GuardedBackend, link_to, listen, make_app, serve
-    from memcli.serve.tokens import Logins
+    from memcli.extras.serve.gate import Admission
+    from memcli.extras.serve.pool import Pool
+    from memcli.extras.serve.server import HOST, GuardedBackend, link_to, listen, make_app, serve
+    from memcli.extras.serve.tokens import Logins
 
     first = tokens.make_first()
     listening = listen(options.port)
@@ -113,7 +113,7 @@ def _serve(session: CommandContext, options: ServeOptions, workspace: Workspace,
 def _create(
     session: CommandContext, options: ServeOptions, workspace: Workspace, tokens: Tokens, spaces: tuple[str, ...]
 ) -> None:
-    from memcli.serve.access import Caller
+    from memcli.extras.serve.access import Caller
 
     known = {token.caller.name for token in tokens.all()}
     name = options.name or next(n for i in range(len(known) + 1) if (n := f"{options.role}-{i + 1}") not in known)

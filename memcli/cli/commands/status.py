@@ -117,9 +117,9 @@ def _hooks(workspace: Workspace) -> dict[str, Json]:
 
 
 def _agents(workspace: Workspace) -> list[str]:
-    from memcli.agents.files import Site
-    from memcli.agents.install import installed
-    from memcli.agents.table import PROJECT
+    from memcli.extras.agents.files import Site
+    from memcli.extras.agents.install import installed
+    from memcli.extras.agents.table import PROJECT
     from memcli.store.layout import Layout
 
     layout = Layout(workspace.root)

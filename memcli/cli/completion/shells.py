@@ -14,9 +14,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 
-from memcli.agents.table import AGENTS
 from memcli.cli.options import CHOICE, FILE, FOLDER, KIND, MEMORY, PATH, SESSION, SPACE, TAG, CommonOptions, Field
 from memcli.cli.verb import ALIASES, Group, Verb, find, names
+from memcli.extras.agents.table import AGENTS
 from memcli.git.hooks import NAMES
 from memcli.model.catalogue import CatalogueFilter
 from memcli.model.shapes import MEMORY_FIELDS, SOURCES

@@ -1,0 +1,360 @@
+"""Install and uninstall an agent's parts, planned for all files first and then written together; check what is installed.
+
+A note of each file that was changed says how to take the change back to the character, as long as nobody else changed the
+file since. Otherwise, as in another clone, only what is memcli's is taken out.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+
+from memcli.errors import UsageError
+from memcli.extras.agents import splice
+from memcli.extras.agents.files import (
+    Note,
+    SettingsChange,
+    Site,
+    apply_changes,
+    check_writable,
+    digest_of,
+    load_folders,
+    load_notes,
+    missing_folders,
+    read_text,
+    remove_empty,
+    save_notes,
+)
+from memcli.extras.agents.parts import (
+    ABSENT,
+    ACTIVE,
+    FOREIGN,
+    ROLES,
+    STALE,
+    InstalledPart,
+    InstructionBlock,
+    JsonDefault,
+    RetiredHook,
+    Whole,
+)
+from memcli.extras.agents.splice import Splice, apply_all
+from memcli.extras.agents.table import AGENTS, PROJECT, USER, parts_of, with_next_turn
+from memcli.extras.agents.trust import PENDING, UNKNOWN, UNTRUSTED, held_back
+from memcli.model.memory import Json
+from memcli.record import Record, as_dict, replace
+
+
+class InstallPlan(Record):
+    """What to change, what to note, and what to tell the user."""
+
+    changes: tuple[SettingsChange, ...]
+    notes: Mapping[str, Note]
+    warnings: tuple[str, ...] = ()
+
+
+def plan_install(site: Site, name: str, *, next_turn: bool = False) -> InstallPlan:
+    """The plan to bring an agent's parts in, or up to date. With `next_turn`, no prompt waits for a search. Raises
+    UsageError."""
+    notes = dict(load_notes(site))
+    changes, warnings = [], []
+    for path, parts in parts_by_path(site, name, next_turn=next_turn).items():
+        change, note = _installed(site, name, path, parts, notes.get(path))
+        after = change.after or ""
+        warnings += [f"{path} is not memcli's and is left as it is" for part in parts if part.state(after) == FOREIGN]
+        if change.after != change.before:
+            check_writable(path)
+            changes.append(change)
+        if note is not None:
+            notes[path] = note
+    return InstallPlan(tuple(sorted(changes, key=_is_entry)), notes, tuple(warnings))
+
+
+def plan_uninstall(site: Site, name: str) -> InstallPlan:
+    """The plan to take an agent's parts out. Raises UsageError."""
+    notes = dict(load_notes(site))
+    changes = []
+    for path, parts in parts_by_path(site, name).items():
+        before = read_text(path, site.root)
+        if before is None:
+            notes.pop(path, None)
+            continue
+        after, note = _uninstalled(site, name, path, parts, before, notes.pop(path, None))
+        if note is not None:
+            notes[path] = note
+        if after != before:
+            check_writable(path)
+            changes.append(SettingsChange(path, before, after))
+    return InstallPlan(tuple(sorted(changes, key=_is_entry, reverse=True)), notes)
+
+
+def carry_out(site: Site, plan: InstallPlan) -> None:
+    """Makes the changes of a plan, and notes them. Raises StoreError."""
+    folders = set(load_folders(site))
+    made = [folder for change in plan.changes if change.after for folder in missing_folders(change.path)]
+    unknown = [_folders_below(site, c.path) for c in plan.changes if c.after is None and c.path not in load_notes(site)]
+    apply_changes(plan.changes, site.root)
+    if any(change.after is None for change in plan.changes):
+        folders = set(remove_empty(sorted(folders.union(*unknown)))) & folders
+    save_notes(site, plan.notes, sorted({*folders, *made}))
+
+
+def parts_by_path(site: Site, name: str, *, next_turn: bool = False) -> dict[str, list[InstalledPart]]:
+    """An agent's parts by the file that they are in. A file that only leads agents to another is left out where a link
+    does that."""
+    found: dict[str, list[InstalledPart]] = {}
+    for part in parts_of(name, site.scope, next_turn=next_turn):
+        found.setdefault(_linked(site, part), []).append(part)
+    return {path: _without_imports(parts) for path, parts in found.items()}
+
+
+def states(site: Site, name: str) -> Iterator[tuple[InstalledPart, str, str]]:
+    """Each part of an agent, its file, and its state. Raises UsageError for a file that cannot be read."""
+    for path, parts in parts_by_path(site, name).items():
+        text = read_text(path, site.root) or ""
+        for part in parts:
+            try:
+                yield part, path, _state(part, name, text)
+            except UsageError as error:
+                raise _in_file(path, error) from None
+
+
+def _state(part: InstalledPart, name: str, text: str) -> str:
+    """The state of a part, which may be there in either of its forms."""
+    state = part.state(text)
+    return with_next_turn(part, name).state(text) if state == STALE else state
+
+
+def is_installed(site: Site, name: str) -> bool:
+    """Whether something of the agent is there that no other agent shares."""
+    shared = {(part.file, part.key) for other in AGENTS if other != name for part in parts_of(other, site.scope)}
+    try:
+        own = [
+            state
+            for part, _, state in states(site, name)
+            if (part.file, part.key) not in shared
+            and not isinstance(part, JsonDefault | RetiredHook)
+            and part.key != "import"
+        ]  # what others may have written proves nothing
+    except UsageError:
+        return False
+    if own:
+        return any(state in (ACTIVE, STALE) for state in own)
+    return any(name in note.agents for note in load_notes(site).values())
+
+
+def _installed(
+    site: Site, name: str, path: str, parts: Sequence[InstalledPart], note: Note | None
+) -> tuple[SettingsChange, Note | None]:
+    before = read_text(path, site.root)
+    try:
+        if note is not None and before is not None and note.fits(before):
+            base, was_there = apply_all(before, note.undo), note.was_there
+            agents = tuple(dict.fromkeys((*note.agents, name)))
+        else:
+            removals = list(_removals(before or "", _unshared(site, name, parts)))
+            base = apply_all(before or "", removals)
+            was_there = before is not None and not (removals and splice.is_bare(base))
+            agents = (name,)
+            if before is not None and all(part.state(before) in (ACTIVE, FOREIGN) for part in parts):
+                kept = Note(agents, digest_of(before), tuple(removals), was_there) if removals else None
+                return SettingsChange(path, before, before), kept
+        after, undo = _composed(
+            base,
+            [
+                part
+                for agent in agents
+                for part in (parts if agent == name else parts_by_path(site, agent).get(path, ()))
+            ],
+        )
+    except UsageError as error:
+        raise _in_file(path, error) from None
+    is_executable = any(isinstance(part, Whole) and part.is_executable for part in parts)
+    if not undo:
+        return SettingsChange(path, before, before), note
+    return SettingsChange(path, before, after, is_executable), Note(agents, digest_of(after), undo, was_there)
+
+
+def _uninstalled(
+    site: Site, name: str, path: str, parts: Sequence[InstalledPart], before: str, note: Note | None
+) -> tuple[str | None, Note | None]:
+    try:
+        if note is None or not note.fits(before) or name not in note.agents:
+            removals = list(_removals(before, _unshared(site, name, parts)))
+            after = apply_all(before, removals)
+            return (None if removals and splice.is_bare(after) else after), None
+        base = apply_all(before, note.undo)
+        others = tuple(agent for agent in note.agents if agent != name)
+        after, undo = _composed(base, [p for agent in others for p in parts_by_path(site, agent).get(path, ())])
+    except UsageError as error:
+        raise _in_file(path, error) from None
+    if undo:
+        return after, replace(note, agents=others, digest=digest_of(after), undo=undo)
+    return (after if note.was_there else None), None
+
+
+def _composed(text: str, parts: Sequence[InstalledPart]) -> tuple[str, tuple[Splice, ...]]:
+    """The text with the parts, and what takes them out again."""
+    undo: list[Splice] = []
+    for part in parts:
+        splice = part.put(text)
+        if splice is not None:
+            undo.insert(0, splice.undo(text))
+            text = splice.apply(text)
+    return text, tuple(undo)
+
+
+def _removals(text: str, parts: Sequence[InstalledPart]) -> Iterator[Splice]:
+    """What takes the parts out of the text, one after the other; defaults only with something that needs them."""
+    has_begun = False
+    for part in sorted(parts, key=lambda part: isinstance(part, JsonDefault)):
+        while (has_begun or not isinstance(part, JsonDefault)) and (splice := part.remove(text)) is not None:
+            has_begun = True
+            yield splice
+            text = splice.apply(text)
+
+
+def _unshared(site: Site, name: str, parts: Sequence[InstalledPart]) -> list[InstalledPart]:
+    """The parts that no other agent needs that is installed."""
+    keys = {(part.file, part.key) for part in parts}
+    needed: set[tuple[str, str]] = set()
+    for other in AGENTS:
+        theirs = {(part.file, part.key) for part in parts_of(other, site.scope)} & keys if other != name else set()
+        if theirs - needed and is_installed(site, other):
+            needed |= theirs
+    return [part for part in parts if (part.file, part.key) not in needed]
+
+
+def _linked(site: Site, part: InstalledPart) -> str:
+    """The path of a part. A link between two files of instructions of the project is followed."""
+    path = site.path(part.file)
+    if isinstance(part, InstructionBlock) and site.scope != USER and os.path.islink(path):
+        target = os.path.realpath(path)
+        if os.path.dirname(target) == os.path.realpath(site.folder) and target.endswith(".md"):
+            return os.path.join(site.folder, os.path.basename(target))
+    return path
+
+
+def _without_imports(parts: list[InstalledPart]) -> list[InstalledPart]:
+    has_whole = any(isinstance(part, InstructionBlock) and part.key == "block" for part in parts)
+    return [part for part in parts if not (has_whole and part.key == "import")]
+
+
+def _is_entry(change: SettingsChange) -> bool:
+    """Whether a file has entries that lead to others, which have to be there first."""
+    return change.path.endswith((".json", ".jsonc", ".toml"))
+
+
+def _folders_below(site: Site, path: str) -> list[str]:
+    """The folders between the folder of the scope and a file."""
+    found = []
+    folder = os.path.dirname(path)
+    while folder.startswith(site.folder + os.sep):
+        found.append(folder)
+        folder = os.path.dirname(folder)
+    return found
+
+
+def _in_file(path: str, error: UsageError) -> UsageError:
+    return UsageError(f"cannot edit {path}: {error.message}; nothing was changed", "correct the file, and try again")
+
+
+_FIRST_OF_ZED = (
+    ".rules", ".cursorrules", ".windsurfrules", ".clinerules", ".github/copilot-instructions.md", "AGENT.md",
+)  # fmt: skip
+_MAX_OF_CODEX = 32 << 10
+UNREADABLE = "unreadable"
+
+
+class RoleRow(Record):
+    """One role of an agent in a scope, and what to do about it; nothing if it is active."""
+
+    agent: str
+    scope: str
+    role: str
+    state: str
+    files: tuple[str, ...]
+    fix: str = ""
+
+    @property
+    def is_fine(self) -> bool:
+        return self.state == ACTIVE
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is installed as it should be, and the client's user has to let it run."""
+        return self.state in (UNTRUSTED, PENDING, UNKNOWN)
+
+    def to_json(self) -> dict[str, Json]:
+        return {**as_dict(self), "files": list(self.files)}
+
+
+def check(site: Site, name: str) -> list[RoleRow]:
+    """A row for each role of an agent that is installed at `site`."""
+    try:
+        found = list(states(site, name))
+    except UsageError as error:
+        return [RoleRow(name, site.scope, "files", UNREADABLE, (), f"{error.message} ({error.hint})")]
+    return [_row(site, name, role, of_role) for role in ROLES if (of_role := [f for f in found if f[0].role == role])]
+
+
+def steps(site: Site, name: str) -> list[str]:
+    """What the user must still do for an agent that is installed at `site`."""
+    return list(dict.fromkeys(row.fix for row in check(site, name) if row.waits))
+
+
+def remark(name: str) -> str:
+    """On what an agent's parts rest, if not on the program itself; empty otherwise."""
+    agent = AGENTS[name]
+    return (
+        f"{agent.title}: by its documents of {agent.documents}, not tried with the program" if agent.documents else ""
+    )
+
+
+def warnings(sites: list[Site], name: str) -> Iterator[str]:
+    """What keeps an agent that is installed from working well, besides its parts."""
+    scopes = [site.scope for site in sites if site.scope in AGENTS[name].scopes and is_installed(site, name)]
+    if len(scopes) > 1:
+        yield (
+            f"{name} is installed for {' and '.join(scopes)}: each hook is called twice, though nothing is shown twice; "
+            f"remove one with `memcli agent uninstall {name}{_flag(scopes[-1])}`"
+        )
+    project = next((site for site in sites if site.scope == PROJECT), None)
+    if project is None or PROJECT not in scopes:
+        return
+    instructions = read_text(os.path.join(project.folder, "AGENTS.md")) if name in ("codex", "zed") else None
+    if name == "codex" and len((instructions or "").encode()) > _MAX_OF_CODEX:
+        yield "AGENTS.md is larger than 32 KiB: Codex reads no more than that, and memcli's block is at the end"
+    first = next((file for file in _FIRST_OF_ZED if os.path.isfile(os.path.join(project.folder, file))), None)
+    if name == "zed" and first:
+        yield f"Zed reads {first} and not AGENTS.md: add memcli's block of AGENTS.md to it"
+
+
+def find_program() -> str | None:
+    """Where hooks find memcli; None if they do not."""
+    return shutil.which("memcli")
+
+
+def _row(site: Site, name: str, role: str, found: list[tuple[InstalledPart, str, str]]) -> RoleRow:
+    files = tuple(dict.fromkeys(path for _, path, _ in found))
+    kinds = {state for _, _, state in found}
+    install = f"run `memcli agent install {name}{_flag(site.scope)}`"
+    if FOREIGN in kinds:
+        return RoleRow(name, site.scope, role, FOREIGN, files, "move the file away and install again")
+    if kinds != {ACTIVE}:
+        state = STALE if STALE in kinds or ACTIVE in kinds else ABSENT
+        return RoleRow(name, site.scope, role, state, files, install)
+    state, fix = held_back(site, name, role, found) or (ACTIVE, "")
+    return RoleRow(name, site.scope, role, state, files, fix)
+
+
+def _flag(scope: str) -> str:
+    return "" if scope == PROJECT else f" --{scope}"
+
+
+def installed(sites: list[Site]) -> Iterator[tuple[Site, str]]:
+    """Every agent that is installed, and where."""
+    for site in sites:
+        for name, agent in AGENTS.items():
+            if site.scope in agent.scopes and is_installed(site, name):
+                yield site, name

@@ -1,0 +1,266 @@
+"""What an agent passes to a hook on standard input, whichever names its fields have, and what that says of the call."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from memcli.errors import UsageError
+from memcli.extras.agents.events import BEFORE_TOOL, COPILOT_HOOKS, DEFERRED_START, RETIRED, hook_command
+from memcli.model.anchors import FileEdit
+from memcli.record import Record
+from memcli.store.layout import find_work_tree
+from memcli.store.reading import read_regular
+
+MAX_BYTES = 4 << 20
+MOST_PIPED = 20_000
+"""How much of a prompt, in characters, what prepares the next turn is given: recall reads no more."""
+_MAX_NAME = 200
+_MAX_LINES = 2_000
+_MAX_LINE = 1_000
+_MAX_FILES = 20
+
+_SESSION = (
+    "session_id", "sessionId", "sessionID", "conversation_id", "conversationId", "rootSessionId", "taskId",
+    "trajectory_id",
+)  # fmt: skip
+_SUBAGENT = ("agent_id", "agentId")
+_FOLDER = ("cwd", "workspace_roots", "workspaceRoots")
+_PROMPT = ("prompt", "user_prompt")
+_TRANSCRIPT = ("agent_transcript_path", "transcript_path", "transcriptPath")
+_TEXT = ("compact_summary", "last_assistant_message", "prompt_response", "outputText", "response")
+_TOOL = ("tool_input", "toolArgs", "parameters", "tool_info")
+_TOOL_NAME = ("tool_name", "toolName")
+_READING_TOOL = re.compile(r"(?i)(?:read|view|list|grep|glob|search(?!_?replace))")
+_NESTED = (
+    "userPromptSubmit", "preToolUse", "postToolUse", "taskStart", "taskComplete", "tool_info", "turn",
+    "sessionContext",
+)  # fmt: skip
+"""Fields that hold the fields of one event."""
+_FILE = (
+    "file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file", "file", "files", "file_paths",
+)  # fmt: skip
+_NEW_TEXT = (
+    "content", "contents", "new_string", "newString", "new_str", "new_text", "file_text", "new_source", "text",
+)  # fmt: skip
+_COMMAND = ("command", "cmd", "commands")
+_PATCH = ("patch", "patchText", "input")
+_COMMAND_FOLDER = ("workdir", "cwd", "dir_path", "directory")
+_PATCH_BODY = re.compile(
+    r"^\*\*\* (?:Begin Patch|Add|Update|Delete).*?(?:^\*\*\* End Patch\s*?$|\Z)", re.MULTILINE | re.DOTALL
+)
+_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
+_HOOK_CONTEXT = re.compile(r"\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
+"""What Gemini puts before a prompt: what a hook gave it, in which every `<` is escaped."""
+_HUMAN = ("", "user", "sdk")
+
+
+class Payload(Record, kw_only=True):
+    """The fields of a call. Texts are empty where the agent does not report them; `native` is the agent's name of the event,
+    `source` why a session starts, or where a prompt comes from. `is_stamped`: the agent adds the time."""
+
+    session: str = ""
+    cwd: str = ""
+    prompt: str = ""
+    source: str = ""
+    transcript: str = ""
+    text: str = ""
+    native: str = ""
+    tool: Mapping[str, Any] = {}
+    tool_name: str = ""
+    is_repeat: bool = False
+    is_stamped: bool = False
+
+    @property
+    def is_of_a_person(self) -> bool:
+        """Whether a person wrote the prompt."""
+        return self.source in _HUMAN
+
+    @property
+    def may_change(self) -> bool:
+        """Whether the tool is none that reads or lists files."""
+        return not _READING_TOOL.match(self.tool_name)
+
+
+def read_payload(data: bytes) -> Payload:
+    """The fields in `data`. Raises UsageError if it is too large, or not a JSON object."""
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"more than {MAX_BYTES >> 20} MB on standard input")
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        raise UsageError("standard input is not JSON" if data.strip() else "standard input is empty") from None
+    if not isinstance(found, dict):
+        raise UsageError("standard input is not a JSON object")
+    fields = {**{k: v for name in _NESTED for k, v in _object(found.get(name)).items()}, **found}
+    session, subagent = (_text(fields, names)[:_MAX_NAME] for names in (_SESSION, _SUBAGENT))
+    if "parent_agent_id" in fields and not fields["parent_agent_id"]:  # Cline's main agent has an id too
+        subagent = ""
+    return Payload(
+        session=f"{session}/{subagent}" if subagent else session,
+        cwd=_text(fields, _FOLDER),
+        prompt=_without_context(_text(fields, _PROMPT)),
+        source=_text(fields, ("source",))[:_MAX_NAME],
+        transcript=_text(fields, _TRANSCRIPT),
+        text=_text(fields, _TEXT),
+        native=_text(fields, ("hook_event_name", "hookEventName"))[:_MAX_NAME],
+        tool=_tool(fields),
+        tool_name=_text(fields, _TOOL_NAME)[:_MAX_NAME],
+        is_repeat=fields.get("stop_hook_active") is True,
+        is_stamped="timestamp" in fields,
+    )
+
+
+def caller_of(agent: str, event: str, payload: Payload, environ: Mapping[str, str]) -> str | None:
+    """The agent whose form the answer takes; None if another hook answers the same call.
+
+    Copilot also runs the hooks of Claude Code's settings. It then passes a timestamp, which Claude Code does not.
+    """
+    if agent != "claude" or not payload.is_stamped:
+        return agent
+    home = os.path.expanduser("~")
+    folders = [environ.get("COPILOT_HOME") or os.path.join(home, ".copilot")]
+    if project := find_work_tree(payload.cwd, home) if payload.cwd and "\0" not in payload.cwd else None:
+        folders.append(os.path.join(project, ".github"))
+    own = hook_command(event, "copilot").encode()
+    return None if any(own in _read(os.path.join(folder, COPILOT_HOOKS)) for folder in folders) else "copilot"
+
+
+def is_idle(agent: str, event: str, payload: Payload) -> bool:
+    """Whether nothing can come of the call: no compaction, or a shell command that only reads."""
+    if event != BEFORE_TOOL or agent in DEFERRED_START:
+        return (agent, event) == RETIRED
+    commands = commands_of(payload)
+    if not commands:
+        return False
+    from memcli.extras.agents.shell import read_command
+
+    return all(read_command(command).only_reads for command in commands)
+
+
+def edits_of(payload: Payload, base: str) -> tuple[FileEdit, ...]:
+    """What a tool is about to do to files below the folder `base`, with the lines that it adds, as far as the call says.
+
+    The lines of a shell command count as added to the files that it changes, or to none, where it changes none.
+    """
+    tool, commands = payload.tool, commands_of(payload)
+    given = [*(text for name in _PATCH for text in _texts(tool.get(name))), *_command_texts(tool)]
+    patches = [body for text in given for body in _PATCH_BODY.findall(text)]
+    named = [text for name in _FILE for text in _paths(tool.get(name))]
+    named += [part for patch in patches for found in _PATCHED.findall(patch) for part in found if part]
+    folder = os.path.join(payload.cwd or base, _text(tool, _COMMAND_FOLDER) if commands else "")
+    if commands:
+        from memcli.extras.agents.shell import read_command
+
+        named += [file for command in commands for file in read_command(command).files]
+    added = list(chain(_added(tool, patches), *(_PATCH_BODY.sub("", text).splitlines() for text in commands)))
+    lines = tuple((n, line[:_MAX_LINE]) for n, line in enumerate(added[:_MAX_LINES], 1))
+    inside = dict.fromkeys(_inside(name, folder, base) for name in named[:_MAX_FILES])
+    files = [file for file in inside if file] or ([""] if commands else [])
+    return tuple(FileEdit(file, file, lines, is_whole=True) for file in files)
+
+
+def commands_of(payload: Payload) -> list[str]:
+    """The commands that a tool is about to give to a shell."""
+    return [text for text in _command_texts(payload.tool) if not text.lstrip().startswith("*** ")]
+
+
+def _command_texts(tool: Mapping[str, Any]) -> list[str]:
+    """The texts in the fields for commands, of which one may be a patch."""
+    if any(tool.get(name) for name in _FILE):  # the field then says what an editing tool is to do
+        return []
+    words = tool.get("command")
+    if isinstance(words, list):
+        from shlex import join
+
+        return [join(_texts(words))]
+    return [text for name in _COMMAND for text in _texts(_listed(tool.get(name)))]
+
+
+def _added(tool: Mapping[str, Any], patches: Sequence[str]) -> Iterator[str]:
+    for patch in patches:
+        yield from (line[1:] for line in patch.splitlines() if line.startswith("+"))
+    for fields in (tool, *(_object(edit) for edit in _list(tool.get("edits")))):
+        for name in _NEW_TEXT:
+            for text in _texts(fields.get(name)):
+                yield from text.splitlines()
+
+
+def _inside(name: str, cwd: str, base: str) -> str:
+    """The path of a file from `base`, with slashes; empty for one elsewhere."""
+    if "\0" in name:
+        return ""
+    path = os.path.realpath(os.path.join(cwd, name.strip()))
+    inside = os.path.relpath(path, os.path.realpath(base))
+    return "" if inside == os.curdir or inside.split(os.sep)[0] == os.pardir else inside.replace(os.sep, "/")
+
+
+def _read(path: str) -> bytes:
+    try:
+        return read_regular(path, MAX_BYTES) or b""
+    except OSError:
+        return b""
+
+
+def _tool(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments of a tool, which may be JSON in a string."""
+    for name in _TOOL:
+        value = fields.get(name)
+        if isinstance(value, str):
+            try:
+                value = json.loads(value)
+            except (ValueError, RecursionError):
+                value = {"input": value}
+        if isinstance(value, dict):
+            return value
+    return {name: fields[name] for name in _COMMAND if name in fields}
+
+
+def _text(fields: Mapping[str, Any], names: Sequence[str]) -> str:
+    """The first of the fields that is a text, or a list that begins with one."""
+    for name in names:
+        for text in _texts(fields.get(name)):
+            return text
+    return ""
+
+
+def _paths(value: Any) -> list[str]:
+    """The paths in a value, which may be one, a list, or a list of objects with a path."""
+    value = _listed(value)
+    if not isinstance(value, list):
+        return _texts(value)
+    return [text for one in value for text in _texts(one.get("path") if isinstance(one, dict) else one)]
+
+
+def _listed(value: Any) -> Any:
+    """The value, or the list that it is as JSON in a text."""
+    if isinstance(value, str) and value.startswith("["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def _without_context(prompt: str) -> str:
+    while (found := _HOOK_CONTEXT.match(prompt)) is not None:
+        prompt = prompt[found.end() :]
+    return prompt
+
+
+def _texts(value: Any) -> list[str]:
+    """The texts in a value, which may be one or a list, as valid UTF-8."""
+    texts = [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str) and text.strip()]
+    return [text if text.isascii() else text.encode("utf-8", "replace").decode() for text in texts]
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()

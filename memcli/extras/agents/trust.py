@@ -1,0 +1,280 @@
+"""Whether the client itself lets what is installed run, by its own files: is the folder trusted, is everything approved?"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from memcli.digests import sha256
+from memcli.errors import UsageError
+from memcli.extras.agents import splice
+from memcli.extras.agents.files import Site, read_text
+from memcli.extras.agents.parts import HOOKS, INSTRUCTIONS, MCP, InstalledPart, JsonHook
+from memcli.extras.agents.table import PROJECT
+from memcli.model.memory import Json
+
+UNTRUSTED, PENDING, DISABLED, UNKNOWN = "untrusted", "pending", "disabled", "unknown"
+"""Why a client does not use what is installed: the folder is not trusted, an approval is missing, the user has switched it
+off, or the client's files do not say."""
+
+
+def read_client(path: str) -> str:
+    """The text of a client's file, wherever links lead; empty if there is none. Raises UsageError."""
+    return read_text(os.path.realpath(path), purpose="read") or ""
+
+
+def read_object(path: str) -> dict[str, Any]:
+    """The object in a client's JSON file, which may have comments; empty if there is no file. Raises UsageError."""
+    text = read_client(path)
+    try:
+        value = json.loads(text)  # far faster than what follows, and some of these files have megabytes
+    except (ValueError, RecursionError):
+        try:
+            node = splice.parse(text)
+        except UsageError as error:
+            raise UsageError(f"cannot read {path}: {error.message}", "correct the file") from None
+        value = {} if node is None else node.value
+    if not isinstance(value, dict):
+        raise UsageError(f"cannot read {path}: it is not a JSON object", "correct the file")
+    return value
+
+
+def texts_at(path: str, data: dict[str, Any], key: str) -> list[str]:
+    """The list of texts under a key of the object in the file at `path`. Raises UsageError for anything else there."""
+    value = data.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise UsageError(f"cannot read {path}: {key} is not a list of texts", "correct the file")
+    return value
+
+
+def is_within(folder: str, rule: str) -> bool:
+    """Whether the folder that a rule names is `folder` or one above it, whatever links lead there."""
+    if not os.path.isabs(rule):
+        return False
+    at = os.path.realpath(folder)
+    try:
+        named = os.stat(rule)
+        while not os.path.samestat(named, os.stat(at)):
+            if at == os.path.dirname(at):
+                return False
+            at = os.path.dirname(at)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+_HASHED = {"type", "command", "timeout", "async", "statusMessage"}
+"""The fields of a hook whose part in the hash is known."""
+_CODEX_SECONDS = 600
+"""The time that Codex gives a hook that names none."""
+_LONGEST_END = 3
+"""Codex gives no hook longer than this for the end of a session, whatever it names."""
+
+
+def codex_holds_back(site: Site, role: str, found: Sequence[tuple[InstalledPart, str, str]]) -> tuple[str, str] | None:
+    """Why Codex does not use a role that is installed, and what to do; None if it does. Raises UsageError."""
+    if role not in (MCP, HOOKS):
+        return None
+    path = site.at_home(".codex/config.toml")
+    text = read_client(path)
+    try:
+        config = splice.parse_toml(text)
+    except UsageError as error:
+        raise UsageError(f"cannot read {path}: {error.message}", "correct the file") from None
+    if site.scope == PROJECT and not _is_project_trusted(site, config):
+        return UNTRUSTED, (
+            "Codex ignores .codex/ of a project until you trust it: run `codex exec --trust`, then approve the hooks: "
+            "start `codex`, run /hooks"
+        )
+    if role != HOOKS:
+        return None
+    states = [_trust_of(hook, config) for hook in _hooks(found)]
+    if missing := states.count(PENDING):
+        hooks = f"{missing} hook{'' if missing == 1 else 's'}"
+        return PENDING, f"Codex skips {hooks} until you approve them: start `codex`, run /hooks"
+    if UNKNOWN in states:
+        return UNKNOWN, "whether Codex trusts the hooks cannot be computed: start `codex`, and look at /hooks"
+    return None
+
+
+def trusted_hash(event: str, group: Mapping[str, Json], handler: Mapping[str, Json]) -> str | None:
+    """The hash by which Codex trusts one handler of a group of hooks; None where it is not known how Codex computes it."""
+    matcher, timeout = group.get("matcher"), handler.get("timeout", _CODEX_SECONDS)
+    has_known_fields = set(group) <= {"matcher", "hooks"} and set(handler) <= _HASHED and None not in handler.values()
+    if not has_known_fields or handler.get("type") != "command" or not isinstance(timeout, int) or timeout < 1:
+        return None
+    if matcher is not None and event != "pre_tool_use":
+        return None  # some events ignore a matcher, in the hash too
+    if event == "session_end":
+        timeout = min(timeout, _LONGEST_END)
+    identity = {
+        "event_name": event,
+        "hooks": [{"async": False, **handler, "timeout": timeout}],
+        **({} if matcher is None else {"matcher": matcher}),
+    }
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return f"sha256:{sha256(text.encode()).hexdigest()}"
+
+
+def _is_project_trusted(site: Site, config: Mapping[str, Any]) -> bool:
+    return any(
+        _at(config, "projects", folder, "trust_level") == "trusted"
+        for folder in (site.folder, os.path.realpath(site.folder))
+    )
+
+
+def _trust_of(hook: tuple[str, str, str, str | None], config: Mapping[str, Any]) -> str:
+    """PENDING for a hook that is not trusted as it is, UNKNOWN if that cannot be computed, empty for one that is."""
+    path, event, place, computed = hook
+    entries = [
+        _at(config, "hooks", "state", f"{file}:{name}:{place}")
+        for file in (path, os.path.realpath(path))
+        for name in (event, _snake(event))
+    ]
+    trusted = [
+        str(entry["trusted_hash"])
+        for entry in entries
+        if isinstance(entry, dict) and entry.get("trusted_hash") and entry.get("enabled", True) is True
+    ]
+    if not trusted:
+        return PENDING
+    if computed is None or not any(one.startswith("sha256:") for one in trusted):
+        return UNKNOWN
+    return "" if computed in trusted else PENDING
+
+
+def _hooks(found: Sequence[tuple[InstalledPart, str, str]]) -> Iterator[tuple[str, str, str, str | None]]:
+    """The file, event, place and hash of each hook of memcli's, as Codex counts them."""
+    for part, path, _ in found:
+        if not isinstance(part, JsonHook):
+            continue
+        event = part.path[-1]
+        for n, m, group, handler in part.handlers(read_text(path) or ""):
+            yield path, event, f"{n}:{m}", trusted_hash(_snake(event), group, handler)
+
+
+def _snake(event: str) -> str:
+    """SessionStart as session_start, which current versions of Codex write."""
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in event).lstrip("_")
+
+
+def _at(data: Any, *path: str) -> Any:
+    for key in path:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data
+
+
+_Found = Sequence[tuple[InstalledPart, str, str]]
+_SERVER = "memcli"
+_LEVELS = ("TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST")
+_SYSTEM_OF_GEMINI = "/etc/gemini-cli/settings.json"
+
+
+def held_back(site: Site, name: str, role: str, found: _Found) -> tuple[str, str] | None:
+    """Why a client does not use a role of an agent that is installed, and what to do; None if it does."""
+    try:
+        answer = _CLIENTS[name](site, role, found) if name in _CLIENTS else None
+    except UsageError as error:
+        return UNKNOWN, f"{error.message} ({error.hint})"
+    path = found[0][1]
+    if (
+        answer is None
+        and role == HOOKS
+        and name in ("claude", "gemini", "copilot")
+        and _is_set(path, "disableAllHooks")
+    ):
+        return DISABLED, f"{path} has disableAllHooks: set it to false"
+    return answer
+
+
+def _gemini(site: Site, role: str, _: _Found) -> tuple[str, str] | None:
+    """Gemini CLI reads nothing but instructions in a folder that is not trusted."""
+    if site.scope != PROJECT or role == INSTRUCTIONS:
+        return None
+    environ = site.environ
+    if environ.get("GEMINI_RESTRICTED_MODE") == "true" or environ.get("GEMINI_CLI_TRUST_WORKSPACE") == "false":
+        return UNTRUSTED, "Gemini CLI trusts no folder: unset GEMINI_RESTRICTED_MODE and GEMINI_CLI_TRUST_WORKSPACE"
+    if environ.get("GEMINI_CLI_TRUST_WORKSPACE") == "true" or not _asks_for_trust(site):
+        return None
+    path = environ.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH") or site.at_home(".gemini/trustedFolders.json")
+    rules = read_object(path)
+    if wrong := next((level for level in rules.values() if level not in _LEVELS), None):
+        raise UsageError(f"cannot read {path}: unknown trust level {str(wrong)[:40]!a}", f"use {', '.join(_LEVELS)}")
+    nearest = max((rule for rule in rules if is_within(site.folder, _trusted_by(rule, rules))), key=len, default="")
+    if rules.get(nearest, "DO_NOT_TRUST") != "DO_NOT_TRUST":
+        return None
+    return UNTRUSTED, (
+        "not trusted by Gemini CLI: hooks, MCP server and skill are off until you trust this folder: start `gemini` and "
+        "accept, or run /permissions; headless: GEMINI_CLI_TRUST_WORKSPACE=true (--skip-trust is not enough)"
+    )
+
+
+def _trusted_by(rule: str, rules: Mapping[str, str]) -> str:
+    return os.path.dirname(rule) if rules[rule] == "TRUST_PARENT" else rule
+
+
+def _asks_for_trust(site: Site) -> bool:
+    """Whether Gemini CLI has trust of folders switched on, as it is by default. Settings of the system come last."""
+    system = site.environ.get("GEMINI_CLI_SYSTEM_SETTINGS_PATH") or _SYSTEM_OF_GEMINI
+    asks = True
+    for path in (site.at_home(".gemini/settings.json"), system):
+        security = read_object(path).get("security")
+        of_folders = security.get("folderTrust") if isinstance(security, dict) else None
+        value = of_folders.get("enabled") if isinstance(of_folders, dict) else None
+        asks = value if isinstance(value, bool) else asks
+    return asks
+
+
+def _copilot(site: Site, role: str, _: _Found) -> tuple[str, str] | None:
+    """Copilot CLI starts neither hooks nor MCP servers of a folder that is not trusted, and does not say so."""
+    if site.scope != PROJECT or role not in (MCP, HOOKS) or site.environ.get("COPILOT_ALLOW_ALL") == "true":
+        return None
+    path = site.at_home(".copilot/config.json")
+    config = read_object(path)
+    rules = [rule for key in ("trustedFolders", "trusted_folders") for rule in texts_at(path, config, key)]
+    if any(is_within(site.folder, rule) for rule in rules):
+        return None
+    return UNTRUSTED, (
+        "not trusted by Copilot CLI: hooks and MCP server are off until you trust this folder: start `copilot` and "
+        "accept, or pass --trust-folder"
+    )
+
+
+def _claude(site: Site, role: str, _: _Found) -> tuple[str, str] | None:
+    """Claude Code asks before it starts an MCP server of a project. What the project's own settings, or an answer that is
+    noted for it, approve counts only once the folder is trusted; a rejection counts wherever it is."""
+    if site.scope != PROJECT or role != MCP:
+        return None
+    state = site.at_home(".claude.json")
+    projects = read_object(state).get("projects")
+    entries = projects if isinstance(projects, dict) else {}
+    entry = entries.get(site.folder) or entries.get(os.path.realpath(site.folder)) or {}
+    if not isinstance(entry, dict):
+        raise UsageError(f"cannot read {state}: the entry of this project is not an object", "correct the file")
+    user = site.at_home(".claude/settings.json")
+    local = [os.path.join(site.folder, ".claude", name) for name in ("settings.json", "settings.local.json")]
+    places = {path: read_object(path) for path in (user, *local)} | {state: entry}
+    for path, data in places.items():
+        if _SERVER in texts_at(path, data, "disabledMcpjsonServers"):
+            return DISABLED, f"rejected in {path}: run `claude mcp reset-project-choices`, and approve it"
+    counting = places if entry.get("hasTrustDialogAccepted") is True else {user: places[user]}
+    for path, data in counting.items():
+        if data.get("enableAllProjectMcpServers") is True or _SERVER in texts_at(path, data, "enabledMcpjsonServers"):
+            return None
+    return PENDING, (
+        "pending approval (interactive use): start `claude` here and approve the MCP server; `claude -p` does not ask"
+    )
+
+
+def _is_set(path: str, key: str) -> bool:
+    node = splice.find(read_text(path) or "", (key,))
+    return node is not None and node.value is True
+
+
+_CLIENTS: Mapping[str, Callable[[Site, str, _Found], tuple[str, str] | None]] = {
+    "claude": _claude, "codex": codex_holds_back,
+    "copilot": _copilot, "gemini": _gemini,
+}  # fmt: skip
+"""The clients that ask their user before they use what a project brings."""

@@ -1,0 +1,349 @@
+"""The server on the official SDK, for HTTP. Calls are answered one at a time.
+
+The server of one client whose messages are lines. Requests that need the memory are answered one at a time.
+
+The server on standard input and output. It ends with its client.
+
+The bodies of HTTP requests, checked before the SDK reads them: its errors repeat what it could not read.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from functools import partial
+from queue import Empty, SimpleQueue
+from threading import Condition, Thread
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from urllib.parse import unquote, urlsplit
+
+from memcli import __version__
+from memcli.extras.mcp.methods import (
+    INTERNAL_ERROR,
+    PARSE_ERROR,
+    Id,
+    Incoming,
+    Methods,
+    Requested,
+    RequestError,
+    Result,
+    Results,
+    encode_message,
+    parse_message,
+)
+from memcli.extras.mcp.tools import Offer
+
+if TYPE_CHECKING:
+    import mcp_types as types
+    from mcp.server import Server
+
+
+_Context = Any
+_R = TypeVar("_R", bound="types.Result")
+
+
+class Agents:
+    """Answers the requests of agents."""
+
+    def __init__(self, offer: Offer, admit: Callable[[Any, bool], None] = lambda _request, _writes: None) -> None:
+        """`admit` is called before each call, with the request of HTTP that it came in and whether it writes. It raises
+        MemcliError for a call that its caller may not make."""
+        import anyio
+
+        self._offer = offer
+        self._admit = admit
+        self._results = Results(offer)
+        self._lock = anyio.Lock()
+
+    def server(self) -> Server[Any]:
+        """The server, to be run on a transport."""
+        import mcp_types as types
+        from mcp.server import Server
+
+        results = self._results
+        return Server(
+            "memcli",
+            version=__version__,
+            instructions=self._offer.instructions,
+            on_list_tools=_lists(types.ListToolsResult, results.tools),
+            on_list_resources=_lists(types.ListResourcesResult, results.resources),
+            on_list_resource_templates=_lists(types.ListResourceTemplatesResult, results.templates),
+            on_list_prompts=_lists(types.ListPromptsResult, results.prompts),
+            on_call_tool=self._call_tool,
+            on_read_resource=self._read_resource,
+            on_get_prompt=self._get_prompt,
+        )
+
+    async def _call_tool(self, context: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        from mcp_types import CallToolResult
+
+        result = await self._run(context, self._results.call_tool, params.name, params.arguments or {})
+        return CallToolResult.model_validate(result)
+
+    async def _read_resource(
+        self, context: _Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        from mcp_types import ReadResourceResult
+
+        return ReadResourceResult.model_validate(await self._run(context, self._results.read_resource, str(params.uri)))
+
+    async def _get_prompt(self, context: _Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        from mcp_types import GetPromptResult
+
+        result = await self._run(context, self._results.get_prompt, params.name, params.arguments or {})
+        return GetPromptResult.model_validate(result)
+
+    async def _run(self, context: _Context, work: Callable[..., Result], *values: Any) -> Result:
+        """The result of `work`, which runs in a thread. Cancelled, it is left to itself: the next call does not wait for it."""
+        import anyio
+        import anyio.to_thread
+
+        async with self._lock:
+            admitted = partial(work, *values, partial(self._admit, context.request))
+            try:
+                return await anyio.to_thread.run_sync(admitted, abandon_on_cancel=True)
+            except anyio.get_cancelled_exc_class():
+                self._offer.abandon()
+                raise
+            except RequestError as error:
+                from mcp.shared.exceptions import MCPError
+
+                raise MCPError(code=error.code, message=error.message) from None
+
+
+def _lists(kind: type[_R], make: Callable[[], Result]) -> Callable[[_Context, Any], Awaitable[_R]]:
+    async def answer(_: _Context, _params: Any) -> _R:
+        return kind.model_validate(make())
+
+    return answer
+
+
+MOST_BYTES = 1 << 24
+"""The most that a line has."""
+_ANSWER_SECONDS = 60.0
+"""So long what was asked is still answered after the end of the input."""
+_WRITE_SECONDS = 5.0
+_ROOTS_SECONDS = 2.0
+_ROOTS_ID = "memcli-roots"
+
+
+class LineServer:
+    """Reads requests and writes answers.
+
+    The caller's thread reads, and answers what takes no time. A second one does the rest in order, so that a request can be
+    cancelled and a list asked for meanwhile. A third one writes: a client that does not read stops no one from reading.
+    """
+
+    def __init__(self, offer: Offer, source: BinaryIO, target: BinaryIO) -> None:
+        self._offer = offer
+        self._source, self._target = source, target
+        self._methods = Methods(Results(offer), offer.instructions)
+        self._changed = Condition()
+        self._waiting: deque[tuple[Id, Requested]] = deque()
+        self._current: tuple[Id, Requested] | None = None
+        self._is_at_work = False
+        self._lines: SimpleQueue[bytes | None] = SimpleQueue()
+        self._replies: SimpleQueue[Any] = SimpleQueue()
+        self._has_roots = False
+        self._has_project = False
+
+    def run(self) -> None:
+        """Serves until the input ends and what came by it is answered."""
+        writer = Thread(target=self._write, daemon=True, name="answers")
+        writer.start()
+        while line := self._source.readline(MOST_BYTES + 1):
+            if len(line) > MOST_BYTES:
+                self._skip(line)
+                error = RequestError(PARSE_ERROR, f"parse error: a line of more than {MOST_BYTES:,} bytes")
+                self._send(error.answer(None))
+            elif not line.isspace():
+                self._take(line)
+        with self._changed:
+            self._changed.wait_for(lambda: not self._waiting and self._current is None, _ANSWER_SECONDS)
+        self._lines.put(None)
+        writer.join(_WRITE_SECONDS)
+
+    def _skip(self, line: bytes) -> None:
+        while line and not line.endswith(b"\n"):
+            line = self._source.readline(MOST_BYTES)
+
+    def _take(self, line: bytes) -> None:
+        request_id: Id | None = None
+        try:
+            message = parse_message(line)
+            request_id = message.id
+            if not message.method:
+                if request_id == _ROOTS_ID:
+                    self._replies.put(message.result)
+            elif request_id is None:
+                self._notice(message)
+            else:
+                self._ask(request_id, message)
+        except RequestError as error:
+            self._send(error.answer(error.request_id if request_id is None else request_id))
+
+    def _notice(self, message: Incoming) -> None:
+        """Handles a notification; those that nobody knows are ignored."""
+        if message.method == "notifications/cancelled":
+            self._cancel(message.params.get("requestId"))
+        elif message.method == "notifications/roots/list_changed":
+            self._has_project = False
+
+    def _ask(self, request_id: Id, message: Incoming) -> None:
+        """Answers a request, or puts it behind the others. Raises RequestError."""
+        asked = self._methods.find(message)
+        if not asked.is_long:
+            self._send({"jsonrpc": "2.0", "id": request_id, "result": asked.run()})
+            if message.method == "initialize":
+                self._has_roots = message.params["capabilities"].get("roots") is not None
+            return
+        with self._changed:
+            self._waiting.append((request_id, asked))
+            self._changed.notify_all()
+            self._go_on()
+
+    def _cancel(self, request_id: Any) -> None:
+        """Cancels a request, which is then never answered. Left to itself, it keeps no other waiting."""
+        with self._changed:
+            self._waiting = deque(one for one in self._waiting if one[0] != request_id)
+            if self._current is not None and self._current[0] == request_id:
+                self._offer.abandon()
+                self._current = None
+                self._is_at_work = False
+                self._go_on()
+
+    def _go_on(self) -> None:
+        """Starts a thread for what waits, if none is at work."""
+        if self._waiting and not self._is_at_work:
+            self._is_at_work = True
+            Thread(target=self._work, daemon=True, name="requests").start()
+
+    def _work(self) -> None:
+        """Answers what waits, until nothing does or the current request is cancelled: then another thread goes on."""
+        while True:
+            with self._changed:
+                if not self._waiting:
+                    self._is_at_work = False
+                    return
+                one = self._current = self._waiting.popleft()
+            answer = self._answer(one)
+            with self._changed:
+                if self._current is not one:
+                    return
+                self._send(answer)
+                self._current = None
+                self._changed.notify_all()
+
+    def _answer(self, one: tuple[Id, Requested]) -> dict[str, Any]:
+        request_id, asked = one
+        try:
+            self._find_project(one)
+            return {"jsonrpc": "2.0", "id": request_id, "result": asked.run()}
+        except RequestError as error:
+            return error.answer(request_id)
+        except BaseException as error:  # noqa: BLE001 - every request is answered
+            return RequestError(INTERNAL_ERROR, f"internal error: {type(error).__name__}").answer(request_id)
+
+    def _find_project(self, one: tuple[Id, Requested]) -> None:
+        """Asks the client for its roots, before the first work of a session and when they have changed."""
+        if self._offer.find_project is None or self._has_project:
+            return
+        self._has_project = True
+        roots = self._roots() if self._has_roots and one[1].has_handshake else None
+        if self._current is one:
+            self._offer.find_project(roots)
+        else:  # cancelled: the next request asks again
+            self._has_project = False
+
+    def _roots(self) -> list[str] | None:
+        """The folders that the client works in, by its word; None if it does not say."""
+        self._send({"jsonrpc": "2.0", "id": _ROOTS_ID, "method": "roots/list"})
+        try:
+            found = self._replies.get(timeout=_ROOTS_SECONDS)
+            uris = [str(one["uri"]) for one in found["roots"]]
+        except (Empty, KeyError, TypeError):
+            return None
+        return [unquote(urlsplit(uri).path) for uri in uris if uri.startswith("file:")]
+
+    def _send(self, message: dict[str, Any]) -> None:
+        self._lines.put(encode_message(message))
+
+    def _write(self) -> None:
+        """Writes lines. Once the first answer is written, what later ones need is loaded."""
+        is_first = True
+        while (line := self._lines.get()) is not None:
+            try:
+                self._target.write(line)
+                self._target.flush()
+            except (OSError, ValueError):  # nobody reads any more
+                return
+            if is_first:
+                self._offer.prepare()
+                is_first = False
+
+
+_LOOK_SECONDS = 1.0
+
+
+def serve_stdio(offer: Offer) -> None:
+    """Serves one client, until standard input ends and what came by it is answered, or the process that started this one is gone."""
+    _end_with(os.getppid())
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python would wait for the next line: writes are all or nothing
+    source, target = os.dup(sys.stdin.fileno()), os.dup(sys.stdout.fileno())
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, sys.stdin.fileno())  # what else reads or prints, also in other processes, disturbs no message
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    os.close(nothing)
+    LineServer(offer, os.fdopen(source, "rb"), os.fdopen(target, "wb")).run()
+
+
+def _end_with(parent: int) -> None:
+    """Ends this process when its parent is gone, even while a tool is at work: writes are all or nothing."""
+
+    def look() -> None:
+        while os.getppid() == parent:
+            time.sleep(_LOOK_SECONDS)
+        os._exit(0)
+
+    threading.Thread(target=look, daemon=True, name="parent").start()
+
+
+class CheckedBodies:
+    """An application that answers what is no message, and passes on the rest."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http" or scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        body, is_whole = b"", False
+        while not is_whole:
+            event = await receive()
+            if event["type"] != "http.request":
+                return  # the client has gone
+            body += event.get("body", b"")
+            is_whole = not event.get("more_body", False)
+        try:
+            parse_message(body)
+        except RequestError as error:
+            await _answer(send, encode_message(error.answer(error.request_id)))
+            return
+        events = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def replay() -> Any:
+            return events.pop() if events else await receive()
+
+        await self._app(scope, replay, send)
+
+
+async def _answer(send: Any, line: bytes) -> None:
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(line)).encode())]
+    await send({"type": "http.response.start", "status": 400, "headers": headers})
+    await send({"type": "http.response.body", "body": line})

@@ -1,0 +1,113 @@
+"""The audit log of the spaces on a server: one row a line, each bound to the one before as in a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Sequence
+from uuid import UUID
+
+from psycopg import Connection
+
+from memcli.clock import Clock
+from memcli.codec.audit import Link, bound, seal, without_paths
+from memcli.errors import MemcliError
+from memcli.extras.postgres.mail import BARRIER, new_mark
+from memcli.extras.postgres.server import Server
+from memcli.model.links import Lineage
+from memcli.model.memory import Json
+from memcli.model.space import Touched
+from memcli.policy.acts import Act, author
+from memcli.policy.acts import entry as entry_of
+
+LAST = "SELECT n, hash FROM audit WHERE space = %s ORDER BY n DESC LIMIT 1"
+_LINEAGE = "SELECT store::text, coalesce(epoch, 0), coalesce(version, 0) FROM lineage LEFT JOIN space ON space = %s"
+_BY_ADMINS = "SELECT n FROM audit WHERE space = %s AND n = ANY(%s) AND level = 'admin'"
+_APPEND = "SELECT append_audit(%s, %s, %s::bytea[], %s::bytea[])"
+
+
+class Author:
+    """Who writes, with which command and when, as lines of the log say it."""
+
+    def __init__(self, clock: Clock, user: Callable[[], str], command: str) -> None:
+        self.clock, self.user, self.command = clock, user, command
+
+    def entry(self, space: str, act: Act) -> dict[str, Json]:
+        """What a line says of an act."""
+        return entry_of(space, act, self.clock(), author(self.user(), self.command))
+
+
+def append(connection: Connection, space: str, said: Sequence[dict[str, Json]], mark: UUID, last: Link) -> None:
+    """Appends lines behind `last`, in the transaction of the write of this mark. The space is locked."""
+    lines, bounds = [], []
+    for one in said:
+        lines.append(seal(one, last))
+        entry = json.loads(lines[-1])
+        bounds.append(bound(entry))
+        last = Link(last.number + 1, entry["hash"])
+    if lines:
+        connection.execute(_APPEND, [space, mark, lines, bounds])
+
+
+def link_of(row: tuple[int, str] | None) -> Link:
+    """What the next line is bound to."""
+    return Link() if row is None else Link(*row)
+
+
+def erase(connection: Connection, space: str, ids: Collection[str]) -> None:
+    """Takes the paths that these memories had out of the log, in the transaction that erases them."""
+    rows = connection.execute("SELECT n, line FROM audit WHERE space = %s ORDER BY n", [space]).fetchall()
+    before = b"\n".join(line for _, line in rows)
+    after = without_paths(before, ids).split(b"\n")
+    changed = [(n, new) for (n, old), new in zip(rows, after, strict=True) if new != old]
+    if changed:
+        numbers, lines = map(list, zip(*changed, strict=True))
+        connection.execute("SELECT hide_paths(%s, %s::bigint[], %s::bytea[])", [space, numbers, lines])
+
+
+class ServerAudit:
+    """The audit log of a server. See `ports.AuditTrail` for the promises."""
+
+    def __init__(self, server: Server, who: Author, warn: Callable[[str], None]) -> None:
+        self._server = server
+        self._who = who
+        self._warn = warn
+
+    def record(self, space: str, action: str, touched: Sequence[Touched], policy: Json = None) -> None:
+        try:
+            self.append(space, [self._who.entry(space, Act(action, touched, policy))])
+        except MemcliError as error:
+            self._warn(f"done, but not recorded in the audit log: {error.message} ({error.hint})")
+
+    def read(self, space: str) -> bytes:
+        with self._server.connected(f"read the audit log of space {space!r}") as connection:
+            rows = connection.execute("SELECT line FROM audit WHERE space = %s ORDER BY n", [space]).fetchall()
+        return b"".join(line + b"\n" for (line,) in rows)
+
+    def spaces(self) -> list[str]:
+        with self._server.connected("list the audit logs") as connection:
+            return [name for (name,) in connection.execute("SELECT DISTINCT space FROM audit ORDER BY space")]
+
+    def lineage(self, space: str) -> Lineage:
+        with self._server.connected(f"read space {space!r}") as connection:
+            return Lineage(*connection.execute(_LINEAGE, [space]).fetchone() or ())
+
+    def by_admins(self, space: str, numbers: Collection[int]) -> Collection[int]:
+        with self._server.connected(f"read the audit log of space {space!r}") as connection:
+            return [n for (n,) in connection.execute(_BY_ADMINS, [space, list(numbers)])]
+
+    def append(self, space: str, entries: Sequence[dict[str, Json]]) -> None:
+        def work(connection: Connection) -> UUID:
+            connection.execute(BARRIER, [space])
+            mark = new_mark()
+            append(connection, space, entries, mark, link_of(connection.execute(LAST, [space]).fetchone()))
+            return mark
+
+        self._server.transact(work, lambda c, mark: is_marked(c, space, mark), f"record acts in space {space!r}")
+
+
+def is_marked(connection: Connection, space: str, mark: UUID) -> bool:
+    """Whether the write of this mark was committed. Waits for a writer that may still be at it."""
+    connection.execute(BARRIER, [space])  # all who write hold it until they have committed, or have not
+    return (
+        connection.execute("SELECT 1 FROM audit WHERE space = %s AND mark = %s", [space, mark]).fetchone() is not None
+    )

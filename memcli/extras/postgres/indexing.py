@@ -1,0 +1,306 @@
+"""Keeps the index of a space in step with its memories, in the transaction that writes them.
+
+The index of spaces on a server: it is written with the memories, and read in the transaction of a snapshot.
+"""
+
+from __future__ import annotations
+
+from _thread import allocate_lock
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+
+from memcli.errors import MemcliError
+from memcli.extras.postgres.catalogue import PostgresCatalogue, add, fold, pending
+from memcli.extras.postgres.connection import unhurried
+from memcli.extras.postgres.records import Tally, records, total
+from memcli.extras.postgres.snapshot import ServerSnapshot, clean, memories, reader, rows
+from memcli.extras.postgres.view import ServerSpace
+from memcli.index.documents import columns, commit_of, window_text
+from memcli.index.vectors import text_key
+from memcli.index.view import model_in_use
+from memcli.model.analysis import VERSION as ANALYSIS_VERSION
+from memcli.model.memory import TALK_KINDS, Memory
+from memcli.model.recall import FIELDS
+
+if TYPE_CHECKING:
+    from psycopg import Connection, Cursor
+
+    from memcli.extras.postgres.server import Server
+    from memcli.extras.postgres.vectors import QuestionCache
+    from memcli.ports import Embedder, Progress, Snapshot
+
+
+VERSION = f"2/{ANALYSIS_VERSION}"
+"""Changes when the same memory no longer gives the same records."""
+
+_AT_ONCE = 200
+_TABLES = ("field", "term", "passage", "turn", "link", "anchor", "entry")
+
+
+def write(connection: Connection, space: str, put: Sequence[Memory], removed: Sequence[str]) -> None:
+    """Makes the index that of a space in which `put` were stored, and the memories with the ids `removed` are gone.
+
+    The transaction holds the row of the space, so that nobody else changes its index meanwhile.
+    """
+    columns_of = {memory.id: columns(memory) for memory in put}
+    ids = [*removed, *columns_of]
+    known = "SELECT row, kind, grp, commit_hash FROM entry WHERE space = %s AND id = ANY(%s)"
+    found = connection.execute(known, (space, ids))  # three questions in one go
+    numbers = _new_rows(connection, len(put))
+    pending_before = pending(connection, space)
+    before = found.fetchall()
+    new = [(one["kind"], one["grp"], one["commit_hash"]) for one in columns_of.values()]
+    touched = [*(tuple(one) for _, *one in before), *new]
+    groups = sorted({clean(group) for kind, group, _ in touched if kind in TALK_KINDS and group})
+    commits = sorted({clean(commit) for *_, commit in touched if commit})
+    tallies, keys = _delete(connection, space, [row for row, *_ in before])
+    tellers: dict[str, str] = {}
+    for memory in put:
+        if commit := commit_of(memory):
+            tellers[commit] = min(memory.id, tellers.get(commit, memory.id))
+    told = [(memory, tellers.get(commit_of(memory), memory.id) == memory.id) for memory in put]
+    tallies += _insert(connection, space, told, numbers)
+    for commit in commits:
+        tallies += _tell_once(connection, space, commit)
+    texts = {memory.id: memory.raw for memory in put}
+    for group in groups:
+        keys += _renew_turns(connection, space, group, texts)
+    add(connection, space, VERSION, total(tallies), pending_before)
+    if removed:  # its words must not stay in what is pending
+        fold(connection, space)
+    _forget(connection, space, keys)
+
+
+def clear(connection: Connection, space: str) -> None:
+    """Removes all that the index has of the space, but for the vectors of its texts."""
+    for table in (*_TABLES, "frequency", "pending", "total", "clustering"):
+        connection.execute(f"DELETE FROM {table} WHERE space = %s", (space,))
+
+
+def remove_space(connection: Connection, space: str) -> None:
+    """Removes all that the index has of a space that is no more."""
+    clear(connection, space)
+    for table in ("embedding", "embedded"):
+        connection.execute(f"DELETE FROM {table} WHERE space = %s", (space,))
+
+
+def rebuild(connection: Connection, space: str) -> None:
+    """Makes the index of a space anew from its memories."""
+    connection.execute("SELECT FROM space WHERE space = %s FOR NO KEY UPDATE", (space,))
+    clear(connection, space)
+    ids = [name for (name,) in connection.execute("SELECT id FROM memory WHERE space = %s ORDER BY id", (space,))]
+    for start in range(0, len(ids), _AT_ONCE):
+        write(connection, space, list(_read(connection, space, ids[start : start + _AT_ONCE]).values()), ())
+
+
+def _read(connection: Connection, space: str, ids: Sequence[str]) -> dict[str, Memory]:
+    return memories(lambda statement, values: rows(connection, statement, values), space, ids)
+
+
+def _new_rows(connection: Connection, count: int) -> Cursor:
+    """Asks for the numbers of so many new rows."""
+    return connection.execute("SELECT nextval('entry_row') FROM generate_series(1, %s)", (count,))
+
+
+def _insert(
+    connection: Connection, space: str, memories: Sequence[tuple[Memory, bool]], numbers: Cursor
+) -> list[tuple[Tally, int]]:
+    """Adds memories as the rows of these numbers; with each whether it tells the message of its commit.
+
+    The server stores some while the words of the next are looked at.
+    """
+    if not memories:
+        return []
+    tallies = []
+    every = list(zip(memories, (row for (row,) in numbers.fetchall()), strict=True))
+    for start in range(0, len(every), _AT_ONCE):
+        found: dict[str, list[Mapping[str, Any]]] = {}
+        for (memory, tells), row in every[start : start + _AT_ONCE]:
+            own, tally = records(space, memory, row, tells=tells)
+            tallies.append((tally, 1))
+            for table, ones in own.items():
+                found.setdefault(table, []).extend(ones)
+        for table, ones in found.items():
+            insert(connection, table, ones)
+    return tallies
+
+
+def insert(connection: Connection, table: str, ones: Sequence[Mapping[str, Any]]) -> None:
+    """Inserts records into a table, all in one statement; COPY is not for those who are under row-level security."""
+    if ones:
+        names = ", ".join(ones[0])
+        select = f"SELECT {names} FROM json_populate_recordset(NULL::{table}, %s::json)"
+        connection.execute(f"INSERT INTO {table} ({names}) {select}", (orjson.dumps(ones).decode(),))
+
+
+def _delete(connection: Connection, space: str, rows: Sequence[int]) -> tuple[list[tuple[Tally, int]], list[bytes]]:
+    """Removes rows; returns what they had added to the sums, and the keys of the texts that were embedded."""
+    if not rows:
+        return [], []
+    at = (space, list(rows))
+    lengths = ", ".join(f"cardinality(string_to_array({name}, ' '))" for name in FIELDS)
+    select = f"SELECT row, {lengths}, size, lexemes FROM field JOIN term USING (space, row) WHERE space = %s AND row = ANY(%s)"
+    fields = connection.execute(select, at).fetchall()
+    select = "SELECT row, last - first, key FROM passage WHERE space = %s AND row = ANY(%s)"
+    passages = connection.execute(select, at).fetchall()
+    select = "SELECT key FROM turn WHERE space = %s AND row = ANY(%s)"
+    keys = [bytes(key) for *_, key in (*passages, *connection.execute(select, at).fetchall())]
+    for table in _TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE space = %s AND row = ANY(%s)", at)
+    connection.execute("DELETE FROM clustering WHERE space = %s", (space,))
+    cut: dict[int, list[int]] = {}
+    for row, length, _ in passages:
+        cut.setdefault(row, []).append(length)
+    return [
+        (
+            Tally(
+                1,
+                size,
+                tuple(lengths),
+                len(cut.get(row, ())),
+                sum(cut.get(row, ())),
+                dict.fromkeys(lexemes, 1),
+            ),
+            -1,
+        )
+        for row, *lengths, size, lexemes in fields
+    ], keys
+
+
+def _tell_once(connection: Connection, space: str, commit: str) -> list[tuple[Tally, int]]:
+    """Of each commit the file with the least id keeps the message, whatever came and went."""
+    select = "SELECT row, id, tells FROM entry WHERE space = %s AND commit_hash = %s ORDER BY id"
+    found = connection.execute(select, (space, commit)).fetchall()
+    wrong = {name: (row, n == 0) for n, (row, name, tells) in enumerate(found) if tells != (n == 0)}
+    if not wrong:
+        return []
+    memories = _read(connection, space, list(wrong))
+    gone, _ = _delete(connection, space, [row for row, _ in wrong.values()])
+    told = [(memories[name], tells) for name, (_, tells) in wrong.items()]
+    return gone + _insert(connection, space, told, _new_rows(connection, len(told)))
+
+
+def _renew_turns(connection: Connection, space: str, group: str, texts: Mapping[str, str]) -> list[bytes]:
+    """Brings the turns of a group up to date, and returns the keys of those that are no more. `texts` are at hand, by id.
+
+    A memory that changes gets another row, so a pair of rows that is known is known to be unchanged.
+    """
+    select = "SELECT row, id FROM entry WHERE space = %s AND grp = %s AND kind = ANY(%s) ORDER BY position"
+    rows = connection.execute(select, (space, group, list(TALK_KINDS))).fetchall()
+    select = "SELECT row, before, key FROM turn WHERE space = %s AND grp = %s"
+    known = {(row, before): bytes(key) for row, before, key in connection.execute(select, (space, group)).fetchall()}
+    pairs = {(row, before): (name, earlier) for (before, earlier), (row, name) in pairwise(rows)}
+    stale = [pair for pair in known if pair not in pairs]
+    if stale:
+        connection.execute("DELETE FROM turn WHERE space = %s AND row = ANY(%s)", (space, [row for row, _ in stale]))
+    new = {pair: names for pair, names in pairs.items() if pair not in known}
+    missing = {name for names in new.values() for name in names if name not in texts}
+    more = {name: memory.raw for name, memory in _read(connection, space, sorted(missing)).items()} if missing else {}
+    raw = {**more, **texts}
+    insert(
+        connection,
+        "turn",
+        [
+            {"space": space, "row": row, "before": before, "grp": group,
+             "key": f"\\x{text_key(window_text(raw[earlier], raw[name])).hex()}"}
+            for (row, before), (name, earlier) in new.items()
+        ],
+    )  # fmt: skip
+    return [known[pair] for pair in stale]
+
+
+def _forget(connection: Connection, space: str, keys: Collection[bytes]) -> None:
+    """Removes the vectors of texts that are no more."""
+    if keys:
+        connection.execute(
+            "DELETE FROM embedding WHERE space = %s AND key = ANY(%s)"
+            " AND NOT EXISTS (SELECT FROM passage WHERE passage.space = embedding.space AND passage.key = embedding.key)"
+            " AND NOT EXISTS (SELECT FROM turn WHERE turn.space = embedding.space AND turn.key = embedding.key)",
+            (space, list(keys)),
+        )
+
+
+class PostgresIndex:
+    """The index on `server`. See `ports.Index` for the promises.
+
+    `embedder` is called once, when the first vector is needed, and `asked` with its model and dimensions: it has what this
+    machine keeps of the model.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        embedder: Callable[[], Embedder | None],
+        asked: Callable[[str, int], QuestionCache],
+        warn: Callable[[str], None],
+        progress: Progress | None = None,
+    ) -> None:
+        self._server = server
+        self._load_embedder = embedder
+        self._open_asked = asked
+        self._loaded: tuple[Embedder, QuestionCache] | None = None
+        self._is_loaded = False
+        self._lock = allocate_lock()
+        self._warn = warn
+        self._progress = progress
+
+    def view(self, snapshot: Snapshot) -> ServerSpace:
+        self._check(snapshot)
+        return ServerSpace(_own(snapshot), self._server, self._semantic, self._warn, self._progress)
+
+    def at_hand(self, snapshot: Snapshot) -> ServerSpace | None:
+        if not snapshot.fingerprint:
+            return None
+        try:
+            return self.view(snapshot)
+        except MemcliError:
+            return None
+
+    def kept(self, snapshot: Snapshot) -> PostgresCatalogue | None:
+        odd = "SELECT 1 FROM entry WHERE space = %s AND is_odd LIMIT 1"
+        own = _own(snapshot)
+        if not snapshot.fingerprint or reader(own)(odd, (own.space,)):
+            return None
+        return PostgresCatalogue(own)
+
+    def embedder(self) -> str:
+        return model_in_use(self._semantic)
+
+    def rebuild(self, space: str) -> None:
+        what = f"rebuild the index of space {space!r}"
+        with self._server.connected(what) as connection, unhurried(connection), connection.transaction():
+            rebuild(connection, space)
+
+    def question(self, topic: str) -> tuple[str, bytes] | None:
+        if self._loaded is None or not self._loaded[0].is_calibrated:
+            return None  # one question and another are compared by thresholds that hold for calibrated cosines
+        vector = self._loaded[1].question(topic)
+        return (self._loaded[0].model, vector) if vector else None
+
+    def _check(self, snapshot: Snapshot) -> None:
+        """Warns of an index that another version of memcli has written."""
+        own = _own(snapshot)
+        other = "SELECT 1 FROM total WHERE space = %s AND version <> %s"
+        if reader(own)(other, (own.space, VERSION)):
+            self._warn(
+                f"the index of space {own.space!r} was written by another version of memcli, and may rank differently"
+                f" (`memcli store index rebuild -s {own.space}` makes it anew)"
+            )
+
+    def _semantic(self) -> tuple[Embedder, QuestionCache] | None:
+        """The embedder with what is kept of it, loaded when first asked for; None when there is none."""
+        with self._lock:  # a search that missed its deadline may still be loading
+            if not self._is_loaded:
+                embedder = self._load_embedder()
+                if embedder is not None:
+                    self._loaded = embedder, self._open_asked(embedder.model, embedder.dimensions)
+                self._is_loaded = True
+            return self._loaded
+
+
+def _own(snapshot: Snapshot) -> ServerSnapshot:
+    """The snapshot as one of a server, which it is wherever the store is."""
+    return cast("ServerSnapshot", snapshot)

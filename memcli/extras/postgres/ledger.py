@@ -1,0 +1,89 @@
+"""The ledger of calls to language models on a server: one row a call, numbered within its space and day."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import Any
+
+from psycopg import Connection
+
+from memcli.codec.canonical import encode_line
+from memcli.codec.charges import charge_to_json, cost_to_json, day_of
+from memcli.extras.postgres.server import Server
+from memcli.model.metrics import Booked, Charge, Day, TokenUsage
+from memcli.record import replace
+
+_LOCK = "SELECT seize(%s, 'charges', true)"
+_ROWS = "SELECT number, booked, settled FROM charge WHERE space = %s AND day = %s ORDER BY number"
+_DAY = "SELECT space, number, booked, settled FROM charge WHERE day = %s ORDER BY space, number"
+_ALL = "SELECT day, space, number, booked, settled FROM charge ORDER BY day, space, number"
+_ADD = "INSERT INTO charge (space, day, number, booked) VALUES (%s, %s, %s, %s)"
+_SETTLE = "UPDATE charge SET settled = %s WHERE space = %s AND day = %s AND number = %s"
+
+
+class ServerLedger:
+    """The ledger of the spaces on a server. See `ports.language_model.Ledger` for the promises."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def reserve(self, charge: Charge, check: Callable[[Day], None]) -> Booked:
+        day = charge.at[:10]
+
+        def work(connection: Connection) -> tuple[int, bytes]:
+            connection.execute(_LOCK, [charge.space])
+            rows = connection.execute(_ROWS, [charge.space, day]).fetchall()
+            check(_day(rows))
+            number = len(rows) + 1
+            booked = encode_line(charge_to_json(replace(charge, number=number)))
+            connection.execute(_ADD, [charge.space, day, number, booked])
+            return number, booked
+
+        def is_done(connection: Connection, made: tuple[int, bytes]) -> bool:
+            connection.execute(_LOCK, [charge.space])
+            return any((number, booked) == made for number, booked, _ in connection.execute(_ROWS, [charge.space, day]))
+
+        number, _ = self._server.transact(work, is_done, "book a call")
+        return Booked(day, number, charge.space)
+
+    def settle(self, booked: Booked, usage: TokenUsage) -> None:
+        line = encode_line({"settles": booked.number, **cost_to_json(usage)})
+        with self._server.connected("book the cost of a call") as connection:
+            connection.execute(_SETTLE, [line, booked.space, booked.day, booked.number])
+
+    def read(self, day: str) -> Day:
+        with self._server.connected("read the ledger of model calls") as connection:
+            rows = connection.execute(_DAY, [day]).fetchall()
+        found = [_day([row for _, *row in group]) for _, group in groupby(rows, key=lambda row: row[0])]
+        charges = tuple(charge for one in found for charge in one.charges)
+        return Day(charges, sum(one.damaged for one in found))
+
+    def charges(self, day: str) -> Sequence[Charge]:
+        return self.read(day).charges
+
+    def days(self) -> list[str]:
+        with self._server.connected("read the ledger of model calls") as connection:
+            return [day for (day,) in connection.execute("SELECT DISTINCT day FROM charge ORDER BY day")]
+
+    def sums(self, today: str) -> dict[str, TokenUsage]:
+        with self._server.connected("read the ledger of model calls") as connection:
+            rows = connection.execute(_ALL).fetchall()
+        sums: dict[str, TokenUsage] = {}
+        for (day, _), group in groupby(rows, key=lambda row: (row[0], row[1])):
+            for charge in _day([row for _, _, *row in group]).charges:
+                if day < today or charge.is_settled:
+                    _add(sums, charge)
+        return sums
+
+
+def _add(sums: dict[str, TokenUsage], charge: Charge) -> None:
+    one, more = sums.get(charge.provider, TokenUsage(0, 0, 0)), charge.usage
+    nano = (one.nano_usd or 0) + (more.nano_usd or 0)
+    sums[charge.provider] = TokenUsage(one.tokens_in + more.tokens_in, one.tokens_out + more.tokens_out, nano)
+
+
+def _day(rows: Sequence[Sequence[Any]]) -> Day:
+    """The calls of one space on one day."""
+    lines = [booked for _, booked, _ in rows] + [settled for *_, settled in rows if settled is not None]
+    return day_of(b"".join(line + b"\n" for line in lines))

@@ -1,0 +1,269 @@
+"""The server: connections to it, and transactions that are made again when that is safe."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from typing import TYPE_CHECKING, TypeVar
+
+import psycopg
+from psycopg import Connection
+from psycopg.pq import TransactionStatus
+
+from memcli.errors import LockedError, MemcliError, StoreError
+from memcli.extras.postgres.address import Address
+from memcli.extras.postgres.connection import (
+    RETRIED,
+    BoundedConnection,
+    SilentError,
+    UnreachableError,
+    check_pooler,
+    failure,
+    is_lost,
+    migrate,
+    unreachable,
+)
+
+if TYPE_CHECKING:
+    from psycopg_pool import ConnectionPool
+
+MOST_CONNECTIONS = 8
+"""How many connections a process has at most: one of its own, and a pool for threads and open snapshots."""
+_IDLE = "60s"
+_ATTEMPTS = 12
+_SETUP = """SELECT set_config('search_path', %s, false), set_config('lock_timeout', %s, false),
+    set_config('idle_in_transaction_session_timeout', %s, false),
+    set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false), pg_backend_pid()"""
+# Statistics of the server may be old or missing; there is an index for all that is asked, and no query is worth compiling.
+_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+_T = TypeVar("_T")
+
+
+class Server:
+    """The server at `address`. `wait`: how many seconds to wait for a lock, a connection, or a server that restarts.
+
+    One connection is opened by whoever needs it first, so that what is wrong with it is known at once, and a command that
+    needs no second one starts no pool.
+    """
+
+    def __init__(self, address: Address, wait: float) -> None:
+        self.address = address
+        self.wait = wait
+        self._was_reached = False
+        self._mutex = threading.Lock()
+        self._reset()
+
+    def _reset(self) -> None:
+        self._process = os.getpid()
+        self._own: Connection | None = None
+        self._is_lent = False
+        self._pool: ConnectionPool | None = None
+
+    @contextmanager
+    def connected(self, what: str) -> Iterator[Connection]:
+        """A connection in autocommit mode; errors of the server come out as those of memcli, about doing `what`."""
+        try:
+            connection = self.patiently(self.borrow, what)
+            try:
+                yield connection
+            finally:
+                self.give_back(connection)
+        except psycopg.Error as error:
+            raise failure(error, self.address, what) from None
+
+    def borrow(self) -> Connection:
+        """A connection, to be given back. Raises StoreError, LockedError."""
+        with self._mutex:  # while it is connected, too: the first one makes the schema that others use
+            if self._process != os.getpid():  # a fork: the connections are the parent's
+                self._reset()
+            if not self._is_lent:
+                if self._own is None or self._own.closed:
+                    self._own = self._connect()
+                self._is_lent = True
+                return self._own
+        return self._pooled()
+
+    def give_back(self, connection: Connection) -> None:
+        """Takes a connection back. What it had not committed is rolled back; one that is of no more use is closed."""
+        with suppress(psycopg.Error):
+            if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
+                connection.rollback()
+        if connection is self._own:
+            self._is_lent = False
+        elif self._pool is not None and self._process == os.getpid():
+            self._pool.putconn(connection)
+
+    def transact(
+        self,
+        work: Callable[[Connection], _T],
+        is_done: Callable[[Connection, _T], bool],
+        what: str,
+        first: Callable[[Connection], None] = lambda _: None,
+    ) -> _T:
+        """Runs `work` in one transaction and commits it, again where the server says that another one was in the way, or
+        where the connection was lost. `is_done` looks whether a commit whose end nobody saw was made. `first` is sent ahead
+        of the transaction each time.
+
+        All of it is a pipeline: a statement is sent along with the next whose result is asked for.
+
+        What it returns is on disk. Raises StoreError, LockedError, RefusedError.
+        """
+        return self.patiently(lambda: self._attempt(work, is_done, what, first), what)
+
+    def ask(self, work: Callable[[Connection], _T], what: str) -> _T:
+        """What `work` reads, again where the connection was lost. Raises StoreError, LockedError, RefusedError."""
+
+        def attempt() -> _T:
+            connection = self.borrow()
+            try:
+                return work(connection)
+            finally:
+                self.give_back(connection)
+
+        return self.patiently(attempt, what)
+
+    def patiently(self, attempt: Callable[[], _T], what: str) -> _T:
+        """Makes an attempt, again and again while the server is in the way of it or away.
+
+        Raises StoreError, LockedError, RefusedError.
+        """
+        deadline = time.monotonic() + self.wait
+        for n in count(1):
+            try:
+                return attempt()
+            except psycopg.Error as error:
+                may_retry = isinstance(error, RETRIED) and n < _ATTEMPTS
+                is_gone = is_lost(error) and not isinstance(error, SilentError)
+                if not may_retry and not (is_gone and time.monotonic() < deadline):
+                    raise failure(error, self.address, what) from None
+            except UnreachableError as error:
+                is_there = self._was_reached or error.is_for_now  # or it may be an address that leads nowhere
+                if not is_there or time.monotonic() >= deadline:
+                    raise
+            _pause(n)
+        raise AssertionError
+
+    def close(self) -> None:
+        """Closes all connections."""
+        if self._process == os.getpid():
+            if self._own is not None:
+                self._own.close()
+            if self._pool is not None:
+                self._pool.close()
+        self._reset()
+
+    def _attempt(
+        self,
+        work: Callable[[Connection], _T],
+        is_done: Callable[[Connection, _T], bool],
+        what: str,
+        first: Callable[[Connection], None],
+    ) -> _T:
+        connection = self.borrow()
+        is_committing = False
+        try:
+            with connection.pipeline():
+                first(connection)
+                connection.execute(_BEGIN)
+                result = work(connection)
+                is_committing = True
+                connection.execute("COMMIT")
+            return result
+        except psycopg.Error as error:
+            if not (is_committing and is_lost(error)):
+                raise
+            if self._resolve(lambda found: is_done(found, result), what):
+                return result
+            raise psycopg.OperationalError(str(error)) from None
+        finally:
+            self.give_back(connection)
+
+    def _resolve(self, is_done: Callable[[Connection], bool], what: str) -> bool:
+        """Whether a write whose commit nobody saw the end of is there, on disk. Raises StoreError where that cannot be told."""
+        deadline = time.monotonic() + self.wait
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                with _separate(self) as connection:
+                    return is_done(connection)
+            except (psycopg.Error, MemcliError) as error:
+                if time.monotonic() < deadline:
+                    _pause(attempt)
+                    continue
+                told = error.message if isinstance(error, MemcliError) else str(failure(error, self.address, what))
+                raise StoreError(
+                    f"cannot tell whether the server has made the change: {told}",
+                    "check with `memcli recall`; storing the same text again is safe",
+                ) from None
+
+    def _connect(self) -> Connection:
+        """A new connection to a schema of this version. Raises StoreError, RefusedError."""
+        logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # errors are reported to whoever waits
+        try:
+            connection = BoundedConnection.connect(self.address.conninfo, autocommit=True)
+        except psycopg.Error as error:
+            raise unreachable(error, self.address) from None
+        try:
+            if self._set_up(connection) != connection.info.backend_pid:
+                check_pooler(connection, self.address)
+            migrate(connection, self.address)
+        except psycopg.Error as error:
+            connection.close()
+            raise failure(error, self.address, f"use schema {self.address.schema!r}") from None
+        except MemcliError:
+            connection.close()
+            raise
+        self._was_reached = True
+        return connection
+
+    def _set_up(self, connection: Connection) -> int:
+        """Sets a connection up; the process of the server behind it, which is another one than it told of behind a pooler."""
+        wait = f"{max(1, int(self.wait * 1000))}ms"
+        found = connection.execute(_SETUP, [f'"{self.address.schema}", public', wait, _IDLE]).fetchone()
+        return int(found[-1]) if found else 0
+
+    def _configure(self, connection: Connection) -> None:
+        self._set_up(connection)
+
+    def _pooled(self) -> Connection:
+        from psycopg_pool import PoolTimeout
+
+        with self._mutex:
+            pool = self._pool = self._pool or self._new_pool()
+        try:
+            return pool.getconn()
+        except PoolTimeout:
+            raise LockedError(
+                f"no connection to the store at {self.address.shown} within {self.wait:g} s",
+                f"try again later; this process may use {MOST_CONNECTIONS} at once",
+            ) from None
+
+    def _new_pool(self) -> ConnectionPool:
+        from psycopg_pool import ConnectionPool
+
+        return ConnectionPool(
+            self.address.conninfo, connection_class=BoundedConnection, kwargs={"autocommit": True},
+            configure=self._configure, min_size=0,
+            max_size=MOST_CONNECTIONS - 1, max_idle=60, num_workers=1, timeout=self.wait, open=True,
+        )  # fmt: skip
+
+
+@contextmanager
+def _separate(server: Server) -> Iterator[Connection]:
+    connection = server._connect()
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def _pause(attempt: int) -> None:
+    """Waits, longer each time, and not as long as another process does."""
+    jitter = (os.getpid() * 7919 + threading.get_ident() + attempt * 104729) % 1000 / 1000
+    time.sleep(min(0.01 * 2**attempt, 0.5) * (0.5 + jitter))

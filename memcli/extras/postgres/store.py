@@ -1,0 +1,299 @@
+"""Spaces on a server: a write is one transaction, which holds its space and makes what others ask for along with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from uuid import UUID
+
+import psycopg
+from psycopg import Connection
+
+from memcli.codec.space import check_writable, decode_space, memory_digest, new_space
+from memcli.errors import MemcliError, NotFoundError, RefusedError, StoreError
+from memcli.extras.postgres import audit, mail, trash
+from memcli.extras.postgres.audit import Author, is_marked
+from memcli.extras.postgres.connection import unhurried
+from memcli.extras.postgres.mail import WaitingRequest
+from memcli.extras.postgres.server import Server
+from memcli.extras.postgres.snapshot import ServerSnapshot, header_of, where_of
+from memcli.extras.postgres.trash import ServerTrash
+from memcli.extras.postgres.writing import BusyError, LockedSpace, check_admin, hold, put, remove, rewrite
+from memcli.model.links import Going
+from memcli.model.memory import Json
+from memcli.model.names import check_space
+from memcli.model.space import Change, Policy, Receipt, Space, Touched
+from memcli.policy.acts import Act, act_of, author, is_kept, parted, receipt_of, trash_note, without_erased
+from memcli.policy.draft import Draft
+from memcli.ports import Fold, Shelf
+from memcli.record import Record, replace
+
+Asked = Callable[[Shelf], tuple[Change, Json]]
+"""What a writer makes of a space, and the answer."""
+
+
+class WriteResult(Record):
+    """What a write did, its answer, and what it left to be done when it is committed; without a mark it wrote nothing.
+
+    `answers`: what became of the requests of others, by their tokens. `is_purge`: what it erased is to leave no byte.
+    """
+
+    receipt: Receipt = Receipt()
+    answer: Json = None
+    going: Going | None = None
+    mark: UUID | None = None
+    answers: Mapping[UUID, Json] = {}
+    is_purge: bool = False
+
+
+class ServerStore:
+    """The spaces on `server`. See `ports.Store` for the promises.
+
+    `in_force`: what of a policy holds here. `erase_traces` takes memories that are gone for good out of what this machine
+    keeps of a space.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        fold: Fold,
+        who: Author,
+        kept: ServerTrash,
+        in_force: Callable[[Policy], Policy] = lambda policy: policy,
+        warn: Callable[[str], None] = lambda _: None,
+        erase_traces: Callable[[str, Collection[str]], None] = lambda *_: None,
+    ) -> None:
+        self._server = server
+        self._fold = fold
+        self._who = who
+        self._trash = kept
+        self._in_force = in_force
+        self._warn = warn
+        self._erase_traces = erase_traces
+        self._crowded: set[str] = set()  # the spaces that were held when this process last came to write them
+
+    def spaces(self) -> list[str]:
+        with self._server.connected("list the spaces") as connection:
+            return [name for (name,) in connection.execute("SELECT space FROM space ORDER BY space")]
+
+    def open(self, space: str) -> ServerSnapshot:
+        return ServerSnapshot(self._server, check_space(space))
+
+    def policy(self, space: str) -> Policy:
+        name = check_space(space)
+        found = self._server.ask(partial(header_of, space=name), f"read space {name!r}")
+        return decode_space(found, where_of(name)).policy if found else new_space(name).policy
+
+    def update(self, space: str, change: Callable[[Shelf], Change]) -> Receipt:
+        return self._write(check_space(space), None, lambda shelf: (change(shelf), None), may_wait=True).receipt
+
+    def submit(self, space: str, request: Json) -> tuple[Json, Receipt]:
+        name = check_space(space)
+        if name not in self._crowded:
+            try:
+                done = self._write(name, request, lambda shelf: self._fold(shelf, request), may_wait=False)
+            except BusyError:
+                self._crowded.add(name)
+            else:
+                return done.answer, done.receipt
+        return self._submit_by_mail(name, request)
+
+    def delete(self, space: str, check: Callable[[Space], None]) -> Space:
+        name = check_space(space)
+        found: list[Space] = []
+
+        def work(connection: Connection) -> WriteResult:
+            found.clear()
+            held = hold(connection, name, may_wait=True)
+            if held.is_new:
+                raise NotFoundError(f"no space {name!r}", "`memcli space list` lists the spaces")
+            before = held.shelf.load()
+            check(before)
+            found.append(before)
+            receipt = Receipt(tuple(Touched(m.id, m.path, memory_digest(m), "") for m in before.objects))
+            act = act_of(receipt, before.policy, None)
+            going = self._put_away(connection, held, Going(before), is_whole=True)
+            self._record(connection, held, going, [act])
+            with unhurried(connection):
+                remove(connection, name)
+            return WriteResult(receipt, going=going, mark=held.mark, is_purge=True)
+
+        self._finish(name, self._transact(name, work, f"delete space {name!r}"))
+        return found[0]
+
+    def _submit_by_mail(self, space: str, request: Json) -> tuple[Json, Receipt]:
+        """As `submit`, where many write: whoever is next makes the changes that all ask for."""
+        token = mail.new_mark()
+        signed = {**request, "by": author(self._who.user(), self._who.command)}
+        is_sent = False
+
+        def place(connection: Connection) -> None:
+            nonlocal is_sent
+            is_sent = True
+            mail.place(connection, space, token, signed)
+
+        work = partial(self._answered, space=space, token=token)
+        answers: Mapping[UUID, Json] = {}
+        try:
+            while token not in answers:  # more may wait than are answered at once
+                answers = self._finish(space, self._transact(space, work, f"write space {space!r}", place)).answers
+        except MemcliError as error:
+            if not is_sent:
+                raise
+            return mail.read(self._take_back(space, token, error))
+        except KeyboardInterrupt:
+            if is_sent:
+                with suppress(MemcliError):
+                    self._take_back(space, token, StoreError("interrupted"))
+            raise
+        return mail.read(answers[token])
+
+    def _answered(self, connection: Connection, *, space: str, token: UUID) -> WriteResult:
+        """Waits for the answer to a request; where nobody gives it, makes what all who wait ask for."""
+        said = mail.wait(connection, space, token)
+        if said is not None:
+            return WriteResult(answers={token: said})
+        done = self._make(connection, space=space, request=None, asked=lambda _: (Change(), None), token=token)
+        if len(done.answers) == 1:
+            self._crowded.discard(space)
+        return done
+
+    def _take_back(self, space: str, token: UUID, error: MemcliError) -> Json:
+        """Takes back a request that failed so, and raises that; or else the answer to it, which came after all.
+
+        Raises StoreError where it cannot be told whether it was made.
+        """
+        try:
+            with self._server.connected("take back a request") as connection:
+                said = mail.take_back(connection, space, token)
+        except (MemcliError, psycopg.Error):
+            raise StoreError(
+                f"cannot tell whether space {space!r} has the change: {error.message}",
+                "check with `memcli recall`; storing the same text again is safe",
+            ) from None
+        if said is None:
+            raise error
+        return said
+
+    def _write(self, space: str, request: Json, asked: Asked, *, may_wait: bool) -> WriteResult:
+        work = partial(self._make, space=space, request=request, asked=asked, may_wait=may_wait)
+        return self._finish(space, self._transact(space, work, f"write space {space!r}"))
+
+    def _make(
+        self,
+        connection: Connection,
+        *,
+        space: str,
+        request: Json,
+        asked: Asked,
+        may_wait: bool = True,
+        token: UUID | None = None,
+    ) -> WriteResult:
+        """Makes a change, and what others ask for, in the transaction of the connection; nothing where all is empty.
+
+        `token`: of a request of this writer's own among those that wait.
+        """
+        held = hold(connection, space, may_wait=may_wait)
+        waiting = held.waiting
+        wanted = mail.wanted_by(space, [request, *(one.request for one in waiting)])
+        held.shelf.prefetch(wanted.ids, wanted.paths, wanted.hashes)
+        with self._trash.looking(connection, space, list(wanted.ids)):
+            draft = Draft(held.shelf)
+            acts: list[Act | None] = []
+            answers = {one.token: self._answer(draft, one, acts) for one in waiting}
+            policy = draft.header.policy
+            own, said = asked(draft)
+        if own.purge or own.erase:
+            check_admin(connection, space)
+        held.shelf.prefetch([*own.drop, *(memory.id for memory in own.put)])
+        receipt = receipt_of(draft, own)
+        acts.append(act_of(receipt, policy, draft.header.policy, change=own))
+        whole = draft.change()
+        if not whole and not answers:
+            return WriteResult(receipt, said)
+        going = Going(held.shelf.header)
+        if whole:
+            _check(held, draft)
+            going = self._put_away(connection, held, draft.going(), is_whole=False)
+            self._record(connection, held, going, acts)
+            put(connection, held, whole, draft)
+        mail.answer(connection, space, answers, token)
+        receipt = replace(receipt, run=going.run, touched=without_erased(receipt.touched, going))
+        return WriteResult(receipt, said, going, held.mark, answers, own.purge or own.erase)
+
+    def _answer(self, draft: Draft, waiting: WaitingRequest, acts: list[Act | None]) -> Json:
+        """What becomes of a request of another writer, and, among `acts`, what it does."""
+        policy = draft.header.policy
+        try:
+            wanted, said = self._fold(Draft(draft), waiting.request)
+        except MemcliError as error:
+            return mail.refused(error)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            hint = "run the command again; all processes must use the same version of memcli"
+            return mail.refused(MemcliError(f"invalid request: {error!r}", hint))
+        receipt = receipt_of(draft, wanted)
+        acts.append(act_of(receipt, policy, draft.header.policy, waiting.request.get("by"), wanted))
+        return mail.answered(said, receipt)
+
+    def _put_away(self, connection: Connection, held: LockedSpace, going: Going, *, is_whole: bool) -> Going:
+        """Puts what goes into the trash, and takes what goes for good out of it and out of the log."""
+        going = parted(going, self._in_force(going.kept.policy).grace_days)
+        if is_kept(going, is_whole=is_whole):
+            going = replace(going, run=trash.keep(connection, going, self._who.clock(), self._who.command))
+        if going.erased:
+            hashes = {memory.id: memory.hash for memory in going.erased}
+            also = trash.erase(connection, held.space, hashes)
+            audit.erase(connection, held.space, {*hashes, *(memory.id for memory in also)})
+        return going
+
+    def _record(self, connection: Connection, held: LockedSpace, going: Going, acts: Sequence[Act | None]) -> None:
+        """Appends acts to the log."""
+        told = [replace(a, touched=without_erased(a.touched, going), run=going.run) for a in acts if a is not None]
+        said = [self._who.entry(held.space, act) for act in told]
+        audit.append(connection, held.space, said, held.mark, held.last)
+
+    def _transact(
+        self,
+        space: str,
+        work: Callable[[Connection], WriteResult],
+        what: str,
+        first: Callable[[Connection], None] = lambda _: None,
+    ) -> WriteResult:
+        def is_done(connection: Connection, done: WriteResult) -> bool:
+            return done.mark is None or is_marked(connection, space, done.mark)
+
+        return self._server.transact(work, is_done, what, first)
+
+    def _finish(self, space: str, done: WriteResult) -> WriteResult:
+        """What follows a write that is committed."""
+        going = done.going
+        if going is None:
+            return done
+        if going.erased:
+            self._erase(space, {memory.id for memory in going.erased})
+            if done.is_purge:
+                rewrite(self._server, space, self._warn)
+        if going.run:
+            self._warn(trash_note(going, self._in_force(going.kept.policy).grace_days))
+        return done
+
+    def _erase(self, space: str, ids: Collection[str]) -> None:
+        try:
+            self._erase_traces(space, ids)
+        except MemcliError as error:
+            raise StoreError(
+                f"it was removed from space {space!r}, but traces of it are left on this machine: {error.message}",
+                "`memcli store index rebuild` removes what an index has of it",
+            ) from None
+
+
+def _check(held: LockedSpace, draft: Draft) -> None:
+    """Raises CorruptError for a space of a newer format, RefusedError for one that would be of this machine alone."""
+    for header in (replace(held.shelf.header, policy=draft.header.policy), draft.header):
+        check_writable(header, where_of(held.space))
+    if not draft.header.policy.is_tracked:
+        raise RefusedError(
+            f"space {held.space!r} is on a server, and cannot be {draft.header.policy.visibility}",
+            "keep what is for you alone in the user-wide store: `--store global`",
+        )

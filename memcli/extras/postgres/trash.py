@@ -1,0 +1,142 @@
+"""The trash of a server: what was removed from its spaces, one row a run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from itertools import count
+
+from psycopg import Connection, Cursor
+
+from memcli.codec.run import decode_run, encode_run
+from memcli.codec.space import memory_digest
+from memcli.errors import MemcliError
+from memcli.extras.postgres import audit
+from memcli.extras.postgres.server import Server
+from memcli.extras.postgres.writing import check_admin, rewrite
+from memcli.model.links import Going, Run
+from memcli.model.memory import Memory
+from memcli.record import replace
+
+_NAMES = "SELECT name FROM trash WHERE space = %s AND name ^@ %s"
+_HELD = "SELECT ids FROM trash WHERE space = %s AND ids && %s"
+_PUT = "INSERT INTO trash (space, name, ids, body) VALUES (%s, %s, %s, %s)"
+_PUT_STATE = f"{_PUT} ON CONFLICT (space, name) DO UPDATE SET ids = excluded.ids, body = excluded.body"
+_SET = "UPDATE trash SET ids = %s, body = %s WHERE space = %s AND name = %s"
+
+
+def keep(connection: Connection, going: Going, at: str, command: str) -> str:
+    """Keeps what goes, in the transaction of the write that removes it; returns the name of the run."""
+    replaced = {memory.id: memory_digest(memory) for memory in going.replacing}
+    name, data = encode_run(at, command, going.kept, going.severed, replaced)
+    taken = {row[0] for row in connection.execute(_NAMES, [going.kept.name, name])}
+    name = next(free for n in count(1) if (free := f"{name}-{n}" if n > 1 else name) not in taken)
+    connection.execute(_PUT, [going.kept.name, name, [m.id for m in going.kept.objects], data])
+    return name
+
+
+def erase(connection: Connection, space: str, hashes: Mapping[str, str]) -> list[Memory]:
+    """Takes memories of these ids, or with a text of one of these hashes, out of every run of the space, for good."""
+    texts = set(hashes.values()) - {""}
+    erased: list[Memory] = []
+    for name, body in connection.execute("SELECT name, body FROM trash WHERE space = %s", [space]).fetchall():
+        run = decode_run(name, body, f"run {name}")
+        found = [m for m in run.space.objects if m.id in hashes or m.hash in texts]
+        if found:
+            _drop(connection, run, {memory.id for memory in found})
+            erased += found
+    return erased
+
+
+class ServerTrash:
+    """The trash of the spaces on a server. See `ports.Trash` for the promises."""
+
+    def __init__(self, server: Server, warn: Callable[[str], None]) -> None:
+        self._server = server
+        self._warn = warn
+        self._threads = threading.local()
+
+    @property
+    def _looked(self) -> dict[str, Callable[[], dict[str, bool]]]:
+        found: dict[str, Callable[[], dict[str, bool]]] = self._threads.__dict__.setdefault("looked", {})
+        return found
+
+    def runs(self, skip: Callable[[str], None] | None = None) -> list[Run]:
+        with self._server.connected("read the trash") as connection:
+            rows = connection.execute(
+                "SELECT name, body FROM trash ORDER BY left(name, 16) DESC, written DESC"
+            ).fetchall()
+        found = []
+        for name, body in rows:
+            try:
+                found.append(decode_run(name, body, f"run {name}"))
+            except MemcliError as error:
+                (skip or self._warn)(f"{error.message} (skipped)")
+        return found
+
+    def holds(self, space: str, name: str) -> bool:
+        """Whether a run of the space holds the memory of this id."""
+        known = self._looked.get(space)
+        if known is not None and name in known():
+            return known()[name]
+        with self._server.connected("read the trash") as connection:
+            return name in _ids(connection.execute(_HELD, [space, [name]]))
+
+    @contextmanager
+    def looking(self, connection: Connection, space: str, names: Sequence[str]) -> Iterator[None]:
+        """In it, `holds` answers for these ids from one look, by the connection that holds the space."""
+        found = connection.execute(_HELD, [space, list(names)])  # sent along with what is asked for next
+        self._looked[space] = cache(lambda: {name: name in _ids(found) for name in names})
+        try:
+            yield
+        finally:
+            del self._looked[space]
+
+    def put(self, run: Run) -> None:
+        _, body = encode_run(run.removed_at, run.command, run.space, run.severed, run.replaced)
+        with self._server.connected("write the trash") as connection:
+            connection.execute(_PUT_STATE, [run.space.name, run.name, [m.id for m in run.space.objects], body])
+
+    def drop(self, run: Run, ids: Collection[str], *, erase: bool = False) -> None:
+        space = run.space.name
+        with self._server.connected("write the trash") as connection, connection.transaction():
+            if erase:
+                check_admin(connection, space)
+                audit.erase(connection, space, ids)
+            _drop(connection, run, ids)
+        if erase:
+            rewrite(self._server, space, self._warn)
+
+    def find(self, space: str, hashes: Mapping[str, str]) -> list[Memory]:
+        """What the runs of the space have of one of these ids, or with a text of one of these hashes."""
+        texts = set(hashes.values()) - {""}
+        runs = (run for run in self.runs() if run.space.name == space)
+        return [m for run in runs for m in run.space.objects if m.id in hashes or m.hash in texts]
+
+    def collected(self, space: str) -> str:
+        with self._server.connected("read the trash") as connection:
+            found = connection.execute("SELECT collected FROM space WHERE space = %s", [space]).fetchone()
+        return found[0] if found else ""
+
+    def note_collection(self, space: str, at: str) -> None:
+        with self._server.connected("write the trash") as connection:
+            connection.execute("UPDATE space SET collected = %s WHERE space = %s", [at, space])
+
+
+def _drop(connection: Connection, run: Run, ids: Collection[str]) -> None:
+    left = tuple(memory for memory in run.space.objects if memory.id not in ids)
+    if left:
+        _set(connection, replace(run, space=replace(run.space, objects=left)))
+    else:
+        connection.execute("DELETE FROM trash WHERE space = %s AND name = %s", [run.space.name, run.name])
+
+
+def _set(connection: Connection, run: Run) -> None:
+    _, body = encode_run(run.removed_at, run.command, run.space, run.severed, run.replaced)
+    connection.execute(_SET, [[m.id for m in run.space.objects], body, run.space.name, run.name])
+
+
+def _ids(found: Cursor) -> set[str]:
+    return {name for (ids,) in found for name in ids}

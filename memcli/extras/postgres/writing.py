@@ -1,0 +1,264 @@
+"""A write of a space: what holds it, and what is written of it, in one transaction.
+
+A space under its lock, looked up by SQL. What was read stays read: nobody else writes it meanwhile.
+
+What an erasure leaves in the pages of a server: rows that no query finds, until their tables are written anew.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from uuid import UUID
+
+import psycopg
+from psycopg import Connection
+
+from memcli.codec.audit import Link
+from memcli.codec.space import decode_space, encode_full, encode_memory, may_have, new_space
+from memcli.errors import MemcliError, RefusedError, StoreError
+from memcli.extras.postgres import audit, indexing
+from memcli.extras.postgres.connection import unhurried
+from memcli.extras.postgres.mail import BARRIER, IF_HELD, WaitingRequest, new_mark, take, taken
+from memcli.extras.postgres.server import Server
+from memcli.extras.postgres.snapshot import ORDER, bodies_under, memory_of, space_of, where_of
+from memcli.model.memory import Memory
+from memcli.model.references import refers_to
+from memcli.model.space import Change, Space
+from memcli.policy.draft import Draft
+from memcli.record import Record, replace
+
+_FIND = "SELECT id, updated_at, path, hash, body FROM memory WHERE space = %s AND {} = ANY(%s)"
+
+
+class ServerShelf:
+    """The shelf of a space whose row is locked. See `ports.Shelf` for the promises."""
+
+    def __init__(self, connection: Connection, space: str, header: bytes, size: int) -> None:
+        self._connection = connection
+        self._space = space
+        self._frame = header
+        self._where = where_of(space)
+        self.header = replace(decode_space(header, self._where), objects=())
+        self.size = size
+        self._known: dict[str, Memory | None] = {}
+        self._lengths: dict[str, int] = {}
+        self._paths: dict[str, str | None] = {}
+        self._hashes: dict[str, list[str]] = {}
+
+    def get(self, name: str) -> Memory | None:
+        if name not in self._known:
+            self.prefetch([name])
+        return self._known[name]
+
+    def prefetch(self, ids: Iterable[str], paths: Iterable[str] = (), hashes: Iterable[str] = ()) -> None:
+        """Reads what will be looked up in one go."""
+        names = [name for name in dict.fromkeys(ids) if name not in self._known]
+        places = [path for path in dict.fromkeys(paths) if path not in self._paths]
+        texts = [digest for digest in dict.fromkeys(hashes) if digest not in self._hashes]
+        found = []
+        for column, values in (("id", names), ("path", places), ("hash", texts)):
+            if values:
+                found.append(self._connection.execute(_FIND.format(column), [self._space, values]))
+        self._known.update(dict.fromkeys(names))
+        self._paths.update(dict.fromkeys(places))
+        self._hashes.update((digest, []) for digest in texts)
+        rows = {name: row for cursor in found for name, *row in cursor}
+        for name, (_, path, digest, body) in sorted(rows.items(), key=lambda row: (row[1][0], row[0])):
+            self._take(name, body)
+            if path in places:
+                self._paths[path] = self._paths[path] or name
+            if digest in texts:
+                self._hashes[digest].append(name)
+
+    def length(self, name: str) -> int:
+        """How many bytes the body of this id has, which was looked up; 0 when it is not there."""
+        return self._lengths.get(name, 0)
+
+    def at(self, path: str) -> Memory | None:
+        if path not in self._paths:
+            self.prefetch((), [path])
+        name = self._paths[path]
+        return None if name is None else self._known[name]
+
+    def find_by_hash(self, digest: str) -> list[Memory]:
+        if digest not in self._hashes:
+            self.prefetch((), (), [digest])
+        found = (self._known[name] for name in self._hashes[digest])
+        return [memory for memory in found if memory is not None]
+
+    def ids_with_prefix(self, text: str) -> list[str]:
+        found = self._connection.execute(
+            "SELECT id FROM memory WHERE space = %s AND id ^@ %s ORDER BY id", [self._space, text]
+        )
+        return [name for (name,) in found]
+
+    def under(self, *prefixes: str) -> list[Memory]:
+        found = bodies_under(self._connection, self._space, prefixes)
+        return sorted((self._take(*row) for row in found), key=lambda m: (m.path, m.id))
+
+    def memories(self, *keys: str) -> Iterator[Memory]:
+        found = self._connection.execute(f"SELECT body FROM memory WHERE space = %s {ORDER}", [self._space])
+        return (memory_of(body, self._where) for (body,) in found if may_have(body, keys))
+
+    def referring(self, ids: Collection[str]) -> list[Memory]:
+        found = (memory for memory in self.memories("links", "superseded_by") if refers_to(memory, ids))
+        return sorted(found, key=lambda memory: memory.order)
+
+    def load(self) -> Space:
+        found = self._connection.execute(f"SELECT body FROM memory WHERE space = %s {ORDER}", [self._space])
+        return space_of(self._frame, (body for (body,) in found), self._space)
+
+    def _take(self, name: str, body: bytes) -> Memory:
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = memory_of(body, self._where)
+            self._lengths[name] = len(body)
+        return known
+
+
+_TRY = BARRIER.replace("true", "false")
+_LOCK = "SELECT header, objects FROM space WHERE space = %s FOR NO KEY UPDATE"
+_LOCK_IF = f"{_LOCK.partition(' FOR ')[0]} {IF_HELD} FOR NO KEY UPDATE"
+_MAKE = """INSERT INTO space (space, version, header, objects, bytes) VALUES (%s, 0, %s, 0, 0)
+    ON CONFLICT (space) DO NOTHING"""
+_PUT = """INSERT INTO memory (space, id, path, hash, updated_at, body)
+    SELECT %s, * FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::bytea[])
+    ON CONFLICT (space, id) DO UPDATE
+    SET path = excluded.path, hash = excluded.hash, updated_at = excluded.updated_at, body = excluded.body"""
+_DROP = "DELETE FROM memory WHERE space = %s AND id = ANY(%s)"
+_SET = """UPDATE space SET header = %s, objects = objects + %s, bytes = bytes + %s, version = version + 1
+    WHERE space = %s"""
+
+
+class BusyError(Exception):
+    """Another writer holds the space."""
+
+
+class LockedSpace(Record):
+    """A space under its lock: its shelf, the end of its log, the mark of the write that holds it, and who waits for it.
+
+    `is_new`: there is no such space until this write makes it.
+    """
+
+    space: str
+    shelf: ServerShelf
+    last: Link
+    mark: UUID
+    waiting: Sequence[WaitingRequest] = ()
+    is_new: bool = False
+
+
+def hold(connection: Connection, space: str, *, may_wait: bool) -> LockedSpace:
+    """The space under its lock, which lasts as long as the transaction, whether it exists or not.
+
+    Raises BusyError where another writer holds it, unless this one `may_wait`; then the transaction is over.
+    """
+    free = connection.execute(BARRIER if may_wait else _TRY, [space])
+    locked = connection.execute(_LOCK, [space]) if may_wait else connection.execute(_LOCK_IF, [space, space])
+    last = connection.execute(audit.LAST, [space])  # a statement of its own: it sees what the lock waited for
+    waiting = take(connection, space)
+    row = locked.fetchone()
+    if row is None and free.fetchone() == (False,):
+        connection.execute("COMMIT")  # a rollback makes the driver forget the statements that it has prepared
+        raise BusyError
+    header, objects = row or (encode_full(new_space(space)), 0)
+    shelf = ServerShelf(connection, space, header, objects)
+    return LockedSpace(space, shelf, audit.link_of(last.fetchone()), new_mark(), taken(waiting), is_new=row is None)
+
+
+def put(connection: Connection, held: LockedSpace, change: Change, draft: Draft) -> None:
+    """Writes what a change puts and drops, the header and the index."""
+    space, shelf = held.space, held.shelf
+    bodies = [encode_memory(memory) for memory in change.put]
+    dropped = sorted(change.drop)
+    header = encode_full(replace(change.header or shelf.header, name=shelf.header.name, objects=()))
+    touched = [*dropped, *(memory.id for memory in change.put)]
+    grown = sum(map(len, bodies)) - sum(shelf.length(name) for name in touched)
+    if dropped:
+        connection.execute(_DROP, [space, dropped])
+    if change.put:
+        connection.execute(_PUT, [space, *_columns(change, bodies)])
+    if held.is_new:
+        connection.execute(_MAKE, [space, header])
+    connection.execute(_SET, [header, draft.grown, grown, space])
+    indexing.write(connection, space, change.put, dropped)
+
+
+def remove(connection: Connection, space: str) -> None:
+    """Removes a space that is held, with its memories and its index. Raises RefusedError."""
+    indexing.remove_space(connection, space)
+    connection.execute("DELETE FROM memory WHERE space = %s", [space])
+    if not connection.execute(
+        "DELETE FROM space WHERE space = %s RETURNING 1", [space]
+    ).fetchone():  # it is there, and stays
+        raise RefusedError(
+            f"cannot delete space {space!r}: the server does not allow it", "ask an administrator of the store"
+        )
+
+
+def _columns(change: Change, bodies: Sequence[bytes]) -> list[list[str] | list[bytes]]:
+    kept = change.put
+    return [
+        [m.id for m in kept], [m.path for m in kept], [m.hash for m in kept], [m.updated_at for m in kept], list(bodies),
+    ]  # fmt: skip
+
+
+_TABLES = (
+    "memory", "trash", "audit", "request", "entry", "field", "term", "frequency", "pending", "passage", "turn", "link",
+    "anchor", "embedding", "clustering",
+)  # fmt: skip
+"""The tables that have texts, or what is made of them."""
+_SIZE = "SELECT sum(pg_total_relation_size(to_regclass(one))) FROM unnest(%s::text[]) AS every (one)"
+_BYTES_A_SECOND = 10_000_000
+_LONG = 5
+_PAUSE = 0.2
+
+
+def check_admin(connection: Connection, space: str) -> None:
+    """Raises InsufficientPrivilege for a role that may not erase memories of the space."""
+    if connection.execute("SELECT may('admin', %s)", [space]).fetchone() != (True,):
+        raise psycopg.errors.InsufficientPrivilege(f"to purge memories of space {space!r} takes an admin")
+
+
+def _rewrite(connection: Connection, space: str, table: str) -> int:
+    """Writes a table anew; of how many removed rows it keeps copies for transactions that still see them."""
+    left = 0
+
+    def note(told: psycopg.errors.Diagnostic) -> None:
+        nonlocal left
+        found = re.search(
+            r"\d+", told.message_detail or ""
+        )  # "3 dead row versions cannot be removed yet", in any language
+        left += int(found[0]) if found else 0
+
+    connection.add_notice_handler(note)
+    try:
+        connection.execute("SELECT rewrite(%s, %s)", [space, table])
+    finally:
+        connection.remove_notice_handler(note)
+    return left
+
+
+def rewrite(server: Server, space: str, warn: Callable[[str], None]) -> None:
+    """Writes all that has texts anew, one table after the other, each of which nobody else can use meanwhile; so none of what
+    was removed is left in tables and indexes. Waits for transactions that still see it. Raises StoreError."""
+    try:
+        with server.connected("rewrite tables") as connection, unhurried(connection):
+            (size,) = connection.execute(_SIZE, [list(_TABLES)]).fetchone() or (0,)
+            if (seconds := round(int(size) / _BYTES_A_SECOND)) > _LONG:
+                warn(
+                    f"rewriting {int(size) >> 20} MB of tables on the server, which others wait for: about {seconds} s"
+                )
+            deadline = time.monotonic() + server.wait
+            for table in _TABLES:
+                while _rewrite(connection, space, table):
+                    if time.monotonic() > deadline:
+                        raise StoreError(f"a transaction that began before still reads table {table}")
+                    time.sleep(_PAUSE)
+    except MemcliError as error:
+        raise StoreError(
+            f"it was removed from space {space!r}, but its text is left in pages of the server: {error.message}",
+            f"the owner of schema {server.address.schema} removes it with VACUUM FULL",
+        ) from None

@@ -1,0 +1,347 @@
+"""Sends one request by the SDK of a provider: no redirect is followed, nothing is logged, and it ends in time.
+
+An exception of an SDK holds the request with its headers, and so the key. None leaves this module, nor is one the cause
+or the context of another: what happened is returned as a value.
+
+What went wrong with a call, and what to do about it. Pure.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from importlib import import_module
+from importlib.util import find_spec
+from threading import Event, Thread
+from typing import Any
+
+from memcli.errors import ProviderError
+from memcli.extras.providers.table import CHAT, Provider
+from memcli.extras.providers.wire import Body
+from memcli.model.memory import Json
+from memcli.record import Record, replace
+from memcli.safety.injection.reasons import quotable
+
+_TEMPORARY = (408, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529)
+_SPENT = ("insufficient_quota", "billing_error", "billing_hard_limit_reached")
+_BAD_REQUEST = (400, 422)
+LOST, SLOW, UNREACHABLE, TOO_LARGE, COMPRESSED = "lost", "slow", "unreachable", "too large", "compressed"
+UNUSABLE = "unusable"
+"""How a call ends without a response."""
+
+
+class Response(Record):
+    """A response: its status, the body when that is JSON, and the headers that count."""
+
+    status: int
+    data: Json
+    retry_after: str = ""
+    location: str = ""
+
+
+class CallFailure(Record, kw_only=True):
+    """A call that failed. `is_free`: the provider cannot have charged for it. `after` is the wait in seconds that it asks
+    for; `complaint` is what it says about the request; `brief` is the message without its words, where it has any."""
+
+    message: str
+    hint: str
+    is_temporary: bool = False
+    is_free: bool = True
+    after: float | None = None
+    complaint: str = ""
+    brief: str = ""
+
+    def error(self) -> ProviderError:
+        return ProviderError(self.message, self.hint, self.brief)
+
+
+def of_response(provider: Provider, model: str, key_variable: str, response: Response) -> CallFailure:
+    """The failure that a response with an error status reports."""
+    failure = _of_status(provider, model, key_variable, response)
+    if not (detail := _detail(response)) or response.status == 401:  # some servers repeat the key in it
+        return failure
+    return replace(failure, message=f"{failure.message[:-1]}: {detail})", brief=failure.message)
+
+
+def _of_status(provider: Provider, model: str, key_variable: str, response: Response) -> CallFailure:
+    """Without what the provider says of it: its message ends with the status in brackets."""
+    status = response.status
+    told = f" ({status})"
+    name, variable = provider.name, key_variable or " or ".join(provider.key_variables)
+    if status == 401:
+        return CallFailure(message=f"{name} does not accept the key in {variable}{told}", hint="check the key")
+    if status == 403:
+        return CallFailure(message=f"{name} refuses the call{told}", hint=f"check what the key in {variable} may do")
+    if status == 404:
+        return CallFailure(
+            message=f"{name} has no model {model!r}{told}",
+            hint="check its name; `memcli provider list` shows the address that was called",
+        )
+    if 300 <= status < 400:
+        return CallFailure(
+            message=f"{name} redirects, which is not followed{told}",
+            hint=f"check {' or '.join(provider.address_variables)}",
+        )
+    if status in _BAD_REQUEST:
+        complaint = _complaint(response.data)
+        return CallFailure(message=f"{name} rejects the request{told}", hint="try another model", complaint=complaint)
+    if status == 429 and _code(response.data) in _SPENT:
+        return CallFailure(message=f"the account at {name} has nothing left to spend{told}", hint="check its billing")
+    if status in _TEMPORARY:
+        what = "limits the rate of calls" if status == 429 else "is overloaded or fails"
+        return CallFailure(
+            message=f"{name} {what}{told}",
+            hint="try again later",
+            is_temporary=True,
+            after=_seconds(response.retry_after),
+        )
+    return CallFailure(message=f"{name} answers with an error{told}", hint="try again later, or another model")
+
+
+def of_nothing(provider: Provider, address: str, how: str, seconds: float) -> CallFailure:
+    """The failure of a call without a response."""
+    name = provider.name
+    if how == UNREACHABLE:
+        variables = " or ".join(provider.address_variables)
+        return CallFailure(
+            message=f"cannot reach {name} at {address}", hint=f"check that it runs, the network and {variables}"
+        )
+    if how == UNUSABLE:
+        hint = "check the proxy variables, or install the extra `llm` again"
+        return CallFailure(message=f"the package {provider.sdk} cannot be used here", hint=hint)
+    if how == SLOW:
+        return CallFailure(
+            message=f"{name} did not answer within {round(seconds, 1):g} s", hint="try again later", is_free=False
+        )
+    if how == TOO_LARGE:
+        return CallFailure(message=f"the answer of {name} is too large", hint="try another model", is_free=False)
+    if how == COMPRESSED:
+        return CallFailure(
+            message=f"the answer of {name} is compressed, unasked", hint="check its proxy", is_free=False
+        )
+    return CallFailure(
+        message=f"the connection to {name} broke", hint="try again later", is_temporary=True, is_free=False
+    )
+
+
+def of_garbage(provider: Provider) -> CallFailure:
+    """The failure of a call whose response holds no reply."""
+    return CallFailure(
+        message=f"the response of {provider.name} is none of its API",
+        hint=f"check {' or '.join(provider.address_variables)}",
+        is_free=False,
+    )
+
+
+def _error(data: Json) -> Mapping[str, Any]:
+    found = data.get("error") if isinstance(data, dict) else None
+    return found if isinstance(found, dict) else {"message": found} if isinstance(found, str) else {}
+
+
+def _detail(response: Response) -> str:
+    is_redirect = 300 <= response.status < 400
+    return quotable(response.location if is_redirect else _complaint(response.data))
+
+
+def _complaint(data: Json) -> str:
+    found = _error(data)
+    told = found.get("message")
+    where = found.get("param")
+    return " ".join(part for part in (where, told) if isinstance(part, str))
+
+
+def _code(data: Json) -> Any:
+    found = _error(data)
+    return found.get("code") or found.get("type")
+
+
+def _seconds(text: str) -> float | None:
+    """`Retry-After` in seconds; None for a date or nonsense."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds < 1e6 else None
+
+
+Credential = Mapping[str, str]
+"""The key, under the name by which the SDK takes it; empty for none."""
+MAX_BYTES = 4 << 20
+_NO_KEY = "none"
+_PLAIN = (
+    "host",
+    "connection",
+    "accept",
+    "accept-encoding",
+    "content-type",
+    "content-length",
+    "authorization",
+    "user-agent",
+)
+_RAW = "x-stainless-raw-response"  # by which the SDK knows, once it has the response, to return it as it is
+_LOGGERS = ("openai", "anthropic", "httpx2", "httpcore2")
+_CANNOT_CONNECT = ("ConnectError", "ProxyError", "UnsupportedProtocol", "LocalProtocolError", "InvalidURL")
+
+
+def check_sdk(provider: Provider) -> None:
+    """Raises ProviderError when the SDK is not installed."""
+    if find_spec(provider.sdk) is None:
+        raise ProviderError(
+            f"{provider.name} needs the extra `llm` (the package {provider.sdk} is not installed)",
+            "pip install '.[llm]' in a clone of memcli",
+        )
+
+
+def load(provider: Provider) -> None:
+    """Imports the SDK, if that can be done; what goes wrong is found when it is used."""
+    with suppress(Exception):
+        _sdk(provider)
+
+
+def post(provider: Provider, address: str, credential: Credential, request: Body, seconds: float) -> Response | str:
+    """The response to `request`, or how the call ended without one. Takes at most `seconds`, import of the SDK included."""
+    ends = time.monotonic() + seconds
+    return _in_time(seconds, lambda: _post(provider, address, credential, request, ends))
+
+
+def _in_time(seconds: float, work: Callable[[], Response | str]) -> Response | str:
+    """What `work` returns. It runs in a thread of its own, which is left behind when the time is over or the user
+    interrupts: a look-up of a name, or a server that sends a byte now and then, has no time-out of its own."""
+    found: list[Response | str] = []
+    is_done = Event()
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except Exception:  # noqa: BLE001 - an SDK that cannot be imported, or not with this proxy
+            found.append(UNUSABLE)
+        is_done.set()
+
+    Thread(target=run, name="provider", daemon=True).start()
+    is_done.wait(max(0.0, seconds))
+    return found[0] if found else SLOW
+
+
+def _post(provider: Provider, address: str, credential: Credential, request: Body, ends: float) -> Response | str:
+    sdk = _sdk(provider)
+    guard = _Guard(provider, ends, is_keyless=not credential)
+    left = ends - time.monotonic()
+    if left <= 0:
+        return SLOW
+    http = sdk.DefaultHttpxClient(
+        follow_redirects=False, timeout=left, event_hooks={"request": [guard.before], "response": [guard.after]}
+    )
+    try:
+        with http:
+            return _response(
+                _create(provider, sdk, http, address, credential, left, embeds="input" in request)(
+                    **request
+                ).http_response
+            )
+    except sdk.APIStatusError as error:
+        return _response(error.response)
+    except sdk.APITimeoutError:
+        return SLOW
+    except Exception as error:  # noqa: BLE001 - whatever it is, it may hold the key
+        causes = {type(cause).__name__ for cause in _causes(error)}
+        return guard.found or (UNREACHABLE if causes.intersection(_CANNOT_CONNECT) else LOST)
+
+
+def _sdk(provider: Provider) -> Any:
+    _silence()
+    sdk = import_module(provider.sdk)
+    _silence()  # again: an SDK reads its variable for logging when it is imported
+    return sdk
+
+
+def _create(
+    provider: Provider, sdk: Any, http: Any, address: str, credential: Credential, seconds: float, *, embeds: bool
+) -> Callable[..., Any]:
+    """The function of the SDK that sends a request."""
+    common = {"base_url": address, "max_retries": 0, "timeout": seconds, "http_client": http}
+    if provider.wire == CHAT:
+        client = sdk.OpenAI(**(credential or {"api_key": _NO_KEY}), **common)
+        called = client.embeddings if embeds else client.chat.completions
+        return called.with_raw_response.create  # type: ignore[no-any-return]
+    create = sdk.Anthropic(**credential, open_telemetry=False, **common).messages.with_raw_response.create
+    return lambda temperature=None, **request: create(  # the SDK has no parameter for it
+        **request, **({} if temperature is None else {"extra_body": {"temperature": temperature}})
+    )
+
+
+class _Guard:
+    """Looks at each request and response as they pass."""
+
+    def __init__(self, provider: Provider, ends: float, *, is_keyless: bool) -> None:
+        self._provider = provider
+        self.ends = ends
+        self._is_keyless = is_keyless
+        self.found = ""
+
+    def before(self, request: Any) -> None:
+        """Leaves out headers that describe this machine, and those that the SDK's variables mean for another provider."""
+        headers = request.headers
+        for name in [name.lower() for name in headers]:
+            is_plain = name in _PLAIN or self._provider.has_own_headers
+            if name != _RAW and (not is_plain or name.startswith("x-stainless-")):
+                del headers[name]
+        if self._is_keyless:
+            headers.pop("authorization", None)
+        headers["accept-encoding"] = "identity"  # what is small when it arrives cannot grow
+        headers["user-agent"] = "memcli"
+
+    def after(self, response: Any) -> None:
+        if response.headers.get("content-encoding", "identity") != "identity":
+            self.found = COMPRESSED
+            raise ValueError(COMPRESSED)
+        response.stream = _limited(response, self)
+
+
+def _limited(response: Any, guard: _Guard) -> Any:
+    """The stream of a response, which ends with an error when it is longer than MAX_BYTES, or the time is over."""
+    stream = response.stream
+    base: Any = import_module(type(response).__module__.partition(".")[0]).SyncByteStream
+
+    class Limited(base):  # type: ignore[misc]
+        def __iter__(self) -> Iterator[bytes]:
+            size = 0
+            for chunk in stream:
+                size += len(chunk)
+                if size > MAX_BYTES or time.monotonic() > guard.ends:
+                    guard.found = TOO_LARGE if size > MAX_BYTES else SLOW
+                    raise ValueError(guard.found)
+                yield chunk
+
+        def close(self) -> None:
+            stream.close()
+
+    return Limited()
+
+
+def _response(response: Any) -> Response:
+    headers = response.headers
+    return Response(
+        response.status_code, _json(response.content), headers.get("retry-after", ""), headers.get("location", "")
+    )
+
+
+def _json(content: bytes) -> Json:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _silence() -> None:
+    """Switches the logs of the SDKs off: at the level `debug` they show what is sent."""
+    for name in _LOGGERS:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)

@@ -1,0 +1,321 @@
+"""The gate: what every request passes before it reaches a route, and every response after it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any, Protocol
+from urllib.parse import parse_qs
+
+from starlette.responses import Response
+
+from memcli.errors import MemcliError
+from memcli.extras.serve.access import Caller
+from memcli.extras.serve.bodies import (
+    MAX_HEAD,
+    SECURITY_HEADERS,
+    Receive,
+    Refusal,
+    check_body,
+    head,
+    hosts,
+    is_from_elsewhere,
+    read_body,
+)
+from memcli.extras.serve.pool import HEALTH, STRANGER
+from memcli.extras.serve.problems import Problem, problem, problem_of, status_of
+from memcli.extras.serve.tokens import Logins, Token, Tokens, csrf_of
+from memcli.record import Record
+
+TOTAL_SECONDS = 60.0
+_HEALTH = "/health"
+_OPEN = (_HEALTH, "/login")
+_STATIC = "/static/"
+_API = ("/api/", "/apps", "/mcp", "/metrics", _HEALTH, "/openapi.json")
+_SAFE = ("GET", "HEAD", "OPTIONS")
+_BEARER = "bearer "
+_CACHE = b"private, no-cache"
+_EVENTS = b"text/event-stream"
+_TOO_MANY = Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too many requests at once", "store", "try again", is_last=True)
+_NOT_OF_SESSION = Refusal(HTTPStatus.FORBIDDEN, "the form is not of this session", "refused", "reload the page")
+
+Send = Callable[[Any], Any]
+App = Callable[[Any, Receive, Send], Any]
+
+
+class Admission(Record, kw_only=True):
+    """Who is let in: the tokens and logins of the store at `root`, at this `port`."""
+
+    root: str
+    port: int
+    tokens: Tokens
+    logins: Logins
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie. Servers on other ports share the jar of a browser."""
+        return f"memcli_session_{self.port}"
+
+    def has_store(self) -> bool:
+        """Whether the store is still there."""
+        return os.path.isdir(self.root)
+
+
+class Pages(Protocol):
+    """Pages for browsers."""
+
+    def signed_out(self) -> Response:
+        """For one without a session."""
+
+    def failure(self, status: int, title: str, hint: str) -> Response:
+        """For what went wrong."""
+
+
+class Entered(Record):
+    """A caller who was let in, and the session of a browser."""
+
+    token: Token
+    session: str = ""
+
+
+class Gate:
+    """Lets requests in. `log` is given a line for each that fails; with `logs_all`, for each."""
+
+    def __init__(self, app: App, access: Admission, log: Callable[[str], None], *, logs_all: bool = False) -> None:
+        self._app = app
+        self._access = access
+        self._hosts = hosts(access.port)
+        self._log = log
+        self._logs_all = logs_all
+        self.pages: Pages | None = None
+        """What a browser is shown instead of problem details."""
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        deadline = asyncio.timeout(TOTAL_SECONDS)
+        answer = _HeaderSender(send, deadline, self._page_of(scope))
+        try:
+            async with deadline:
+                await self._pass(scope, receive, answer)
+        except TimeoutError:
+            await answer.end(problem(504, f"not done within {TOTAL_SECONDS:g} s", "store", "try again later"))
+        except asyncio.CancelledError:  # nobody waits for this task but the server, which stops
+            await answer.end(problem(503, "the server is stopping", "store", "try again when it runs"))
+        except Exception as error:  # noqa: BLE001 - of what nobody expected the log has the kind, and the client nothing
+            answer.note = type(error).__name__
+            await answer.end(problem_of(error).response())
+        finally:
+            self._tell(scope, answer)
+
+    async def _pass(self, scope: Any, receive: Receive, answer: _HeaderSender) -> None:
+        headers = head(scope["headers"])
+        refused = self._refusal(scope, headers)
+        if refused is not None:
+            await answer.refuse(refused)
+            return
+        path, method = scope["path"], scope["method"]
+        is_open = path in _OPEN or path.startswith(_STATIC)
+        entered = None if is_open else self._enter(headers)
+        if not _has_place(scope, entered):
+            await answer.refuse(_TOO_MANY)
+            return
+        if not is_open and (entered is None or isinstance(entered, MemcliError)):
+            answer.note = entered.message if entered is not None else ""
+            await answer.end(self._turned_away(headers, path, entered))
+            return
+        body = await read_body(headers, receive)
+        if isinstance(body, Refusal):
+            await answer.refuse(body)
+            return
+        wrong = check_body(body, headers.get("content-type", ""), takes_form=not path.startswith(_API))
+        if wrong is not None:
+            await answer.refuse(wrong)
+            return
+        if isinstance(entered, Entered):
+            if method not in _SAFE and entered.session and not _has_csrf(entered.session, headers, body):
+                await answer.refuse(_NOT_OF_SESSION)
+                return
+            _introduce(scope, entered)
+        await self._app(scope, _replay(body, receive), answer)
+
+    def _refusal(self, scope: Any, headers: Mapping[str, str]) -> Refusal | None:
+        """Why a request is refused before its body is read."""
+        if _head_size(scope) > MAX_HEAD:
+            return Refusal(
+                HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+                f"the headers are longer than {MAX_HEAD} bytes",
+                is_last=True,
+            )
+        host = headers.get("host", "")
+        if host not in self._hosts or sum(name == b"host" for name, _ in scope["headers"]) != 1:
+            return Refusal(HTTPStatus.MISDIRECTED_REQUEST, "the header Host names another server", is_last=True)
+        if is_from_elsewhere(headers, host, scope["method"]):
+            return Refusal(HTTPStatus.FORBIDDEN, "a page of another origin sent this", "refused", is_last=True)
+        return None
+
+    def _enter(self, headers: Mapping[str, str]) -> Entered | MemcliError | None:
+        """Who asks; None for nobody known."""
+        try:
+            given = headers.get("authorization", "")
+            if given:
+                token = (
+                    self._access.tokens.find(given[len(_BEARER) :].strip())
+                    if given.lower().startswith(_BEARER)
+                    else None
+                )
+                return Entered(token) if token is not None else None
+            session = _cookie(headers, self._access.cookie)
+            digest = self._access.logins.token_of(session) if session else None
+            known = (token for token in self._access.tokens.all() if token.digest == digest)
+            token = next(known, None) if digest else None
+            return Entered(token, session) if token is not None else None
+        except MemcliError as error:
+            return error
+
+    def _turned_away(self, headers: Mapping[str, str], path: str, error: MemcliError | None) -> Response:
+        """The response to who is not let in; the connection ends with it, since a body may follow that nobody reads."""
+        pages = self.pages if wants_page(path, headers) else None
+        wrong = _unreadable(error) if error is not None else None
+        if not self._access.has_store():
+            wrong = store_is_gone()
+        found: Response
+        if wrong is not None:
+            found = pages.failure(wrong.status, wrong.title, wrong.hint) if pages is not None else wrong.response()
+        elif pages is not None:
+            return pages.signed_out()
+        else:
+            hint = "send `Authorization: Bearer TOKEN`; `serve-token` in the private state holds one (`memcli doctor` says where)"
+            found = problem(401, "no token, or none that is known", "refused", hint, {"WWW-Authenticate": "Bearer"})
+        if {"content-length", "transfer-encoding"} & headers.keys():
+            found.headers["Connection"] = "close"
+        return found
+
+    def _page_of(self, scope: Any) -> Callable[[int, str, str], Response] | None:
+        """What makes a page of a failure, where one is wanted."""
+        return (
+            self.pages.failure if self.pages is not None and wants_page(scope["path"], head(scope["headers"])) else None
+        )
+
+    def _tell(self, scope: Any, answer: _HeaderSender) -> None:
+        if answer.status >= 400 or self._logs_all:
+            route = getattr(scope.get("route"), "path", "") or "-"  # a path may quote a memory
+            note = f" {answer.note}" if answer.note else ""
+            self._log(f"{scope['method'][:16]} {route} {answer.status}{note}")
+
+
+class _HeaderSender:
+    """Sends a response with the headers that all have, and keeps its status."""
+
+    def __init__(
+        self, send: Send, deadline: asyncio.Timeout, page: Callable[[int, str, str], Response] | None = None
+    ) -> None:
+        self._send = send
+        self._deadline = deadline
+        self._page = page
+        self.status = 0
+        self.note = ""
+
+    async def __call__(self, message: Any) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            own = {name.lower(): value for name, value in message["headers"]}
+            if own.get(b"content-type", b"").startswith(_EVENTS):  # it lasts as long as its client wants
+                self._deadline.reschedule(None)
+            more = [pair for pair in [*SECURITY_HEADERS, (b"cache-control", _CACHE)] if pair[0] not in own]
+            message = {**message, "headers": [*message["headers"], *more]}
+        await self._send(message)
+
+    async def refuse(self, refusal: Refusal) -> None:
+        headers = {"Connection": "close"} if refusal.is_last else {}
+        if refusal.status == HTTPStatus.SERVICE_UNAVAILABLE:
+            headers["Retry-After"] = "1"
+        if self._page is None:
+            await self.end(problem(refusal.status, refusal.title, refusal.code, refusal.hint, headers))
+            return
+        page = self._page(refusal.status, refusal.title, refusal.hint)
+        page.headers.update(headers)
+        await self.end(page)
+
+    async def end(self, response: Response) -> None:
+        """Sends a whole response, unless one was begun."""
+        if not self.status:
+            await response({"type": "http"}, _nothing, self)
+
+
+def wants_page(path: str, headers: Mapping[str, str]) -> bool:
+    """Whether a browser is to be shown a page."""
+    return not path.startswith(_API) and "text/html" in headers.get("accept", "")
+
+
+def store_is_gone() -> Problem:
+    """The problem when there is no store any more."""
+    return Problem(503, "the store is gone", "store", "stop the server, or put the store back")
+
+
+def _unreadable(error: MemcliError) -> Problem:
+    """The problem with the tokens, without where they are: nobody knows yet who asks."""
+    hint = "the log of the server says why, and `memcli serve token list` too"
+    return Problem(status_of(error), "the tokens cannot be read", error.code, hint)
+
+
+def _has_place(scope: Any, entered: Entered | MemcliError | None) -> bool:
+    """Whether there is room for one more connection of whoever asks, with whose token the others are."""
+    claim: Callable[[str], bool] = scope["state"]["connection"].claim
+    if isinstance(entered, Entered):
+        return claim(entered.token.digest)
+    return (scope["path"] == _HEALTH and claim(HEALTH)) or claim(STRANGER)
+
+
+def _introduce(scope: Any, entered: Entered) -> None:
+    """Puts the caller where routes look for it."""
+    caller: Caller = entered.token.caller
+    scope["state"] = {
+        **scope.get("state", {}),
+        "caller": caller,
+        "token": entered.token,
+        "session": entered.session,
+        "csrf": csrf_of(entered.session) if entered.session else "",
+    }
+
+
+def _head_size(scope: Any) -> int:
+    fields = sum(len(name) + len(value) for name, value in scope["headers"])
+    return fields + len(scope["raw_path"]) + len(scope["query_string"])
+
+
+def _cookie(headers: Mapping[str, str], name: str) -> str:
+    pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
+    return next((value for own, _, value in pairs if own == name), "")
+
+
+def _has_csrf(session: str, headers: Mapping[str, str], body: bytes) -> bool:
+    import hmac
+
+    given = headers.get("x-memcli-csrf")
+    if given is None and headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+        with suppress(ValueError):  # for too many fields
+            given = parse_qs(body.decode("utf-8", "replace"), max_num_fields=1000).get("csrf", [""])[-1]
+    return hmac.compare_digest((given or "").encode(), csrf_of(session).encode())
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Gives the body that was read, and then what the connection says."""
+    is_given = False
+
+    async def replay() -> Any:
+        nonlocal is_given
+        if is_given:
+            return await receive()
+        is_given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay
+
+
+async def _nothing() -> Any:
+    return {"type": "http.disconnect"}

@@ -1,0 +1,20 @@
+"""The inspector: pages that show what is remembered and let writers change it. Rendered here, with a little JavaScript."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from memcli.extras.serve.access import Backend
+from memcli.extras.serve.inspector import catalogue, changes, detail, pages, reports
+
+
+def make_router(backend: Backend) -> APIRouter:
+    """The pages on a store. What they need of a request: `state.caller`, and `state.csrf` for forms."""
+    router = APIRouter(include_in_schema=False)
+    pages.add_routes(router)
+    for add_routes in (
+        catalogue.add_routes, detail.add_routes, changes.add_routes, detail.add_graph_routes, reports.add_sessions_routes,
+        reports.add_usage_routes, reports.add_gaps_routes, changes.add_inbox_routes, reports.add_audit_routes,
+    ):  # fmt: skip
+        add_routes(router, backend)
+    return router

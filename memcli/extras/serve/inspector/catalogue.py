@@ -1,0 +1,252 @@
+"""The page Memories: the tree, the search, and what it found or what is there.
+
+The tree of paths beside the memories: spaces, opened as far as the page that is shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from memcli.extras.serve.access import Backend, Caller
+from memcli.extras.serve.inspector import pages
+from memcli.record import Record, replace
+
+_MOST = 400
+"""Branches that are shown below one; more are found by a search."""
+
+
+class Branch(Record):
+    """A segment of a path: the whole path, the memory that is there, if any, and what is below, as far as it is opened."""
+
+    name: str
+    path: str
+    id: str = ""
+    has_more: bool = False
+    count: int = 0
+    is_open: bool = False
+    children: tuple[Branch, ...] = ()
+    left_out: int = 0
+
+
+async def spaces(backend: Backend, caller: Caller) -> list[Mapping[str, Any]]:
+    """The spaces that the caller sees, with their counts."""
+    return pages.seen(caller, await backend.call("space list", {}, caller))
+
+
+async def opened(backend: Backend, caller: Caller, space: str, path: str) -> Branch:
+    """The first level of a space, opened along `path`."""
+    root = await below(backend, caller, space, "")
+    steps = [step for step in path.split("/") if step]
+    return await _opened(backend, caller, space, root, steps)
+
+
+async def below(backend: Backend, caller: Caller, space: str, path: str) -> Branch:
+    """The level below a path."""
+    found = await backend.call("list", {"tree": True, "space": space, "path": path, "depth": 1}, caller)
+    start = f"{path}/" if path else ""
+    node = _at(found, path)
+    children = [_branch(child, start) for child in node.get("children", ())]
+    shown = tuple(children[:_MOST])
+    return Branch(node["name"], path, children=shown, is_open=True, left_out=len(children) - len(shown))
+
+
+def _at(node: Mapping[str, Any], path: str) -> Mapping[str, Any]:
+    """The node of `path` in a tree that begins at the root; an empty one where nothing is."""
+    for step in filter(None, path.split("/")):
+        found = [child for child in node.get("children", ()) if child["name"] == step]
+        if not found:
+            return {"name": step}
+        node = found[0]
+    return node
+
+
+def _branch(child: Mapping[str, Any], start: str) -> Branch:
+    more = bool(child.get("has_more") or child.get("children"))
+    return Branch(child["name"], start + child["name"], child.get("id", ""), more, child.get("count", 0))
+
+
+async def _opened(backend: Backend, caller: Caller, space: str, branch: Branch, steps: list[str]) -> Branch:
+    if not steps:
+        return branch
+    children = []
+    for child in branch.children:
+        if child.name == steps[0] and child.has_more:
+            inner = await below(backend, caller, space, child.path)
+            grown = replace(child, is_open=True, children=inner.children, left_out=inner.left_out)
+            children.append(await _opened(backend, caller, space, grown, steps[1:]))
+        else:
+            children.append(child)
+    return replace(branch, children=tuple(children))
+
+
+PAGE = 50
+"""Memories in a list."""
+_FOUND, _MOST_FOUND = 20, 200
+"""Results of a search: at first, and at most."""
+_LONGEST_QUESTION = 1_000
+ALL = "all"
+"""The state in which forgotten and superseded memories are shown too."""
+
+
+class PageRequest(Record):
+    """What a page is asked for, as its address has it."""
+
+    q: str = ""
+    space: str = ""
+    under: str = ""
+    kind: str = ""
+    tag: str = ""
+    state: str = ""
+    page: int = 1
+    more: int = 0
+    why: bool = False
+
+    @property
+    def is_search(self) -> bool:
+        """Whether there is a question."""
+        return bool(self.q.strip())
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether a part of the memories is asked for."""
+        return bool(self.space or self.under or self.kind or self.tag or self.state)
+
+    def values(self) -> dict[str, Any]:
+        """What an address of the page has to say."""
+        page = self.page if self.page > 1 else 0
+        return {
+            "q": self.q, "space": self.space, "under": self.under, "kind": self.kind, "tag": self.tag,
+            "state": self.state, "why": self.why, "page": page, "more": self.more,
+        }  # fmt: skip
+
+
+def add_routes(router: APIRouter, backend: Backend) -> None:
+    @router.get("/")
+    async def memories(
+        request: Request,
+        caller: pages.Reader,
+        q: Annotated[str, Query(max_length=_LONGEST_QUESTION)] = "",
+        space: str = "",
+        under: str = "",
+        kind: str = "",
+        tag: str = "",
+        state: str = "",
+        page: Annotated[int, Query(ge=1, le=100_000)] = 1,
+        more: Annotated[int, Query(ge=0, le=_MOST_FOUND)] = 0,
+        why: bool = False,
+    ) -> Response:
+        if space:
+            pages.checked(caller, space)
+        wanted = PageRequest(q, space, under.strip("/"), kind, tag, ALL if state == ALL else "", page, more, why)
+        found = await _found(backend, caller, wanted)
+        if request.query_params.get("part") == "1":
+            return pages.render(request, "results.html", wanted=wanted, **found)
+        beside = await _beside(backend, caller, wanted)
+        return pages.render(request, "memories.html", wanted=wanted, **beside, **found)
+
+    @router.get("/tree")
+    async def branch(request: Request, caller: pages.Reader, space: str, path: str = "") -> Response:
+        pages.checked(caller, space)
+        found = await below(backend, caller, space, path.strip("/"))
+        return pages.render(request, "branch.html", space=space, branch=found, under="")
+
+
+async def _beside(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[str, Any]:
+    """The tree, and the kinds and tags to choose from."""
+    known, counts = await asyncio.gather(
+        spaces(backend, caller), backend.call("status", {"stats": True, **_in(caller, wanted.space)}, caller)
+    )
+    names = [one["space"] for one in known]
+    shown = wanted.space or (names[0] if names else "")
+    branches = await opened(backend, caller, shown, wanted.under) if shown else None
+    return {
+        "spaces": known, "opened_space": shown, "opened": branches,
+        "kinds": sorted(counts["kinds"]), "tags": sorted(counts["tags"]),
+    }  # fmt: skip
+
+
+def _in(caller: Caller, space: str) -> dict[str, Any]:
+    """The option that names the space, where one is named or the caller may not see all."""
+    named = pages.chosen(caller, space) if caller.spaces else space
+    return {"space": named} if named else {}
+
+
+async def _found(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[str, Any]:
+    """What the search found, or a page of the memories, the newest if nothing is asked for."""
+    if wanted.is_search:
+        return await _searched(backend, caller, wanted)
+    if wanted.is_narrowed:
+        return await _listed(backend, caller, wanted)
+    options = {"under": "", "limit": _FOUND, "no_global": True, "no_usage": True, **_in(caller, "")}
+    newest = (await backend.call("recall", options, caller))["sections"]
+    home = pages.chosen(caller, "")
+    return {"listing": "newest", "items": [_row(one, home) for one in newest], "has_more": False, "home": home}
+
+
+async def _listed(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[str, Any]:
+    home = pages.chosen(caller, wanted.space)
+    options = {
+        "space": home, "path": wanted.under, "kind": _some(wanted.kind), "tag": _some(wanted.tag),
+        "all": wanted.state == ALL, "limit": PAGE + 1, "offset": (wanted.page - 1) * PAGE,
+    }  # fmt: skip
+    found = await backend.call("list", options, caller) or []
+    items = [_row(one, home) for one in found[:PAGE]]
+    return {"listing": "list", "items": items, "has_more": len(found) > PAGE, "home": home}
+
+
+async def _searched(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[str, Any]:
+    """The best of one bundle, or of those of the spaces that the caller may see."""
+    limit = wanted.more or _FOUND
+    asked: tuple[str, ...] = (wanted.space,) if wanted.space else caller.spaces or ("",)
+    bundles = [await backend.call("recall", _question(wanted, space, limit), caller) for space in asked]
+    items = [
+        _result(section, bundle["space"])
+        for bundle in bundles
+        for section in bundle["sections"]
+        if pages.sees(caller, section.get("space", bundle["space"]))
+    ]
+    items.sort(key=lambda item: (-item["score"], item["space"], item["id"]))
+    matched = sum(bundle.get("matched", 0) for bundle in bundles)
+    return {
+        "listing": "search", "items": items[:limit], "matched": max(matched, len(items)),
+        "has_more": len(items) > limit or (matched > limit and limit < _MOST_FOUND),
+        "next": min(_MOST_FOUND, limit + _FOUND * 2), "home": bundles[0]["space"],
+        "degraded": next((bundle["degraded"] for bundle in bundles if bundle.get("degraded")), ""),
+    }  # fmt: skip
+
+
+def _question(wanted: PageRequest, space: str, limit: int) -> dict[str, Any]:
+    where = {"space": space} if space else {"all_spaces": True}
+    return {
+        **where, "topic": wanted.q, "limit": limit, "under": wanted.under, "kind": _some(wanted.kind),
+        "tag": _some(wanted.tag), "include_inactive": wanted.state == ALL, "include_untrusted": True,
+        "explain": True, "no_global": True, "no_usage": True,
+    }  # fmt: skip
+
+
+def _some(text: str) -> list[str]:
+    return [text] if text.strip() else []
+
+
+def _row(one: Mapping[str, Any], home: str) -> dict[str, Any]:
+    """A memory of a list."""
+    return {
+        **one, "space": one.get("space", home), "active": one.get("active", True),
+        "superseded_by": one.get("superseded_by"), "untrusted": one.get("untrusted") or [],
+    }  # fmt: skip
+
+
+def _result(section: Mapping[str, Any], home: str) -> dict[str, Any]:
+    """A memory that a search found, with the passage that answers."""
+    passage = section.get("passage") or {}
+    reasons = sorted((section.get("why") or {}).items(), key=lambda item: (-abs(item[1]), item[0]))
+    return {
+        **_row({"tags": [], "pinned": False, "created_at": "", **section}, home),
+        "passage": passage.get("text") or section.get("summary_micro", ""), "heading": passage.get("heading", ""),
+        "score": section.get("score", 0.0), "why": reasons, "contradicts": section.get("contradicts", []),
+        "anchors": section.get("anchors", []),
+    }  # fmt: skip

@@ -1,0 +1,192 @@
+"""What writers do to a memory, by forms. Each carries the digest of the memory that its page showed.
+
+The page Inbox: proposed memories, and memories that contradict each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Request, Response
+
+from memcli.errors import ChangedError, UsageError
+from memcli.extras.serve.access import Backend, Caller
+from memcli.extras.serve.inspector import catalogue, pages
+from memcli.extras.serve.inspector.detail import one
+from memcli.record import Record
+
+_FAILED_PRECONDITION = 412
+_EDITED = ("text", "kind", "importance", "confidence", "valid_until")
+Text = Annotated[str, Form()]
+
+
+class Target(Record):
+    """The memory that a form is about, as its page showed it."""
+
+    request: Request
+    caller: Caller
+    space: str
+    name: str
+    digest: str
+
+
+def add_routes(router: APIRouter, backend: Backend) -> None:
+    @router.post("/change/pin/{space}/{name:path}")
+    async def pin(request: Request, caller: pages.Writer, space: str, name: str, digest: Text, pin: Text) -> Response:
+        target = Target(request, caller, space, name, digest)
+        is_pinned = pin == "yes"
+        return await _edit(backend, target, {"pinned": is_pinned}, "pinned" if is_pinned else "unpinned")
+
+    @router.post("/change/tags/{space}/{name:path}")
+    async def tags(
+        request: Request, caller: pages.Writer, space: str, name: str, digest: Text, tags: Text = ""
+    ) -> Response:
+        wanted = list(dict.fromkeys(tags.replace(",", " ").split()))
+        return await _edit(backend, Target(request, caller, space, name, digest), {"tags": wanted}, "tagged")
+
+    @router.post("/change/edit/{space}/{name:path}")
+    async def edit(request: Request, caller: pages.Writer, space: str, name: str, digest: Text) -> Response:
+        form = await request.form()
+        given = {field: str(form.get(field, "")) for field in _EDITED}
+        target = Target(request, caller, space, name, digest)
+        now = await one(backend, caller, space, name)
+        if now["digest"] != digest:
+            return _faster(target, now, given)
+        fields = changed(given, now)
+        return await _edit(backend, target, fields, "saved", given) if fields else pages.see(_back(target, "same"))
+
+    @router.post("/change/forget/{space}/{name:path}")
+    async def forget(
+        request: Request, caller: pages.Writer, space: str, name: str, digest: Text, forget: Text
+    ) -> Response:
+        target = Target(request, caller, space, name, digest)
+        if forget != "yes":
+            return await _edit(backend, target, {"active": True}, "remembered")
+        return await _apply(backend, target, "forget", {"refs": [name]}, "forgotten")
+
+    @router.post("/change/feedback/{space}/{name:path}")
+    async def feedback(
+        request: Request, caller: pages.Writer, space: str, name: str, judgement: Text, reason: Text = ""
+    ) -> Response:
+        pages.checked(caller, space)
+        if judgement not in ("helpful", "unhelpful"):
+            raise UsageError(f"no judgement {judgement[:40]!r}", "choose helpful or unhelpful")
+        options = {"refs": [name], judgement: True, "reason": reason, "space": space}
+        await backend.call("feedback", options, caller)
+        return pages.see(_back(Target(request, caller, space, name, ""), judgement))
+
+
+async def _edit(
+    backend: Backend, target: Target, fields: Mapping[str, Any], done: str, given: Mapping[str, str] | None = None
+) -> Response:
+    return await _apply(backend, target, "edit", {"refs": [target.name], "set": fields}, done, given)
+
+
+async def _apply(
+    backend: Backend, target: Target, verb: str, options: Mapping[str, Any], done: str,
+    given: Mapping[str, str] | None = None,
+) -> Response:  # fmt: skip
+    """Runs a verb if the memory is still as its page showed it, and goes back there."""
+    space = pages.checked(target.caller, target.space)
+    try:
+        await backend.call(verb, {**options, "if_digest": target.digest, "space": space}, target.caller)
+    except ChangedError:
+        return _faster(target, await one(backend, target.caller, space, target.name), given)
+    return pages.see(_back(target, done))
+
+
+def changed(given: Mapping[str, str], memory: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that a form changes. Raises UsageError for a number that is none."""
+    text = given["text"].replace("\r\n", "\n")
+    fields: dict[str, Any] = {"raw": text} if text.strip() and text != memory["raw"] else {}
+    for name in ("importance", "confidence"):
+        number = _number(name, given[name])
+        if number is not None and number != memory[name]:
+            fields[name] = number
+    kind, until = given["kind"].strip(), given["valid_until"].strip()
+    if kind and kind != memory["kind"]:
+        fields["kind"] = kind
+    if until != (memory["valid_until"] or ""):
+        fields["valid_until"] = until or None
+    return fields
+
+
+def _number(name: str, text: str) -> float | None:
+    if not text.strip():
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise UsageError(f"{name} is not a number: {text[:40]!r}", "give a number from 0 to 1")
+    return number
+
+
+def _faster(target: Target, now: Mapping[str, Any], given: Mapping[str, str] | None) -> Response:
+    """Says that somebody else changed the memory, and keeps what was typed."""
+    return pages.render(
+        target.request, "conflict.html", _FAILED_PRECONDITION, space=target.space, memory=now, given=given
+    )
+
+
+def _back(target: Target, done: str) -> str:
+    return f"{pages.memory(target.space, target.name)}?done={done}"
+
+
+_PAGE = 30
+
+
+def add_inbox_routes(router: APIRouter, backend: Backend) -> None:
+    @router.get("/inbox")
+    async def inbox(request: Request, caller: pages.Reader, space: str = "", show: str = "", page: int = 1) -> Response:
+        home = pages.chosen(caller, space)
+        if show == "contradictions":
+            found = await _contradictions(backend, caller, home)
+            return pages.render(request, "contradictions.html", space=home, steps=found)
+        listed = await backend.call("inbox", {"action": "list", "space": home}, caller) or []
+        first = (max(1, page) - 1) * _PAGE
+        return pages.render(
+            request, "inbox.html", space=home, spaces=await catalogue.spaces(backend, caller), page=max(1, page),
+            proposals=await _whole(backend, caller, home, listed[first : first + _PAGE]), count=len(listed),
+            has_more=len(listed) > first + _PAGE,
+        )  # fmt: skip
+
+    @router.post("/inbox/{action}")
+    async def decide(
+        caller: pages.Writer,
+        action: str,
+        space: Annotated[str, Form()],
+        name: Annotated[str, Form()],
+        text: Annotated[str, Form()] = "",
+        path: Annotated[str, Form()] = "",
+    ) -> Response:
+        pages.checked(caller, space)
+        if action not in ("accept", "reject", "edit"):
+            raise UsageError(f"no action {action[:40]!r}", "choose accept, reject or edit")
+        options: dict[str, Any] = {"action": action, "refs": [name], "space": space}
+        if action == "edit":
+            fields = {"raw": text.replace("\r\n", "\n"), "path": path.strip()}
+            options["set"] = {field: value for field, value in fields.items() if value.strip()}
+        await backend.call("inbox", options, caller)
+        done = {"accept": "accepted", "reject": "rejected", "edit": "saved"}[action]
+        return pages.see(pages.query("/inbox", {"space": space, "done": done}))
+
+
+async def _whole(backend: Backend, caller: Caller, space: str, listed: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The proposals of a page with their texts and what they contradict or repeat."""
+    if not listed:
+        return []
+    ids = [one["id"] for one in listed]
+    whole = await backend.call("inbox", {"action": "show", "refs": ids, "space": space}, caller)
+    texts = {one["id"]: one for one in whole}
+    blank: dict[str, Any] = {"contradicts": [], "duplicates": [], "untrusted": [], "provenance": {}, "raw": ""}
+    return [{**blank, **texts.get(one["id"], {}), **one} for one in listed]
+
+
+async def _contradictions(backend: Backend, caller: Caller, space: str) -> list[dict[str, Any]]:
+    """The pairs of memories in a space that contradict or repeat each other."""
+    found = await backend.call("store maintain", {"only": ["review"], "dry_run": True, "space": space}, caller)
+    return [step for one in found["spaces"] if one["space"] == space for step in one["steps"]]

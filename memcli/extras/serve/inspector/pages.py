@@ -1,0 +1,336 @@
+"""Pages: templates filled with values, of which text only ever becomes text.
+
+Addresses of pages. What was stored is in them as quoted text alone.
+
+Times for people: how long ago, and the date.
+
+Which spaces a caller sees, and what of an answer.
+
+Texts in pieces: those that match a question, and those that an edit removed or added.
+
+Static files: the style and the scripts of the pages, at addresses that change with their content.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from difflib import SequenceMatcher
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from memcli.clock import system_clock
+from memcli.codec.canonical import encode
+from memcli.digests import sha256
+from memcli.errors import NotFoundError
+from memcli.extras.serve.access import Caller, needs
+from memcli.model.analysis import query_terms, terms
+from memcli.model.references import elsewhere
+from memcli.model.roles import READER, WRITER
+from memcli.record import Record
+from memcli.render.clean import clean
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+_IN_PATH = "/:@+"
+"""What an id may have that need not be quoted in a path."""
+
+
+def memory(space: str, name: str, part: str = "") -> str:
+    """The page of a memory, or a part of it such as `edit`."""
+    end = f"?{urlencode({'show': part})}" if part else ""
+    return f"/memory/{_quoted(space)}/{_quoted(name)}{end}"
+
+
+def session(space: str, name: str) -> str:
+    """The page of a session."""
+    return f"/sessions/{_quoted(space)}/{_quoted(name)}"
+
+
+def query(path: str, values: Mapping[str, object], **changed: object) -> str:
+    """`path` with the values that are not empty, some of them changed."""
+    given = {name: value for name, value in {**values, **changed}.items() if value not in (None, "", False, 0)}
+    text = urlencode([(name, "1" if value is True else str(value)) for name, value in given.items()], errors="replace")
+    return f"{path}?{text}" if text else path
+
+
+def _quoted(name: str) -> str:
+    return quote(name, safe=_IN_PATH, errors="replace")
+
+
+_STEPS = (
+    (60, 1, "second"), (3_600, 60, "minute"), (86_400, 3_600, "hour"), (7 * 86_400, 86_400, "day"),
+    (35 * 86_400, 7 * 86_400, "week"), (365 * 86_400, 2_629_800, "month"),
+)  # fmt: skip
+_YEAR = 31_557_600
+
+
+def ago(at: str, now: str) -> str:
+    """How long before `now` the time `at` was, such as `3 days ago` or `in 2 hours`; `at` itself if it is not a time."""
+    then, today = moment(at), moment(now)
+    if then is None or today is None:
+        return at
+    seconds = (today - then).total_seconds()
+    if abs(seconds) < 1:
+        return "now"
+    span, unit = next(((size, name) for end, size, name in _STEPS if abs(seconds) < end), (_YEAR, "year"))
+    count = max(1, int(abs(seconds) // span))
+    told = f"{count} {unit}{'' if count == 1 else 's'}"
+    return f"{told} ago" if seconds > 0 else f"in {told}"
+
+
+def date(at: str) -> str:
+    """The time in UTC to the minute, such as `2026-01-31 09:30 UTC`; `at` itself if it is not a time."""
+    found = moment(at)
+    return at if found is None else f"{found.year:04d}-{found:%m-%d %H:%M} UTC"
+
+
+def moment(at: object) -> datetime | None:
+    """The time that a stored value stands for; None if it is not one with an offset."""
+    try:
+        found = datetime.fromisoformat(str(at))
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else None
+
+
+SAME, ADDED, REMOVED = "same", "added", "removed"
+_WORDS = re.compile(r"\w+(?:[.'’_-]\w+)*")
+_PIECES = re.compile(r"\s+|\w+|[^\w\s]")
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_MOST_PIECES = 1_500
+"""More than this are not compared one by one: the time would grow with the square of them."""
+_LONGEST = 20_000
+"""Characters in which the words of a question are marked."""
+
+
+class TextPiece(Record):
+    """A part of a text, and what became of it."""
+
+    text: str
+    state: str = SAME
+
+
+def marked(text: str, query: str) -> list[tuple[str, bool]]:
+    """`text` in parts, each with whether it is a word that `query` has too, in any of its forms."""
+    wanted = set(query_terms(query))
+    if not wanted or not text:
+        return [(text, False)]
+    parts: list[tuple[str, bool]] = []
+    end = 0
+    for match in _WORDS.finditer(text, 0, _LONGEST):
+        if wanted.isdisjoint(terms(match[0])):
+            continue
+        parts += [(text[end : match.start()], False), (match[0], True)]
+        end = match.end()
+    return [part for part in [*parts, (text[end:], False)] if part[0]]
+
+
+def difference(before: str, after: str) -> list[TextPiece]:
+    """What an edit from `before` to `after` removed and added: by words, in long texts by lines, in huge ones as wholes."""
+    for pattern in (_PIECES, _LINES):
+        old, new = pattern.findall(before), pattern.findall(after)
+        start, end = _common(old, new)
+        left, right = old[start : len(old) - end], new[start : len(new) - end]
+        if max(len(left), len(right)) <= _MOST_PIECES:
+            middle = list(_compared(left, right))
+            ends = TextPiece("".join(old[:start])), TextPiece("".join(old[len(old) - end :]))
+            return [piece for piece in (ends[0], *middle, ends[1]) if piece.text]
+    return [TextPiece(before, REMOVED), TextPiece(after, ADDED)]
+
+
+def _common(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """The number of equal parts at the beginning and, beyond those, at the end."""
+    most = min(len(old), len(new))
+    start = next((n for n in range(most) if old[n] != new[n]), most)
+    rest = most - start
+    return start, next((n for n in range(rest) if old[-1 - n] != new[-1 - n]), rest)
+
+
+def _compared(old: Sequence[str], new: Sequence[str]) -> Iterator[TextPiece]:
+    for what, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if what == "equal":
+            yield TextPiece("".join(old[a:b]))
+        else:
+            yield TextPiece("".join(old[a:b]), REMOVED)
+            yield TextPiece("".join(new[c:d]), ADDED)
+
+
+_OWN = os.path.join(os.path.dirname(__file__), "static")
+_GRAPH = os.path.join(os.path.dirname(__file__), "..", "..", "..", "render", "graph", "page")
+_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+_FILES = {
+    **{name: (_OWN, name) for name in ("inspector.css", "theme.js", "inspector.js", "search.js", "graph.js", "icon.svg")},
+    **{f"graph-{name}": (_GRAPH, name) for name in ("layout.js", "draw.js", "page.js", "controls.js", "page.css")},
+}  # fmt: skip
+"""The files by name; those of the graph are those that `memcli graph` puts into its page."""
+_FOR_EVER = "public, max-age=31536000, immutable"
+
+
+def address(name: str) -> str:
+    """Where a file is served."""
+    return f"/static/{_version()}/{name}"
+
+
+def add_routes(router: APIRouter) -> None:
+    @router.get("/static/{version}/{name}")
+    def static(version: str, name: str) -> Response:
+        if name not in _FILES or version != _version():
+            raise NotFoundError(f"no file {name[:80]!r}", "load the page again")
+        kind = _TYPES[os.path.splitext(name)[1]]
+        return Response(_read(name), media_type=kind, headers={"Cache-Control": _FOR_EVER})
+
+
+@cache
+def _version() -> str:
+    told = b"".join(_read(name) for name in sorted(_FILES))
+    return sha256(told).hexdigest()[:12]
+
+
+@cache
+def _read(name: str) -> bytes:
+    with open(os.path.join(*_FILES[name]), "rb") as file:
+        return file.read()
+
+
+_TEMPLATES = os.path.join(os.path.dirname(__file__), "templates")
+_SEE_OTHER = 303
+NAVIGATION = (
+    ("memories", "/", "Memories"), ("graph", "/graph", "Graph"), ("sessions", "/sessions", "Sessions"),
+    ("usage", "/usage", "Usage"), ("gaps", "/gaps", "Gaps"), ("inbox", "/inbox", "Inbox"), ("audit", "/audit", "Audit"),
+)  # fmt: skip
+DONE: Mapping[str, str] = {
+    "pinned": "Pinned: every recall includes this memory.", "unpinned": "Unpinned.", "tagged": "Tags saved.",
+    "saved": "Saved.", "same": "Nothing changed.", "forgotten": "Forgotten: recall leaves this memory out.",
+    "remembered": "Active again.", "helpful": "Noted as helpful; maintenance applies it to the confidence.",
+    "unhelpful": "Noted as unhelpful; maintenance applies it to the confidence.",
+    "accepted": "Accepted.", "rejected": "Rejected; it will not be proposed again.", "closed": "Question removed.",
+}  # fmt: skip
+"""What a page says after a form was sent; only these names come with an address."""
+
+
+def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """A page for the caller of the request; with `part=1` in its address only the part that changes."""
+    caller = request.state.caller
+    given = {
+        "now": system_clock(), "caller": caller, "may_write": caller.may(WRITER),
+        "csrf": getattr(request.state, "csrf", ""), "is_part": request.query_params.get("part") == "1",
+        "done": DONE.get(request.query_params.get("done", ""), ""),
+    }  # fmt: skip
+    return _page(template, status, {**given, **values})
+
+
+def signed_out() -> HTMLResponse:
+    """The page for a browser without a session: how to get one."""
+    return _page("signed_out.html", 401, {})
+
+
+def failure(status: int, title: str, hint: str = "") -> HTMLResponse:
+    """The page that says what went wrong and what to do."""
+    return _page("failure.html", status, {"status": status, "title": title, "hint": hint})
+
+
+def see(address: str) -> RedirectResponse:
+    """The answer to a form: to look at another page."""
+    return RedirectResponse(address, _SEE_OTHER)
+
+
+def _page(template: str, status: int, values: Mapping[str, Any]) -> HTMLResponse:
+    text = _environment().get_template(template).render(values)
+    page = HTMLResponse(text.encode("utf-8", "replace"), status)
+    page.headers["Cache-Control"] = "private, no-cache"
+    page.headers["Vary"] = "Cookie, Authorization"
+    return page
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, finalize=_shown,
+        trim_blocks=True, lstrip_blocks=True, auto_reload=False,
+    )  # fmt: skip
+    made.globals |= {
+        "memory_url": memory, "session_url": session, "query_url": query,
+        "static": address, "navigation": NAVIGATION,
+    }  # fmt: skip
+    made.filters |= {
+        "ago": ago, "date": date, "marked": marked, "difference": difference,
+        "words": _words, "number": _number, "json": _json, "count": _count,
+    }  # fmt: skip
+    return made
+
+
+def _shown(value: Any) -> Any:
+    """A value on its way into a page: text without characters that hide, reverse or control other text."""
+    from markupsafe import Markup
+
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return clean(value)
+    return "" if value is None else value
+
+
+def _words(name: str) -> str:
+    """A name such as `problem_solved`, to read."""
+    return str(name).replace("_", " ")
+
+
+def _number(value: object) -> str:
+    """A number with separators, a fraction to four digits."""
+    if isinstance(value, float) and not value.is_integer():
+        return f"{value:,.4f}".rstrip("0")
+    return f"{int(value):,}" if isinstance(value, int | float) else str(value)
+
+
+def _count(number: int, noun: str, plural: str = "") -> str:
+    """Such as `1 memory` or `2 memories`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def _json(value: Any) -> str:
+    """A JSON value to read: text as it is, everything else canonical."""
+    return value if isinstance(value, str) else encode(value).decode("utf-8", "replace").rstrip("\n")
+
+
+Reader = Annotated[Caller, Depends(needs(READER))]
+Writer = Annotated[Caller, Depends(needs(WRITER))]
+_FIRST = ("main", "repo", "journal")
+
+
+def sees(caller: Caller, space: str) -> bool:
+    """Whether the caller's token is for the space."""
+    return not caller.spaces or space in caller.reach
+
+
+def checked(caller: Caller, space: str) -> str:
+    """`space`, if the caller sees it. Raises NotFoundError, as for one that does not exist."""
+    if not sees(caller, space):
+        raise NotFoundError(f"no space {space[:80]!r}", "the list of spaces is on the page Memories")
+    return space
+
+
+def chosen(caller: Caller, space: str) -> str:
+    """`space`, or the one that a caller works in who names none."""
+    known = [*_FIRST, *caller.spaces]
+    return checked(caller, space or next(name for name in known if sees(caller, name)))
+
+
+def seen(caller: Caller, found: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The spaces of a list that the caller sees: those that everybody has first, then by name."""
+    order = {name: place for place, name in enumerate(_FIRST)}
+    shown = [one for one in found if sees(caller, str(one["space"]))]
+    return sorted(shown, key=lambda one: (order.get(one["space"], len(order)), one["space"]))
+
+
+def target(reference: str, space: str) -> tuple[str, str]:
+    """The space and the id that a link of a memory in `space` leads to."""
+    return elsewhere(reference) or (space, reference)

@@ -1,0 +1,313 @@
+"""Operations: verbs as paths and methods, made into routes with their parameters, bodies and OpenAPI.
+
+Spaces and their memories: `/apps/{space}/memories`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request
+from pydantic import BaseModel, ConfigDict, Field, create_model
+from starlette.responses import Response
+
+from memcli.codec.schema import memory_schema
+from memcli.errors import ChangedError, NotFoundError
+from memcli.extras.serve.access import Backend, Caller, needs
+from memcli.extras.serve.problems import answer, problems
+from memcli.model.roles import ADMIN, READER, WRITER
+from memcli.record import Record
+
+_LONGEST = 100_000
+
+
+class Param(Record, kw_only=True):
+    """A parameter of an operation. `name` is that of the option of the verb; callers may know it by another, `shown`."""
+
+    name: str
+    type: type = str
+    many: bool = False
+    help: str = ""
+    low: float | None = None
+    high: float | None = None
+    is_required: bool = False
+    shown: str = ""
+
+
+class Operation(Record, kw_only=True):
+    """A verb as a method of a path. `{name}` in the path is a parameter; the others are in the query, or in the body of
+    what is not GET. `fixed` are options that a caller has no say in, `defaults` those that it need not give. `status` is that of success."""
+
+    verb: str
+    method: str
+    path: str
+    summary: str
+    role: str = READER
+    params: Sequence[Param] = ()
+    fixed: Mapping[str, Any] = {}
+    defaults: Mapping[str, Any] = {}
+    status: int = 200
+    in_query: bool = False
+    """Whether the parameters are in the query although the method is not GET."""
+    media: str = ""
+    """The type of a result that is a text."""
+
+
+def add_operations(router: APIRouter, operations: Sequence[Operation], backend: Backend) -> None:
+    """Adds a route for each operation."""
+    for operation in operations:
+        router.add_api_route(
+            operation.path,
+            _endpoint(operation, backend),
+            methods=[operation.method],
+            status_code=operation.status,
+            summary=operation.summary,
+            operation_id=_identifier(operation),
+            responses=problems(operation.status),
+            response_class=Response,
+            tags=[operation.verb.partition(" ")[0]],
+        )
+
+
+def _endpoint(operation: Operation, backend: Backend) -> Callable[..., Any]:
+    """A function whose signature has the parameters of the operation."""
+
+    async def endpoint(**given: Any) -> Response:
+        caller: Caller = given.pop("caller")
+        body: BaseModel | None = given.pop("body", None)
+        options = {**given, **(body.model_dump(exclude_unset=True) if body is not None else {})}
+        options = {name: value for name, value in options.items() if value is not None and value != []}
+        value = await backend.call(operation.verb, {**operation.defaults, **options, **operation.fixed}, caller)
+        return answer(value, operation.status, media=operation.media)
+
+    endpoint.__signature__ = inspect.Signature(_parameters(operation))  # type: ignore[attr-defined]
+    return endpoint
+
+
+def _parameters(operation: Operation) -> list[inspect.Parameter]:
+    def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+        return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+
+    found = [parameter("caller", Annotated[Caller, Depends(needs(operation.role))])]
+    inside = [one for one in operation.params if f"{{{one.shown or one.name}}}" in operation.path]
+    others = [one for one in operation.params if one not in inside]
+    found += [
+        parameter(one.name, Annotated[str, Path(alias=one.shown or None, description=one.help, max_length=500)])
+        for one in inside
+    ]
+    if operation.method == "GET" or operation.in_query:
+        for one in others:
+            told: Any = Query(alias=one.shown or None, description=one.help, **_limits(one))
+            found.append(parameter(one.name, Annotated[_type(one), told], *(() if one.is_required else (None,))))
+    elif others:
+        found.append(parameter("body", Annotated[_model(operation, others), Body()]))
+    return found
+
+
+def _model(operation: Operation, params: Sequence[Param]) -> type[BaseModel]:
+    fields: dict[str, Any] = {
+        one.name: (
+            _type(one),
+            Field(... if one.is_required else None, alias=one.shown or None, description=one.help, **_limits(one)),
+        )
+        for one in params
+    }
+    return create_model(_identifier(operation), __config__=ConfigDict(extra="forbid"), **fields)
+
+
+def _type(one: Param) -> Any:
+    kind: Any = list[one.type] if one.many else one.type  # type: ignore[name-defined]
+    return kind if one.is_required else kind | None
+
+
+def _limits(one: Param) -> dict[str, Any]:
+    if one.many:
+        return {"max_length": 1000}
+    if one.type is str:
+        return {"max_length": _LONGEST}
+    limits: dict[str, Any] = {name: value for name, value in (("ge", one.low), ("le", one.high)) if value is not None}
+    return limits | ({"allow_inf_nan": False} if one.type is float else {})
+
+
+def _identifier(operation: Operation) -> str:
+    words = [word for word in operation.path.replace("{", "").replace("}", "").split("/") if word]
+    return "_".join([operation.method.lower(), *words])
+
+
+_MOST = 1000
+_BATCH = 2_000
+_STATUSES = {"created": 201, "proposed": 202}
+_Reader = Annotated[Caller, Depends(needs(READER))]
+_Writer = Annotated[Caller, Depends(needs(WRITER))]
+_Admin = Annotated[Caller, Depends(needs(ADMIN))]
+_Space = Annotated[str, Path(description="The name of a space", max_length=64)]
+_Id = Annotated[str, Path(description="The id of a memory", max_length=200, alias="id")]
+_Match = Annotated[str | None, Header(description="The ETag that the memory must still have: 412 if it has another")]
+_NoneMatch = Annotated[str | None, Header(description="An ETag that is known: 304 if the memory still has it")]
+_Object = Annotated[dict[str, Any], Body(description="Fields of a memory; `memcli schema object` describes them")]
+
+
+def make_router(backend: Backend) -> APIRouter:
+    """The routes."""
+    router = APIRouter(default_response_class=Response, tags=["memories"])
+    _add_spaces(router, backend)
+    _add_list(router, backend)
+    _add_all(router, backend)
+    _add_one(router, backend)
+    return router
+
+
+def _add_spaces(router: APIRouter, backend: Backend) -> None:
+    @router.get("/apps", summary="List spaces", responses=problems(200))
+    async def list_spaces(caller: _Reader) -> Response:
+        return answer({"spaces": await backend.call("space list", {}, caller)})
+
+    @router.get("/apps/{space}", summary="Show the counts, policy and metadata of a space", responses=problems(200))
+    async def show_space(space: _Space, caller: _Reader) -> Response:
+        return answer(await backend.call("space show", {"name": space, "space": space}, caller))
+
+    @router.delete(
+        "/apps/{space}", summary="Uninstall an app: keep its memories, or purge them", responses=problems(200)
+    )
+    async def uninstall(
+        space: _Space,
+        memories: Annotated[Literal["keep", "purge"], Query(description="What becomes of the memories")],
+        caller: _Admin,
+    ) -> Response:
+        await backend.call("space show", {"name": space, "space": space}, caller)
+        count = await _purge_all(backend, space, caller) if memories == "purge" else 0
+        return answer({"success": True, "memories": memories, "deletedCount": count})
+
+
+def _add_list(router: APIRouter, backend: Backend) -> None:
+    @router.get(
+        "/apps/{space}/memories", summary="List memories with their texts in order of path", responses=problems(200)
+    )
+    async def list_memories(
+        request: Request,
+        space: _Space,
+        caller: _Reader,
+        under: Annotated[str, Query(description="Only memories at or below this path", max_length=1000)] = "",
+        kind: Annotated[list[str] | None, Query(description="Only memories of this kind; a,b matches either")] = None,
+        tag: Annotated[list[str] | None, Query(description="Only memories with this tag; a,b requires both")] = None,
+        all: Annotated[bool, Query(description="Include forgotten and superseded memories")] = False,  # noqa: A002
+        limit: Annotated[int, Query(ge=1, le=_MOST)] = 100,
+        offset: Annotated[int, Query(ge=0, le=1 << 31)] = 0,
+    ) -> Response:
+        options = {
+            "path": under, "kind": kind or [], "tag": tag or [], "all": all, "offset": offset, "limit": limit + 1,
+            "include_raw": True, "space": space,
+        }  # fmt: skip
+        found = await backend.call("list", options, caller)
+        more = len(found) > limit
+        given = [(name, value) for name, value in request.query_params.multi_items() if name != "offset"]
+        links = {}
+        if more:
+            links["Link"] = f'<{request.url.path}?{urlencode([*given, ("offset", offset + limit)])}>; rel="next"'
+        body = {"memories": found[:limit], "next_offset": offset + limit if more else None}
+        return answer(body, headers=links)
+
+
+def _add_all(router: APIRouter, backend: Backend) -> None:
+    @router.post(
+        "/apps/{space}/memories",
+        summary="Store a memory: 201 if it is new, 202 if it waits for review, otherwise 200",
+        responses=problems(201),
+        openapi_extra={"requestBody": {"content": {"application/json": {"schema": memory_schema()}}}},
+    )
+    async def remember(
+        space: _Space,
+        memory: _Object,
+        caller: _Writer,
+        supersedes: Annotated[str | None, Query(description="Replace this memory", max_length=1000)] = None,
+        keep_both: Annotated[bool, Query(description="Accept a contradiction")] = False,
+        merge: Annotated[bool, Query(description="Strengthen the memory that this one repeats")] = False,
+        propose: Annotated[bool, Query(description="Put the memory into the inbox for review")] = False,
+        context: Annotated[
+            int | None, Query(description="Keep up to so many tokens of a session with it", ge=1, le=100_000)
+        ] = None,
+        session: Annotated[str | None, Query(description="That session; else the current one", max_length=64)] = None,
+    ) -> Response:
+        options = {
+            "object": memory, "supersedes": supersedes, "keep_both": keep_both, "merge": merge, "propose": propose,
+            "context": context, "session": session, "space": space,
+        }  # fmt: skip
+        done = await backend.call("remember", options, caller)
+        where = {"Location": f"/apps/{space}/memories/{done['id']}"} if done.get("id") else {}
+        return answer(done, _STATUSES.get(done.get("status", ""), 200), where)
+
+    @router.delete("/apps/{space}/memories", summary="Purge all memories of a space", responses=problems(200))
+    async def purge(space: _Space, caller: _Admin) -> Response:
+        await backend.call("space show", {"name": space, "space": space}, caller)
+        return answer({"success": True, "deletedCount": await _purge_all(backend, space, caller)})
+
+
+def _add_one(router: APIRouter, backend: Backend) -> None:
+    path = "/apps/{space}/memories/{id}"
+
+    @router.get(path, summary="Show a memory in full", responses=problems(200, memory_schema(), 304))
+    async def get(space: _Space, name: _Id, caller: _Reader, if_none_match: _NoneMatch = None) -> Response:
+        memory, tag = await _get(backend, space, name, caller)
+        headers = {"ETag": tag}
+        if if_none_match is not None and _is_listed(tag, if_none_match, weakly=True):
+            return Response(status_code=304, headers=headers)
+        return answer(memory, headers=headers)
+
+    @router.patch(path, summary="Set fields; null takes the default again", responses=problems(200, None, 412))
+    async def edit(space: _Space, name: _Id, fields: _Object, caller: _Writer, if_match: _Match = None) -> Response:
+        digest = await _expected(backend, space, name, caller, if_match)
+        options = {"refs": [name], "set": fields, "if_digest": digest, "space": space}
+        return answer(await backend.call("edit", options, caller))
+
+    @router.delete(path, summary="Forget a memory, or purge it", responses=problems(200, None, 412))
+    async def forget(
+        space: _Space,
+        name: _Id,
+        caller: _Writer,
+        purge: Annotated[bool, Query(description="Delete it; needs the role admin")] = False,
+        if_match: _Match = None,
+    ) -> Response:
+        if purge:
+            caller.check(ADMIN)
+        digest = await _expected(backend, space, name, caller, if_match)
+        options = {"refs": [name], "purge": purge, "yes": purge, "if_digest": digest, "space": space}
+        await backend.call("forget", options, caller)
+        return answer({"success": True})
+
+
+async def _get(backend: Backend, space: str, name: str, caller: Caller) -> tuple[dict[str, Any], str]:
+    """The memory with this id, which is not the beginning of one or a path, and its ETag."""
+    memory = await backend.call("get", {"refs": [name], "digest": True, "space": space}, caller)
+    if memory["id"] != name:
+        raise NotFoundError(f"no memory with this id in space {space!r}", "list the memories of the space")
+    return memory, f'"{memory.pop("digest")}"'
+
+
+async def _expected(backend: Backend, space: str, name: str, caller: Caller, if_match: str | None) -> str | None:
+    """The digest that a memory must have when it is changed. Raises NotFoundError, ChangedError."""
+    _, tag = await _get(backend, space, name, caller)
+    if if_match is None or if_match.strip() == "*":
+        return None
+    if not _is_listed(tag, if_match):
+        raise ChangedError("the memory has changed", "read it again, and decide anew")
+    return tag.strip('"')
+
+
+def _is_listed(tag: str, given: str, *, weakly: bool = False) -> bool:
+    listed = [one.strip() for one in given.split(",")]
+    return tag in [one.removeprefix("W/") if weakly else one for one in listed] or "*" in listed
+
+
+async def _purge_all(backend: Backend, space: str, caller: Caller) -> int:
+    """Purges all memories of a space, some at a time, and says how many they were."""
+    count = 0
+    while True:
+        found = await backend.call("list", {"all": True, "limit": _BATCH, "space": space}, caller)
+        if not found:
+            return count
+        refs = [memory["id"] for memory in found]
+        done = await backend.call("forget", {"refs": refs, "purge": True, "yes": True, "space": space}, caller)
+        count += len(done["memories"])

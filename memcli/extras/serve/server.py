@@ -1,0 +1,260 @@
+"""The server: a socket on the loopback, the application on it, and how both stop.
+
+The application: its routes, behind the checks that every request passes.
+
+Coming and going: health, one-time links, and the tokens themselves.
+
+The guard: who may call which verb, and on which spaces, whatever a route forgot to ask.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import importlib
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from typing import Annotated, Any
+
+import uvicorn
+from fastapi import APIRouter, Body, Depends, FastAPI, Path, Query, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, Response
+
+from memcli import __version__
+from memcli.clock import system_clock
+from memcli.errors import MemcliError, RefusedError, StoreError, UsageError
+from memcli.extras.serve.access import Backend, Caller, needs
+from memcli.extras.serve.bodies import MAX_HEAD, bound, within
+from memcli.extras.serve.gate import Admission, Gate, store_is_gone, wants_page
+from memcli.extras.serve.operations import Operation, add_operations
+from memcli.extras.serve.operations import make_router as memory_router
+from memcli.extras.serve.pool import LimitedProtocol, Pool
+from memcli.extras.serve.problems import Rules, answer, problem_of, problems
+from memcli.extras.serve.tokens import SESSION_SECONDS
+from memcli.model.roles import ADMIN, READER
+
+HOST = "127.0.0.1"
+_BACKLOG = 512
+_KEEP_ALIVE_SECONDS = 15
+_GRACE_SECONDS = 1
+_POOL_GRACE_SECONDS = 0.4
+
+
+def listen(port: int) -> socket.socket:
+    """A socket on the loopback; 0 is any free port. Raises UsageError, StoreError."""
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if sys.platform != "win32":
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((HOST, port))
+        listening.listen(_BACKLOG)
+    except OSError as error:
+        listening.close()
+        if error.errno == errno.EADDRINUSE:
+            raise UsageError(f"port {port} is in use", "choose another --port; 0 is any free one") from None
+        raise StoreError(f"cannot listen on port {port}: {error.strerror}", "choose another --port") from None
+    return listening
+
+
+class _Server(uvicorn.Server):
+    """As uvicorn's, but a signal only ends it, and is not raised again. What waits for the pool is refused at once."""
+
+    def __init__(self, config: uvicorn.Config, pool: Pool | None) -> None:
+        super().__init__(config)
+        self._pool = pool
+        self._refusing: asyncio.Task[None] | None = None
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for name in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(name, self._end)
+        yield
+
+    def _end(self) -> None:
+        self.should_exit = True
+        if self._pool is not None:
+            self._refusing = asyncio.create_task(self._pool.refuse())
+
+
+def serve(listening: socket.socket, pool: Pool | None, app: Gate, ready: Callable[[], None]) -> None:
+    """Serves until SIGINT or SIGTERM. `ready` is called when requests are answered. Raises LostError."""
+
+    logging.getLogger("uvicorn").disabled = True
+    logging.getLogger("uvicorn.error").disabled = True
+
+    async def run() -> None:
+        config = uvicorn.Config(
+            app, http=LimitedProtocol, ws="none", lifespan="on", log_config=None, access_log=False,
+            server_header=False, proxy_headers=False, h11_max_incomplete_event_size=MAX_HEAD, backlog=_BACKLOG,
+            timeout_keep_alive=_KEEP_ALIVE_SECONDS, timeout_graceful_shutdown=_GRACE_SECONDS,
+        )  # fmt: skip
+        server = _Server(config, pool)
+        try:
+            if pool is not None:
+                await pool.start()
+            ready()
+            await server.serve([listening])
+        finally:
+            if pool is not None:
+                await pool.stop(_POOL_GRACE_SECONDS)
+
+    asyncio.run(run())
+
+
+_Admin = Annotated[Caller, Depends(needs(ADMIN))]
+_Reader = Annotated[Caller, Depends(needs(READER))]
+
+
+class NewToken(BaseModel):
+    """What a token is to be."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str = Field(max_length=40)
+    role: str = Field(max_length=10)
+    spaces: list[str] = Field(default=[], max_length=100)
+
+
+def make_router(access: Admission) -> APIRouter:
+    """The routes."""
+    router = APIRouter(default_response_class=Response)
+    _add_logins(router, access)
+    _add_tokens(router, access)
+    return router
+
+
+def link_to(access: Admission, code: str) -> str:
+    """The address at which a code begins a session."""
+    return f"http://127.0.0.1:{access.port}/login?code={code}"
+
+
+def _add_logins(router: APIRouter, access: Admission) -> None:
+    @router.get("/health", summary="Say that the server runs", tags=["server"])
+    async def health() -> Response:
+        return answer({"status": "ok"})
+
+    @router.get("/login", include_in_schema=False)
+    async def login(code: Annotated[str, Query(max_length=200)] = "") -> Response:
+        session = access.logins.begin(code)
+        if session is None:
+            hint = "`memcli serve` prints one, and POST /api/login makes one"
+            raise RefusedError("the link was used already, or is too old", hint)
+        response = RedirectResponse("/", 303)
+        response.set_cookie(
+            access.cookie, session, max_age=int(SESSION_SECONDS), path="/", httponly=True, samesite="strict"
+        )
+        return response
+
+    @router.post(
+        "/api/login", summary="Make a one-time link to the inspector", responses=problems(201), tags=["server"]
+    )
+    async def make_link(request: Request, _: _Reader) -> Response:
+        if request.state.session:
+            raise RefusedError("a link is made for a token, not for a session of a browser", "send the token")
+        return answer({"url": link_to(access, access.logins.make_code(request.state.token.digest))}, 201)
+
+    @router.post("/logout", include_in_schema=False)
+    async def logout(request: Request) -> Response:
+        access.logins.end(request.state.session)
+        response = RedirectResponse("/", 303)
+        response.delete_cookie(access.cookie, path="/", httponly=True, samesite="strict")
+        return response
+
+
+def _add_tokens(router: APIRouter, access: Admission) -> None:
+    tokens = access.tokens
+
+    @router.get("/api/tokens", summary="List tokens", responses=problems(200), tags=["tokens"])
+    async def list_tokens(caller: _Admin) -> Response:
+        _check_unbound(caller)
+        return answer({"tokens": [token.to_json() for token in tokens.all()]})
+
+    @router.post("/api/tokens", summary="Create a token, which is shown once", responses=problems(201), tags=["tokens"])
+    async def create(new: Annotated[NewToken, Body()], caller: _Admin) -> Response:
+        _check_unbound(caller)
+        wanted = Caller(new.name, new.role, tuple(new.spaces))
+        text = await run_in_threadpool(tokens.create, wanted, system_clock())
+        told: dict[str, Any] = {"name": new.name, "role": new.role, "spaces": new.spaces, "token": text}
+        return answer(told, 201)
+
+    @router.delete("/api/tokens/{name}", summary="Revoke a token", responses=problems(200), tags=["tokens"])
+    async def revoke(name: Annotated[str, Path(max_length=40)], caller: _Admin) -> Response:
+        _check_unbound(caller)
+        await run_in_threadpool(tokens.revoke, name)
+        return answer({"success": True})
+
+
+def _check_unbound(caller: Caller) -> None:
+    """A token that is bound to spaces gives no others away."""
+    if caller.spaces:
+        raise RefusedError("this token is for some spaces only", "use one for all spaces")
+
+
+def make_app(
+    backend: Backend,
+    access: Admission,
+    operations: Sequence[Operation] = (),
+    log: Callable[[str], None] = lambda _: None,
+    *,
+    logs_all: bool = False,
+) -> Gate:
+    """The application on a store."""
+    app = FastAPI(title="memcli", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False)
+    app.include_router(make_router(access))
+    app.include_router(memory_router(backend))
+    add_operations(app.router, operations, backend)
+    gate = Gate(app, access, log, logs_all=logs_all)
+    if find_spec("memcli.extras.serve.inspector") is not None:
+        inspector = importlib.import_module("memcli.extras.serve.inspector")
+        app.include_router(inspector.make_router(backend), include_in_schema=False)
+        gate.pages = importlib.import_module("memcli.extras.serve.inspector.pages")
+
+    async def on_error(request: Request, error: Exception) -> Response:
+        found = store_is_gone() if not access.has_store() else problem_of(error)
+        if gate.pages is not None and wants_page(request.url.path, request.headers):
+            return gate.pages.failure(found.status, found.title, found.hint)
+        return found.response()
+
+    for kind in (MemcliError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, on_error)
+    return gate
+
+
+class GuardedBackend:
+    """A backend that refuses what its caller may not do."""
+
+    def __init__(self, backend: Backend, rules: Rules) -> None:
+        self._backend, self._rules = backend, rules
+
+    async def call(self, verb: str, options: Mapping[str, Any], caller: Caller) -> Any:
+        """As `Backend.call`. Raises also RefusedError."""
+        role = self._rules.role(verb, options)
+        if role is None:
+            raise RefusedError(f"{verb} is not served", "use the command line")
+        caller.check(role)
+        _check(verb, options)
+        if not caller.spaces:
+            return await self._backend.call(verb, options, caller)
+        wanted = bound(verb, options, caller, self._rules)
+        return within(verb, await self._backend.call(verb, wanted, caller), caller.reach)
+
+
+def _check(verb: str, options: Mapping[str, Any]) -> None:
+    """Raises UsageError for what only makes sense at a terminal."""
+    if (
+        verb == "edit"
+        and options.get("text") is None
+        and not any(options.get(name) for name in ("set", "tag", "untag"))
+    ):
+        raise UsageError("no field is set", "send the fields to set as a JSON object")
+    if verb == "feedback" and any(str(ref).isdecimal() for ref in options.get("refs", ())):
+        raise UsageError("a number names a memory of the last recall at a terminal", "name memories by id or path")

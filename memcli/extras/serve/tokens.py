@@ -1,0 +1,255 @@
+"""Tokens: which there are, and whose a token is. They are kept on this machine alone, all but the first as digests.
+
+Logins: browsers that came by a one-time link, each with a session of its own. A restart ends them all.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import secrets
+import stat
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+
+from memcli.codec.canonical import encode
+from memcli.digests import sha256
+from memcli.errors import ConflictError, CorruptError, NotFoundError, StoreError, UsageError
+from memcli.extras.serve.access import Caller
+from memcli.model.memory import Json
+from memcli.model.names import check_space
+from memcli.model.roles import ADMIN, ROLES
+from memcli.record import Record, field
+from memcli.safety.secrets.detector import Detector
+from memcli.store.atomic import make_folder, remove_file, write_file
+from memcli.store.layout import Layout
+from memcli.store.lock import locked
+from memcli.store.reading import read_regular
+
+FIRST = "first"
+"""The name of the token that is made on first use, which its user can read in `serve-token` of the private state."""
+PREFIX = "mct_"
+_BYTES = 32
+_MAX_BYTES = 1 << 20
+_MOST_NAME = 40
+_FORMAT = "memcli/tokens"
+
+
+class Token(Record):
+    """A token as it is kept: its caller, when it was made, and the digest of its text."""
+
+    caller: Caller
+    created_at: str
+    digest: str
+
+    def to_json(self) -> dict[str, Json]:
+        """What may be shown of it."""
+        return {
+            "name": self.caller.name, "role": self.caller.role, "spaces": list(self.caller.spaces),
+            "created_at": self.created_at,
+        }  # fmt: skip
+
+
+class _TokensRead(Record):
+    """The tokens, and the state of the files that they were read from."""
+
+    state: tuple[object, ...] = ()
+    tokens: Sequence[Token] = field(default_factory=list)
+
+
+class Tokens:
+    """The tokens of the store at `layout`. Each call sees the files as they are."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self.first_file = layout.private("serve-token")
+        """Holds the text of the first token."""
+        self._others = layout.private("serve-tokens.json")
+        self._read = _TokensRead()
+
+    def make_first(self) -> str:
+        """The token of the user of this machine, which is made if there is none. Raises StoreError, LockedError."""
+        if (known := self._read_first()) is not None:
+            return known  # without the lock, which cannot be taken where the store cannot be written
+        make_folder(os.path.dirname(self.first_file))
+        with self._locked():
+            found = self._read_first()
+            if found is None:
+                found = _new()
+                write_file(self.first_file, f"{found}\n".encode(), 0o600)
+            return found
+
+    def create(self, caller: Caller, now: str) -> str:
+        """A new token, whose text is not kept. Raises ConflictError, UsageError, StoreError, LockedError."""
+        _check(caller)
+        if Detector({}, lambda _: "").find(caller.name):
+            raise UsageError("the name of the token holds a secret or an address", "choose another --name")
+        make_folder(os.path.dirname(self._others))
+        text = _new()
+        with self._locked():
+            known = self._read_others()
+            if caller.name == FIRST or any(token.caller.name == caller.name for token in known):
+                raise ConflictError(f"there is a token {caller.name!r} already", "choose another --name, or revoke it")
+            self._write([*known, Token(caller, now, _digest(text))])
+        return text
+
+    def revoke(self, name: str) -> None:
+        """Ends a token at once. Raises NotFoundError, StoreError, LockedError."""
+        make_folder(os.path.dirname(self._others))
+        with self._locked():
+            known = self._read_others()
+            left = [token for token in known if token.caller.name != name]
+            if name == FIRST and os.path.lexists(self.first_file):
+                remove_file(self.first_file)
+            elif len(left) == len(known):
+                raise NotFoundError(f"no token {name!r}", "`memcli serve token list` lists them")
+            else:
+                self._write(left)
+
+    def all(self) -> Sequence[Token]:
+        """The tokens, in the order in which they were made. Raises StoreError, CorruptError."""
+        state = (_state(self.first_file), _state(self._others))
+        if state != self._read.state:
+            first = self._read_first()
+            own = [Token(Caller(FIRST, ADMIN), "", _digest(first))] if first else []
+            self._read = _TokensRead(state, [*own, *self._read_others()])
+        return self._read.tokens
+
+    def find(self, text: str) -> Token | None:
+        """The token with this text. All are compared, each in constant time. Raises StoreError, CorruptError."""
+        digest, found = _digest(text), None
+        for token in self.all():
+            if hmac.compare_digest(token.digest, digest):
+                found = token
+        return found
+
+    def _read_first(self) -> str | None:
+        data = _own_file(self.first_file)
+        text = None if data is None else data.decode("ascii", "replace").strip()
+        if text is not None and not text.startswith(PREFIX):
+            raise CorruptError(f"{self.first_file} holds no token", "delete it; `memcli serve` makes a new one")
+        return text
+
+    def _read_others(self) -> list[Token]:
+        data = _own_file(self._others)
+        try:
+            return [] if data is None else [_token(one) for one in json.loads(data)["tokens"]]
+        except (ValueError, KeyError, TypeError, RecursionError, UsageError):
+            raise CorruptError(f"{self._others} is damaged", "delete it, and create the tokens again") from None
+
+    def _write(self, tokens: Sequence[Token]) -> None:
+        kept = [{**token.to_json(), "sha256": token.digest} for token in tokens]
+        write_file(self._others, encode({"format": _FORMAT, "version": 1, "tokens": kept}) + b"\n", 0o600)
+
+    def _locked(self) -> AbstractContextManager[object]:
+        return locked(self._layout.lock("serve"), "the tokens of this store")
+
+
+def _check(caller: Caller) -> None:
+    if caller.role not in ROLES:
+        raise UsageError(f"no role {caller.role!r}", f"choose one of {', '.join(ROLES)}")
+    if not caller.name.isprintable() or not 0 < len(caller.name) <= _MOST_NAME:
+        raise UsageError("not a name of a token", f"use 1 to {_MOST_NAME} characters")
+    for space in caller.spaces:
+        check_space(space)
+
+
+def _token(one: dict[str, Json]) -> Token:
+    caller = Caller(str(one["name"]), str(one["role"]), tuple(str(name) for name in one["spaces"]))
+    _check(caller)
+    return Token(caller, str(one["created_at"]), str(one["sha256"]))
+
+
+def _own_file(path: str) -> bytes | None:
+    """The bytes of a file that only its user can read; None if it is not there. Raises StoreError."""
+    try:
+        data = read_regular(path, _MAX_BYTES)
+        if data is not None and os.name != "nt" and (found := os.stat(path, follow_symlinks=False)):
+            if found.st_uid != os.getuid():
+                raise StoreError(f"{path} belongs to another user", "delete it")
+            if stat.S_IMODE(found.st_mode) & 0o077:
+                raise StoreError(f"others can read {path}", f"delete it, or run `chmod 600 {path}`")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}", "replace it with a regular file") from None
+    return data
+
+
+def _state(path: str) -> object:
+    try:
+        found = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_mode
+
+
+def _new() -> str:
+    return PREFIX + secrets.token_urlsafe(_BYTES)
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+CODE_SECONDS = 600.0
+SESSION_SECONDS = 12 * 3600.0
+_LOGIN_BYTES = 24
+_MOST = 1000
+
+
+class _Entry(Record):
+    """For which token an entry stands, by its digest, and until when."""
+
+    token: str
+    ends: float
+
+
+class Logins:
+    """Codes, each good once, and the sessions that they began. Both are known by digests alone."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._codes: dict[str, _Entry] = {}
+        self._sessions: dict[str, _Entry] = {}
+
+    def make_code(self, token: str) -> str:
+        """A code that begins a session for the token with this digest."""
+        return self._add(self._codes, token, CODE_SECONDS)
+
+    def begin(self, code: str) -> str | None:
+        """The name of a new session; None for a code that is wrong, used or too old."""
+        entry = self._codes.pop(_login_digest(code), None)
+        if entry is None or entry.ends <= self._now():
+            return None
+        return self._add(self._sessions, entry.token, SESSION_SECONDS)
+
+    def token_of(self, session: str) -> str | None:
+        """The digest of the token that a session stands for."""
+        entry = self._sessions.get(_login_digest(session))
+        return entry.token if entry is not None and entry.ends > self._now() else None
+
+    def end(self, session: str) -> None:
+        """Ends a session."""
+        self._sessions.pop(_login_digest(session), None)
+
+    def _add(self, entries: dict[str, _Entry], token: str, seconds: float) -> str:
+        now = self._now()
+        for name in [name for name, entry in entries.items() if entry.ends <= now]:
+            del entries[name]
+        while len(entries) >= _MOST:
+            del entries[next(iter(entries))]
+        text = secrets.token_urlsafe(_LOGIN_BYTES)
+        entries[_login_digest(text)] = _Entry(token, now + seconds)
+        return text
+
+
+def csrf_of(session: str) -> str:
+    """What the forms of a session bear."""
+    return hmac.new(session.encode(), b"memcli/csrf", "sha256").hexdigest()
+
+
+def _login_digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

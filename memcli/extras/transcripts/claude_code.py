@@ -1,0 +1,336 @@
+"""Sessions of Claude Code: lines in a tree, each with one block of a message; the main line of it is read."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from memcli.extras.transcripts import reasons
+from memcli.extras.transcripts.content import Content, OpenCalls, is_command, split, without_reminders
+from memcli.extras.transcripts.files import object_on, open_file, read_lines, stem_of
+from memcli.extras.transcripts.transcript import ParsedTranscript, Said, number_of
+from memcli.extras.transcripts.values import MAX_BYTES, dict_of, list_of, moment, text_of
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    import numpy
+
+    Numbers = numpy.ndarray[Any, Any]
+
+
+BETWEEN, MESSAGE, RESULTS, QUIET_RESULTS, SIDE = range(5)
+"""What a node is: no message; one; results of tools; results that say nothing new; part of a side chain."""
+
+
+class Nodes:
+    """The nodes of a tree in the order of the file, as columns of numbers."""
+
+    def __init__(self) -> None:
+        self.ids = array("Q")
+        self.parents = array("Q")
+        self.groups = array("Q")
+        self.offsets = array("Q")
+        self.kinds = array("B")
+
+    def add(self, offset: int, kind: int, key: str, parent: str, group: str) -> None:
+        """A node; the nodes of one group are one message."""
+        self.ids.append(number_of(key))
+        self.parents.append(number_of(parent) if parent else 0)
+        self.groups.append(number_of(group) if group else 0)
+        self.offsets.append(offset)
+        self.kinds.append(kind)
+
+    def main_line(self, skipped: Counter[str]) -> Iterator[tuple[int, ...]]:
+        """The offsets of the messages on the main line, those of one message together; what is off it is counted."""
+        if not self.ids:
+            return
+        order = self._order(skipped)
+        offsets: list[int] = []
+        group = 0
+        for node in order:
+            if offsets and not (group and self.groups[node] == group):
+                yield tuple(offsets)
+                offsets = []
+            group = self.groups[node]
+            offsets.append(self.offsets[node])
+        if offsets:
+            yield tuple(offsets)
+
+    def _order(self, skipped: Counter[str]) -> array[int]:
+        import numpy as np
+
+        tree = _Tree(self, skipped)
+        rank = tree.ranks(skipped)
+        kinds = tree.kinds
+        is_left_out = (rank < 0) & tree.is_main & ((kinds == MESSAGE) | (kinds == RESULTS))
+        _count(skipped, reasons.BRANCH, int(is_left_out.sum()))
+        _count(skipped, reasons.SIDE, int((kinds == SIDE).sum()))
+        chosen = np.flatnonzero((rank >= 0) & ((kinds == MESSAGE) | (kinds == RESULTS)))
+        return array("q", chosen[np.lexsort((chosen, rank[chosen]))].astype(np.int64).tobytes())
+
+
+class _Tree:
+    """The nodes as arrays. A node whose id came before is no part of the tree."""
+
+    def __init__(self, nodes: Nodes, skipped: Counter[str]) -> None:
+        import numpy as np
+
+        ids = np.frombuffer(nodes.ids, np.uint64)
+        parents = np.frombuffer(nodes.parents, np.uint64)
+        self.groups = np.frombuffer(nodes.groups, np.uint64)
+        self.kinds = np.frombuffer(nodes.kinds, np.uint8)
+        self.size = len(ids)
+        unique, first = np.unique(ids, return_index=True)
+        _count(skipped, reasons.DUPLICATE, self.size - len(unique))
+        is_first = np.zeros(self.size, bool)
+        is_first[first] = True
+        self.is_main = is_first & (self.kinds != SIDE)
+        place = np.minimum(np.searchsorted(unique, parents), len(unique) - 1)
+        is_known = (unique[place] == parents) & (parents != 0)
+        self.is_said = self.is_main & (self.kinds != BETWEEN)
+        self.before = self._before()
+        # Where the line of the parent is lost, what was said before in the file takes its place.
+        self.parent = np.where(is_known, first[place], np.where(parents == 0, -1, self.before))
+
+    def ranks(self, skipped: Counter[str]) -> Numbers:
+        """The place of each node on the main line, or -1."""
+        import numpy as np
+
+        chain = self._chain(self._last_leaf(), skipped)
+        rank = np.full(self.size, -1, np.int64)
+        rank[chain] = np.arange(len(chain))
+        self._join_groups(rank, chain)
+        # Of calls made at once, only one result is an ancestor of what follows.
+        is_result = (self.kinds == RESULTS) & self.is_main & (rank < 0) & (self.parent >= 0)
+        rank[is_result] = rank[self.parent[is_result]]
+        return rank
+
+    def _before(self) -> Numbers:
+        """For each node the message before it in the file, or -1."""
+        import numpy as np
+
+        latest = np.maximum.accumulate(np.where(self.is_said, np.arange(self.size), -1))
+        return np.concatenate([[-1], latest[:-1]])
+
+    def _last_leaf(self) -> int:
+        """The last message in the file that no other one follows in the tree."""
+        import numpy as np
+
+        if not self.is_said.any():
+            return -1
+        # From each node to the next message above it, by steps that double.
+        above = np.append(np.where(self.is_said, np.arange(self.size), self.parent), -1)
+        for _ in range(self.size.bit_length()):
+            above = above[above]
+        is_followed = np.zeros(self.size + 1, bool)
+        is_followed[above[self.parent[self.is_said]]] = True
+        leaves = np.flatnonzero(self.is_said & ~is_followed[:-1])
+        return int((leaves if len(leaves) else np.flatnonzero(self.is_said))[-1])
+
+    def _chain(self, leaf: int, skipped: Counter[str]) -> Numbers:
+        """The nodes from the root to the leaf. A circle is left for what stands before it in the file."""
+        import numpy as np
+
+        parent = array("q", self.parent.astype(np.int64).tobytes())
+        chain = array("q")
+        is_seen = bytearray(self.size)
+        node = leaf
+        while node >= 0:
+            is_seen[node] = True
+            chain.append(node)
+            above = parent[node]
+            if above >= 0 and is_seen[above]:
+                skipped[reasons.CYCLE] += 1
+                above = int(self.before[node])
+                if above >= 0 and is_seen[above]:
+                    break
+            node = above
+        return np.frombuffer(chain, np.int64)[::-1] if chain else np.empty(0, np.int64)
+
+    def _join_groups(self, rank: Numbers, chain: Numbers) -> None:
+        """Gives all nodes of a group the first place of one of them."""
+        import numpy as np
+
+        groups, first = np.unique(self.groups[chain], return_index=True)
+        if not len(groups):
+            return
+        place = np.minimum(np.searchsorted(groups, self.groups), len(groups) - 1)
+        is_joined = (groups[place] == self.groups) & (self.groups != 0) & self.is_main
+        rank[is_joined] = first[place[is_joined]]
+
+
+def _count(skipped: Counter[str], reason: str, number: int) -> None:
+    if number:
+        skipped[reason] += number
+
+
+SOURCE = "claude-code"
+_TITLES = {"custom-title": "customTitle", "agent-name": "agentName", "ai-title": "aiTitle", "summary": "summary"}
+"""The lines with a title and its field, the best first."""
+_LOST = "lost"
+"""The parent that a line has where it has one that is not known."""
+
+
+def is_claude_code(line: Mapping[str, Any]) -> bool:
+    """Whether the keys are those of a line of Claude Code."""
+    return "role" not in line and (
+        "parentUuid" in line or "leafUuid" in line or ("sessionId" in line and "type" in line)
+    )
+
+
+def read_claude_code(path: str) -> ParsedTranscript:
+    """The session in a file. Raises what `open_file` raises."""
+    survey = _survey(path)
+
+    def read(skipped: Counter[str]) -> Iterator[Said]:
+        skipped.update(survey.skipped)
+        return _read(path, survey.nodes, skipped)
+
+    title = next((survey.titles[name] for name in _TITLES if survey.titles.get(name)), "")
+    return ParsedTranscript(
+        SOURCE, survey.session or stem_of(path), read, title=title, started_at=survey.started_at, cwd=survey.cwd
+    )
+
+
+class _Survey(Record, frozen=False):
+    """What the first pass over a file found."""
+
+    nodes: Nodes
+    skipped: Counter[str]
+    titles: dict[str, str]
+    session: str = ""
+    started_at: str = ""
+    cwd: str = ""
+
+
+def _survey(path: str) -> _Survey:
+    survey = _Survey(nodes=Nodes(), skipped=Counter(), titles={})
+    for offset, line in read_lines(path, survey.skipped):
+        line_type = text_of(line.get("type"))
+        if title := text_of(line.get(_TITLES.get(line_type, ""))):
+            survey.titles[line_type] = title
+        key = text_of(line.get("uuid"))
+        if not key:
+            survey.skipped[reasons.META] += 1
+            continue
+        kind, reason = _kind(line)
+        if reason:
+            survey.skipped[reason] += 1
+        if kind != SIDE:
+            survey.session = text_of(line.get("sessionId")) or survey.session
+            survey.cwd = survey.cwd or text_of(line.get("cwd"))
+            survey.started_at = survey.started_at or moment(line.get("timestamp"))
+        group = text_of(dict_of(line.get("message")).get("id")) if line_type == "assistant" else ""
+        survey.nodes.add(offset, kind, key, _parent(line), group)
+    if files := _subagents(path):
+        survey.skipped[reasons.SUBAGENT] += files
+    return survey
+
+
+def _parent(line: Mapping[str, Any]) -> str:
+    """The id of the line before. After a compaction there may be none, though something was said before."""
+    parent = text_of(line.get("parentUuid")) or text_of(line.get("logicalParentUuid"))
+    is_compaction = line.get("subtype") == "compact_boundary" or line.get("isCompactSummary") is True
+    return parent or (_LOST if is_compaction else "")
+
+
+def _kind(line: Mapping[str, Any]) -> tuple[int, str]:
+    """What a line is to the tree, and why it gives no message."""
+    kind = line.get("type")
+    if line.get("isSidechain") is True:
+        return SIDE, ""
+    if kind == "attachment":
+        return (MESSAGE, "") if _queued(line) is not None else (BETWEEN, reasons.INJECTED)
+    if kind not in ("user", "assistant"):
+        return BETWEEN, reasons.META
+    content = dict_of(line.get("message")).get("content")
+    results = [block for block in list_of(content) if dict_of(block).get("type") == "tool_result"]
+    if kind == "assistant" or not results:
+        return MESSAGE, ""
+    if len(results) < len(list_of(content)) or any(block.get("is_error") is True for block in results):
+        return RESULTS, ""
+    return QUIET_RESULTS, ""
+
+
+def _queued(line: Mapping[str, Any]) -> Any:
+    """What the user wrote while the model was at work, which is noted as an attachment; None for other ones."""
+    attachment = dict_of(line.get("attachment"))
+    if attachment.get("type") != "queued_command" or attachment.get("commandMode", "prompt") != "prompt":
+        return None
+    return attachment.get("prompt") if _is_human(attachment) and attachment.get("isMeta") is not True else None
+
+
+def _is_human(values: Mapping[str, Any]) -> bool:
+    """Whether a person wrote it, as far as newer versions say."""
+    return dict_of(values.get("origin")).get("kind", "human") == "human" and values.get("promptSource") != "system"
+
+
+def _subagents(path: str) -> int:
+    """The files with sessions of subagents beside that of their main session."""
+    with suppress(OSError):
+        names = os.listdir(os.path.join(os.path.splitext(path)[0], "subagents"))
+        return sum(name.startswith("agent-") and name.endswith(".jsonl") for name in names)
+    return 0
+
+
+def _read(path: str, nodes: Nodes, skipped: Counter[str]) -> Iterator[Said]:
+    calls = OpenCalls(skipped)
+    with open_file(path) as file:
+        for offsets in nodes.main_line(skipped):
+            lines = []
+            for offset in offsets:
+                file.seek(offset)
+                line = object_on(file.readline(MAX_BYTES + 1), skipped, is_first=offset == 0)
+                if line is not None:
+                    lines.append(line)
+            if lines:
+                is_answer = lines[0].get("type") == "assistant"
+                yield from (_answer if is_answer else _prompt)(lines, calls, skipped)
+    yield from calls.flush()
+
+
+def _answer(lines: list[dict[str, Any]], calls: OpenCalls, skipped: Counter[str]) -> Iterator[Said]:
+    """The lines of one message of the model, and its calls."""
+    first = lines[0]
+    if first.get("isApiErrorMessage") is True or dict_of(first.get("message")).get("model") == "<synthetic>":
+        skipped[reasons.COMMAND] += len(lines)
+        return
+    contents = [split(dict_of(line.get("message")).get("content"), skipped) for line in lines]
+    # Some versions write a block again when the next one arrives.
+    texts = list(dict.fromkeys(content.text for content in contents if content.text))
+    if texts:
+        yield from calls.flush()
+        yield Said("assistant", "\n\n".join(texts), first.get("timestamp"), key=text_of(first.get("uuid")))
+    for line, content in zip(lines, contents, strict=True):
+        for key, what in content.calls:
+            yield from calls.begin(key, what, line.get("timestamp"))
+
+
+def _prompt(lines: list[dict[str, Any]], calls: OpenCalls, skipped: Counter[str]) -> Iterator[Said]:
+    """A line of the user: what was said, or results of tools."""
+    (line,) = lines
+    queued = _queued(line) if line.get("type") == "attachment" else None
+    content = split(dict_of(line.get("message")).get("content") if queued is None else queued, skipped)
+    for result in content.results:
+        calls.finish(result.key, result.output, failed=result.failed)
+    if reason := _reason(line, content):
+        skipped[reason] += 1
+        return
+    if text := without_reminders(content.text).strip():
+        yield from calls.flush()
+        yield Said("user", text, line.get("timestamp"), key=text_of(line.get("uuid")))
+    elif content.text:
+        skipped[reasons.INJECTED] += 1
+
+
+def _reason(line: Mapping[str, Any], content: Content) -> str:
+    """Why a line of the user is none."""
+    if line.get("isCompactSummary") is True:
+        return reasons.COMPACTION
+    if line.get("isMeta") is True or not _is_human(line):
+        return reasons.INJECTED
+    return reasons.COMMAND if is_command(content.text) else ""

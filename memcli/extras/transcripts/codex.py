@@ -1,0 +1,256 @@
+"""Rollouts of Codex, in the form of today and in the flat form of the first versions."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from memcli.extras.transcripts import reasons
+from memcli.extras.transcripts.content import OpenCalls, codex_request, described, plain, says_failed, split
+from memcli.extras.transcripts.files import head_lines, open_file, read_lines, stem_of
+from memcli.extras.transcripts.transcript import ParsedTranscript, Said
+from memcli.extras.transcripts.values import dict_of, list_of, moment, parse, text_of
+
+SOURCE = "codex"
+_ITEM = "response_item"
+_EVENT = "event_msg"
+_WRAPPED = ("session_meta", "turn_context", _ITEM, _EVENT, "compacted", "world_state")
+_SAID_EVENTS = ("user_message", "agent_message")
+_FLAT_PARTS = ("input_text", "output_text")
+_FOLDER = re.compile(r"<cwd>([^<]+)</cwd>|Current working directory: ([^\n]+)")
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+
+
+def is_codex(line: Mapping[str, Any]) -> bool:
+    """Whether the keys are those of a line of Codex, of either age."""
+    if "payload" in line:
+        return line.get("type") in _WRAPPED
+    if "record_type" in line or ("instructions" in line and "timestamp" in line and "role" not in line):
+        return True
+    return any(dict_of(part).get("type") in _FLAT_PARTS for part in list_of(line.get("content")))
+
+
+def read_codex(path: str) -> ParsedTranscript:
+    """The session in a file. Raises what `open_file` raises."""
+    head = head_of(path)
+    stem = stem_of(path)
+    found = _ID.search(stem)
+    key = text_of(head.get("id")) or text_of(head.get("session_id")) or (found[0] if found else stem)
+    cwd = text_of(head.get("cwd"))
+    return ParsedTranscript(SOURCE, key, partial(_read, path), started_at=moment(head.get("timestamp")), cwd=cwd)
+
+
+def head_of(path: str) -> dict[str, Any]:
+    """What the first lines say about the session: `id`, `timestamp`, `cwd`, `source`. Raises what `open_file` raises."""
+    head: dict[str, Any] = {}
+    for line in head_lines(path):
+        if line.get("type") == "session_meta":
+            return {"timestamp": line.get("timestamp"), **dict_of(line.get("payload"))}
+        if "payload" not in line and "id" in line and not head:
+            head = {**line}
+        found = _FOLDER.search(plain(_payload(line).get("content")))
+        if found and "cwd" not in head:
+            head["cwd"] = (found[1] or found[2]).strip()
+    return head
+
+
+def _read(path: str, skipped: Counter[str]) -> Iterator[Said]:
+    calls = OpenCalls(skipped)
+    has_items = _has_items(path)
+    take = _item if has_items else _event
+    taken_back = TakenBack(path, _is_prompt if has_items else _is_prompt_event)
+    for offset, line in read_lines(path, skipped):
+        if offset in taken_back:
+            skipped[reasons.BRANCH] += 1
+            continue
+        payload = _payload(line)
+        kind = line.get("type") if "payload" in line else _ITEM
+        at = line.get("timestamp")
+        if kind == "compacted":
+            skipped[reasons.COMPACTION] += 1
+        elif kind in (_ITEM, _EVENT):
+            yield from take(text_of(kind), payload, at, calls, skipped)
+        else:
+            skipped[reasons.META] += 1
+    yield from calls.flush()
+
+
+def _payload(line: Mapping[str, Any]) -> Mapping[str, Any]:
+    return dict_of(line["payload"]) if "payload" in line else line
+
+
+def _has_items(path: str) -> bool:
+    """Whether the messages stand in the file as items; events repeat them, but some files have nothing else."""
+    has_events = False
+    for _, line in read_lines(path, Counter()):
+        payload = _payload(line)
+        is_item = line.get("type") == _ITEM or "payload" not in line
+        if is_item and payload.get("role") in ("user", "assistant") and _text(payload, Counter()):
+            return True
+        has_events = has_events or payload.get("type") in _SAID_EVENTS
+    return not has_events
+
+
+def _is_prompt(line: Mapping[str, Any]) -> bool:
+    payload = _payload(line)
+    is_item = line.get("type") == _ITEM or "payload" not in line
+    return is_item and payload.get("role") == "user" and bool(_text(payload, Counter()))
+
+
+def _is_prompt_event(line: Mapping[str, Any]) -> bool:
+    return line.get("type") == _EVENT and _payload(line).get("type") == "user_message"
+
+
+def _item(kind: str, payload: Mapping[str, Any], at: object, calls: OpenCalls, skipped: Counter[str]) -> Iterator[Said]:
+    """What one line gives where items are read."""
+    name = text_of(payload.get("type"))
+    key = text_of(payload.get("call_id")) or text_of(payload.get("id"))
+    if kind == _EVENT:
+        skipped[reasons.REPEATED] += 1
+        _note_end(name, payload, calls)
+    elif "role" in payload:
+        yield from _message(payload, at, calls, skipped)
+    elif name.endswith("_output"):
+        output = payload.get("output")
+        calls.finish(key, _output_text(output), failed=_has_failed(output))
+    elif name.endswith("_call"):
+        yield from calls.begin(key, _called(name, payload), at)
+        if text_of(payload.get("status")) == "failed":
+            calls.finish(key, "", failed=True)
+    else:
+        skipped[reasons.THINKING if name == "reasoning" else reasons.META] += 1
+
+
+def _message(payload: Mapping[str, Any], at: object, calls: OpenCalls, skipped: Counter[str]) -> Iterator[Said]:
+    role = payload.get("role")
+    if role not in ("user", "assistant"):
+        skipped[reasons.SYSTEM if role in ("developer", "system") else reasons.ROLE] += 1
+    elif text := _text(payload, skipped):
+        yield from calls.flush()
+        yield Said(text_of(role), text, at)
+
+
+def _text(payload: Mapping[str, Any], skipped: Counter[str]) -> str:
+    """What was said in a message; of the user, what Codex did not write."""
+    text = split(payload.get("content"), skipped).text
+    if payload.get("role") == "user" and text:
+        blocks = [codex_request(block) for block in _blocks(payload.get("content"))]
+        text = "\n\n".join(block for block in blocks if block)
+        if not text:
+            skipped[reasons.INJECTED] += 1
+    return text
+
+
+def _blocks(content: Any) -> Iterator[str]:
+    for block in content if isinstance(content, list) else [content]:
+        yield split([block], Counter()).text
+
+
+def _called(name: str, payload: Mapping[str, Any]) -> str:
+    """What a call ran. The server of a tool is told apart from its name in newer versions."""
+    tool = text_of(payload.get("namespace")) + (text_of(payload.get("name")) or name.removesuffix("_call"))
+    arguments = payload.get("arguments") or payload.get("input") or payload.get("action")
+    return described(tool, arguments)
+
+
+def _event(
+    kind: str, payload: Mapping[str, Any], at: object, calls: OpenCalls, skipped: Counter[str]
+) -> Iterator[Said]:
+    """What one line gives where there are only events."""
+    name = text_of(payload.get("type"))
+    if kind == _EVENT and name in _SAID_EVENTS:
+        is_user = name == "user_message"
+        text = text_of(payload.get("message"))
+        yield from calls.flush()
+        yield Said("user" if is_user else "assistant", codex_request(text) if is_user else text, at)
+    elif kind == _EVENT and name == "exec_command_end":
+        yield from calls.begin(
+            text_of(payload.get("call_id")), described("shell", {"command": payload.get("command")}), at
+        )
+        _note_end(name, payload, calls)
+    else:
+        skipped[reasons.THINKING if name.startswith("agent_reasoning") else reasons.META] += 1
+
+
+def _note_end(name: str, payload: Mapping[str, Any], calls: OpenCalls) -> None:
+    """The event at the end of a call says whether it failed, also where its output does not."""
+    key = text_of(payload.get("call_id"))
+    if name.endswith("_end") and calls.is_open(key):
+        failed = payload.get("exit_code") not in (0, None) or payload.get("success") is False
+        output = text_of(payload.get("aggregated_output")) or text_of(payload.get("stderr"))
+        calls.finish(key, output, failed=failed)
+
+
+def _has_failed(output: Any) -> bool:
+    values = _values(output)
+    if values.get("success") is False:
+        return True
+    exit_code = dict_of(values.get("metadata")).get("exit_code")
+    return exit_code not in (0, None) or says_failed(_output_text(output))
+
+
+def _output_text(output: Any) -> str:
+    return plain(_values(output) or output)
+
+
+def _values(output: Any) -> dict[str, Any]:
+    """The fields of an output, which older versions write as JSON in a text."""
+    if isinstance(output, str) and output.startswith("{"):
+        try:
+            return dict_of(parse(output.encode("utf-8", "replace")))
+        except ValueError:
+            return {}
+    return dict_of(output)
+
+
+_ROLLED_BACK = "thread_rolled_back"
+
+
+class TakenBack:
+    """The parts of a file between the beginnings of turns and the lines that took them back."""
+
+    def __init__(self, path: str, is_turn: Callable[[Mapping[str, Any]], bool]) -> None:
+        self._begins: list[int] = []
+        self._ends: list[int] = []
+        if not _has_rollback(path):
+            return
+        turns = array("Q")
+        for offset, line in read_lines(path, Counter()):
+            payload = dict_of(line.get("payload"))
+            if is_turn(line):
+                turns.append(offset)
+            elif payload.get("type") == _ROLLED_BACK and turns:
+                number = payload.get("num_turns")
+                number = min(number, len(turns)) if isinstance(number, int) and number > 0 else 0
+                if number:
+                    self._add(turns[-number], offset)
+                    del turns[-number:]
+
+    def __contains__(self, offset: int) -> bool:
+        place = bisect_right(self._begins, offset) - 1
+        return place >= 0 and offset < self._ends[place]
+
+    def _add(self, begin: int, end: int) -> None:
+        """A part ends behind all before it, and holds those that begin behind it."""
+        while self._begins and self._begins[-1] >= begin:
+            self._begins.pop()
+            self._ends.pop()
+        self._begins.append(begin)
+        self._ends.append(end)
+
+
+def _has_rollback(path: str) -> bool:
+    """Whether the file has such a line, without a look at what else is in it."""
+    mark = _ROLLED_BACK.encode()
+    with open_file(path) as file:
+        rest = b""
+        while block := file.read(1 << 20):
+            if mark in rest + block:
+                return True
+            rest = block[-len(mark) :]
+    return False

@@ -1,0 +1,246 @@
+"""The file of a transcript, opened with care: read line by line, object by object, or as the zip of an export."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import IO, Any
+
+from memcli.errors import CorruptError, NotFoundError, StoreError, UsageError, hint_of
+from memcli.extras.transcripts import reasons
+from memcli.extras.transcripts.values import MAX_BYTES, object_in
+from memcli.model.names import readable, show
+
+BLOCK = 1 << 18
+# O_NONBLOCK so that opening a FIFO returns at once; the flags that Windows lacks are 0 there.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_MARK = b"\xef\xbb\xbf"
+_HEAD_BYTES = 1 << 20
+_HEAD_LINES = 50
+_PART = re.compile(r"(.+)#(ses_\w+)", re.DOTALL | re.ASCII)
+
+
+def open_file(path: str) -> IO[bytes]:
+    """A regular file, opened for reading. Raises NotFoundError, UsageError, StoreError."""
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotFoundError(f"{show(path)}: no such file", "check the path") from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise UsageError(f"{show(path)}: not a regular file", "name a transcript or an export")
+    return open(descriptor, "rb", buffering=BLOCK)
+
+
+def read_lines(path: str, skipped: Counter[str], reach: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The JSON objects in the lines, each with its offset; what is none is counted. `reach` is how much of it to read.
+
+    A line longer than MAX_BYTES is never held, and is nothing of what `reach` is for. Raises what `open_file` raises.
+    """
+    with open_file(path) as file:
+        offset = left_out = 0
+        try:
+            while (reach is None or offset - left_out < reach) and (line := file.readline(MAX_BYTES + 1)):
+                value = object_on(line, skipped, is_first=offset == 0) if len(line) <= MAX_BYTES else None
+                if value is not None:
+                    yield offset, value
+                elif len(line) > MAX_BYTES:
+                    skipped[reasons.TOO_LONG] += 1
+                    _skip_line(file, line)
+                    left_out += file.tell() - offset
+                offset = file.tell()
+        except OSError as error:
+            raise _unreadable(path, error) from None
+
+
+def head_lines(path: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects in the first lines. Raises what `open_file` raises."""
+    return (line for _, line in islice(read_lines(path, Counter(), _HEAD_BYTES), _HEAD_LINES))
+
+
+def part_of(path: str) -> tuple[str, str]:
+    """A file, and the id of the one conversation in it that is meant, or "": FILE#ID names a session of a database."""
+    found = None if os.path.lexists(path) else _PART.fullmatch(path)
+    return (found[1], found[2]) if found else (path, "")
+
+
+def stem_of(path: str) -> str:
+    """The name of a file without its folder and ending, as text."""
+    return readable(os.path.splitext(os.path.basename(path))[0])
+
+
+def object_on(line: bytes, skipped: Counter[str], *, is_first: bool = False) -> dict[str, Any] | None:
+    """The JSON object on a line, or None; what is no object, and no blank line, is counted."""
+    data = line.removeprefix(_MARK) if is_first else line
+    if not data or data.isspace():
+        return None
+    return object_in(data, skipped, reasons.MALFORMED if line.endswith(b"\n") else reasons.CUT)
+
+
+def _skip_line(file: IO[bytes], line: bytes) -> None:
+    while line and not line.endswith(b"\n"):
+        line = file.readline(BLOCK)
+
+
+def _unreadable(path: str, error: Exception) -> StoreError:
+    if not isinstance(error, OSError):
+        return StoreError(f"{show(path)}: cannot be read: {error}", "check the path")
+    return StoreError(f"{show(path)}: cannot be read: {error.strerror}", hint_of(error, "check the permissions"))
+
+
+_BLOCK = 1 << 18
+_FLAT = rb'[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+"'
+_TO_OBJECT = re.compile(rb'(?:[^"{]++|"(?:[^"\\]++|\\.)*+")*+(["{])', re.DOTALL)
+_LEAF = rb"[{\[](?:" + _FLAT + rb")*+[}\]]"
+_BRANCH = rb"[{\[](?:" + _FLAT + b"|" + _LEAF + rb")*+[}\]]"
+_TO_BRACKET = re.compile(b"(?:" + _FLAT + b"|" + _BRANCH + rb')*+(["{}\[\]])', re.DOTALL)
+"""Up to a bracket that opens much or closes the object, or to the quote of a string whose end is not read yet.
+
+What is nested only twice is stepped over at once. Nothing is tried in two ways: a long file takes linear time.
+"""
+
+
+def elements(file: IO[bytes], skipped: Counter[str]) -> Iterator[bytes]:
+    """The objects at the top of `file` or of an array in it, each from brace to brace; those without an end are counted.
+
+    Neither the array is held as a whole, nor an object of more than MAX_BYTES. Raises what reading raises.
+    """
+    objects = _Objects(file)
+    while objects.find():
+        reason = objects.read()
+        if reason:
+            skipped[reason] += 1
+        else:
+            yield objects.take()
+
+
+class _Objects:
+    """A window that moves over the file, from the beginning of an object at least as far as is read."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._data = b""
+        self._at = 0
+
+    def find(self) -> bool:
+        """Moves to the beginning of the next object; False when there is none."""
+        while True:
+            found = _TO_OBJECT.match(self._data, self._at)
+            if found and found[1] == b"{":
+                self._data, self._at = self._data[found.start(1) :], 0
+                return True
+            # After a quote, the rest of a string is to come; what is longer than an object may be is none.
+            self._data = self._data[found.start(1) :] if found and len(self._data) <= MAX_BYTES else b""
+            self._at = 0
+            if not self._grow():
+                return False
+
+    def read(self) -> str:
+        """Moves to the end of the object; the reason why it cannot be taken, or ""."""
+        depth = self._at = 1
+        is_long = False
+        while True:
+            found = _TO_BRACKET.match(self._data, self._at)
+            self._at = found.start(1) if found else len(self._data)
+            if found and found[1] != b'"':
+                self._at += 1
+                depth += 1 if found[1] in b"{[" else -1
+                if not depth:
+                    break
+                continue
+            if is_long or len(self._data) > MAX_BYTES:
+                is_long = True
+                self._forget()
+            if not self._grow():
+                return reasons.CUT
+        return reasons.TOO_LONG if is_long or self._at > MAX_BYTES else ""
+
+    def take(self) -> bytes:
+        """The object that was read."""
+        data, self._data, self._at = self._data[: self._at], self._data[self._at :], 0
+        return data
+
+    def _forget(self) -> None:
+        """Keeps of what is read only whether a string is open, and whether its next character is escaped."""
+        rest = self._data[self._at :]
+        escapes = len(rest) - len(rest.rstrip(b"\\"))
+        self._data = rest[:1] + (b"\\" if escapes % 2 else b"")
+        self._at = 0
+
+    def _grow(self) -> bool:
+        """Reads more: twice as much when much is held, so that a long string is not scanned again too often."""
+        block = self._file.read(max(_BLOCK, len(self._data)))
+        self._data += block
+        return bool(block)
+
+
+MAX_UNPACKED = 4 << 30
+MAX_RATIO = 500
+"""How much longer than its archive the content may be: JSON gets some ten times shorter, a bomb a thousand times."""
+_HARMLESS_BYTES = 64 << 20
+MAX_DIRECTORY = 32 << 20
+"""The list of the files in an archive is held in memory, at some ten times its size."""
+_END = b"PK\x05\x06"
+_END_REACH = (1 << 16) + 22
+_ASK = "export it again, or unpack it and name the files"
+
+
+@contextmanager
+def open_archive(file: IO[bytes], path: str) -> Iterator[zipfile.ZipFile]:
+    """The archive, once it is known to be harmless. Raises UsageError, CorruptError."""
+    where = show(path)
+    if _directory_size(file) > MAX_DIRECTORY:
+        raise CorruptError(f"{where}: too many files in the archive", "unpack it and name the files")
+    with damage_reported(path), zipfile.ZipFile(file) as archive:
+        for info in archive.infolist():
+            parts = info.filename.replace("\\", "/").split("/")
+            if ".." in parts or info.filename.startswith(("/", "\\")):
+                raise CorruptError(f"{where}: unsafe name in the archive: {show(info.filename)}", _ASK)
+        yield archive
+
+
+def members(archive: zipfile.ZipFile, path: str) -> list[zipfile.ZipInfo]:
+    """The JSON files in the archive, by name. Raises UsageError, CorruptError."""
+    where = show(path)
+    found = sorted((i for i in archive.infolist() if i.filename.lower().endswith(".json")), key=lambda i: i.filename)
+    if not found and any(i.filename.lower().endswith(".zip") for i in archive.infolist()):
+        raise UsageError(f"{where}: holds another archive", "unpack it and name the inner one")
+    if any(info.flag_bits & 1 for info in found):
+        raise UsageError(f"{where}: the archive is encrypted", "unpack it with its password and name the files")
+    size = sum(info.file_size for info in found)
+    if size > MAX_UNPACKED:
+        raise CorruptError(f"{where}: unpacks to more than {MAX_UNPACKED >> 30} GiB", "unpack it and name the files")
+    if size > _HARMLESS_BYTES and size > MAX_RATIO * sum(info.compress_size for info in found):
+        raise CorruptError(f"{where}: unpacks to more than {MAX_RATIO} times its size", _ASK)
+    return found
+
+
+@contextmanager
+def damage_reported(path: str) -> Iterator[None]:
+    """Around all that reads an archive: its errors as ours."""
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError) as error:
+        raise CorruptError(f"{show(path)}: damaged archive: {error}", _ASK) from None
+    except NotImplementedError as error:
+        raise UsageError(f"{show(path)}: the archive cannot be read: {error}", "unpack it and name the files") from None
+
+
+def _directory_size(file: IO[bytes]) -> int:
+    """How long the list of files is, as the end of the archive says."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - _END_REACH))
+    tail = file.read()
+    file.seek(0)
+    place = tail.rfind(_END)
+    stated = int.from_bytes(tail[place + 12 : place + 16], "little") if place >= 0 else 0
+    return min(stated, size)

@@ -1,0 +1,295 @@
+"""The formats: what a file is, told by its keys, and the conversations in it.
+
+To add one: a reader in a file of its own, and one line in LINES, where a file is one conversation, or in EXPORTS, where
+each object of a file is one. The database of opencode is a case of its own.
+
+Messages with `role` and `content`, one a line or in one array, as many programs write them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import IO, Any, NamedTuple
+
+from memcli.errors import UsageError
+from memcli.extras.transcripts import claude_code, cline, codex, copilot, exports, files, gemini, opencode, reasons
+from memcli.extras.transcripts.content import (
+    Content,
+    OpenCalls,
+    described,
+    is_own,
+    plain,
+    says_failed,
+    shortened,
+    split,
+)
+from memcli.extras.transcripts.files import BLOCK, elements, open_file, part_of, read_lines, stem_of
+from memcli.extras.transcripts.transcript import ConversationInfo, ParsedTranscript, Said, digest
+from memcli.extras.transcripts.values import MAX_BYTES, dict_of, list_of, moment, object_in, parse, text_of
+from memcli.model.names import show
+
+SOURCE = "jsonl"
+_ROLES = {
+    "user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "model": "assistant",
+    "bot": "assistant", "tool": "tool", "function": "tool", "system": "", "developer": "",
+}  # fmt: skip
+_TIMES = ("timestamp", "created_at", "create_time", "time", "ts", "at", "date")
+_KEYS = ("id", "uuid", "message_id")
+_SESSIONS = ("session_id", "sessionId", "conversation_id", "thread_id")
+
+Objects = Callable[[Counter[str]], Iterator[dict[str, Any]]]
+"""Reads the objects of a file, and counts what is none."""
+
+
+def is_plain(line: Mapping[str, Any]) -> bool:
+    """Whether the keys are those of a message."""
+    return isinstance(line.get("role"), str) and ("content" in line or "tool_calls" in line)
+
+
+def read_plain(path: str, objects: Objects) -> ParsedTranscript:
+    """The conversation that all messages of a file make. Raises what `objects` raises.
+
+    Its key, where no field gives one, is the name of the file with a digest of the first message: a file that grew
+    has the same.
+    """
+
+    first = next((one for one in objects(Counter()) if is_plain(one)), {})
+    key = _first(first, _SESSIONS) or f"{stem_of(path)}-{digest(str(first.get('role')), plain(first.get('content')))}"
+    return ParsedTranscript(SOURCE, key, partial(_read, objects), started_at=moment(_time(first)))
+
+
+def _read(objects: Objects, skipped: Counter[str]) -> Iterator[Said]:
+    calls = OpenCalls(skipped)
+    for one in objects(skipped):
+        if not is_plain(one):
+            skipped[reasons.META] += 1
+            continue
+        role = _ROLES.get(one["role"].lower())
+        content = split("" if one.get("content") is None else one.get("content"), skipped)
+        for result in content.results:
+            calls.finish(result.key, result.output, failed=result.failed)
+        if not role:
+            skipped[reasons.ROLE if role is None else reasons.SYSTEM] += 1
+        elif role == "tool":
+            yield from _of_tool(one, content, calls)
+        elif content.text or not (content.calls or content.results or one.get("tool_calls")):
+            yield from calls.flush()
+            yield Said(role, content.text, _time(one), text_of(one.get("name")), _first(one, _KEYS))
+        for key, what in (*content.calls, *_tool_calls(one)):
+            yield from calls.begin(key, what, _time(one))
+    yield from calls.flush()
+
+
+def _of_tool(one: Mapping[str, Any], content: Content, calls: OpenCalls) -> Iterator[Said]:
+    """What a tool said: the result of a call, or else a line of its own."""
+    key = text_of(one.get("tool_call_id"))
+    failed = one.get("is_error") is True or says_failed(content.text)
+    if calls.is_open(key):
+        calls.finish(key, content.text, failed=failed)
+    elif content.text and not content.results:
+        yield from calls.flush()
+        name, text = shortened(text_of(one.get("name"))), shortened(content.text)
+        line = f"ran: {name}" if is_own(name) else f"ran: {name}: {text}" if name else text
+        yield Said("tool", line, _time(one), key=_first(one, _KEYS))
+
+
+def _tool_calls(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The calls in the field that chat completions have for them."""
+    for call in list_of(one.get("tool_calls")):
+        function = dict_of(dict_of(call).get("function"))
+        yield text_of(dict_of(call).get("id")), described(text_of(function.get("name")), function.get("arguments"))
+
+
+def _time(one: Mapping[str, Any]) -> object:
+    return next((one[name] for name in _TIMES if one.get(name)), None)
+
+
+def _first(one: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    """The first of the fields that holds an id: a text or a number."""
+    return next((str(one[name]) for name in names if isinstance(one.get(name), str | int) and one[name] != ""), "")
+
+
+Values = Mapping[str, Any]
+
+
+class LinesFormat(NamedTuple):
+    """A format in which a file is one conversation. `fits` says whether the keys of a line are its own."""
+
+    fits: Callable[[Values], bool]
+    read: Callable[[str], ParsedTranscript]
+
+
+class ExportFormat(NamedTuple):
+    """A format in which each object of a file is a conversation. `fits` says whether the keys are its own."""
+
+    fits: Callable[[Values], bool]
+    about: Callable[[Values], ConversationInfo]
+    read: Callable[[Values, Counter[str]], Iterator[Said]]
+
+
+LINES: Mapping[str, LinesFormat] = {
+    claude_code.SOURCE: LinesFormat(claude_code.is_claude_code, claude_code.read_claude_code),
+    codex.SOURCE: LinesFormat(codex.is_codex, codex.read_codex),
+    gemini.SOURCE: LinesFormat(gemini.is_gemini, gemini.read_gemini),
+    copilot.SOURCE: LinesFormat(copilot.is_copilot, copilot.read_copilot),
+    SOURCE: LinesFormat(is_plain, lambda path: read_plain(path, lambda skipped: _lines(path, skipped))),
+}
+"""A line is of the first format that it fits."""
+EXPORTS: Mapping[str, ExportFormat] = {
+    exports.CHATGPT: ExportFormat(exports.is_chatgpt, exports.about_chatgpt, exports.read_chatgpt),
+    exports.CLAUDE_AI: ExportFormat(exports.is_claude_ai, exports.about_claude_ai, exports.read_claude_ai),
+    cline.SOURCE: ExportFormat(cline.is_cline, cline.about_cline, cline.read_cline),
+}
+_COMPRESSED = {
+    b"\x28\xb5\x2f\xfd": ("zstd", "zstd -d"), b"\x1f\x8b": ("gzip", "gunzip"), b"BZh": ("bzip2", "bunzip2"),
+    b"\xfd7zXZ": ("xz", "unxz"),
+}  # fmt: skip
+_ARCHIVES = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
+_OURS = (b'"memcli/', b'"schema_version"', b'"type":"entity"', b'"type": "entity"', b"# Memory of ")
+_HEAD = 1 << 13
+_REACH = 32 << 20
+_MOST_TRIED = 1_000
+"""How much of a file, and how many of its objects, are looked at to find out what it is."""
+_HINT = (
+    "use JSON Lines with `role` and `content`, a session of Claude Code, Codex, Gemini CLI, Copilot CLI, Cline or opencode, or "
+    "an export of ChatGPT or Claude.ai"
+)
+
+
+class Conversations:
+    """The conversations of a file, an iterator. `skipped` counts what belongs to none of them, by reason."""
+
+    def __init__(self, path: str) -> None:
+        self.skipped: Counter[str] = Counter()
+        self._transcripts = _conversations(path, self.skipped)
+
+    def __iter__(self) -> Iterator[ParsedTranscript]:
+        return self
+
+    def __next__(self) -> ParsedTranscript:
+        return next(self._transcripts)
+
+
+def conversations(path: str) -> Conversations:
+    """The conversations in a transcript or an export. The file is opened when the first one is asked for.
+
+    The first step raises NotFoundError, StoreError, UsageError for a file that is no transcript, and CorruptError for
+    an archive that is damaged or made to do harm.
+    """
+    return Conversations(path)
+
+
+def _conversations(path: str, skipped: Counter[str]) -> Iterator[ParsedTranscript]:
+    path, only = part_of(path)
+    with open_file(path) as file:
+        head = file.read(_HEAD)
+        file.seek(0)
+        if head.startswith(opencode.MARK):
+            yield from opencode.read_opencode(path, only, skipped)
+            return
+        if head.startswith(_ARCHIVES):
+            yield from _in_archive(file, path, skipped)
+            return
+        _check_head(head, path)
+        first = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+        tried: Counter[str] = Counter()
+        if first != b"[" and (source := _source({**LINES, **EXPORTS}, _lines(path, tried, _REACH))) in LINES:
+            yield LINES[source].read(path)
+        elif first in (b"[", b"{") and (source := _source(EXPORTS, _objects(path, tried))):
+            yield from _exported(source, file, skipped)
+        elif first == b"[" and _source({SOURCE: LINES[SOURCE]}, _objects(path, tried)):
+            yield read_plain(path, lambda skipped: _objects(path, skipped))
+        else:
+            raise _foreign(path, head, tried)
+
+
+def _check_head(head: bytes, path: str) -> None:
+    """Raises UsageError for a file that is no text."""
+    if not head.strip():
+        raise UsageError(f"{show(path)}: the file is empty", "name a transcript or an export")
+    for mark, (name, command) in _COMPRESSED.items():
+        if head.startswith(mark):
+            raise UsageError(f"{show(path)}: compressed with {name}", f"unpack it first: {command} FILE")
+    if b"\0" in head:
+        raise UsageError(f"{show(path)}: not a transcript, but a binary file", _HINT)
+
+
+def _in_archive(file: IO[bytes], path: str, skipped: Counter[str]) -> Iterator[ParsedTranscript]:
+    """The conversations in all files of an archive that have some. All are read to their end ahead, where damage shows."""
+    sources = {}
+    with files.open_archive(file, path) as content:
+        for member in files.members(content, path):
+            with files.damage_reported(path), content.open(member) as part:
+                if source := _source(EXPORTS, _values(part, Counter())):
+                    sources[member] = source
+                    while part.read(BLOCK):
+                        pass
+        if not sources:
+            raise UsageError(f"{show(path)}: no conversations in the archive", _HINT)
+        for member, source in sources.items():
+            with files.damage_reported(path), content.open(member) as part:
+                yield from _exported(source, part, skipped)
+
+
+def _exported(source: str, file: IO[bytes], skipped: Counter[str]) -> Iterator[ParsedTranscript]:
+    """The conversations among the objects of a file. Each is kept as bytes, which take a tenth of its values."""
+    export = EXPORTS[source]
+    for data in elements(file, skipped):
+        about = _about(export, data, skipped)
+        if about:
+            yield ParsedTranscript(
+                source, about.key, _reader(export, data), title=about.title, started_at=about.started_at
+            )
+
+
+def _about(export: ExportFormat, data: bytes, skipped: Counter[str]) -> ConversationInfo | None:
+    values = object_in(data, skipped, reasons.CONVERSATION)
+    if values is None:
+        return None
+    if export.fits(values):
+        return export.about(values)
+    skipped[reasons.CONVERSATION] += 1
+    return None
+
+
+def _reader(export: ExportFormat, data: bytes) -> Callable[[Counter[str]], Iterator[Said]]:
+    return lambda skipped: export.read(parse(data), skipped)
+
+
+def _source(formats: Mapping[str, LinesFormat | ExportFormat], objects: Iterable[Values]) -> str:
+    """The format of the first object that fits one, or ""."""
+    for _, values in zip(range(_MOST_TRIED), objects, strict=False):
+        for name, one in formats.items():
+            if one.fits(values):
+                return name
+    return ""
+
+
+def _lines(path: str, skipped: Counter[str], reach: int | None = None) -> Iterator[dict[str, Any]]:
+    return (values for _, values in read_lines(path, skipped, reach))
+
+
+def _objects(path: str, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
+    with open_file(path) as file:
+        yield from _values(file, skipped)
+
+
+def _values(file: IO[bytes], skipped: Counter[str]) -> Iterator[dict[str, Any]]:
+    for data in elements(file, skipped):
+        value = object_in(data, skipped, reasons.MALFORMED)
+        if value is not None:
+            yield value
+
+
+def _foreign(path: str, head: bytes, tried: Mapping[str, int]) -> UsageError:
+    """Why a file has no conversations."""
+    where = show(path)
+    if any(mark in head for mark in _OURS):
+        return UsageError(f"{where}: not a transcript, but memories", "use `memcli import`")
+    if tried.get(reasons.TOO_LONG):
+        return UsageError(f"{where}: has lines or conversations above {MAX_BYTES >> 20} MiB", "split it")
+    if tried.get(reasons.CUT) and head.lstrip().startswith((b"{", b"[")):
+        return UsageError(f"{where}: cut off before the end of the first conversation", "export it again")
+    return UsageError(f"{where}: not a transcript", _HINT)

@@ -1,0 +1,109 @@
+"""Sessions of Gemini CLI: a log in which a message is written again, whole, whenever it changes.
+
+`$set` with `messages` is what the model is to see from then on, after a compaction a summary: it is no part of the
+conversation, and takes nothing away from it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from memcli.extras.transcripts import reasons
+from memcli.extras.transcripts.content import Call, described, split, without_reminders
+from memcli.extras.transcripts.files import head_lines, object_on, open_file, read_lines, stem_of
+from memcli.extras.transcripts.transcript import ParsedTranscript, Said, number_of
+from memcli.extras.transcripts.values import MAX_BYTES, dict_of, list_of, moment, text_of
+
+SOURCE = "gemini"
+_ROLES = {"user": "user", "gemini": "assistant"}
+_TYPES = (*_ROLES, "info", "warning", "error")
+_MOST_MESSAGES = 200_000
+"""How many messages are read; each takes some 170 bytes in memory."""
+
+
+def is_gemini(line: Mapping[str, Any]) -> bool:
+    """Whether the keys are those of a line of Gemini CLI."""
+    is_message = line.get("type") in _TYPES and "id" in line and "content" in line and "role" not in line
+    return is_message or "projectHash" in line or isinstance(line.get("$set"), dict)
+
+
+def read_gemini(path: str) -> ParsedTranscript:
+    """The session in a file. Raises what `open_file` raises."""
+    head = gemini_head(path)
+    return ParsedTranscript(
+        SOURCE,
+        text_of(head.get("sessionId")) or stem_of(path),
+        partial(_read, path),
+        started_at=moment(head.get("startTime")),
+    )
+
+
+def gemini_head(path: str) -> dict[str, Any]:
+    """What a session says of itself: `sessionId`, `projectHash`, `startTime`. Raises what `open_file` raises."""
+    return next((line for line in head_lines(path) if "projectHash" in line), {})
+
+
+def _read(path: str, skipped: Counter[str]) -> Iterator[Said]:
+    offsets = _offsets(path, skipped)
+    with open_file(path) as file:
+        for offset in offsets:
+            file.seek(offset)
+            line = object_on(file.readline(MAX_BYTES + 1), skipped, is_first=offset == 0)
+            if line is not None:
+                yield from _message(line, skipped)
+
+
+def _offsets(path: str, skipped: Counter[str]) -> list[int]:
+    """Where the messages that were not taken back are written last, in the order in which they were first."""
+    found: dict[int, int] = {}
+    for offset, line in read_lines(path, skipped):
+        key, rewound = text_of(line.get("id")), text_of(line.get("$rewindTo"))
+        if rewound:
+            skipped[reasons.BRANCH] += _take_back(found, number_of(rewound))
+        elif not key or line.get("type") not in _ROLES:
+            skipped[reasons.META] += 1
+        elif (number := number_of(key)) in found or len(found) < _MOST_MESSAGES:
+            skipped[reasons.REPEATED] += number in found
+            found[number] = offset
+        else:
+            skipped[reasons.TOO_LONG] += 1
+    return list(found.values())
+
+
+def _take_back(found: dict[int, int], number: int) -> int:
+    """Removes a message and all behind it; how many there were. Of an unknown one nothing is."""
+    before = len(found)
+    while number in found:
+        found.popitem()
+    return before - len(found)
+
+
+def _message(line: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said]:
+    """What one message says, and its calls. A prompt is taken as its user typed it, without the files that it names."""
+    role, at = _ROLES.get(text_of(line.get("type")), "user"), line.get("timestamp")
+    content = (line.get("displayContent") if role == "user" else None) or line.get("content")
+    parts = (
+        [part for part in content if dict_of(part).get("thought") is not True] if isinstance(content, list) else content
+    )
+    said = split(parts, skipped).text
+    text = without_reminders(said).strip() if role == "user" else said
+    if text:
+        yield Said(role, text, at, key=text_of(line.get("id")))
+    elif said:
+        skipped[reasons.INJECTED] += 1
+    for call in map(dict_of, list_of(line.get("toolCalls"))):
+        what = described(text_of(call.get("name")), call.get("args"))
+        failed = call.get("status") == "error"
+        yield Call(what, call.get("timestamp") or at, text_of(call.get("id")), failed, _error(call)).said()
+
+
+def _error(call: Mapping[str, Any]) -> str:
+    """What a call that failed answered."""
+    for part in list_of(call.get("result")):
+        response = dict_of(dict_of(dict_of(part).get("functionResponse")).get("response"))
+        if error := text_of(response.get("error")) or text_of(response.get("output")):
+            return error
+    return text_of(call.get("resultDisplay"))

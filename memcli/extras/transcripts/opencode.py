@@ -1,0 +1,162 @@
+"""Sessions of opencode: rows of its SQLite database, which is only read."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from typing import Any
+from urllib.parse import quote
+
+from memcli.errors import CorruptError, NotFoundError, UsageError
+from memcli.extras.transcripts import reasons
+from memcli.extras.transcripts.content import Call, described, without_reminders
+from memcli.extras.transcripts.transcript import ParsedTranscript, Said
+from memcli.extras.transcripts.values import MAX_BYTES, dict_of, moment, object_in, text_of
+from memcli.model.names import show
+
+SOURCE = "opencode"
+MARK = b"SQLite format 3\0"
+_ROLES = ("user", "assistant")
+_COLUMNS = {
+    "session": ("id", "parent_id", "directory", "title", "revert", "time_created"),
+    "message": ("id", "session_id", "time_created", "data"),
+    "part": ("id", "message_id", "time_created", "data"),
+}
+_IS_TABLE = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND name = ?"
+_SESSIONS = "SELECT id, title, directory, time_created FROM session WHERE parent_id IS NULL ORDER BY time_created, id"
+_SUBAGENTS = "SELECT count(*) FROM session WHERE parent_id IS NOT NULL"
+_PARTS = """SELECT message.rowid, message.id, part.rowid FROM message LEFT JOIN part ON part.message_id = message.id
+WHERE message.session_id = ? ORDER BY message.time_created, message.id, part.id"""
+_ROWS = {table: f"SELECT id, time_created, data FROM {table} WHERE rowid = ?" for table in ("message", "part")}
+_REASONS = {
+    "reasoning": reasons.THINKING, "file": reasons.ATTACHMENT, "compaction": reasons.COMPACTION,
+    "subtask": reasons.SUBAGENT,
+}  # fmt: skip
+
+
+def read_opencode(path: str, only: str, skipped: Counter[str]) -> Iterator[ParsedTranscript]:
+    """The sessions in a database, without those of subagents, or `only` that of this id.
+
+    Raises UsageError for a database of another program or version, NotFoundError for an id, CorruptError.
+    """
+    with _opened(path) as database:
+        found = [row for row in database.execute(_SESSIONS) if not only or row[0] == only]
+        skipped[reasons.SUBAGENT] += 0 if only else database.execute(_SUBAGENTS).fetchone()[0]
+    if only and not found:
+        raise NotFoundError(
+            f"{show(path)}: no session {show(only)}", "list sessions with `memcli session import --discover`"
+        )
+    for key, title, directory, created in found:
+        yield _transcript(path, text_of(key), text_of(title), text_of(directory), created)
+
+
+def _transcript(path: str, key: str, title: str, directory: str, created: object) -> ParsedTranscript:
+    def read(skipped: Counter[str]) -> Iterator[Said]:
+        with _opened(path) as database:
+            yield from _read(database, key, skipped)
+
+    return ParsedTranscript(SOURCE, key, read, title=title, started_at=moment(created), cwd=directory)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[sqlite3.Connection]:
+    """The database. What is wrong with it is raised as UsageError or CorruptError."""
+    try:
+        with closing(_connected(path)) as database:
+            for table, columns in _COLUMNS.items():
+                there = _columns(database, table)
+                if missing := [column for column in columns if column not in there]:
+                    raise UsageError(
+                        f"{show(path)}: not a database of a known version of opencode: no {table}.{missing[0]}",
+                        "update memcli",
+                    )
+            yield database
+    except sqlite3.Error as error:
+        raise CorruptError(f"{show(path)}: cannot be read: {error}", "close opencode and try again") from None
+
+
+def _columns(database: sqlite3.Connection, table: str) -> set[str]:
+    """The columns of a table with unique ids. Anything else of that name, as a view, might have rows without end."""
+    if not database.execute(_IS_TABLE, (table,)).fetchone():
+        return set()
+    columns = database.execute(f"PRAGMA table_info({table})").fetchall()
+    keys = [name for _, name, _, _, _, place in columns if place]
+    return {name for _, name, *_ in columns} if keys == ["id"] else set()
+
+
+def _connected(path: str) -> sqlite3.Connection:
+    """A connection that never writes: beside a database that is in use SQLite needs files, without which it is read as it is."""
+    where = f"file:{quote(os.fsencode(os.path.abspath(path)))}"
+    failed = sqlite3.Error()
+    for mode in ("mode=ro", "mode=ro&immutable=1"):
+        database = sqlite3.connect(f"{where}?{mode}", 1.0, uri=True, isolation_level=None)
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_BYTES)
+        database.text_factory = lambda data: data.decode("utf-8", "replace")
+        try:
+            database.execute("PRAGMA trusted_schema = OFF")
+            database.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
+        except sqlite3.Error as error:
+            database.close()
+            failed = error
+            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:  # as it is, it may be half written
+                break
+        else:
+            return database
+    raise failed
+
+
+def _read(database: sqlite3.Connection, session: str, skipped: Counter[str]) -> Iterator[Said]:
+    (revert,) = database.execute("SELECT revert FROM session WHERE id = ?", (session,)).fetchone() or ("",)
+    reverted = _reverted(revert)
+    last, role, is_reverted = None, "", False
+    for message, key, part in database.execute(_PARTS, (session,)):
+        if message != last:
+            last, role = message, _role(_values(database, "message", message, skipped), skipped)
+            is_reverted = is_reverted or key == reverted
+        if is_reverted:
+            skipped[reasons.BRANCH] += 1
+        elif role and part is not None:
+            yield from _part(role, _values(database, "part", part, skipped), skipped)
+
+
+def _reverted(revert: object) -> str:
+    """The id of the first message that was taken back, or ""."""
+    values = object_in(text_of(revert).encode("utf-8", "replace"), Counter(), "") or {}
+    return text_of(values.get("messageID"))
+
+
+def _values(database: sqlite3.Connection, table: str, row: int, skipped: Counter[str]) -> dict[str, Any]:
+    """What is stored in a row, with its id and time; nothing of what is too long or no object, which is counted."""
+    try:
+        key, at, data = database.execute(_ROWS[table], (row,)).fetchone()
+    except sqlite3.DataError:
+        skipped[reasons.TOO_LONG] += 1
+        return {}
+    values = object_in(text_of(data).encode("utf-8", "replace"), skipped, reasons.MALFORMED) or {}
+    return {**values, "id": key, "at": at}
+
+
+def _role(values: Mapping[str, Any], skipped: Counter[str]) -> str:
+    """Who wrote a message of the conversation, or ""."""
+    role = text_of(values.get("role"))
+    if role in _ROLES and values.get("summary") is not True:
+        return role
+    skipped[reasons.COMPACTION if role in _ROLES else reasons.ROLE] += 1
+    return ""
+
+
+def _part(role: str, values: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said]:
+    """What a part of a message says, or what its tool ran. A call that is not over is left to the next time."""
+    kind, key, at = text_of(values.get("type")), text_of(values.get("id")), values.get("at")
+    state = dict_of(values.get("state"))
+    if kind == "tool" and state.get("status") in ("completed", "error"):
+        what = described(text_of(values.get("tool")), state.get("input"))
+        yield Call(what, at, key, state["status"] == "error", text_of(state.get("error"))).said()
+    elif kind == "text" and values.get("synthetic") is not True and values.get("ignored") is not True:
+        text = text_of(values.get("text"))
+        yield Said(role, without_reminders(text) if role == "user" else text, at, key=key)
+    else:
+        skipped[reasons.INJECTED if kind == "text" else _REASONS.get(kind, reasons.META)] += 1

@@ -1,0 +1,149 @@
+"""The transcript: one conversation of a file, whose messages are read when they are asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memcli.digests import blake2b
+from memcli.extras.transcripts import reasons
+from memcli.extras.transcripts.values import moment
+from memcli.model.conversation import Message
+from memcli.safety.recalled import without_recalled
+
+if TYPE_CHECKING:
+    import numpy
+
+
+_MAX_NAME = 200
+
+
+class Said(NamedTuple):
+    """What a reader found: a message before it is cleaned and numbered. `at` is the time as the source writes it."""
+
+    role: str
+    text: str
+    at: object = None
+    speaker: str = ""
+    key: str = ""
+
+
+class ConversationInfo(NamedTuple):
+    """What a conversation of an export says of itself."""
+
+    key: str
+    title: str
+    started_at: str
+
+
+Read = Callable[[Counter[str]], Iterator[Said]]
+"""Reads a conversation from its beginning, and counts what gives no message."""
+
+
+class ParsedTranscript:
+    """One conversation. `source` names its format, `key` is its id there, `cwd` the folder in which it took place.
+
+    `started_at` is RFC 3339 in UTC, or "" where it is not known, as are `title` and `cwd`. `skipped` counts what gave
+    no message, by reason; it is complete when `messages` is exhausted.
+    """
+
+    def __init__(
+        self, source: str, key: str, read: Read, *, title: str = "", started_at: str = "", cwd: str = ""
+    ) -> None:
+        self.source = source
+        self.key = _short_key(key)
+        self.title = _on_one_line(title)
+        self.started_at = started_at
+        self.cwd = cwd
+        self.skipped: Counter[str] = Counter()
+        self._read = read
+
+    def messages(self) -> Iterator[Message]:
+        """The messages in order, numbered from 1; each call reads them anew. Raises CorruptError, StoreError.
+
+        A message without an id at its source has its number and a digest for a key, so that a file that grew gives
+        the same keys again. Of messages with one id, those with another text are kept, with a digest in the key.
+        """
+        self.skipped = skipped = Counter[str]()
+        seen = Seen()
+        number = 0
+        for said in self._read(skipped):
+            if not (text := _own_words(said.text, skipped)):
+                continue
+            name, key = digest(said.role, text), _short_key(said.key)
+            is_new_key = seen.add(key) if key else False
+            if key and not seen.add(f"{key}-{name}"):
+                skipped[reasons.DUPLICATE] += 1
+                continue
+            number += 1
+            if not is_new_key:
+                key = f"{key or number}-{name}"
+            yield Message(number, said.role, text, moment(said.at), _on_one_line(said.speaker), key)
+
+
+def digest(*parts: str) -> str:
+    """A short name for a text."""
+    made = blake2b(digest_size=8)
+    for part in parts:
+        made.update(part.encode() + b"\0")
+    return made.hexdigest()
+
+
+def _short_key(key: str) -> str:
+    """A key as the source gives it, or a digest of one that is no id."""
+    return key if len(key) <= _MAX_NAME and key.isprintable() else digest(key)
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text[: 2 * _MAX_NAME].split())[:_MAX_NAME] if text else ""
+
+
+def _own_words(text: str, skipped: Counter[str]) -> str:
+    """`text` without what memcli put into it, and without blanks around it."""
+    if not text or text.isspace():
+        skipped[reasons.EMPTY] += 1
+        return ""
+    kept = without_recalled(text.replace("\r\n", "\n").replace("\0", "")).strip()
+    if not kept:
+        skipped[reasons.OWN] += 1
+    return kept
+
+
+_MOST_RECENT = 1 << 16
+
+
+def number_of(text: str) -> int:
+    """A number for an id, never 0, that no other one is likely to have."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()) or 1
+
+
+class Seen:
+    """A set of ids. The recent ones are in a Python set, which takes ten times as much, the older ones in an array."""
+
+    def __init__(self) -> None:
+        self._recent: set[int] = set()
+        self._older: numpy.ndarray[Any, Any] | None = None
+
+    def add(self, text: str) -> bool:
+        """Whether the id is new."""
+        number = number_of(text)
+        if number in self._recent or self._is_older(number):
+            return False
+        self._recent.add(number)
+        if len(self._recent) > _MOST_RECENT:
+            self._merge()
+        return True
+
+    def _is_older(self, number: int) -> bool:
+        if self._older is None:
+            return False
+        place = int(self._older.searchsorted(self._older.dtype.type(number)))
+        return place < len(self._older) and int(self._older[place]) == number
+
+    def _merge(self) -> None:
+        import numpy as np
+
+        recent = np.fromiter(self._recent, np.uint64, len(self._recent))
+        self._older = np.sort(recent if self._older is None else np.concatenate([self._older, recent]))
+        self._recent = set()

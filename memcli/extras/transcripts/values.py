@@ -1,0 +1,104 @@
+"""Values as other programs write them: JSON, and times."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from memcli.clock import normalize_time
+from memcli.errors import UsageError
+from memcli.extras.transcripts import reasons
+
+MAX_BYTES = 12 << 20
+"""The longest line, and the longest conversation of an export, that is read."""
+MAX_CONTAINERS = 400_000
+"""The most objects and lists in one of them: empty ones take thirty times as much in memory as in a file."""
+
+
+class ValuesTooLargeError(ValueError):
+    """The values would take too much memory."""
+
+
+def parse(data: bytes) -> Any:
+    """The value. Raises ValueError, TooMuchError."""
+    if len(data) > MAX_CONTAINERS and data.count(b"{") + data.count(b"[") > MAX_CONTAINERS:
+        raise ValuesTooLargeError("too many values")
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return _lenient(data)
+
+
+def object_in(data: bytes, skipped: Counter[str], reason: str) -> dict[str, Any] | None:
+    """The JSON object in `data`, or None for what is none, which is counted for `reason`."""
+    try:
+        value = parse(data)
+    except ValuesTooLargeError:
+        reason = reasons.TOO_LONG
+    except ValueError:
+        pass
+    else:
+        if isinstance(value, dict):
+            return value
+    skipped[reason] += 1
+    return None
+
+
+def text_of(value: Any) -> str:
+    """The value if it is a text."""
+    return value if isinstance(value, str) else ""
+
+
+def dict_of(value: Any) -> dict[str, Any]:
+    """The value if it is an object."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_of(value: Any) -> list[Any]:
+    """The value if it is a list."""
+    return value if isinstance(value, list) else []
+
+
+def _lenient(data: bytes) -> Any:
+    """What JavaScript writes and orjson refuses: halves of a surrogate pair, which become question marks."""
+    if b"\\u" not in data:
+        raise ValueError("not JSON")
+    try:
+        value = json.loads(data.decode())
+        return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+_FIRST_YEAR = "1990"
+"""What is older was said by no program that keeps transcripts: a clock that was not set."""
+_MILLISECONDS = 1e11
+"""A number above this counts milliseconds."""
+
+
+def moment(value: object) -> str:
+    """RFC 3339 in UTC of a text, or of seconds or milliseconds since 1970; "" for what is no time."""
+    with suppress(UsageError, ValueError, OverflowError, OSError):
+        at = _of_number(float(value)) if isinstance(value, str | int | float) and _is_number(value) else _of_text(value)
+        return at if at >= _FIRST_YEAR else ""
+    return ""
+
+
+def _is_number(value: str | float) -> bool:
+    if isinstance(value, str):
+        return value.replace(".", "", 1).isdigit() and value.isascii() and len(value) > 8
+    return not isinstance(value, bool)
+
+
+def _of_number(value: float) -> str:
+    seconds = value / 1000 if value > _MILLISECONDS else value
+    return normalize_time(datetime.fromtimestamp(seconds, UTC).isoformat())
+
+
+def _of_text(value: object) -> str:
+    return normalize_time(value) if isinstance(value, str) else ""

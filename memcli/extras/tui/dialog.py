@@ -1,0 +1,374 @@
+"""Dialogs: boxes in front of everything else, which Escape closes; to choose a space, edit tags, read the help.
+
+Forms: fields to fill in for a new memory, and a field for a text where no editor can run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Generic, TypeVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.suggester import SuggestFromList
+from textual.widget import Widget
+from textual.widgets import Input, Label, OptionList, Static, TextArea
+from textual.widgets.option_list import Option
+
+from memcli.errors import MemcliError, UsageError
+from memcli.extras.tui.keys import FORM, LINES, MARKS, SECTIONS, TEXT, Key, bindings, shown
+from memcli.model.memory import Json
+from memcli.model.names import check_path, check_tag
+from memcli.model.shapes import KINDS
+from memcli.record import Record
+from memcli.render.clean import clean_line
+
+T = TypeVar("T")
+
+
+class Box(VerticalScroll, can_focus=True):
+    """Text that scrolls with the keys of the memory."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings([key for key in TEXT if key.action.startswith("scroll")])
+
+
+class Lines(OptionList):
+    """A list that moves with the keys of the main list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(LINES)
+
+
+class Dialog(ModalScreen[T | None], Generic[T]):
+    """A titled box. Its answer is None when it was left with Escape."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave", show=False)]
+    DEFAULT_CSS = """
+    Dialog {
+        align: center middle;
+        & > Box {
+            width: 64; max-width: 96%; height: auto; max-height: 94%;
+            border: round $primary; border-title-style: bold; padding: 0 1; background: $surface;
+        }
+        & .keys { color: $text-muted; margin-top: 1; }
+        & .problem { color: $text-error; height: auto; }
+    }
+    """
+
+    AUTO_FOCUS = "Box"
+    title_text = ""
+    keys_text = "Esc closes"
+
+    def compose(self) -> ComposeResult:
+        with Box() as box:
+            box.border_title = Content(self.title_text)
+            yield from self.body()
+            yield Static(self.keys_text, markup=False, classes="keys")
+
+    def body(self) -> list[Widget]:
+        """What stands in the box."""
+        return []
+
+    def action_leave(self) -> None:
+        """Takes the box away, with no answer."""
+        self.dismiss(None)
+
+
+class Question(Dialog[bool]):
+    """A question to be answered with yes or no."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y,enter", "yes", "Yes", show=False),
+        Binding("n,q", "leave", "No", show=False),
+    ]
+
+    def __init__(self, title: str, text: str, yes: str, no: str = "keep") -> None:
+        super().__init__()
+        self.title_text = title
+        self.keys_text = f"y or Enter: {yes}   n or Esc: {no}"
+        self._text = text
+
+    def body(self) -> list[Widget]:
+        return [Static(self._text, markup=False)]
+
+    def action_yes(self) -> None:
+        """Answers yes."""
+        self.dismiss(True)
+
+
+class ChooseSpace(Dialog[str]):
+    """All spaces of the store; the one that is open bears the cursor at first."""
+
+    AUTO_FOCUS = "OptionList"
+    title_text = "spaces"
+    keys_text = "Enter: open   Esc: close"
+
+    def __init__(self, names: Sequence[str], current: str) -> None:
+        super().__init__()
+        self._names = names
+        self._list = OptionList(*(Option(Content(clean_line(name))) for name in names), compact=True, markup=False)
+        self._current = current
+
+    def body(self) -> list[Widget]:
+        return [self._list]
+
+    def on_mount(self) -> None:
+        """Puts the cursor on the open space."""
+        self._list.highlighted = self._names.index(self._current) if self._current in self._names else 0
+
+    @on(OptionList.OptionSelected)
+    def choose(self, event: OptionList.OptionSelected) -> None:
+        """Answers with the name."""
+        self.dismiss(self._names[event.option_index])
+
+
+class Window(Dialog[T], Generic[T]):
+    """A box that takes the whole screen, for what there is much of. `keys` are named at its end."""
+
+    DEFAULT_CSS = """
+    Window {
+        & > Box { width: 100%; max-width: 100%; height: 100%; max-height: 100%; }
+        & .keys { dock: bottom; margin: 0; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "app.help", "Help", show=False)]
+    keys: Sequence[Key] = ()
+
+    def compose(self) -> ComposeResult:
+        named = [f"{shown(key).partition(' ')[0]} {key.footer}" for key in self.keys if key.footer]
+        self.keys_text = "  ".join([*named, "? help"])
+        return super().compose()
+
+
+class ListWindow(Window[T], Generic[T]):
+    """Lines to choose from, and below them what there is to say of the one under the cursor."""
+
+    AUTO_FOCUS = "Lines"
+    DEFAULT_CSS = """
+    ListWindow {
+        & Lines { height: auto; max-height: 50%; text-wrap: nowrap; text-overflow: ellipsis; }
+        & .note { color: $text-muted; height: auto; }
+        & .about { height: 1fr; border-top: solid $border-blurred; }
+        & .about:focus { border-top: solid $border; }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._list = Lines(compact=True, markup=False)
+        self._note = Static("", markup=False, classes="note")
+        self._about = Static("", markup=False)
+
+    def body(self) -> list[Widget]:
+        return [self._note, self._list, Box(self._about, classes="about")]
+
+    def about(self, n: int) -> Content:
+        """What there is to say of the n-th line."""
+        raise NotImplementedError
+
+    def fill(self, lines: Sequence[Content], note: str, at: int = 0) -> None:
+        """Shows these lines with the cursor on one of them, below a note."""
+        self._list.clear_options().add_options([Option(line) for line in lines])
+        self._list.highlighted = min(at, len(lines) - 1) if lines else None
+        self._list.display = bool(lines)
+        self._note.update(Content(clean_line(note)))
+        self._describe()
+
+    @property
+    def index(self) -> int | None:
+        """The line under the cursor."""
+        return self._list.highlighted
+
+    @property
+    def text(self) -> str:
+        """The note, the lines, and what is said of the one under the cursor, without style."""
+        lines = [str(option.prompt) for option in self._list.options]
+        return "\n".join([str(self._note.content), *lines, str(self._about.content)])
+
+    @on(OptionList.OptionHighlighted)
+    def _describe(self) -> None:
+        self._about.update(Content("") if self.index is None else self.about(self.index))
+
+
+class Help(Dialog[None]):
+    """Every key and every mark."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,question_mark,enter,space", "leave", "Leave", show=False)]
+    DEFAULT_CSS = """
+    Help {
+        & > Box { width: 80; max-width: 100%; height: 100%; max-height: 100%; }
+        & .keys { dock: bottom; margin: 0; }
+    }
+    """
+    title_text = "keys"
+    keys_text = "? or Esc closes the help"
+
+    def body(self) -> list[Widget]:
+        return [Static(help_text(), markup=False)]
+
+
+def help_text() -> Content:
+    """All keys by where they work, and the marks."""
+    parts = []
+    for title, keys in SECTIONS:
+        lines = {(key.action.partition("(")[0], key.text): key for key in keys}
+        named = [(_names([k for k in keys if (k.action.partition("(")[0], k.text) == of]), of[1]) for of in lines]
+        parts.append(_section(title, named))
+    return Content("\n\n").join([*parts, _section("Marks", MARKS)])
+
+
+def _names(keys: Sequence[Key]) -> str:
+    return shown(keys[0]) if len(keys) == 1 else f"{shown(keys[0])} - {shown(keys[-1])}"
+
+
+def _section(title: str, lines: Sequence[tuple[str, str]]) -> Content:
+    told = [Content.assemble((f"{key:<12}", "bold"), " ", text) for key, text in lines]
+    return Content("\n").join([Content.styled(title, "bold $text-accent"), *told])
+
+
+class TagChange(Record):
+    """Tags to add, and tags to take away."""
+
+    add: tuple[str, ...]
+    remove: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.add or self.remove)
+
+
+class EditTags(Dialog[TagChange]):
+    """The tags as words in a field."""
+
+    AUTO_FOCUS = "Input"
+    keys_text = "Enter: save   Esc: cancel"
+
+    def __init__(self, path: str, tags: Sequence[str]) -> None:
+        super().__init__()
+        self.title_text = f"tags of {path}"
+        self._tags = {"-".join(clean_line(tag).split()): tag for tag in tags}
+        self._field = Input(" ".join(self._tags), placeholder="words, separated by spaces", select_on_focus=False)
+        self._problem = Static("", markup=False, classes="problem")
+
+    def body(self) -> list[Widget]:
+        return [self._field, self._problem]
+
+    @on(Input.Submitted)
+    def save(self, event: Input.Submitted) -> None:
+        """Answers with what changed, unless a word can be no tag."""
+        try:
+            wanted = tag_change(self._tags, event.value)
+        except UsageError as error:
+            self._problem.update(f"{error.message}: {error.hint}")
+            return
+        self.dismiss(wanted)
+
+
+def tag_change(shown: dict[str, str], typed: str) -> TagChange:
+    """What changed from the tags that were `shown` (as shown, to as stored). Raises UsageError for what is no tag."""
+    words = typed.replace("#", " ").replace(",", " ").split()
+    add = dict.fromkeys(check_tag(word) for word in words if word not in shown)
+    kept = {*words, *add}
+    return TagChange(
+        tuple(tag for tag in add if tag not in shown.values()),
+        tuple(tag for name, tag in shown.items() if name not in kept and tag not in kept),
+    )
+
+
+FormT = TypeVar("FormT")
+
+
+class Form(Dialog[FormT], Generic[FormT]):
+    """A dialog with a text. What was typed is not lost by one Escape."""
+
+    AUTO_FOCUS = "TextArea"
+    BINDINGS: ClassVar[list[BindingType]] = bindings(FORM)
+    DEFAULT_CSS = """
+    Form {
+        & > Box { width: 100; height: 94%; }
+        & TextArea { height: 1fr; min-height: 3; border: none; padding: 0; }
+        & Label { color: $text-muted; }
+    }
+    """
+    keys_text = "Ctrl-S: save   Tab: next field   Esc: cancel"
+
+    def __init__(self, text: str, problem: str = "") -> None:
+        super().__init__()
+        self._field = TextArea(text, tab_behavior="focus", compact=True)
+        self._problem = Static(problem, markup=False, classes="problem")
+        self._before = text
+        self._is_warned = False
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether something was typed that would be lost."""
+        return self._field.text != self._before
+
+    def action_leave(self) -> None:
+        """Cancels; when something was typed, only if asked twice."""
+        if self.is_changed and not self._is_warned:
+            self._is_warned = True
+            self._problem.update("not saved: press Esc again to discard the text, Ctrl-S to save it")
+        else:
+            self.dismiss(None)
+
+    @on(TextArea.Changed)
+    def keep(self) -> None:
+        """Whoever types on does not want to leave."""
+        if self._is_warned:
+            self._is_warned = False
+            self._problem.update("")
+
+
+class TextForm(Form[str]):
+    """A text to edit."""
+
+    def __init__(self, title: str, text: str) -> None:
+        super().__init__(text)
+        self.title_text = title
+
+    def body(self) -> list[Widget]:
+        return [self._field, self._problem]
+
+    def action_save(self) -> None:
+        """Answers with the text."""
+        self.dismiss(self._field.text)
+
+
+class AddForm(Form[Mapping[str, Json]]):
+    """Kind, path and text of a new memory; without kind or path, memcli derives them from the text."""
+
+    title_text = "new memory"
+
+    def __init__(self, fields: Mapping[str, Json], problem: str = "") -> None:
+        super().__init__(str(fields.get("raw", "")), problem)
+        self._kind = Input(
+            str(fields.get("kind", "")), placeholder="derived from the text", compact=True,
+            suggester=SuggestFromList(sorted(KINDS)),
+        )  # fmt: skip
+        self._path = Input(str(fields.get("path", "")), placeholder="project/module/topic, or derived", compact=True)
+        self._before = ""
+
+    def body(self) -> list[Widget]:
+        return [Label("kind"), self._kind, Label("path"), self._path, Label("text"), self._field, self._problem]
+
+    @on(Input.Submitted)
+    def next_field(self) -> None:
+        """Enter in a field of one line."""
+        self.focus_next()
+
+    def action_save(self) -> None:
+        """Answers with the fields that were given, unless one cannot be stored."""
+        given = {"kind": self._kind.value.strip(), "path": self._path.value.strip(), "raw": self._field.text.strip()}
+        try:
+            if given["path"]:
+                check_path(given["path"])
+        except MemcliError as error:
+            self._problem.update(f"{error.message}: {error.hint}")
+            return
+        if not given["raw"]:
+            self._problem.update("the text is empty: type what to remember")
+            return
+        self.dismiss({name: value for name, value in given.items() if value})

@@ -1,0 +1,198 @@
+"""The line above the keys: how much is shown, what was just done, and the progress of recalls and other long work."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Static
+
+from memcli.app.recall import recall
+from memcli.app.usage import unnoted
+from memcli.app.workspace import Workspace
+from memcli.errors import MemcliError
+from memcli.extras.tui.detail import plural
+from memcli.extras.tui.view import BrowseView
+from memcli.model.recall import Bundle, Query
+from memcli.render.clean import clean_line
+
+_Hear = Callable[[str], object]
+
+
+class Stopped(Exception):  # noqa: N818 - no error: the user asked for it
+    """The work was given up at the user's wish."""
+
+
+class Voice:
+    """`warn` and `progress` for a workspace; they may be called from any thread. Silent until somebody listens."""
+
+    def __init__(self) -> None:
+        self._stop = threading.Event()
+        self._on_warning: _Hear = str
+        self._on_progress: _Hear = str
+
+    def listen(self, on_warning: _Hear, on_progress: _Hear) -> None:
+        """Says what comes from now on to these two."""
+        self._on_warning = on_warning
+        self._on_progress = on_progress
+
+    def warn(self, text: str) -> None:
+        """A word of warning."""
+        self._on_warning(text)
+
+    def progress(self, done: int, total: int) -> None:
+        """How far long work has come. Raises Stopped when it is to stop: what was done so far is kept."""
+        if self._stop.is_set():
+            raise Stopped
+        self._on_progress(f"embedding {done:,} of {total:,} for the first question")
+
+    def stop(self) -> None:
+        """Makes the work under way stop at its next step."""
+        self._stop.set()
+
+    def start(self) -> None:
+        """New work begins."""
+        self._stop.clear()
+
+
+class Recaller:
+    """Asks in one thread of its own: an index belongs to the thread that opened it."""
+
+    def __init__(self, voice: Voice) -> None:
+        self._voice = voice
+        self._thread = ThreadPoolExecutor(1, "recall")
+
+    async def ask(self, workspace: Workspace, query: Query) -> Bundle | None:
+        """The answer, or None when it was given up: a new question, or `stop`, makes an end to the one before.
+
+        Raises CorruptError, StoreError, ProviderError.
+        """
+        self._voice.stop()
+        return await asyncio.wrap_future(self._thread.submit(self._answer, workspace, query))
+
+    def stop(self) -> None:
+        """Gives up what is being answered."""
+        self._voice.stop()
+
+    def close(self) -> None:
+        """Gives up what is being answered, and takes no more questions."""
+        self.stop()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _answer(self, workspace: Workspace, query: Query) -> Bundle | None:
+        self._voice.start()
+        try:
+            return next(iter(recall(unnoted(workspace), [query])))
+        except Stopped:
+            return None
+
+
+_SECONDS = 6.0
+
+
+class Status(Static):
+    """One line of text."""
+
+    DEFAULT_CSS = """
+    Status { height: 1; padding: 0 2; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__("", markup=False)
+        self._usual = ""
+        self._timer: Timer | None = None
+        self._works = False
+
+    def settle(self, text: str) -> None:
+        """What the line says when there is no news."""
+        self._usual = text
+        if self._timer is None and not self._works:
+            self._put(text)
+
+    def say(self, text: str) -> None:
+        """News: shown for some seconds."""
+        self.rest()
+        self._timer = self.set_timer(_SECONDS, self.rest)
+        self._put(text)
+
+    def work(self, text: str) -> None:
+        """Work has begun: shown until `rest`."""
+        self.rest()
+        self._works = True
+        self._put(text)
+
+    def hear(self, text: str) -> None:
+        """How the work goes on; of work that has ended nothing is shown."""
+        if self._works:
+            self._put(text)
+
+    def rest(self) -> None:
+        """No news and no work any more."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer, self._works = None, False
+        self._put(self._usual)
+
+    @property
+    def text(self) -> str:
+        """What the line says."""
+        return str(self.content)
+
+    def _put(self, text: str) -> None:
+        self.update(Content(clean_line(text)))
+
+
+def explain(error: MemcliError | OSError) -> str:
+    """What was wrong, and what to do about it."""
+    lines = [error.message, error.hint] if isinstance(error, MemcliError) else [error.strerror or str(error)]
+    return "\n".join(clean_line(line) for line in lines if line)
+
+
+def title(view: BrowseView) -> str:
+    """What is browsed: space, path, kinds and tags."""
+    if view.answer is not None:
+        return "answers"
+    scope = view.scope
+    kinds = f"kind {' or '.join(scope.kinds)}" if scope.kinds else ""
+    parts = [
+        view.catalogue.space,
+        scope.path and f"{scope.path.strip('/')}/",
+        kinds,
+        *(f"#{tag}" for tag in scope.tags),
+    ]
+    return clean_line(" · ".join(part for part in parts if part))
+
+
+def summary(view: BrowseView) -> str:
+    """How much is shown of what there is."""
+    memories = view.catalogue.memories
+    total = len(memories) - view.left_out
+    if view.answer is not None:
+        if view.answer.reason:
+            return "no match; showing pinned memories" if view.found else "no match"
+        answers = sum(bool(section.why) for section in view.answer.sections)
+        unasked = f", and {view.found - answers:,} pinned" if view.found > answers else ""
+        more = f", {view.answer.withheld:,} more match" if view.answer.withheld else ""
+        return f"{answers:,} found, best first{unasked}{more}; Esc returns to the tree"
+    if view.words.strip():
+        return f"{view.found:,} of {plural(total)}; Enter searches, Esc clears"
+    pinned = sum(m.pinned for m in memories)
+    left_out = f"; {view.left_out:,} forgotten or superseded hidden, a shows them" if view.left_out else ""
+    return f"{plural(total)}, {pinned:,} pinned{left_out}"
+
+
+def nothing(view: BrowseView) -> str:
+    """What is said where there is no row."""
+    if view.answer is not None:
+        return "No memory in this space matches.\n\nEsc returns to the tree."
+    if view.words.strip():
+        return "No memory contains all of these words.\n\nEnter searches by meaning, Esc clears the filter."
+    if view.left_out:
+        return "All memories here are forgotten or superseded.\n\na shows them."
+    if view.scope.kinds or view.scope.tags:
+        return "No memory matches the command line."
+    return 'No memories yet.\n\nPress n to add one, or run\nmemcli remember "We chose ..."'

@@ -1,0 +1,490 @@
+"""The view: what the left side shows, as a tree that passes the filter or as the ranked answer to a question.
+
+The left side: the field to filter or ask in, and the list of rows, drawn line by line so that ten thousand cost no more than those visible.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widgets import Input, Label
+
+from memcli.extras.tui.catalogue import BrowseScope, PathCatalogue, is_current
+from memcli.extras.tui.keys import FILTER, LIST, bindings
+from memcli.model.catalogue import TreeNode, tree
+from memcli.model.memory import Memory
+from memcli.model.recall import Bundle, Query, Section
+from memcli.record import Record, field
+from memcli.render.clean import clean_line
+from memcli.render.memory import marks
+
+
+class ViewRow(Record):
+    """One line: a heading, a memory, or both. `path` is whole, `name` the part of it that the line shows."""
+
+    path: str
+    name: str
+    node: TreeNode[Memory]
+    depth: int = 0
+    is_open: bool | None = None
+    """Whether what lies below is shown; None when nothing does."""
+    lead: str = ""
+    note: str = ""
+
+    @property
+    def memory(self) -> Memory | None:
+        return self.node.memory
+
+
+class Folds(Record, frozen=False):
+    """Which headings are open: all or none of them, except those that were toggled."""
+
+    is_open: bool = True
+    toggled: set[str] = field(default_factory=set)
+
+    def shows(self, path: str) -> bool:
+        """Whether what lies below `path` is shown."""
+        return self.is_open != (path in self.toggled)
+
+    def toggle(self, path: str) -> None:
+        """Opens what is closed, closes what is open."""
+        self.toggled ^= {path}
+
+    def reveal(self, path: str) -> None:
+        """Opens all headings above `path`."""
+        for n, character in enumerate(path):
+            if character == "/" and not self.shows(path[:n]):
+                self.toggle(path[:n])
+
+    def set_all(self, is_open: bool) -> None:
+        """Opens or closes every heading."""
+        self.is_open = is_open
+        self.toggled.clear()
+
+
+def outline(root: TreeNode[Memory], shows: Callable[[str], bool]) -> list[ViewRow]:
+    """The rows of the tree below `root`, in order. Headings in a chain, with nothing beside them, share a row."""
+    rows: list[ViewRow] = []
+    waiting = [(child, name, 0) for name, child in reversed(root.children.items())]
+    while waiting:
+        node, path, depth = waiting.pop()
+        name = node.name
+        while (only := _only_heading(node)) is not None:
+            node, path, name = only, f"{path}/{only.name}", f"{name}/{only.name}"
+        is_open = shows(path) if node.children else None
+        note = node.memory.kind if node.memory else str(count(node))
+        rows.append(ViewRow(path, name, node, depth, is_open, note=note))
+        if is_open:
+            waiting += [(child, f"{path}/{key}", depth + 1) for key, child in reversed(node.children.items())]
+    return rows
+
+
+def memories_below(node: TreeNode[Memory]) -> list[Memory]:
+    """All memories below `node`, in order, without its own."""
+    found: list[Memory] = []
+    waiting = list(reversed(node.children.values()))
+    while waiting:
+        child = waiting.pop()
+        if child.memory is not None:
+            found.append(child.memory)
+        waiting += reversed(child.children.values())
+    return found
+
+
+def count(node: TreeNode[Memory]) -> int:
+    """How many memories lie below `node`."""
+    total = 0
+    waiting = list(node.children.values())
+    while waiting:
+        child = waiting.pop()
+        total += child.memory is not None
+        waiting += child.children.values()
+    return total
+
+
+def _only_heading(node: TreeNode[Memory]) -> TreeNode[Memory] | None:
+    if node.memory is not None or len(node.children) != 1:
+        return None
+    (child,) = node.children.values()
+    return child if child.children else None
+
+
+_OPEN_AT_FIRST = 200
+"""A tree of more memories starts closed."""
+_MOST_ANSWERS = 50
+
+
+class BrowseView:
+    """A catalogue, and how it is looked at: filter, answer, folds."""
+
+    def __init__(self, catalogue: PathCatalogue, scope: BrowseScope) -> None:
+        self.scope = scope
+        self.everything = False
+        self.words = ""
+        self.answer: Bundle | None = None
+        self._folds = Folds(is_open=len(catalogue.memories) <= _OPEN_AT_FIRST)
+        self._filtered_folds = Folds()
+        self._trail: list[str] = []
+        self.read(catalogue)
+
+    def read(self, catalogue: PathCatalogue) -> None:
+        """Looks at a later reading in the same way."""
+        self.catalogue = catalogue
+        self._find()
+
+    def filter(self, words: str) -> None:
+        """Shows the memories with all of these words; an answer goes away."""
+        self.answer = None
+        self.words = words
+        self._filtered_folds = Folds()
+        self._find()
+
+    def query(self, topic: str, now: str) -> Query:
+        """The question `topic`, to what is browsed."""
+        return Query(
+            topic=topic,
+            now=now,
+            limit=_MOST_ANSWERS,
+            under=self.scope.path,
+            kinds=self.scope.kinds,
+            tags=self.scope.tags,
+            include_untrusted=True,  # a person who looks around sees them, with their mark
+        )
+
+    def reveal(self, memory: Memory) -> None:
+        """Makes a row of `memory`: opens what is above it, and drops what hides it."""
+        if not is_current(memory):
+            self.show_everything(True)
+        if memory.id not in {m.id for m in (self._found if self.answer is None else [m for _, m in self._answered()])}:
+            self.filter("")
+        self.folds.reveal(memory.path)
+
+    def follow(self, memory: Memory, n: int) -> Memory | None:
+        """Where the n-th link of `memory` leads; None when that is no part of what is browsed."""
+        ties = self.catalogue.ties(memory)
+        target = self.catalogue.find(ties[n - 1].other) if n <= len(ties) else None
+        if target is None or not self.scope.holds(target):
+            return None
+        self.remember(memory)
+        return target
+
+    def remember(self, memory: Memory) -> None:
+        """Notes where `back` leads to."""
+        self._trail.append(memory.id)
+
+    def back(self) -> Memory | None:
+        """Where the last link was followed from."""
+        return self.catalogue.find(self._trail.pop()) if self._trail else None
+
+    def show_everything(self, everything: bool) -> None:
+        """Shows, or leaves out, what is forgotten or superseded."""
+        self.everything = everything
+        self._find()
+
+    @property
+    def folds(self) -> Folds:
+        """The folds of the tree that is shown."""
+        return self._filtered_folds if self.words.strip() else self._folds
+
+    @property
+    def found(self) -> int:
+        """How many memories are shown, or would be if all headings were open."""
+        return len(self._found) if self.answer is None else len(self._answered())
+
+    @property
+    def left_out(self) -> int:
+        """How many memories are not shown because they are forgotten or superseded."""
+        return 0 if self.everything else sum(not is_current(m) for m in self.catalogue.memories)
+
+    def rows(self) -> list[ViewRow]:
+        """The lines to show."""
+        if self.answer is None:
+            return outline(self._tree, self.folds.shows)
+        return [
+            ViewRow(
+                m.path,
+                m.path,
+                TreeNode(m.heading, m),
+                lead=f"{n:>2} ",
+                note=f"{section.score:.2f}" if section.why else "pinned",
+            )
+            for n, (section, m) in enumerate(self._answered(), 1)
+        ]
+
+    @property
+    def best(self) -> str | None:
+        """The path of the first memory of the answer that matches, rather than being pinned alone."""
+        answered = self._answered()
+        return next((m.path for section, m in answered if section.why), answered[0][1].path if answered else None)
+
+    def section(self, memory: Memory) -> Section | None:
+        """How the answer came by `memory`, when it is part of one."""
+        sections = (*self.answer.sections, *self.answer.always) if self.answer else ()
+        return next((s for s in sections if s.memory.id == memory.id), None)
+
+    def _answered(self) -> list[tuple[Section, Memory]]:
+        """The memories of the answer as they are now; those that are gone since are left out."""
+        sections = (*self.answer.sections, *self.answer.always) if self.answer else ()
+        current = ((s, self.catalogue.find(s.memory.id)) for s in sections)
+        return [(s, m) for s, m in current if m is not None and (self.everything or is_current(m))]
+
+    def _find(self) -> None:
+        self._found = self.catalogue.matching(self.words.casefold().split(), self.everything)
+        self._tree = tree(self._found)
+
+
+_INDENT = 2
+_MOST_INDENT = 12
+_LEAST_NAME = 8
+
+
+class Rows(ScrollView, can_focus=True):
+    """Rows with a cursor. Knows nothing of what they stand for."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(LIST)
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor", "rows--note", "rows--heading"}
+    DEFAULT_CSS = """
+    Rows {
+        width: 2fr; max-width: 60; overflow-x: hidden; border: round $border-blurred; border-title-style: bold;
+        &:focus { border: round $border; }
+        & > .rows--cursor { background: $block-cursor-blurred-background; text-style: bold; }
+        & > .rows--note { color: $text-muted; }
+        & > .rows--heading { text-style: bold; }
+        &:focus > .rows--cursor {
+            background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold;
+        }
+    }
+    """
+
+    @dataclass
+    class Moved(Message):
+        """The cursor is on another row, or on another version of it."""
+
+        row: ViewRow | None
+
+    @dataclass
+    class Toggled(Message):
+        """A heading is to be opened or closed."""
+
+        row: ViewRow
+
+    @dataclass
+    class Chosen(Message):
+        """A memory was chosen: the user wants to read it."""
+
+        row: ViewRow
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: Sequence[ViewRow] = ()
+        self.nothing = ""
+        self._cursor = 0
+        self._margin = 0
+        self._marked = ""
+
+    @property
+    def current(self) -> ViewRow | None:
+        """The row under the cursor."""
+        return self.rows[self._cursor] if self._cursor < len(self.rows) else None
+
+    def show(self, rows: Sequence[ViewRow], nothing: str, path: str | None = None) -> None:
+        """Shows `rows`, or what is said when there are none.
+
+        The cursor goes to `path`, or to what is above it; else it stays on its row, or on the line where that was.
+        """
+        here = self.current.path if self.current else ""
+        index = _find(rows, path or here)
+        while path and index is None and "/" in path:
+            path = path.rpartition("/")[0]
+            index = _find(rows, path)
+        if index is None and self.rows:
+            index = min(self._cursor, max(0, len(rows) - 1))
+        self.rows, self.nothing = rows, nothing
+        self._cursor = self._first_memory() if index is None else index
+        self._margin = max((len(self._marks(r.memory)) for r in rows if r.memory), default=0) + 1 if rows else 0
+        self.virtual_size = Size(0, len(rows))
+        self._scroll()
+        self.refresh()
+        self.post_message(self.Moved(self.current))
+
+    def mark(self, name: str) -> None:
+        """Marks the memory of this id, and no other."""
+        self._marked = name
+        self.show(self.rows, self.nothing)
+
+    def _marks(self, memory: Memory) -> str:
+        return marks(memory) + ("=" if memory.id == self._marked else "")
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        y += self.scroll_offset.y
+        if not self.rows:
+            lines = [
+                line for part in self.nothing.split("\n") for line in textwrap.wrap(part, max(8, width - 2)) or [""]
+            ]
+            text = f" {lines[y]}" if y < len(lines) else ""
+            return Strip([Segment(text, self.rich_style)]).adjust_cell_length(width, self.rich_style)
+        if y >= len(self.rows):
+            return Strip.blank(width, self.rich_style)
+        return self._draw(self.rows[y], width, self._cursor == y)
+
+    def action_move(self, by: int) -> None:
+        """Moves the cursor down, or up when `by` is negative."""
+        self._go(self._cursor + by)
+
+    def action_page(self, by: int) -> None:
+        """Moves the cursor by what is seen at once."""
+        self._go(self._cursor + by * max(1, self.scrollable_content_region.height - 1))
+
+    def action_open(self) -> None:
+        """Opens a heading; on an open one goes to what lies below it."""
+        if self.current is not None and self.current.is_open is not None:
+            if self.current.is_open:
+                self.action_move(1)
+            else:
+                self.post_message(self.Toggled(self.current))
+
+    def action_close(self) -> None:
+        """Closes a heading; on anything else goes to the heading above it."""
+        row = self.current
+        if row is None:
+            return
+        if row.is_open:
+            self.post_message(self.Toggled(row))
+            return
+        above = (n for n in range(self._cursor - 1, -1, -1) if self.rows[n].depth < row.depth)
+        self._go(next(above, self._cursor))
+
+    def action_choose(self) -> None:
+        """Opens or closes a heading, reads a memory."""
+        row = self.current
+        if row is None:
+            return
+        self.post_message(self.Chosen(row) if row.is_open is None else self.Toggled(row))
+
+    def on_resize(self) -> None:
+        """Keeps the cursor in sight."""
+        self._scroll()
+
+    def on_click(self, event: events.Click) -> None:
+        at = event.get_content_offset(self)
+        if at is None or not self.rows:
+            return
+        y = at.y + self.scroll_offset.y
+        if y >= len(self.rows):
+            return
+        again = y == self._cursor
+        self._go(y)
+        row = self.rows[y]
+        if row.is_open is not None and (again or row.memory is None):
+            self.post_message(self.Toggled(row))
+
+    def _go(self, index: int) -> None:
+        index = max(0, min(index, len(self.rows) - 1))
+        if index == self._cursor or not self.rows:
+            return
+        self.refresh_lines(self._cursor, 1)
+        self.refresh_lines(index, 1)
+        self._cursor = index
+        self._scroll()
+        self.post_message(self.Moved(self.current))
+
+    def _scroll(self) -> None:
+        height, top = self.scrollable_content_region.height, round(self.scroll_y)
+        if height > 0 and not top <= self._cursor < top + height:
+            self.scroll_to(
+                y=self._cursor if self._cursor < top else self._cursor - height + 1, animate=False, force=True
+            )
+
+    def _first_memory(self) -> int:
+        return next((n for n, row in enumerate(self.rows) if row.memory), 0)
+
+    def _draw(self, row: ViewRow, width: int, is_cursor: bool) -> Strip:
+        base = self.rich_style
+        if is_cursor:
+            base += self.get_component_rich_style("rows--cursor", partial=True)
+        name_style, note_style = base, base
+        if row.memory is None:
+            name_style += self.get_component_rich_style("rows--heading", partial=True)
+        if not is_cursor:
+            note_style += self.get_component_rich_style("rows--note", partial=True)
+        left, name, note = self._cells(row, width)
+        return Strip(_segments((left, base), (name, name_style), (note, note_style)), width)
+
+    def _cells(self, row: ViewRow, width: int) -> tuple[str, str, str]:
+        """What stands before the name, the name filled up, and the note; together `width` columns."""
+        sign = "" if row.lead else "  " if row.is_open is None else "▾ " if row.is_open else "▸ "
+        mark = self._marks(row.memory) if row.memory else ""
+        left = f"{mark:<{self._margin}}{row.lead}{' ' * min(_MOST_INDENT, _INDENT * row.depth)}{sign}"
+        left = set_cell_size(left, min(cell_len(left), width))
+        note = f" {clean_line(row.note)} "
+        room = width - cell_len(left) - cell_len(note)
+        name = clean_line(row.name) or "?"
+        if room < min(_LEAST_NAME, cell_len(name)):
+            room, note = width - cell_len(left), ""
+        return left, fit(name, max(0, room), keep_end=bool(row.lead)), note
+
+
+def fit(text: str, width: int, keep_end: bool = False) -> str:
+    """`text` in exactly `width` columns; `…` stands for what is cut off at the end, or at the beginning."""
+    if cell_len(text) <= width or not width:
+        return set_cell_size(text, width)
+    if not keep_end:
+        return set_cell_size(set_cell_size(text, width - 1).rstrip() + "…", width)
+    while cell_len(text) >= width:
+        text = text[1:]
+    return set_cell_size("…" + text, width)
+
+
+def _segments(*parts: tuple[str, Style]) -> list[Segment]:
+    return [Segment(text, style) for text, style in parts if text]
+
+
+def _find(rows: Sequence[ViewRow], path: str) -> int | None:
+    return next((n for n, row in enumerate(rows) if row.path == path), None)
+
+
+_PLACEHOLDER = "filter by words; press Enter to search by meaning"
+
+
+class Filter(Input):
+    """A field of one line."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(FILTER)
+
+    def __init__(self) -> None:
+        super().__init__(placeholder=_PLACEHOLDER, compact=True, select_on_focus=False)
+
+    def put(self, words: str) -> None:
+        """Shows `words` without filtering by them."""
+        if self.value != words:
+            with self.prevent(Input.Changed):
+                self.value = words
+
+
+class FilterBar(Horizontal):
+    """The field with its sign."""
+
+    DEFAULT_CSS = """
+    FilterBar { height: 1; }
+    FilterBar Label { width: 3; content-align: center middle; text-style: bold; }
+    FilterBar Filter { width: 1fr; }
+    """
+
+    def compose(self) -> ComposeResult:
+        yield Label("/")
+        yield Filter()

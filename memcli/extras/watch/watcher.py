@@ -1,0 +1,252 @@
+"""Watcher: yields what changed in batches. The loop decides when to wait, to look at single files, or to scan the whole work tree.
+
+A save is stored after a short pause, a burst after a longer one. Events get lost, so a scan follows changes soon after
+and happens once in a while anyway; without events there are only scans. Times are seconds of a monotonic clock.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+
+from memcli.extras.watch.events import EventInbox, FolderObserver, silent_kind
+from memcli.extras.watch.scan import Difference, Scanner, ScanScope, WatchState, find_moves
+from memcli.git.repository import find_repository
+from memcli.git.tree import Head
+from memcli.model.changes import Batch
+from memcli.record import Record, replace
+
+QUIET = 0.08
+"""Seconds without an event after which one or a few saves count as complete."""
+_QUIET_BURST = 0.5
+_FEW = 20
+_LONGEST = 5.0
+_TICK = 0.1
+_IDLE = 1.0
+# Seconds until the scan that follows changes, and how many times longer than a scan that is at least.
+_ECHO, _ECHO_SHARE = 2.0, 20
+# Seconds between scans when there are no events, and how many times longer than a scan: it bounds the share of the CPU.
+_POLL, _POLL_SHARE = 1.0, 200
+_CHECK, _CHECK_SHARE = 60.0, 1_000
+# What a second of waiting, as for a network or for git, counts as against one of computing.
+_WAITING = 20
+
+
+class Loop(Record):
+    """Where the loop is: when to scan again, what the last scan cost, until when to wait for news, and since when news
+    has been coming in."""
+
+    quiet: float = QUIET
+    is_polling: bool = False
+    scan_at: float = 0.0
+    cost: float = 0.0
+    until: float = 0.0
+    settling: float | None = None
+
+    def is_scan_due(self, now: float, needs_scan: bool) -> bool:
+        """Whether to read the whole tree rather than the files that events named; `needs_scan` if events cannot name them."""
+        return needs_scan or now >= self.scan_at
+
+    def after_look(self, now: float, *, has_paths: bool) -> Loop:
+        """After the files that events named, if there were any, have been read."""
+        echo_at = now + max(_ECHO, _ECHO_SHARE * self.cost)
+        return replace(self, scan_at=min(self.scan_at, echo_at)) if has_paths else self
+
+    def after_scan(
+        self, now: float, seconds: float, cpu: float, found: Difference, *, has_new_watches: bool, is_polling: bool
+    ) -> tuple[Loop, str]:
+        """After a scan that took `seconds`, and of them `cpu` of computing; with a warning for the user, or "".
+
+        `has_new_watches`: some folders were not watched while the tree was read.
+        """
+        cost = max(seconds / _WAITING, cpu)
+        warning = ""
+        if is_polling:
+            pause = max(_POLL, _POLL_SHARE * cost)
+            if not self.is_polling:
+                warning = (
+                    f"out of inotify watches: polling every {pause:.0f} s instead (raise fs.inotify.max_user_watches)"
+                )
+        elif has_new_watches:
+            pause = 0.0
+        elif found.changed or found.removed:
+            pause = _ECHO
+        else:
+            pause = max(_CHECK, _CHECK_SHARE * cost)
+        return replace(self, cost=cost, scan_at=now + pause, is_polling=is_polling), warning
+
+    def after_tell(self, now: float) -> Loop:
+        """After what was found has been passed on."""
+        return replace(self, until=min(self.scan_at, now + _IDLE))
+
+    def tick(self, now: float) -> float:
+        """How long to wait for news before the next look at what wakes no wait; 0 once nothing has happened for long."""
+        return min(_TICK, max(0.0, self.until - now))
+
+    def settle(self, now: float, events: int, last: float) -> tuple[Loop, float]:
+        """How long to sleep after news until no event has come for a while: longer in a burst, but not for ever.
+
+        `events` were reported since the last look, the last one at `last`. At 0 what they named is to be taken.
+        """
+        since = now if self.settling is None else self.settling
+        waited = now - since
+        quiet = self.quiet if events <= _FEW else max(self.quiet, _QUIET_BURST)
+        left = min(_LONGEST - waited, quiet - min(waited, now - last))
+        if left > 0:
+            return replace(self, settling=since), left
+        return replace(self, settling=None), 0.0
+
+
+_PART = 1_000
+
+
+class Watcher:
+    """Yields what changed in a work tree since `state`, and then as it happens until `stop` is set.
+
+    `paths` and `globs` narrow what is watched (see `ScanScope`); ignored files never are. Without a `state` all that is
+    there now counts as seen. With `once` it ends after one scan. `warn` gets what the user should read.
+
+    Many changes come in several batches. Now and then, while nothing happens, comes one that is only idle.
+    """
+
+    def __init__(
+        self,
+        work_tree: str,
+        *,
+        paths: Sequence[str] = (),
+        globs: Sequence[str] = (),
+        with_git: bool = True,
+        quiet: float = QUIET,
+        state: WatchState | None = None,
+        stop: threading.Event | None = None,
+        warn: Callable[[str], None] | None = None,
+        once: bool = False,
+    ) -> None:
+        root = os.path.realpath(work_tree)
+        self._scanner = Scanner(root, ScanScope(root, paths, globs))
+        self._head = Head(find_repository(root)) if with_git else None
+        self._seen = state
+        self._inbox = EventInbox(root, self._scanner.may_matter)
+        self._stop = stop or threading.Event()
+        self._warn = warn or (lambda _: None)
+        self._quiet = quiet
+        self._once = once
+
+    @property
+    def state(self) -> WatchState:
+        """What has been seen, the last batch included: save it once that batch is stored, and nothing is lost."""
+        return self._seen or WatchState()
+
+    def recheck(self) -> None:
+        """Puts all files into a batch again, since what was made of them may be lost; between two batches only."""
+        self._seen = self.state.doubting(self.state.files)
+        self._inbox.ask_for_scan()
+
+    def batches(self) -> Iterator[Batch]:
+        """What changed, whenever something has. Raises NotFoundError when the work tree is gone."""
+        if self._once:
+            found = self._scanner.scan(self.state.files, frozenset(), self._stop)
+            yield from self._tell(found) if found else ()
+            return
+        with closing(FolderObserver(self._scanner.root, self._inbox)) as observer:
+            if kind := silent_kind(self._scanner.root):
+                observer.poll()
+                self._warn(f"the file system ({kind}) does not report all changes: polling instead")
+            yield from self._follow(observer)
+
+    def _follow(self, observer: FolderObserver) -> Iterator[Batch]:
+        state = Loop(self._quiet, observer.is_polling)
+        while not self._stop.is_set():
+            paths, needs_scan = self._inbox.take()
+            if state.is_scan_due(time.monotonic(), needs_scan):
+                scanned = self._scan(state, paths, observer)
+                if scanned is None:
+                    return
+                state, found = scanned
+            else:
+                found = self._scanner.look(self.state.files, paths)
+                state = state.after_look(time.monotonic(), has_paths=bool(paths))
+            if self._stop.is_set():
+                return
+            yield from self._tell(found)
+            if not self._stop.is_set():
+                state = yield from self._wait(state.after_tell(time.monotonic()))
+
+    def _wait(self, state: Loop) -> Generator[Batch, None, Loop]:
+        """Waits until there is something to take, and yields an idle batch when nothing has happened for long."""
+        has_news = self._inbox.wait(state.tick(time.monotonic()))
+        while not self._stop.is_set():
+            if has_news or (self._head is not None and self._head.may_have_moved()):
+                return self._settle(state)
+            left = state.tick(time.monotonic())
+            if not left:
+                yield Batch(is_idle=True)
+                return state
+            has_news = self._inbox.wait(left)
+        return state
+
+    def _settle(self, state: Loop) -> Loop:
+        """Sleeps until a burst of events is over."""
+        state, left = state.settle(time.monotonic(), self._inbox.events, self._inbox.last)
+        while left and not self._stop.wait(left):
+            state, left = state.settle(time.monotonic(), self._inbox.events, self._inbox.last)
+        return state
+
+    def _scan(self, state: Loop, suspects: frozenset[str], observer: FolderObserver) -> tuple[Loop, Difference] | None:
+        """Reads the tree, and the content of `suspects` whatever their size and time; None when stopped on the way."""
+        began, computed = time.monotonic(), time.thread_time()
+        found = self._scanner.scan(self.state.files, suspects, self._stop)
+        seconds, cpu = time.monotonic() - began, time.thread_time() - computed
+        if found is None:
+            return None
+        has_new_watches = observer.follow(self._scanner.tree)
+        state, warning = state.after_scan(
+            time.monotonic(),
+            seconds,
+            cpu,
+            found,
+            has_new_watches=has_new_watches,
+            is_polling=observer.is_polling,
+        )
+        if warning:
+            self._warn(warning)
+        return state, found
+
+    def _tell(self, found: Difference) -> Iterator[Batch]:
+        before = self.state.head
+        head, commits = self._new_commits()
+        if self._seen is None:
+            self._seen = WatchState(head, found.applied_to({}))
+            return
+        # All moves at once and first: a file that is read where it is now updates what was moved there.
+        moved = find_moves(self._scanner.root, self._seen.files, found)
+        olds = frozenset(old for old, _ in moved)
+        parts = found.parts(_PART)
+        for number, part in enumerate(parts, 1):
+            if self._stop.is_set():
+                return
+            is_last = number == len(parts)
+            files = part.applied_to(self._seen.files)
+            self._seen = WatchState(head if is_last else self._seen.head, files)
+            removed = tuple(path for path in part.removed if path not in olds)
+            batch = Batch(
+                part.changed,
+                removed,
+                commits if is_last else None,
+                moved if number == 1 else (),
+                left=before if is_last and before and head != before else "",
+            )
+            if batch != Batch():
+                yield batch
+
+    def _new_commits(self) -> tuple[str | None, str | None]:
+        """The current commit, and the range that leads to it when there is something new in it."""
+        if self._head is None or not self._head.may_have_moved():
+            return self.state.head, None
+        head, commits, warning = self._head.since(self.state.head)
+        if warning:
+            self._warn(warning)
+        return head, commits

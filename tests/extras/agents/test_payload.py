@@ -1,0 +1,130 @@
+"""What agents pass to a hook, in the shapes that their programs use."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memcli.extras.agents.events import COPILOT_HOOKS
+from memcli.extras.agents.payload import Payload, caller_of, commands_of, edits_of, is_idle, read_payload
+
+PATCH = "*** Begin Patch\n*** Update File: src/pay.py\n@@\n-    old()\n+    wait(1)\n*** End Patch"
+WAIT = ["    wait(1)", "    post()"]
+ADDED = "\n".join(WAIT)
+
+
+def read(**fields: Any) -> Payload:
+    return read_payload(json.dumps(fields).encode())
+
+
+def edits(folder: Path, **fields: Any) -> list[tuple[str, list[str]]]:
+    """The files that a tool is about to change, each with the lines that come."""
+    found = edits_of(read(cwd=str(folder), **fields), str(folder))
+    return [(edit.file, [line for _, line in edit.added]) for edit in found]
+
+
+TOOLS: dict[str, tuple[dict[str, Any], list[tuple[str, list[str]]]]] = {
+    "claude edits": ({"tool_input": {"file_path": "src/pay.py", "old_string": "post()", "new_string": ADDED}}, [("src/pay.py", WAIT)]),
+    "codex patches": ({"tool_input": {"command": PATCH}}, [("src/pay.py", WAIT[:1])]),
+    "codex patches in a shell": (
+        {"tool_input": {"command": f"cd . && apply_patch <<'EOF'\n{PATCH}\nEOF"}}, [("src/pay.py", [*WAIT[:1], "cd . && apply_patch <<'EOF'", "", "EOF"])]
+    ),
+    "codex calls a shell in words": ({"tool_input": {"command": ["bash", "-lc", "rm src/pay.py"]}}, [("src/pay.py", ["bash -lc 'rm src/pay.py'"])]),
+    "codex in a folder": ({"tool_input": {"cmd": "rm pay.py", "workdir": "src"}}, [("src/pay.py", ["rm pay.py"])]),
+    "copilot patches": ({"tool_input": PATCH}, [("src/pay.py", WAIT[:1])]),
+    "copilot edits": ({"tool_input": {"path": "src/pay.py", "old_str": "post()", "new_str": ADDED}}, [("src/pay.py", WAIT)]),
+    "opencode patches": ({"tool_input": {"patchText": PATCH}}, [("src/pay.py", WAIT[:1])]),
+    "cline edits": (
+        {"preToolUse": {"toolName": "editor", "parameters": {"path": "src/pay.py", "command": "str_replace", "old_text": "post()", "new_text": ADDED}}},
+        [("src/pay.py", WAIT)],
+    ),
+    "cline reads": ({"preToolUse": {"toolName": "read_files", "parameters": {"files": '[{"path": "src/pay.py"}, {"path": "a.py"}]'}}}, [("src/pay.py", []), ("a.py", [])]),
+    "cline runs": ({"preToolUse": {"toolName": "execute_command", "parameters": {"command": "rm a.py"}}}, [("a.py", ["rm a.py"])]),
+    "cline runs several": ({"preToolUse": {"toolName": "run_commands", "parameters": {"commands": '["ls", "rm a.py"]'}}}, [("a.py", ["ls", "rm a.py"])]),
+    "cursor asks before a command": ({"hook_event_name": "beforeShellExecution", "command": "rm a.py"}, [("a.py", ["rm a.py"])]),
+    "a command that names no file": ({"tool_input": {"command": "git push --force"}}, [("", ["git push --force"])]),
+    "a command on a file elsewhere": ({"tool_input": {"command": "rm /etc/hosts"}}, [("", ["rm /etc/hosts"])]),
+    "a command that cannot be parsed": ({"tool_input": {"command": "rm 'a.py"}}, [("", ["rm 'a.py"])]),
+    "files that are no JSON": ({"tool_input": {"files": "[a.py"}}, [("[a.py", [])]),
+    "no file": ({"tool_input": {"topic": "x"}}, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TOOLS)
+def test_what_a_tool_is_about_to_change(case: str, tmp_path: Path) -> None:
+    fields, expected = TOOLS[case]
+    assert edits(tmp_path, **fields) == expected
+
+
+@pytest.mark.parametrize(
+    ("prompt", "read_as"),
+    [
+        ("which database?", "which database?"),
+        ("<hook_context>&lt;memory-1&gt; a&lt;/memory-1&gt;</hook_context>\n\nwhich\ndatabase?", "which\ndatabase?"),
+        ("<hook_context>a</hook_context>\n<hook_context>b</hook_context>\n\nwhich?", "which?"),
+        ("what is <hook_context>a</hook_context>?", "what is <hook_context>a</hook_context>?"),
+        ("<hook_context>a", "<hook_context>a"),
+        ("<hook_context>a</hook_context>", ""),
+    ],
+)
+def test_what_an_agent_put_before_a_prompt_is_left_out(prompt: str, read_as: str) -> None:
+    assert read(prompt=prompt).prompt == read_as
+
+
+def test_the_agent_of_a_session_is_no_subagent() -> None:
+    assert read(taskId="t", agent_id="a", parent_agent_id=None).session == "t"
+    assert read(taskId="t", agent_id="b", parent_agent_id="a").session == "t/b"
+    assert read(session_id="s", agent_id="b").session == "s/b"
+
+
+def test_the_answer_of_a_turn() -> None:
+    assert read(hookName="agent_end", turn={"outputText": "Done.", "status": "completed"}).text == "Done."
+
+
+@pytest.mark.parametrize(
+    ("name", "may"), [("Edit", True), ("search_replace", True), ("", True), ("Read", False), ("read_file", False), ("grep", False)]
+)  # fmt: skip
+def test_tools_that_read_change_nothing(name: str, may: bool) -> None:
+    assert read(tool_name=name).may_change is may
+
+
+def test_calls_that_cannot_matter() -> None:
+    def call(command: object) -> Payload:
+        return read(tool_input={"command": command})
+
+    assert is_idle("claude", "before-tool", call("git log | head"))
+    assert is_idle("codex", "before-tool", call(["bash", "-lc", "ls"]))
+    assert is_idle("gemini", "after-compaction", Payload())
+    assert not is_idle("claude", "before-tool", call("git push"))
+    assert not is_idle("claude", "before-tool", read(tool_input={"commands": ["ls", "rm a"]}))
+    assert not is_idle("claude", "before-tool", read(tool_input={"file_path": "a.py"}))
+    assert not is_idle("cline", "before-tool", call("ls"))  # it may still have to see what others see at the start
+    assert not is_idle("claude", "after-compaction", Payload())
+    assert commands_of(call(PATCH)) == []
+
+
+def test_copilot_runs_hooks_of_claude_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It calls them in its own way; where it has hooks of its own, these answer."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    project = tmp_path / "project"
+    (project / ".git").mkdir(parents=True)
+    folder = project / "src"
+    folder.mkdir()
+    call = read(hook_event_name="UserPromptSubmit", timestamp="2026-05-03T12:00:00Z", cwd=str(folder), prompt="x")
+    assert caller_of("claude", "prompt", call, {}) == "copilot"
+    assert caller_of("claude", "prompt", read(cwd=str(folder), prompt="x"), {}) == "claude"
+    assert caller_of("gemini", "prompt", call, {}) == "gemini"
+    for home, environ in (
+        (project / ".github", {}),
+        (tmp_path / "copilot", {"COPILOT_HOME": str(tmp_path / "copilot")}),
+    ):
+        hooks = home / COPILOT_HOOKS
+        hooks.parent.mkdir(parents=True)
+        hooks.write_text('{"bash": "memcli hook run prompt --agent copilot || true"}')
+        assert caller_of("claude", "prompt", call, environ) is None
+        assert caller_of("claude", "stop", call, environ) == "copilot"  # not installed for this event
+        assert caller_of("copilot", "prompt", call, environ) == "copilot"
+        hooks.unlink()

@@ -1,0 +1,381 @@
+"""The server in this process, asked by the client of the SDK in both of its protocols."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from memcli import Memory
+from memcli.cli.offer import INSTRUCTIONS
+from memcli.errors import UsageError
+from memcli.extras.mcp.methods import MOST_TOKENS, ResultPages
+from memcli.model.tokens import count_tokens
+from memcli.store.switch import switch
+from tests.extras.mcp.conftest import in_process, text
+
+GOLDEN = Path(__file__).parent / "golden"
+DEFAULT = ["recall", "remember", "get", "context", "feedback"]
+MODES = ["auto", "legacy"]
+
+
+def run(work: Any, *arguments: Any) -> Any:
+    return anyio.run(work, *arguments)
+
+
+@pytest.mark.parametrize("tools", ["default", "all"])
+@pytest.mark.usefixtures("project")
+def test_the_list_of_tools_is_small_and_complete(tools: str, update_golden: bool) -> None:
+    async def work() -> list[dict[str, Any]]:
+        async with in_process(tools=tools) as client:
+            found = await client.list_tools()
+            return [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in found.tools]
+
+    found = run(work)
+    assert len(INSTRUCTIONS.encode()) < 2_000
+    size = len(json.dumps({"tools": found}, separators=(",", ":"), ensure_ascii=False).encode())
+    names = [tool["name"] for tool in found]
+    assert names[: len(DEFAULT)] == DEFAULT
+    if tools == "default":
+        assert names == DEFAULT
+        assert size < 6_000
+    assert len(names) <= 12
+    for tool in found:
+        assert len(tool["description"].encode()) < 400
+        hints = tool["annotations"]
+        assert hints.keys() == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+        assert hints["destructiveHint"] == (tool["name"] == "forget")
+        assert hints["idempotentHint"] == (tool["name"] not in ("remember", "feedback"))
+        assert not hints["openWorldHint"]
+        assert hints["readOnlyHint"] == (tool["name"] not in ("remember", "forget", "tag", "link", "feedback"))
+    assert [tool["name"] for tool in found if tool.get("_meta")] == ["recall"]
+    golden = GOLDEN / f"{tools}.json"
+    shown = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+    if update_golden:
+        golden.write_text(shown, encoding="utf-8")
+    assert golden.read_text(encoding="utf-8") == shown
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.usefixtures("project")
+def test_a_session(mode: str) -> None:
+    async def work() -> None:
+        async with in_process(mode, tools="all") as client:
+            made = await client.call_tool(
+                "remember", {"text": "We use uv, not pip.", "kind": "decision", "path": "tools/uv"}
+            )
+            assert text(made).startswith("created mem_")
+            name = text(made).split()[1]
+            found = await client.call_tool("recall", {"topic": "do we use uv?", "limit": 3, "kind": ["decision"]})
+            assert f"[{name}]" in text(found)
+            assert text(found).startswith("<memory-")
+            assert "We use uv" in text(await client.call_tool("get", {"refs": ["tools/uv"]}))
+            assert name in text(await client.call_tool("search", {"query": "uv", "under": "tools"}))
+            judged = await client.call_tool("feedback", {"refs": ["tools/uv"], "helpful": True, "reason": "it fits"})
+            assert text(judged) == f"helpful {name} tools/uv"
+            assert name in text(await client.call_tool("list", {}))
+            assert "review" in text(await client.call_tool("tag", {"refs": ["tools/uv"], "add": ["review"]}))
+            assert text(await client.call_tool("verify", {})) == "0 anchors"
+            assert "forgotten" in text(await client.call_tool("forget", {"refs": [name]}))
+            assert name not in text(await client.call_tool("list", {}))
+
+    run(work)
+
+
+@pytest.mark.parametrize("content", [{"goal": "ship 1.0", "done": [1, 2]}, '{"goal": "ship 1.0", "done": [1, 2]}'])
+@pytest.mark.usefixtures("project")
+def test_a_json_value_is_stored_with_its_context(content: Any) -> None:
+    memory = Memory()
+    session = memory.session_start()["id"]
+    memory.session_add(session, "We ship 1.0 once the goal is reached.")
+
+    async def work() -> str:
+        async with in_process() as client:
+            arguments = {"content": content, "path": "goals/ship", "context": 1000, "session": session}
+            return text(await client.call_tool("remember", arguments))
+
+    assert run(work).startswith("created mem_")
+    stored = memory.get("goals/ship")
+    assert stored["content"] == {"goal": "ship 1.0", "done": [1, 2]}
+    assert [one["source"] for one in stored["context"]] == [f"{session}#1"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "message"),
+    [
+        ("get", {"refs": ["no/where"]}, "no memory 'no/where' in space 'main' (`memcli list` lists the memories)"),
+        ("get", {}, "get needs refs"),
+        ("feedback", {"refs": [2], "helpful": True}, "no answer of recall that a number could refer to"),
+        ("recall", {}, "recall needs topic (The question"),
+        ("recall", {"topic": "x", "fil": 1}, "recall has no parameter 'fil' (it has topic,"),
+        ("recall", {"topic": "x", "from_diff": "/etc/passwd"}, "recall has no parameter 'from_diff'"),
+        ("recall", {"topic": "x", "limit": "many"}, "limit must be a whole number, not str"),
+        ("recall", {"topic": "x", "limit": "0"}, "--limit must be between 1 and 10000, not 0"),
+        ("recall", {"topic": "x", "limit": 0}, "--limit must be between 1 and 10000, not 0"),
+        ("recall", {"topic": "x", "cursor": "x"}, "no cursor 'x' (use the one at the end of a result, or none)"),
+        ("recall", {"topic": "x", "cursor": "5-abc"}, "the result of this cursor is no longer kept"),
+        ("forget", {"refs": ["x"], "cursor": "5-abc"}, "the result of this cursor is no longer kept"),
+        ("remember", {"path": "a"}, "remember needs text or content"),
+        ("remember", {"content": {"a": 1}, "context": 0}, "--context must be between 1 and 100000, not 0"),
+        ("remember", {"content": {"a": 1}, "context": 9, "session": "ses_none"}, "no session 'ses_none'"),
+        ("remember", {"text": "-"}, "there is no standard input to read"),
+        ("remember", {"text": ["x"]}, "text must be text, not list"),
+        ("remember", {"text": "x", "supersedes": "no/where"}, "no memory 'no/where'"),
+        ("nonsense", {}, "no tool 'nonsense' (tools: recall, remember"),
+    ],
+)
+@pytest.mark.usefixtures("project")
+def test_an_error_is_a_result_with_a_hint(tool: str, arguments: dict[str, Any], message: str) -> None:
+    async def work() -> Any:
+        async with in_process(tools="all") as client:
+            return await client.call_tool(tool, arguments)
+
+    Memory().init()
+    done = run(work)
+    assert done.is_error
+    assert text(done).startswith(message)
+    assert "\n" not in text(done)
+
+
+@pytest.mark.usefixtures("project")
+def test_a_bad_ref_does_not_hide_the_good_ones() -> None:
+    async def work() -> None:
+        async with in_process(tools="all") as client:
+            for tool, more in (("get", {}), ("feedback", {"helpful": True}), ("tag", {"add": ["x"]}), ("forget", {})):
+                done = await client.call_tool(tool, {"refs": ["no/where", "tools/uv"], **more})
+                assert not done.is_error
+                assert "tools/uv" in text(done).partition("no memory 'no/where'")[0]
+                assert "no memory 'no/where' in space 'main'" in text(done)
+
+    Memory().init()
+    Memory().remember("We use uv, not pip.", path="tools/uv")
+    run(work)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_without_a_store_a_read_says_how_to_make_one_and_makes_none(mode: str, project: Path) -> None:
+    async def work() -> None:
+        async with in_process(mode) as client:
+            assert len((await client.list_tools()).tools) == len(DEFAULT)
+            for tool, arguments in (
+                ("recall", {"topic": "x"}),
+                ("get", {"refs": ["x"]}),
+                ("feedback", {"refs": ["x"], "helpful": True}),
+                ("context", {"query": "x"}),
+            ):
+                done = await client.call_tool(tool, arguments)
+                assert done.is_error
+                assert "memcli init" in text(done)
+            with pytest.raises(MCPError, match="memcli init"):
+                await client.read_resource("memcli://tree")
+            with pytest.raises(MCPError, match="memcli init"):
+                await client.get_prompt("memory", {"topic": "x"})
+
+    run(work)
+    assert not (project / ".memory").exists()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.usefixtures("project")
+def test_a_context_window_says_what_was_left_out(mode: str) -> None:
+    memory = Memory()
+    for n in range(4):
+        memory.remember(f"Rule {n}: jobs of the queue are retried {n} times.", path=f"queue/rule{n}")
+    session = memory.session_start()["id"]
+    for n in range(8):
+        memory.session_add(session, f"Step {n}: we look at the queue.")
+
+    async def work() -> str:
+        async with in_process(mode) as client:
+            arguments = {"query": "how often are jobs of the queue retried?", "session": session, "total": 500}
+            return text(await client.call_tool("context", arguments))
+
+    told = run(work)
+    assert told.startswith("<memory-")
+    assert "Step 7: we look at the queue." in told
+    assert "of 500 tokens used" in told
+    assert "Left out: " in told
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.usefixtures("project")
+def test_resources_and_the_prompt(mode: str) -> None:
+    memory = Memory()
+    name = memory.remember("We use uv, not pip.", path="tools/uv")["id"]
+    memory.space_create("notes")
+
+    async def work() -> None:
+        async with in_process(mode) as client:
+
+            async def read(uri: str) -> str:
+                (content,) = (await client.read_resource(uri)).contents
+                return str(content.text)
+
+            listed = {resource.uri for resource in (await client.list_resources()).resources}
+            assert listed == {"memcli://spaces", "memcli://tree"}
+            templates = {one.uri_template for one in (await client.list_resource_templates()).resource_templates}
+            assert templates == {"memcli://spaces/{name}", "memcli://tree/{path}", "memcli://memory/{id}"}
+            assert "notes" in await read("memcli://spaces")
+            assert "uv" in await read("memcli://tree")
+            assert "uv" in await read("memcli://tree/tools")
+            assert "We use uv" in await read(f"memcli://memory/{name}")
+            assert "We use uv" in await read("memcli://memory/tools%2Fuv")
+            assert "policy" in await read("memcli://spaces/notes")
+            for uri in ("memcli://nonsense", "memcli://memory/", "memcli://memory/nonsense"):
+                with pytest.raises(MCPError):
+                    await read(uri)
+            (prompt,) = (await client.list_prompts()).prompts
+            assert [argument.name for argument in prompt.arguments or ()] == ["topic"]
+            (message,) = (await client.get_prompt("memory", {"topic": "do we use uv?"})).messages
+            assert name in message.content.text
+            with pytest.raises(MCPError):
+                await client.get_prompt("nonsense", {})
+
+    run(work)
+
+
+@pytest.mark.usefixtures("project")
+def test_what_agents_store_can_wait_for_review(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work(word: str) -> str:
+        async with in_process() as client:
+            return text(await client.call_tool("remember", {"text": f"We use {word}."}))
+
+    assert run(work, "uv").startswith("created")
+    Memory().space_policy(set={"review": True})
+    assert run(work, "ruff").startswith("proposed")
+    Memory().space_policy(set={"review": False})
+    monkeypatch.setenv("MEMCLI_PROPOSE", "1")
+    assert run(work, "mypy").startswith("proposed")
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("by", ["switch", "variable"])
+@pytest.mark.usefixtures("project")
+def test_while_memory_is_off_agents_neither_store_nor_read(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Memory() as memory:
+        memory.remember("The database is PostgreSQL.")
+        before = memory.list()
+    if by == "switch":
+        switch(".memory", on=False)
+    else:
+        monkeypatch.setenv("MEMCLI_OFF", "1")
+
+    async def work() -> list[tuple[bool | None, str]]:
+        async with in_process() as client:
+            calls = [("recall", {"topic": "database"}), ("remember", {"text": "The cache is Redis."})]
+            found = [await client.call_tool(name, arguments) for name, arguments in calls]
+            return [(one.is_error, text(one)) for one in found]
+
+    for is_error, told in run(work):
+        assert is_error
+        assert "memory is off" in told
+        assert "PostgreSQL" not in told
+    with Memory() as memory:
+        assert memory.list() == before
+
+
+@pytest.mark.usefixtures("project")
+def test_a_long_result_comes_in_pages() -> None:
+    words = " ".join(f"word{n}" for n in range(30_000))
+    Memory().init()
+    Memory().remember(file=words.encode(), path="long/text")
+
+    async def work() -> list[str]:
+        pages, cursor = [], None
+        async with in_process() as client:
+            while True:
+                done = await client.call_tool("get", {"refs": ["long/text"], "cursor": cursor})
+                assert not done.is_error
+                pages.append(text(done))
+                if "call again with cursor" not in pages[-1]:
+                    return pages
+                cursor = pages[-1].rsplit('"', 2)[1]
+
+    pages = run(work)
+    assert len(pages) > 3
+    assert all(count_tokens(one) <= MOST_TOKENS for one in pages)
+    whole = "".join(one.rsplit("\n[There is more", 1)[0] for one in pages)
+    assert all(f"word{n}" in whole for n in range(0, 30_000, 997))
+
+
+def _walked(pages: ResultPages, whole: str) -> list[str]:
+    """All pages of a text, which is searched for once."""
+    found, cursor, searches = [], None, 0
+
+    def search() -> str:
+        nonlocal searches
+        searches += 1
+        return whole
+
+    while True:
+        found.append(pages.read("key", cursor, search, 'call again with cursor "%s"'))
+        if "\n[There is more" not in found[-1]:
+            assert searches == 1
+            return found
+        cursor = found[-1].rsplit('"', 2)[1]
+
+
+def test_pages_are_the_text_and_are_searched_for_once() -> None:
+    lines = "\n".join(f"line {n} of a text with some words" for n in range(3_000))
+    for whole in (lines, "x" * 200_000, "a\n" * 20_000, "\u6f22" * 20_000, ""):
+        found = _walked(ResultPages(lambda: 0), whole)
+        assert all(count_tokens(one) <= MOST_TOKENS for one in found)
+        assert "".join(one.partition("\n[There is more")[0] for one in found) == whole
+
+
+def test_a_page_is_kept_until_the_memory_changes() -> None:
+    state = 0
+    pages = ResultPages(lambda: state)
+
+    def read(text: str, cursor: str | None = None, key: str = "key") -> str:
+        return pages.read(key, cursor, lambda: text, '"%s"')
+
+    cursors = [read(f"{n} text\n" * 20_000, key=f"key {n}").rsplit('"', 2)[1] for n in range(9)]
+    assert read("", cursors[8], "key 8").startswith("8 text\n")
+    with pytest.raises(UsageError, match="no longer kept"):  # the oldest made room
+        read("", cursors[0], "key 0")
+    with pytest.raises(UsageError, match="belongs to another call"):
+        read("", cursors[8], "key 7")
+    with pytest.raises(UsageError, match="belongs to another call"):
+        read("", f"{10**9}-{cursors[8].partition('-')[2]}", "key 8")
+    state = 1
+    with pytest.raises(UsageError, match="no longer kept"):
+        read("", cursors[8], "key 8")
+
+
+def test_the_project_is_the_first_root_with_a_store(project: Path, tmp_path: Path) -> None:
+    from mcp_types import ListRootsResult, Root
+
+    other = tmp_path / "a b"
+    other.mkdir()
+    Memory(other).init()
+    Memory(other).remember("The other project.", path="here/other")
+    Memory(project).init()
+
+    async def told(_: Any) -> ListRootsResult:
+        return ListRootsResult(roots=[Root(uri="file:///nonsense"), Root(uri=(other).as_uri())])
+
+    async def work() -> str:
+        async with in_process("legacy", tools="all", list_roots_callback=told) as client:
+            return text(await client.call_tool("search", {}))
+
+    assert "here/other" in run(work)
+
+
+def test_then_it_is_that_of_the_environment(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    Memory(other).init()
+    Memory(other).remember("The other project.", path="here/other")
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(other))
+
+    async def work() -> str:
+        async with in_process(tools="all") as client:
+            return text(await client.call_tool("search", {}))
+
+    assert "here/other" in run(work)
+    assert project

@@ -1,0 +1,411 @@
+"""Every page, by role and with hostile texts: statuses, and that stored text never becomes markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.extras.serve.inspector import hostile_store
+from tests.extras.serve.inspector.site import CSRF, OneStore, fill, make_site
+
+PAGES = (
+    "/", "/?q=how+long+do+tokens+live", "/?q=tokens&why=1&state=all&kind=decision&tag=auth", "/?space=main&under=auth",
+    "/?space=main&page=2", "/?q=nothing+of+this+zebra", "/?part=1&q=tokens", "/tree?space=main&path=auth&part=1",
+    "/graph", "/graph?ref=auth", "/graph/list?space=main", "/graph.json?space=main", "/sessions", "/sessions?space=journal",
+    "/usage", "/gaps", "/audit", "/audit?verify=1", "/audit?about=auth/tokens&since=2020-01-01", "/inbox",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OneStore]:
+    root = tmp_path_factory.mktemp("site")
+    fill(root).close()
+    backend = OneStore(root)
+    yield backend
+    backend.memory.close()
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[OneStore]:
+    """A store that a test may change."""
+    backend = OneStore(tmp_path)
+    backend.memory.init()
+    yield backend
+    backend.memory.close()
+
+
+@cache
+def client(backend: OneStore, role: str = "writer", spaces: tuple[str, ...] = ()) -> TestClient:
+    return TestClient(make_site(backend, role, spaces), headers={"Accept": "text/html"}, follow_redirects=False)
+
+
+@pytest.mark.parametrize("role", ["reader", "writer", "admin"])
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_is_there_for_every_role(store: OneStore, path: str, role: str) -> None:
+    answer = client(store, role).get(path)
+    assert answer.status_code == 200, answer.text
+    assert "undefined" not in answer.text.lower()
+    forms = re.findall(r'<form[^>]*method="post"[^>]*action="([^"]*)"', answer.text)
+    if role == "reader":
+        assert set(forms) <= {"/logout"}
+    for form in re.findall(r'<form[^>]*method="post".*?</form>', answer.text, re.DOTALL):
+        assert f'name="csrf" value="{CSRF}"' in form
+
+
+@pytest.mark.parametrize("part", ["", "?show=links", "?show=history", "?show=anchors", "?show=links&part=1"])
+def test_every_part_of_a_memory(store: OneStore, part: str) -> None:
+    name = store.memory.get("auth/tokens", no_usage=True)["id"]
+    answer = client(store).get(f"/memory/main/{name}{part}")
+    assert answer.status_code == 200
+    expected = {"": "Contradicts", "?show=links": "relates to", "?show=history": "remember", "?show=anchors": "stale"}
+    assert expected.get(part.replace("&part=1", ""), "") in answer.text
+
+
+def test_what_a_page_says_of_a_memory(store: OneStore) -> None:
+    pages = {
+        path: store.memory.get(path, no_usage=True)["id"] for path in ("auth/signing", "imported/note", "team/reviews")
+    }
+    shown = {path: client(store).get(f"/memory/main/{name}").text for path, name in pages.items()}
+    assert "<b>Supersedes</b>" in shown["auth/signing"]
+    assert "<b>Untrusted.</b>" in shown["imported/note"]
+    assert "<b>Forgotten.</b>" in shown["team/reviews"]
+    assert "Make active" in shown["team/reviews"]
+
+
+def test_a_search_has_passages_with_marks_and_reasons_on_demand(store: OneStore) -> None:
+    page = client(store).get("/?q=how+long+do+tokens+live").text
+    assert "<mark>tokens</mark> <mark>live</mark> for 15 minutes" in page
+    assert 'class="why"' not in page
+    assert '<dl class="why"' in client(store).get("/?q=how+long+do+tokens+live&why=1").text
+
+
+def test_a_search_leaves_no_usage_and_no_gap(own: OneStore) -> None:
+    own.memory.space_policy(set={"gaps": True})
+    own.memory.remember("We chose PostgreSQL.", path="decisions/database")
+    for query in ("postgresql", "zebra"):
+        assert client(own).get(f"/?q={query}").status_code == 200
+    assert own.memory.feedback_gaps()["gaps"] == []
+    assert own.memory.status(stats=True, usage=True)["usage"]["read"] == 0
+
+
+@pytest.mark.parametrize("path", ["/?kind=diff", "/?q=queue", "/", "/memory/main/{}"])
+def test_the_date_of_a_commit_is_when_it_was_made(own: OneStore, path: str) -> None:
+    made = {"raw": "Add the queue.", "kind": "diff", "path": "code/queue", "created_at": "2023-02-03T10:00:00Z"}
+    name = own.memory.remember(object=made)["id"]
+    page = client(own).get(path.format(name)).text
+    dates = re.findall(r'<time[^>]*datetime="([^"]*)"', page.partition("<main")[2].partition("<details")[0])
+    assert dates
+    assert dates[0].startswith("2023-02-03")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/memory/main/none", "/memory/none/x", "/sessions/main/ses_none", "/?space=main&under=none", "/static/0/inspector.css",
+     "/memory/main/..%2f..%2fetc", "/audit?since=never", "/tree?space=none&path=x"],
+)  # fmt: skip
+def test_what_is_not_there_is_a_page_with_a_reason(store: OneStore, path: str) -> None:
+    answer = client(store).get(path)
+    assert answer.status_code in (404, 422)
+    assert "<h1>" in answer.text
+    assert "Traceback" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "path", ["/?page=0", "/?page=x", "/?more=100000", f"/?q={'a' * 2000}", "/audit?limit=-1", "/graph?depth=99"]
+)
+def test_wrong_values_are_refused(store: OneStore, path: str) -> None:
+    assert client(store).get(path).status_code == 422
+
+
+WRITES = (
+    ("/change/pin/main/{id}", {"pin": "yes"}), ("/change/tags/main/{id}", {"tags": "a b"}),
+    ("/change/edit/main/{id}", {"text": "new", "kind": "fact"}), ("/change/forget/main/{id}", {"forget": "yes"}),
+    ("/change/feedback/main/{id}", {"judgement": "helpful"}), ("/gaps/close", {"space": "main", "topic": "x"}),
+    ("/inbox/accept", {"space": "main", "name": "x"}), ("/inbox/reject", {"space": "main", "name": "x"}),
+    ("/inbox/edit", {"space": "main", "name": "x"}),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "form"), WRITES)
+def test_a_reader_changes_nothing(own: OneStore, path: str, form: dict[str, str]) -> None:
+    name = own.memory.remember("We use uv.", path="tools/uv")["id"]
+    before = own.memory.get(name, digest=True, no_usage=True)
+    answer = client(own, "reader").post(path.format(id=name), data={"digest": before["digest"], **form})
+    assert answer.status_code == 403
+    assert own.memory.get(name, digest=True, no_usage=True) == before
+
+
+@pytest.mark.parametrize(("path", "form"), WRITES)
+def test_a_writer_of_another_space_changes_nothing(own: OneStore, path: str, form: dict[str, str]) -> None:
+    name = own.memory.remember("We use uv.", path="tools/uv")["id"]
+    digest = own.memory.get(name, digest=True)["digest"]
+    answer = client(own, "writer", ("notes",)).post(path.format(id=name), data={"digest": digest, **form})
+    assert answer.status_code == 404
+    assert own.memory.get(name, digest=True)["digest"] == digest
+
+
+def test_a_writer_steers_a_memory(own: OneStore) -> None:
+    name = own.memory.remember("We use uv.", path="tools/uv", tag="python")["id"]
+
+    def now() -> dict[str, Any]:
+        return own.memory.get(name, digest=True, no_usage=True)  # type: ignore[no-any-return]
+
+    def send(act: str, **form: str) -> str:
+        answer = client(own).post(f"/change/{act}/main/{name}", data={"digest": now()["digest"], **form})
+        assert answer.status_code == 303, answer.text
+        assert client(own).get(answer.headers["location"]).status_code == 200
+        return answer.headers["location"].rpartition("=")[2]
+
+    assert (send("pin", pin="yes"), now()["pinned"]) == ("pinned", True)
+    assert (send("pin", pin="no"), now()["pinned"]) == ("unpinned", False)
+    assert (send("tags", tags="tools, build"), now()["tags"]) == ("tagged", ["tools", "build"])
+    assert send("edit", text="We use uv and ruff.", kind="decision", confidence="0.5") == "saved"
+    assert (now()["raw"], now()["kind"], now()["confidence"]) == ("We use uv and ruff.", "decision", 0.5)
+    assert send("edit", text="We use uv and ruff.", kind="decision") == "same"
+    assert (send("forget", forget="yes"), now()["active"]) == ("forgotten", False)
+    assert (send("forget", forget="no"), "active" in now()) == ("remembered", False)
+    assert send("feedback", judgement="helpful") == "helpful"
+    assert own.memory.status(stats=True, usage=True)["usage"]["pending"] == {"helpful": 1}
+
+
+@pytest.mark.parametrize(
+    ("act", "form"),
+    [("pin", {"pin": "yes"}), ("tags", {"tags": "x"}), ("edit", {"text": "mine <b>"}), ("forget", {"forget": "yes"})],
+)
+def test_somebody_was_faster(own: OneStore, act: str, form: dict[str, str]) -> None:
+    name = own.memory.remember("We use pip.", path="tools/uv")["id"]
+    digest = own.memory.get(name, digest=True)["digest"]
+    own.memory.edit(name, text="We use uv.")
+    before = own.memory.get(name, no_usage=True)
+    answer = client(own).post(f"/change/{act}/main/{name}", data={"digest": digest, **form})
+    assert answer.status_code == 412
+    assert "Somebody else changed this memory" in answer.text
+    if act == "edit":
+        assert "mine &lt;b&gt;</textarea>" in answer.text  # what was typed is not lost
+    assert own.memory.get(name, no_usage=True) == before
+
+
+def test_the_inbox_is_worked_off(own: OneStore) -> None:
+    names = [
+        own.memory.remember(f"Proposal {word}.", propose=True, path=word)["id"] for word in ("one", "two", "three")
+    ]
+    writer = client(own)
+    assert writer.get("/inbox").text.count("<article") == 3
+    form = {"space": "main", "name": names[0]}
+    assert writer.post("/inbox/edit", data={**form, "text": "Proposal edited.", "path": "one"}).status_code == 303
+    assert "Proposal edited." in writer.get("/inbox").text
+    assert writer.post("/inbox/accept", data=form).status_code == 303
+    assert writer.post("/inbox/reject", data={"space": "main", "name": names[1]}).status_code == 303
+    assert own.memory.get("one")["raw"] == "Proposal edited."
+    assert [one["path"] for one in own.memory.inbox()] == ["three"]
+    assert writer.post("/inbox/accept", data={"space": "main", "name": names[1]}).status_code == 404
+
+
+def test_a_gap_is_closed(own: OneStore) -> None:
+    own.memory.space_policy(set={"gaps": True})
+    own.memory.remember("We use uv.")
+    own.memory.recall("how are zebras fed?")
+    assert "how are zebras fed?" in client(own).get("/gaps").text
+    answer = client(own).post("/gaps/close", data={"space": "main", "topic": "how are zebras fed?"})
+    assert answer.status_code == 303
+    assert own.memory.feedback_gaps()["gaps"] == []
+
+
+def test_a_log_that_was_changed_is_said_to_be(own: OneStore) -> None:
+    own.memory.remember("We use uv.")
+    own.memory.remember("We use ruff.")
+    log = Path(own.memory.calls._options["root"] or "") / ".memory" / "local" / "audit" / "main.jsonl"
+    log.write_text(log.read_text().replace('"command":"remember"', '"command":"mallory"', 1))
+    assert "The log is intact" not in client(own).get("/audit?verify=1").text
+    assert 'class="notice bad"' in client(own).get("/audit?verify=1").text
+
+
+def test_a_history_shows_what_commits_changed(own: OneStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    import subprocess
+
+    root = own.memory.calls._options["root"] or ""
+
+    def git(*words: str) -> None:
+        identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]
+        subprocess.run(["git", *identity, *words], cwd=root, check=True, capture_output=True)
+
+    git("init", "-q")
+    name = own.memory.remember("Tokens live for 15 minutes.", path="auth/tokens")["id"]
+    git("add", "-A")
+    git("commit", "-qm", "Add <tokens>")
+    own.memory.edit(name, text="Tokens live for 20 minutes.")
+    page = client(own).get(f"/memory/main/{name}?show=history").text
+    assert "Add &lt;tokens&gt;" in page
+    assert "<del>15</del><ins>20</ins> minutes" in page
+    assert "not committed yet" in page
+
+
+# What a token for some spaces sees ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two_spaces(own: OneStore) -> OneStore:
+    secret = own.memory.remember("The merger is called Aurora.", path="secret/merger", tag="aurora")["id"]
+    own.memory.space_create("notes")
+    mine = own.memory.remember("The merger has a page of notes.", path="open/merger", space="notes")["id"]
+    own.memory.link(f"notes:{mine}", secret, relation="depends_on", space="notes")
+    own.memory.session_start(title="Aurora talks")
+    own.memory.remember("Aurora waits.", propose=True)
+    return own
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/?q=merger", "/?q=aurora&state=all"])
+def test_a_bound_token_sees_nothing_of_other_spaces(two_spaces: OneStore, path: str) -> None:
+    answer = client(two_spaces, "writer", ("notes",)).get(path.replace("q=aurora", "q=secret"))
+    assert "aurora" not in answer.text.lower()
+    assert "secret/merger" not in answer.text
+    assert answer.status_code == (404 if "main" in path or "journal" in path or "under=" in path else 200)
+
+
+def test_links_to_other_spaces_are_hidden_from_a_bound_token(two_spaces: OneStore) -> None:
+    name = two_spaces.memory.get("open/merger", space="notes")["id"]
+    bound, free = client(two_spaces, "writer", ("notes",)), client(two_spaces)
+    for part in ("", "?show=links"):
+        assert "secret/merger" not in bound.get(f"/memory/notes/{name}{part}").text
+    assert "secret/merger" in free.get(f"/memory/notes/{name}?show=links").text
+    assert "secret/merger" not in bound.get("/graph.json?space=notes").text
+
+
+# Hostile texts ------------------------------------------------------------------------------------------------------
+
+
+class Parsed(HTMLParser):
+    """The elements of a page, with their attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+
+FOREIGN = {
+    "img",
+    "svg",
+    "iframe",
+    "object",
+    "embed",
+    "style",
+    "base",
+    "b-foreign",
+    "video",
+    "audio",
+    "math",
+    "template",
+}
+
+
+def check_harmless(text: str) -> None:
+    """No element, attribute or address that a stored text could have made."""
+    for tag, attributes in Parsed(text).elements:
+        assert tag not in FOREIGN, tag
+        assert not [name for name in attributes if name.startswith("on") or name in ("style", "srcdoc")], attributes
+        if tag == "script":
+            assert (attributes.get("src") or "").startswith("/static/")
+        for name in ("href", "src", "action", "data-load", "data-tree", "data-graph"):
+            address = attributes.get(name)
+            assert address is None or re.match(r"[/#?]", address), address
+            assert address is None or not address.startswith("//")
+    for bad in ("\u202e", "\u2066", "\x00", "\x1b", "\u200b", "\u2028"):
+        assert bad not in text
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OneStore, list[str]]]:
+    root = tmp_path_factory.mktemp("hostile")
+    names = hostile_store.write(root)
+    backend = OneStore(root)
+    memory = backend.memory
+    for n in range(len(hostile_store.ATTACKS)):
+        text = hostile_store.hostile(n).replace("\x00", "")
+        session = memory.session_start(title=text.replace("\u2028", " ").replace("\u2029", " "))["id"]
+        memory.session_add(session, f"{text} We decided to use {text} because it works.", speaker=f"s{n}<b>")
+        memory.session_end(session, outcome=text)
+        memory.remember(f"{text} is proposed {n}", propose=True, path=f"proposed/{n}", no_check=True)
+        memory.recall(f"zebra {n} {text[:60]}", space="main")
+    yield backend, names
+    memory.close()
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/?q=zq+script&why=1&state=all", "/?space=main&state=all", "/?space=journal"])
+def test_hostile_texts_stay_texts(hostile: tuple[OneStore, list[str]], path: str) -> None:
+    answer = client(hostile[0]).get(path.replace("auth/tokens", "zq").replace("=auth", "=zq"))
+    assert answer.status_code == 200, answer.text
+    if answer.headers["content-type"].startswith("text/html"):
+        check_harmless(answer.text)
+    else:
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("n", range(len(hostile_store.ATTACKS)))
+def test_hostile_memories_stay_texts(hostile: tuple[OneStore, list[str]], n: int) -> None:
+    backend, names = hostile
+    for part in ("", "?show=links", "?show=history", "?show=anchors", "?done=<script>"):
+        answer = client(backend).get(f"/memory/main/{names[n]}{part}")
+        assert answer.status_code == 200, answer.text
+        check_harmless(answer.text)
+    assert hostile_store.MARK in answer.text
+
+
+def test_hostile_sessions_stay_texts(hostile: tuple[OneStore, list[str]]) -> None:
+    backend, _ = hostile
+    for session in backend.memory.session_list(limit=0):
+        answer = client(backend).get(f"/sessions/main/{session['id']}")
+        assert answer.status_code == 200
+        check_harmless(answer.text)
+
+
+@pytest.mark.parametrize("attack", hostile_store.ATTACKS)
+def test_hostile_questions_stay_texts(store: OneStore, attack: str) -> None:
+    for field in ("q", "space", "under", "kind", "tag", "state", "done"):
+        check_harmless(client(store).get("/", params={field: attack}).text)
+    for path in ("/graph", "/sessions", "/audit", "/gaps", "/usage"):
+        check_harmless(client(store).get(path, params={"space": attack, "ref": attack, "about": attack}).text)
+
+
+def test_a_text_begins_with_its_own_line_break(own: OneStore) -> None:
+    own.memory.remember("\n\nsecond line", path="a/b", no_check=True)
+    name = own.memory.get("a/b")["id"]
+    raw = own.memory.get("a/b")["raw"]
+    page = client(own).get(f"/memory/main/{name}").text
+    assert f">\n{raw}</textarea>" in page  # the parser drops the first break
+
+
+def test_pages_for_those_who_are_not_let_in() -> None:
+    from memcli.extras.serve.inspector import pages
+
+    page, failed = pages.signed_out(), pages.failure(404, "no <b>memory", "look `elsewhere` <i>")
+    assert (page.status_code, failed.status_code) == (401, 404)
+    assert b"No &lt;b&gt;memory" in failed.body
+    assert b"<code>elsewhere</code> &lt;i&gt;" in failed.body
+
+
+def test_all_templates_and_files_are_in_the_package() -> None:
+    import memcli.extras.serve.inspector
+    from memcli.extras.serve.inspector import pages
+
+    folder = Path(memcli.extras.serve.inspector.__file__).parent
+    assert {path.suffix for path in (folder / "templates").iterdir()} == {".html"}
+    assert {path.name for path in (folder / "static").iterdir()} == {
+        name for name, (place, _) in pages._FILES.items() if place == pages._OWN
+    }
+    for path in (folder / "templates").iterdir():
+        text = path.read_text()
+        assert not re.search(r"<style|\sstyle=|\son[a-z]+=|https?://(?!127\.0\.0\.1)|\|\s*safe|autoescape", text), (
+            path.name
+        )
+        assert all("src=" in tag for tag in re.findall(r"<script[^>]*>", text)), path.name

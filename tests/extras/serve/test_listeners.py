@@ -1,0 +1,216 @@
+"""Every socket that memcli listens on, and every request that its gate refuses: one table for all of them."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import json
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from memcli import Memory
+from memcli.cli.offer import declared
+from memcli.cli.verb import ToolDeclaration, Verb
+from memcli.extras.serve import bodies, gate
+from memcli.extras.serve.bodies import MAX_HEAD
+from memcli.extras.serve.gate import Admission, Gate
+from memcli.extras.serve.pool import MAX_OF_TOKEN
+from memcli.extras.serve.tokens import Logins, Tokens
+from memcli.model.roles import ADMIN, READER, WRITER
+from memcli.store.layout import Layout
+from tests.conftest import ROOT
+from tests.extras.serve.conftest import Answer, McpServer, Server, serving
+
+pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+
+LISTENERS = {"extras/serve/server.py": ("serve", "mcp --http"), "extras/tui/app.py": ("browse --web",)}
+"""The modules that open a listening socket, and for which commands. That of `browse` is of another web server, for one
+person: `tests/extras/tui/test_web.py` has what it refuses."""
+_OPENERS = ("listen", "create_server", "start_server", "start_unix_server", "run_app", "bind_socket")
+
+
+def test_every_listener_is_listed() -> None:
+    found = set()
+    for path in (ROOT / "memcli").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+            if is_call and node.func.attr in _OPENERS and ast.unparse(node.func) != "self._voice.listen":
+                found.add(path.relative_to(ROOT / "memcli").as_posix())
+    assert found == LISTENERS.keys()
+
+
+class Listener:
+    """A server, and how to read and write with it."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.is_mcp = isinstance(server, McpServer)
+        self.path = "/mcp" if self.is_mcp else "/apps/main/memories"
+
+    def write(self, token: str | None = "", **headers: str) -> Answer:
+        """A request to store a memory."""
+        return self.post(
+            {"name": "remember", "arguments": {"text": TEXT}} if self.is_mcp else {"raw": TEXT}, token, **headers
+        )
+
+    def read(self, token: str | None = "", **headers: str) -> Answer:
+        """A request to read memories."""
+        if not self.is_mcp:
+            return self.server.get(self.path, token, **headers)
+        return self.post({"name": "recall", "arguments": {"topic": TEXT}}, token, **headers)
+
+    def post(self, body: Any, token: str | None = "", **headers: str) -> Answer:
+        if self.is_mcp:
+            meta = {f"io.modelcontextprotocol/{name}": value for name, value in META.items()}
+            body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {**body, "_meta": meta}}
+            headers |= {
+                "Accept": "application/json, text/event-stream",
+                "MCP_Protocol_Version": META["protocolVersion"],
+            }
+            headers |= {"Mcp_Method": "tools/call", "Mcp_Name": body["params"]["name"]}
+        return self.server.ask("POST", self.path, body, token, **headers)
+
+    def stored(self) -> list[str]:
+        """The texts in the store."""
+        return [one["summary_micro"] for one in Memory(self.server.folder).list()]
+
+
+TEXT = "We use uv, not pip."
+META: dict[str, Any] = {"protocolVersion": "2026-07-28", "clientCapabilities": {}}
+
+
+@pytest.fixture(scope="module", params=[Server, McpServer], ids=["serve", "mcp --http"])
+def listener(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Listener]:
+    with serving(tmp_path_factory.mktemp("served") / "project", kind=request.param) as server:
+        yield Listener(server)
+
+
+REFUSED: dict[str, tuple[int, dict[str, Any]]] = {
+    "no token": (401, {"token": None}), "wrong token": (401, {"token": "mct_wrong"}),
+    "no scheme": (401, {"token": None, "Authorization": "{token}"}),
+    "a cookie of nobody": (401, {"token": None, "Cookie": "memcli_session_{port}=x"}),
+    "foreign Host": (421, {"Host": "evil.example"}), "another port": (421, {"Host": "127.0.0.1:1"}),
+    "foreign Origin": (403, {"Origin": "http://evil.example"}), "no Origin": (403, {"Origin": "null"}),
+    "another port's page": (403, {"Origin": "http://127.0.0.1:1"}), "another site": (403, {"Sec_Fetch_Site": "cross-site"}),
+    "large head": (431, {"X": "x" * MAX_HEAD}), "no JSON": (415, {"Content_Type": "text/plain"}),
+    "a form": (415, {"Content_Type": "application/x-www-form-urlencoded"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused(listener: Listener, case: str) -> None:
+    status, given = REFUSED[case]
+    server = listener.server
+    known = {"port": str(server.port), "token": server.token}
+    headers = {k: v.format(**known) if isinstance(v, str) else v for k, v in given.items()}
+    before = listener.stored()
+    assert listener.write(**headers).status == status
+    if "Content_Type" not in given:
+        assert listener.read(**headers).status == status
+    assert listener.stored() == before
+
+
+def test_a_large_body_is_refused(listener: Listener) -> None:
+    body = b'{"raw": "' + b"x" * bodies.MAX_BODY + b'"}'
+    assert listener.server.ask("POST", listener.path, body, Content_Type="application/json").status == 413
+
+
+def test_too_many_requests_are_refused(listener: Listener) -> None:
+    server, slow = listener.server, []
+    head = [
+        f"POST {listener.path} HTTP/1.1", f"Host: 127.0.0.1:{server.port}", f"Authorization: Bearer {server.by_role[READER]}",
+        "Content-Type: application/json", "Content-Length: 1000", "", "",
+    ]  # fmt: skip
+    with ExitStack() as stack:
+        for _ in range(MAX_OF_TOKEN):
+            connection = server.connect()
+            connection.connect()
+            connection.sock.sendall("\r\n".join(head).encode())
+            stack.callback(connection.close)
+            slow.append(connection)
+        while (answer := listener.read(server.by_role[READER])).status == 200:
+            pass  # until the server has read all heads
+        assert answer.status == 503
+        assert answer.headers["retry-after"]
+        assert listener.read(server.by_role[WRITER]).status == 200
+
+
+def test_each_role_does_what_it_may(listener: Listener) -> None:
+    roles = listener.server.by_role
+    assert listener.read(roles[READER]).status == 200
+    refused = listener.write(roles[READER])
+    assert b"this needs the role writer, and the token has reader" in refused.body
+    assert refused.json["result"]["isError"] if listener.is_mcp else refused.status == 403
+    assert TEXT not in listener.stored()
+    for role in (WRITER, ADMIN):
+        assert listener.write(roles[role]).status in (200, 201)
+    assert TEXT in listener.stored()
+    acts = (listener.server.private / "audit" / "main.jsonl").read_bytes().splitlines()
+    assert json.loads(acts[0])["user"] == ("mcp:writer" if listener.is_mcp else "serve:writer")
+
+
+def test_a_token_for_some_spaces_reads_no_others(listener: Listener) -> None:
+    answer = listener.read(listener.server.create(READER, "notes"))
+    if listener.is_mcp:
+        assert answer.json["result"]["isError"]
+        assert "the token is for some spaces only" in answer.json["result"]["content"][0]["text"]
+    else:
+        assert answer.status == 403
+
+
+def test_a_token_that_is_revoked_is_refused(listener: Listener) -> None:
+    token = listener.server.create(READER, name="gone")
+    assert listener.read(token).status == 200
+    listener.server.tokens.revoke("gone")
+    assert listener.read(token).status == 401
+
+
+def test_the_token_is_for_its_user_alone(listener: Listener) -> None:
+    path = listener.server.private / "serve-token"
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    assert listener.server.token not in listener.server.log()
+
+
+@pytest.mark.parametrize(("verb", "tool"), declared("all"), ids=lambda one: one.name)
+def test_a_tool_needs_the_role_of_its_verb(verb: Verb, tool: ToolDeclaration) -> None:
+    assert verb.role_for({}) == (READER if tool.reads_only else WRITER)
+
+
+def test_a_stream_of_events_has_no_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "TOTAL_SECONDS", 0.05)
+    layout = Layout(str(tmp_path / ".memory"))
+    (tmp_path / ".memory").mkdir()
+    access = Admission(root=str(tmp_path), port=1, tokens=Tokens(layout), logins=Logins())
+    token = access.tokens.make_first()
+
+    async def ask(media: bytes) -> list[Any]:
+        sent: list[Any] = []
+
+        async def app(_scope: Any, _receive: Any, send: Any) -> None:
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", media)]})
+            await asyncio.sleep(0.2)
+            await send({"type": "http.response.body", "body": b"late"})
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": b""}
+
+        scope = {
+            "type": "http", "method": "GET", "path": "/mcp", "raw_path": b"/mcp", "query_string": b"",
+            "headers": [(b"host", b"127.0.0.1:1"), (b"authorization", f"Bearer {token}".encode())],
+            "state": {"connection": SimpleNamespace(claim=lambda _: True)},
+        }  # fmt: skip
+        await Gate(app, access, lambda _: None)(scope, receive, send)
+        return sent[1:]
+
+    assert asyncio.run(ask(b"text/event-stream; charset=utf-8")) == [{"type": "http.response.body", "body": b"late"}]
+    assert asyncio.run(ask(b"application/json")) == []

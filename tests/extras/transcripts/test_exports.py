@@ -1,0 +1,133 @@
+"""Conversations of ChatGPT and Claude.ai: which messages of an export were said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.extras.transcripts import writers
+from tests.extras.transcripts.conftest import Found, read_bytes
+from tests.extras.transcripts.writers import Turn
+
+TALK = [Turn("user", "a"), Turn("assistant", "b"), Turn("user", "c")]
+
+
+def read_one(folder: Path, chat: dict[str, Any]) -> Found:
+    return read_bytes(folder, json.dumps([chat]).encode())
+
+
+def chatgpt_with(**fields: Any) -> dict[str, Any]:
+    """A conversation in which these fields of the answer are others."""
+    chat = writers.chatgpt(TALK, "k")
+    chat["mapping"]["k-1"]["message"].update(fields)
+    return chat
+
+
+LEFT_OUT = {
+    "hidden": ({"metadata": {"is_visually_hidden_from_conversation": True}}, "hidden"),
+    "weight": ({"weight": 0.0}, "hidden"),
+    "system": ({"author": {"role": "system"}}, "system"),
+    "role": ({"author": {"role": "oracle"}}, "unknown role"),
+    "context": ({"content": {"content_type": "user_editable_context", "user_profile": "x"}}, "injected context"),
+    "recap": ({"content": {"content_type": "reasoning_recap", "content": "Thought for 3s"}}, "thinking"),
+    "analysis": ({"channel": "analysis"}, "thinking"),
+    "no content": ({"content": None}, ""),
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_what_chatgpt_does_not_show_is_no_message(tmp_path: Path, name: str) -> None:
+    fields, reason = LEFT_OUT[name]
+    found = read_one(tmp_path, chatgpt_with(**fields))
+    assert found.said == [("user", "a"), ("user", "c")]
+    assert not reason or found.skipped[reason] >= 1
+
+
+CONTENTS = {
+    "in parts": ({"content_type": "text", "parts": ["x", "", "y"]}, "x\n\ny"),
+    "spoken": ({"content_type": "multimodal_text", "parts": [{"content_type": "audio_transcription", "text": "hi"}, {"content_type": "audio_asset_pointer"}]}, "hi"),
+    "with an image": ({"content_type": "multimodal_text", "parts": [{"content_type": "image_asset_pointer"}, "look"]}, "look"),
+    "code": ({"content_type": "code", "language": "python", "text": "x = 1"}, "```python\nx = 1\n```"),
+    "cited": ({"content_type": "text", "parts": ["So \ue200cite\ue202turn0search0\ue201it is."]}, "So it is."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_each_type_of_content_is_read(tmp_path: Path, name: str) -> None:
+    content, expected = CONTENTS[name]
+    assert read_one(tmp_path, chatgpt_with(content=content)).said[1] == ("assistant", expected)
+
+
+def test_a_broken_tree_is_read_by_time(tmp_path: Path) -> None:
+    for node, parent in (("k-1", "gone"), ("hidden", "k-2")):
+        chat = writers.chatgpt(TALK, "k")
+        chat["mapping"][node]["parent"] = parent
+        del chat["mapping"]["k-1-x"]
+        chat["mapping"] = dict(sorted(chat["mapping"].items(), reverse=True))
+        found = read_one(tmp_path, chat)
+        assert [text for _, text in found.said] == ["a", "b", "c"]
+        assert found.skipped["broken order"] == 1
+
+
+def test_without_a_current_node_the_latest_leaf_is_read(tmp_path: Path) -> None:
+    chat = writers.chatgpt(TALK, "k")
+    del chat["current_node"]
+    assert [text for _, text in read_one(tmp_path, chat).said] == ["a", "b", "c"]
+
+
+def test_wrong_times_are_dropped_and_the_order_kept(tmp_path: Path) -> None:
+    for time in (None, "soon", -1e300, 1e300, 0, True, float(10**18), [], "0001-01-01T00:00:00+14:00"):
+        chat = chatgpt_with(create_time=time)
+        chat["create_time"] = time
+        found = read_one(tmp_path, chat)
+        assert [message.text for message in found.messages[0]] == ["a", "b", "c"]
+        assert (found.messages[0][1].at, found.transcripts[0].started_at) == ("", "")
+    assert read_one(tmp_path, chatgpt_with(create_time=1_767_312_000_500)).messages[0][1].at == "2026-01-02T00:00:00Z"
+
+
+def claude_ai(*messages: dict[str, Any]) -> dict[str, Any]:
+    numbered = ({"uuid": f"m{number}", "sender": "human", "text": "", **one} for number, one in enumerate(messages))
+    return {"uuid": "k", "name": "Chat", "created_at": "2026-01-02T00:00:00Z", "chat_messages": list(numbered)}
+
+
+def test_the_text_stands_in_for_blocks_that_are_missing(tmp_path: Path) -> None:
+    found = read_one(
+        tmp_path,
+        claude_ai(
+            {"text": "a"},
+            {"text": "b", "content": [None]},
+            {"text": "old", "content": [{"type": "text", "text": "new"}]},
+        ),
+    )
+    assert [text for _, text in found.said] == ["a", "b", "new"]
+
+
+def test_of_an_attached_text_the_beginning_is_kept(tmp_path: Path) -> None:
+    attachment = {"file_name": "log.txt", "extracted_content": "line\n" * 1_000}
+    found = read_one(
+        tmp_path, claude_ai({"text": "Why?", "attachments": [attachment, {"file_name": "x.bin"}], "files": [{}]})
+    )
+    ((_, text),) = found.said
+    assert text.startswith("Why?\n\n[attached log.txt: line line")
+    assert len(text) < 250
+    assert found.skipped["attachment"] == 2
+
+
+def test_of_answers_that_were_made_again_the_last_is_read(tmp_path: Path) -> None:
+    root = "00000000-0000-4000-8000-000000000000"
+    parents = (root, "m0", "m0", "m2")
+    chat = claude_ai(
+        *({"text": text, "parent_message_uuid": parent} for text, parent in zip("abcd", parents, strict=True))
+    )
+    found = read_one(tmp_path, chat)
+    assert ([text for _, text in found.said], found.skipped["other branch"]) == (["a", "c", "d"], 1)
+
+
+def test_a_conversation_without_an_id_has_one_of_its_content(tmp_path: Path) -> None:
+    for chat in (writers.chatgpt(TALK), writers.claude_ai(TALK)):
+        keys = {read_one(tmp_path, {**chat, "conversation_id": "", "uuid": ""}).transcripts[0].key for _ in range(2)}
+        assert len(keys) == 1
+        assert all(keys)

@@ -1,0 +1,218 @@
+"""The database of opencode: its sessions are read and nothing is written, whatever it holds."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.errors import CorruptError, MemcliError, NotFoundError, UsageError
+from memcli.extras.transcripts.formats import conversations
+from tests.extras.transcripts import writers
+from tests.extras.transcripts.conftest import Found, read
+from tests.extras.transcripts.writers import Turn
+
+TALK = [
+    Turn("user", "Why does the total differ?"), Turn("assistant", "Let me look: 😀"),
+    Turn("tool", "pytest -q", "1 failed in 0.12s"), Turn("tool", "git diff"), Turn("assistant", "It rounds."),
+]  # fmt: skip
+SAID = [turn.expected for turn in TALK]
+
+
+def change(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as database, database:
+        for statement in statements:
+            database.execute(statement)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A database with two sessions."""
+    path = tmp_path / "opencode.db"
+    writers.opencode(str(path), {"ses_1": TALK, "ses_2": TALK[:1]})
+    return path
+
+
+def only(path: Path, session: str = "ses_1") -> Found:
+    return read(path.with_name(f"{path.name}#{session}"))
+
+
+def test_all_sessions_are_read_in_order_once(path: Path) -> None:
+    found = read(path)
+    assert [one.key for one in found.transcripts] == ["ses_1", "ses_2"]
+    assert [[(one.role, one.text) for one in messages] for messages in found.messages] == [SAID, SAID[:1]]
+    (first, _) = found.transcripts
+    assert (first.source, first.title, first.cwd) == ("opencode", "Chat ses_1", writers.FOLDER)
+    assert first.started_at.startswith(writers.DAY)
+
+
+def test_one_session_is_named_behind_the_file(path: Path) -> None:
+    assert only(path).said == SAID
+    with pytest.raises(NotFoundError, match="no session 'ses_3'"):
+        only(path, "ses_3")
+    with pytest.raises(NotFoundError, match="no such file"):
+        only(path.with_name("none.db"))
+
+
+def test_a_session_that_grew_gives_the_same_keys_again(path: Path) -> None:
+    before = only(path, "ses_2").messages[0]
+    change(path, "DELETE FROM session WHERE id = 'ses_2'", "DELETE FROM message WHERE session_id = 'ses_2'",
+           "DELETE FROM part WHERE message_id LIKE 'msg_ses_2%'")  # fmt: skip
+    writers.opencode(str(path), {"ses_2": TALK})
+    after = only(path, "ses_2").messages[0]
+    assert [one.key for one in after][:1] == [one.key for one in before]
+    assert len({one.key for one in after}) == len(TALK)
+
+
+def test_a_subagent_has_no_session_of_its_own(path: Path) -> None:
+    writers.opencode(str(path), {"ses_3": TALK}, parent_id="ses_1")
+    found = read(path)
+    assert ([one.key for one in found.transcripts], found.skipped["subagent file"]) == (["ses_1", "ses_2"], 1)
+    with pytest.raises(NotFoundError):
+        only(path, "ses_3")
+
+
+def test_what_was_taken_back_is_left_out(path: Path) -> None:
+    change(path, """UPDATE session SET revert = '{"messageID": "msg_ses_1_000002"}'""")
+    found = only(path)
+    assert (found.said, found.skipped["other branch"]) == (SAID[:2], 9)
+
+
+PARTS = {
+    "reasoning": ({"type": "reasoning", "text": "Hm."}, "thinking"),
+    "synthetic": ({"type": "text", "text": "The file says x.", "synthetic": True}, "injected context"),
+    "ignored": ({"type": "text", "text": "Noted.", "ignored": True}, "injected context"),
+    "file": ({"type": "file", "url": "data:x"}, "attachment"),
+    "running": ({"type": "tool", "tool": "bash", "state": {"status": "running", "input": {}}}, "no message"),
+    "hook": ({"type": "text", "text": "<hook_context>x</hook_context>"}, "empty"),
+    "broken": ("{broken", "malformed"),
+    "list": ("[]", "malformed"),
+    "deep": ("[" * 100_000, "malformed"),
+    "number": (7, "malformed"),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_part_that_says_nothing_is_counted(path: Path, name: str) -> None:
+    part, reason = PARTS[name]
+    with closing(sqlite3.connect(path)) as database, database:
+        data = json.dumps(part) if isinstance(part, dict) else part
+        database.execute("INSERT INTO part VALUES ('prt_x', 'msg_ses_2_000000', 1, ?)", (data,))
+    before = 2 if reason == "no message" else 0
+    found = only(path, "ses_2")
+    assert (found.said, found.skipped[reason]) == (SAID[:1], before + 1)
+
+
+def test_what_is_too_long_is_counted_and_the_rest_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memcli.extras.transcripts.opencode.MAX_BYTES", 20_000)
+    long = json.dumps({"type": "text", "text": "x" * 30_000})
+    change(path, f"INSERT INTO part VALUES ('prt_x', 'msg_ses_1_000000', 1, '{long}')")
+    found = only(path)
+    assert (found.said, found.skipped["too long"]) == (SAID, 1)
+
+
+def test_nothing_is_written_and_what_is_not_checkpointed_is_read(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("DELETE FROM session WHERE id = 'ses_2'")
+        writer.commit()
+        before = path.read_bytes()
+        assert [one.key for one in read(path).transcripts] == ["ses_1"]
+        assert path.read_bytes() == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_database_in_a_folder_that_cannot_be_written_is_read(path: Path) -> None:
+    change(path, "PRAGMA journal_mode = WAL")
+    path.parent.chmod(0o500)
+    try:
+        assert only(path).said == SAID
+    finally:
+        path.parent.chmod(0o700)
+
+
+def test_a_database_that_cannot_have_files_beside_it_is_read(path: Path) -> None:
+    change(path, "PRAGMA journal_mode = WAL")
+    for ending in ("-wal", "-shm"):
+        path.with_name(path.name + ending).mkdir()
+    assert only(path).said == SAID
+
+
+def test_a_database_that_is_being_written_is_not_read_half_written(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda where, _, **more: connect(where, 0, **more))
+    with closing(connect(path, isolation_level=None)) as writer:
+        writer.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(CorruptError, match="database is locked"):
+            read(path)
+
+
+FOREIGN: dict[str, tuple[Callable[[Path], object], type[MemcliError], str]] = {
+    "another program": (
+        lambda path: change(path, "DROP TABLE part"), UsageError, "not a database of a known version of opencode: no part.id",
+    ),
+    "another version": (
+        lambda path: change(path, "ALTER TABLE message RENAME COLUMN data TO content"), UsageError, "no message.data",
+    ),
+    "a view that never ends": (
+        lambda path: change(path, "DROP TABLE part", """CREATE VIEW part AS WITH RECURSIVE n(id) AS
+            (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, id AS message_id, 1 AS time_created, '' AS data FROM n"""),
+        UsageError, "no part.id",
+    ),
+    "ids that are not unique": (
+        lambda path: change(path, "ALTER TABLE part RENAME TO old", "CREATE TABLE part AS SELECT * FROM old"),
+        UsageError, "no part.id",
+    ),
+    "cut off": (lambda path: os.truncate(path, 5000), CorruptError, "cannot be read"),
+    "noise": (
+        lambda path: path.write_bytes(path.read_bytes()[:100] + b"\xff" * 9000), CorruptError, "cannot be read",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_what_is_no_database_of_opencode_gives_one_clear_line(path: Path, name: str) -> None:
+    damage, kind, message = FOREIGN[name]
+    damage(path)
+    with pytest.raises(kind) as raised:
+        read(path)
+    assert message in raised.value.message
+    assert raised.value.hint
+    assert "\n" not in raised.value.message + raised.value.hint
+
+
+@given(st.data())
+def test_no_values_raise_anything_but_an_error_of_ours(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """Any field of a database replaced by another value."""
+    path = tmp_path_factory.mktemp("odd") / "opencode.db"
+    writers.opencode(str(path), {"ses_1": TALK[:3]})
+    odd = st.sampled_from([0, -1, 1e308, "", "x", b"\xff\xfe", "[]", "{}", '{"type": "tool", "state": []}',
+                           '{"type": []}', '{"role": []}', '{"role": "user", "type": "text", "text": {}}'])  # fmt: skip
+    columns = [(table, name) for table, names in COLUMNS.items() for name in names]
+    with closing(sqlite3.connect(path)) as database, database:
+        for _ in range(data.draw(st.integers(1, 4))):
+            table, name = data.draw(st.sampled_from(columns))
+            with suppress(sqlite3.IntegrityError):
+                row = data.draw(st.integers(1, 3))
+                database.execute(f"UPDATE {table} SET {name} = ? WHERE rowid = ?", (data.draw(odd), row))
+    with suppress(MemcliError):
+        for transcript in conversations(str(path)):
+            for message in transcript.messages():
+                assert message.role in ("user", "assistant", "tool")
+                (message.text + message.key).encode()
+
+
+COLUMNS = {
+    "session": ("id", "directory", "title", "revert", "time_created"),
+    "message": ("id", "session_id", "time_created", "data"),
+    "part": ("id", "message_id", "time_created", "data"),
+}

@@ -1,0 +1,60 @@
+from memcli.extras.tui.catalogue import BrowseScope, PathCatalogue, Tie
+from memcli.model.memory import Memory
+from memcli.model.space import Space
+from memcli.record import replace
+
+T = "2026-01-01T00:00:00Z"
+
+
+def _memory(name: str, **fields: object) -> Memory:
+    base = Memory(
+        id=f"mem_{name}", path=f"notes/{name}", kind="fact", raw=f"Text of {name}.", created_at=T, updated_at=T
+    )
+    return replace(base, **fields)  # type: ignore[arg-type]
+
+
+def _catalogue(*memories: Memory, scope: BrowseScope | None = None) -> PathCatalogue:
+    return PathCatalogue(Space("main", memories), "1", scope or BrowseScope())
+
+
+def _names(found: list[Memory]) -> list[str]:
+    return [m.id.removeprefix("mem_") for m in found]
+
+
+def test_every_word_must_stand_in_path_kind_tags_or_text() -> None:
+    catalogue = _catalogue(
+        _memory("a", raw="The Database is PostgreSQL"), _memory("b", tags=("database",)), _memory("c", kind="decision")
+    )
+    assert _names(catalogue.matching(["database"], everything=False)) == ["a", "b"]
+    assert _names(catalogue.matching(["#database"], everything=False)) == ["b"]
+    assert _names(catalogue.matching(["database", "postgres"], everything=False)) == ["a"]
+    assert _names(catalogue.matching(["decision"], everything=False)) == ["c"]
+    assert _names(catalogue.matching(["notes/b"], everything=False)) == ["b"]
+
+
+def test_what_is_forgotten_or_superseded_is_shown_on_request() -> None:
+    catalogue = _catalogue(_memory("a", active=False), _memory("b", superseded_by="mem_c"), _memory("c"))
+    assert _names(catalogue.matching([], everything=False)) == ["c"]
+    assert _names(catalogue.matching([], everything=True)) == ["a", "b", "c"]
+
+
+def test_the_scope_is_path_kinds_and_tags() -> None:
+    memories = (_memory("a", tags=("x", "y")), _memory("b", tags=("x",)), _memory("c", path="other/c", tags=("x", "y")))
+    catalogue = _catalogue(*memories, scope=BrowseScope("notes", ("fact", "log"), ("x", "y")))
+    assert _names(catalogue.memories) == ["a"]
+    assert catalogue.find("mem_c") is not None
+
+
+def test_links_are_seen_from_both_ends_and_once() -> None:
+    old = _memory("old", superseded_by="mem_new")
+    new = _memory("new", links=({"to": "mem_old", "relation": "supersedes"}, {"to": "mem_x", "relation": "depends_on"}))
+    catalogue = _catalogue(old, new)
+    assert catalogue.ties(old) == [Tie("superseded by", "mem_new")]
+    assert catalogue.ties(new) == [Tie("supersedes", "mem_old"), Tie("depends_on", "mem_x")]
+
+
+def test_a_damaged_link_is_passed_over() -> None:
+    damaged = _memory("a", links=(5, "x", {"to": "mem_b"}, {"to": "mem_b", "relation": "relates_to"}))
+    catalogue = _catalogue(damaged, _memory("b"))
+    assert catalogue.ties(damaged) == [Tie("relates_to", "mem_b")]
+    assert catalogue.ties(_memory("b")) == [Tie("relates_to", "mem_a", incoming=True)]

@@ -1,0 +1,29 @@
+import pytest
+
+from memcli.errors import UsageError
+from memcli.extras.tui.dialog import TagChange, tag_change
+
+
+@pytest.mark.parametrize(
+    ("typed", "change"),
+    [
+        ("auth web", TagChange((), ())),
+        ("auth", TagChange((), ("web",))),
+        ("auth web New_Tag", TagChange(("new-tag",), ())),
+        ("#auth, #web", TagChange((), ())),
+        ("", TagChange((), ("auth", "web"))),
+        ("AUTH web", TagChange((), ())),
+        ("web ops ops", TagChange(("ops",), ("auth",))),
+    ],
+)
+def test_what_is_typed_becomes_tags_to_add_and_to_take_away(typed: str, change: TagChange) -> None:
+    assert tag_change({"auth": "auth", "web": "web"}, typed) == change
+
+
+def test_what_can_be_no_tag_is_refused() -> None:
+    with pytest.raises(UsageError, match="not a tag"):
+        tag_change({}, "good !!!")
+
+
+def test_a_tag_that_is_shown_otherwise_than_stored_stays_when_nothing_is_typed() -> None:
+    assert not tag_change({"a-b": "a\x1b[5m b"}, "a-b")

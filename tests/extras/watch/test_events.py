@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import os
+
+from watchdog.events import DirCreatedEvent, FileClosedEvent, FileMovedEvent
+
+from memcli.extras.watch.events import MAX_NEWS, EventInbox, plan
+from memcli.git.tree import Ignore, Tree
+from tests.ingest.conftest import Repo
+
+
+def walked(repo: Repo) -> Tree:
+    tree = Tree(str(repo.root), Ignore(str(repo.root)))
+    list(tree.files())
+    return tree
+
+
+def test_large_folders_left_out_are_not_watched(repo: Repo):
+    for name in ("src/a/b/x.py", "src/__pycache__/x.pyc", "web/node_modules/m/index.js", "web/app/x.js", "docs/x.md"):
+        repo.write(name, "x")
+    assert sorted(plan(walked(repo))) == [("", False), ("docs", True), ("src", True), ("web", False), ("web/app", True)]
+
+
+def test_a_tree_without_any_is_one_watch(repo: Repo):
+    repo.write("a/b/c.txt", "x")
+    tree = Tree(str(repo.root / "a"), Ignore(str(repo.root / "a")))
+    list(tree.files())
+    assert plan(tree) == [("", True)]
+
+
+def test_the_number_of_watches_is_bounded(repo: Repo):
+    for n in range(300):
+        repo.write(f"p{n}/node_modules/m/x.js", "x")
+        repo.write(f"p{n}/src/x.js", "x")
+    watches = plan(walked(repo))
+    assert len(watches) < 300
+    covered = {folder for folder, is_deep in watches if is_deep}
+    assert all(any(not f or f"p{n}/src".startswith(f) for f in covered) for n in range(300))
+
+
+def test_news(repo: Repo):
+    root = str(repo.root)
+    inbox = EventInbox(root, lambda path, _: not path.startswith("skip"))
+    for event in (FileClosedEvent(f"{root}/a"), FileMovedEvent(f"{root}/b", f"{root}/c"), FileClosedEvent(f"{root}/skip"),
+                  FileClosedEvent("/elsewhere"), FileClosedEvent(root)):  # fmt: skip
+        inbox.dispatch(event)
+    news = inbox.take()
+    assert (news.paths, news.needs_scan) == ({"a", "b", "c"}, False)
+    assert inbox.take().paths == frozenset()
+    inbox.dispatch(DirCreatedEvent(os.fsencode(f"{root}/d")))
+    assert inbox.take().needs_scan
+    for n in range(MAX_NEWS + 1):
+        inbox.dispatch(FileClosedEvent(f"{root}/{n}"))
+    news = inbox.take()
+    assert news.needs_scan
+    assert len(news.paths) == MAX_NEWS
