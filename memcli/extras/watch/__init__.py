@@ -1,5 +1,2 @@
-"""The work tree followed as it changes, in batches: what the operating system reports, what a scan finds, what was
-seen before.
-
-`watcher.Watcher` drives it. `app/watch.py` stores what the batches name.
-"""
+"""`memcli watch`: follows a work tree as it changes (`watcher.py`, from events and scans) and stores the changes in batches
+(`storing.py`). Nothing that works without a running watch belongs here."""

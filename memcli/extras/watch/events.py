@@ -10,8 +10,9 @@ import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from posixpath import dirname
+from typing import TYPE_CHECKING
 
 from memcli.git.tree import RULE_FILES, Tree
 
@@ -30,39 +31,27 @@ def silent_kind(folder: str, table: str = _TABLE) -> str | None:
 
     `table` is a mount table in the form of Linux; without one every file system is trusted.
     """
-    kind, longest = "", -1
-    for point, found in _mounts(table):
-        inside = folder == point or folder.startswith(point.rstrip("/") + "/")
-        if inside and len(point) >= longest:  # of two on one place the later hides the earlier
-            kind, longest = found, len(point)
-    return kind if kind in _SILENT or kind.startswith("fuse.") else None
-
-
-def _mounts(table: str) -> list[tuple[str, str]]:
     try:
         with open(table, encoding="utf-8", errors="surrogateescape") as lines:
             rows = [line.split(" ") for line in lines]
     except OSError:
-        return []
-    return [(_plain(row[4]), row[row.index("-") + 1]) for row in rows if "-" in row and len(row) > row.index("-") + 1]
-
-
-def _plain(point: str) -> str:
-    for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
-        point = point.replace(code, char)
-    return point
+        return None
+    kind, longest = "", -1
+    for row in rows:
+        if "-" not in row or len(row) <= row.index("-") + 1:
+            continue
+        point = row[4]
+        for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+            point = point.replace(code, char)
+        inside = folder == point or folder.startswith(point.rstrip("/") + "/")
+        if inside and len(point) >= longest:  # of two on one place the later hides the earlier
+            kind, longest = row[row.index("-") + 1], len(point)
+    return kind if kind in _SILENT or kind.startswith("fuse.") else None
 
 
 MAX_NEWS = 1_000
 _MAX_WATCHES = 128
 _LIMITS = frozenset([errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM])
-
-
-class News(NamedTuple):
-    """What was reported since the last time: paths to look at, and whether only a scan can find what changed."""
-
-    paths: frozenset[str]
-    needs_scan: bool
 
 
 class EventInbox:
@@ -84,22 +73,18 @@ class EventInbox:
 
     def dispatch(self, event: FileSystemEvent) -> None:
         """Takes an event; the library calls it, from a thread of its own."""
-        for name in (event.src_path, event.dest_path):
-            self.put(os.fsdecode(name), is_folder=event.is_directory)
-
-    def put(self, place: str, *, is_folder: bool) -> None:
-        """Takes the full path of what changed, from any thread."""
-        path = place.removeprefix(self._prefix).replace(os.sep, "/")
-        if not place.startswith(self._prefix) or not self._is_wanted(path, is_folder):
-            return
-        with self._lock:
-            self.events += 1
-            self.last = time.monotonic()
-            # What a folder held when it came or went is not reported one by one, and a rule counts for many files.
-            self._needs_scan |= is_folder or path.rpartition("/")[2] in RULE_FILES
-            if self.events <= MAX_NEWS:
-                self._paths.add(path)
-            self._bell.set()
+        for place in map(os.fsdecode, (event.src_path, event.dest_path)):
+            path = place.removeprefix(self._prefix).replace(os.sep, "/")
+            if not place.startswith(self._prefix) or not self._is_wanted(path, event.is_directory):
+                continue
+            with self._lock:
+                self.events += 1
+                self.last = time.monotonic()
+                # What a folder held when it came or went is not reported one by one, and a rule counts for many files.
+                self._needs_scan |= event.is_directory or path.rpartition("/")[2] in RULE_FILES
+                if self.events <= MAX_NEWS:
+                    self._paths.add(path)
+                self._bell.set()
 
     def wait(self, seconds: float) -> bool:
         """Whether there is news, waiting for it at most so long."""
@@ -111,13 +96,13 @@ class EventInbox:
             self._needs_scan = True
             self._bell.set()
 
-    def take(self) -> News:
-        """All news since the last time."""
+    def take(self) -> tuple[frozenset[str], bool]:
+        """The paths to look at since the last time, and whether only a scan can find what changed."""
         with self._lock:
-            news = News(frozenset(self._paths), self._needs_scan or self.events > MAX_NEWS)
+            paths, needs_scan = frozenset(self._paths), self._needs_scan or self.events > MAX_NEWS
             self._paths, self.events, self._needs_scan = set(), 0, False
             self._bell.clear()
-        return news
+        return paths, needs_scan
 
 
 class FolderObserver:
@@ -139,10 +124,24 @@ class FolderObserver:
             return False
         wanted = plan(tree)
         try:
-            return self._follow(wanted)
+            if self._observer is None:
+                from watchdog.observers import Observer as System
+
+                self._observer = System()
+                self._observer.start()
+            gone = self._watches.keys() - set(wanted)
+            for key in gone:
+                self._observer.unschedule(self._watches.pop(key))
+            new = [key for key in wanted if key not in self._watches]
+            for folder, recursive in new:
+                self._schedule(self._observer, folder, recursive=recursive)
+            if sys.platform == "linux":
+                # The library hides that a folder below another could not be watched; one more watch shows it.
+                self._observer.unschedule(self._observer.schedule(self._inbox, "/"))  # type: ignore[arg-type]
         except OSError:
             self.poll()
             return True
+        return bool(gone or new)
 
     def poll(self) -> None:
         """Gives up on events: from now on `is_polling` is true."""
@@ -157,41 +156,26 @@ class FolderObserver:
         self._observer = None
         self._watches.clear()
 
-    def _follow(self, wanted: Sequence[tuple[str, bool]]) -> bool:
-        if self._observer is None:
-            from watchdog.observers import Observer as System
+    def _schedule(self, observer: BaseObserver, folder: str, *, recursive: bool) -> None:
+        from watchdog import events
 
-            self._observer = System()
-            self._observer.start()
-        gone = self._watches.keys() - set(wanted)
-        for key in gone:
-            self._observer.unschedule(self._watches.pop(key))
-        new = [key for key in wanted if key not in self._watches]
-        for folder, recursive in new:
-            self._schedule(folder, recursive=recursive)
-        self._probe()
-        return bool(gone or new)
-
-    def _schedule(self, folder: str, *, recursive: bool) -> None:
-        assert self._observer
+        # Without those of opening and reading, which our own reading causes.
+        types: list[type[FileSystemEvent]] = [
+            events.FileCreatedEvent, events.FileModifiedEvent, events.FileClosedEvent, events.FileDeletedEvent,
+            events.FileMovedEvent, events.DirCreatedEvent, events.DirDeletedEvent, events.DirMovedEvent,
+        ]  # fmt: skip
+        place = os.path.join(self._root, folder)
         try:
-            watch = self._observer.schedule(
+            self._watches[folder, recursive] = observer.schedule(
                 self._inbox,  # type: ignore[arg-type]
-                os.path.join(self._root, folder),
+                place,
                 recursive=recursive,
-                event_filter=_event_types(),
+                event_filter=types,
             )
         except OSError as error:
             if error.errno in _LIMITS:
                 raise
-            return  # gone, no folder any more, or not ours to read: scans find what can be found
-        self._watches[folder, recursive] = watch
-
-    def _probe(self) -> None:
-        """The library hides that a folder below another could not be watched; one more watch shows it."""
-        assert self._observer
-        if sys.platform == "linux":
-            self._observer.unschedule(self._observer.schedule(self._inbox, "/"))  # type: ignore[arg-type]
+            # Gone, no folder any more, or not ours to read: scans find what can be found.
 
 
 def plan(tree: Tree) -> list[tuple[str, bool]]:
@@ -199,12 +183,16 @@ def plan(tree: Tree) -> list[tuple[str, bool]]:
     known = set(tree.folders)
     inside: dict[str, list[str]] = {}
     for folder in tree.folders:
-        inside.setdefault(_parent(folder), []).append(folder)
-    mixed = {
-        above for folder in tree.pruned if _has_folders(os.path.join(tree.root, folder)) for above in _above(folder)
-    }
+        inside.setdefault(dirname(folder), []).append(folder)
+    mixed = set[str]()  # the folders above one that is left out
+    for folder in tree.pruned:
+        if _has_folders(os.path.join(tree.root, folder)):
+            above = folder
+            while above:
+                above = dirname(above)
+                mixed.add(above)
     watches: list[tuple[str, bool]] = []
-    queue = deque(folder for folder in tree.folders if not folder or _parent(folder) not in known)
+    queue = deque(folder for folder in tree.folders if not folder or dirname(folder) not in known)
     while queue:
         folder = queue.popleft()
         below = [inner for inner in inside.get(folder, ()) if inner]
@@ -215,16 +203,6 @@ def plan(tree: Tree) -> list[tuple[str, bool]]:
     return watches
 
 
-def _parent(folder: str) -> str:
-    return folder.rpartition("/")[0]
-
-
-def _above(folder: str) -> Iterator[str]:
-    while folder:
-        folder = _parent(folder)
-        yield folder
-
-
 def _has_folders(folder: str) -> bool:
     """One without, such as `__pycache__`, costs one watch at most, which is cheaper than to go round it."""
     try:
@@ -232,11 +210,3 @@ def _has_folders(folder: str) -> bool:
             return any(entry.is_dir(follow_symlinks=False) for entry in entries)
     except OSError:
         return False
-
-
-def _event_types() -> list[type[FileSystemEvent]]:
-    """Without those of opening and reading, which our own reading causes."""
-    from watchdog import events
-
-    return [events.FileCreatedEvent, events.FileModifiedEvent, events.FileClosedEvent, events.FileDeletedEvent,
-            events.FileMovedEvent, events.DirCreatedEvent, events.DirDeletedEvent, events.DirMovedEvent]  # fmt: skip

@@ -1,34 +1,28 @@
 """The part of a work tree that is watched, and how it differs from what was seen before, with files that moved.
 
-State: what a watch has seen and stored, kept in `local/`, so that the next one goes on from there.
-
-A save replaces the whole state. The paths of a batch are appended to the doubts before it is stored, and the doubts are
-removed once the state behind them is saved: whenever a watch is killed, the next one reads those files again.
+State: what a watch has seen, as values; `storing.py` keeps it.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from posixpath import basename
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from memcli.code.globs import compile_patterns
-from memcli.codec.canonical import encode, encode_line
 from memcli.errors import NotFoundError, UsageError
 from memcli.git.repository import UnfitError, read_bytes
 from memcli.git.tree import RULE_FILES, Ignore, Tree, folder_noise, noise
-from memcli.model.changes import Batch
 from memcli.model.names import show
 from memcli.record import Record, field, replace
 
 _RAW = "//"
-_STATE, _DOUBTS = "watch.json", "watch.doubts"
 
 
 class Stamp(NamedTuple):
@@ -52,7 +46,7 @@ class WatchState(Record):
 
     def to_json(self) -> dict[str, Any]:
         """The state as plain JSON values, sorted."""
-        return {"head": self.head, "files": {_quote(path): list(self.files[path]) for path in sorted(self.files)}}
+        return {"head": self.head, "files": {name_to_json(path): list(self.files[path]) for path in sorted(self.files)}}
 
     @classmethod
     def from_json(cls, value: object) -> WatchState:
@@ -63,77 +57,15 @@ class WatchState(Record):
         for path, facts in files.items() if isinstance(files, dict) else ():
             match facts:
                 case [int(size), int(mtime_ns), str(digest)] if isinstance(path, str):
-                    stamps[_unquote(path)] = Stamp(size, mtime_ns, digest)
+                    stamps[name_from_json(path)] = Stamp(size, mtime_ns, digest)
         return cls(head if isinstance(head, str) else None, stamps)
 
 
 UNKNOWN = Stamp(-1, -1, "")
 
 
-class Local(Protocol):
-    """The files of one space's watch in `local/`, by name. Those that read and write raise StoreError."""
-
-    def read(self, name: str) -> bytes:
-        """The content; empty when there is none."""
-
-    def write(self, name: str, data: bytes) -> None:
-        """Replaces the content, durably and all at once."""
-
-    def append(self, name: str, line: bytes) -> None:
-        """Adds a line, durably; it is a line of its own also after one that was cut off."""
-
-    def remove(self, name: str) -> None:
-        """Removes the file when it is there and can be."""
-
-    def without_secrets(self, paths: Sequence[str]) -> Sequence[str]:
-        """The paths that may be written down."""
-
-
-class SavedState:
-    """The state on disk, and behind it the paths of the files that it may be wrong about. A file whose name is a secret
-    is in neither, and is read again by each watch."""
-
-    def __init__(self, local: Local) -> None:
-        self._local = local
-
-    def load(self) -> WatchState | None:
-        """The state, in doubt of some files; None when there is none yet. Raises StoreError."""
-        known = _from_json(self._local.read(_STATE))
-        lines = self._local.read(_DOUBTS).splitlines()
-        # The last line may be half of one, of a watch that was killed.
-        doubts = [path for line in lines for path in _paths(_from_json(line))]
-        if known is None and not doubts:
-            return None
-        return WatchState.from_json(known).doubting(doubts)
-
-    def save(self, state: WatchState) -> None:
-        """Replaces the state, of which nothing is in doubt. Raises StoreError."""
-        kept = self._local.without_secrets(list(state.files))
-        if len(kept) != len(state.files):
-            state = replace(state, files={path: state.files[path] for path in kept})
-        self._local.write(_STATE, encode(state.to_json()))
-        self._local.remove(_DOUBTS)  # killed before this, the next watch reads some files in vain
-
-    def doubt(self, batch: Batch) -> None:
-        """Notes that the files of this batch may or may not be stored, until the next `save`. Raises StoreError."""
-        if paths := batch.paths():
-            safe = self._local.without_secrets(paths)
-            self._local.append(_DOUBTS, encode_line([_quote(path) for path in safe]))
-
-
-def _from_json(data: bytes) -> object:
-    try:
-        return json.loads(data or b"null")
-    except (ValueError, RecursionError):
-        return None
-
-
-def _paths(value: object) -> list[str]:
-    return [_unquote(path) for path in value if isinstance(path, str)] if isinstance(value, list) else []
-
-
-def _quote(path: str) -> str:
-    """A name that is no UTF-8 has no place in JSON; no relative path begins with `//`."""
+def name_to_json(path: str) -> str:
+    """The path as JSON can hold it: as `//` and hex where it is not UTF-8; no relative path begins with `//`."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -141,7 +73,8 @@ def _quote(path: str) -> str:
     return path
 
 
-def _unquote(path: str) -> str:
+def name_from_json(path: str) -> str:
+    """The path that `name_to_json` gave; what cannot be decoded stays as it is."""
     if not path.startswith(_RAW):
         return path
     try:
@@ -157,24 +90,25 @@ class ScanScope:
     """
 
     def __init__(self, root: str, paths: Sequence[str], globs: Sequence[str]) -> None:
-        self.starts = _outermost(_inside(root, path) for path in paths) or [""]
+        self.starts: list[str] = []
         """Files and folders below which everything in scope is."""
+        for path in sorted({_inside(root, path) for path in paths}) or [""]:
+            if not is_below(path, self.starts):
+                self.starts.append(path)
         self._globs = compile_patterns(os.fsencode(glob) for glob in globs)
         self._has_globs = bool(globs)
 
     def contains(self, path: str) -> bool:
         """Whether the file, by its path from the root, is in scope."""
-        return not noise(path) and is_below(path, self.starts) and (not self._has_globs or self._matches_glob(path))
-
-    def _matches_glob(self, path: str) -> bool:
-        """Whether the file matches, or else the nearest folder above it that a glob includes or excludes."""
+        if noise(path) or not is_below(path, self.starts):
+            return False
         is_folder = False
-        while path:
+        while self._has_globs and path:  # the file decides, or else the nearest folder above it that a glob names
             verdict = self._globs.verdict(path, is_folder=is_folder)
             if verdict is not None:
                 return verdict
             path, is_folder = path.rpartition("/")[0], True
-        return False
+        return not self._has_globs
 
 
 def is_below(path: str, folders: Iterable[str]) -> bool:
@@ -192,14 +126,6 @@ def _inside(root: str, path: str) -> str:
     if not place.startswith(root.rstrip(os.sep) + os.sep):
         raise UsageError(f"outside the work tree: {show(path)}", "watch only files and folders of this work tree")
     return os.path.relpath(place, root).replace(os.sep, "/")
-
-
-def _outermost(paths: Iterable[str]) -> list[str]:
-    kept: list[str] = []
-    for path in sorted(set(paths)):
-        if not is_below(path, kept):
-            kept.append(path)
-    return kept
 
 
 Known = Mapping[str, Stamp]
@@ -335,15 +261,14 @@ class Scanner:
 
 
 def _difference(known: Known, stamps: Known, gone: Iterable[str]) -> Difference:
-    changed = [path for path, stamp in stamps.items() if _is_other_content(known.get(path), stamp)]
     differing = {path: stamp for path, stamp in stamps.items() if known.get(path) != stamp}
+    # Of a file too large to read only size and time say whether its content is another.
+    changed = [
+        path
+        for path, new in differing.items()
+        if (old := known.get(path)) is None or old.digest != new.digest or not new.digest
+    ]
     return Difference(tuple(sorted(changed)), tuple(sorted(gone)), differing)
-
-
-def _is_other_content(old: Stamp | None, new: Stamp) -> bool:
-    if old is None or old.digest != new.digest:
-        return True
-    return not new.digest and old != new
 
 
 def find_moves(root: str, known: Known, found: Difference) -> tuple[tuple[str, str], ...]:
@@ -360,11 +285,7 @@ def find_moves(root: str, known: Known, found: Difference) -> tuple[tuple[str, s
     moves = []
     for new in found.changed:
         if new not in known and (olds := gone.get(found.stamps[new].digest)):
-            old = next((path for path in olds if _name(path) == _name(new)), olds[0])
+            old = next((path for path in olds if basename(path) == basename(new)), olds[0])
             olds.remove(old)
             moves.append((old, new))
     return tuple(moves)
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]

@@ -180,19 +180,17 @@ class Watcher:
         has_news = self._inbox.wait(state.tick(time.monotonic()))
         while not self._stop.is_set():
             if has_news or (self._head is not None and self._head.may_have_moved()):
-                return self._settle(state)
+                break
             left = state.tick(time.monotonic())
             if not left:
                 yield Batch(is_idle=True)
                 return state
             has_news = self._inbox.wait(left)
-        return state
-
-    def _settle(self, state: Loop) -> Loop:
-        """Sleeps until a burst of events is over."""
-        state, left = state.settle(time.monotonic(), self._inbox.events, self._inbox.last)
-        while left and not self._stop.wait(left):
+        left = 0.0
+        while not self._stop.wait(left):  # until a burst of events is over
             state, left = state.settle(time.monotonic(), self._inbox.events, self._inbox.last)
+            if not left:
+                break
         return state
 
     def _scan(self, state: Loop, suspects: frozenset[str], observer: FolderObserver) -> tuple[Loop, Difference] | None:
@@ -216,8 +214,12 @@ class Watcher:
         return state, found
 
     def _tell(self, found: Difference) -> Iterator[Batch]:
-        before = self.state.head
-        head, commits = self._new_commits()
+        head = before = self.state.head
+        commits = None
+        if self._head is not None and self._head.may_have_moved():
+            head, commits, warning = self._head.since(before)
+            if warning:
+                self._warn(warning)
         if self._seen is None:
             self._seen = WatchState(head, found.applied_to({}))
             return
@@ -241,12 +243,3 @@ class Watcher:
             )
             if batch != Batch():
                 yield batch
-
-    def _new_commits(self) -> tuple[str | None, str | None]:
-        """The current commit, and the range that leads to it when there is something new in it."""
-        if self._head is None or not self._head.may_have_moved():
-            return self.state.head, None
-        head, commits, warning = self._head.since(self.state.head)
-        if warning:
-            self._warn(warning)
-        return head, commits

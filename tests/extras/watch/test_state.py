@@ -1,14 +1,18 @@
+"""What a watch has seen, as values and in `local/`."""
+
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.extras.watch.scan import UNKNOWN, SavedState, Stamp, WatchState
+from memcli.app.workspace import Workspace
+from memcli.extras.watch import storing
+from memcli.extras.watch.scan import UNKNOWN, Stamp, WatchState
+from memcli.extras.watch.storing import WatchFiles
 from memcli.model.changes import Batch
 
 scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
@@ -34,85 +38,66 @@ def test_only_what_is_damaged_is_left_out():
     assert WatchState.from_json(damaged).files == {"a": Stamp(1, 2, "x"), "//zz": Stamp(1, 2, "x")}
 
 
-@dataclass
-class InMemory:
-    """The files of a watch, as a watch that is killed between two calls leaves them."""
-
-    files: dict[str, bytes] = field(default_factory=dict)
-    calls: list[str] = field(default_factory=list)
-
-    def read(self, name: str) -> bytes:
-        return self.files.get(name, b"")
-
-    def write(self, name: str, data: bytes) -> None:
-        self.calls.append(f"write {name}")
-        self.files[name] = data
-
-    def append(self, name: str, line: bytes) -> None:
-        self.calls.append(f"append {name}")
-        self.files[name] = self.read(name) + b"\n" + line + b"\n"
-
-    def remove(self, name: str) -> None:
-        self.calls.append(f"remove {name}")
-        self.files.pop(name, None)
-
-    def without_secrets(self, paths: Sequence[str]) -> Sequence[str]:
-        return [path for path in paths if "secret" not in path]
-
-
 SEEN = WatchState("0" * 40, {"a": Stamp(1, 2, "x"), "b": Stamp(3, 4, "y")})
+SECRET = "ann@corp.io"
 
 
-def test_without_files_there_is_no_state():
-    assert SavedState(InMemory()).load() is None
+@pytest.fixture
+def files(workspace: Workspace) -> WatchFiles:
+    Path(workspace.root, "local").mkdir(exist_ok=True)
+    return WatchFiles(workspace)
 
 
-def test_what_was_saved_is_loaded():
-    local = InMemory()
-    SavedState(local).save(SEEN)
-    assert SavedState(local).load() == SEEN
+def local(workspace: Workspace, name: str) -> Path:
+    return Path(workspace.root, "local", f"{workspace.space}.{name}")
 
 
-def test_a_batch_that_was_not_saved_is_in_doubt():
-    local = InMemory()
-    SavedState(local).save(SEEN)
-    SavedState(local).doubt(Batch(("b",), ("gone",), moved=(("old\udce9", "new"),)))
-    SavedState(local).doubt(Batch(commits="x..y"))
-    loaded = SavedState(local).load()
+def test_what_was_saved_is_loaded_and_what_was_not_is_in_doubt(files: WatchFiles):
+    assert files.load() is None
+    files.save(SEEN)
+    assert files.load() == SEEN
+    files.doubt(Batch(("b",), ("gone",), moved=(("old\udce9", "new"),)))
+    files.doubt(Batch(commits="x..y"))
+    loaded = files.load()
     assert loaded == SEEN.doubting(["b", "gone", "old\udce9", "new"])
     assert loaded.files["b"] == UNKNOWN
-    SavedState(local).save(SEEN)
-    assert SavedState(local).load() == SEEN
+    files.save(SEEN)
+    assert files.load() == SEEN
 
 
-def test_the_doubts_go_after_the_state_that_answers_them_is_there():
-    local = InMemory()
-    SavedState(local).doubt(Batch(("a",)))
-    SavedState(local).save(SEEN)
-    assert local.calls == ["append watch.doubts", "write watch.json", "remove watch.doubts"]
+def test_the_doubts_go_after_the_state_that_answers_them_is_there(files: WatchFiles, monkeypatch: pytest.MonkeyPatch):
+    calls: list[str] = []
+    for name in ("append_line", "write_file", "remove_quietly"):
+        monkeypatch.setattr(
+            storing, name, lambda path, *_, name=name, **__: calls.append(f"{name} {Path(path).suffix}")
+        )
+    files.doubt(Batch(("a",)))
+    files.save(SEEN)
+    assert calls == ["append_line .doubts", "write_file .json", "remove_quietly .doubts"]
 
 
-@pytest.mark.parametrize("cut", range(1, 14))
-def test_a_line_that_was_cut_off_spoils_no_other(cut: int):
-    local = InMemory()
-    SavedState(local).doubt(Batch(("first",)))
-    SavedState(local).doubt(Batch(("a",)))
-    local.files["watch.doubts"] = local.files["watch.doubts"][:-cut]
-    SavedState(local).doubt(Batch(("last",)))
-    loaded = SavedState(local).load()
-    assert loaded is not None
-    assert "last" in loaded.files
-    assert cut > 8 or "first" in loaded.files
+def test_a_line_that_was_cut_off_spoils_no_other(files: WatchFiles, workspace: Workspace):
+    doubts = local(workspace, "watch.doubts")
+    for cut in range(1, 14):
+        doubts.unlink(missing_ok=True)
+        files.doubt(Batch(("first",)))
+        files.doubt(Batch(("a",)))
+        doubts.write_bytes(doubts.read_bytes()[:-cut])
+        files.doubt(Batch(("last",)))
+        loaded = files.load()
+        assert loaded is not None
+        assert "last" in loaded.files
+        assert cut > 8 or "first" in loaded.files
 
 
-def test_a_state_that_is_damaged_is_none():
+def test_a_state_that_is_damaged_is_none(files: WatchFiles, workspace: Workspace):
     for damaged in (b"{", b"\xff", b"[" * 100_000):
-        assert SavedState(InMemory({"watch.json": damaged})).load() is None
+        local(workspace, "watch.json").write_bytes(damaged)
+        assert files.load() is None
 
 
-def test_no_name_that_is_a_secret_is_written_down():
-    local = InMemory()
-    SavedState(local).doubt(Batch(("a", "secret"), ("secret2",)))
-    assert SavedState(local).load() == WatchState().doubting(["a"])
-    SavedState(local).save(SEEN.doubting(["secret"]))
-    assert SavedState(local).load() == SEEN
+def test_no_name_that_is_a_secret_is_written_down(files: WatchFiles):
+    files.doubt(Batch(("a", SECRET), (f"b/{SECRET}",)))
+    assert files.load() == WatchState().doubting(["a"])
+    files.save(SEEN.doubting([SECRET]))
+    assert files.load() == SEEN

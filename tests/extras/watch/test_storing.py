@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from memcli.app.catalogue import list_memories
-from memcli.app.ingest import FilePlace
 from memcli.app.remember import prepare, remember
-from memcli.app.watch import Watch
 from memcli.app.workspace import Workspace
 from memcli.errors import LockedError, NotFoundError, StoreError
+from memcli.extras.watch.storing import Watch
 from memcli.model.changes import Batch
 from memcli.model.memory import Json
 from memcli.record import replace
@@ -32,6 +31,7 @@ class Upserter:
     waits: list[float] = field(default_factory=list)
     entries: list[Mapping[str, Json]] = field(default_factory=list)
     is_gone: bool = False
+    state: None = None
     offs: list[bool] = field(default_factory=list)
     stops_after: int = 100
     given: Iterable[Batch] = ()
@@ -39,7 +39,7 @@ class Upserter:
     def doubt(self, batch: Batch) -> None:
         self.told.append(f"doubt {' '.join(batch.files + batch.removed)}")
 
-    def save(self) -> None:
+    def save(self, state: None) -> None:
         self.told.append("save")
 
     def wait(self, seconds: float, /) -> bool:
@@ -64,9 +64,6 @@ class Upserter:
     def unreachable(self, commits: Collection[str]) -> Sequence[str]:
         return ()
 
-    def place(self, file: str) -> FilePlace:
-        return FilePlace(file, file)
-
     def batches(self) -> Iterator[Batch]:
         yield from self.given
 
@@ -86,6 +83,10 @@ class Upserter:
         self.given = batches
         warned = replace(self.workspace, warn=lambda text: self.told.append(f"warn {text}"))
         return Watch(warned, self, self, self, **options)
+
+    @property
+    def watcher(self) -> Upserter:
+        return self
 
     def paths(self) -> list[str]:
         return [m.path for m in list_memories(self.workspace)]
@@ -194,8 +195,8 @@ def test_commits_that_cannot_be_read_hold_up_nothing(desk: Upserter):
 
 def test_the_index_is_brought_up_to_date_when_there_is_time(desk: Upserter, monkeypatch: pytest.MonkeyPatch):
     warmed: list[str] = []
-    monkeypatch.setattr("memcli.app.maintain.index_status", lambda _: warmed.append("index"))
-    monkeypatch.setattr("memcli.app.maintain.embed_or_warn", lambda _: warmed.append("vectors"))
+    monkeypatch.setattr("memcli.extras.watch.storing.index_status", lambda _: warmed.append("index"))
+    monkeypatch.setattr("memcli.extras.watch.storing.embed_or_warn", lambda _: warmed.append("vectors"))
     list(desk.watch([IDLE, Batch(("a.md",)), IDLE, IDLE, Batch(("a.md",)), IDLE]).run())
     assert warmed == ["index"]
     list(desk.watch([IDLE], embed=True).run())
@@ -204,7 +205,7 @@ def test_the_index_is_brought_up_to_date_when_there_is_time(desk: Upserter, monk
 
 def test_what_is_due_is_maintained_when_nothing_happens(desk: Upserter, monkeypatch: pytest.MonkeyPatch):
     looked: list[str] = []
-    monkeypatch.setattr("memcli.app.maintain.maintain_behind", lambda one: looked.append(one.clock()) or [])
+    monkeypatch.setattr("memcli.extras.watch.storing.maintain_behind", lambda one: looked.append(one.clock()) or [])
     quiet = [IDLE, IDLE, IDLE]
     list(desk.watch([Batch(("a.md",)), *quiet], upkeep=True).run())
     assert len(looked) == 1
@@ -240,7 +241,7 @@ def test_an_error_says_what_was_stored_before(desk: Upserter) -> None:
 
 
 def test_a_state_that_cannot_be_saved_denies_nothing(desk: Upserter, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail() -> None:
+    def fail(_: object) -> None:
         raise StoreError("cannot write main.watch.json", "nothing was changed")
 
     monkeypatch.setattr(desk, "save", fail)

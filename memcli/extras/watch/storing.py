@@ -1,0 +1,377 @@
+"""A watch of a store: it stores what changes in a work tree, batch by batch, and does upkeep while nothing happens.
+
+What it has seen is in `local/`, so that the next watch goes on from there. A save replaces the whole state. The paths of a
+batch are appended to the doubts before it is stored, and the doubts are removed once the state behind them is saved:
+whenever a watch is killed, the next one reads those files again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from threading import Event
+from typing import TypeVar
+
+from memcli.app.ingest import FilePlace, Ingested, ingest, relocate, retire, retire_commits
+from memcli.app.maintain import maintain_behind
+from memcli.app.repo import sync
+from memcli.app.space import embed_or_warn, index_status
+from memcli.app.workspace import Workspace
+from memcli.codec.canonical import encode, encode_line
+from memcli.errors import MemcliError, NotFoundError, ProviderError, StoreError, hint_of, reporting_done
+from memcli.extras.watch.scan import WatchState, name_from_json, name_to_json
+from memcli.extras.watch.watcher import Watcher
+from memcli.git.repository import Repository
+from memcli.git.tree import lost
+from memcli.ingest.commits import CommitSource
+from memcli.ingest.files import FileSource
+from memcli.ingest.labels import memory_path
+from memcli.model.changes import Batch
+from memcli.model.findings import reason_of
+from memcli.model.memory import Json
+from memcli.model.names import readable
+from memcli.ports import Source
+from memcli.record import replace
+from memcli.store.atomic import append_line, remove_quietly, write_file
+from memcli.store.layout import Layout, identity
+from memcli.store.lock import Holder, holder_of
+from memcli.store.log import Log
+from memcli.store.reading import read_regular
+from memcli.store.switch import is_off
+
+THE_WATCH = "the watch of this store"
+"""The name of the lock's holder in messages."""
+LOCK = "watch.lock"
+_MAX_BYTES = 1 << 30
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
+_TO_THE_HOUR = len("2026-01-31T09")
+
+_T = TypeVar("_T")
+
+
+class WatchFiles:
+    """What the watches of a store leave in `local/`: their log, and of one space the state and the doubts.
+
+    A file whose name is a secret is in neither, and is read again by each watch.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        layout = Layout(workspace.root)
+        self._workspace = workspace
+        self._state = layout.local(f"{workspace.space}.watch.json")
+        self._doubts = layout.local(f"{workspace.space}.watch.doubts")
+        self._log = Log(layout.local("watch.log"))
+        self._lock = layout.local(LOCK)
+        self._identity = identity(self._lock)
+
+    def load(self) -> WatchState | None:
+        """The state, in doubt of some files; None when there is none yet. Raises StoreError."""
+        known = _from_json(_read(self._state))
+        doubts = []
+        for line in _read(self._doubts).splitlines():
+            paths = _from_json(line)  # None where the line is half of one, of a watch that was killed
+            doubts += (
+                [name_from_json(path) for path in paths if isinstance(path, str)] if isinstance(paths, list) else []
+            )
+        if known is None and not doubts:
+            return None
+        return WatchState.from_json(known).doubting(doubts)
+
+    def save(self, state: WatchState) -> None:
+        """Replaces the state, of which nothing is in doubt. Raises StoreError."""
+        state = replace(state, files={path: state.files[path] for path in self._without_secrets(list(state.files))})
+        write_file(self._state, encode(state.to_json()), 0o600)
+        remove_quietly(self._doubts)  # killed before this, the next watch reads some files in vain
+
+    def doubt(self, batch: Batch) -> None:
+        """Notes that the files of this batch may or may not be stored, until the next `save`. Raises StoreError."""
+        if paths := batch.paths():
+            line = encode_line([name_to_json(path) for path in self._without_secrets(paths)])
+            try:
+                # A line of its own also after one that was cut off.
+                append_line(self._doubts, b"\n" + line, sync=True)
+            except OSError as error:
+                raise StoreError(
+                    f"cannot write {self._doubts}: {error.strerror}", "check free space and permissions"
+                ) from None
+
+    def log(self, entry: Mapping[str, Json]) -> None:
+        """Appends a line to the log."""
+        workspace = self._workspace
+        self._log.add({"at": workspace.clock(), "pid": os.getpid(), "space": workspace.space, **entry})
+
+    def last(self, event: str) -> dict[str, Json] | None:
+        """The last line of the log about an event."""
+        return self._log.last(event)
+
+    def is_there(self) -> bool:
+        """Whether the store is still the one that it was when this was made."""
+        return identity(self._lock) == self._identity
+
+    def is_off(self) -> bool:
+        """Whether memory is switched off in this clone."""
+        return is_off(self._workspace.root, os.environ)
+
+    def holder(self) -> Holder | None:
+        """The process whose watch of this store is running."""
+        return holder_of(self._lock, THE_WATCH)
+
+    def _without_secrets(self, paths: Sequence[str]) -> Sequence[str]:
+        named = self._workspace.redactor.names(self._workspace.space, paths)
+        return [path for path, name in zip(paths, named, strict=True) if name == path]
+
+
+def _read(path: str) -> bytes:
+    try:
+        return read_regular(path, _MAX_BYTES) or b""
+    except OSError as error:  # taken for a first watch, it would pass over all that changed since the last
+        raise StoreError(f"cannot read {path}: {error.strerror}", hint_of(error, "check its permissions")) from None
+
+
+def _from_json(data: bytes) -> object:
+    try:
+        return json.loads(data or b"null")
+    except (ValueError, RecursionError):
+        return None
+
+
+class WatchedTree:
+    """A work tree as it is watched, and as `ingest` reads it. `unreachable` finds those of some commits that no branch
+    leads to any more."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        root: str,
+        watcher: Watcher,
+        unreachable: Callable[[Collection[str]], Collection[str]],
+    ) -> None:
+        self._workspace = workspace
+        self._root = root
+        self.watcher = watcher
+        self.unreachable = unreachable
+
+    def files(self, names: Sequence[str]) -> Source:
+        """The text of files."""
+        return FileSource([os.path.join(self._root, name) for name in names], self._root, may_be_gone=True)
+
+    def commits(self, revisions: str) -> Source:
+        """The commits of a range that the space does not have. Raises NotFoundError, ProviderError."""
+        known = self._workspace.commits.load(self._workspace.space)
+        return CommitSource(self._root, revisions, known, within=os.path.dirname(self._workspace.root))
+
+    def lost_commits(self, commit: str) -> Collection[str]:
+        """Those that led to a commit, and that no branch leads to any more."""
+        return lost(Repository(self._root), commit)
+
+
+class Watch:
+    """A watch that is ready to run.
+
+    With `once` what cannot be stored is an error, else it is tried again. With `embed` vectors are made when there is
+    time, with `upkeep` what is due is maintained. It ends early, and `is_gone` is true, when the store is not there any more.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        tree: WatchedTree,
+        files: WatchFiles,
+        stop: Event,
+        *,
+        once: bool = False,
+        embed: bool = False,
+        upkeep: bool = False,
+    ) -> None:
+        self._tree = tree
+        self._files = files
+        self._stop = stop
+        self._once = once
+        self._embed = embed
+        self._upkeep = upkeep
+        self._workspace = workspace
+        self._warned = ""
+        self._counts = Ingested()
+        self._is_saved = False
+        self._upkeep_hour = ""  # when upkeep was last considered
+        # Versions of the space: that of the index, the one met in two quiet moments or stored last, and the last one seen.
+        self._indexed = self._quiet = self._last = ""
+        self.is_gone = False
+
+    def run(self) -> Iterator[Ingested]:
+        """What became of each batch, once it is stored; ends when stopped, and when the store is gone.
+
+        A batch is noted before it is stored and saved afterwards: whenever this ends, nothing is lost.
+        """
+        with reporting_done(self._counts.stored):
+            for batch in self._tree.watcher.batches():
+                if self._is_lost():
+                    return
+                if batch.is_idle:
+                    self._patiently(self._use_spare_time)
+                    continue
+                done = self._persist(batch)
+                if done is None:
+                    return
+                self._is_saved = False
+                self._log_batch(batch, done)
+                yield done
+            if not self._is_lost():
+                if not self._is_saved or self._once:
+                    self._files.save(self._tree.watcher.state)
+                if self._embed and self._once:
+                    embed_or_warn(self._workspace)
+
+    def _is_lost(self) -> bool:
+        self.is_gone = self.is_gone or not self._files.is_there()
+        return self.is_gone
+
+    def _persist(self, batch: Batch) -> Ingested | None:
+        """Stores a batch, however long that takes, and not while memory is off; None when stopped before, or without a store
+        to put it into."""
+        while self._files.is_off():
+            if self._once or self._stop.wait(_FIRST_PAUSE) or self._is_lost():
+                return None
+        pause = _FIRST_PAUSE
+        while not (done := self._patiently(lambda: self._attempt(batch))):
+            if self._stop.wait(pause) or self._is_lost():
+                return None
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        return done
+
+    def _patiently(self, work: Callable[[], _T]) -> _T | None:
+        """What `work` returns; None when it fails, of which a new reason is reported. Raises MemcliError only `once`."""
+        try:
+            done = work()
+        except MemcliError as error:
+            if self._once:
+                raise
+            if error.message != self._warned:
+                self._warned = error.message
+                self._report(f"{error.message}; retrying until it works")
+            return None
+        self._warned = ""
+        return done
+
+    def _attempt(self, batch: Batch) -> Ingested:
+        """Stores a batch; one that memcli itself fails at is skipped, so that later ones come in. Raises MemcliError."""
+        done = Ingested()
+        try:
+            self._files.doubt(batch)
+            was_replaced = bool(batch.left) and self._quiet not in ("", self._version())
+            self._store(batch, done)
+            if was_replaced:  # the space came with a commit, and may lack what was stored
+                self._tree.watcher.recheck()
+            self._quiet = self._last = self._version()
+        except MemcliError:
+            raise
+        except Exception as error:
+            if self._once:
+                raise
+            names = [*batch.files, *batch.removed, *([batch.commits] if batch.commits else [])]
+            self._report(f"skipped {', '.join(names[:3])}{' ...' if len(names) > 3 else ''}: {reason_of(error)}")
+            return Ingested()
+        finally:
+            self._counts.merge_counts(done)
+            self._counts.retired += done.retired
+        return done
+
+    def _store(self, batch: Batch, done: Ingested) -> None:
+        if batch.moved:
+            done.updated += relocate(self._workspace, [(place_of(old), place_of(new)) for old, new in batch.moved])
+        self._store_files(batch, done)
+        if batch.commits:
+            try:
+                ingest(self._workspace, self._tree.commits(batch.commits), done=done)
+            except (NotFoundError, ProviderError) as error:
+                if self._once:
+                    raise
+                self._report(f"{error.message}; run `memcli ingest --git {batch.commits}` for these commits")
+        if batch.left:  # by an amend or a rebase, perhaps, which leave nothing of it
+            done.retired += retire_commits(self._workspace, self._tree.lost_commits(batch.left))
+        done.retired += sync(self._workspace, self._tree.unreachable)
+
+    def _store_files(self, batch: Batch, done: Ingested) -> None:
+        gone = {place_of(file).name for file in batch.removed}
+        if batch.files:
+            source = _NamingSource(self._tree.files(batch.files))
+            ingest(self._workspace, source, done=done)
+            # What gives no memory any more, because it was emptied or is no text now, had perhaps given one.
+            unread = {failure.file for failure in done.failed}
+            gone |= {place_of(file).name for file in batch.files} - source.names - unread
+        if gone:
+            retired = retire(self._workspace, gone)
+            done.retired += retired
+            done.paths += [f"{name} (gone)" for name in sorted(gone)] if retired else []
+
+    def _use_spare_time(self) -> None:
+        """Saves what was stored, brings the index up to date, and maintains what is due. Raises MemcliError."""
+        if not self._is_saved:
+            self._files.save(self._tree.watcher.state)
+            self._is_saved = True
+        now = self._version()
+        if now not in ("", self._indexed):
+            (embed_or_warn if self._embed else index_status)(self._workspace)
+            self._indexed = now
+        # Only what stays so for a while: a checkout writes the space first, and then which commit it is of.
+        if now == self._last:
+            self._quiet = now
+            if self._maintain():
+                now = self._quiet = self._version()
+        self._last = now
+
+    def _maintain(self) -> bool:
+        """Maintains what is due, which is looked at once an hour; whether that changed anything. Raises MemcliError."""
+        hour = self._workspace.clock()[:_TO_THE_HOUR]
+        if not self._upkeep or self._files.is_off() or hour == self._upkeep_hour:
+            return False
+        self._upkeep_hour = hour
+        changed = [done for done in maintain_behind(self._workspace) if done.plan.after]
+        for done in changed:
+            counts = {"space": done.space, "changed": len(done.plan.after), "run": done.run}
+            self._files.log({"event": "upkeep", **counts})
+        return bool(changed)
+
+    def _version(self) -> str:
+        snapshot = self._workspace.store.open(self._workspace.space)
+        snapshot.close()
+        return snapshot.fingerprint
+
+    def _report(self, message: str) -> None:
+        report(self._workspace, self._files, message)
+
+    def _log_batch(self, batch: Batch, done: Ingested) -> None:
+        for failure in done.failed:
+            self._report(f"skipped {failure.place}: {failure.reason}")
+        results = {name: value for name, value in done.to_json().items() if name != "paths"}
+        counts = {"files": len(batch.files), "removed": len(batch.removed), "moved": len(batch.moved)}
+        self._files.log({"event": "batch", **counts, "commits": batch.commits, **results})
+
+
+def report(workspace: Workspace, files: WatchFiles, message: str) -> None:
+    """Shows a problem to the user, and notes it in the log."""
+    workspace.warn(message)
+    files.log({"event": "trouble", "message": message})
+
+
+def place_of(file: str) -> FilePlace:
+    """The name and the path that a memory knows a file by."""
+    return FilePlace(readable(file), memory_path(file))
+
+
+class _NamingSource:
+    """A source that notes the names of the files that gave a memory."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.skipped = source.skipped
+        self.failed = source.failed
+        self.names: set[str] = set()
+
+    def candidates(self) -> Iterator[Mapping[str, object]]:
+        for fields in self._source.candidates():
+            metadata = fields.get("metadata")
+            if isinstance(metadata, Mapping):
+                self.names.add(str(metadata.get("source")))
+            yield fields
