@@ -28,7 +28,6 @@ from memcli.app.workspace import Workspace, load_space
 from memcli.model.recall import Query
 from memcli.model.usage import HELPFUL, UNHELPFUL, Access, Counts, Use
 from memcli.model.usage import count as count_uses
-from memcli.ports.usage import NoUsage
 from memcli.record import replace
 from memcli.wiring.kept import WorkspaceCache
 
@@ -76,15 +75,14 @@ def live(
         environ = {"MEMCLI_GLOBAL": os.path.join(folder, "none"), "HOME": folder, "MEMCLI_BACKGROUND": "off"}
         now = [_time(0, 0)]
         opened = kept.open({"root": root, "embedder": embedder, "command": "year"}, environ)
-        usage = _Uses() if upkeep else NoUsage()
-        workspace = replace(opened, clock=lambda: now[0], load_usage=lambda: usage)
+        workspace = opened.copy_with(clock=lambda: now[0], usage=_Uses(), is_noted=upkeep)
         try:
             return _Life(root, workspace, now, subjects, statements, seed, judged).run(recalls, upkeep=upkeep)
         finally:
             kept.close()
 
 
-class _Uses(NoUsage):
+class _Uses:
     """The usage log, in memory."""
 
     def __init__(self) -> None:

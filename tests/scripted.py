@@ -9,7 +9,6 @@ from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, ProviderError
 from memcli.model.conversation import Prompt
 from memcli.model.memory import Json
-from memcli.record import replace
 
 T = TypeVar("T")
 
@@ -45,4 +44,4 @@ class Scripted:
 
 def with_model(workspace: Workspace, model: Scripted) -> Workspace:
     """The workspace with a model that follows a script."""
-    return replace(workspace, model=model.name, semantic="llm", load_language_model=lambda *_: model)
+    return workspace.copy_with(model=model.name, semantic="llm", language_model=lambda *_, **__: model)

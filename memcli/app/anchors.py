@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from memcli.app.workspace import Workspace, tell_empty
+from memcli.app.workspace import Workspace, warn_of_missing
 from memcli.code.anchors import (
     Anchor,
     CodeLines,
@@ -34,10 +34,10 @@ from memcli.model.recall import ANCHOR, Query, RowSet, Section
 from memcli.model.space import Change
 from memcli.policy.triggers import lost_globs, path_triggers
 from memcli.ports import Shelf
-from memcli.ports.code import CodeReader
 from memcli.record import Record, replace
 
 if TYPE_CHECKING:
+    from memcli.ingest.code import WorkTree
     from memcli.ports.views import SpaceView
 
 
@@ -54,7 +54,7 @@ def may_follow(anchor: Anchor, now: Checked, *, is_there: bool) -> bool:
     return not is_there or now.state == GONE or (anchor.lines is not None and not anchor.symbol)
 
 
-def follow(anchor: Anchor, commit: str, now: Checked, reader: CodeReader, load: LoadFile) -> Checked:
+def follow(anchor: Anchor, commit: str, now: Checked, reader: WorkTree, load: LoadFile) -> Checked:
     """What has become of an anchor, made at a commit (empty: unknown), that `may_follow`; `now` when its code is nowhere
     else."""
     if load(anchor.file) is None and (name := reader.renamed(anchor.file, commit)):
@@ -76,7 +76,7 @@ def follow(anchor: Anchor, commit: str, now: Checked, reader: CodeReader, load: 
     return places[0] if len(places) == 1 else now
 
 
-def _new(anchor: Anchor, commit: str, found: Iterator[Checked], reader: CodeReader) -> Iterator[Checked]:
+def _new(anchor: Anchor, commit: str, found: Iterator[Checked], reader: WorkTree) -> Iterator[Checked]:
     """What was found, but for copies that stood there already when the anchor was made."""
     for place in found:
         (before,) = reader.texts_at([(commit, place.file)])
@@ -94,7 +94,7 @@ _LOOK = 1_000
 _QUESTION = 10_000
 _SHARE, _AGAIN = 4, 64  # to search a file for a block costs less than to read it, and much less when it was read before
 
-LoadCode = Callable[[], CodeReader | None]
+LoadCode = Callable[[], "WorkTree | None"]
 
 
 def anchored(workspace: Workspace, fields: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -113,7 +113,7 @@ class Checker:
     `is_bounded`: only so much of the code is looked at.
     """
 
-    def __init__(self, reader: CodeReader, *, is_bounded: bool = False) -> None:
+    def __init__(self, reader: WorkTree, *, is_bounded: bool = False) -> None:
         self._reader = reader
         self._room = MAX_LOOKED_AT if is_bounded else sys.maxsize
         self._search = MAX_SEARCHED if is_bounded else sys.maxsize
@@ -184,7 +184,7 @@ def _is_open(item: Json) -> bool:
     return isinstance(item, str)
 
 
-def _made(item: str | Mapping[str, Json], code: CodeReader | None) -> Mapping[str, Json]:
+def _made(item: str | Mapping[str, Json], code: WorkTree | None) -> Mapping[str, Json]:
     if code is None:
         raise UsageError("cannot anchor: this store is not in a work tree", "omit --anchor")
     if not isinstance(item, str):
@@ -277,7 +277,7 @@ class Unmatched(Record):
 
 def unmatched_triggers(
     workspace: Workspace,
-    code: CodeReader,
+    code: WorkTree,
     spaces: Sequence[str],
     is_named: Callable[[str], bool] = lambda _: True,
     since: str | None = None,
@@ -315,12 +315,12 @@ def enforced(workspace: Workspace, space: str) -> Sequence[Memory]:
 def _current(workspace: Workspace, space: str, name: str, has: Callable[[Memory], bool]) -> Sequence[Memory]:
     """The current memories that have what is in the field `name`, as it may be shown."""
     with closing(workspace.store.open(space)) as snapshot:
-        tell_empty(workspace, snapshot)
+        warn_of_missing(workspace, snapshot)
         found = [m for m in snapshot.memories(name) if m.active and m.superseded_by is None and has(m)]
         return workspace.redactor.show(found, snapshot.header().policy, ("id", "path", "kind", name))
 
 
-def open_code(workspace: Workspace) -> CodeReader:
+def open_code(workspace: Workspace) -> WorkTree:
     """The code that the memories of the store are anchored to. Raises UsageError when there is none."""
     code = workspace.load_code()
     if code is None:
@@ -332,12 +332,12 @@ def open_code(workspace: Workspace) -> CodeReader:
 
 def tracked_spaces(workspace: Workspace) -> list[str]:
     """The spaces that are neither private nor derived. Raises CorruptError, StoreError."""
-    return [name for name in workspace.store.spaces() if workspace.load_policy(name).is_tracked]
+    return [name for name in workspace.store.spaces() if workspace.store.policy(name).is_tracked]
 
 
 def verify(
     workspace: Workspace,
-    code: CodeReader,
+    code: WorkTree,
     spaces: Sequence[str],
     is_named: Callable[[str], bool] = lambda _: True,
     since: str | None = None,
@@ -358,7 +358,7 @@ def verify(
     ]
 
 
-def reanchor(workspace: Workspace, code: CodeReader, findings: Sequence[AnchorFinding]) -> list[AnchorFinding]:
+def reanchor(workspace: Workspace, code: WorkTree, findings: Sequence[AnchorFinding]) -> list[AnchorFinding]:
     """Stores the code of now for what moved or is stale, in one write for each space; returns what was accepted.
 
     A memory whose anchors were changed meanwhile stays as it is. Raises LockedError, CorruptError, StoreError.
@@ -386,7 +386,7 @@ def _in_space(workspace: Workspace, space: str) -> Iterator[tuple[str, Memory, i
             yield space, memory, number, anchor, commit
 
 
-def _renewed(code: CodeReader, finding: AnchorFinding) -> dict[str, Json] | None:
+def _renewed(code: WorkTree, finding: AnchorFinding) -> dict[str, Json] | None:
     if finding.checked.state == GONE:
         return None
     return renewed(finding.memory.anchors[finding.number], finding.checked, code.text(finding.checked.file))

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from memcli.app.redact import SUMMARY
-from memcli.app.workspace import Workspace, tell_empty
+from memcli.app.workspace import Workspace, warn_of_missing
 from memcli.codec.space import memory_digest
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.catalogue import CatalogueFilter, Counts, TreeNode, tree
@@ -239,7 +239,7 @@ def reading_asked(workspace: Workspace) -> Iterator[list[SpaceReader]]:
     """The spaces to read, that for what was told first. Raises StoreError."""
     with reading(workspace, workspace.asked_spaces) as spaces:
         for space in spaces:
-            tell_empty(workspace, space.snapshot)
+            warn_of_missing(workspace, space.snapshot)
         yield spaces
 
 
@@ -296,7 +296,7 @@ def find_elsewhere(workspace: Workspace, ref: str) -> tuple[str, Memory] | None:
         return None
     for name in other.store.spaces():
         with reading(other, [name]) as (space,):
-            tell_empty(other, space.snapshot)
+            warn_of_missing(other, space.snapshot)
             if (memory := space.find(ref)) is not None:
                 return name, other.redactor.show([memory], space.policy)[0]
     return None

@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, TypeAlias
 
 from memcli.app.candidate import Candidate
-from memcli.app.workspace import Workspace, is_nonsense
+from memcli.app.workspace import Workspace, shows_damage
 from memcli.claims.claim import Claim, ClaimTerms, claim_of, claim_of_text, neighbours, terms_of_text
 from memcli.claims.conflicts import Relation, closeness, compare
 from memcli.model.analysis import query_terms
@@ -66,7 +66,7 @@ def check(
                     found[place] += _compared(workspace, space, candidates[place], claims[place], memories, ended)
                     stored.update((place, memory.hash) for memory, _ in memories if space == workspace.space)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with an index or a file, the write says so
-            if is_nonsense(error):
+            if shows_damage(error):
                 workspace.index.rebuild(space)
     _find_among(workspace, candidates, claims, found, stored, by_meaning=by_meaning)
     if supersedes:
@@ -86,7 +86,7 @@ def _spaces(workspace: Workspace) -> list[str]:
     """The spaces that are recalled together with that of the workspace, without derived ones."""
     asked = workspace.asked_spaces
     names = asked if asked[0] == workspace.space else [workspace.space]
-    return [name for name in names if name != REPO and not workspace.load_policy(name).is_derived]
+    return [name for name in names if name != REPO and not workspace.store.policy(name).is_derived]
 
 
 def _near_by_candidate(

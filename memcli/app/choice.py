@@ -17,14 +17,15 @@ from memcli.model.recall import TEXT, Entry, Hit, Opposed, Query, Ranking, Secti
 from memcli.model.references import elsewhere
 from memcli.model.usage import Access
 from memcli.policy.answer import answer_of
-from memcli.ports import Ranker, Trust
-from memcli.ports.code import CodeReader
+from memcli.ports import Ranker
 from memcli.record import Record, field, replace
 from memcli.safety.injection.screening import inspect, is_accepted
 from memcli.settings import is_beside
 
 if TYPE_CHECKING:
+    from memcli.ingest.code import WorkTree
     from memcli.ports.views import SpaceView
+    from memcli.store.trust import FileTrust
 
 
 _WORD = re.compile(r"(?<=[ \t(])-(?=[\d.])|[<>]=?|[!=]=|\w+")
@@ -44,10 +45,10 @@ class SearchedSpace(Record):
     size: int
     is_private: bool
     ranker: Ranker
-    trust: Trust
+    trust: FileTrust
     redact: Redact
     show: Callable[[Sequence[Memory]], list[Memory]]
-    load_code: Callable[[], CodeReader | None] = lambda: None
+    load_code: Callable[[], WorkTree | None] = lambda: None
     seasons: Mapping[str, str] = field(default_factory=dict)
     load_accesses: Callable[[], Mapping[str, Access]] = dict
     keeps_gaps: bool = False

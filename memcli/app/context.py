@@ -106,7 +106,7 @@ def assemble(
 
 def _read(workspace: Workspace, session: Session) -> _Talk:
     """Reads no more of a long session than the window may show."""
-    policy = workspace.in_force(workspace.load_policy(session.space))
+    policy = workspace.in_force(workspace.store.policy(session.space))
     size, most = policy.chunk_size, policy.max_chunks
     start = skipped(session.messages, policy.recent_messages, size, most)
     said = sessions.tail(workspace, session, session.messages - start)

@@ -89,7 +89,7 @@ def _at_home(
             raise
     others = [ref for ref in refs if ref not in own]
     done = act(workspace, others) if others else []
-    return [*done, *act(replace(workspace, space=journal, is_alone=True, is_space_named=True), own)]
+    return [*done, *act(workspace.copy_with(space=journal, is_alone=True, is_space_named=True), own)]
 
 
 def _held(workspace: Workspace, journal: str, refs: Sequence[str], *, below: bool) -> list[str]:

@@ -24,7 +24,7 @@ from memcli.app.homes import joined
 from memcli.app.recall import recall
 from memcli.app.talk import NAME as TALK
 from memcli.app.topic import NOT_REPEATED
-from memcli.app.usage import ELSEWHERE, unnoted
+from memcli.app.usage import ELSEWHERE
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, NotFoundError, ProviderError, RefusedError, UsageError
 from memcli.graph.elements import names
@@ -191,7 +191,7 @@ class Verifier:
         if name == TALK or (workspace.is_space_named and name == workspace.space):
             return True
         home = workspace.elsewhere if name.startswith(ELSEWHERE) else workspace
-        return home is not None and not home.load_policy(name.removeprefix(ELSEWHERE)).is_private
+        return home is not None and not home.store.policy(name.removeprefix(ELSEWHERE)).is_private
 
     def _rejected(self, topic: str, asked: Sequence[Section]) -> list[Section]:
         """The candidates that are not relevant. Raises ProviderError, RefusedError, UsageError."""
@@ -257,7 +257,7 @@ def list_gaps(workspace: Workspace) -> list[Gap]:
 
 def is_kept(workspace: Workspace, space: str) -> bool:
     """Whether the policy of the space keeps gaps here."""
-    return workspace.in_force(workspace.load_policy(space)).gaps
+    return workspace.in_force(workspace.store.policy(space)).gaps
 
 
 def close(workspace: Workspace, refs: Sequence[str]) -> list[Gap]:
@@ -291,7 +291,7 @@ def review(workspace: Workspace, since: str = "") -> Reviewed:
     if not gaps:
         return Reviewed()
     queries = [Query(topic=gap.topic, now=workspace.clock(), limit=1) for gap in gaps]
-    answered = [bool(bundle.sections) for bundle in recall(unnoted(workspace), queries)]
+    answered = [bool(bundle.sections) for bundle in recall(workspace.copy_with(is_noted=False), queries)]
     filled = [gap for gap, is_answered in zip(gaps, answered, strict=True) if is_answered]
     drop(workspace, filled)
     return Reviewed(tuple(filled), tuple(gap for gap in gaps if gap not in filled))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memcli.app.living import living
 from memcli.app.recall import recall
-from memcli.app.usage import note_bundle, unnoted
+from memcli.app.usage import note_bundle
 from memcli.app.workspace import Workspace, opened
 from memcli.model.anchors import FileEdit
 from memcli.model.memory import TRIGGERED_KINDS, Json, Memory
@@ -139,7 +139,7 @@ def consult(workspace: Workspace, edits: Sequence[FileEdit], limit: int) -> list
         topic="", now=workspace.clock(), limit=limit, kinds=ADVICE_KINDS, min_score=_MIN_POINTS,
         weights={"importance": 0.0}, edits=tuple(edits),
     )  # fmt: skip
-    (bundle,) = recall(unnoted(workspace), [query], with_global=False)
+    (bundle,) = recall(workspace.copy_with(is_noted=False), [query], with_global=False)
     note_bundle(workspace, bundle, INJECT)
     found = sorted((section.memory for section in bundle.sections), key=lambda memory: ADVICE_KINDS.index(memory.kind))
     return [f"{memory.kind} [{memory.id}] {memory.summary_micro or memory.raw}" for memory in found]

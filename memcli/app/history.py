@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memcli.app.catalogue import placed
 from memcli.app.redact import Redactor
@@ -27,10 +27,12 @@ from memcli.model.memory import Json, Memory
 from memcli.model.space import Policy, Space
 from memcli.policy.retention import SKEW_DAYS
 from memcli.ports import Snapshot, Store
-from memcli.ports.code import History
 from memcli.record import Record, replace
 from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.redact_memory import clean_field, clean_memories
+
+if TYPE_CHECKING:
+    from memcli.git.revisions import StoreHistory
 
 
 def log(workspace: Workspace, limit: int | None, since: str | None, ref: str | None) -> list[dict[str, Any]]:
@@ -216,7 +218,7 @@ _ADDED = ""  # stands among the fields for the memory itself
 _Fields = Mapping[str, bytes]
 
 
-def blame(workspace: Workspace, history: History, ref: str) -> Blame:
+def blame(workspace: Workspace, history: StoreHistory, ref: str) -> Blame:
     """Who wrote what of the memory that `ref` names. Raises NotFoundError, CorruptError, ProviderError."""
     memory = load(workspace).find(ref)
     now = _fields(memory)
@@ -232,7 +234,7 @@ class _HistoryWalk:
     where none has it, the commit is to blame."""
 
     def __init__(
-        self, history: History, read: Callable[[str, str], bytes | None], identifier: str, now: _Fields
+        self, history: StoreHistory, read: Callable[[str, str], bytes | None], identifier: str, now: _Fields
     ) -> None:
         self._history = history
         self._read = read

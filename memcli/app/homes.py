@@ -13,7 +13,7 @@ from memcli.errors import MemcliError, NotFoundError, RefusedError, UsageError
 from memcli.model.catalogue import CatalogueFilter
 from memcli.model.memory import Json, Memory
 from memcli.model.references import MUTUAL, SUPERSEDES, elsewhere
-from memcli.record import Record, replace
+from memcli.record import Record
 from memcli.settings import REPO
 
 
@@ -66,7 +66,7 @@ def _end(workspace: Workspace, space: SpaceReader, memory: Memory) -> LinkEnd:
 
 def space_of(workspace: Workspace, end: LinkEnd) -> str:
     """The space that will have the memory: a derived one loses it at its next rebuild."""
-    if not workspace.load_policy(end.space).is_derived:
+    if not workspace.store.policy(end.space).is_derived:
         return end.space
     if end.space != REPO:
         raise RefusedError(
@@ -87,7 +87,7 @@ def check_across(
             f"a memory of space {space!r} cannot supersede one of space {end.space!r}",
             f"replace it there: `memcli remember TEXT --space {end.space} --supersedes {end.memory.id}`",
         )
-    is_hidden = workspace.load_policy(end.space).is_private and not workspace.load_policy(space).is_private
+    is_hidden = workspace.store.policy(end.space).is_private and not workspace.store.policy(space).is_private
     if is_hidden and (is_stored_here or relation not in MUTUAL):
         raise RefusedError(
             f"space {space!r} is shared and {end.space!r} is private: no clone would have {end.memory.path}",
@@ -195,7 +195,7 @@ def beyond(workspace: Workspace, ref: str, space: str | None = None) -> Workspac
     other = workspace.elsewhere
     assert other is not None
     workspace.warn(f"{ref!r} is in the user-wide store: the change is made there")
-    return other if space is None else replace(other, space=space, is_space_named=True)
+    return other if space is None else other.copy_with(space=space, is_space_named=True)
 
 
 def _home(workspace: Workspace, spaces: Sequence[SpaceReader], ref: str, recursive: bool) -> Workspace:
@@ -209,7 +209,7 @@ def _home(workspace: Workspace, spaces: Sequence[SpaceReader], ref: str, recursi
         return beyond(workspace, ref, name)
     if space.name == workspace.space or space.policy.is_derived:
         return workspace
-    return replace(workspace, space=space.name, is_space_named=True)
+    return workspace.copy_with(space=space.name, is_space_named=True)
 
 
 def _first_below(spaces: Sequence[SpaceReader], path: str) -> SpaceReader | None:

@@ -175,7 +175,7 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
     memories = [memory for memory in memories if memory not in upkeep]
     _check_targets(workspace, memories)
     there = {memory.id for memory in _load(workspace).objects}
-    memories = workspace.redactor.rewrite(memories, workspace.load_policy(workspace.space))
+    memories = workspace.redactor.rewrite(memories, workspace.store.policy(workspace.space))
     found = [candidate_of(memory) for memory in memories]
     proposals = [(candidate, supersedes if supersedes in there else None) for candidate, supersedes in found]
     plain = [candidate for candidate, supersedes in proposals if supersedes is None]
@@ -264,7 +264,7 @@ def edit(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Memory:
 
 def _over_inbox(workspace: Workspace) -> Workspace:
     """The workspace over the inbox."""
-    return replace(workspace, store=workspace.inbox)
+    return workspace.copy_with(store=workspace.inbox)
 
 
 def _load(workspace: Workspace) -> Space:

@@ -8,7 +8,6 @@ from functools import partial
 
 from memcli.app.budget import fit
 from memcli.app.recall import ALWAYS_MOST, Verify, recall
-from memcli.app.usage import unnoted
 from memcli.app.workspace import Workspace
 from memcli.model.anchors import FileEdit
 from memcli.model.recall import Bundle, Query, Section
@@ -36,7 +35,7 @@ def for_start(workspace: Workspace, since: str | None) -> Bundle:
     queries = [Query(topic="", now=now, budget=MAX_TOKENS)]
     if since is not None:
         queries.append(replace(queries[0], changed_since=since, limit=_MOST_CHANGED))
-    pins, *changed = recall(replace(unnoted(workspace), space=space, is_alone=True), queries)
+    pins, *changed = recall(workspace.copy_with(is_noted=False, space=space, is_alone=True), queries)
     known = {_name(section) for section in pins.always[:ALWAYS_MOST]}
     new = [section for bundle in changed for section in bundle.sections if _name(section) not in known]
     return replace((changed or [pins])[0], sections=(*pins.always[:ALWAYS_MOST], *new), always=())
@@ -47,7 +46,7 @@ def for_prompt(
 ) -> Bundle:
     """What is relevant to a prompt, or nothing; `verify` chooses from it. Raises what recall raises."""
     query = Query(topic=prompt, now=workspace.clock(), limit=_MOST_RELEVANT, budget=MAX_TOKENS, deadline=deadline)
-    (bundle,) = recall(unnoted(workspace), [query], verify=partial(_chosen, verify))
+    (bundle,) = recall(workspace.copy_with(is_noted=False), [query], verify=partial(_chosen, verify))
     return bundle
 
 
@@ -71,7 +70,7 @@ def for_names(workspace: Workspace, names: Sequence[str]) -> Bundle:
     place = {name: n for n, name in enumerate(names)}
     ids = tuple(name.rpartition("/")[2] for name in names)
     query = Query(topic="", now=workspace.clock(), ids=ids, limit=len(ids), budget=MAX_TOKENS)
-    (bundle,) = recall(unnoted(workspace), [query])
+    (bundle,) = recall(workspace.copy_with(is_noted=False), [query])
     chosen = sorted((s for s in bundle.sections if _name(s) in place), key=lambda section: place[_name(section)])
     return replace(bundle, sections=tuple(chosen), always=())
 
@@ -80,7 +79,7 @@ def for_files(workspace: Workspace, edits: Sequence[FileEdit]) -> Bundle:
     """The negatives and constraints that are anchored in the files, or that a trigger brings up; for a workspace whose
     backend is FILE_BACKEND. Raises what recall raises."""
     query = Query(topic="", now=workspace.clock(), kinds=_FILE_KINDS, budget=MAX_TOKENS, edits=tuple(edits))
-    (bundle,) = recall(unnoted(workspace), [query])
+    (bundle,) = recall(workspace.copy_with(is_noted=False), [query])
     return replace(bundle, sections=tuple(section for section in bundle.sections if section.is_lead), always=())
 
 

@@ -108,7 +108,7 @@ def _settled(workspace: Workspace, end: LinkEnd) -> LinkEnd:
 
 
 def _over(workspace: Workspace, space: str) -> Workspace:
-    return replace(workspace, space=space, is_space_named=space != workspace.main)
+    return workspace.copy_with(space=space, is_space_named=space != workspace.main)
 
 
 def _check_relations(relations: Sequence[str]) -> None:
@@ -153,7 +153,7 @@ def _link_within(workspace: Workspace, start: LinkEnd, end: LinkEnd, relation: s
 
 def _link_across(workspace: Workspace, start: LinkEnd, end: LinkEnd, *, relation: str, weight: float | None) -> Linked:
     now = workspace.clock()
-    private = [one for one in (start, end) if workspace.load_policy(one.space).is_private]
+    private = [one for one in (start, end) if workspace.store.policy(one.space).is_private]
     holders = [start, end] if relation == CONTRADICTS else [start]
     if relation == RELATES_TO and linked(end.memory, start.name, [relation]):
         holders = [end]
@@ -217,7 +217,7 @@ def _clusters(workspace: Workspace, spaces: Sequence[str]) -> dict[str, list[str
     """The nodes in each cluster of the spaces, by its name, with its id where two are named alike."""
     found = []
     for space in spaces:
-        clean = workspace.redactor.cleaner(workspace.load_policy(space))
+        clean = workspace.redactor.cleaner(workspace.store.policy(space))
         found += [(space, clean(cluster.name), cluster) for cluster in clusters(workspace, space).found]
     often = Counter(name for _, name, _ in found)
     return {
@@ -234,7 +234,7 @@ def private_spaces(workspace: Workspace, graph: Graph) -> dict[str, int]:
     for node in graph.nodes:
         if node.space:
             counts[node.space] = counts.get(node.space, 0) + 1
-    return {name: count for name, count in counts.items() if workspace.load_policy(name).is_private}
+    return {name: count for name, count in counts.items() if workspace.store.policy(name).is_private}
 
 
 def _located(workspace: Workspace, ref: str) -> LinkEnd | None:
@@ -259,7 +259,7 @@ def _shown(workspace: Workspace, graph: Graph) -> GraphView:
             by_space.setdefault(node.space, []).append(node.memory)
     found: dict[tuple[str, str], Overview] = {}
     for space, memories in by_space.items():
-        shown = workspace.redactor.show(memories, workspace.load_policy(space), SUMMARY)
+        shown = workspace.redactor.show(memories, workspace.store.policy(space), SUMMARY)
         is_reviewed = partial(workspace.trust.is_reviewed, space)
         pairs = zip(memories, shown, strict=True)
         found |= {(space, before.id): Overview(before, after, is_reviewed) for before, after in pairs}
@@ -292,7 +292,7 @@ def _abroad(workspace: Workspace, spaces: Mapping[str, Sequence[Memory]], inacti
     found = {}
     for name in sorted(wanted.keys() & set(workspace.store.spaces())):
         ids = wanted[name] - known.get(name, set())
-        if ids and not workspace.load_policy(name).is_private:
+        if ids and not workspace.store.policy(name).is_private:
             with closing(workspace.store.open(name)) as snapshot:
                 objects = [memory for memory in snapshot.load().objects if memory.id in ids]
             found[name] = _wanted(name, objects, inactive)

@@ -12,7 +12,6 @@ from memcli.errors import ConflictError, CorruptError, NotFoundError, UsageError
 from memcli.model.conversation import ACTIVE, ENDED, PAUSED, Session
 from memcli.model.memory import EXTRACTED, SESSION, Json, Memory
 from memcli.model.references import removal
-from memcli.record import replace
 from memcli.settings import JOURNAL
 
 
@@ -45,7 +44,7 @@ def over_scope(workspace: Workspace, given: Mapping[str, Json]) -> Workspace:
     private, unless the user has named a space."""
     if given.get("scope") != SESSION or workspace.is_space_named:
         return workspace
-    return replace(workspace, space=JOURNAL, is_space_named=True)
+    return workspace.copy_with(space=JOURNAL, is_space_named=True)
 
 
 def collect_ended(workspace: Workspace, *, dry_run: bool = False) -> list[Memory]:
@@ -68,7 +67,7 @@ def collect_ended(workspace: Workspace, *, dry_run: bool = False) -> list[Memory
 
 def _chosen(workspace: Workspace, ref: str) -> Session:
     if workspace.space == JOURNAL:
-        workspace = replace(workspace, space=workspace.main)
+        workspace = workspace.copy_with(space=workspace.main)
     return sessions.find(workspace, ref) if ref else sessions.current(workspace, ACTIVE, PAUSED)
 
 

@@ -204,7 +204,7 @@ def _new_clusters(workspace: Workspace, name: str) -> Sequence[Cluster]:
 
 def _unsettled(workspace: Workspace, name: str) -> Sequence[MemoryPair]:
     """What contradicts or repeats itself in a space, and nobody has said that both are to be kept."""
-    if workspace.load_policy(name).is_derived:
+    if workspace.store.policy(name).is_derived:
         return ()
     from memcli.app.check import scan
 
@@ -221,7 +221,7 @@ def _rested_on(workspace: Workspace, name: str) -> frozenset[str]:
     objects = (
         memory
         for other in others
-        if not workspace.load_policy(other).is_derived  # what is read links to nothing elsewhere
+        if not workspace.store.policy(other).is_derived  # what is read links to nothing elsewhere
         for memory in load_space(workspace.store, other).objects
     )
     links = (link for memory in objects for link in memory.links if link["relation"] in REASONS)
@@ -302,7 +302,7 @@ _MOST_LISTED = 20
 
 def is_due(workspace: Workspace) -> bool:
     """Whether upkeep may be begun in the background now: the policy wants it, and it was not begun within the hour."""
-    policy = workspace.in_force(workspace.load_policy(workspace.main))
+    policy = workspace.in_force(workspace.store.policy(workspace.main))
     if policy.upkeep != AUTO:
         return False
     tried, now = workspace.upkeep.tried(), workspace.clock()
@@ -320,7 +320,7 @@ def maintain_behind(workspace: Workspace) -> list[Maintained]:
     workspace.upkeep.try_at(workspace.clock())
     done: list[Maintained] = []
     for name in workspace.asked_spaces:
-        policy = workspace.load_policy(name)
+        policy = workspace.store.policy(name)
         if workspace.in_force(policy).grace_days == 0:
             continue
         if policy.is_tracked:

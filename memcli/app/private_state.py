@@ -112,7 +112,7 @@ def _export_spaces(workspace: Workspace, *, redact: bool) -> dict[str, str]:
         return cleaned
 
     for name in workspace.store.spaces():
-        if workspace.keeps_here(name) and workspace.load_policy(name).is_private:
+        if workspace.keeps_here(name) and workspace.store.policy(name).is_private:
             parts[f"spaces/{name}"] = encode_full(clean(load_space(workspace.store, name))).decode()
     for name in workspace.inbox.spaces():
         space = load_space(workspace.inbox, name)
@@ -135,7 +135,7 @@ def _export_sessions(workspace: Workspace, *, redact: bool) -> Iterator[tuple[st
     """The sessions that git does not see, and what is noted of sessions. Raises RefusedError, CorruptError."""
     sessions = workspace.sessions
     for space in sessions.spaces():
-        over = replace(workspace, space=space)
+        over = workspace.copy_with(space=space)
         for name in sessions.ids(space):
             if not sessions.is_shared(space, name):
                 lines = export_lines(over, sessions.open(space, name), redact=redact)
@@ -223,7 +223,7 @@ def _check_private(workspace: Workspace, space: Space, where: str) -> None:
     """Raises CorruptError for a space that is not private, RefusedError for one that others see here."""
     if not space.policy.is_private:
         raise CorruptError(f"{where}: not a private space", "import it with an export of that space")
-    is_private_here = not workspace.has_space(space.name) or workspace.load_policy(space.name).is_private
+    is_private_here = not workspace.has_space(space.name) or workspace.store.policy(space.name).is_private
     if not workspace.keeps_here(space.name) or not is_private_here:
         raise RefusedError(
             f"space {space.name!r} is private in {where} and shared here; nothing was imported",
@@ -255,7 +255,7 @@ def _take_all(workspace: Workspace, content: _Content, where: str, told: Taken) 
     for name, space in content.inbox.items():
         found = _redacted(workspace, replace(space, policy=Policy()), told).objects
         memories = [m for m in found if not is_plan(m) and not gone.has_session(name, m.provenance.get("session"))]
-        proposed, refused = inbox.take_in(replace(workspace, space=name), memories, dry_run=told.dry_run)
+        proposed, refused = inbox.take_in(workspace.copy_with(space=name), memories, dry_run=told.dry_run)
         told.proposals += proposed
         told.rejections += refused
     _take_runs(workspace, content, told, gone)
@@ -272,7 +272,7 @@ def _take_runs(workspace: Workspace, content: _Content, told: Taken, gone: _Gone
     known = {run.name for run in workspace.trash.runs()}
     for run in content.runs.values():
         space = run.space.name
-        policy = workspace.load_policy(space) if workspace.has_space(space) else run.space.policy
+        policy = workspace.store.policy(space) if workspace.has_space(space) else run.space.policy
         grace = run.grace(workspace.in_force(policy).grace_days)
         is_over = is_past_grace(run.removed_at, grace, workspace.clock())
         left = gone.without(_redacted(workspace, run.space, told))
@@ -329,7 +329,7 @@ def _take_session(
             done = _restore(workspace, told, own, lines, where, dry_run or is_shared)
             return None if is_shared else done
         if told.source:
-            return import_transcript(replace(workspace, space=space), _Carried(lines, where), dry_run=dry_run)
+            return import_transcript(workspace.copy_with(space=space), _Carried(lines, where), dry_run=dry_run)
     names = chain([name], (session_id(space, name, number=number) for number in count(2)))
     free = next(own for own in names if own not in ids)
     return None if gone.has_session(space, free) else _restore(workspace, told, free, lines, where, dry_run)

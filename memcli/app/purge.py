@@ -114,7 +114,7 @@ def erase_proposed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
     found = _proposed(workspace, refs)
     _check_erasable(workspace, [memory for _, memories in found for memory in memories])
     for space, memories in found:
-        withdraw(replace(workspace, space=space), memories)
+        withdraw(workspace.copy_with(space=space), memories)
         workspace.erase_traces(space, {memory.id for memory in memories})
     return [memory for _, memories in found for memory in memories]
 
@@ -148,7 +148,7 @@ def purge(
 
 def _is_erased(workspace: Workspace, space: str, now: bool) -> bool:
     """Whether a purge leaves nothing of what it takes out of a space."""
-    return now or workspace.in_force(workspace.load_policy(space)).grace_days == 0
+    return now or workspace.in_force(workspace.store.policy(space)).grace_days == 0
 
 
 def _check_erasable(workspace: Workspace, memories: Sequence[Memory]) -> None:
@@ -186,7 +186,7 @@ def _purge_derived(workspace: Workspace, space: str, memories: Sequence[Memory],
     returns where that was read from."""
     if space == REPO:
         return list(dict.fromkeys(map(_source, memories)))
-    if not workspace.load_policy(REPO).is_derived:
+    if not workspace.store.policy(REPO).is_derived:
         return []
     hashes = {digest for memory in memories for digest in (memory.hash, memory.metadata.get(COPIED)) if digest}
     lines = [line for memory in memories if is_erased and (line := telling_line(memory.raw))]

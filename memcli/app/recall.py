@@ -21,7 +21,7 @@ from memcli.app.choice import Reader, SearchedSpace, SpaceHits, order
 from memcli.app.living import living
 from memcli.app.topic import Redact, asked, repeated, with_period
 from memcli.app.usage import note_bundle, note_gap
-from memcli.app.workspace import Workspace, is_nonsense, opened
+from memcli.app.workspace import Workspace, opened, shows_damage
 from memcli.model.links import is_contradiction
 from memcli.model.memory import TRIGGERED_KINDS, Memory
 from memcli.model.recall import (
@@ -81,7 +81,7 @@ class Views:
         try:
             return work()
         except Exception as error:
-            if not is_nonsense(error):
+            if not shows_damage(error):
                 raise
         known = [(workspace, space) for (_, space), (workspace, _, _) in self._open.items()]
         self.close()
@@ -123,7 +123,7 @@ def open_place(views: Views, workspace: Workspace, space: str, name: str) -> Sea
         show,
         workspace.load_code,
         policy.seasons,
-        lambda: workspace.usage.counts(space),
+        lambda: workspace.usage.counts(space) if workspace.is_noted else {},
         policy.gaps,
         partial(living, workspace),
         policy.max_chars,

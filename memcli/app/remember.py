@@ -101,7 +101,7 @@ def remember(
         return Stored()
     if links != KEEP:
         candidates = _abroad(workspace, candidates, drop=links == DROP)
-    if not (may_wait and workspace.load_policy(workspace.space).review):
+    if not (may_wait and workspace.store.policy(workspace.space).review):
         candidates, supersedes = refer_to_copies(workspace, candidates, supersedes)
     asked = request_of(workspace, candidates, supersedes)
     request = {**asked, "may_wait": may_wait, "places": list(places), "links": links, "apart": apart}
@@ -123,7 +123,7 @@ def remember(
 
 def _with_advice(workspace: Workspace, request: Json) -> Json:
     """The request, with what a language model says is to go where the policy wants it and there is no room."""
-    policy = workspace.in_force(workspace.load_policy(workspace.space))
+    policy = workspace.in_force(workspace.store.policy(workspace.space))
     if policy.compaction != LLM or policy.max_objects is None or policy.is_derived:
         return request
     from memcli.app.consult import ask

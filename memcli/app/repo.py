@@ -45,12 +45,12 @@ class _Stored(NamedTuple):
 
 def over_repo(workspace: Workspace) -> Workspace:
     """The workspace over the space for what is read from the repository; itself where the user has named a space."""
-    return workspace if workspace.is_space_named else replace(workspace, space=REPO)
+    return workspace if workspace.is_space_named else workspace.copy_with(space=REPO)
 
 
 def check_is_told(workspace: Workspace) -> None:
     """Raises RefusedError where the workspace is over a derived space, which a rebuild would take a memory out of."""
-    if workspace.load_policy(workspace.space).is_derived:
+    if workspace.store.policy(workspace.space).is_derived:
         raise RefusedError(
             f"space {workspace.space!r} holds only what was read from the repository",
             "omit --space; `memcli ingest` fills it",
@@ -63,7 +63,7 @@ def sync(workspace: Workspace, find_lost: Lost = lambda _: ()) -> int:
 
     Raises LockedError, CorruptError, StoreError, and what `find_lost` raises.
     """
-    if workspace.space == workspace.main or not workspace.load_policy(workspace.space).is_derived:
+    if workspace.space == workspace.main or not workspace.store.policy(workspace.space).is_derived:
         return 0
     stored = _stored(workspace, workspace.space)
     commits = {one.commit for one in stored.values() if one.commit}
@@ -111,7 +111,7 @@ def sync_behind(workspace: Workspace, find_lost: Lost = lambda _: (), state: str
 
 def sync_repo(workspace: Workspace, find_lost: Lost = lambda _: ()) -> int:
     """As `sync_behind`, for the space for what is read from the repository, whatever the workspace is over."""
-    return sync_behind(replace(workspace, space=REPO), find_lost)
+    return sync_behind(workspace.copy_with(space=REPO), find_lost)
 
 
 def _marks(stored: Mapping[str, _Stored], told: Mapping[str, str]) -> dict[str, str | None]:
@@ -160,8 +160,8 @@ def _read(fields: Mapping[str, Any]) -> _Stored:
 
 def over_told(workspace: Workspace) -> Workspace:
     """The workspace over the space that can be changed: `main` where its own is derived."""
-    if workspace.space != workspace.main and workspace.load_policy(workspace.space).is_derived:
-        return replace(workspace, space=workspace.main, is_space_named=False)
+    if workspace.space != workspace.main and workspace.store.policy(workspace.space).is_derived:
+        return workspace.copy_with(space=workspace.main, is_space_named=False)
     return workspace
 
 
@@ -321,6 +321,6 @@ def _copy(workspace: Workspace, shelf: Shelf, memory: Memory) -> Memory:
     names = (memory_id(space, path, number) for number in count(1))
     name = next(name for name in names if shelf.get(name) is None and name not in removed)
     metadata = {**memory.metadata, "space": space, COPIED: memory.hash}
-    (memory,) = workspace.redactor.rewrite([memory], workspace.load_policy(space))
+    (memory,) = workspace.redactor.rewrite([memory], workspace.store.policy(space))
     copy = replace(renamed(memory, {memory.id: name}), path=path, metadata=metadata, updated_at=workspace.clock())
     return without_dangling(copy, lambda other: shelf.get(other) is not None)

@@ -133,7 +133,7 @@ def current(workspace: Workspace, *states: str) -> Session:
 
 def list_sessions(workspace: Workspace, limit: int | None = None) -> list[Listed]:
     """The sessions of the space, the newest first, as they may be shown; one that cannot be read with its problem."""
-    clean = workspace.redactor.cleaner(workspace.load_policy(workspace.space))
+    clean = workspace.redactor.cleaner(workspace.store.policy(workspace.space))
     found = [_listed(workspace, name) for name in workspace.sessions.ids(workspace.space)]
     found.sort(key=lambda one: one.session.id)
     found.sort(key=lambda one: one.session.started_at, reverse=True)
@@ -142,7 +142,7 @@ def list_sessions(workspace: Workspace, limit: int | None = None) -> list[Listed
 
 def messages(workspace: Workspace, session: Session, first: int = 1, last: int | None = None) -> Iterator[Message]:
     """The messages of a session from one number to another, as they may be shown. Raises CorruptError."""
-    clean = workspace.redactor.cleaner(workspace.load_policy(session.space))
+    clean = workspace.redactor.cleaner(workspace.store.policy(session.space))
     for entry in workspace.sessions.entries(session.space, session.id):
         if isinstance(entry, Message) and entry.number >= first:
             if last is not None and entry.number > last:
@@ -152,7 +152,7 @@ def messages(workspace: Workspace, session: Session, first: int = 1, last: int |
 
 def tail(workspace: Workspace, session: Session, count: int) -> list[Message]:
     """The last messages of a session, as they may be shown, without reading the others. Raises CorruptError."""
-    clean = workspace.redactor.cleaner(workspace.load_policy(session.space))
+    clean = workspace.redactor.cleaner(workspace.store.policy(session.space))
     found = workspace.sessions.tail(session.space, session.id, count)
     return [cleaned(message, clean) for message in found]
 
@@ -173,7 +173,7 @@ def share(workspace: Workspace, session: Session, *, shared: bool) -> bool:
 
 def check_is_clean(workspace: Workspace, session: Session, what: str) -> None:
     """Raises RefusedError when something in the session would be redacted if it came in now."""
-    clean = workspace.redactor.cleaner(workspace.load_policy(session.space))
+    clean = workspace.redactor.cleaner(workspace.store.policy(session.space))
     stored = workspace.sessions.entries(session.space, session.id)
     count = sum(cleaned(entry, clean) != entry for entry in stored) + (shown(session, clean) != session)
     if count:

@@ -13,7 +13,6 @@ from memcli.errors import reporting_done
 from memcli.model.conversation import Session
 from memcli.model.memory import Memory
 from memcli.model.space import Touched
-from memcli.record import replace
 from memcli.settings import journal_of
 
 
@@ -48,10 +47,10 @@ def delete(workspace: Workspace, session: Session, *, keep_memories: bool = Fals
 
 def _purge_derived(workspace: Workspace, session: Session) -> Iterator[Sequence[Memory]]:
     """Purges what was made from a session, space by space, once the proposals are withdrawn."""
-    over = replace(workspace, space=session.space)
+    over = workspace.copy_with(space=session.space)
     if own := made_from(waiting(over), session):
         withdraw(over, own)
-    has_grace = workspace.in_force(workspace.load_policy(session.space)).grace_days != 0
+    has_grace = workspace.in_force(workspace.store.policy(session.space)).grace_days != 0
     for space, memories in derived(workspace, session).items():
-        over = replace(workspace, space=space, is_space_named=True)
+        over = workspace.copy_with(space=space, is_space_named=True)
         yield purge(over, [memory.id for memory in memories], now=not has_grace).memories

@@ -27,7 +27,7 @@ from memcli.model.conversation import ENDED, Message, Session
 from memcli.model.memory import Json, Memory
 from memcli.model.names import short_digest, slug
 from memcli.model.references import removal
-from memcli.record import Record, field, replace
+from memcli.record import Record, field
 from memcli.settings import journal_of
 from memcli.summarize.paths import short_slug
 from memcli.summarize.summaries import clip
@@ -201,7 +201,7 @@ def read_facts(
 def read_arc(workspace: Workspace, session: Session) -> Arc:
     """The course of a session. Raises CorruptError."""
     said = _messages(workspace, session)
-    policy = workspace.in_force(workspace.load_policy(session.space))
+    policy = workspace.in_force(workspace.store.policy(session.space))
     return arc(episodes.find(said, policy.max_episodes), len(said))
 
 
@@ -252,9 +252,9 @@ def _finish(workspace: Workspace, session: Session, yields: Callable[[Sequence[M
     kept = workspace.sessions.kept(session.space, session.id)
     said = _messages(workspace, session)
     told = yields(said)
-    policy = workspace.in_force(workspace.load_policy(session.space))
-    journal = replace(workspace, space=journal_of(session.space), is_space_named=True)
-    room = journal.in_force(journal.load_policy(journal.space)).max_objects
+    policy = workspace.in_force(workspace.store.policy(session.space))
+    journal = workspace.copy_with(space=journal_of(session.space), is_space_named=True)
+    room = journal.in_force(journal.store.policy(journal.space)).max_objects
     found, best = _within(room, episodes.find(said, policy.max_episodes), told.facts)
     log = [_of_session(session, said, told.summary)] if said else []
     fields = [

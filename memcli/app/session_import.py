@@ -107,7 +107,7 @@ def import_session(
     check_writable(told, where)
     if not is_session_id(told.id):
         raise CorruptError(f"{where}:1: {told.id[:80]!a} is not the id of a session", "correct it at its source")
-    over = replace(workspace, space=into or told.space)
+    over = workspace.copy_with(space=into or told.space)
     check_is_told(over)
     intake = _Intake(over.redactor.detector(over.space))
     session = replace(
@@ -133,7 +133,7 @@ def export_lines(workspace: Workspace, session: Session, *, redact: bool = False
     check_writable(session, session.id)
     if not redact:
         check_is_clean(workspace, session, "exporting session")
-    clean = workspace.redactor.cleaner(workspace.load_policy(session.space))
+    clean = workspace.redactor.cleaner(workspace.store.policy(session.space))
     yield encode_header(shown(session, clean)) + b"\n"
     for entry in workspace.sessions.entries(session.space, session.id):
         yield encode_entry(cleaned(entry, clean)) + b"\n"

@@ -66,7 +66,9 @@ def create(workspace: Workspace, name: str, metadata: Mapping[str, Json], reset:
         nonlocal header
         header = replace(shelf.header, metadata={**shelf.header.metadata, **clean["metadata"], **mark})
         if reset and shelf.size and not _is_resettable(workspace, shelf.header):
-            workspace.check_deletion(header, f"a reset would delete {shelf.size} memories")
+            refusal = workspace.refusal(header, f"a reset would delete {shelf.size} memories")
+            if refusal:
+                raise refusal
         if not new and not reset and header == shelf.header:
             return Change()
         header = replace(header, updated_at=now)
@@ -129,7 +131,7 @@ def set_policy(
         workspace.store.update(name, apply)
     else:
         check_exists(workspace, name)
-        before = after = workspace.load_policy(name)
+        before = after = workspace.store.policy(name)
     if before.gaps and not after.gaps:
         workspace.gaps.drop([gap for gap in workspace.gaps.read() if gap.space == name])
         workspace.answers.erase_questions()
@@ -160,7 +162,8 @@ def delete(workspace: Workspace, name: str) -> int:
         def check(space: Space) -> None:
             if space.objects:
                 what = f"this would delete {len(space.objects)} memories"
-                workspace.check_deletion(allowed if space.name != name else space, what)
+                if refusal := workspace.refusal(allowed if space.name != name else space, what):
+                    raise refusal
             workspace.index.rebuild(space.name)  # while a failure still means that the space is there
 
         count += len(workspace.store.delete(part, check).objects)
@@ -236,7 +239,7 @@ def embed_spaces(workspace: Workspace, goes_on: Callable[[], bool] = lambda: Tru
     error is kept. Raises ProviderError, RefusedError.
     """
     while goes_on():
-        spaces = sorted(_indexed(workspace), key=lambda one: one[0].load_policy(one[1]).is_derived)
+        spaces = sorted(_indexed(workspace), key=lambda one: one[0].store.policy(one[1]).is_derived)
         before = _versions(spaces)
 
         def is_current() -> bool:

@@ -68,7 +68,7 @@ def check_copy(source: Workspace, target: Workspace, names: Sequence[str], *, is
             with closing(workspace.store.open(name)) as snapshot:
                 check_writable(snapshot.header(), f"space {name!r}")
     for name in names if is_shared else ():
-        policy = source.load_policy(name)
+        policy = source.store.policy(name)
         if not policy.is_tracked:
             raise RefusedError(
                 f"space {name!r} is {policy.visibility} and cannot be on a server",

@@ -7,6 +7,7 @@ has is taken for granted only as far as its audit log explains how that came fro
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from memcli.app.history import PeerLog, differing, doomed, purges, read_log
 from memcli.app.store_copy import change_to, check_trusted, sound
@@ -21,8 +22,11 @@ from memcli.model.links import SyncPoint
 from memcli.model.memory import Json
 from memcli.model.references import removal
 from memcli.model.space import Change, Space
-from memcli.ports import Shelf, SyncBase
+from memcli.ports import Shelf
 from memcli.record import Record, field, replace
+
+if TYPE_CHECKING:
+    from memcli.store.sync_base import FileSyncBase
 
 _ROUNDS = 5
 _MANY, _SHARE = 10, 0.2
@@ -51,7 +55,7 @@ def sync(
     local: Workspace,
     remote: Workspace,
     name: str,
-    base: SyncBase,
+    base: FileSyncBase,
     *,
     accept_deletions: bool = False,
     as_new: bool = False,
@@ -75,7 +79,7 @@ def sync(
 def _check(local: Workspace, remote: Workspace, name: str) -> None:
     """Raises RefusedError for what may not be synced, NotFoundError for a space that neither side has."""
     check_trusted(local, remote)
-    policy = local.load_policy(name)
+    policy = local.store.policy(name)
     if not policy.is_tracked:
         raise RefusedError(f"space {name!r} is {policy.visibility} and stays on this machine", "sync another space")
     if not (local.has_space(name) or remote.has_space(name)):
@@ -90,7 +94,7 @@ class _Sync:
         local: Workspace,
         remote: Workspace,
         name: str,
-        base: SyncBase,
+        base: FileSyncBase,
         accept_deletions: bool,
         as_new: bool,
         shown: str,

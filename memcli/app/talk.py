@@ -32,7 +32,7 @@ def up_to_date(workspace: Workspace) -> Workspace | None:
     written; None where there are none. What is damaged of it is made anew. Raises CorruptError, StoreError.
     """
     names = workspace.sessions.ids(workspace.space)
-    talk = workspace.load_talk()
+    talk = workspace.talk
     if not names and not talk.has_space(talk.space):
         return None
     try:
@@ -48,7 +48,7 @@ def up_to_date(workspace: Workspace) -> Workspace | None:
 
 def _update(workspace: Workspace, talk: Workspace, names: Sequence[str]) -> None:
     known = _known(talk)
-    policy = workspace.in_force(workspace.load_policy(workspace.space))
+    policy = workspace.in_force(workspace.store.policy(workspace.space))
     chunks = [policy.recent_messages, policy.chunk_size]
     for name in names:
         try:
@@ -73,13 +73,13 @@ def _update(workspace: Workspace, talk: Workspace, names: Sequence[str]) -> None
 
 def is_known(workspace: Workspace, name: str) -> bool:
     """Whether anything is kept of a session. Raises CorruptError, StoreError."""
-    talk = workspace.load_talk()
+    talk = workspace.talk
     return talk.has_space(talk.space) and name in _known(talk)
 
 
 def forget(workspace: Workspace, name: str) -> None:
     """Takes away what is kept of a session that is deleted. Raises LockedError, StoreError."""
-    talk = workspace.load_talk()
+    talk = workspace.talk
     try:
         if talk.has_space(talk.space):
             _forget(talk, name)

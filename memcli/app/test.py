@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from memcli.app.recall import recall
-from memcli.app.usage import unnoted
 from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
 from memcli.model.findings import Case
@@ -92,8 +91,8 @@ def run_cases(workspace: Workspace, cases: Iterable[Case], render: Renderer, pri
     """
     expectations = [read_expectation(case) for case in cases]
     answers = _ask(workspace, expectations, render, print_entry)
-    quiet = replace(workspace, warn=lambda _: None)  # what there is to say has been said
-    words = _ask(replace(quiet, backend=WORDS), expectations, render, print_entry)
+    quiet = workspace.copy_with(warn=lambda _: None)  # what there is to say has been said
+    words = _ask(quiet.copy_with(backend=WORDS), expectations, render, print_entry)
     missed = [a.verdict.expectation for a in answers if a.verdict.missing]
     deeper = [replace(e, case=replace(e.case, top=_depth(e.case), budget=None)) for e in missed]
     deep = iter(_ask(quiet, deeper, render, print_entry))
@@ -108,7 +107,7 @@ def _ask(
     """The answers in the order of the expectations. Each space is loaded once."""
     found: dict[int, _Answer] = {}
     for space in dict.fromkeys(e.case.space for e in expectations):
-        asked = unnoted(replace(workspace, space=space, is_space_named=True) if space else workspace)
+        asked = workspace.copy_with(is_noted=False, **({"space": space, "is_space_named": True} if space else {}))
         here = [(n, e) for n, e in enumerate(expectations) if e.case.space == space]
         queries = [_query(e.case, workspace.clock()) for _, e in here]
         bundles = recall(asked, queries, with_global=False, render=render)
@@ -163,7 +162,7 @@ def _outcome(answer: _Answer, deep: CaseVerdict, shown: Callable[[Want], str]) -
 
 def _shown(workspace: Workspace) -> Callable[[Want], str]:
     """What may be printed of an expectation, which may have come with a clone: no secret, and no instructions."""
-    redact = workspace.redactor.cleaner(workspace.load_policy(workspace.space))
+    redact = workspace.redactor.cleaner(workspace.store.policy(workspace.space))
 
     def show(want: Want) -> str:
         text = redact(want.text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memcli.app.history import clean_changes, log, memory_change
 from memcli.app.workspace import Workspace
@@ -11,8 +11,10 @@ from memcli.codec.space import find_memory
 from memcli.errors import CorruptError
 from memcli.model.changes import HistoryCommit, MemoryChange
 from memcli.model.memory import Memory
-from memcli.ports.code import History
 from memcli.record import Record, replace
+
+if TYPE_CHECKING:
+    from memcli.git.revisions import StoreHistory
 
 MAX_COMMITS = 1000
 """So many commits that changed the space are read at most, newest first."""
@@ -38,7 +40,7 @@ class Timeline(Record):
     is_cut: bool = False
 
 
-def timeline(workspace: Workspace, history: History | None, memory: Memory) -> Timeline:
+def timeline(workspace: Workspace, history: StoreHistory | None, memory: Memory) -> Timeline:
     """The history of a memory of the space; without a repository, of the audit log alone.
 
     Raises NotFoundError in a repository without commits, CorruptError, StoreError, ProviderError.
@@ -48,13 +50,13 @@ def timeline(workspace: Workspace, history: History | None, memory: Memory) -> T
         return Timeline((), acts)
     with history.reading() as read:
         found, is_cut = _versions(history, read, memory, f"{workspace.space}.json")
-    detector = workspace.redactor.on_the_way_out(workspace.load_policy(workspace.space))
+    detector = workspace.redactor.on_the_way_out(workspace.store.policy(workspace.space))
     changes = clean_changes([version.change for version in found], detector)
     clean = (replace(version, change=change) for version, change in zip(found, changes, strict=True))
     return Timeline(tuple(clean), acts, is_cut)
 
 
-def _versions(history: History, read: Read, memory: Memory, name: str) -> tuple[list[TimelineVersion], bool]:
+def _versions(history: StoreHistory, read: Read, memory: Memory, name: str) -> tuple[list[TimelineVersion], bool]:
     start = history.commit("HEAD")
     known: dict[tuple[str, str], Memory | None] = {}
 
@@ -73,7 +75,9 @@ def _versions(history: History, read: Read, memory: Memory, name: str) -> tuple[
     return found, len(commits) > MAX_COMMITS
 
 
-def _commits(history: History, start: str, name: str) -> Iterator[tuple[HistoryCommit, str, list[tuple[str, str]]]]:
+def _commits(
+    history: StoreHistory, start: str, name: str
+) -> Iterator[tuple[HistoryCommit, str, list[tuple[str, str]]]]:
     """The commits that changed the file, under all names that it had: each with its name then, and where it was before."""
     places = [(start, name)]
     while places:

@@ -10,8 +10,8 @@ from memcli.record import replace
 from memcli.safety.injection.reasons import find_reasons
 
 if TYPE_CHECKING:
+    from memcli.ingest.code import WorkTree
     from memcli.model.anchors import FileEdit
-    from memcli.ports.code import CodeReader
 
 Redact = Callable[[str], str]
 
@@ -50,7 +50,7 @@ def asked(query: Query, redact: Redact) -> Query:
     return replace(query, topic=one_line(topic, redact), about=one_line(query.about, redact) if query.about else "")
 
 
-def with_period(query: Query, load_code: Callable[[], CodeReader | None]) -> Query:
+def with_period(query: Query, load_code: Callable[[], WorkTree | None]) -> Query:
     """`query` with the period that its topic names, if it names one; versions and commits are those of the repository."""
     words = query.topic.lower().replace("'s", " ").split()
     if query.edits is not None or not any(

@@ -236,7 +236,7 @@ def _proposed(workspace: Workspace, target: str, incoming: Space, dry_run: bool)
         Candidate({name: getattr(m, name) for name in MEMORY_FIELDS if name != "version"}, {}, m.hash)
         for m in incoming.objects
     ]
-    outcomes = propose(replace(workspace, space=target), candidates)
+    outcomes = propose(workspace.copy_with(space=target), candidates)
     proposed = sum(outcome.status == "proposed" for outcome in outcomes)
     return IntakePlan(incoming, unchanged=len(outcomes) - proposed), proposed
 

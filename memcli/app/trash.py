@@ -13,7 +13,7 @@ from memcli.app.feedback import list_gaps
 from memcli.app.homes import Homes, beyond, grouped
 from memcli.app.linked_store import without_lost
 from memcli.app.repo import sync_repo
-from memcli.app.workspace import Workspace, load_space, tell_empty
+from memcli.app.workspace import Workspace, load_space, warn_of_missing
 from memcli.codec.space import memory_digest
 from memcli.errors import ConflictError, MemcliError, NotFoundError, RefusedError, StoreError, UsageError
 from memcli.model.links import Run, Severed, rejoined, relinked, severed_between
@@ -50,7 +50,7 @@ def collect(
     now = workspace.clock()
     if dry_run:
         with closing(workspace.store.open(workspace.space)) as snapshot:
-            tell_empty(workspace, snapshot)
+            warn_of_missing(workspace, snapshot)
             header = snapshot.header()
             plan, refusal = _plan(workspace, header, snapshot.memories, now, ttl_days, trust_clock)
         return Collected(plan, refusal, emptied=tuple(_out_of_grace(workspace, workspace.in_force(header.policy), now)))
@@ -177,7 +177,7 @@ def by_trash(workspace: Workspace, refs: Sequence[str]) -> tuple[Homes, MemcliEr
                 if not names:
                     raise
                 return beyond(workspace, ref, names[0])
-            return workspace if space == workspace.space else replace(workspace, space=space, is_space_named=True)
+            return workspace if space == workspace.space else workspace.copy_with(space=space, is_space_named=True)
 
         return grouped(refs, home)
 

@@ -12,8 +12,6 @@ from memcli.model.metrics import MAX_TOPIC, Gap
 from memcli.model.recall import ALL_REJECTED, BELOW_FLOOR, NO_MATCH, Bundle, Query
 from memcli.model.usage import GET, JUDGEMENTS, RECALL, Access, Use
 from memcli.policy.ageing import effective_confidence
-from memcli.ports.gaps import NoGaps
-from memcli.ports.usage import NoUsage
 from memcli.record import Record, field, replace
 
 ELSEWHERE = "global/"
@@ -62,7 +60,8 @@ def note_bundle(workspace: Workspace, bundle: Bundle, act: str = RECALL, without
         for space, shown in found.items()
     ]
     topic = "" if bundle.query.topic == NOT_REPEATED else bundle.query.topic
-    workspace.usage.note(uses, topic)
+    if workspace.is_noted:
+        workspace.usage.note(uses, topic)
     theirs = [use for use in uses if use.space.startswith(ELSEWHERE)]
     if theirs and (other := workspace.elsewhere):
         other.usage.note([replace(use, space=use.space.removeprefix(ELSEWHERE)) for use in theirs], topic)
@@ -77,6 +76,7 @@ def note_gap(workspace: Workspace, bundle: Bundle, space: str) -> None:
         or not topic
         or topic == NOT_REPEATED
         or _is_filtered(query)
+        or not workspace.is_noted
     ):
         return
     now = workspace.clock()
@@ -88,15 +88,12 @@ def _is_filtered(query: Query) -> bool:
     return any(getattr(query, name) != getattr(plain, name) for name in _FILTERS)
 
 
-def unnoted(workspace: Workspace) -> Workspace:
-    """The workspace, for reading what nobody is shown, or what its caller notes."""
-    return replace(workspace, load_usage=NoUsage, load_gaps=NoGaps)
-
-
 def note_read(workspace: Workspace, memories: Sequence[Memory]) -> list[UseStanding]:
-    """Notes that memories were read in full; what was known of the use of each before that."""
+    """Notes that memories were read in full, unless nothing `is_noted`; what was known of the use of each before that."""
     spaces = [_space_of(workspace, memory) for memory in memories]
     now = workspace.clock()
+    if not workspace.is_noted:
+        return [_standing(memory, Access(), {}, now) for memory in memories]
     counts = {space: workspace.usage.counts(space) for space in spaces}
     judged = [use for use in workspace.usage.read() if use.act in JUDGEMENTS]
     found = [

@@ -1,175 +1,150 @@
-"""The Workspace: every port that a use case may need, bundled once.
-
-Opens spaces, whole or with their index.
-"""
+"""The Workspace: a store, opened, and the space to work in. Opens spaces, whole or with their index."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from memcli.app.redact import Redactor
-from memcli.clock import Clock
 from memcli.errors import CorruptError, MemcliError, RefusedError, reason
-from memcli.model.memory import Memory
-from memcli.model.space import Policy, Space
-from memcli.ports import AuditTrail, Embedder, Index, Progress, Ranker, Snapshot, Store, Summarizer, Trash, Trust
-from memcli.ports.answers import Answers, NoAnswers
-from memcli.ports.code import CodeReader, KnownCommits, NoCommits
-from memcli.ports.gaps import Gaps, NoGaps
-from memcli.ports.sessions import SessionStore
-from memcli.ports.upkeep import UpkeepLog
-from memcli.ports.usage import Counters, NoCounters, NoUsage, Usage
-from memcli.record import Record
 from memcli.settings import DEFAULT_SPACE, REPO, journal_of, meant_by
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # of what exists once, the class itself is the type: a seam has two sides
+    from memcli.app.redact import Redactor
+    from memcli.clock import Clock
+    from memcli.ingest.code import WorkTree
+    from memcli.model.memory import Memory
+    from memcli.model.space import Policy, Space
+    from memcli.ports import AuditTrail, Embedder, Index, Progress, Ranker, Snapshot, Store, Summarizer, Trash
     from memcli.ports.language_model import CallLedger, LanguageModel
+    from memcli.ports.usage import Usage
     from memcli.ports.views import SpaceView
+    from memcli.store.answers import LocalAnswers
+    from memcli.store.known_commits import FileCommits
+    from memcli.store.notes import LocalCounters, LocalGaps, LocalUpkeep
+    from memcli.store.sessions import FileSessions
+    from memcli.store.trust import FileTrust
+
+T = TypeVar("T")
 
 
-class Workspace(Record, kw_only=True):
-    """A store, opened. What not every use case needs is loaded when it is first asked for.
+class lazy(Generic[T]):  # noqa: N801 - a decorator, as `property` is
+    """A part of a workspace that is opened when it is first used, once for the workspace and all its copies."""
 
-    `space` is the one to write to, and `main` the one for what people tell; unless the user has named a space, what reads
-    asks `asked_spaces`. `govern` says what of a policy holds here, `keeps_here` whether a space is on this machine, not on a
-    server.
-    What is proposed waits in `inbox`, a store like the other. `load_code` gives the files as they are when it is called,
-    None where the store belongs to no work tree of now. `load_talk` gives the workspace over what was said in the sessions
-    (see `app/talk.py`), which `drop_talk` removes. `embedder` is the name by which the
-    user chose the embedder, `asked_session` the session that the environment names, and `hook_verify` says how many memories a model verifies for the prompt of an agent.
-    `check_erasable` refuses to erase what has one of the marks (an id, a hash) where this process cannot write; `erase_traces`
-    takes memories of a space that are gone for good out of indexes and logs; `find_quotes` names what else holds their texts, and warns of what it cannot read. `warn` and `progress` speak to the user, never on standard output.
-    """
+    def __init__(self, open_part: Callable[[Any], T]) -> None:
+        self._open, self._name = open_part, open_part.__name__
+
+    def __get__(self, workspace: Workspace, _: type[Workspace]) -> T:
+        origin = workspace.origin
+        part: T = self._open(workspace) if workspace is origin else getattr(origin, self._name)
+        vars(workspace)[self._name] = part
+        return part
+
+    if TYPE_CHECKING:  # without it at run time, what `vars` has comes first
+
+        def __set__(self, workspace: Workspace, part: T) -> None: ...
+
+
+class Workspace:
+    """A store, opened, with every adapter that a use case may need; `wiring/workspace.py` opens what is only named here."""
+
+    origin: Workspace
+    """The workspace that this one is a copy of, or itself."""
+    root: str
+    """The folder of the store."""
+    space: str
+    """The space to write to."""
+    main: str = DEFAULT_SPACE
+    """The space for what people store, and the default of `space`."""
+    is_space_named: bool = True
+    """Whether the user has named `space`; if not, the spaces beside `main` are read with it."""
+    is_alone: bool = False
+    """Whether no other space is read with `space`."""
+    is_noted: bool = True
+    """Whether what is shown, and questions without an answer, are noted."""
+    project: str
+    backend: str | None
+    embedder: str
+    """The name by which the user chose the embedder."""
+    semantic: str
+    """The name of the semantic layer."""
+    model: str
+    """The language model as `provider:model`; empty where none is configured."""
+    hook_verify: str
+    """How many memories a model verifies for the prompt of an agent, as it was configured."""
+    asked_session: str
+    """The session that the environment names."""
+    is_offline: bool
+    clock: Clock
+    warn: Callable[[str], None]
+    """Warns the user, never on standard output."""
+    progress: Progress | None
 
     store: Store
     inbox: Store
-    trust: Trust
-    load_trash: Callable[[], Trash]
-    load_audit: Callable[[], AuditTrail]
-    load_index: Callable[[], Index]
-    load_embedder: Callable[[], Embedder | None]
-    load_summarizer: Callable[[], Summarizer]
-    load_redactor: Callable[[], Redactor]
-    load_sessions: Callable[[], SessionStore]
-    load_talk: Callable[[], Workspace]
-    load_upkeep: Callable[[], UpkeepLog]
-    drop_talk: Callable[[], None]
-    load_language_model: Callable[[str | None, bool], LanguageModel]
-    load_ledger: Callable[[], CallLedger]
+    """Proposed memories, until a person accepts or rejects them."""
+    trash: Trash
+    audit: AuditTrail
+    trust: FileTrust
+    index: Index
+    redactor: Redactor
+    """Redacts secrets in every text before it is stored, and before it is shown."""
+    summarizer: Summarizer
+    sessions: FileSessions
+    talk: Workspace
+    """The workspace over the messages of the sessions (see `app/talk.py`)."""
+    upkeep: LocalUpkeep
+    usage: Usage
+    counters: LocalCounters
+    gaps: LocalGaps
+    answers: LocalAnswers
+    """Answers of language models, so that the same question is not paid for twice."""
+    ledger: CallLedger
+    """The costs of calls to language models."""
+    commits: FileCommits
+    """The commits that were ingested."""
+    elsewhere: Workspace | None
+    """The user-wide store, where there is one besides this."""
+
+    in_force: Callable[[Policy], Policy]
+    """What of a policy holds here: of a store that nobody has accepted only what makes it tighter; in a derived space, the
+    policy of `main`. Raises CorruptError, StoreError."""
+    keeps_here: Callable[[str], bool]
+    """Whether a space is on this machine, not on a server."""
     ranker: Callable[[str], Ranker]
-    clock: Clock
-    space: str
-    root: str
-    main: str = DEFAULT_SPACE
-    is_space_named: bool = True
-    is_alone: bool = False
-    govern: Callable[[Policy], Policy] = lambda policy: policy
-    keeps_here: Callable[[str], bool] = lambda _: True
-    project: str = ""
-    backend: str | None = None
-    embedder: str = ""
-    model: str = ""
-    semantic: str = ""
-    hook_verify: str = ""
-    asked_session: str = ""
-    is_offline: bool = False
-    load_elsewhere: Callable[[], Workspace | None] = lambda: None
-    load_code: Callable[[], CodeReader | None] = lambda: None
-    check_erasable: Callable[[Collection[str]], None] = lambda _: None
-    erase_traces: Callable[[str, Collection[str]], None] = lambda *_: None
-    find_quotes: Callable[[Sequence[Memory]], Sequence[str]] = lambda _: ()
-    load_usage: Callable[[], Usage] = NoUsage
-    load_counters: Callable[[], Counters] = NoCounters
-    load_gaps: Callable[[], Gaps] = NoGaps
-    load_answers: Callable[[], Answers] = NoAnswers
-    load_commits: Callable[[], KnownCommits] = NoCommits
-    warn: Callable[[str], None] = lambda _: None
-    progress: Progress | None = None
+    """The ranker of a name; the default one, with a warning, where there is none of that name."""
+    load_embedder: Callable[[], Embedder | None]
+    """The embedder; None when it is off. Raises UsageError, ProviderError."""
+    load_code: Callable[[], WorkTree | None]
+    """The files of the work tree as they are now; None where the store belongs to none."""
+    language_model: Callable[..., LanguageModel]
+    """The model that `spec` names as `provider:model`, or else the configured one; its calls count for this space.
 
-    @property
-    def trash(self) -> Trash:
-        """What was removed and can be brought back."""
-        return self.load_trash()
+    With `may_wait`, it refuses calls when less than a fifth of the day's quota is left. Raises UsageError when none is
+    configured, RefusedError when offline or in a store that nobody has accepted, ProviderError when its SDK, key or address
+    is missing."""
+    drop_talk: Callable[[], None]
+    """Empties the store of `talk`."""
+    check_erasable: Callable[[Collection[str]], None]
+    """Raises RefusedError where what has one of these marks (an id, a hash) cannot be erased, as this process cannot write it."""
+    erase_traces: Callable[[str, Collection[str]], None]
+    """Erases memories of a space, which are gone for good, from indexes and logs."""
+    find_quotes: Callable[[Sequence[Memory]], Sequence[str]]
+    """Names of what else contains the texts of memories; warns of what cannot be read."""
 
-    @property
-    def audit(self) -> AuditTrail:
-        """What was done, by whom and when."""
-        return self.load_audit()
+    def copy_with(self, **changes: object) -> Self:
+        """The same store with other values of some attributes. A part that is opened later is opened for both.
 
-    @property
-    def index(self) -> Index:
-        """What recall keeps beside the store."""
-        return self.load_index()
-
-    @property
-    def summarizer(self) -> Summarizer:
-        """The semantic layer."""
-        return self.load_summarizer()
-
-    @property
-    def redactor(self) -> Redactor:
-        """What every text passes before it is stored, and before it is shown."""
-        return self.load_redactor()
-
-    @property
-    def sessions(self) -> SessionStore:
-        """The conversations."""
-        return self.load_sessions()
-
-    def language_model(self, spec: str | None = None, *, may_wait: bool = False) -> LanguageModel:
-        """The model that `spec` names as `provider:model`, or else the configured one; its calls count for this space.
-
-        With `may_wait`, it refuses calls when less than a fifth of the day's quota is left. Raises UsageError when none is
-        configured, RefusedError when offline or in a store that nobody has accepted, ProviderError when its SDK, key or
-        address is missing.
-        """
-        return self.load_language_model(spec, may_wait)
-
-    @property
-    def answers(self) -> Answers:
-        """What language models have answered."""
-        return self.load_answers()
-
-    @property
-    def ledger(self) -> CallLedger:
-        """What calls to language models have cost."""
-        return self.load_ledger()
-
-    @property
-    def upkeep(self) -> UpkeepLog:
-        """What `maintain` has done and begun."""
-        return self.load_upkeep()
-
-    @property
-    def usage(self) -> Usage:
-        """The log of what was shown and judged."""
-        return self.load_usage()
-
-    @property
-    def counters(self) -> Counters:
-        """How often what was done."""
-        return self.load_counters()
-
-    @property
-    def gaps(self) -> Gaps:
-        """The questions that nothing answered."""
-        return self.load_gaps()
-
-    @property
-    def commits(self) -> KnownCommits:
-        """The commits that were ingested."""
-        return self.load_commits()
-
-    @property
-    def elsewhere(self) -> Workspace | None:
-        """The user-wide store, where there is one."""
-        return self.load_elsewhere()
+        Raises TypeError for a name that is no attribute."""
+        if unknown := changes.keys() - Workspace.__annotations__.keys():
+            raise TypeError(f"a workspace has no {', '.join(sorted(unknown))}")
+        copy = object.__new__(type(self))
+        vars(copy).update({**vars(self), **changes})
+        return copy
 
     @property
     def asked_spaces(self) -> list[str]:
-        """The spaces to read: the one that the user named, with its journal, or `main` and those beside it that are there;
+        """The spaces to read: the one that the user named, with its journal, or `main` and those beside it that exist;
         where the space is to be read alone, no other."""
         if self.is_alone:
             return [self.space]
@@ -177,7 +152,7 @@ class Workspace(Record, kw_only=True):
         return [first, *filter(self.has_space, others)]
 
     def fingerprint(self, name: str) -> str:
-        """What changes with every write of a space; empty where there is no space of this name. Raises StoreError."""
+        """A digest that every write of a space changes; empty where there is no space of this name. Raises StoreError."""
         snapshot = self.store.open(name)
         snapshot.close()
         return snapshot.fingerprint
@@ -186,30 +161,16 @@ class Workspace(Record, kw_only=True):
         """Whether there is a space of this name. Raises StoreError."""
         return bool(self.fingerprint(name))
 
-    def load_policy(self, space: str) -> Policy:
-        """The policy of a space as it is stored. Raises CorruptError, StoreError."""
-        return self.store.policy(space)
-
     @contextmanager
     def behind_the_write(self, what: str = "cleanup") -> Iterator[None]:
-        """Around `what` follows a committed write: the act is done, so a failure here is a warning, not an error."""
+        """Around `what` follows a committed write: the write is done, so a failure here is a warning, not an error."""
         try:
             yield
         except (MemcliError, OSError) as error:
             self.warn(f"saved, but {what} failed: {reason(error)}")
 
-    def in_force(self, policy: Policy) -> Policy:
-        """What of the policy holds here: of a store that nobody has accepted only what makes it tighter; in a derived
-        space that of `main`."""
-        return self.govern(policy)
-
-    def check_deletion(self, space: Space, what: str, instead: str = "") -> None:
-        """Raises RefusedError, as `refusal` words it, unless the policy of the space allows deletion here."""
-        if refusal := self.refusal(space, what, instead):
-            raise refusal
-
     def refusal(self, space: Space, what: str, instead: str = "") -> RefusedError | None:
-        """Why `what` may not be done: it deletes, and the policy of the space does not allow that here."""
+        """The error for `what`, which deletes from a space whose policy does not allow that here; None where it does."""
         if space.policy.is_derived or self.in_force(space.policy).allow_delete:
             return None
         if space.policy.allow_delete:
@@ -230,9 +191,9 @@ def load_space(store: Store, name: str) -> Space:
 
 
 def load(workspace: Workspace, space: str | None = None) -> Space:
-    """The whole space, which is empty when it does not exist. Raises CorruptError, StoreError."""
+    """The whole space; warns of one that does not exist, which is empty. Raises CorruptError, StoreError."""
     with closing(workspace.store.open(space or workspace.space)) as snapshot:
-        tell_empty(workspace, snapshot)
+        warn_of_missing(workspace, snapshot)
         return snapshot.load()
 
 
@@ -241,30 +202,30 @@ def opened(workspace: Workspace, space: str | None = None) -> Iterator[tuple[Sna
     """The space as it is now, with its index brought up to date. Raises CorruptError, StoreError."""
     snapshot = workspace.store.open(space or workspace.space)
     try:
-        tell_empty(workspace, snapshot)
+        warn_of_missing(workspace, snapshot)
         view = workspace.index.view(snapshot)
-        makes_sense = True
+        is_damaged = False
         try:
             yield snapshot, view
         except Exception as error:
-            makes_sense = not is_nonsense(error)
+            is_damaged = shows_damage(error)
             raise
         finally:
             view.close()
-            if not makes_sense:
+            if is_damaged:
                 workspace.index.rebuild(snapshot.space)
     finally:
         snapshot.close()
 
 
-def is_nonsense(error: Exception) -> bool:
-    """Whether an error may come from a cache that makes no sense, which is made anew; no input leads to such a one."""
+def shows_damage(error: Exception) -> bool:
+    """Whether an error may come from an index with damaged content, which is to be built anew; no input raises one."""
     if type(error).__name__ == "OperationalError":  # of SQLite, which may only be locked
         return "no such" in str(error)
     return isinstance(error, CorruptError) or not isinstance(error, (MemcliError, OSError))
 
 
-def tell_empty(workspace: Workspace, snapshot: Snapshot) -> None:
-    """Warns that the space is not there, unless others are asked with it."""
+def warn_of_missing(workspace: Workspace, snapshot: Snapshot) -> None:
+    """Warns that the space does not exist, unless others are read with it."""
     if not snapshot.fingerprint and workspace.asked_spaces in ([snapshot.space], [workspace.space]):
         workspace.warn(f"space {snapshot.space!r} is empty")

@@ -86,13 +86,13 @@ def run_agent_hook(session: CommandContext, event: str, agent: str, *, next_turn
 
 def _count(session: CommandContext, root: str) -> None:
     """Has the run counted although what opened the store was killed."""
+    from memcli.store.notes import LocalCounters
     from memcli.store.trust import FileTrust
-    from memcli.wiring.sessions import open_counters
+    from memcli.wiring.workspace import recording
 
     layout = Layout(root)
-    session.counters = open_counters(
-        State(layout), os.environ, FileTrust(layout), is_frozen=is_frozen(session), is_past=False
-    )
+    trust, is_recording = FileTrust(layout), recording(layout, os.environ, is_frozen=is_frozen(session))
+    session.counters = LocalCounters(State(layout), lambda: is_recording() and trust.is_accepted)
 
 
 def _print(text: str) -> None:

@@ -270,7 +270,7 @@ def import_files(session: CommandContext, files: Sequence[str], form: str, dry_r
 def facts_of(session: CommandContext, path: str, options: FactsOptions) -> list[Fact]:
     """The facts that the conversations in a file state, without what is secret in them. Raises MemcliError."""
     from memcli.conversation.facts import extract
-    from memcli.wiring.sessions import read_transcripts
+    from memcli.wiring.transcripts import read_transcripts
 
     try:
         workspace = session.open(semantic=options.semantic, model=options.model)
@@ -283,7 +283,7 @@ def facts_of(session: CommandContext, path: str, options: FactsOptions) -> list[
         talks = _talks(read_transcripts(path), lambda text: detector.redact(text)[0])
         return [fact for _, said in talks for fact in extract(said)]
     asks = asks_model(workspace, options)
-    talks = _talks(read_transcripts(path), workspace.redactor.cleaner(workspace.load_policy(workspace.space)))
+    talks = _talks(read_transcripts(path), workspace.redactor.cleaner(workspace.store.policy(workspace.space)))
     if not asks:
         return [fact for _, said in talks for fact in extract(said)]
     from memcli.app.session_yield import facts_by_model
@@ -302,7 +302,7 @@ def _talks(found: Iterable[Transcript], clean: Callable[[str], str]) -> Iterator
 
 def list_new(session: CommandContext) -> None:
     """Prints the transcripts of this project that are not imported yet."""
-    from memcli.wiring.sessions import discover, read_transcripts
+    from memcli.wiring.transcripts import discover, read_transcripts
 
     workspace = session.open()
     found: list[str] = []
@@ -325,7 +325,7 @@ def sync_spool(session: CommandContext, *, in_background: bool = False) -> None:
     from memcli.store.agents import Spool
     from memcli.store.layout import Layout
     from memcli.store.state import State
-    from memcli.wiring.sessions import read_transcripts
+    from memcli.wiring.transcripts import read_transcripts
 
     workspace = session.open()
     try:
@@ -348,7 +348,7 @@ def _imported(
 ) -> Iterator[SessionImport]:
     """What came of each conversation in a file. Raises MemcliError."""
     from memcli.app.session_import import MEMCLI, import_session, import_transcript, is_session
-    from memcli.wiring.sessions import file_of, read_transcripts
+    from memcli.wiring.transcripts import file_of, read_transcripts
 
     file = file_of(path)
     first = _first_line(file)

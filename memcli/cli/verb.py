@@ -18,12 +18,13 @@ from memcli.cli.options import CommonOptions, Field, Options, negations
 from memcli.cli.output import Output, ProgressBar, exit_code_of
 from memcli.errors import MemcliError, UsageError
 from memcli.model.roles import ROLES, SPACE_ALONE
-from memcli.ports.usage import Counters, Observer, Unobserved
+from memcli.ports.usage import Observer
 from memcli.record import Record
 from memcli.settings import TABLES, Config
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
+    from memcli.store.notes import LocalCounters
 
 
 START, RECALL, CHECK, SHARE, PLUMBING = (
@@ -122,8 +123,8 @@ class CommandContext:
         self._made = ""
         self._told_off = False
         self._notes: list[str] = []
-        self.observer: Observer = Unobserved()
-        self.counters: Counters | None = None
+        self.observer = Observer()
+        self.counters: LocalCounters | None = None
         self.space = ""
 
     def open(self, create: bool = False, *, tells_off: bool = True, **options: str | None) -> Workspace:

@@ -9,7 +9,7 @@ from memcli.model.space import Referred
 
 if TYPE_CHECKING:
     from memcli.model.findings import Failure
-    from memcli.model.links import Lineage, Run, SyncPoint
+    from memcli.model.links import Lineage, Run
     from memcli.model.memory import Json, Memory
     from memcli.model.recall import Bundle, Query, Ranking
     from memcli.model.space import Change, Policy, Receipt, Space, Touched
@@ -172,45 +172,6 @@ class AuditTrail(Protocol):
 
     def by_admins(self, space: str, numbers: Collection[int]) -> Collection[int]:
         """Those of the lines of these numbers that were written by who may erase memories. Raises StoreError."""
-
-
-class SyncBase(Protocol):
-    """What spaces were at their last sync with the store at one address."""
-
-    def load(self, space: str, store: str) -> SyncPoint | None:
-        """The last sync with the store of this id; None where there was none. Raises StoreError."""
-
-    def has_other(self, space: str, store: str) -> bool:
-        """Whether the address was that of another store at an earlier sync. Raises StoreError."""
-
-    def save(self, point: SyncPoint) -> None:
-        """Keeps what both sides have now. Raises StoreError."""
-
-
-class Trust(Protocol):
-    """What somebody at this machine has accepted: the store as a whole, and what was imported into it."""
-
-    @property
-    def is_accepted(self) -> bool:
-        """Whether the store was made here, or came with a clone that was accepted here."""
-
-    def is_reviewed(self, space: str, name: str) -> bool:
-        """Whether the memory of this id is neither of a store nor of an import that waits to be accepted."""
-
-    def waiting(self, space: str) -> frozenset[str]:
-        """The ids that were imported and not accepted."""
-
-    def accept(self) -> None:
-        """Accepts the store. Raises StoreError, LockedError."""
-
-    def revoke(self) -> None:
-        """Takes it back."""
-
-    def bring(self, space: str, ids: Iterable[str]) -> None:
-        """Memories of these ids came from elsewhere. Raises StoreError, LockedError."""
-
-    def accept_memories(self, space: str, ids: Iterable[str] | None = None) -> int:
-        """Accepts what was imported, or of it these ids; returns how many. Raises StoreError, LockedError."""
 
 
 class Embedder(Protocol):

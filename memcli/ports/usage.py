@@ -1,4 +1,4 @@
-"""The protocols of what is kept and seen of the use of a store: the usage log, the counters, the observer of a command."""
+"""The seams for traces of commands: the usage log and the observer of a command."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Protocol
 from memcli.model.usage import Access, Use
 
 if TYPE_CHECKING:
-    from memcli.model.metrics import Totals
     from memcli.ports import Ranker, Store
 
 
@@ -41,100 +40,30 @@ class Usage(Protocol):
         """Takes memories out of all that is kept. Raises StoreError, LockedError."""
 
 
-class NoUsage:
-    """Keeps nothing: for a store as it was, and for what nobody is shown."""
+class Observer:
+    """Sees what a command does, through the ports that it uses: each method returns what is to be used in their place. This
+    one changes nothing; a trace does (see `extras/telemetry/tracing.py`).
 
-    def note(self, uses: Sequence[Use], topic: str = "") -> None:
-        del uses, topic
-
-    def judge(self, uses: Sequence[Use]) -> None:
-        del uses
-
-    def read(self) -> list[Use]:
-        return []
-
-    def counts(self, space: str) -> Mapping[str, Access]:
-        del space
-        return {}
-
-    def last(self) -> list[Use]:
-        return []
-
-    def fold(self, uses: Collection[Use]) -> None:
-        del uses
-
-    def erase(self, space: str, ids: Collection[str]) -> None:
-        del space, ids
-
-
-class Counters(Protocol):
-    """How often what was done on this machine. Several processes add at once, and none is lost. What adds never raises:
-    counters that cannot be written are done without."""
-
-    def ran(self, command: str, space: str, backend: str, code: int, seconds: float) -> None:
-        """Adds a command that ended with this exit code."""
-
-    def count(self, event: str, *labels: str, amount: int = 1) -> None:
-        """Adds an event that `model/usage.py` names, with its labels."""
-
-    def hold(self) -> None:
-        """Has what is noted of the use of the store until `ran` written together with it."""
-
-    def read(self) -> Totals:
-        """The sums. What cannot be read is left out."""
-
-
-class NoCounters:
-    """Counts nothing."""
-
-    def ran(self, command: str, space: str, backend: str, code: int, seconds: float) -> None:
-        del command, space, backend, code, seconds
-
-    def count(self, event: str, *labels: str, amount: int = 1) -> None:
-        del event, labels, amount
-
-    def hold(self) -> None:
-        pass
-
-    def read(self) -> Totals:
-        return {}
-
-
-class Observer(Protocol):
-    """Sees what a command does, through the ports that it uses: each method gives what is to be used in their place.
-    `backend` is the name of the ranker that was asked last."""
-
-    backend: str
-
-    def ranker(self, name: str, ranker: Ranker, sign: Callable[[str], str]) -> Ranker:
-        """The ranker of this name is asked; `sign` makes a keyed digest of a topic."""
-
-    def usage(self, usage: Usage) -> Usage:
-        """The log that is told what is shown."""
-
-    def store(self, store: Store) -> Store:
-        """The store that is written to."""
-
-    def ended(self, space: str, code: int) -> None:
-        """The command in this space has ended with this exit code."""
-
-
-class Unobserved:
-    """Sees the name of the ranker that was asked last, and leaves all as it is."""
+    `backend` is the name of the ranker that was asked last.
+    """
 
     def __init__(self) -> None:
         self.backend = ""
 
     def ranker(self, name: str, ranker: Ranker, sign: Callable[[str], str]) -> Ranker:
+        """The ranker of this name is asked; `sign` makes a keyed digest of a topic."""
         del sign
         self.backend = name
         return ranker
 
     def usage(self, usage: Usage) -> Usage:
+        """What is shown is noted in this log."""
         return usage
 
     def store(self, store: Store) -> Store:
+        """This store is written to."""
         return store
 
     def ended(self, space: str, code: int) -> None:
+        """The command in this space has ended with this exit code."""
         del space, code

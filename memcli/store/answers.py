@@ -17,23 +17,25 @@ _ERASURES = "answers.erasures"
 
 
 class LocalAnswers:
-    """The answers of a store. Those that repeat text are erased with any memory. See `ports.language_model.Answers`."""
+    """The answers of a store. Those that repeat text are erased with any memory."""
 
     def __init__(self, state: State) -> None:
         self._state = state
 
     def get(self, key: str) -> Json:
-        """See `Answers.get`."""
+        """The answer, or None. Never raises."""
         found = self._state.rows("SELECT answer FROM answer WHERE key = ?", key)
         return json.loads(found[0][0]) if found else None
 
     def erasures(self) -> int:
-        """See `Answers.erasures`."""
+        """How often answers were erased. Never raises."""
         found = self._state.rows("SELECT amount FROM tally WHERE name = ?", _ERASURES)
         return int(found[0][0]) if found else 0
 
     def keep(self, key: str, answer: Json, *, kind: str, since: int) -> None:
-        """See `Answers.keep`."""
+        """Keeps an answer: a `text`, which repeats memories or messages and goes when one is erased, a `question`, which
+        repeats questions and goes with any of them, or a `verdict`. What was asked before an erasure, when there were `since`
+        of them, is not kept after it: it may repeat what was erased. Never raises."""
 
         def add(connection: sqlite3.Connection) -> None:
             if kind == _VERDICT or self.erasures() == since:
@@ -46,11 +48,11 @@ class LocalAnswers:
         self._state.note(add)
 
     def erase_texts(self) -> None:
-        """See `Answers.erase_texts`."""
+        """Erases every answer that repeats texts or questions: nothing says which ones it was made of. Raises StoreError."""
         self._erase("kind <> 'verdict'")
 
     def erase_questions(self) -> None:
-        """See `Answers.erase_questions`."""
+        """Erases every answer that repeats questions. Raises StoreError."""
         self._erase("kind = 'question'")
 
     def _erase(self, which: str) -> None:

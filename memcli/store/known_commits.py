@@ -26,6 +26,8 @@ class FileCommits:
         self._rules = rules
 
     def load(self, space: str) -> Mapping[str, int]:
+        """Each commit that was ingested as it would be now, and whose memories are all in the space still, with how many
+        these are. Raises CorruptError, StoreError."""
         header, commits = self._read(space)
         if not commits:
             return {}
@@ -36,6 +38,7 @@ class FileCommits:
         return {commit: n for commit, n in commits.items() if counts[commit] == n}
 
     def add(self, space: str, commits: Mapping[str, int]) -> None:
+        """Notes commits, each with how many memories were just stored of it. Never fails."""
         if not commits:
             return
         with suppress(MemcliError, OSError):
@@ -47,6 +50,8 @@ class FileCommits:
             append_line(path, _lines(commits).encode())
 
     def settle(self, space: str, state: str = "") -> None:
+        """Notes that the space, as it is now, has what was added, so that the next `load` need not look; and the `state` of
+        all else that it was brought into step with. Never fails."""
         with suppress(MemcliError, OSError):
             header, commits = self._read(space)
             with closing(self._open(space)) as snapshot:
@@ -59,6 +64,7 @@ class FileCommits:
             replace_file(self._layout.commits(space), f"{first}{_lines(known)}\n".encode())
 
     def is_settled(self, space: str, state: str) -> bool:
+        """Whether neither the space nor this state of all else has changed since it was settled."""
         header = self._header(space)
         with closing(self._open(space)) as snapshot:
             return header[1:] == [snapshot.fingerprint, state]

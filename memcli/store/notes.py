@@ -24,22 +24,26 @@ if TYPE_CHECKING:
 
 
 class LocalCounters:
-    """The counters of a store; nothing is added unless `is_recording`. See `ports.usage.Counters`."""
+    """The counters of a store; nothing is added unless `is_recording`."""
 
     def __init__(self, state: State, is_recording: Callable[[], bool] = lambda: True) -> None:
         self._state, self._is_recording = state, is_recording
 
     def ran(self, command: str, space: str, backend: str, code: int, seconds: float) -> None:
+        """Adds a command that ended with this exit code."""
         self._add((RUN, command, space, backend, str(code)), round(seconds * 1e6))
         self._state.release()
 
     def hold(self) -> None:
+        """Has what is noted of the use of the store until `ran` written together with it."""
         self._state.hold()
 
     def count(self, event: str, *labels: str, amount: int = 1) -> None:
+        """Adds an event that `model/usage.py` names, with its labels."""
         self._add((event, *labels), amount)
 
     def read(self) -> Totals:
+        """The sums. What cannot be read is left out."""
         return {tuple(key.split("\t")): amount for key, amount in self._state.rows("SELECT key, amount FROM counter")}
 
     def _add(self, key: tuple[str, ...], amount: int) -> None:
@@ -64,20 +68,23 @@ _MOST = (1 << 53) - 1
 
 class LocalGaps:
     """Questions that nothing answered. They are text, so a policy must ask for them. A question is noted only if
-    `is_recording`. See `ports.gaps.Gaps`."""
+    `is_recording`."""
 
     def __init__(self, state: State, is_recording: Callable[[], bool] = lambda: True) -> None:
         self._state, self._is_recording = state, is_recording
 
     def note(self, gap: Gap) -> None:
+        """Counts a question. Never raises: what cannot be written is done without."""
         if self._is_recording():
             self._state.note(lambda connection: self._add(connection, gap))
 
     def read(self) -> list[Gap]:
+        """All of them, in order. What cannot be read is left out."""
         found = self._state.rows("SELECT topic, space, count, first_at, last_at FROM gap")
         return in_order(Gap(*row) for row in found)
 
     def drop(self, gaps: Collection[Gap]) -> None:
+        """Takes gaps out. Raises StoreError, LockedError."""
         self._state.erase(lambda connection: connection.executemany(_DROP_GAP, [gap.key for gap in gaps]))
 
     def _add(self, connection: sqlite3.Connection, gap: Gap) -> None:
@@ -98,34 +105,40 @@ _LEDGER, _TRIED, _RECALLS = "upkeep.ledger", "upkeep.tried", "upkeep.recalls"
 
 
 class LocalUpkeep:
-    """What upkeep notes of itself. See `ports.upkeep.UpkeepLog`."""
+    """What upkeep notes of itself."""
 
     def __init__(self, state: State) -> None:
         self._state = state
 
     def turn(self, now: str) -> AbstractContextManager[None]:
+        """Around a run: no two at a time. Raises LockedError, StoreError."""
         lock = self._state.layout.private("upkeep.lock")
         make_folder(os.path.dirname(lock))
         return held(lock, "the upkeep of this store", now)
 
     def load(self) -> Json:
+        """The ledger as it was saved; None when there is none."""
         text = self._state.value(_LEDGER)
         return json.loads(text) if text else None
 
     def count(self) -> int:
+        """Counts one more recall; how many there were, as far as other processes have noted theirs. Never raises."""
         found = self._state.rows("SELECT amount FROM tally WHERE name = ?", _RECALLS)
         statement = "INSERT INTO tally VALUES (?, 1) ON CONFLICT DO UPDATE SET amount = amount + 1"
         self._state.note(lambda connection: connection.execute(statement, (_RECALLS,)))
         return 1 + (found[0][0] if found else 0)
 
     def tried(self) -> str:
+        """When upkeep was last begun in the background; "" when it never was."""
         return self._state.value(_TRIED)
 
     def try_at(self, now: str) -> None:
+        """Notes that upkeep is begun in the background. Raises StoreError."""
         with self._state.change() as connection:
             set_value(connection, _TRIED, now)
 
     def save(self, ledger: Json) -> None:
+        """Saves the ledger; it is on disk when this returns. Raises StoreError."""
         with self._state.change() as connection:
             set_value(connection, _LEDGER, encode_line(ledger).decode())
 

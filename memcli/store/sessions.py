@@ -33,22 +33,26 @@ from memcli.store.session_file import Clean, SessionFile, SessionLines, short_ke
 
 
 class FileEndings:
-    """The marks of the store at `layout`. See `ports/sessions.py`."""
+    """The sessions of the store at `layout` that are being ended, and those that were deleted. All methods raise StoreError."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
 
     def mark_ending(self, space: str, name: str) -> None:
+        """Notes that the end of a session is begun, and what it yields not yet kept."""
         _mark(self._marks(space), name)
 
     def unmark_ending(self, space: str, name: str) -> None:
+        """Notes that all of it is kept."""
         with suppress(FileNotFoundError):
             unlink(os.path.join(self._marks(space), name))
 
     def ending(self, space: str) -> list[str]:
+        """The ids of the sessions that are marked, sorted."""
         return _marked(self._marks(space))
 
     def kept(self, space: str, name: str) -> Mapping[str, int]:
+        """What the ends of a session have made (see `app/session_keep.py`)."""
         told = read_json(self._kept(space, name))
         return (
             {mark: version for mark, version in told.items() if isinstance(version, int)}
@@ -57,14 +61,17 @@ class FileEndings:
         )
 
     def note_kept(self, space: str, name: str, kept: Mapping[str, int]) -> None:
+        """Notes what the ends of a session have made, until it is deleted."""
         path = self._kept(space, name)
         make_folder(os.path.dirname(path))
         write_file(path, encode(dict(kept)), 0o600)
 
     def deleted(self, space: str) -> list[str]:
+        """The ids of the imported sessions that are known to have been deleted, sorted."""
         return _marked(self._deleted(space))
 
     def note_deleted(self, space: str, name: str) -> None:
+        """Notes that an imported session was deleted."""
         _mark(self._deleted(space), name)
 
     def _is_deleted(self, space: str, name: str) -> bool:
@@ -102,7 +109,8 @@ SUFFIX = ".jsonl"
 
 
 class FileSessions(FileEndings):
-    """The sessions of the store at `layout`. See `ports/sessions.py`."""
+    """The sessions of the store at `layout`, one conversation each. All methods raise StoreError, and CorruptError for what
+    cannot be read; what they return of is on disk."""
 
     def __init__(self, layout: Layout, wait: float) -> None:
         """`wait`: how many seconds to wait for a lock."""
@@ -110,6 +118,7 @@ class FileSessions(FileEndings):
         self._wait = wait
 
     def spaces(self) -> list[str]:
+        """The names of the spaces that have sessions which git does not see, or notes of such, sorted."""
         names: set[str] = set()
         top = self._layout.private("sessions")
         for name in os.listdir(top) if os.path.isdir(top) else []:
@@ -119,6 +128,7 @@ class FileSessions(FileEndings):
         return sorted(names)
 
     def ids(self, space: str) -> list[str]:
+        """The ids of the sessions of a space, sorted."""
         names: set[str] = set()
         for shared in (False, True):
             try:
@@ -131,24 +141,32 @@ class FileSessions(FileEndings):
         return sorted(name for name in found if is_session_id(name))
 
     def open(self, space: str, name: str) -> Session:
+        """The session, from both ends of its file alone. Raises NotFoundError."""
         with self._file(space, name) as file:
             return file.session()
 
     def entries(self, space: str, name: str) -> Iterator[Entry]:
+        """All of the session in its order, read as it is asked for. Raises NotFoundError."""
         with self._file(space, name) as file:
             yield from file.entries()
 
     def tail(self, space: str, name: str, count: int) -> list[Message]:
+        """The last `count` messages, without reading the others. Raises NotFoundError."""
         with self._file(space, name) as file:
             return file.tail(count)
 
     def start(self, session: Session) -> Session:
+        """Makes a session without messages, under the lowest free id. Raises LockedError."""
         with self._locked(session.space):
             made, _ = self._place(session, session.started_at, session.title)
             self._write(made, [encode_header(made) + b"\n"])
             return made
 
     def append(self, space: str, name: str, make: Callable[[Session], Sequence[Entry]]) -> Session:
+        """Adds what `make` says of the session as it is then, the messages numbered; the session as it is after.
+
+        Raises NotFoundError, LockedError, and what `make` raises; then nothing is added.
+        """
         with self._locked(space):
             with self._file(space, name) as file:
                 session, size = file.ends()
@@ -159,16 +177,24 @@ class FileSessions(FileEndings):
             return lines.session()
 
     def find_imported(self, space: str, source: str, key: str) -> Session | None:
+        """The session that was imported from there."""
         place, is_there = self._place(Session("", space, source=source, key=key), source, key, of_source=True)
         return self.open(space, place.id) if is_there else None
 
     def was_deleted(self, space: str, source: str, key: str) -> bool:
+        """Whether the session that was imported from there has been deleted, and not been imported since."""
         place, is_there = self._place(Session("", space, source=source, key=key), source, key, of_source=True)
         return not is_there and self._is_deleted(space, place.id)
 
     def take_in(
         self, session: Session, messages: Iterable[Message], clean: Clean, *, dry_run: bool = False
     ) -> tuple[Session, int]:
+        """Adds to the session of this source and key those messages whose keys it does not have, as `clean` makes them,
+        all or none; makes it where it is not there and there are any. All have keys. The session after, and how many
+        messages were added.
+
+        With `dry_run`, nothing is stored. Raises LockedError, and what `messages` raises.
+        """
         with self._importing(session.space):
             place, is_there = self._place(session, session.source, session.key, of_source=True)
             if not is_there:
@@ -186,6 +212,10 @@ class FileSessions(FileEndings):
                 return lines.session(), lines.added
 
     def restore(self, session: Session, entries: Iterable[Entry], *, dry_run: bool = False) -> tuple[Session, int]:
+        """Makes the session of this id with these entries, or adds to it what goes on where it ends; as `take_in`.
+
+        Raises LockedError, ConflictError where it has others, and what `entries` raises.
+        """
         with self._importing(session.space):
             lines = SessionLines(session)
             new = map(lines.line, entries)
@@ -206,6 +236,7 @@ class FileSessions(FileEndings):
                 return (lines.session(), lines.added - before) if is_longer else (there, 0)
 
     def delete(self, space: str, name: str) -> None:
+        """Removes the session for good. Raises NotFoundError, LockedError."""
         with self._locked(space):
             with self._file(space, name) as file:
                 is_imported = self._is_imported(file)
@@ -234,6 +265,7 @@ class FileSessions(FileEndings):
             return file.digest()
 
     def stamp(self, space: str, name: str) -> str:
+        """What is other after every change of the session. Raises NotFoundError."""
         with self._file(space, name) as file:
             return file.stamp()
 
@@ -332,6 +364,7 @@ class FileSessions(FileEndings):
         return lock_sessions(self._layout, space, self._wait)
 
     def finishing(self, space: str, *, wait: bool = True) -> AbstractContextManager[object]:
+        """Held while what a session of the space yields is kept. Raises LockedError."""
         what = f"the end of a session of space {space!r}"
         return _lock(self._layout, f"{check_space(space)}.end.lock", what, self._wait if wait else 0)
 

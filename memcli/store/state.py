@@ -131,12 +131,17 @@ class _LostError(StoreError):
 
 class State:
     """The state of the store at `layout`. `warn` hears of a file that was damaged; a note waits for other processes for at
-    most `note_seconds`."""
+    most `note_seconds`. The state of a store as it was at a commit `is_empty`: nothing is found or noted."""
 
     def __init__(
-        self, layout: Layout, warn: Callable[[str], None] = lambda _: None, note_seconds: float = NOTE_SECONDS
+        self,
+        layout: Layout,
+        warn: Callable[[str], None] = lambda _: None,
+        note_seconds: float = NOTE_SECONDS,
+        *,
+        is_empty: bool = False,
     ) -> None:
-        self.layout, self._warn, self._note_seconds = layout, warn, note_seconds
+        self.layout, self.warn, self._note_seconds, self._is_empty = layout, warn, note_seconds, is_empty
         self._joined: dict[int, sqlite3.Connection] = {}
         self._held: list[Callable[[sqlite3.Connection], object]] | None = None
 
@@ -168,6 +173,8 @@ class State:
 
     def note(self, write: Callable[[sqlite3.Connection], object]) -> None:
         """Writes what may be done without where it cannot be written, or other processes are at it. Never raises."""
+        if self._is_empty:
+            return
         if self._held is not None and get_ident() not in self._joined:
             self._held.append(write)
             return
@@ -187,6 +194,8 @@ class State:
     def rows(self, statement: str, *values: object, strict: bool = False) -> list[tuple[Any, ...]]:
         """What a query finds; nothing where there is no state yet, or it cannot be read: if it is `strict`, that is a
         StoreError or LockedError."""
+        if self._is_empty:
+            return []
         joined = self._joined.get(get_ident())
         if joined is not None:
             return joined.execute(statement, values).fetchall()
@@ -276,7 +285,7 @@ class State:
             aside = move_file(path, self.layout.private("quarantine"))
             remove_quietly(f"{path}-journal")
         self.note(lambda connection: set_value(connection, LOST, UNKNOWN))
-        self._warn(
+        self.warn(
             f"{path} was damaged and is now {aside}; usage, counters and the costs of today's model calls are lost"
         )
 

@@ -20,21 +20,24 @@ _MODE, _FOLDER_MODE = 0o600, 0o700
 
 
 class FileSyncBase:
-    """The bases of the store at `layout` for syncs with the store at this address. See `ports.SyncBase`."""
+    """The bases of the store at `layout` for syncs with the store at this address."""
 
     def __init__(self, layout: Layout, address: str) -> None:
         self._layout = layout
         self._address = address
 
     def load(self, space: str, store: str) -> SyncPoint | None:
+        """The last sync with the store of this id; None where there was none. Raises StoreError."""
         found = _read(os.path.join(_folder(self._layout, space), self._name(store)))
         return found and found[1]
 
     def has_other(self, space: str, store: str) -> bool:
+        """Whether the address was that of another store at an earlier sync. Raises StoreError."""
         paths = (path for path in _paths(self._layout, space) if os.path.basename(path) != self._name(store))
         return any(found is not None and self._address in found[0] for found in map(_read, paths))
 
     def save(self, point: SyncPoint) -> None:
+        """Keeps what both sides have now. Raises StoreError."""
         folder = _folder(self._layout, point.space.name)
         if os.path.islink(folder) or os.path.islink(os.path.dirname(folder)):
             raise StoreError(f"{folder} is a symbolic link", "replace it with a folder")

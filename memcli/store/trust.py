@@ -89,32 +89,39 @@ class FileTrust:
 
     @property
     def is_accepted(self) -> bool:
+        """Whether the store was made here, or came with a clone that was accepted here."""
         if self._seal is None:
             self._seal = self._read_seal()
         return bool(self._seal)
 
     def is_reviewed(self, space: str, name: str) -> bool:
+        """Whether the memory of this id is neither of a store nor of an import that waits to be accepted."""
         return self.is_accepted and name not in self.waiting(space)
 
     def waiting(self, space: str) -> frozenset[str]:
+        """The ids that were imported and not accepted."""
         if space not in self._ids:
             listed = self.is_accepted and space in self._spaces()
             self._ids[space] = self._read_ids(space) if listed else frozenset()
         return self._ids[space]
 
     def accept(self) -> None:
+        """Accepts the store. Raises StoreError, LockedError."""
         make_folder(os.path.dirname(self._path))
         with self._locked():
             self._write_seal(self._spaces() if self.is_accepted else [])
 
     def revoke(self) -> None:
+        """Takes it back."""
         remove_quietly(self._path)
         self._forget()
 
     def bring(self, space: str, ids: Iterable[str]) -> None:
+        """Memories of these ids came from elsewhere. Raises StoreError, LockedError."""
         self._change(space, lambda known: known | frozenset(ids))
 
     def accept_memories(self, space: str, ids: Iterable[str] | None = None) -> int:
+        """Accepts what was imported, or of it these ids; returns how many. Raises StoreError, LockedError."""
         before = self.waiting(space)
         if before:
             gone = before if ids is None else frozenset(ids)

@@ -13,7 +13,6 @@ from memcli.app.workspace import Workspace
 from memcli.digests import sha256
 from memcli.errors import NotFoundError, UsageError
 from memcli.git.repository import Repository, folder_in
-from memcli.ports import SyncBase
 from memcli.settings import FILES, REPO, is_server
 from memcli.store.layout import Layout
 from memcli.store.lock import WAIT_SECONDS
@@ -94,7 +93,7 @@ class SyncSide:
         return not self.is_server and make_store({"root": self.root}, environ)[1]
 
 
-def sync_base(root: str, side: SyncSide) -> SyncBase:
+def sync_base(root: str, side: SyncSide) -> FileSyncBase:
     """What the spaces of the store at `root` were at their last sync with the store at the address of `side`."""
     return FileSyncBase(Layout(root), side.identity)
 

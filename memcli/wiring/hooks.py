@@ -44,7 +44,7 @@ def follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[st
     start = seen if seen and repository.has_commit(seen) else _start(repository, hook, arguments)
     told = _ingest(workspace, repository, log, hook, start, head)
     try:
-        if workspace.load_policy(workspace.space).is_derived:
+        if workspace.store.policy(workspace.space).is_derived:
             told["retired"] = sync(workspace, lost_commits(workspace.root))
         elif hook == "post-rewrite":
             told["retired"] = retire_commits(workspace, gone(repository, pairs))

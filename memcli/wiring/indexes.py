@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS, FOLDER, check_embedder
 from memcli.errors import ProviderError
@@ -16,13 +16,26 @@ from memcli.model.conversation import ModelName, model_name
 from memcli.ports import Embedder, Index, Progress
 from memcli.record import Record
 from memcli.store.layout import Layout
-from memcli.wiring.keeping import Keep, make
 from memcli.wiring.roots import Warn
 
 if TYPE_CHECKING:
     from memcli.extras.postgres.server import Server
     from memcli.index.reading import Show
     from memcli.store.revision import RevisionStore
+
+
+T = TypeVar("T")
+
+
+class Keep(Protocol):
+    """Returns what a process that opens many workspaces made before for a key, or makes it."""
+
+    def __call__(self, key: tuple[Any, ...], make: Callable[[], T], /) -> T: ...
+
+
+def make(_key: tuple[Any, ...], make: Callable[[], T], /) -> T:
+    """Makes it, in a process that opens one workspace."""
+    return make()
 
 
 class Remote(Record):

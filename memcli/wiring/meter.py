@@ -39,7 +39,7 @@ class LedgerMeter:
             at=self._workspace.clock(), space=self._space, provider=self._model.provider, model=self._model.model,
             task=task, usage=most,
         )  # fmt: skip
-        policy = self._workspace.in_force(self._workspace.load_policy(self._space))
+        policy = self._workspace.in_force(self._workspace.store.policy(self._space))
         limit = limits(policy.quota, self._model.provider)
         try:
             booked = self._ledger.reserve(charge, lambda day: self._check(limit, day, most))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from memcli.errors import MemcliError, ProviderError, RefusedError, UsageError
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from memcli.model.conversation import ModelName
     from memcli.model.memory import Json
     from memcli.ports.language_model import LanguageModel
-    from memcli.store.layout import Layout
-    from memcli.store.ledger import StoreLedger
 
 _Model = TypeVar("_Model", bound="ProviderModel")
 _EMBED_SECONDS = 60.0
@@ -46,7 +44,7 @@ def embed_texts(
         return _open(ProviderEmbeddings, workspace, environ, name).vectors(texts, _EMBED_SECONDS)
 
 
-def embeddings(load: Callable[[], Workspace], environ: Mapping[str, str]) -> Remote:
+def embeddings(workspace: Workspace, environ: Mapping[str, str]) -> Remote:
     """How the embedder of a workspace asks a provider: for texts without what is secret, within the quota."""
 
     def where(name: ModelName) -> str:
@@ -55,10 +53,9 @@ def embeddings(load: Callable[[], Workspace], environ: Mapping[str, str]) -> Rem
         return shown(address(PROVIDERS[name.provider], environ))
 
     def redact(text: str) -> str:
-        workspace = load()
-        return workspace.redactor.cleaner(workspace.load_policy(charged_space(workspace)))(text)
+        return workspace.redactor.cleaner(workspace.store.policy(charged_space(workspace)))(text)
 
-    return Remote(where, lambda name, texts: embed_texts(load(), environ, name, texts), redact)
+    return Remote(where, lambda name, texts: embed_texts(workspace, environ, name, texts), redact)
 
 
 def _open(
@@ -71,18 +68,10 @@ def _open(
     from memcli.wiring.tracing import note_cost
 
     space = charged_space(workspace)
-    redact = workspace.redactor.cleaner(workspace.load_policy(space))
+    redact = workspace.redactor.cleaner(workspace.store.policy(space))
     price = price_of(chosen, load_prices(environ))
     meter = LedgerMeter(workspace, chosen, space, price, may_wait=may_wait, spent=note_cost(environ))
     return kind(chosen, environ, meter, redact, workspace.clock)
-
-
-def open_ledger(layout: Layout, warn: Callable[[str], None]) -> StoreLedger:
-    """The ledger of the store at `layout`."""
-    from memcli.store.ledger import StoreLedger
-    from memcli.store.state import State
-
-    return StoreLedger(State(layout, warn))
 
 
 def chosen_model(workspace: Workspace, spec: str | None = None) -> ModelName:

@@ -13,9 +13,6 @@ from memcli.ports import Shelf, Snapshot
 from memcli.record import replace
 from memcli.store.trust import FileTrust
 
-InForce = Callable[[Policy], Policy]
-"""What of a policy holds here."""
-
 
 class Policies:
     """The policies of a store, whose derived spaces have that of `main`; `open_space` opens a space of it."""

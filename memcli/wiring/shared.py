@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 from memcli.app.store_copy import SharedAudit, SharedIndex, SharedStore, SharedTrash
 from memcli.errors import UsageError
 from memcli.model.memory import Json
-from memcli.model.space import Change
-from memcli.ports import Embedder, Index, Progress
+from memcli.model.space import Change, Policy
+from memcli.ports import Embedder, Index, Progress, Store
 from memcli.store.lock import WAIT_SECONDS
-from memcli.wiring.policies import InForce
-from memcli.wiring.records import AuditRecords, StoreRecords
+from memcli.wiring.records import LocalRecords
 from memcli.wiring.roots import Warn
 
 if TYPE_CHECKING:
     from memcli.codec.check import Damage
+    from memcli.extras.postgres.ledger import ServerLedger
     from memcli.extras.postgres.server import Server
 
 SCHEMA_VARIABLE = "MEMCLI_STORE_SCHEMA"
@@ -76,30 +76,41 @@ def close_servers() -> None:
     _server.cache_clear()
 
 
-def share(
-    server: Server,
-    local: StoreRecords,
-    fold: Callable[..., tuple[Change, Json]],
-    records: AuditRecords,
-    in_force: InForce,
-    warn: Warn,
-) -> StoreRecords:
-    """The store of which `server` has what is not of this machine alone. `local` has the rest."""
-    from memcli.extras.postgres.audit import Author, ServerAudit
-    from memcli.extras.postgres.ledger import ServerLedger
-    from memcli.extras.postgres.store import ServerStore
-    from memcli.extras.postgres.trash import ServerTrash
+class ServerRecords:
+    """The records of a store of which `server` has what is not of this machine alone; `local` and `files` have the rest."""
 
-    who = Author(records.clock, records.user, records.command)
-    trash = ServerTrash(server, warn)
-    store = ServerStore(server, fold, who, trash, in_force, warn, records.erase_traces)
-    return StoreRecords(
-        SharedStore(store, local.store),
-        cache(lambda: SharedTrash(trash, local.load_trash())),
-        cache(lambda: SharedAudit(ServerAudit(server, who, warn), local.load_audit())),
-        lambda: ServerLedger(server),
-        server,
-    )
+    def __init__(
+        self,
+        server: Server,
+        local: LocalRecords,
+        files: Store,
+        fold: Callable[..., tuple[Change, Json]],
+        in_force: Callable[[Policy], Policy],
+    ) -> None:
+        from memcli.extras.postgres.audit import Author
+        from memcli.extras.postgres.store import ServerStore
+        from memcli.extras.postgres.trash import ServerTrash
+
+        self.server, self._local, self._who = server, local, Author(local.clock, local.user, local.command)
+        self._trash = ServerTrash(server, local.warn)
+        erase = local.erase_traces
+        self.store = SharedStore(ServerStore(server, fold, self._who, self._trash, in_force, local.warn, erase), files)
+
+    @cached_property
+    def trash(self) -> SharedTrash:
+        return SharedTrash(self._trash, self._local.trash)
+
+    @cached_property
+    def audit(self) -> SharedAudit:
+        from memcli.extras.postgres.audit import ServerAudit
+
+        return SharedAudit(ServerAudit(self.server, self._who, self._local.warn), self._local.audit)
+
+    @cached_property
+    def ledger(self) -> ServerLedger:
+        from memcli.extras.postgres.ledger import ServerLedger
+
+        return ServerLedger(self.server)
 
 
 def share_index(

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 from memcli.app.workspace import Workspace
 from memcli.errors import NotFoundError, ProviderError
-from memcli.ports import Source, Store
-from memcli.ports.code import CodeReader, KnownCommits
-from memcli.store.layout import Layout, find_work_tree
-from memcli.store.reading import read_regular
-from memcli.wiring.policies import InForce
-from memcli.wiring.roots import global_root
+from memcli.ports import Source
+from memcli.store.layout import find_work_tree
 
 if TYPE_CHECKING:
     from memcli.ingest.commits import CommitSource
     from memcli.ingest.files import FileSource
     from memcli.ingest.foreign import ForeignSource
-    from memcli.settings import Settings
-
-_MAX_RULES = 1 << 20
 
 
 def staged_source() -> Source:
@@ -39,23 +32,6 @@ def commit_source(workspace: Workspace, revisions: str, *, whole: bool = False) 
 
     known = {} if whole else workspace.commits.load(workspace.space)
     return CommitSource(os.getcwd(), revisions, known, within=os.path.dirname(workspace.root))
-
-
-def open_commits(layout: Layout, store: Store, in_force: InForce, settings: Settings) -> KnownCommits:
-    """What is noted of the commits that were ingested, for as long as what decides over them stays as it is."""
-    from memcli import __version__
-    from memcli.codec.canonical import encode_line
-    from memcli.codec.space import policy_to_json
-    from memcli.digests import sha256
-    from memcli.store.known_commits import FileCommits
-
-    def rules(space: str) -> str:
-        policy = policy_to_json(in_force(store.policy(space)))
-        told = encode_line([__version__, policy, settings.semantic, settings.project])
-        work_tree = find_work_tree(os.getcwd(), os.path.expanduser("~")) or layout.work_tree
-        return sha256(told + (read_regular(os.path.join(work_tree, ".secretsignore"), _MAX_RULES) or b"")).hexdigest()
-
-    return FileCommits(layout, store.open, rules)
 
 
 def state_of_commits(workspace: Workspace) -> str:
@@ -112,13 +88,3 @@ def foreign_source(workspace: Workspace, path: str, data: bytes | None, form: st
     if data is None:
         return ForeignSource(files_under(path, base, skipped), form, skipped, strict=False)
     return ForeignSource([(label(path, base), data)], form, skipped, strict=True)
-
-
-def open_work_tree(root: str, environ: Mapping[str, str]) -> CodeReader | None:
-    """The work tree that the store at `root` lies in. The user-wide store belongs to none."""
-    if root == global_root(environ):
-        return None
-    from memcli.ingest.code import WorkTree
-
-    folder = os.path.dirname(root)
-    return WorkTree(find_work_tree(folder, os.path.expanduser("~")) or folder)

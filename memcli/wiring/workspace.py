@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from memcli.app.linked_store import LinkedStore
 from memcli.app.redact import Redactor
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, lazy
+from memcli.beneath import remove_tree
 from memcli.clock import frozen_clock, system_clock
 from memcli.errors import UsageError
-from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
-from memcli.model.space import Change, Policy
-from memcli.ports import Progress, Ranker, Shelf, Store, Summarizer, Trash
-from memcli.ports.usage import Observer, Unobserved
+from memcli.ports.usage import Observer
 from memcli.ranking import RANKERS
 from memcli.settings import BESIDE, HARMLESS_FIELDS, Config, is_server, resolve
 from memcli.store.file import FileStore
-from memcli.store.key import VARIABLE, signer
-from memcli.store.layout import FOLDER, Layout, complete_ignore
+from memcli.store.key import VARIABLE as KEY_VARIABLE
+from memcli.store.key import signer
+from memcli.store.layout import FOLDER, Layout, complete_ignore, find_work_tree
 from memcli.store.lock import WAIT_SECONDS
+from memcli.store.reading import read_regular
 from memcli.store.state import State
 from memcli.store.trust import FileTrust
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
-from memcli.wiring.indexes import ChosenEmbedder, absolute, open_index
-from memcli.wiring.keeping import Keep, make
-from memcli.wiring.models import embeddings, open_language_model, open_ledger
-from memcli.wiring.policies import InForce, Policies
-from memcli.wiring.records import AuditRecords, StoreRecords, open_files
+from memcli.wiring.indexes import ChosenEmbedder, Keep, absolute, make, open_index
+from memcli.wiring.models import embeddings
+from memcli.wiring.policies import Policies
+from memcli.wiring.records import LocalRecords
 from memcli.wiring.roots import (
     Warn,
     check_store,
@@ -43,18 +43,24 @@ from memcli.wiring.roots import (
     no_store,
     read_config,
 )
-from memcli.wiring.sessions import drop_talk, open_counters, open_gaps, open_sessions, open_talk, open_usage, sign_topic
-from memcli.wiring.sources import open_commits, open_work_tree
 
 if TYPE_CHECKING:
-    from memcli.index.reading import Show
-    from memcli.ports.answers import Answers
-    from memcli.ports.upkeep import UpkeepLog
+    from memcli.ingest.code import WorkTree
+    from memcli.model.memory import Json, Memory
+    from memcli.model.space import Change, Policy
+    from memcli.ports import AuditTrail, Index, Progress, Ranker, Shelf, Store, Summarizer, Trash
+    from memcli.ports.language_model import CallLedger, LanguageModel
+    from memcli.ports.usage import Usage
     from memcli.safety.secrets.detector import Detector
-    from memcli.settings import Settings
+    from memcli.store.answers import LocalAnswers
+    from memcli.store.known_commits import FileCommits
+    from memcli.store.notes import LocalCounters, LocalGaps, LocalUpkeep
     from memcli.store.revision import RevisionStore
+    from memcli.store.sessions import FileSessions
+    from memcli.wiring.shared import ServerRecords
 
-_T = TypeVar("_T")
+_SESSION_VARIABLE = "MEMCLI_SESSION"
+_MAX_RULES = 1 << 20
 
 
 def open_workspace(
@@ -69,120 +75,287 @@ def open_workspace(
 ) -> Workspace:
     """The workspace of the store that `options` and `environ` lead to from the working directory.
 
-    With `create`, creates a store in a git work tree that has none. `keep` gives what it made before for the same key, for
-    a process that opens many; `observer` sees what is done. Raises NotFoundError if there is no store, StoreError, UsageError.
+    With `create`, creates a store in a git work tree that has none. `keep` returns what was made before for the same key,
+    in a process that opens many; `observer` sees what is done. Raises NotFoundError if there is no store, StoreError, UsageError.
     """
     layout = claimed(_root(options, environ, create, warn), warn)
     if create:
         complete_ignore(layout)
-    trust = FileTrust(layout)
-    environ = _surroundings(options, environ)
-    settings = resolve(options, environ, _believed(read_config(layout), os.path.dirname(layout.root), trust, warn))
-    clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
-    policies = Policies(lambda name: kept.store.open(name), settings.main, trust, warn)  # noqa: PLW0108 - `kept` follows
-    past = _past(layout, options.get("rev"), warn)
-    records = AuditRecords(layout, clock, environ, options.get("command") or "memcli", warn)
-    summarizer = cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer"))
-    fold = partial(_fold, trust, policies, lambda: kept.load_trash(), summarizer)  # noqa: PLW0108
-    wait = float(options.get("lock_wait") or WAIT_SECONDS)
-    observer = observer or Unobserved()
-
-    def show(memories: Sequence[Memory], policy: Policy) -> Sequence[Memory]:
-        return workspace.redactor.rewrite(memories, policy)
-
-    kept: StoreRecords = _kept(
-        settings, layout, environ, fold, wait, records, policies.in_force, show, lambda: trust.is_accepted
+    return StoreWorkspace(
+        layout, options, _surroundings(options, environ), warn, progress, keep, observer or Observer()
     )
-    store = observer.store(past or LinkedStore(kept.store, kept.load_trash, warn))
-    embedder = ChosenEmbedder(settings.embedder, layout.cache(""), embeddings(lambda: workspace, environ), keep)
-    talk_index = partial(open_index, embedder, keep=keep, warn=warn, progress=progress)
-    workspace = Workspace(
-        store=store,
-        inbox=FileStore(Layout(layout.private("inbox"), layout.private("inbox")), fold, wait=wait, is_local=True),
-        trust=trust, load_embedder=embedder.load, load_summarizer=summarizer,
-        load_trash=kept.load_trash, load_audit=kept.load_audit, load_ledger=kept.load_ledger,
-        load_index=cache(lambda: open_index(embedder, layout, keep, warn, progress, past, kept.server, show)),
-        load_redactor=cache(lambda: _redactor(store, layout, environ, policies.in_force, trust, warn, keep)),
-        load_sessions=cache(partial(open_sessions, layout, wait)), drop_talk=partial(drop_talk, layout),
-        load_talk=cache(lambda: open_talk(workspace, layout, fold, wait, talk_index)),
-        load_language_model=lambda *asked: open_language_model(workspace, environ, *asked),
-        ranker=partial(_ranker, warn, keep, observer, layout),
-        clock=clock, asked_session=environ.get("MEMCLI_SESSION", ""), govern=policies.in_force,
-        keeps_here=BESIDE.__contains__ if kept.server else lambda _: True, root=layout.root, embedder=embedder.name, **_told(settings),
-        load_code=lambda: None if past else open_work_tree(layout.root, environ),
-        load_elsewhere=cache(lambda: None if past else _elsewhere(layout.root, options, environ, warn, progress, keep)),
-        load_commits=cache(lambda: open_commits(layout, store, policies.in_force, settings)),
-        check_erasable=layout.check_erasable, erase_traces=records.erase_traces,
-        find_quotes=partial(_find_quotes, layout, store, warn),
-        **_logs(State(layout, warn), environ, trust, observer, is_frozen=bool(settings.freeze_clock), is_past=past is not None),
-        warn=warn, progress=progress,
-    )  # fmt: skip
-    return workspace
 
 
-def _kept(
-    settings: Settings,
-    layout: Layout,
-    environ: Mapping[str, str],
-    fold: Callable[..., tuple[Change, Json]],
-    wait: float,
-    records: AuditRecords,
-    in_force: InForce,
-    show: Show,
-    is_accepted: Callable[[], bool],
-) -> StoreRecords:
-    """Where spaces are kept: in files, or on a server. Raises UsageError."""
-    files = open_files(layout, fold, wait, records, in_force, show, is_accepted)
-    local = StoreRecords(files, records.trash, records.audit, lambda: open_ledger(layout, records.warn))
-    if not settings.store:
-        return local
-    check_store(settings.store, "store")
-    from memcli.wiring.shared import open_server, share
+class StoreWorkspace(Workspace):
+    """The workspace over the store at `layout`. What not every command needs is opened when it is first used."""
 
-    return share(open_server(settings.store, environ, wait), local, fold, records, in_force, records.warn)
+    def __init__(
+        self, layout: Layout, options: Mapping[str, str | None], environ: Mapping[str, str], warn: Warn,
+        progress: Progress | None, keep: Keep, observer: Observer,
+    ) -> None:  # fmt: skip
+        """Raises StoreError, UsageError."""
+        self.origin, self.root, self.warn, self.progress = self, layout.root, warn, progress
+        self._layout, self._options, self._environ, self._keep, self._observer = (
+            layout,
+            options,
+            environ,
+            keep,
+            observer,
+        )
+        self.trust = trust = FileTrust(layout)
+        config = _accepted(read_config(layout), os.path.dirname(layout.root), trust, warn)
+        self._settings = settings = resolve(options, environ, config)
+        self.clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
+        self._policies = Policies(lambda name: self._spaces.open(name), settings.main, trust, warn)  # noqa: PLW0108
+        self.in_force = self._policies.in_force
+        self._past = _past(layout, options.get("rev"), warn)
+        self._state = State(layout, warn)
+        self.semantic = settings.semantic or DEFAULT_SUMMARIZER
+        if self.semantic not in SUMMARIZERS:
+            known = ", ".join(sorted(SUMMARIZERS))
+            raise UsageError(f"no semantic layer {self.semantic!r}", f"choose one of {known}")
+        self._wait = float(options.get("lock_wait") or WAIT_SECONDS)
+        self._local = local = LocalRecords(layout, self.clock, environ, options.get("command") or "memcli", self._state)
+        files = local.open_store(self._fold, self._wait, self.in_force, self._as_shown, lambda: trust.is_accepted)
+        self._spaces: Store = files
+        self._server: ServerRecords | None = None
+        if settings.store:
+            check_store(settings.store, "store")
+            from memcli.wiring.shared import ServerRecords, open_server
+
+            server = open_server(settings.store, environ, self._wait)
+            self._server = ServerRecords(server, local, files, self._fold, self.in_force)
+            self._spaces = self._server.store
+        linked = self._past or LinkedStore(self._spaces, lambda: self.trash, warn)
+        self.store = observer.store(linked)
+        private = layout.private("inbox")
+        self.inbox = FileStore(Layout(private, private), self._fold, wait=self._wait, is_local=True)
+        remote = embeddings(self, environ)
+        self._embedder = ChosenEmbedder(settings.embedder, layout.cache(""), remote, keep)
+        self.embedder, self.load_embedder = self._embedder.name, self._embedder.load
+        self.space, self.main = check_space(settings.space), check_space(settings.main)
+        self.is_space_named, self.is_offline = settings.is_space_named, settings.is_offline
+        self.project, self.backend, self.model = settings.project, settings.backend, settings.model or ""
+        self.hook_verify, self.asked_session = settings.hook_verify or "", environ.get(_SESSION_VARIABLE, "")
+        self.check_erasable, self.erase_traces = layout.check_erasable, local.erase_traces
+
+    @lazy
+    def trash(self) -> Trash:
+        return (self._server or self._local).trash
+
+    @lazy
+    def audit(self) -> AuditTrail:
+        return (self._server or self._local).audit
+
+    @lazy
+    def ledger(self) -> CallLedger:
+        return (self._server or self._local).ledger
+
+    @lazy
+    def index(self) -> Index:
+        server = self._server.server if self._server else None
+        return open_index(
+            self._embedder, self._layout, self._keep, self.warn, self.progress, self._past, server, self._as_shown
+        )
+
+    @lazy
+    def summarizer(self) -> Summarizer:
+        return SUMMARIZERS[self.semantic]()
+
+    @lazy
+    def redactor(self) -> Redactor:
+        key = self._environ.get(KEY_VARIABLE)
+        inode = os.stat(self.root).st_ino  # another store at the same path has another key
+        detectors: dict[bytes, Detector] = self._keep(("detectors", self.root, inode, key), dict)
+        sign = signer(self._layout, self._environ)
+        return Redactor(
+            self.store, sign, self.in_force, cache(self.warn), detectors, has_shared_key=bool(key),
+            is_accepted=lambda: self.trust.is_accepted,
+        )  # fmt: skip
+
+    def _as_shown(self, memories: Sequence[Memory], policy: Policy) -> Sequence[Memory]:
+        return self.redactor.rewrite(memories, policy)
+
+    @lazy
+    def sessions(self) -> FileSessions:
+        from memcli.store.sessions import FileSessions
+
+        return FileSessions(self._layout, self._wait)
+
+    @lazy
+    def talk(self) -> Workspace:
+        folder = _talk(self._layout)
+        own = Layout(folder, folder)
+
+        def erase(space: str, ids: Collection[str]) -> None:
+            from memcli.index.erasing import erase as erase_index
+            from memcli.store.leftovers import remove_leftovers
+
+            erase_index(own.cache(""), own.index(space), ids, own.written_at(space))
+            remove_leftovers(own)
+
+        return self.copy_with(
+            store=FileStore(own, self._fold, wait=self._wait, is_local=True),
+            index=open_index(self._embedder, own, self._keep, self.warn, self.progress),
+            summarizer=SUMMARIZERS["off"](),
+            root=own.root,
+            is_space_named=True,
+            load_code=lambda: None,
+            elsewhere=None,
+            erase_traces=erase,
+        )
+
+    def drop_talk(self) -> None:
+        folder = _talk(self._layout)  # which stays the same folder: others may have it open
+        with suppress(OSError):
+            for name in os.listdir(folder):
+                remove_tree(os.path.join(folder, name), ignore_errors=True)
+
+    @lazy
+    def upkeep(self) -> LocalUpkeep:
+        from memcli.store.notes import LocalUpkeep
+
+        return LocalUpkeep(self._state)
+
+    @lazy
+    def answers(self) -> LocalAnswers:
+        from memcli.store.answers import LocalAnswers
+
+        return LocalAnswers(self._state)
+
+    @lazy
+    def usage(self) -> Usage:
+        from memcli.store.usage import LocalUsage
+
+        return self._observer.usage(LocalUsage(self._notes, self.asked_session, self._is_recording))
+
+    @lazy
+    def counters(self) -> LocalCounters:
+        from memcli.store.notes import LocalCounters
+
+        return LocalCounters(self._notes, lambda: self._is_recording() and self.trust.is_accepted)
+
+    @lazy
+    def gaps(self) -> LocalGaps:
+        from memcli.store.notes import LocalGaps
+
+        return LocalGaps(self._notes, self._is_recording)
+
+    @lazy
+    def _notes(self) -> State:
+        """Where the use of the store is noted: nowhere, of a store as it was at a commit."""
+        return State(self._layout, self.warn, is_empty=True) if self._past else self._state
+
+    @lazy
+    def _is_recording(self) -> Callable[[], bool]:
+        return recording(self._layout, self._environ, is_frozen=bool(self._settings.freeze_clock))
+
+    @lazy
+    def commits(self) -> FileCommits:
+        from memcli.store.known_commits import FileCommits
+
+        return FileCommits(self._layout, self.store.open, self._rules_of_commits)
+
+    def _rules_of_commits(self, space: str) -> str:
+        """A digest of what decides over what becomes of a commit in a space."""
+        from memcli import __version__
+        from memcli.codec.canonical import encode_line
+        from memcli.codec.space import policy_to_json
+        from memcli.digests import sha256
+
+        policy = policy_to_json(self.in_force(self.store.policy(space)))
+        rules = encode_line([__version__, policy, self._settings.semantic, self.project])
+        work_tree = find_work_tree(os.getcwd(), os.path.expanduser("~")) or self._layout.work_tree
+        ignored = read_regular(os.path.join(work_tree, ".secretsignore"), _MAX_RULES)
+        return sha256(rules + (ignored or b"")).hexdigest()
+
+    @lazy
+    def elsewhere(self) -> Workspace | None:
+        other = global_root(self._environ)
+        if self._past or other == self.root or not os.path.isdir(other) or os.path.islink(other):
+            return None
+        same = ("command", "freeze_clock", "backend", "embedder", "offline", "lock_wait")
+        options = {**{name: self._options.get(name) for name in same}, "root": other}
+        environ = without_server(self._environ)
+        return open_workspace(options, environ, warn=self.warn, progress=self.progress, keep=self._keep)
+
+    def keeps_here(self, space: str) -> bool:
+        return self._server is None or space in BESIDE
+
+    def ranker(self, name: str) -> Ranker:
+        from memcli.model.recall import DEFAULT_BACKEND
+
+        if name and name not in RANKERS:
+            self.warn(f"no backend {name!r} (known: {', '.join(sorted(RANKERS))}); using {DEFAULT_BACKEND}")
+        known = name if name in RANKERS else DEFAULT_BACKEND
+        sign = partial(sign_topic, self._layout)
+        return self._observer.ranker(known, self._keep(("ranker", known), RANKERS[known]), sign)
+
+    def load_code(self) -> WorkTree | None:
+        """The work tree that the store lies in. The user-wide store belongs to none, nor does a store as it was."""
+        if self._past or self.root == global_root(self._environ):
+            return None
+        from memcli.ingest.code import WorkTree
+
+        folder = os.path.dirname(self.root)
+        return WorkTree(find_work_tree(folder, os.path.expanduser("~")) or folder)
+
+    def language_model(self, spec: str | None = None, *, may_wait: bool = False) -> LanguageModel:
+        from memcli.wiring.models import open_language_model
+
+        return open_language_model(self.origin, self._environ, spec, may_wait)  # its space is charged, also by a copy
+
+    def find_quotes(self, memories: Sequence[Memory]) -> Sequence[str]:
+        from memcli.wiring.records import find_quotes
+
+        return find_quotes(self._layout, self.origin.store, memories, self.warn)
+
+    def _fold(self, shelf: Shelf, request: Json) -> tuple[Change, Json]:
+        """What a request to store memories makes of a space: see `app.remember.fold`."""
+        from memcli.app.remember import fold
+
+        name = shelf.header.name
+        shelf = self._policies.over(shelf)
+        # What a full space would let go is a policy's to say, and that of a stranger deletes nothing.
+        may_compact = shelf.header.policy.max_objects is None or self.trust.is_accepted
+        return fold(
+            shelf, request, may_compact, lambda memory: self.trash.holds(name, memory),
+            lambda fields: self.summarizer.describe(fields),  # noqa: PLW0108 - it is opened when it is first needed
+        )  # fmt: skip
 
 
 def chosen_store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str:
     """The URL of the server that has the store which `options` and `environ` lead to; "" where it is in files."""
     layout = Layout(_root(options, environ, create=False, warn=lambda _: None))
-    believed = _believed(read_config(layout), os.path.dirname(layout.root), FileTrust(layout), lambda _: None)
-    return resolve(options, _surroundings(options, environ), believed).store
+    config = _accepted(read_config(layout), os.path.dirname(layout.root), FileTrust(layout), lambda _: None)
+    return resolve(options, _surroundings(options, environ), config).store
 
 
-def _told(settings: Settings) -> dict[str, Any]:
-    """What of the settings a workspace has as it is. Raises UsageError."""
-    return {
-        "space": check_space(settings.space), "main": check_space(settings.main),
-        "is_space_named": settings.is_space_named, "project": settings.project, "backend": settings.backend,
-        "model": settings.model or "", "is_offline": settings.is_offline,
-        "hook_verify": settings.hook_verify or "",
-        "semantic": settings.semantic or DEFAULT_SUMMARIZER,
-    }  # fmt: skip
+def recording(layout: Layout, environ: Mapping[str, str], *, is_frozen: bool) -> Callable[[], bool]:
+    """Whether the use of a store is noted: not under a frozen clock, nor while memory is off."""
+    from memcli.store.switch import is_off
+
+    return cache(lambda: not (is_frozen or is_off(layout.root, environ)))
 
 
-def _logs(
-    state: State, environ: Mapping[str, str], trust: FileTrust, observer: Observer, **are: bool
-) -> dict[str, Any]:
-    """What is kept of the use of a store, on this machine alone, each loaded when it is first needed."""
-    return {
-        "load_usage": cache(lambda: observer.usage(open_usage(state, environ, **are))),
-        "load_counters": cache(partial(open_counters, state, environ, trust, **are)),
-        "load_gaps": cache(partial(open_gaps, state, environ, **are)),
-        "load_upkeep": cache(lambda: _upkeep(state)),
-        "load_answers": cache(lambda: _answers(state)),
-    }
+def sign_topic(layout: Layout, topic: str) -> str:
+    """A digest of a topic by the key of the store; empty where there is none."""
+    from memcli.digests import blake2b
+    from memcli.errors import MemcliError
+    from memcli.store.key import own_key
+
+    try:
+        key = own_key(layout)
+    except (MemcliError, OSError):
+        return ""
+    data = " ".join(topic.lower().split()).encode("utf-8", "replace")
+    return blake2b(data, key=key, digest_size=8, person=b"memcli/otel/1").hexdigest()
 
 
-def _upkeep(state: State) -> UpkeepLog:
-    from memcli.store.notes import LocalUpkeep
-
-    return LocalUpkeep(state)
-
-
-def _answers(state: State) -> Answers:
-    from memcli.store.answers import LocalAnswers
-
-    return LocalAnswers(state)
+def _talk(layout: Layout) -> str:
+    """The store that serves to search sessions: with the private state, for it has their texts, and a commit may track any
+    file of the work tree."""
+    return layout.private(os.path.join("cache", "sessions"))
 
 
 def _root(options: Mapping[str, str | None], environ: Mapping[str, str], create: bool, warn: Warn) -> str:
@@ -212,28 +385,6 @@ def _surroundings(options: Mapping[str, str | None], environ: Mapping[str, str])
     return without_server(environ) if store == "global" else environ
 
 
-def _redactor(
-    store: Store,
-    layout: Layout,
-    environ: Mapping[str, str],
-    in_force: InForce,
-    trust: FileTrust,
-    warn: Warn,
-    keep: Keep,
-) -> Redactor:
-    key = environ.get(VARIABLE)
-    store_itself = os.stat(layout.root).st_ino  # another one at the same place has another key
-    detectors: dict[bytes, Detector] = keep(("detectors", layout.root, store_itself, key), dict)
-    sign, is_accepted = signer(layout, environ), lambda: trust.is_accepted
-    return Redactor(store, sign, in_force, cache(warn), detectors, has_shared_key=bool(key), is_accepted=is_accepted)
-
-
-def _find_quotes(layout: Layout, store: Store, warn: Warn, memories: Sequence[Memory]) -> list[str]:
-    from memcli.wiring.records import find_quotes
-
-    return find_quotes(layout, store, memories, warn)
-
-
 def _past(layout: Layout, revision: str | None, warn: Warn) -> RevisionStore | None:
     """The store as it was at a commit, where one is named."""
     if revision is None:
@@ -243,69 +394,13 @@ def _past(layout: Layout, revision: str | None, warn: Warn) -> RevisionStore | N
     return open_revision(layout, revision, warn)
 
 
-def _fold(
-    trust: FileTrust,
-    policies: Policies,
-    load_trash: Callable[[], Trash],
-    load_summarizer: Callable[[], Summarizer],
-    shelf: Shelf,
-    request: Json,
-) -> tuple[Change, Json]:
-    from memcli.app.remember import fold
-
-    name = shelf.header.name
-    shelf = policies.over(shelf)
-    # What a full space would let go is a policy's to say, and that of a stranger deletes nothing.
-    may_compact = shelf.header.policy.max_objects is None or trust.is_accepted
-    return fold(
-        shelf,
-        request,
-        may_compact,
-        lambda memory: load_trash().holds(name, memory),
-        lambda fields: load_summarizer().describe(fields),
-    )
-
-
-def _elsewhere(
-    root: str,
-    options: Mapping[str, str | None],
-    environ: Mapping[str, str],
-    warn: Warn,
-    progress: Progress | None,
-    keep: Keep,
-) -> Workspace | None:
-    """The user-wide store, when there is one and it is not the store at `root` itself."""
-    other = global_root(environ)
-    if other == root or not os.path.isdir(other) or os.path.islink(other):
-        return None
-    same = {
-        name: options.get(name) for name in ("command", "freeze_clock", "backend", "embedder", "offline", "lock_wait")
-    }
-    return open_workspace({**same, "root": other}, without_server(environ), warn=warn, progress=progress, keep=keep)
-
-
-def _believed(config: Config, base: str, trust: FileTrust, warn: Warn) -> Mapping[str, str]:
-    """What of the configuration holds: of a store that nobody here has accepted only what can do no harm. Paths in it begin
+def _accepted(config: Config, base: str, trust: FileTrust, warn: Warn) -> Mapping[str, str]:
+    """What of the configuration holds: of a store that nobody has accepted here only what can do no harm. Paths in it begin
     at `base`."""
     if config.problems:
         warn(f"{FOLDER}/config.toml: {'; '.join(config.problems)}: ignored")
-    loud = [name for name in config.values if name not in HARMLESS_FIELDS]
-    if not loud or trust.is_accepted:
+    risky = [name for name in config.values if name not in HARMLESS_FIELDS]
+    if not risky or trust.is_accepted:
         return {name: absolute(value, base) if name == "embedder" else value for name, value in config.values.items()}
-    warn(f"{FOLDER}/config.toml was cloned: ignoring {', '.join(sorted(loud))} until you run `memcli trust`")
-    return {name: value for name, value in config.values.items() if name not in loud}
-
-
-def _ranker(warn: Warn, keep: Keep, observer: Observer, layout: Layout, name: str) -> Ranker:
-    from memcli.model.recall import DEFAULT_BACKEND
-
-    if name and name not in RANKERS:
-        warn(f"no backend {name!r} (known: {', '.join(sorted(RANKERS))}); using {DEFAULT_BACKEND}")
-    known = name if name in RANKERS else DEFAULT_BACKEND
-    return observer.ranker(known, keep(("ranker", known), RANKERS[known]), partial(sign_topic, layout))
-
-
-def _choose(table: Mapping[str, _T], name: str, what: str) -> _T:
-    if name not in table:
-        raise UsageError(f"no {what} {name!r}", f"choose one of {', '.join(sorted(table))}")
-    return table[name]
+    warn(f"{FOLDER}/config.toml was cloned: ignoring {', '.join(sorted(risky))} until you run `memcli trust`")
+    return {name: value for name, value in config.values.items() if name not in risky}

@@ -53,7 +53,7 @@ def full(workspace: Workspace, *more: Memory, most: int = 3, **policy: Json) -> 
     )
     workspace.store.update("main", lambda _: Change(memories, now=NEW))
     set_policy(workspace, "main", {"max_objects": most, "compaction": "llm", **policy})
-    return replace(workspace, warn=notes.append)
+    return workspace.copy_with(warn=notes.append)
 
 
 notes: list[str] = []
@@ -317,11 +317,11 @@ def test_a_call_waits_for_another_day_when_the_quota_is_low(workspace: Workspace
     asked: list[bool] = []
     model = advise(DELETE | {"target": 3})
 
-    def load(_: str | None, may_wait: bool) -> Scripted:
+    def load(*, may_wait: bool) -> Scripted:
         asked.append(may_wait)
         return model
 
-    asking = replace(with_model(space, model), load_language_model=load)
+    asking = with_model(space, model).copy_with(language_model=load)
     remember(asking, candidates(asking, "The parser is new."))
     assert asked == [True]
 
@@ -428,7 +428,7 @@ def test_another_writer_follows_the_advice_that_came_with_a_request(workspace: W
         raise BusyError
 
     with pytest.raises(BusyError):
-        remember(replace(asking, store=_Stuck(space.store, submit)), candidates(asking, "The parser is new."))
+        remember(asking.copy_with(store=_Stuck(space.store, submit)), candidates(asking, "The parser is new."))
     layout = Layout(str(tmp_path / ".memory"))
     journal = Journal(layout.local("journal/main"), layout.local("quarantine"))
     journal.place({**asked[0], "by": {"user": "bob", "command": "remember"}}).close()
@@ -446,7 +446,7 @@ def test_the_same_question_is_paid_for_once(workspace: Workspace) -> None:
     def submit(*_: object) -> Any:
         raise BusyError
 
-    stuck = replace(space, store=_Stuck(space.store, submit))
+    stuck = space.copy_with(store=_Stuck(space.store, submit))
     for _ in range(2):
         with pytest.raises(BusyError):
             write(stuck, model)

@@ -18,7 +18,6 @@ from memcli.conversation.window import MEMORIES, MESSAGES, REPEATED, SYSTEM, UNT
 from memcli.errors import RefusedError, UsageError
 from memcli.model.conversation import Session
 from memcli.model.tokens import count_tokens
-from memcli.record import replace
 from memcli.render import as_window
 from memcli.render.as_window import anthropic, openai, window_to_json
 from memcli.settings import JOURNAL
@@ -131,9 +130,9 @@ def test_what_a_recent_message_says_is_not_recalled_from_it(
 def test_memories_of_two_spaces_may_have_the_same_id(workspace: Workspace) -> None:
     same = {"path": "reports/nightly", "id": "mem_nightly"}
     keep(workspace, {"raw": "The report job runs at night, at 02:00 UTC.", **same})
-    journal = replace(workspace, space=JOURNAL, is_space_named=True)
+    journal = workspace.copy_with(space=JOURNAL, is_space_named=True)
     keep(journal, {"raw": "We looked at the report job that runs at night.", **same})
-    found = window_of(replace(workspace, is_space_named=False), query="report job at night")
+    found = window_of(workspace.copy_with(is_space_named=False), query="report job at night")
     first, second = ids(found.window, MEMORIES)
     assert second in (f"journal/{first}", f"main/{first}")
     assert as_window.render(found.window, workspace.space).count(f"[{first}]") == 2

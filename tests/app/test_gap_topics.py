@@ -11,7 +11,6 @@ from memcli.app.space import set_policy
 from memcli.app.workspace import Workspace
 from memcli.errors import ProviderError, RefusedError, UsageError
 from memcli.model.metrics import Gap
-from memcli.record import replace
 from tests.conftest import NOW
 from tests.safety.secrets_corpus import secret
 from tests.scripted import Scripted, with_model
@@ -102,7 +101,7 @@ def test_the_same_questions_are_paid_for_once_until_one_is_closed(workspace: Wor
 )  # fmt: skip
 def test_a_failure_leaves_it_to_words_with_one_note(workspace: Workspace, wrong: Any) -> None:
     notes: list[str] = []
-    asking = replace(with_model(workspace, Scripted(wrong)), warn=notes.append)
+    asking = with_model(workspace, Scripted(wrong)).copy_with(warn=notes.append)
     assert told(topics_of(asking, GAPS, asks=True)) == LOCAL
     assert len(notes) == 1
     assert notes[0].endswith("; named locally")

@@ -18,7 +18,6 @@ from memcli.ingest import commits, files
 from memcli.ingest.commits import CommitSource, StagedSource
 from memcli.ingest.files import FileSource
 from memcli.model.changes import Batch
-from memcli.record import replace
 from tests.app.sources import Given
 from tests.conftest import open_at
 from tests.ingest.conftest import Repo
@@ -199,7 +198,7 @@ def test_what_was_stored_before_a_write_failed_is_counted(
     source = Given([{**fields, "replaces": [{"under": str(fields["path"])}]} for fields in candidates])
     done = Ingested()
     with pytest.raises(LockedError):
-        ingest(replace(workspace, store=FailingAfter(workspace.store, 2)), source, done=done)
+        ingest(workspace.copy_with(store=FailingAfter(workspace.store, 2)), source, done=done)
     assert (done.stored(), texts(workspace)) == ("2 created", ["first", POISON])
     assert ingest(workspace, source).stored() == "1 created"
 
@@ -210,7 +209,7 @@ def test_an_item_stored_by_itself_is_counted_when_a_later_one_cannot_be(
     monkeypatch.setattr(desk, "screened", poisoned(desk.screened, lambda memory: memory.raw))
     done = Ingested()
     with pytest.raises(LockedError):  # the batch as a whole, the first, the poisoned one; then the third fails
-        ingest(replace(workspace, store=FailingAfter(workspace.store, 3)), three(), done=done)
+        ingest(workspace.copy_with(store=FailingAfter(workspace.store, 3)), three(), done=done)
     assert (done.stored(), texts(workspace)) == ("1 created", ["first"])
 
 

@@ -11,7 +11,6 @@ from memcli.app.workspace import Workspace, load_space
 from memcli.errors import LockedError
 from memcli.model.space import Change, Receipt
 from memcli.ports import Shelf
-from memcli.record import replace
 from tests.conftest import NOW, memory, rewrite
 
 
@@ -35,7 +34,7 @@ def test_a_space_that_is_locked_leaves_a_warning(workspace: Workspace, monkeypat
 
     monkeypatch.setattr(store._inner, "update", locked)
     monkeypatch.setattr(store, "_warn", told.append)
-    purge(replace(workspace, space="notes", is_space_named=True), ["mem_n"])
+    purge(workspace.copy_with(space="notes", is_space_named=True), ["mem_n"])
     assert load_space(store, "notes").objects == ()
     assert [one["to"] for one in load_space(store, "main").objects[0].links] == ["notes:mem_n"]
     (warning,) = told
@@ -47,7 +46,7 @@ def test_what_nothing_links_to_is_removed_without_writing_elsewhere(workspace: W
     linked(workspace)
     rewrite(workspace.store, lambda s: s.put([memory("m")], NOW), "notes")
     before = workspace.store.open("main").fingerprint
-    purge(replace(workspace, space="notes", is_space_named=True), ["mem_m"])
+    purge(workspace.copy_with(space="notes", is_space_named=True), ["mem_m"])
     assert workspace.store.open("main").fingerprint == before
 
 
@@ -55,7 +54,7 @@ def test_what_a_hand_put_in_the_place_of_a_link_is_left_as_it_is(workspace: Work
     linked(workspace)
     odd = ("notes:mem_n", {"relation": "relates_to"}, *load_space(workspace.store, "main").objects[0].links)
     rewrite(workspace.store, lambda s: s.put([memory("a", links=odd)], NOW))
-    purge(replace(workspace, space="notes", is_space_named=True), ["mem_n"])
+    purge(workspace.copy_with(space="notes", is_space_named=True), ["mem_n"])
     assert load_space(workspace.store, "main").objects[0].links == odd[:2]
 
 

@@ -203,7 +203,7 @@ def test_a_writer_who_comes_between_wins(workspace: Workspace) -> None:
         store(workspace, replace(old("a"), raw="Edited meanwhile."), reason, made("d", raw="Edited."))
         rewrite(workspace.store, lambda space: space.drop(["mem_c"], workspace.clock()))
 
-    (done,) = run(replace(workspace, store=Interrupting(workspace.store, write)))
+    (done,) = run(workspace.copy_with(store=Interrupting(workspace.store, write)))
     assert done.plan.after.keys() == {"mem_b", "mem_e"}  # the reason is of less relevance, and stays
     assert [(step.task, step.id) for step in done.skipped] == [
         ("usage", "mem_d"), ("archive", "mem_a"), ("archive", "mem_b"), ("archive", "mem_c"),
@@ -220,7 +220,7 @@ def test_what_was_judged_with_one_that_has_changed_waits_with_it(workspace: Work
     store(workspace, made("d"), made("e"))
     judge(workspace, HELPFUL, "mem_d", "mem_e")
     busy = Interrupting(workspace.store, lambda: store(workspace, made("d", raw="Edited.")))
-    assert not run(replace(workspace, store=busy))[0].plan.after
+    assert not run(workspace.copy_with(store=busy))[0].plan.after
     run(workspace)
     assert [memory.strength for memory in objects(workspace).values()] == [2, 2]
 
@@ -261,11 +261,11 @@ def test_a_run_that_was_killed_is_finished_by_the_next(workspace: Workspace, pla
     judge(workspace, HELPFUL, "mem_b")
     parts = {
         "update": {"store": Dying(workspace.store, "update", after=after)},
-        "fold": {"load_usage": lambda: Dying(workspace.usage, "fold", after=after)},
-        "save": {"load_upkeep": lambda: Dying(workspace.upkeep, "save", after=after)},
+        "fold": {"usage": Dying(workspace.usage, "fold", after=after)},
+        "save": {"upkeep": Dying(workspace.upkeep, "save", after=after)},
     }
     with pytest.raises(_KilledError):
-        run(replace(workspace, **parts[place]))  # type: ignore[arg-type]
+        run(workspace.copy_with(**parts[place]))  # type: ignore[arg-type]
     assert {step.task for step in preview(workspace, ALL)[0].plan.steps} in ({"usage", "archive"}, set())
     run(workspace)
     run(workspace)
@@ -337,11 +337,11 @@ def test_a_file_of_a_newer_version_is_refused(workspace: Workspace) -> None:
 
 
 def test_what_is_shown_is_known_to_be_in_use(workspace: Workspace) -> None:
-    recording = replace(workspace, load_usage=lambda: LocalUsage(State(Layout(workspace.root))))
+    recording = workspace.copy_with(usage=LocalUsage(State(Layout(workspace.root))))
     store(workspace, old("a"), old("b"))
     recording.usage.note([Use(workspace.clock(), "recall", "main", ("mem_a",))])
     assert not run(recording)[0].plan.after
-    later = replace(recording, clock=lambda: "2027-01-31T09:30:00Z")
+    later = recording.copy_with(clock=lambda: "2027-01-31T09:30:00Z")
     assert run(later)[0].plan.after.keys() == {"mem_a", "mem_b"}
 
 

@@ -13,7 +13,6 @@ from memcli.index.vectors import VectorFile, text_key
 from memcli.model.anchors import FileEdit
 from memcli.model.memory import Memory
 from memcli.model.recall import BELOW_FLOOR, NO_MATCH, Bundle, Entry, Hit, Query
-from memcli.record import replace
 from memcli.render import as_prompt
 from tests.conftest import NOW, memory, open_at, rewrite
 
@@ -220,7 +219,7 @@ def test_a_tag_in_an_answer_is_redacted(workspace: Workspace) -> None:
         def time_of(self, name: str) -> tuple[str, str] | None:
             return f"{name}/ann@corp.io", "2025-12-01T00:00:00Z"
 
-    period = ask(replace(workspace, load_code=Code), "what happened since 8.1?").query.period  # type: ignore[arg-type]
+    period = ask(workspace.copy_with(load_code=Code), "what happened since 8.1?").query.period  # type: ignore[arg-type]
     assert period is not None
     assert period.name == "since 8.1/[REDACTED:email] (2025-12-01)"
 
@@ -288,10 +287,10 @@ def test_the_repository_is_asked_once_for_the_version_that_a_topic_names(
             names.append(name)
             return name, "2025-12-01T00:00:00Z"
 
-    over = replace(workspace, load_code=Code)  # type: ignore[arg-type]
+    over = workspace.copy_with(load_code=Code)  # type: ignore[arg-type]
     put(over, memory("new", raw="Queues are in Redis.", created_at="2025-12-03T10:00:00Z"))
     rewrite(over.store, lambda space: space.put((memory("read", raw="A queue in code."),), NOW), "repo")
-    every = replace(over, is_space_named=False)
+    every = over.copy_with(is_space_named=False)
     assert len(every.asked_spaces) > 1
     assert "new" in ids(ask(every, "what happened since 8.1?"))
     assert names == ["8.1"]

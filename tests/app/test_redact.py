@@ -35,7 +35,7 @@ def test_patterns_of_a_clone_take_nothing_out_of_what_is_written(workspace: Work
     kept = "[REDACTED:falcon]" if is_accepted else "blue-falcon"
     written = f"Deploy on {kept}."
     assert found.take_in("main", {"raw": TEXT}).fields["raw"] == written
-    stored, policy = memory(raw=TEXT), workspace.load_policy("main")
+    stored, policy = memory(raw=TEXT), workspace.store.policy("main")
     assert found.rewrite([stored], policy)[0].raw == written
     assert found.show([stored], policy)[0].raw == "Deploy on [REDACTED:falcon]."
 
@@ -45,7 +45,7 @@ def test_a_stored_pattern_that_takes_most_of_a_note_is_ignored_with_one_warning(
     found = redactor(workspace, told, is_accepted=True, patterns=[{"name": "every", "regex": "."}])
     for _ in range(2):
         assert found.take_in("main", {"raw": "A plain note."}).fields["raw"] == "A plain note."
-        assert found.show([memory(raw="A plain note.")], workspace.load_policy("main"))[0].raw == "A plain note."
+        assert found.show([memory(raw="A plain note.")], workspace.store.policy("main"))[0].raw == "A plain note."
     assert told == ["the redaction pattern 'every' would take more than half of an ordinary note; it is ignored"]
 
 

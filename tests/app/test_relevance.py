@@ -18,7 +18,6 @@ from memcli.model.memory import Json
 from memcli.model.recall import Bundle, Query
 from memcli.model.space import Policy
 from memcli.model.usage import Use
-from memcli.ports.usage import NoUsage
 from memcli.record import replace
 from tests.conftest import NOW, memory, rewrite
 from tests.scripted import Scripted, with_model
@@ -129,7 +128,7 @@ def test_kinds_and_nothing_are_not_asked_about(store: Workspace) -> None:
     assert (len(first.sections), second.sections, model.prompts) == (5, (), [])
 
 
-class Log(NoUsage):
+class Log:
     """Keeps what is judged."""
 
     def __init__(self) -> None:
@@ -138,10 +137,15 @@ class Log(NoUsage):
     def judge(self, uses: Any) -> None:
         self.judged += uses
 
+    def note(self, uses: Any, topic: str = "") -> None: ...
+
+    def counts(self, _: str) -> dict[str, Any]:
+        return {}
+
 
 def test_what_is_rejected_is_noted_once_for_each_verdict(store: Workspace) -> None:
     log, model = Log(), Scripted(only("db1"))
-    watched = replace(store, load_usage=lambda: log)
+    watched = store.copy_with(usage=log)
     for _ in range(2):
         bundle = asked(watched, model)
         assert ids(bundle) == ["mem_db1"]
@@ -170,12 +174,12 @@ def test_of_private_spaces_only_what_the_user_names_is_sent(store: Workspace) ->
     own = memory("own", path="diary/own", raw="The database that we use is a secret of mine.")
     rewrite(store.store, lambda space: replace(space.put([own], NOW), policy=Policy(visibility="private")), "journal")
     model = Scripted({"relevant": []})
-    asking = replace(with_model(store, model), is_space_named=False)
+    asking = with_model(store, model).copy_with(is_space_named=False)
     (bundle,) = recall(asking, [Query(topic=TOPIC, now=NOW)], verify=Verifier(asking))
     assert "db5" in model.prompts[0].text
     assert "diary" not in model.prompts[0].text
     assert ids(bundle) == ["mem_own"]
-    named = replace(asking, space="journal", is_space_named=True)
+    named = asking.copy_with(space="journal", is_space_named=True)
     (bundle,) = recall(named, [Query(topic=TOPIC, now=NOW)], verify=Verifier(named))
     assert "diary/own" in model.prompts[1].text
     assert ids(bundle) == []

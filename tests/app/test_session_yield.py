@@ -17,7 +17,6 @@ from memcli.app.workspace import Workspace, load_space
 from memcli.errors import ProviderError, RefusedError, StoreError, UsageError
 from memcli.model.conversation import Message, Session
 from memcli.model.memory import Json
-from memcli.record import replace
 from tests.safety.secrets_corpus import secret
 from tests.scripted import Scripted, with_model
 
@@ -52,7 +51,7 @@ def recorded(workspace: Workspace, *said: tuple[str, str], title: str = "Slow lo
 
 def noted(workspace: Workspace) -> tuple[Workspace, list[str]]:
     notes: list[str] = []
-    return replace(workspace, warn=notes.append), notes
+    return workspace.copy_with(warn=notes.append), notes
 
 
 def asked(workspace: Workspace, session: Session, model: Scripted, **options: Any) -> Ended:
@@ -156,7 +155,7 @@ def test_the_local_layer_stands_in_with_one_note(workspace: Workspace, error: An
 def test_a_model_that_is_not_configured_is_an_error_and_ends_nothing(workspace: Workspace) -> None:
     session = recorded(workspace)
     with pytest.raises(UsageError, match="no language model is configured"):
-        end(replace(workspace, semantic="llm"), session, asks=True)
+        end(workspace.copy_with(semantic="llm"), session, asks=True)
     assert sessions.find(workspace, session.id).state == "active"
 
 

@@ -41,7 +41,7 @@ def auto(workspace: Workspace) -> Workspace:
         yield from (f"2026-{month:02}-{day:02}T09:30:00Z" for month in range(2, 13) for day in range(1, 29))
 
     times = days()
-    workspace = replace(workspace, clock=lambda: next(times), is_space_named=False)
+    workspace = workspace.copy_with(clock=lambda: next(times), is_space_named=False)
     store(workspace, old("a"), old("b"))
     episodes = [made(name, kind="episode", raw=LOGIN) for name in ("e1", "e2")]
     store(workspace, *episodes, policy=Policy(visibility="private"), space="journal")
@@ -125,4 +125,4 @@ def test_it_is_begun_once_an_hour(workspace: Workspace) -> None:
     maintain_behind(workspace)
     assert len(waiting(workspace)) == 1
     for at, due in (("2026-01-31T10:29:00Z", False), ("2026-01-31T10:30:00Z", True)):
-        assert is_due(replace(workspace, clock=lambda at=at: at)) is due  # type: ignore[misc]
+        assert is_due(workspace.copy_with(clock=lambda at=at: at)) is due  # type: ignore[misc]

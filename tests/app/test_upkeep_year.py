@@ -64,7 +64,7 @@ def now() -> list[str]:
 def store(tmp_path: Path, now: list[str]) -> Workspace:
     opened = open_at(tmp_path / ".memory", MEMCLI_EMBEDDER="off")
     usage = LocalUsage(State(Layout(opened.root)))
-    return replace(opened, clock=lambda: now[0], load_usage=lambda: usage, is_space_named=False)
+    return opened.copy_with(clock=lambda: now[0], usage=usage, is_space_named=False)
 
 
 def tell(workspace: Workspace, kind: str, text: str, supersedes: str | None = None) -> None:
@@ -102,7 +102,7 @@ def by_hand(workspace: Workspace) -> Iterator[str]:
 
 def behind(workspace: Workspace) -> Iterator[str]:
     """As the policy `auto` does it, and whoever accepts all that it proposes."""
-    yield from (done.run for done in maintain_behind(replace(workspace, space=workspace.main)) if done.run)
+    yield from (done.run for done in maintain_behind(workspace.copy_with(space=workspace.main)) if done.run)
     known = {run.name for run in workspace.trash.runs()}
     accept(workspace, waiting(workspace))
     yield from (run.name for run in workspace.trash.runs() if run.name not in known)
@@ -116,7 +116,7 @@ def test_what_was_told_is_answered_until_it_is_replaced(
     rewrite(store.store, lambda before: replace(before, policy=auto))
     if space != "main":
         rewrite(store.store, lambda before: replace(before, policy=replace(auto, visibility="private")), space)
-    workspace = replace(store, space=space)
+    workspace = store.copy_with(space=space)
     assert len(TOLD) == 52
     for kind, text in (*TOLD.values(), *PASSING):
         tell(workspace, kind, text)

@@ -9,7 +9,6 @@ import pytest
 
 from memcli.app.workspace import Workspace
 from memcli.errors import LockedError, StoreError
-from memcli.record import replace
 
 
 @pytest.mark.parametrize(
@@ -23,7 +22,7 @@ from memcli.record import replace
 )
 def test_a_failure_behind_the_write_is_a_warning(workspace: Workspace, error: Exception, reason: str) -> None:
     warnings: list[str] = []
-    with replace(workspace, warn=warnings.append).behind_the_write():
+    with workspace.copy_with(warn=warnings.append).behind_the_write():
         raise error
     assert warnings == [f"saved, but cleanup failed: {reason}"]
 

@@ -98,7 +98,7 @@ def test_a_transcript_that_fails_to_be_read_stops_no_other(run: Run, monkeypatch
 
     spool("session-end", "bad", path=transcript("bad.jsonl", "bad"), text="What was reported.")
     with monkeypatch.context() as patch:
-        patch.setattr("memcli.wiring.sessions.read_transcripts", fail)
+        patch.setattr("memcli.wiring.transcripts.read_transcripts", fail)
         done = synced(run)
     assert done["failed"] == {"bad": "Input/output error"}
     assert [one["messages"] for one in done["imported"]] == [1]

@@ -42,10 +42,9 @@ def filled(tmp_path: Path) -> Workspace:
 
 
 def ask(workspace: Workspace, backend: str, topic: str = "postgresql", **options: object) -> Bundle:
-    from memcli.record import replace
 
     query = Query(topic=topic, now=NOW, **options)  # type: ignore[arg-type]
-    return next(iter(recall(replace(workspace, backend=backend), [query])))
+    return next(iter(recall(workspace.copy_with(backend=backend), [query])))
 
 
 def ids(bundle: Bundle) -> list[str]:

@@ -65,13 +65,13 @@ def command(session: CommandContext, options: GetOptions) -> None:
 def _print(
     session: CommandContext, workspace: Workspace, options: GetOptions, found: Sequence[tuple[Memory, str]]
 ) -> None:
-    from memcli.app.usage import USAGE, note_read, unnoted
+    from memcli.app.usage import USAGE, note_read
     from memcli.codec.canonical import encode
     from memcli.codec.memory import memory_to_json
     from memcli.render.memory import render_memory
 
     memories = [memory for memory, _ in found]
-    noting = unnoted(workspace) if options.no_usage else workspace
+    noting = workspace.copy_with(is_noted=False) if options.no_usage else workspace
     known = [standing.to_json() for standing in note_read(noting, memories)]
     if options.field is not None:
         values = [memory_to_json(m).get(options.field) for m in memories]

@@ -233,7 +233,6 @@ def command(session: CommandContext, options: RecallOptions) -> int:
     True
     """
     from memcli.app.recall import recall
-    from memcli.app.usage import unnoted
     from memcli.codec.canonical import encode_line
     from memcli.render import RENDERERS
     from memcli.render.as_json import bundle_to_json
@@ -248,7 +247,7 @@ def command(session: CommandContext, options: RecallOptions) -> int:
         topic = _asked(topic, may_be_empty=lists)
     workspace = session.open(backend=options.backend, rev=options.rev, model=options.model)
     if options.no_usage:
-        workspace = unnoted(workspace)
+        workspace = workspace.copy_with(is_noted=False)
     if options.rev is None and name != "json" and sys.stderr.isatty():
         _note_missing(session, workspace)
     query = replace(_query(session, options, workspace.clock()), edits=edits)

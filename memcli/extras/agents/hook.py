@@ -117,7 +117,7 @@ _MOST_REASONS = 5
 def reason_to_refuse(workspace: Workspace, edits: Sequence[FileEdit]) -> str:
     """A line for each enforced memory that forbids the change, with its id; empty if none does, or if the policy does not ask
     for it. Raises what guard raises."""
-    if workspace.in_force(workspace.load_policy(workspace.main)).agents.get("enforce") != DENY:
+    if workspace.in_force(workspace.store.policy(workspace.main)).agents.get("enforce") != DENY:
         return ""
     from memcli.app.guard import guard
 
@@ -382,7 +382,7 @@ class _Call:
 
     def _redactor(self) -> Callable[[str], str]:
         workspace = self._workspace
-        return workspace.redactor.cleaner(workspace.in_force(workspace.load_policy(workspace.main)))
+        return workspace.redactor.cleaner(workspace.in_force(workspace.store.policy(workspace.main)))
 
 
 _DUPLICATE = HookOutcome(facts={"outcome": "duplicate"})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from memcli.errors import MemcliError
 from memcli.model.metrics import NANO, TokenUsage
+from memcli.ports.usage import Observer
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
@@ -26,11 +27,11 @@ TRACED = (RECALL, "remember", "gc")
 """The commands with a span of their own."""
 
 
-class CommandSpan:
-    """A command that runs: an `Observer`, which counts for its span, if it has one."""
+class CommandSpan(Observer):
+    """A command that runs; counts for its span, if it has one."""
 
     def __init__(self, name: str, tracer: Tracer, span: Span | None) -> None:
-        self.backend = ""
+        super().__init__()
         self._name, self._tracer, self._span = name, tracer, span
         self._items = 0
         self._cost = TokenUsage(0, 0)

@@ -34,7 +34,6 @@ from memcli.extras.tui.keys import APP, bindings
 from memcli.extras.tui.main_screen import MainScreen
 from memcli.extras.tui.status import Status, Voice
 from memcli.extras.tui.view import BrowseView
-from memcli.record import replace
 
 
 class Browser(App[None]):
@@ -60,7 +59,7 @@ class Browser(App[None]):
         super().__init__()
         scope = scope or BrowseScope()
         self._voice = voice or Voice()
-        workspace = replace(workspace, warn=self._voice.warn, is_space_named=True)  # it shows one space at a time
+        workspace = workspace.copy_with(warn=self._voice.warn, is_space_named=True)  # it shows one space at a time
         self.failure: Exception | None = None
         self.desk = MainScreen(
             workspace, BrowseView(catalogue.read_first(workspace, scope), scope), self._voice, editor
@@ -113,7 +112,7 @@ class Browser(App[None]):
     def _open_space(self, name: str | None) -> None:
         if name is None or name == self.desk.workspace.space:
             return
-        workspace = replace(self.desk.workspace, space=name)
+        workspace = self.desk.workspace.copy_with(space=name)
         try:
             view = BrowseView(catalogue.read(workspace, BrowseScope()), BrowseScope())
         except (MemcliError, OSError) as error:

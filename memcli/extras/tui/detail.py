@@ -252,7 +252,7 @@ def read_links(workspace: Workspace) -> Graph:
     """All memories of the space and of those that are recalled with it, and of the spaces that they link to, as far as
     links tie them together. Raises CorruptError, StoreError."""
     there = set(workspace.store.spaces())
-    beside = replace(workspace, is_space_named=False).asked_spaces
+    beside = workspace.copy_with(is_space_named=False).asked_spaces
     spaces: dict[str, tuple[Memory, ...]] = {}
     waiting = list(dict.fromkeys([workspace.space, *beside]))
     while waiting:
@@ -319,7 +319,7 @@ class Neighbours(ListWindow[Neighbour]):
     def about(self, n: int) -> Content:
         """The memory of a line."""
         place = self._place(self._steps[n])
-        policy = self._workspace.load_policy(place.space)
+        policy = self._workspace.store.policy(place.space)
         return of_memory(self._workspace.redactor.show([place.memory], policy)[0], self._catalogue)
 
     def action_depth(self, by: int) -> None:

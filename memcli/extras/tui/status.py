@@ -12,7 +12,6 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from memcli.app.recall import recall
-from memcli.app.usage import unnoted
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
 from memcli.extras.tui.detail import plural
@@ -86,7 +85,7 @@ class Recaller:
     def _answer(self, workspace: Workspace, query: Query) -> Bundle | None:
         self._voice.start()
         try:
-            return next(iter(recall(unnoted(workspace), [query])))
+            return next(iter(recall(workspace.copy_with(is_noted=False), [query])))
         except Stopped:
             return None
 

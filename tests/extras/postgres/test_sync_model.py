@@ -134,7 +134,7 @@ class Steps(World):
         known = self.memories(name)
         if known:
             memory, now = self.random.choice(known), self.random.random() < 0.5
-            grace = open_at(self.team.folder / name).load_policy("main").grace_days
+            grace = open_at(self.team.folder / name).store.policy("main").grace_days
             self.team.memory(name).forget(memory.id, purge=True, now=now, yes=True)
             self.owed -= set(texts(memory))
             if now or not grace:

@@ -239,7 +239,7 @@ def test_another_space_can_be_opened(workspace: Workspace) -> None:
         assert desk.workspace.space == "other"
         assert names(desk) == ["x", "y"]
 
-    put(replace(workspace, space="other"), memory("x/y"))
+    put(workspace.copy_with(space="other"), memory("x/y"))
     play(few(workspace), scene)
 
 

@@ -22,7 +22,6 @@ from memcli.extras.tui.main_screen import MainScreen
 from memcli.extras.tui.review import Inbox
 from memcli.extras.tui.view import Filter, Rows
 from memcli.model.recall import Query
-from memcli.record import replace
 from tests.extras.tui.stage import (
     Fake,
     T,
@@ -395,7 +394,7 @@ def tied(workspace: Workspace) -> Browser:
         memory("d/alone"),
         memory("e/before", links=(link("mem_a_start", "supersedes"),)),
     )
-    put(replace(workspace, space="notes"), memory("n/study", raw="A comparison of engines."))
+    put(workspace.copy_with(space="notes"), memory("n/study", raw="A comparison of engines."))
     return Browser(workspace)
 
 

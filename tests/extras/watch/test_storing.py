@@ -15,7 +15,6 @@ from memcli.errors import LockedError, NotFoundError, StoreError
 from memcli.extras.watch.storing import Watch
 from memcli.model.changes import Batch
 from memcli.model.memory import Json
-from memcli.record import replace
 from tests.app.sources import Given
 
 IDLE = Batch(is_idle=True)
@@ -81,7 +80,7 @@ class Upserter:
 
     def watch(self, batches: Iterable[Batch], **options: Any) -> Watch:
         self.given = batches
-        warned = replace(self.workspace, warn=lambda text: self.told.append(f"warn {text}"))
+        warned = self.workspace.copy_with(warn=lambda text: self.told.append(f"warn {text}"))
         return Watch(warned, self, self, self, **options)
 
     @property
@@ -145,7 +144,7 @@ def test_trouble_is_told_once_and_lived_through(desk: Upserter):
         StoreError("disk full", ""),
         LockedError("locked", ""),
     ]
-    desk.workspace = replace(desk.workspace, store=Failing(desk.workspace.store, errors))
+    desk.workspace = desk.workspace.copy_with(store=Failing(desk.workspace.store, errors))
     (done,) = desk.watch([Batch(("a.md",))]).run()
     assert done.created == 1
     assert desk.waits == [1, 2, 4, 8]
@@ -155,7 +154,7 @@ def test_trouble_is_told_once_and_lived_through(desk: Upserter):
 
 
 def test_a_stop_in_trouble_saves_nothing_that_is_not_stored(desk: Upserter):
-    desk.workspace = replace(desk.workspace, store=Failing(desk.workspace.store, [StoreError("full", "")] * 9))
+    desk.workspace = desk.workspace.copy_with(store=Failing(desk.workspace.store, [StoreError("full", "")] * 9))
     desk.stops_after = 3
     assert list(desk.watch([Batch(("a.md",)), Batch(("b.md",))]).run()) == []
     assert "save" not in desk.told
@@ -174,7 +173,7 @@ def test_once_while_memory_is_off_stores_nothing(desk: Upserter):
 
 
 def test_once_trouble_is_an_error(desk: Upserter):
-    desk.workspace = replace(desk.workspace, store=Failing(desk.workspace.store, [LockedError("locked", "")]))
+    desk.workspace = desk.workspace.copy_with(store=Failing(desk.workspace.store, [LockedError("locked", "")]))
     with pytest.raises(LockedError):
         list(desk.watch([Batch(("a.md",))], once=True).run())
     assert "save" not in desk.told
@@ -232,7 +231,7 @@ def test_a_space_that_came_with_another_commit_is_checked(desk: Upserter, worksp
 
 def test_an_error_says_what_was_stored_before(desk: Upserter) -> None:
     store = Failing(desk.workspace.store, [])
-    desk.workspace = replace(desk.workspace, store=store)
+    desk.workspace = desk.workspace.copy_with(store=store)
     running = desk.watch([Batch(("a.md",)), Batch(("b.md",))], once=True).run()
     assert next(running).created == 1
     store.errors.append(LockedError("locked", ""))

@@ -197,7 +197,7 @@ def show(session: CommandContext, options: SessionShowOptions) -> None:
 
     workspace = session.open()
     chosen = chosen_session(workspace, options.id, *STATES)
-    clean = workspace.redactor.cleaner(workspace.load_policy(workspace.space))
+    clean = workspace.redactor.cleaner(workspace.store.policy(workspace.space))
     chosen = app.shown(chosen, clean)
     found = list(app.messages(workspace, chosen, options.from_, options.to))
     told = {**session_to_json(chosen), "shared": workspace.sessions.is_shared(chosen.space, chosen.id)}
