@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import sys
@@ -12,6 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import Phase, settings
@@ -243,6 +245,11 @@ class Result:
     code: int
     out: str
     err: str
+
+    @property
+    def json(self) -> Any:
+        """What stands on standard output, read as JSON."""
+        return json.loads(self.out)
 
 
 Run = Callable[..., Result]

@@ -29,13 +29,13 @@ def work(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
 
 
 def anchors(run: Run, ref: str = "tokens") -> list[dict[str, object]]:
-    found: list[dict[str, object]] = json.loads(run("get", ref, "--json").out).get("anchors", [])
+    found: list[dict[str, object]] = run("get", ref, "--json").json.get("anchors", [])
     return found
 
 
 def told(run: Run, topic: str = "tokens") -> dict[str, list[str]]:
     """The states that recall tells, by path, in its order."""
-    sections = json.loads(run("recall", topic, "--json").out)["sections"]
+    sections = run("recall", topic, "--json").json["sections"]
     return {s["path"]: [a["state"] for a in s.get("anchors", [])] for s in sections}
 
 
@@ -163,7 +163,7 @@ def test_stale_ranks_lower(run: Run, work: Repo) -> None:
     assert list(told(run)) == ["pinned", "best", "second"]
     work.write("src/auth.py", "a = 1\n")
     assert list(told(run)) == ["pinned", "second", "best"]
-    best = json.loads(run("recall", "tokens", "--json", "--explain").out)["sections"][2]
+    best = run("recall", "tokens", "--json", "--explain").json["sections"][2]
     assert best["why"]["anchors"] == pytest.approx(-best["score"], abs=0.001)
     assert sum(best["why"].values()) == pytest.approx(best["score"], abs=0.001)
 
@@ -173,7 +173,7 @@ def test_the_past_is_not_compared_with_the_code_of_now(run: Run, work: Repo) -> 
     work.git("add", "-A")
     work.commit("remember")
     (work.root / "src" / "auth.py").unlink()
-    assert "anchors" not in json.loads(run("recall", "tokens", "--rev", "HEAD", "--json").out)["sections"][0]
+    assert "anchors" not in run("recall", "tokens", "--rev", "HEAD", "--json").json["sections"][0]
     assert told(run) == {"tokens": ["gone"]}
 
 
@@ -253,7 +253,7 @@ def test_a_recall_looks_at_so_much_code_and_no_more(run: Run, work: Repo, monkey
     assert told(run) == {"tokens": ["fresh"] * 6}
     monkeypatch.setattr(looking, "MAX_LOOKED_AT", 50)
     assert told(run) == {"tokens": ["fresh"]}
-    assert json.loads(run("check", "code", "--json").out)["anchors"] == 6
+    assert run("check", "code", "--json").json["anchors"] == 6
 
 
 def test_more_than_may_be_kept_is_read_again(work: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,7 +308,7 @@ def test_what_only_moved_is_not_written_anew(run: Run, work: Repo) -> None:
     run("ingest", "docs/guide.md")
     before = {ref: run("get", ref, "--json").out for ref in ("docs/guide.md/release", "docs/guide.md/test")}
     work.write("docs/guide.md", text.replace("About.", "About.\n\nMore of it."))
-    counts = json.loads(run("ingest", "docs/guide.md", "--json").out)
+    counts = run("ingest", "docs/guide.md", "--json").json
     assert (counts["updated"], counts["deduplicated"]) == (1, 2)
     assert {ref: run("get", ref, "--json").out for ref in before} == before
 
@@ -318,5 +318,5 @@ def test_what_was_read_from_a_file_does_not_lead_where_that_file_changes(run: Ru
     run("remember", TEXT, "-p", "tokens", "-k", "decision", "--anchor", "src/auth.py")
     work.write("src/auth.py", CODE.replace("return 1", "return 3"))
     work.git("add", "-A")
-    sections = json.loads(run("recall", "--changed", "HEAD", "--json").out)["sections"]
+    sections = run("recall", "--changed", "HEAD", "--json").json["sections"]
     assert [s["path"] for s in sections if s.get("matched_by") == "anchor"] == ["tokens"]

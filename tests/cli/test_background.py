@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -21,14 +20,14 @@ from memcli.errors import LockedError, StoreError
 from memcli.store.atomic import make_folder
 from memcli.store.layout import Layout, make_root
 from memcli.store.lock import locked
-from tests.cli.test_ingest import commit, git
+from tests.cli.conftest import commit, git
 from tests.conftest import Run
 
 _PATIENCE = 60.0
 
 
 def is_done(run: Run) -> bool:
-    found: dict[str, Any] = json.loads(run("store", "index", "--json").out)
+    found: dict[str, Any] = run("store", "index", "--json").json
     return 0 < found.get("chunks", 0) == found["vectors"]
 
 

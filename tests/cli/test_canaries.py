@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from memcli.cli.calls import Calls
 from memcli.cli.offer import make_offer
+from memcli.cli.verb import find_verb, names
 from memcli.codec.bundle import FORMATS, seal
+from memcli.codec.space import encode_space
 from memcli.errors import MemcliError
 from memcli.model.space import Space
-from tests.cli.test_ingest import commit, git
+from memcli.wiring.roots import make_store
+from tests.cli.conftest import commit, git
 from tests.conftest import NOW, Run, memory, open_at, rewrite
 from tests.faults.scene import PRIVATE
 from tests.safety.secrets_corpus import secret
@@ -81,6 +86,11 @@ class Walk:
             shutil.rmtree(self.folder / folder, ignore_errors=True)
         self.own.append(self.folder / ".memory" / "spaces" / "main.json")
 
+    def has_redacted(self) -> bool:
+        """Whether something was stored in whose place a mark stands."""
+        files = [*(self.folder / ".memory/spaces").glob("*.json"), *(self.folder / PRIVATE).rglob("*.json*")]
+        return any(b"redacted" in file.read_bytes().lower() for file in files if file not in self.own)
+
     def leaks(self) -> Iterator[str]:
         for store in (self.folder / ".memory", self.folder / PRIVATE, self.folder / "global"):
             for file in sorted(store.rglob("*")):
@@ -102,19 +112,14 @@ def _environment(walk: Walk) -> None:
             if name in ("LOGNAME", "USER"):
                 patch.delenv("MEMCLI_USER", raising=False)
             patch.setenv(name, value)
-            walk.each(
-                f"remember {name}:{value[:1]} --path e/{name.lower()}",
-                "recall fact",
-                "context fact",
-                "session add said",
-            )
+            walk.each(f"remember {name}:{value[:1]} --path e/{name.lower()}", "recall fact", "session add said")
 
 
 def _remember(walk: Walk) -> None:
     walk.each(
         "remember S --tag M --meta who={M} --reason S --trigger T --embed",
         "remember x --path ops/{T} --id my-{T} --summary-micro S", "remember y --path ops/{M}/x.md --id M",
-        "remember z --session M --speaker M --anchor {M}.md:1-2 --season M --kind T",
+        "remember z --session M --speaker M --anchor {M}.md:1-2 --season M --kind T", "remember T --id T --commit T",
         "remember u --project M --path-hint M", "remember g --scope global --meta who={M}",
         "remember v --link {M}:u", "remember w --link depends_on:{M}", "remember S --propose", "remember -f {M}.txt",
         "remember --batch {M}.missing",
@@ -124,23 +129,34 @@ def _remember(walk: Walk) -> None:
         walk.each(f"remember -f {name}.txt", f"remember k --anchor {name}.txt:1-1")
     walk.run("remember", "-", stdin=SAID)
     walk.run("remember", "c", "--context", "100", stdin=SAID)
-    walk.run("remember", "--object", json.dumps({"raw": SAID, f"x_{TOKEN}": MAIL, "content": {TOKEN: MAIL}}))
+    anchor = {"file": "a.py", "hash": TOKEN, "commit": TOKEN}
+    given = {
+        "raw": SAID,
+        f"x_{TOKEN}": MAIL,
+        "content": {TOKEN: MAIL},
+        "metadata": {"hash": TOKEN, "pii_flags": [TOKEN]},
+    }
+    walk.run("remember", "--object", json.dumps({**given, "anchors": [anchor]}))
     walk.write("b.jsonl", f"{json.dumps({'raw': SAID, 'tags': [TOKEN]})}\n{SAID}\n")
     walk.each("remember --batch b.jsonl")
 
 
 def _manage(walk: Walk) -> None:
     walk.each(
-        "remember plain --path a", "remember plainer --path b", "link a b --relation M", "tag a --add M --add T", "pin M",
-        "forget M", "get M", "unlink a M", "edit a --set path=ops/{M}", "edit b --set anchors={M}.txt:1-1",
+        "remember plain --path a", "remember plainer --path b", "link a b --relation M", "edit a --tag M --tag T", "pin M",
+        "forget M", "get M", "link a M --remove", "edit a --set path=ops/{M}", "edit b --set anchors={M}.txt:1-1",
         "space create M", "space create T", "space create ops --meta {M}={T}",
         'space policy main --set auto_pin=[{"tag":"{M}"}]', 'space policy main --set retention={"{M}":3}',
         "space policy main --set export_path=exports/{M}", "space policy main --set backend={T}",
         'space policy main --set seasons={"{T}":"01-01..02-01"}', 'space policy main --set quota={"{M}":{"usd":1}}',
         "feedback b --unhelpful --reason S", "export --out exports/{M}.json", "restore M", "trust M", "inbox accept M",
-        "serve token create --role reader --name M", "serve token create --role reader --name T", "maintain", "graph b",
+        "serve token create --role reader --name M", "serve token create --role reader --name T", "store maintain", "graph b",
     )  # fmt: skip
     walk.run("edit", "b", "--set", f"raw={SAID}", "--set", f'metadata={{"{MAIL}":"{TOKEN}"}}')
+    walk.each("remember S --path p --propose", "inbox edit p --set tags={M}", "inbox accept p")
+    editor = walk.write("editor.py", f"import sys; open(sys.argv[1], 'a').write({SAID!r})")
+    walk.patch.setenv("EDITOR", f"{sys.executable} {editor}")
+    walk.each("edit b")
 
 
 def _ask(walk: Walk) -> None:
@@ -148,8 +164,9 @@ def _ask(walk: Walk) -> None:
     walk.each("remember plain", "space policy main --set gaps=true")
     for word in "SMT":
         walk.each(
-            f"recall {word}", f"search {word}", f"context {word}", f"recall --kind {word}", f"recall deploy --about {word}",
-            f"list {word}", f"tree {word}", f"session topic {word} other", f"recall deploy --tag {word}",
+            f"recall {word}", f"recall --under {word}", f"session context {word}", f"recall --kind {word}",
+            f"recall deploy --about {word}", f"list {word}", f"list --tree {word}", f"session topic {word} other",
+            f"recall deploy --tag {word}", f"remember {word} --path q/{word.lower()}",
         )  # fmt: skip
 
 
@@ -184,19 +201,15 @@ def _ingest(walk: Walk) -> None:
     walk.write(f"{MAIL}/mod.py", f"def f():\n    return '{TOKEN}'\n")
     git(walk.folder, "add", "-A", "--", f"{MAIL}/mod.py")
     walk.each(
-        "ingest --staged",
-        "remember About --anchor notes/other-{M}.md:1-2",
-        "verify",
-        "verify --reanchor",
-        "watch --once",
+        "ingest --staged", "remember About --anchor notes/other-{M}.md:1-2", "check code", "check code --reanchor"
     )
+    walk.each("watch --once")
     watched = walk.write(f"w-{MAIL}.md", "# W\n\nWatched.\n")
     walk.each("watch --once")
     watched.unlink()
     walk.patch.setenv("MEMCLI_HOOK_FOREGROUND", "1")
-    walk.each(
-        "watch --once", *(f"hook run {name}" for name in ("post-commit", "post-merge", "post-checkout")), "hook install"
-    )
+    hooks = (f"hook run {name}" for name in ("post-commit", "post-merge", "post-checkout"))
+    walk.each("watch --once", *hooks, "hook install")
 
 
 def _import(walk: Walk) -> None:
@@ -204,9 +217,8 @@ def _import(walk: Walk) -> None:
         f"---\ntitle: t\nowner: {MAIL}\ntags: [{TOKEN}]\n---\nText {SAID}\n- [fact] some #{TOKEN}\n- see [[{MAIL}]]\n"
     )
     walk.write(f"imported-{MAIL}/{TOKEN}.md", note)
-    walk.write(
-        "CLAUDE.md", f"# Deploy\n\n- {SAID}\n- Ask {MAIL} first.\n\n## {MAIL}\n\n- Wait.\n\n## Use {TOKEN}\n\n- No.\n"
-    )
+    rules = f"# Deploy\n\n- {SAID}\n- Ask {MAIL} first.\n\n## {MAIL}\n\n- Wait.\n\n## Use {TOKEN}\n\n- No.\n"
+    walk.write("CLAUDE.md", rules)
     entity = {"type": "entity", "name": MAIL, "entityType": TOKEN, "observations": [SAID]}
     relation = {"type": "relation", "from": MAIL, "to": "x", "relationType": TOKEN}
     walk.write("graph.jsonl", f"{json.dumps(entity)}\n{json.dumps(relation)}\n")
@@ -219,39 +231,60 @@ def _import(walk: Walk) -> None:
     )  # fmt: skip
 
 
+def _team(walk: Walk) -> None:
+    """Another store, in which somebody wrote by hand."""
+    words = dict.fromkeys(("raw", "summary_micro"), SAID)
+    objects = tuple(memory(name, **{**words, "raw": f"{name}: {SAID}"}) for name in "ab")
+    make_store({"root": str(walk.folder / "team")}, {})
+    (walk.folder / "team/.memory/spaces/main.json").write_bytes(encode_space(Space("main", objects, updated_at=NOW)))
+    assert walk.run("store", "copy", "team", ".").code == 5
+    assert walk.run("store", "sync", "--with", "team").code == 0
+    assert SAID not in (walk.folder / "team/.memory/spaces/main.json").read_text()
+
+
 def _agents(walk: Walk) -> None:
     walk.patch.delenv("MEMCLI_FREEZE_CLOCK")
-    walk.each("remember plain --path a")
-    for event in ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "PreCompact", "SessionEnd"):
+    walk.each("remember S --path a")
+    for event in ("session-start", "prompt", "before-tool", "after-compaction", "stop", "session-end"):
         for name in (MAIL, TOKEN, "abc"):
             transcript = walk.write(f"tr-{name}.jsonl", f"{json.dumps({**LINES[1], 'sessionId': name})}\n")
             payload = {
-                "hook_event_name": event, "session_id": name, "cwd": str(walk.folder), "prompt": SAID, "tool_name": "Edit",
+                "hook_event_name": event, "session_id": f"s{len(name)}", "cwd": str(walk.folder), "prompt": SAID, "tool_name": "Edit",
                 "tool_input": {"file_path": f"{walk.folder}/{MAIL}.py", "new_string": SAID, "command": SAID},
                 "transcript_path": str(transcript), "trigger": "auto", "reason": SAID, "source": MAIL,
             }  # fmt: skip
-            for agent in ("claude", "codex", "cursor", "gemini"):
-                walk.run("agent", "hook", agent, stdin=json.dumps(payload))
-    walk.each("session list", "session import --discover", "recall anything")
+            for agent in ("claude", "codex"):
+                walk.run("hook", "run", event, "--agent", agent, stdin=json.dumps(payload))
+    walk.each("session sync", "session list", "session import --discover", "recall anything")
 
 
-def _tools(walk: Walk) -> None:
-    tools = {tool.name: tool for tool in make_offer(Calls({}, lambda _: None), "all").tools}
+def _programs(walk: Walk) -> None:
+    """What programs give: tools of the MCP server, and calls as those of `serve` and of the Python interface."""
+    calls = Calls({}, lambda _: None)
+    tools = {tool.name: tool for tool in make_offer(calls, "all").tools}
     for name, options in (
-        ("remember", {"text": SAID, "tag": [MAIL], "path": f"m/{TOKEN}"}), ("recall", {"topic": SAID}),
-        ("feedback", {"refs": [MAIL], "reason": SAID}), ("forget", {"refs": [MAIL]}), ("context", {"query": SAID}),
+        ("remember", {"text": SAID, "tag": [MAIL], "path": f"m/{TOKEN}", "reason": SAID, "trigger": [TOKEN]}),
+        ("recall", {"topic": SAID}), ("feedback", {"refs": [MAIL], "reason": SAID}), ("forget", {"refs": [MAIL]}),
+        ("context", {"query": SAID}),
     ):  # fmt: skip
-        try:
-            tools[name].call(options)
-        except MemcliError:
-            continue  # it says that there is no such memory
+        with suppress(MemcliError):  # there is no such memory
+            assert TOKEN not in tools[name].call(options)
+    fields = {"raw": f"Again: {SAID}", "tags": [MAIL], "provenance": {"reason": SAID}, "path": f"ops/{TOKEN}"}
+    made = calls.run(find_verb("remember"), (), {"object": fields})
+    for verb, given in (
+        ("edit", {"refs": [made["id"]], "set": {"summary_micro": SAID, "metadata": {"m": MAIL}}}),
+        ("recall", {"topic": SAID}), ("get", {"refs": [SAID]}),
+    ):  # fmt: skip
+        with suppress(MemcliError):
+            assert TOKEN not in json.dumps(calls.run(find_verb(verb), (), given))
+    calls.close()
 
 
 def _hand_read(walk: Walk) -> None:
     walk.edited_store()
     walk.each(
-        "recall deploy", "list", "tree", "search deploy", "get mem_a", "get ops/{M}", "graph", "index embed", "stats",
-        "scan", "fsck", "recall --kind negative", "guard", "diff", "blame mem_a",
+        "recall deploy", "list", "list --tree", "get mem_a", "get ops/{M}", "graph", "store index embed", "status --stats",
+        "check secrets", "check store", "recall --kind negative", "guard", "diff", "blame mem_a",
     )  # fmt: skip
     git(walk.folder, "add", "-A")
     git(walk.folder, "commit", "-qm", "x")
@@ -261,21 +294,21 @@ def _hand_read(walk: Walk) -> None:
 def _hand_changed(walk: Walk) -> None:
     walk.edited_store()
     walk.each(
-        "pin mem_a", "tag mem_a --add x", "edit mem_a --set kind=fact", "remember More --link depends_on:mem_a",
-        "link ops/id mem_a", "forget mem_a", "recall deploy", "maintain",
+        "pin mem_a", "edit mem_a --tag x", "edit mem_a --set kind=fact", "remember More --link depends_on:mem_a",
+        "link ops/id mem_a", "forget mem_a", "recall deploy", "store maintain",
     )  # fmt: skip
 
 
 def _hand_removed(walk: Walk) -> None:
     walk.edited_store()
-    walk.each("forget mem_a --purge --yes", "space policy main --set allow_delete=true", "space delete main --yes")
+    walk.each("forget mem_a --purge --yes", "space policy main --set allow_delete=true", "space delete main")
 
 
 def _hand_torn(walk: Walk) -> None:
     walk.edited_store()
     file = walk.own[0]
     file.write_bytes(file.read_bytes()[:-30])
-    walk.each("fsck --repair", "recall deploy")
+    walk.each("check store --repair", "recall deploy")
 
 
 def _hand_header(walk: Walk) -> None:
@@ -284,7 +317,7 @@ def _hand_header(walk: Walk) -> None:
         "spaces/main.json", '"policy": {}', json.dumps({"auto_pin": [{"tag": MAIL}]})[1:-1].join(('"policy": {', "}"))
     )
     walk.by_hand("spaces/main.json", '"metadata": {}', f'"metadata": {{"who": "{MAIL}"}}, "x_y": "{TOKEN}"')
-    walk.each("recall plain", "remember more", "space show main", "fsck --repair", "recall plain")
+    walk.each("recall plain", "remember more", "space show main", "check store --repair", "recall plain")
 
 
 def _hand_session(walk: Walk) -> None:
@@ -294,7 +327,10 @@ def _hand_session(walk: Walk) -> None:
     file.write_text(f"{file.read_text()}{json.dumps({**LINES[4], 'number': 2})}\n")
     walk.own.append(file)
     walk.each(
-        "recall deploy --scope session", f"context deploy --session {name}", f"session end {name}", "recall deploy"
+        "recall deploy --scope session",
+        f"session context deploy --session {name}",
+        f"session end {name}",
+        "recall deploy",
     )
 
 
@@ -312,21 +348,32 @@ def _hand_beside(walk: Walk) -> None:
 
 
 WAYS: tuple[Callable[[Walk], None], ...] = (
-    _environment, _remember, _manage, _ask, _sessions, _ingest, _import, _agents, _tools, _hand_read, _hand_changed, _hand_removed,
-    _hand_torn, _hand_header, _hand_session, _hand_beside,
+    _environment, _remember, _manage, _ask, _sessions, _ingest, _import, _team, _agents, _programs, _hand_read, _hand_changed,
+    _hand_removed, _hand_torn, _hand_header, _hand_session, _hand_beside,
 )  # fmt: skip
+STORED = (_remember, _manage, _sessions, _ingest, _import, _team, _agents, _programs)
+"""Those after which the store has what was said, with the canaries taken out."""
+
+
+def test_every_command_is_known_to_let_text_in_or_not() -> None:
+    """A new command that stores what it is given belongs into a way above."""
+    gives = "remember edit import inbox ingest watch space store hook mcp serve session feedback".split()
+    gives_none = (
+        "init demo doctor recall status help get list browse pin forget gc export schema completions restore diff blame "
+        "merge-driver trust check guard agent off on link graph provider metrics"
+    )
+    assert set(names()) == {*gives, *gives_none.split()}
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__[1:])
 def test_no_canary_gets_into_a_file_of_memcli(
-    way: Callable[[Walk], None], run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    way: Callable[[Walk], None], run: Run, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MEMCLI_GLOBAL", str(tmp_path / "global"))
-    (tmp_path / ".git").rmdir()
-    git(tmp_path, "init", "-q", "-b", "main")
-    commit(tmp_path, "a.py", "x = 1\n", "First")
+    monkeypatch.setenv("MEMCLI_GLOBAL", str(repository / "global"))
+    commit(repository, "a.py", "x = 1\n", "First")
     run("init", "--git")
-    walk = Walk(run, tmp_path, monkeypatch)
+    walk = Walk(run, repository, monkeypatch)
     way(walk)
-    walk.each("recall deploy", "index embed", "list", "fsck --repair")
+    walk.each("recall deploy", "store index embed", "list", "check store --repair")
     assert list(walk.leaks()) == []
+    assert way not in STORED or walk.has_redacted()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from tests.cli.test_ingest import git
+from tests.cli.conftest import git
 from tests.conftest import Run
 
 
@@ -21,7 +20,7 @@ def sound(run: Run, tmp_path: Path) -> Path:
 
 
 def states(run: Run) -> dict[str, str]:
-    return {name: found["state"] for name, found in json.loads(run("check", "--json").out).items()}
+    return {name: found["state"] for name, found in run("check", "--json").json.items()}
 
 
 def test_a_sound_store_passes_and_what_it_lacks_is_skipped(run: Run, sound: Path) -> None:

@@ -13,13 +13,13 @@ from tests.conftest import NOW, Run
 def remember(run: Run, text: str, *options: str) -> dict[str, object]:
     result = run("remember", text, "--json", *options)
     assert result.code == 0, result.err
-    answer = json.loads(result.out)
+    answer = result.json
     assert isinstance(answer, dict)
     return answer
 
 
 def stored(run: Run, ref: str) -> dict[str, object]:
-    found = json.loads(run("get", ref, "--json").out)
+    found = run("get", ref, "--json").json
     assert isinstance(found, dict)
     return found
 
@@ -118,7 +118,7 @@ def test_two_texts_that_would_share_a_path_do_not(run: Run) -> None:
     two = remember(run, "Gamma delta.", "--id", "two", "--path", "notes/x")
     assert one["path"] == "notes/x"
     assert str(two["path"]).startswith("notes/x-")
-    assert len(json.loads(run("list", "--json").out)) == 2
+    assert len(run("list", "--json").json) == 2
 
 
 def test_a_memory_takes_the_place_of_another(run: Run) -> None:
@@ -127,12 +127,12 @@ def test_a_memory_takes_the_place_of_another(run: Run) -> None:
     assert stored(run, "old")["superseded_by"] == new["id"]
     assert stored(run, "new")["links"][0]["to"] == old["id"]  # type: ignore[index]
     assert "We use MySQL" not in run("recall", "which database do we use: MySQL?").out
-    assert [m["path"] for m in json.loads(run("list", "--json").out)] == ["new"]
+    assert [m["path"] for m in run("list", "--json").json] == ["new"]
 
 
 def test_batch_stores_in_order(run: Run) -> None:
     lines = "".join(json.dumps({"raw": f"Memory {n}.", "id": f"D1:{n}"}) + "\n" for n in range(30))
-    answer = json.loads(run("remember", "--batch", "-", "--json", "--kind", "log", stdin=lines).out)
+    answer = run("remember", "--batch", "-", "--json", "--kind", "log", stdin=lines).json
     assert (answer["created"], [m["id"] for m in answer["memories"]]) == (30, [f"D1:{n}" for n in range(30)])
     assert stored(run, "D1:7")["kind"] == "log"
 
@@ -142,7 +142,7 @@ def test_pins_lead_and_edits_count(run: Run) -> None:
     remember(run, "PostgreSQL needs care.", "--path", "b")
     assert run("pin", "b", "--freeze-clock", "2026-02-01").out.startswith("pinned mem_")
     assert stored(run, "b")["updated_at"] == "2026-02-01T00:00:00Z"
-    found = json.loads(run("recall", "chose", "--json").out)
+    found = run("recall", "chose", "--json").json
     assert ([s["path"] for s in found["sections"]], [s["path"] for s in found["always"]]) == (["a"], ["b"])
     assert run("pin", "b", "--remove").code == 0
     edited = run("edit", "a", "--set", "tags=x,y", "--set", "importance=0.9", "--set", "raw=We chose SQLite.")
@@ -156,10 +156,10 @@ def test_forgetting_and_coming_back(run: Run) -> None:
     for path in ("a/x", "a/y", "b"):
         remember(run, f"The text of {path}.", "--path", path)
     assert run("forget", "a", "--recursive").out.count("forgotten") == 2
-    assert [m["path"] for m in json.loads(run("list", "--json").out)] == ["b"]
-    assert len(json.loads(run("list", "--all", "--json").out)) == 3
+    assert [m["path"] for m in run("list", "--json").json] == ["b"]
+    assert len(run("list", "--all", "--json").json) == 3
     assert run("edit", "a/x", "--set", "active=true").code == 0
-    assert [m["path"] for m in json.loads(run("list", "--json").out)] == ["a/x", "b"]
+    assert [m["path"] for m in run("list", "--json").json] == ["a/x", "b"]
     run("space", "policy", "main", "--set", "allow_delete=true")
     assert run("forget", "b", "--purge", "--yes").out.startswith("purged")
     assert run("get", "b").code == 3
@@ -171,19 +171,19 @@ def test_tags_tree_and_list(run: Run) -> None:
     run("edit", "a/one", "--tag", "New Tag", "--untag", "x")
     assert stored(run, "a/one")["tags"] == ["new-tag"]
     assert run("list", "--tree").out == "a/\n  one: One.\n  two: Two.\n"
-    assert json.loads(run("list", "--tree", "--json").out)["children"][0]["name"] == "a"
-    assert [m["path"] for m in json.loads(run("list", "a", "--tag", "y", "--json").out)] == ["a/two"]
+    assert run("list", "--tree", "--json").json["children"][0]["name"] == "a"
+    assert [m["path"] for m in run("list", "a", "--tag", "y", "--json").json] == ["a/two"]
 
 
 def test_recall_below_a_heading(run: Run) -> None:
     remember(run, "Tokens live fifteen minutes.", "--path", "auth/tokens")
     remember(run, "Passwords are hashed with argon2.", "--path", "auth/passwords", "--freeze-clock", "2026-01-30")
     remember(run, "Tokens of the subway.", "--path", "trip/subway")
-    found = json.loads(run("recall", "token lifetime", "--under", "auth", "--json").out)["sections"]
+    found = run("recall", "token lifetime", "--under", "auth", "--json").json["sections"]
     assert [section["path"] for section in found] == ["auth/tokens"]
-    newest = json.loads(run("recall", "--under", "auth", "--json").out)["sections"]
+    newest = run("recall", "--under", "auth", "--json").json["sections"]
     assert [section["path"] for section in newest] == ["auth/tokens", "auth/passwords"]
-    assert json.loads(run("recall", "--under", "nowhere", "--json").out)["sections"] == []
+    assert run("recall", "--under", "nowhere", "--json").json["sections"] == []
 
 
 def test_collection_follows_the_policy(run: Run) -> None:
@@ -192,13 +192,13 @@ def test_collection_follows_the_policy(run: Run) -> None:
     run("pin", "kept", "--freeze-clock", "2025-01-01")
     assert "no ttl_days" in run("gc").out
     run("space", "policy", "main", "--set", "ttl_days=30")
-    planned = json.loads(run("gc", "--dry-run", "--json").out)
+    planned = run("gc", "--dry-run", "--json").json
     assert ([m["path"] for m in planned["purged"]], len(planned["pinned"])) == (["old"], 1)
     refused = run("gc")
     assert (refused.code, "allow_delete" in refused.err) == (5, True)
     run("space", "policy", "main", "--set", "allow_delete=true")
-    assert json.loads(run("gc", "--json").out)["purged"] == planned["purged"]
-    assert [m["path"] for m in json.loads(run("list", "--json").out)] == ["kept", "new"]
+    assert run("gc", "--json").json["purged"] == planned["purged"]
+    assert [m["path"] for m in run("list", "--json").json] == ["kept", "new"]
     assert "purged 0 under ttl_days=30; 1 expired but pinned" in run("gc").out
 
 
@@ -234,22 +234,22 @@ def test_import_keeps_the_newer(run: Run) -> None:
     )
     assert stored(run, "a")["raw"] == "Old."
     assert run("import", "old.json", "--space", "copy").code == 0
-    assert json.loads(run("list", "--space", "copy", "--json").out)[0]["path"] == "a"
+    assert run("list", "--space", "copy", "--json").json[0]["path"] == "a"
 
 
 def test_spaces(run: Run, tmp_path: Path) -> None:
     assert run("space", "create", "notes", "--meta", "team=core").out == "created space notes\n"
     assert run("space", "create", "notes").out == "exists already: space notes\n"
     remember(run, "Apart.", "--space", "notes")
-    assert [s["space"] for s in json.loads(run("space", "list", "--json").out)] == ["notes"]
-    assert json.loads(run("space", "show", "notes", "--json").out)["metadata"] == {"team": "core"}
+    assert [s["space"] for s in run("space", "list", "--json").json] == ["notes"]
+    assert run("space", "show", "notes", "--json").json["metadata"] == {"team": "core"}
     (tmp_path / "policy.json").write_text('{"allow_delete": true, "ttl_days": 5}')
-    assert json.loads(run("space", "policy", "notes", "--file", "policy.json", "--json").out) == {
+    assert run("space", "policy", "notes", "--file", "policy.json", "--json").json == {
         "allow_delete": True,
         "ttl_days": 5,
     }
     assert run("space", "create", "notes", "--reset").out == "reset space notes\n"
-    assert json.loads(run("space", "show", "notes", "--json").out)["objects"] == 0
+    assert run("space", "show", "notes", "--json").json["objects"] == 0
     assert run("space", "delete", "notes").out == "deleted space notes (0 memories)\n"
     assert run("recall", "x", "--space", "notes").err.startswith("memcli: space 'notes' is empty")
 
@@ -257,7 +257,7 @@ def test_spaces(run: Run, tmp_path: Path) -> None:
 def test_a_policy_chooses_the_backend(run: Run) -> None:
     remember(run, "We chose PostgreSQL.", "--path", "db")
     run("space", "policy", "main", "--set", "backend=basic")
-    why = json.loads(run("recall", "postgresql", "--explain", "--json").out)["sections"][0]["why"]
+    why = run("recall", "postgresql", "--explain", "--json").json["sections"][0]["why"]
     assert "relevance" in why
     assert "words" not in why
 
@@ -276,7 +276,7 @@ def test_formats(run: Run) -> None:
     assert run("recall", "postgresql").out.startswith("<memory-")  # piped: a prompt
     assert "## db/choice" in run("recall", "postgresql", "--format", "md").out
     assert "db/choice" in run("recall", "postgresql", "--format", "table").out
-    full = json.loads(run("recall", "postgresql", "--format", "json", "--include-raw").out)
+    full = run("recall", "postgresql", "--format", "json", "--include-raw").json
     assert full["raw"] == [{"path": "db/choice", "raw": "We chose PostgreSQL.", "kind": "decision"}]
     assert set(full) == {"space", "topic", "generated_at", "global_summary", "sections", "raw", "limit", "matched"}
 
@@ -284,10 +284,10 @@ def test_formats(run: Run) -> None:
 def test_recall_by_kind_and_empty_answers(run: Run) -> None:
     remember(run, "We chose PostgreSQL.", "--kind", "decision")
     remember(run, "Something else.", "--kind", "fact")
-    found = json.loads(run("recall", "--kind", "decision", "--json").out)
+    found = run("recall", "--kind", "decision", "--json").json
     assert [s["kind"] for s in found["sections"]] == ["decision"]
     empty = run("recall", "xylophone quartz", "--json")
-    assert (empty.code, json.loads(empty.out)["reason"] in ("no_match", "below_floor")) == (0, True)
+    assert (empty.code, empty.json["reason"] in ("no_match", "below_floor")) == (0, True)
     assert run("recall", "xylophone quartz", "--fail-empty").code == 3
 
 
@@ -304,23 +304,23 @@ def test_a_recall_does_not_wait_for_thousands_of_vectors(run: Run, monkeypatch: 
     with monkeypatch.context() as patch:
         patch.setattr("memcli.index.meaning._AT_ONCE", 2)
         by_words = run("recall", "okapi", "--json")
-        assert json.loads(by_words.out)["degraded"]
-        assert json.loads(by_words.out)["missing_vectors"] == 3
-        assert json.loads(by_words.out)["sections"][0]["path"] == "zoo/1"
+        assert by_words.json["degraded"]
+        assert by_words.json["missing_vectors"] == 3
+        assert by_words.json["sections"][0]["path"] == "zoo/1"
         assert by_words.err == ""
-        assert json.loads(run("store", "index", "--json").out)["vectors"] == 0
+        assert run("store", "index", "--json").json["vectors"] == 0
         assert run("store", "index", "embed").out == "3 vectors of space main\n"
         by_both = run("recall", "okapi", "--json")
-        assert not {"degraded", "missing_vectors"}.intersection(json.loads(by_both.out))
+        assert not {"degraded", "missing_vectors"}.intersection(by_both.json)
         for n, animal in enumerate(("gnu", "kudu", "emu"), 3):
             remember(run, f"The {animal} lives in the zoo.", "--path", f"zoo/{n}")
         told = run("recall", "which zoo has an okapi?").out
         assert "3 passages searched by words only (`memcli store index embed` computes the vectors)." in told
-        by_some = json.loads(run("recall", "kudu", "--json").out)  # what has no vector is found by its words
+        by_some = run("recall", "kudu", "--json").json  # what has no vector is found by its words
         assert (by_some["missing_vectors"], by_some["sections"][0]["path"]) == (3, "zoo/4")
         assert "degraded" not in by_some
     with monkeypatch.context():
-        assert "degraded" not in json.loads(run("recall", "gnu", "--json").out)
+        assert "degraded" not in run("recall", "gnu", "--json").json
     monkeypatch.setenv("MEMCLI_EMBEDDER", "off")
     assert (run("store", "index", "embed").code, run("store", "index", "embed").out) == (7, "")
 
@@ -328,11 +328,11 @@ def test_a_recall_does_not_wait_for_thousands_of_vectors(run: Run, monkeypatch: 
 def test_doctor_stats_schema_index(run: Run, tmp_path: Path) -> None:
     remember(run, "We chose PostgreSQL.", "--path", "db")
     assert run("doctor").code == 0
-    assert json.loads(run("status", "--stats", "--json").out)["objects"] == 1
+    assert run("status", "--stats", "--json").json["objects"] == 1
     assert run("store", "index", "rebuild").out == "indexed 1 memories of space main\n"
-    assert json.loads(run("store", "index", "--json").out)["objects"] == 1
+    assert run("store", "index", "--json").json["objects"] == 1
     for what in ("space", "object", "policy", "bundle", "export"):
-        assert json.loads(run("schema", what).out)["$schema"].startswith("https://json-schema.org/")
+        assert run("schema", what).json["$schema"].startswith("https://json-schema.org/")
     (tmp_path / ".memory" / "spaces" / "main.json").write_text("{")
     broken = run("doctor")
     assert broken.code == 8

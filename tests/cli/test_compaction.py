@@ -44,12 +44,12 @@ def model(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, run: 
 
 
 def paths(run: Run) -> set[str]:
-    return {memory["path"] for memory in json.loads(run("list", "--json").out)}
+    return {memory["path"] for memory in run("list", "--json").json}
 
 
 def test_golden(model: Script, run: Run, tmp_path: Path, update_golden: bool) -> None:
     done = run(*NEW, "--json")
-    assert json.loads(done.out)["compacted"] == 1
+    assert done.json["compacted"] == 1
     (request,) = model.requests
     assert TOKEN.encode() not in request.raw
     assert request.path in MODELS.values()
@@ -63,7 +63,7 @@ def test_golden(model: Script, run: Run, tmp_path: Path, update_golden: bool) ->
     merged = next(line for line in run("store", "audit").out.splitlines() if "merged" in line)
     assert "repeated, says" in merged
     assert run("store", "audit", "--verify").code == run("check", "store").code == 0
-    usage = json.loads(run("provider", "usage", "--json").out)
+    usage = run("provider", "usage", "--json").json
     assert [day["calls"] for day in usage] == [1]
 
 

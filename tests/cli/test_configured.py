@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,7 @@ def ports(run: Run) -> Run:
 def found(run: Run, *options: str) -> list[dict[str, Any]]:
     result = run("recall", "database port", "--json", *options)
     assert result.code == 0, result.err
-    return json.loads(result.out)["sections"]
+    return result.json["sections"]
 
 
 @pytest.mark.parametrize(
@@ -71,9 +70,9 @@ def test_the_environment_wins_over_the_configuration(ports: Run, monkeypatch: py
 
 def test_keys_have_dashes_or_underscores_and_negate(ports: Run) -> None:
     configure("[recall]\nraw-limit = 1\nno_global = true\nno-usage = true\n")
-    assert len(json.loads(ports("recall", "database port", "--json").out)["raw"]) == 1
+    assert len(ports("recall", "database port", "--json").json["raw"]) == 1
     configure("[recall]\nraw_limit = 1\nglobal = false\nusage = false\n")
-    assert len(json.loads(ports("recall", "database port", "--json").out)["raw"]) == 1
+    assert len(ports("recall", "database port", "--json").json["raw"]) == 1
 
 
 def test_options_of_remember(run: Run) -> None:
@@ -85,8 +84,8 @@ def test_options_of_remember(run: Run) -> None:
     def stored(*arguments: str, stdin: str = "") -> dict[str, Any]:
         done = run("remember", *arguments, "--json", stdin=stdin)
         assert done.code == 0, done.err
-        data = json.loads(done.out)
-        return json.loads(run("get", data.get("id") or data["memories"][0]["id"], "--json").out)
+        data = done.json
+        return run("get", data.get("id") or data["memories"][0]["id"], "--json").json
 
     plain = stored("We use tabs.")
     assert (plain["kind"], plain["tags"][:1], plain["metadata"]["area"]) == ("decision", ["team"], "db")

@@ -29,8 +29,8 @@ def talk(run: Run) -> str:
 def remembered(run: Run, *options: str, stdin: str | None = None) -> tuple[dict, list[dict]]:
     result = run("remember", TEXT, "--json", *options, stdin=stdin)
     assert result.code == 0, result.err
-    told = json.loads(result.out)
-    return told, json.loads(run("get", told["id"], "--context", "--json").out)[0]
+    told = result.json
+    return told, run("get", told["id"], "--context", "--json").json[0]
 
 
 def test_the_current_session_is_kept_most_relevant_first(run: Run) -> None:
@@ -56,7 +56,7 @@ def test_it_is_chosen_by_meaning(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
     for text in ("The cafeteria serves soup.", "Cars need petrol.", "The dog sleeps."):
         run("session", "add", name, text, "--role", "user")
     result = run("remember", "Automobiles burn fuel", "--context", "8", "--json")
-    (found,) = json.loads(run("get", json.loads(result.out)["id"], "--context", "--json").out)
+    (found,) = run("get", result.json["id"], "--context", "--json").json
     assert [one["text"] for one in found] == ["Cars need petrol."]
 
 
@@ -66,8 +66,8 @@ def test_an_object_keeps_it_too(run: Run) -> None:
     result = run(
         "remember", "--object", json.dumps({"path": "db/x", "content": content}), "--context", "1000", "--session", name, "--json"
     )  # fmt: skip
-    assert json.loads(result.out)["context_tokens"] > 0
-    (context,) = json.loads(run("get", "db/x", "--context", "--json").out)
+    assert result.json["context_tokens"] > 0
+    (context,) = run("get", "db/x", "--context", "--json").json
     assert {one["source"] for one in context} == {f"{name}#{n}" for n in (1, 2, 3)}
     assert context[-1]["source"] == f"{name}#1"
 
@@ -77,9 +77,9 @@ def test_each_line_of_a_batch_keeps_its_own(run: Run, monkeypatch: pytest.Monkey
     name = talk(run)
     lines = [{"raw": "Meals are eaten at twelve.", "path": "a"}, {"raw": TEXT, "path": "b"}]
     batch = "".join(json.dumps(line) + "\n" for line in lines)
-    told = json.loads(run("remember", "--batch", "-", "--context", "--json", stdin=batch).out)
+    told = run("remember", "--batch", "-", "--context", "--json", stdin=batch).json
     assert all(one["context_tokens"] > 0 for one in told["memories"])
-    first, second = (json.loads(run("get", path, "--context", "--json").out)[0] for path in ("a", "b"))
+    first, second = (run("get", path, "--context", "--json").json[0] for path in ("a", "b"))
     assert first[0]["source"] == f"{name}#1"
     assert second[0]["source"] == f"{name}#3"
 
@@ -90,7 +90,7 @@ def test_a_batch_in_a_file_and_an_object_take_it_from_a_pipe(run: Run, tmp_path:
     run("remember", "--batch", str(file), "--context", stdin="Lunch is at noon today.\n")
     run("remember", "--object", '{"content": [1], "path": "b"}', "--context", stdin="Lunch is at noon today.\n")
     for path in ("a", "b"):
-        assert [one["source"] for one in json.loads(run("get", path, "--context", "--json").out)[0]] == ["stdin"]
+        assert [one["source"] for one in run("get", path, "--context", "--json").json[0]] == ["stdin"]
 
 
 def test_without_an_embedder_words_choose(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,7 +58,7 @@ def test_what_is_printed_never_exceeds_the_total(told: Run, name: str) -> None:
 
 def test_the_policy_says_how_a_session_is_folded(told: Run) -> None:
     def counted() -> tuple[int, int]:
-        sections = json.loads(told("session", "context", "jobs of the queue", "--json").out)["sections"]
+        sections = told("session", "context", "jobs of the queue", "--json").json["sections"]
         counts = {one["name"]: len(one["items"]) for one in sections}
         return counts["chunks"], counts["messages"]
 
@@ -83,7 +83,7 @@ def test_markdown_is_the_window_and_the_rest_is_on_standard_error(told: Run) -> 
 
 def test_json_says_what_was_left_out(told: Run) -> None:
     result = told("session", "context", "how often is a job retried?", "--total", "500", "--json")
-    data = json.loads(result.out)
+    data = result.json
     assert data["left_out"]
     assert data["query"] == "how often is a job retried?"
     assert data["used"] <= data["available"] <= 500
@@ -98,9 +98,7 @@ def test_the_query_is_read_from_a_pipe_or_the_session(told: Run) -> None:
     given = told("session", "context", "rule 7 of the queue", "--json").out
     assert told("session", "context", "--json", stdin="rule 7 of the queue\n").out == given
     assert told("session", "context", "-", "--json", stdin="rule 7 of the queue").out == given
-    assert (
-        json.loads(told("session", "context", "--json").out)["query"] == "Step 33: we look at the queue and its jobs."
-    )
+    assert told("session", "context", "--json").json["query"] == "Step 33: we look at the queue and its jobs."
 
 
 def test_the_session_is_the_current_one_a_named_one_or_none(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,10 +106,10 @@ def test_the_session_is_the_current_one_a_named_one_or_none(told: Run, monkeypat
     told("session", "add", other, "Another conversation.")
 
     def numbers(*options: str) -> list[int]:
-        sections = json.loads(told("session", "context", "queue", "--json", *options).out)["sections"]
+        sections = told("session", "context", "queue", "--json", *options).json["sections"]
         return [item["number"] for section in sections if section["name"] == "messages" for item in section["items"]]
 
-    first = next(one["id"] for one in json.loads(told("session", "list", "--json").out) if one["id"] != other)
+    first = next(one["id"] for one in told("session", "list", "--json").json if one["id"] != other)
     assert numbers() == [1]
     assert numbers("--session", first[:9]) == list(range(11, 34))
     assert numbers("--no-session") == []

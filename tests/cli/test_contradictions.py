@@ -24,7 +24,7 @@ SAME = "Upstream calls of the API gateway time out after 30 seconds."
 def remember(run: Run, text: str, *options: str) -> dict[str, Any]:
     result = run("remember", text, "--json", *options)
     assert result.code == 0, result.err
-    answer: dict[str, Any] = json.loads(result.out)
+    answer: dict[str, Any] = result.json
     return answer
 
 
@@ -122,7 +122,7 @@ def test_markers_say_that_the_newer_one_holds(run: Run) -> None:
     (found,) = remember(run, "The API gateway now times out upstream calls after 60 s.")["contradicts"]
     assert (found["id"], found["newer_holds"]) == (old["id"], True)
     topic = "When does the API gateway time out upstream calls?"
-    sections = json.loads(run("recall", topic, "--format", "json").out)["sections"]
+    sections = run("recall", topic, "--format", "json").json["sections"]
     assert [one["contradicts"][0].get("outdated", False) for one in sections] == [True, False]
 
 
@@ -137,7 +137,7 @@ def test_no_side_is_shown_without_the_other(run: Run, both: tuple[str, str], for
 
 
 def test_json_carries_what_contradicts(run: Run, both: tuple[str, str]) -> None:
-    (section,) = json.loads(run("recall", "gateway timeout", "--limit", "1", "--format", "json").out)["sections"]
+    (section,) = run("recall", "gateway timeout", "--limit", "1", "--format", "json").json["sections"]
     (other,) = section["contradicts"]
     assert {section["id"], other["id"]} == set(both)
     assert other["summary_micro"] in (OLD, NEW)
@@ -174,10 +174,10 @@ def test_a_text_that_is_edited_is_compared(run: Run) -> None:
     run("init")
     old = remember(run, OLD, "--path", "a/old")["id"]
     new = remember(run, "Something else entirely.", "--path", "a/new")["id"]
-    answer = json.loads(run("edit", "a/new", "--text", NEW, "--json").out)
+    answer = run("edit", "a/new", "--text", NEW, "--json").json
     assert [one["id"] for one in answer["contradicts"]] == [old]
     assert (contradicted(new), contradicted(old)) == ([old], [new])
-    assert "contradicts" not in json.loads(run("edit", "a/new", "--text", NEW, "--json").out)
+    assert "contradicts" not in run("edit", "a/new", "--text", NEW, "--json").json
     told = run("edit", "a/new", "--text", NEW.replace("60", "90")).out
     assert told.count("\n") == 1  # it is linked already
     run("edit", "a/new", "--text", "Something else entirely.")
@@ -215,7 +215,7 @@ def test_a_batch_is_compared_with_itself_and_the_space(run: Run) -> None:
     old = remember(run, OLD)["id"]
     lines = [NEW, "Sessions are stored in Redis.", "We store sessions in PostgreSQL."]
     batch = "\n".join(json.dumps({"raw": line}) for line in lines)
-    answer = json.loads(run("remember", "--batch", "-", "--json", stdin=batch).out)
+    answer = run("remember", "--batch", "-", "--json", stdin=batch).json
     first, second, third = answer["memories"]
     assert [one["id"] for one in first["contradicts"]] == [old]
     assert [one["id"] for one in third["contradicts"]] == [second["id"]]
@@ -227,7 +227,7 @@ def test_a_large_batch_is_compared_too(run: Run) -> None:
     old = remember(run, OLD)["id"]
     lines = [NEW, *(f"Component {n:03} belongs to the folder part{n}." for n in range(80))]
     batch = "\n".join(json.dumps({"raw": line}) for line in lines)
-    answer = json.loads(run("remember", "--batch", "-", "--json", stdin=batch).out)
+    answer = run("remember", "--batch", "-", "--json", stdin=batch).json
     assert [[one["id"] for one in memory["contradicts"]] for memory in answer["memories"][:1]] == [[old]]
 
 
@@ -236,9 +236,9 @@ def test_the_inbox_says_what_a_proposal_contradicts(run: Run) -> None:
     old = remember(run, OLD)["id"]
     proposed = remember(run, NEW, "--propose")
     assert [one["id"] for one in proposed["contradicts"]] == [old]
-    (listed,) = json.loads(run("inbox", "--json").out)
+    (listed,) = run("inbox", "--json").json
     assert [one["id"] for one in listed["contradicts"]] == [old]
-    (accepted,) = json.loads(run("inbox", "accept", "--all", "--json").out)
+    (accepted,) = run("inbox", "accept", "--all", "--json").json
     assert contradicted(accepted["id"]) == [old]
 
 
@@ -379,7 +379,7 @@ def test_an_accepted_proposal_that_supersedes_is_compared_too(run: Run) -> None:
     old = remember(run, OLD)["id"]
     other = remember(run, NEW)["id"]
     remember(run, OLD.replace("30", "90"), "--supersedes", old, "--propose")
-    (accepted,) = json.loads(run("inbox", "accept", "--all", "--json").out)
+    (accepted,) = run("inbox", "accept", "--all", "--json").json
     assert [one["id"] for one in accepted["contradicts"]] == [other]
     assert contradicted(accepted["id"]) == [other]
 
@@ -390,23 +390,23 @@ def test_no_side_is_shown_without_one_of_another_space(run: Run, space: str, how
     old = remember(run, OLD, "--space", space, "--path", "a/old")["id"]
     new = remember(run, NEW, "--path", "a/new")["id"]
     run("link", "a/new", f"{space}:a/old", "--relation", "contradicts")
-    sections = json.loads(run("recall", "gateway timeout", "--json", *how).out)["sections"]
+    sections = run("recall", "gateway timeout", "--json", *how).json["sections"]
     assert {s["id"]: [o["id"] for o in s["contradicts"]] for s in sections} == {new: [old], old: [new]}
-    alone = json.loads(run("recall", "gateway timeout", "--json", "--space", "main").out)["sections"]
+    alone = run("recall", "gateway timeout", "--json", "--space", "main").json["sections"]
     assert [s.get("contradicts") for s in alone] == [None]
 
 
 def test_a_batch_that_is_stored_already_is_not_told_twice(run: Run) -> None:
     run("init")
     batch = "\n".join(json.dumps({"raw": text, "path": f"a/{n}"}) for n, text in enumerate((OLD, NEW)))
-    first, second = json.loads(run("remember", "--batch", "-", "--json", stdin=batch).out)["memories"]
-    again = json.loads(run("remember", "--batch", "-", "--json", stdin=batch).out)["memories"]
+    first, second = run("remember", "--batch", "-", "--json", stdin=batch).json["memories"]
+    again = run("remember", "--batch", "-", "--json", stdin=batch).json["memories"]
     assert [[one["id"] for one in memory["contradicts"]] for memory in again] == [[second["id"]], [first["id"]]]
     told = run("remember", "--batch", "-", stdin=batch).out
     assert f"`memcli link {first['id']} {second['id']} --relation supersedes`" in told
     assert "--supersedes" not in told
     run("remember", "--batch", "-", "--keep-both", stdin=batch)
-    again = json.loads(run("remember", "--batch", "-", "--json", stdin=batch).out)["memories"]
+    again = run("remember", "--batch", "-", "--json", stdin=batch).json["memories"]
     assert [memory["contradicts"] for memory in again] == [[], []]
 
 

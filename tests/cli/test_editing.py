@@ -56,7 +56,7 @@ def test_the_editor_has_the_text_as_it_is(memory: Run, use: Edit, temporary: Pat
     use("assert file.read_text() == 'Tokens rotate daily.\\n'\nfile.write_text('Line one.\\nSaid \"two\" ü.\\n')")
     done = memory("edit", "auth/tokens")
     assert (done.code, "version 2" in done.out) == (0, True)
-    assert json.loads(memory("get", "auth/tokens", "--json").out)["raw"] == 'Line one.\nSaid "two" ü.'
+    assert memory("get", "auth/tokens", "--json").json["raw"] == 'Line one.\nSaid "two" ü.'
     assert list(temporary.iterdir()) == []
 
 
@@ -70,7 +70,7 @@ def test_a_memory_without_a_text_is_edited_as_json(run: Run, use: Edit) -> None:
     run("remember", "--object", '{"content": {"a": 1}, "path": "x"}')
     use("file.write_text(file.read_text().replace('\"a\": 1', '\"a\": 2'))")
     assert run("edit", "x").code == 0
-    assert json.loads(run("get", "x", "--field", "content").out) == {"a": 2}
+    assert run("get", "x", "--field", "content").json == {"a": 2}
 
 
 def test_the_file_of_the_editor_bears_no_name_from_the_memory(run: Run, use: Edit, temporary: Path) -> None:
@@ -84,8 +84,8 @@ def test_nothing_changed_is_no_error_and_no_version(memory: Run, use: Edit, code
     use(code)
     done = memory("edit", "auth/tokens")
     assert (done.code, done.out) == (0, "nothing changed\n")
-    assert json.loads(memory("edit", "auth/tokens", "--json").out) == {"status": "unchanged"}
-    assert "version" not in json.loads(memory("get", "auth/tokens", "--json").out)
+    assert memory("edit", "auth/tokens", "--json").json == {"status": "unchanged"}
+    assert "version" not in memory("get", "auth/tokens", "--json").json
 
 
 @pytest.mark.parametrize(
@@ -196,10 +196,10 @@ def test_a_candidate_of_the_inbox_is_edited_as_text(run: Run, use: Edit) -> None
     run("remember", "Draft.", "--path", "a", "--propose")
     use("file.write_text(file.read_text().replace('Draft', 'Final'))")
     assert run("inbox", "edit", "a").code == 0
-    assert json.loads(run("inbox", "show", "a", "--json").out)[0]["raw"] == "Final."
+    assert run("inbox", "show", "a", "--json").json[0]["raw"] == "Final."
     use("file.write_text(file.read_text().replace('Final', 'Last'))")
     assert run("inbox", "edit", "a", "--object").code == 0
-    assert json.loads(run("inbox", "show", "a", "--json").out)[0]["raw"] == "Last."
+    assert run("inbox", "show", "a", "--json").json[0]["raw"] == "Last."
 
 
 def test_links_that_are_edited_lead_to_ids_and_keep_their_dates(run: Run) -> None:
@@ -208,8 +208,8 @@ def test_links_that_are_edited_lead_to_ids_and_keep_their_dates(run: Run) -> Non
     run("edit", "a", "--set", 'links=[{"to": "b", "relation": "depends_on"}]', "--freeze-clock", "2026-02-01")
     links = '[{"to": "b", "relation": "depends_on", "weight": 0.5}, {"to": "c", "relation": "depends_on"}]'
     run("edit", "a", "--set", f"links={links}", "--freeze-clock", "2026-02-02")
-    ids = {name: json.loads(run("get", name, "--json").out)["id"] for name in ("b", "c")}
-    assert json.loads(run("get", "a", "--json").out)["links"] == [
+    ids = {name: run("get", name, "--json").json["id"] for name in ("b", "c")}
+    assert run("get", "a", "--json").json["links"] == [
         {"created_at": "2026-02-01T00:00:00Z", "relation": "depends_on", "to": ids["b"], "weight": 0.5},
         {"created_at": "2026-02-02T00:00:00Z", "relation": "depends_on", "to": ids["c"]},
     ]
@@ -228,7 +228,7 @@ def test_tags_made_from_a_text_go_with_it(run: Run, how: str) -> None:
         else:
             assert run("remember", new, "--path", path, *(["--propose"] if how == "inbox" else [])).code == 0
     assert run("inbox", "accept", "--all").code == 0
-    assert "owls" in json.loads(run("get", "made", "--json").out)["tags"]
+    assert "owls" in run("get", "made", "--json").json["tags"]
     for path in ("made", placed):
-        assert "nightingale" not in json.loads(run("get", path, "--json").out)["tags"]
-    assert json.loads(run("get", "given", "--json").out)["tags"] == ["nightingale"]
+        assert "nightingale" not in run("get", path, "--json").json["tags"]
+    assert run("get", "given", "--json").json["tags"] == ["nightingale"]

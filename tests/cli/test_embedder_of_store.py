@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from threading import Event, Timer
 
@@ -65,7 +64,7 @@ def test_a_topic_is_compared_by_the_embedder_of_the_store(
 
     def similarity(config: str) -> float:
         (tmp_path / ".memory/config.toml").write_text(config)
-        return float(json.loads(run(*command).out)["similarity"])
+        return float(run(*command).json["similarity"])
 
     run("init")
     by_words = similarity('embedder = "off"\n')

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -68,7 +67,7 @@ def test_a_name_of_a_file_cannot_imitate_a_line(run: Run, folder: Path) -> None:
 def test_json(run: Run, folder: Path) -> None:
     (folder / "db.toml").write_text(PASSES + FAILS)
     result = run("check", "recall", "--json")
-    data = json.loads(result.out)
+    data = result.json
     assert (result.code, data["recall"]) == (
         6,
         {"cases": 2, "passed": 1, "asked": 2, "answered": 1, "recall_at_k": 0.5, "mrr": 0.5},
@@ -90,9 +89,9 @@ def test_files_and_question_sets_that_are_named(run: Run, folder: Path) -> None:
         '{"q": "zxqv wplk", "type": "none", "answers": []}\n'
     )
     assert run("check", "recall", "own.toml").code == 0
-    data = json.loads(run("check", "recall", "--questions", "q.jsonl", "--budget", "400", "--json").out)
+    data = run("check", "recall", "--questions", "q.jsonl", "--budget", "400", "--json").json
     assert [(one["type"], one["passed"]) for one in data["tests"]] == [("what", True), ("none", True)]
-    both = json.loads(run("check", "recall", "own.toml", "--questions", "q.jsonl", "--json").out)
+    both = run("check", "recall", "own.toml", "--questions", "q.jsonl", "--json").json
     assert [one["file"] for one in both["tests"]] == ["own.toml", "q.jsonl", "q.jsonl"]
 
 

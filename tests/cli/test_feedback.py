@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,7 @@ def a_running_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def ids(run: Run) -> list[str]:
     texts = ("We chose PostgreSQL as the database.", "The database is backed up each night.")
-    return [json.loads(run("remember", text, "--path", f"db/{n}", "--json").out)["id"] for n, text in enumerate(texts)]
+    return [run("remember", text, "--path", f"db/{n}", "--json").json["id"] for n, text in enumerate(texts)]
 
 
 def judged(folder: Path) -> list[Use]:
@@ -34,10 +33,10 @@ def judged(folder: Path) -> list[Use]:
 
 
 def test_numbers_are_those_of_the_last_answer(run: Run, ids: list[str], tmp_path: Path) -> None:
-    sections = json.loads(run("recall", "which database did we choose?", "--format", "json").out)["sections"]
+    sections = run("recall", "which database did we choose?", "--format", "json").json["sections"]
     shown = [section["id"] for section in sections]
     assert set(shown) == set(ids)
-    told = json.loads(run("feedback", "2", "1", "2", "--helpful", "--json").out)
+    told = run("feedback", "2", "1", "2", "--helpful", "--json").json
     assert [one["id"] for one in told["memories"]] == [shown[1], shown[0]]
     assert [(use.act, use.ids) for use in judged(tmp_path)] == [(HELPFUL, (shown[1],)), (HELPFUL, (shown[0],))]
 
@@ -62,7 +61,7 @@ def test_ids_and_paths_are_judged_and_no_tracked_file_changes(
     assert (found.code, found.out) == (0, f"{option[2:]} {ids[0]} db/0\n{option[2:]} {ids[1]} db/1\n")
     assert file.read_bytes() == before
     assert f"feedback not applied yet: 1 {option[2:]}" in run("get", "db/1").out
-    assert json.loads(run("get", "db/0", "--json").out)["usage"]["pending"] == {option[2:]: 1}
+    assert run("get", "db/0", "--json").json["usage"]["pending"] == {option[2:]: 1}
 
 
 def test_a_reason_is_kept_without_secrets(run: Run, ids: list[str], tmp_path: Path) -> None:

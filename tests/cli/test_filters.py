@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from memcli.cli.arguments import parts, similar_kind
@@ -19,7 +17,7 @@ def few(run: Run) -> Run:
 
 
 def paths(run: Run, *arguments: str) -> list[str]:
-    answer = json.loads(run(*arguments, "--json").out)
+    answer = run(*arguments, "--json").json
     found = answer["sections"] if isinstance(answer, dict) else answer
     return sorted(one["path"] for one in found)
 
@@ -35,21 +33,21 @@ def test_kinds_and_tags_may_be_separated_by_commas(few: Run, command: tuple[str,
 
 def test_so_may_those_of_an_export(few: Run) -> None:
     done = few("export", "--kind", "decision,fact", "--tag", "sql", "--out", "new/folder/part.json", "--json")
-    assert json.loads(done.out)["objects"] == 2
+    assert done.json["objects"] == 2
     assert few("import", "new/folder/part.json", "-s", "other").code == 0
 
 
 def test_tags_given_with_commas_are_several(few: Run) -> None:
-    assert json.loads(few("get", "a/one", "--json").out)["tags"] == ["sql", "auth"]
+    assert few("get", "a/one", "--json").json["tags"] == ["sql", "auth"]
     assert few("edit", "a/one", "--tag", "x,y", "--untag", "sql,auth").code == 0
-    assert json.loads(few("get", "a/one", "--json").out)["tags"] == ["x", "y"]
+    assert few("get", "a/one", "--json").json["tags"] == ["x", "y"]
     assert parts(["a,b", "c,", "", ","]) == ["a", "b", "c", "", ","]
     assert few("remember", "x", "--tag", "").code == 2
 
 
 def test_several_memories_get_the_same_tags(few: Run) -> None:
     assert few("edit", "a/two", "--tag", "new", "--tag", "more").code == 0
-    assert json.loads(few("get", "a/two", "--json").out)["tags"] == ["sql", "new", "more"]
+    assert few("get", "a/two", "--json").json["tags"] == ["sql", "new", "more"]
     assert few("edit", "a/one", "a/two", "--tag", "both").code == 0
     assert paths(few, "list", "--tag", "both") == ["a/one", "a/two"]
     for wrong in (("--text", "One."), ("--tag", "x", "--set", "kind=fact"), ("--tag", "x", "--object"), ()):
@@ -107,7 +105,7 @@ def test_a_list_is_cut_and_says_so(few: Run) -> None:
     assert done.err == "memcli: 2 more (use --offset 1)\n"
     assert few("list", "-l", "3").err == ""
     assert few("list", "--offset", "2", "--limit", "1").err == ""
-    assert len(json.loads(few("list", "--limit", "2", "--json").out)) == 2
+    assert len(few("list", "--limit", "2", "--json").json) == 2
     assert few("list", "--limit", "1", "-q").err == ""
     assert few("list", "--limit", "0").code == 2
 
@@ -116,7 +114,7 @@ def test_names_from_other_tools_are_understood(few: Run) -> None:
     assert few("show", "a/one").out == few("get", "a/one").out
     assert few("add", "Added text.", "--path", "c/new").out.startswith("created ")
     assert few("rm", "c/new").out.startswith("forgotten ")
-    acts = {act["command"] for act in json.loads(few("store", "audit", "--json").out)}
+    acts = {act["command"] for act in few("store", "audit", "--json").json}
     assert {"remember", "forget"} == acts, "the audit log has the names of the commands"
 
 

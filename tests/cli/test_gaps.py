@@ -35,7 +35,7 @@ def kept(run: Run, tmp_path: Path) -> Kept:
 
 
 def listed(run: Run) -> list[tuple[str, int]]:
-    return [(gap["topic"], gap["count"]) for gap in json.loads(run("feedback", "gaps", "--json").out)["gaps"]]
+    return [(gap["topic"], gap["count"]) for gap in run("feedback", "gaps", "--json").json["gaps"]]
 
 
 def test_without_the_policy_nothing_is_kept(run: Run, tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_what_is_answered_now_is_removed(run: Run, kept: Kept) -> None:
     run("recall", TOPIC)
     run("recall", "where is the office plant?")
     run("remember", "Ann repairs the coffee machine.")
-    found = json.loads(run("feedback", "gaps", "--check", "--json").out)
+    found = run("feedback", "gaps", "--check", "--json").json
     assert [gap["topic"] for gap in found["filled"]] == [TOPIC]
     assert [gap["topic"] for gap in found["gaps"]] == ["where is the office plant?"]
     assert kept()
@@ -91,7 +91,7 @@ def test_a_named_space_has_its_own_gaps_alone(run: Run, kept: Kept) -> None:
     run("recall", TOPIC)
     run("recall", "Who waters the plants?", "--space", "office")
     assert len(listed(run)) == 2
-    office = json.loads(run("feedback", "gaps", "--space", "office", "--json").out)
+    office = run("feedback", "gaps", "--space", "office", "--json").json
     assert [gap["topic"] for gap in office["gaps"]] == ["Who waters the plants?"]
     assert [topic["gaps"] for topic in office["topics"]] == [[1]]
     run("feedback", "gaps", "--space", "office", "--clear")
@@ -139,7 +139,7 @@ def test_the_end_of_a_session_says_what_was_answered_and_what_was_not(run: Run, 
     run("recall", TOPIC)
     run("recall", "where is the office plant?")
     run("remember", "Ann repairs the coffee machine.")
-    found = json.loads(run("session", "end", "--json").out)["gaps"]
+    found = run("session", "end", "--json").json["gaps"]
     assert [gap["topic"] for gap in found["filled"]] == [TOPIC]
     assert [gap["topic"] for gap in found["open"]] == ["where is the office plant?"]
 
@@ -167,7 +167,7 @@ def model(
 
 
 def topics(run: Run, *options: str) -> list[tuple[str, list[int]]]:
-    return [(one["name"], one["gaps"]) for one in json.loads(run("feedback", "gaps", "--json", *options).out)["topics"]]
+    return [(one["name"], one["gaps"]) for one in run("feedback", "gaps", "--json", *options).json["topics"]]
 
 
 LLM = ("--semantic", "llm")
@@ -201,7 +201,7 @@ def test_a_failure_names_topics_locally(model: Script, run: Run, step: play.Step
     done = run("feedback", "gaps", *LLM, "--json")
     assert done.code == 0
     assert done.err.count("; named locally") == 1
-    assert [one["name"] for one in json.loads(done.out)["topics"]] == [name for name, _ in LOCAL]
+    assert [one["name"] for one in done.json["topics"]] == [name for name, _ in LOCAL]
 
 
 @pytest.mark.parametrize("step", [play.fail(500), play.hang])

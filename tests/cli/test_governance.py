@@ -41,7 +41,7 @@ def fill(run: Run, *paths: str) -> None:
 
 
 def acts(run: Run, *arguments: str) -> list[dict]:
-    return json.loads(run("store", "audit", "--json", "--limit", "0", *arguments).out)
+    return run("store", "audit", "--json", "--limit", "0", *arguments).json
 
 
 ROUTES: dict[str, Callable[[Run], object]] = {
@@ -70,7 +70,7 @@ def test_whatever_removes_can_be_undone_byte_for_byte(run: Run, tmp_path: Path, 
     else:
         assert not before.keys() & stored(tmp_path).keys()
     policy_file = stored(tmp_path) if route != "delete" else {}
-    (removed,) = json.loads(run("restore", "--list", "--json").out)
+    (removed,) = run("restore", "--list", "--json").json
     assert sorted(m["path"] for m in removed["memories"]) == ["fact/b", "log/a"]
     if route == "compaction":
         policy(run, "max_objects=null")
@@ -92,7 +92,7 @@ def test_one_memory_comes_back_from_where_it_was_last(run: Run, tmp_path: Path) 
     run("edit", "log/a", "--set", "raw=The newer text.")
     newer = stored(tmp_path)
     run("forget", "log/a", "--purge", "--yes")
-    assert json.loads(run("restore", "log/a", "--json").out)["restored"][0]["path"] == "log/a"
+    assert run("restore", "log/a", "--json").json["restored"][0]["path"] == "log/a"
     assert stored(tmp_path) == newer
 
 
@@ -176,7 +176,7 @@ def test_writers_at_once_lose_nothing_to_compaction(run: Run, tmp_path: Path) ->
     for worker in workers:
         worker.join()
     kept = stored(tmp_path).keys()
-    gone = [m["path"] for removed in json.loads(run("restore", "--list", "--json").out) for m in removed["memories"]]
+    gone = [m["path"] for removed in run("restore", "--list", "--json").json for m in removed["memories"]]
     assert len(kept) == 5
     assert sorted([*kept, *gone]) == sorted(["log/a", *(f"w{w}/{n}" for w in range(3) for n in range(12))])
     told = [c["path"] for act in acts(run) for c in act["changes"] if not c["before"]]
@@ -236,8 +236,8 @@ def test_a_collection_of_the_future_is_remembered(run: Run) -> None:
 def test_a_dry_run_is_what_is_done(run: Run) -> None:
     fill(run, "log/a", "fact/b", "guide/c")
     policy(run, "allow_delete=true", "ttl_days=90", "retention.log=7", "max_objects=1", "retention.fact=4000")
-    planned = json.loads(run("gc", "--dry-run", "--json", "--freeze-clock", "2026-03-01").out)
-    done = json.loads(run("gc", "--json", "--freeze-clock", "2026-03-01").out)
+    planned = run("gc", "--dry-run", "--json", "--freeze-clock", "2026-03-01").json
+    done = run("gc", "--json", "--freeze-clock", "2026-03-01").json
     assert [(m["path"], m["why"]) for m in done["purged"]] == [("log/a", "retention.log"), ("fact/b", "max_objects")]
     assert {**planned, "dry_run": False, "run": done["run"]} == done
 
@@ -254,16 +254,16 @@ def test_a_batch_says_once_how_many_were_removed(run: Run) -> None:
     fill(run, "decision/a", "inferred/b")
     policy(run, "max_objects=2")
     line = json.dumps({"raw": "One of a batch.", "path": "batch/one"})
-    batch = json.loads(run("remember", "--batch", "-", "--json", stdin=line).out)
+    batch = run("remember", "--batch", "-", "--json", stdin=line).json
     assert (batch["compacted"], ["compacted" in memory for memory in batch["memories"]]) == (1, [False])
 
 
 def test_a_full_space_takes_what_it_may(run: Run, tmp_path: Path) -> None:
     fill(run, "decision/a", "inferred/b")
     policy(run, "max_objects=2")
-    told_again = json.loads(run("remember", "The text of decision/a.", "--json").out)  # needs no room
+    told_again = run("remember", "The text of decision/a.", "--json").json  # needs no room
     assert (told_again["status"], "compacted" in told_again) == ("deduplicated", False)
-    stored_ = json.loads(run("remember", "One more.", "--path", "fact/c", "--json").out)
+    stored_ = run("remember", "One more.", "--path", "fact/c", "--json").json
     assert (stored_["compacted"], sorted(stored(tmp_path))) == (1, ["decision/a", "fact/c"])
     lines = "\n".join(json.dumps({"raw": f"Text {n}.", "path": f"batch/{n}"}) for n in range(3))
     refused = run("remember", "--batch", "-", stdin=lines)
@@ -297,12 +297,12 @@ def test_every_way_takes_detectors_as_a_list_and_a_part_of_a_part(run: Run, tmp_
     wanted = {"pii_redaction": {"detectors": ["email"]}, "quota": {"openai": {"tokens_per_day": 5}}}
     fill(run, "log/a")
     policy(run, 'pii_redaction=["email"]', "quota.openai.tokens_per_day=5")
-    assert json.loads(run("space", "policy", "main").out) == wanted
+    assert run("space", "policy", "main").json == wanted
     given = {"pii_redaction": ["email"], "quota.openai.tokens_per_day": 5}
     (tmp_path / "p.json").write_text(json.dumps(given))
     run("space", "policy", "main", "--unset", "pii_redaction", "--unset", "quota.openai.tokens_per_day")
-    assert json.loads(run("space", "policy", "main").out) == {}
-    assert json.loads(run("space", "policy", "main", "--file", "p.json").out) == wanted
+    assert run("space", "policy", "main").json == {}
+    assert run("space", "policy", "main", "--file", "p.json").json == wanted
     with Memory(tmp_path) as memory:
         assert memory.space_policy("main", unset=["quota.openai", "pii_redaction"]) == {}
         assert memory.space_policy("main", set=given) == wanted
@@ -313,14 +313,14 @@ def test_every_way_takes_detectors_as_a_list_and_a_part_of_a_part(run: Run, tmp_
 def test_policies_are_set_whole_in_part_and_taken_back(run: Run, tmp_path: Path) -> None:
     fill(run, "log/a")
     policy(run, "retention.log=7", "retention.fact=9", "ttl_days=3")
-    assert json.loads(run("space", "policy", "main", "--unset", "ttl_days", "--unset", "retention.fact").out) == {
+    assert run("space", "policy", "main", "--unset", "ttl_days", "--unset", "retention.fact").json == {
         "retention": {"log": 7}
     }
     (tmp_path / "p.json").write_text('{"grace_days": 0, "x_team": 1}')
     refused = run("space", "policy", "main", "--file", "p.json")
     assert (refused.code, "policy.x_team" in refused.err) == (2, True)
     (tmp_path / "p.json").write_text('{"grace_days": 0}')
-    assert json.loads(run("space", "policy", "main", "--file", "p.json").out) == {"grace_days": 0}
+    assert run("space", "policy", "main", "--file", "p.json").json == {"grace_days": 0}
     for bad in ("retention.log=often", "retention=7", "visibility=public", "nothing=1", "ttl_days.x=1"):
         assert run("space", "policy", "main", "--set", bad).code == 2
     assert (
@@ -346,7 +346,7 @@ def test_a_private_space_stays_here(run: Run, tmp_path: Path) -> None:
     assert (refused.code, "policy.visibility" in refused.err, refused.out) == (5, True, "")
     run("space", "delete", "hr")
     assert ignore.read_bytes() == before
-    run("restore", "--run", json.loads(run("restore", "--list", "--json").out)[0]["run"])
+    run("restore", "--run", run("restore", "--list", "--json").json[0]["run"])
     assert ignore.read_bytes() == before + b"spaces/hr.json\n"
     policy(run, "visibility=project", space="hr")
     assert ignore.read_bytes() == before
@@ -365,7 +365,7 @@ def test_a_gitignore_that_cannot_be_written_denies_no_write(
     done = run("space", "policy", "main", "--set", "visibility=project")
     assert done.code == 0
     assert "saved, but git still ignores space 'main': cannot write .gitignore" in done.err
-    assert json.loads(run("space", "policy", "main", "--json").out).get("visibility", "project") == "project"
+    assert run("space", "policy", "main", "--json").json.get("visibility", "project") == "project"
 
 
 def test_the_audit_says_who_did_what(run: Run, tmp_path: Path) -> None:
@@ -384,7 +384,7 @@ def test_the_audit_says_who_did_what(run: Run, tmp_path: Path) -> None:
     assert acts(run, "--since", "2027-01-01") == []
     assert len(run("store", "audit", "--limit", "1").out.splitlines()) == 1
     assert run("store", "audit", "--since", "soon").code == 2
-    checked = json.loads(run("store", "audit", "--verify", "--json").out)
+    checked = run("store", "audit", "--verify", "--json").json
     assert (checked["acts"], checked["torn"], checked["unchecked"], checked["head"][:2]) == (3, [], 0, "3:")
     log = tmp_path / ".memory" / "local" / "audit" / "main.jsonl"
     data = log.read_bytes()
@@ -412,7 +412,7 @@ def test_a_log_of_a_development_version_is_not_called_tampered(run: Run, tmp_pat
     told = "all 2 entries were written by an earlier development version: their hashes cannot be checked"
     checked = run("store", "audit", "--verify")
     assert (checked.code, told in checked.err, checked.out.startswith("0 entries verified")) == (0, True, True)
-    assert json.loads(run("store", "audit", "--verify", "--json").out)["unchecked"] == 2
+    assert run("store", "audit", "--verify", "--json").json["unchecked"] == 2
     sound = run("check", "store")
     assert (sound.code, told in sound.out) == (0, True)
     fill(run, "log/a")
@@ -496,7 +496,7 @@ def test_a_space_that_was_created_with_reset_may_be_reset_again(run: Run, tmp_pa
         assert run("space", "create", "scratch", "--reset", "--metadata", "team=core").code == 0
         assert run("remember", "Some text.", "-s", "scratch").code == 0
     assert run("space", "create", "scratch", "--reset").code == 0
-    assert json.loads(run("space", "show", "scratch", "--json").out)["objects"] == 0
+    assert run("space", "show", "scratch", "--json").json["objects"] == 0
     assert run("restore", "--list", "-s", "scratch").out, "what was removed can be brought back"
 
 
@@ -506,7 +506,7 @@ def test_no_other_space_is_reset_without_its_policy(run: Run) -> None:
     run("remember", "Some text.", "-s", "plain")
     run("space", "create", "plain", "--meta", "reset=true")  # a text, which is not the mark
     assert run("space", "create", "plain", "--reset").code == 5
-    assert json.loads(run("space", "show", "plain", "--json").out)["objects"] == 1
+    assert run("space", "show", "plain", "--json").json["objects"] == 1
 
 
 def test_the_mark_of_a_clone_that_nobody_accepted_allows_nothing(run: Run, tmp_path: Path) -> None:
@@ -520,13 +520,11 @@ def test_the_mark_of_a_clone_that_nobody_accepted_allows_nothing(run: Run, tmp_p
 def test_the_current_space_is_meant_where_none_is_named(run: Run) -> None:
     run("remember", "Some text.", "-s", "notes", "--created-at", "2020-01-01", "--set", "updated_at=2020-01-01")
     assert run("space", "policy", "-s", "notes", "--set", "ttl_days=5", "--set", "allow_delete=true").code == 0
-    assert json.loads(run("space", "policy", "notes", "--json").out)["ttl_days"] == 5
-    assert json.loads(run("space", "show", "-s", "notes", "--json").out)["space"] == "notes"
-    assert json.loads(run("gc", "notes", "--dry-run", "--json").out) == json.loads(
-        run("gc", "-s", "notes", "--dry-run", "--json").out
-    )
+    assert run("space", "policy", "notes", "--json").json["ttl_days"] == 5
+    assert run("space", "show", "-s", "notes", "--json").json["space"] == "notes"
+    assert run("gc", "notes", "--dry-run", "--json").json == run("gc", "-s", "notes", "--dry-run", "--json").json
     assert "purged 1 under" in run("gc", "notes", "--freeze-clock", LATER).out
-    assert json.loads(run("space", "show", "notes", "--json").out)["objects"] == 0
+    assert run("space", "show", "notes", "--json").json["objects"] == 0
     assert run("gc", "nots").code == 3
     assert run("space", "delete").code == 2, "what deletes everything is named"
 

@@ -25,7 +25,7 @@ def store(run: Run) -> Run:
 def labels(run: Run, *arguments: str) -> list[str]:
     done = run("graph", *arguments, "--json")
     assert done.code == 0, done.err
-    return [node["label"] for node in json.loads(done.out)["nodes"] if node["type"] == "memory"]
+    return [node["label"] for node in done.json["nodes"] if node["type"] == "memory"]
 
 
 def test_all_of_a_space_and_what_it_links_to(store: Run) -> None:
@@ -36,7 +36,7 @@ def test_all_of_a_space_and_what_it_links_to(store: Run) -> None:
 @pytest.mark.parametrize("depth", [0, 1, 2])
 @pytest.mark.parametrize("form", ["path", "id", "space:path", "prefix"])
 def test_around_a_memory(store: Run, form: str, depth: int) -> None:
-    name = json.loads(store("get", "ops/deploy", "--json").out)["id"]
+    name = store("get", "ops/deploy", "--json").json["id"]
     ref = {"path": "ops/deploy", "id": name, "space:path": "main:ops/deploy", "prefix": name[:9]}[form]
     around = ["ops/deploy"], ["db/engine", "ops/deploy"], ["db/engine", "db/pool", "notes:study", "ops/deploy"]
     assert labels(store, ref, "--depth", str(depth)) == around[depth]
@@ -44,7 +44,7 @@ def test_around_a_memory(store: Run, form: str, depth: int) -> None:
 
 def test_around_all_below_a_path(store: Run) -> None:
     assert labels(store, "db", "--depth", "0") == ["db/engine", "db/pool"]
-    roots = json.loads(store("graph", "db", "--json").out)["roots"]
+    roots = store("graph", "db", "--json").json["roots"]
     assert len(roots) == 2
 
 
@@ -108,7 +108,7 @@ def test_what_it_cannot_show(store: Run, arguments: tuple[str, ...], code: int, 
 
 def test_an_empty_store_has_an_empty_graph(run: Run) -> None:
     assert run("init").code == 0
-    assert json.loads(run("graph", "--json").out) == {"edges": [], "nodes": []}
+    assert run("graph", "--json").json == {"edges": [], "nodes": []}
     assert "0 memories" in run("graph", "-f", "text").out
 
 
@@ -126,14 +126,14 @@ def test_clusters_are_nodes(run: Run) -> None:
     }
     rows = [{"raw": f"{text}, case {n}.", "path": f"{name}/{n}"} for name, text in topics.items() for n in range(12)]
     assert run("remember", "--batch", "-", stdin="".join(json.dumps(row) + "\n" for row in rows)).code == 0
-    graph = json.loads(run("graph", "--json").out)
+    graph = run("graph", "--json").json
     found = {node["id"]: node["label"] for node in graph["nodes"] if node["type"] == "cluster"}
     assert len(found) == 2
     ties = [edge for edge in graph["edges"] if edge["relation"] == "in_cluster"]
     paths = {node["id"]: node["path"] for node in graph["nodes"] if node["type"] == "memory"}
     for name in found:
         assert len({paths[edge["start"]].split("/")[0] for edge in ties if edge["end"] == name}) == 1
-    around = json.loads(run("graph", "db/1", "--depth", "1", "--json").out)
+    around = run("graph", "db/1", "--depth", "1", "--json").json
     assert [node["type"] for node in around["nodes"]].count("cluster") == 1
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from memcli import __version__
 from memcli.safety.injection.screening import screened
-from tests.cli.test_ingest import git
+from tests.cli.conftest import git
 from tests.conftest import ROOT, Run, memory, open_at, rewrite
 from tests.safety.hostile import INSTRUCTIONS
 

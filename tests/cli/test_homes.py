@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -27,7 +26,7 @@ def both(run: Run) -> str:
 
 
 def field(run: Run, ref: str, name: str) -> object:
-    return json.loads(run("get", ref, "--json").out).get(name)
+    return run("get", ref, "--json").json.get(name)
 
 
 @pytest.mark.parametrize("by", ["id", "path"])
@@ -43,7 +42,7 @@ def test_a_user_wide_memory_is_changed_where_it_is(run: Run, both: str, by: str)
     assert field(run, ref, "raw") == "Ann prefers spaces."
     assert (field(run, ref, "pinned"), field(run, ref, "active")) == (True, False)
     assert "make" in str(field(run, ref, "tags"))
-    assert [one["path"] for one in json.loads(run("list", "--all", "--json").out)] == ["style/both", HERE]
+    assert [one["path"] for one in run("list", "--all", "--json").json] == ["style/both", HERE]
     assert run("forget", ref, "--purge", "--yes").out == f"purged {both} {THERE}\n"
     assert run("get", ref).code == 3
     restored = run("restore", ref)
@@ -54,7 +53,7 @@ def test_a_user_wide_memory_is_changed_where_it_is(run: Run, both: str, by: str)
 
 def test_the_trash_of_the_user_wide_store_is_listed(run: Run, both: str) -> None:
     run("forget", both, HERE, "--purge", "--yes")
-    found = {one["memories"][0]["path"]: one for one in json.loads(run("restore", "--list", "--json").out)}
+    found = {one["memories"][0]["path"]: one for one in run("restore", "--list", "--json").json}
     assert {path: one.get("store") for path, one in found.items()} == {HERE: None, THERE: "global"}
     listed = run("restore", "--list").out
     assert "main (user-wide)" in listed

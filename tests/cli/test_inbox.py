@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,11 +10,11 @@ from tests.conftest import Run
 
 
 def status(run: Run, *arguments: str, stdin: str = "") -> str:
-    return str(json.loads(run("remember", *arguments, "--json", stdin=stdin).out)["status"])
+    return str(run("remember", *arguments, "--json", stdin=stdin).json["status"])
 
 
 def waiting(run: Run) -> list[str]:
-    return [item["path"] for item in json.loads(run("inbox", "--json").out)]
+    return [item["path"] for item in run("inbox", "--json").json]
 
 
 @pytest.fixture
@@ -45,7 +44,7 @@ def test_accepting_is_as_remembering(run: Run) -> None:
     run("remember", *given, "--space", "direct")
     run("remember", *given, "--space", "later", "--propose")
     run("inbox", "accept", "--all", "--space", "later")
-    first, second = (json.loads(run("get", "shop/money", "--space", s, "--json").out) for s in ("direct", "later"))
+    first, second = (run("get", "shop/money", "--space", s, "--json").json for s in ("direct", "later"))
     for name in ("id", "chunks"):
         first.pop(name, None), second.pop(name, None)
     first["metadata"].pop("space"), second["metadata"].pop("space")
@@ -57,21 +56,21 @@ def test_a_policy_makes_scripts_wait(reviewed: Run) -> None:
     assert status(reviewed, "From a script, and meant.", "--yes") == "created"
     assert status(reviewed, "--path", "a/b", stdin="piped in") == "proposed"
     batch = '{"raw": "one"}\n{"raw": "two"}\n'
-    assert json.loads(reviewed("remember", "--batch", "-", "--json", stdin=batch).out)["proposed"] == 2
+    assert reviewed("remember", "--batch", "-", "--json", stdin=batch).json["proposed"] == 2
     assert len(waiting(reviewed)) == 4
 
 
 def test_ingest_and_import_wait(reviewed: Run, tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("# Notes\n\nThe cache is Redis.\n")
-    assert json.loads(reviewed("ingest", "notes.md", "-s", "main", "--json").out)["proposed"] == 1
-    assert "proposed" not in json.loads(reviewed("ingest", "notes.md", "-s", "main", "--json").out)
+    assert reviewed("ingest", "notes.md", "-s", "main", "--json").json["proposed"] == 1
+    assert "proposed" not in reviewed("ingest", "notes.md", "-s", "main", "--json").json
     reviewed("remember", "Elsewhere.", "--space", "other", "--path", "x/y")
     reviewed("export", "other", "--out", "other.json")
-    assert json.loads(reviewed("import", "other.json", "--space", "main", "--json").out)["proposed"] == 1
+    assert reviewed("import", "other.json", "--space", "main", "--json").json["proposed"] == 1
     assert len(waiting(reviewed)) == 2
     reviewed("inbox", "accept", "--all")
-    assert len(json.loads(reviewed("list", "--json").out)) == 2
-    assert json.loads(reviewed("ingest", "notes.md", "-s", "main", "--json").out)["deduplicated"] == 1
+    assert len(reviewed("list", "--json").json) == 2
+    assert reviewed("ingest", "notes.md", "-s", "main", "--json").json["deduplicated"] == 1
 
 
 def test_what_is_rejected_does_not_come_again(reviewed: Run, tmp_path: Path) -> None:
@@ -90,7 +89,7 @@ def test_what_is_rejected_does_not_come_again(reviewed: Run, tmp_path: Path) -> 
 def test_a_purge_leaves_nothing_of_a_proposal(
     run: Run, tmp_path: Path, is_rejected: bool, now: tuple[str, ...]
 ) -> None:
-    told = json.loads(run("remember", "Zebras drink absinthe.", "--propose", "--json").out)
+    told = run("remember", "Zebras drink absinthe.", "--propose", "--json").json
     run("remember", "We chose PostgreSQL.", "--path", "db/choice", "--propose")
     if is_rejected:
         run("inbox", "reject", told["id"])
@@ -106,7 +105,7 @@ def test_a_candidate_is_edited_before_it_is_accepted(reviewed: Run) -> None:
     reviewed("remember", "A draft.", "--path", "notes/draft")
     assert reviewed("inbox", "edit", "notes/draft", "--set", "kind=decision", "--set", "raw=The final text.").code == 0
     reviewed("inbox", "accept", "notes/draft")
-    memory = json.loads(reviewed("get", "notes/draft", "--json").out)
+    memory = reviewed("get", "notes/draft", "--json").json
     assert (memory["kind"], memory["raw"]) == ("decision", "The final text.")
     assert "proposal" not in memory
 
@@ -116,7 +115,7 @@ def test_a_proposal_may_update_and_supersede(reviewed: Run) -> None:
     reviewed("remember", "Sessions live in cookies.", "--path", "auth/sessions")
     reviewed("remember", "Tokens.", "--path", "auth/tokens", "--supersedes", "auth/sessions")
     assert reviewed("inbox", "accept", "--all").code == 0
-    memory = json.loads(reviewed("get", "auth/sessions", "--json").out)
+    memory = reviewed("get", "auth/sessions", "--json").json
     assert memory["raw"] == "Sessions live in cookies."
     assert memory["superseded_by"]
 
@@ -128,7 +127,7 @@ def test_what_was_to_supersede_a_memory_that_has_gone_is_accepted(run: Run) -> N
     run("forget", "--purge", "--yes", "a")
     run("remember", "Another memory.", "--path", "a")
     assert run("inbox", "accept", "--all").code == 0
-    kept = {item["summary_micro"] for item in json.loads(run("list", "--all", "--json").out)}
+    kept = {item["summary_micro"] for item in run("list", "--all", "--json").json}
     assert kept == {"Another memory.", "New text of a.", "Text of b.", "New text of b."}
     assert run("remember", "X.", "--propose", "--supersedes", "nowhere").code == 3
 
@@ -176,7 +175,7 @@ def test_a_proposal_updates_the_memory_that_it_was_made_for(run: Run) -> None:
 def test_two_proposals_at_one_path_are_both_kept(run: Run) -> None:
     for text in ("The first text.", "The second text.", "The second text."):
         run("remember", text, "--path", "z/z", "--propose")
-    found = json.loads(run("inbox", "--json").out)
+    found = run("inbox", "--json").json
     assert sorted((item["path"], item["summary_micro"]) for item in found) == [
         ("z/z", "The first text."),
         ("z/z", "The second text."),
@@ -200,7 +199,7 @@ def test_two_proposals_at_one_path_are_both_kept(run: Run) -> None:
 def test_what_is_rejected_at_a_path_that_others_wait_for_does_not_come_again(run: Run) -> None:
     for text in ("The first text.", "The second text."):
         run("remember", text, "--path", "z/z", "--propose")
-    second = next(i["id"] for i in json.loads(run("inbox", "--json").out) if "second" in i["summary_micro"])
+    second = next(i["id"] for i in run("inbox", "--json").json if "second" in i["summary_micro"])
     assert run("inbox", "reject", second).code == 0
     assert status(run, "The second text.", "--path", "z/z", "--propose") == "deduplicated"
     assert waiting(run) == ["z/z"]
@@ -212,10 +211,10 @@ def test_what_is_rejected_at_a_path_that_others_wait_for_does_not_come_again(run
 def test_a_proposal_with_the_id_of_another_is_kept_too(run: Run) -> None:
     for text in ("The first text.", "The second text."):
         run("remember", text, "--path", "z/z", "--id", "mem_own", "--propose")
-    found = {item["summary_micro"]: item["id"] for item in json.loads(run("inbox", "--json").out)}
+    found = {item["summary_micro"]: item["id"] for item in run("inbox", "--json").json}
     assert len(found) == 2
     assert run("inbox", "accept", found["The second text."]).code == 0
-    assert json.loads(run("get", "z/z", "--json").out)["id"] == "mem_own"
+    assert run("get", "z/z", "--json").json["id"] == "mem_own"
 
 
 def test_a_file_that_is_read_again_takes_the_place_of_what_waits(reviewed: Run, tmp_path: Path) -> None:

@@ -43,28 +43,28 @@ def commit(folder: Path, name: str, text: str, message: str) -> None:
 
 
 def paths(run: Run, *options: str) -> list[str]:
-    return [m["path"] for m in json.loads(run("list", "--json", *options).out)]
+    return [m["path"] for m in run("list", "--json", *options).json]
 
 
 def test_commits_become_memories(run: Run, repository: Path) -> None:
     commit(repository, "src/a.py", "def retry():\n    pass\n", "Retry when the network fails")
     commit(repository, "src/b.py", "x = 1\n", "Add b")
-    done = json.loads(run("ingest", "--git", "HEAD", "--json").out)
+    done = run("ingest", "--git", "HEAD", "--json").json
     assert (done["created"], done["skipped"]) == (2, {})
-    again = json.loads(run("ingest", "--git", "HEAD", "--json").out)
+    again = run("ingest", "--git", "HEAD", "--json").json
     assert (again["created"], again["updated"], again["deduplicated"]) == (0, 0, 2)
-    found = json.loads(run("recall", "network retry", "--json", "--kind", "diff").out)["sections"][0]
+    found = run("recall", "network retry", "--json", "--kind", "diff").json["sections"][0]
     assert found["path"].startswith("code/src/a.py/")
     assert found["metadata"]["subject"] == "Retry when the network fails"
-    assert json.loads(run("get", found["id"], "--json").out)["created_at"] == DATE
+    assert run("get", found["id"], "--json").json["created_at"] == DATE
     assert paths(run, "--kind", "diff") == sorted(paths(run))
 
 
 def test_a_range_and_since(run: Run, repository: Path) -> None:
     for n in range(3):
         commit(repository, f"f{n}.py", f"x = {n}\n", f"Commit {n}")
-    assert json.loads(run("ingest", "--git", "HEAD~1..HEAD", "--json").out)["created"] == 1
-    assert json.loads(run("ingest", "--since", "HEAD~2", "--json").out)["created"] == 1
+    assert run("ingest", "--git", "HEAD~1..HEAD", "--json").json["created"] == 1
+    assert run("ingest", "--since", "HEAD~2", "--json").json["created"] == 1
     assert run("ingest", "--git", "nowhere..HEAD").code == 3
     assert run("ingest", "--git", "--output=x").code == 2
 
@@ -76,10 +76,10 @@ def test_files_become_memories(run: Run, repository: Path) -> None:
     (repository / ".env").write_text("TOKEN=secret")
     (repository / ".gitignore").write_text("ignored.md\n")
     (repository / "ignored.md").write_text("x")
-    done = json.loads(run("ingest", "docs", ".env", "ignored.md", "--json").out)
+    done = run("ingest", "docs", ".env", "ignored.md", "--json").json
     assert (done["paths"], done["skipped"]) == (["docs/a.md"], {"binary": 1, "ignored": 2})
     (repository / "docs" / "a.md").write_text("# Deploy\n\nRun make ship.\n")
-    assert json.loads(run("ingest", "docs/a.md", "--json").out)["updated"] == 1
+    assert run("ingest", "docs/a.md", "--json").json["updated"] == 1
     assert "make ship" in run("recall", "deploy", "--include-raw").out
     assert run("ingest", "nowhere.md").code == 3
     assert run("ingest").code == 2
@@ -91,27 +91,27 @@ SECTION = "\n## {}\n\n" + "What must be known of it. " * 40 + "\n"
 def test_a_file_again_updates_its_sections_and_retires_those_that_are_gone(run: Run, repository: Path) -> None:
     guide = repository / "guide.md"
     guide.write_text("# Guide\n" + SECTION.format("Set up") + SECTION.format("Use"))
-    assert json.loads(run("ingest", "guide.md", "--json").out)["created"] == 2
+    assert run("ingest", "guide.md", "--json").json["created"] == 2
     guide.write_text("# Guide\n" + SECTION.format("Set up") + "More.\n" + SECTION.format("Remove"))
-    done = json.loads(run("ingest", "guide.md", "--json").out)
+    done = run("ingest", "guide.md", "--json").json
     assert (done["created"], done["updated"], done["retired"]) == (1, 1, 1)
     assert paths(run) == ["guide.md/remove", "guide.md/set-up"]
     assert paths(run, "--all") == ["guide.md/remove", "guide.md/set-up"]
-    assert json.loads(run("ingest", "guide.md", "--json").out)["deduplicated"] == 2
+    assert run("ingest", "guide.md", "--json").json["deduplicated"] == 2
     guide.write_text("# Guide\n\nShort now.\n")
     assert run("ingest", "guide.md").out == "1 created, 0 updated, 2 retired, 0 unchanged\n"
     guide.write_text("# Guide\n" + SECTION.format("Set up") + SECTION.format("Use"))
     run("ingest", "guide.md")
     assert paths(run) == ["guide.md/set-up", "guide.md/use"]
     guide.write_text("")
-    assert json.loads(run("ingest", "guide.md", "--json").out)["retired"] == 2
+    assert run("ingest", "guide.md", "--json").json["retired"] == 2
 
 
 def test_the_user_s_own_memories_below_a_file_stay(run: Run, repository: Path) -> None:
     (repository / "a.md").write_text("# A\n\nText.\n")
     run("remember", "Mine.", "--path", "a.md/mine", "--meta", "source=a.md")
     run("ingest", "a.md")
-    assert json.loads(run("ingest", "a.md", "--json").out)["retired"] == 0
+    assert run("ingest", "a.md", "--json").json["retired"] == 0
     assert paths(run) == ["a.md", "a.md/mine"]
 
 
@@ -120,13 +120,13 @@ def test_what_is_staged_until_it_is_committed_or_unstaged(run: Run, repository: 
     for name in ("a.py", "b.py"):
         (repository / name).write_text("x = 2\n")
         git(repository, "add", name)
-    assert json.loads(run("ingest", "--staged", "--json").out)["created"] == 2
+    assert run("ingest", "--staged", "--json").json["created"] == 2
     assert paths(run) == ["staged/a.py", "staged/b.py"]
-    assert json.loads(run("ingest", "--staged", "--json").out)["deduplicated"] == 2
+    assert run("ingest", "--staged", "--json").json["deduplicated"] == 2
     git(repository, "reset", "-q", "b.py")
-    assert json.loads(run("ingest", "--staged", "--json").out)["retired"] == 1
+    assert run("ingest", "--staged", "--json").json["retired"] == 1
     git(repository, "commit", "-q", "-m", "Two")
-    assert json.loads(run("ingest", "--since", "HEAD~1", "--json").out)["retired"] == 1
+    assert run("ingest", "--since", "HEAD~1", "--json").json["retired"] == 1
     assert [path.rpartition("/")[0] for path in paths(run)] == ["code/a.py"]
 
 
@@ -134,11 +134,11 @@ def test_a_list_of_files_on_standard_input(run: Run, repository: Path) -> None:
     for name in ("a.md", "line\nbreak.md"):
         (repository / name).write_text(f"About {name}.\n")
     given = b"a.md\0line\nbreak.md\0never.md\0"
-    done = json.loads(run("ingest", "--stdin0", "--json", stdin=given).out)
+    done = run("ingest", "--stdin0", "--json", stdin=given).json
     assert (done["created"], done["skipped"]) == (2, {"vanished": 1})
     (repository / "a.md").unlink()
-    assert json.loads(run("ingest", "--stdin0", "--json", stdin=given).out)["retired"] == 1
-    assert json.loads(run("ingest", "--stdin0", "--json", stdin=b"").out)["created"] == 0
+    assert run("ingest", "--stdin0", "--json", stdin=given).json["retired"] == 1
+    assert run("ingest", "--stdin0", "--json", stdin=b"").json["created"] == 0
     assert run("ingest", "--stdin0", "a.md", stdin=b"").code == 2
 
 
@@ -150,7 +150,7 @@ def test_odd_files_are_counted_not_read(run: Run, repository: Path) -> None:
         file.truncate(5 << 30)
     (repository / "bundle.min.js").write_text("var a=1;" * 9_000)
     (repository / "kept.md").write_text("Kept.\n")
-    done = json.loads(run("ingest", ".", "--json").out)
+    done = run("ingest", ".", "--json").json
     assert done["paths"] == ["kept.md"]
     assert done["skipped"] == {"generated": 1, "huge": 1, "link": 2, "special": 1}
 
@@ -181,7 +181,7 @@ def test_the_order_of_ingests_makes_no_difference(run: Run, repository: Path) ->
     run("ingest", "--git", "HEAD~2..")
     run("ingest", "--git", "HEAD~2")
     stored = (repository / ".memory" / "spaces" / "repo.json").read_bytes()
-    assert json.loads(run("ingest", "--git", "HEAD", "--json").out)["deduplicated"] == 4
+    assert run("ingest", "--git", "HEAD", "--json").json["deduplicated"] == 4
     assert (repository / ".memory" / "spaces" / "repo.json").read_bytes() == stored
 
 
@@ -275,7 +275,7 @@ def test_watch_forgets_commits_that_nothing_leads_to_any_more(run: Run, reposito
     run("watch", "--once")
 
     def subjects() -> set[str]:
-        return {m["summary_micro"].split(" (")[0] for m in json.loads(run("list", "--kind", "diff", "--json").out)}
+        return {m["summary_micro"].split(" (")[0] for m in run("list", "--kind", "diff", "--json").json}
 
     assert subjects() == {"Right message", "On the side"}
     commit(repository, "d.md", "D.", "A mistake")
@@ -296,11 +296,11 @@ def test_a_folder_again_retires_what_is_there_no_more(run: Run, repository: Path
     (repository / "docs/b.md").unlink()
     (repository / "docs/b.md").symlink_to("/etc/hostname")
     (repository / "src/x.py").unlink()
-    assert json.loads(run("ingest", "docs", "--dry-run", "--json").out)["retired"] == 0
-    assert json.loads(run("ingest", "docs", "--json").out)["retired"] == 2
-    paths = [m["path"] for m in json.loads(run("list", "--json").out)]
+    assert run("ingest", "docs", "--dry-run", "--json").json["retired"] == 0
+    assert run("ingest", "docs", "--json").json["retired"] == 2
+    paths = [m["path"] for m in run("list", "--json").json]
     assert [p for p in paths if p.startswith(("docs", "src"))] == ["docs/a.md/own", "docs/c.md", "src/x.py"]
-    assert json.loads(run("ingest", "docs", "--json").out)["retired"] == 0
+    assert run("ingest", "docs", "--json").json["retired"] == 0
 
 
 def test_a_file_that_is_cut_otherwise_is_as_if_read_for_the_first_time(run: Run, repository: Path) -> None:
@@ -316,12 +316,11 @@ def test_a_file_that_is_cut_otherwise_is_as_if_read_for_the_first_time(run: Run,
         grown = run("get", "m.py", "--json").out
         assert run("check", "code").code == 0
         assert {
-            a["state"]
-            for a in json.loads(run("recall", topic, "--kind", "code", "--json").out)["sections"][0].get("anchors", [])
+            a["state"] for a in run("recall", topic, "--kind", "code", "--json").json["sections"][0].get("anchors", [])
         } <= {"fresh"}
         shutil.rmtree(repository / ".memory")
         run("ingest", "m.py")
-        fresh = json.loads(run("get", "m.py", "--json").out)
+        fresh = run("get", "m.py", "--json").json
         kept = json.loads(grown)
         assert (kept["raw"], kept.get("anchors"), kept["metadata"]) == (
             fresh["raw"],

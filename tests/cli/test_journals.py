@@ -31,7 +31,7 @@ def held(run: Run, space: str, word: str) -> str:
 
 
 def decision(run: Run, space: str) -> str:
-    return str(json.loads(run("list", "-s", space, "--kind", "decision", "--json").out)[0]["id"])
+    return str(run("list", "-s", space, "--kind", "decision", "--json").json[0]["id"])
 
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda one: "-".join(one[:2]))
@@ -105,7 +105,7 @@ def test_its_memories_are_changed_where_they_are(run: Run) -> None:
     for command in (("edit", name, "--tag", "later"), ("pin", name), ("edit", name, "--set", "importance=0.9")):
         assert run(*command, "-s", "shop").code == 0
         assert run(*command).code == 3
-    memory = json.loads(run("get", name, "-s", "shop", "--json").out)
+    memory = run("get", name, "-s", "shop", "--json").json
     assert ("later" in memory["tags"], memory["pinned"], memory["importance"]) == (True, True, 0.9)
     assert run("forget", name, "-s", "shop").code == 0
     assert "Shopify" not in run("list", "--kind", "decision", "-s", "shop").out
@@ -116,10 +116,10 @@ def test_those_of_both_are_changed_at_once(run: Run) -> None:
     held(run, "shop", "Shopify")
     run("remember", "Parcels leave at noon.", "--path", "parcels", "-s", "shop")
     assert run("edit", "parcels", decision(run, "shop"), "--tag", "later", "-s", "shop").code == 0
-    assert len(json.loads(run("list", "--tag", "later", "-s", "shop", "--json").out)) == 2
+    assert len(run("list", "--tag", "later", "-s", "shop", "--json").json) == 2
     assert run("edit", "parcels", "no/where", "--tag", "x", "-s", "shop").code == 3
     assert run("forget", "decisions", "parcels", "--recursive", "-s", "shop").code == 0
-    assert json.loads(run("list", "--tag", "later", "-s", "shop", "--json").out) == []
+    assert run("list", "--tag", "later", "-s", "shop", "--json").json == []
 
 
 def test_a_memory_of_the_default_journal_is_changed_by_its_id(run: Run) -> None:
@@ -176,7 +176,7 @@ def test_no_other_space_can_have_its_name(run: Run, name: str) -> None:
 
 def test_it_can_be_named_and_is_private_from_the_beginning(run: Run) -> None:
     assert run("space", "create", "journal@shop").code == 0
-    assert json.loads(run("space", "show", "journal@shop", "--json").out)["policy"] == {"visibility": "private"}
+    assert run("space", "show", "journal@shop", "--json").json["policy"] == {"visibility": "private"}
     held(run, "shop", "Shopify")
     for command in (("status", "--stats", "-s", "shop"), ("space", "list"), ("doctor",)):
         assert "journal@shop" in run(*command).out

@@ -13,8 +13,7 @@ import pytest
 from memcli.app import repo as repo_space
 from memcli.git.repository import Repository
 from memcli.ingest import commits as reading
-from tests.cli.test_ingest import commit, git
-from tests.cli.test_ingest import repository as repository  # noqa: PLC0414 - a fixture is taken over by its name
+from tests.cli.conftest import commit, git
 from tests.conftest import Run
 
 
@@ -40,14 +39,14 @@ def history(repository: Path, run: Run, read: list[str]) -> Path:
     commit(repository, "a.py", "a = 1\n", "One")
     commit(repository, "poetry.lock", "x = 1\n", "Lock")
     commit(repository, "b.py", "b = 1\n", "Two")
-    assert json.loads(run("ingest", "--git", "HEAD", "--json").out)["created"] == 2
+    assert run("ingest", "--git", "HEAD", "--json").json["created"] == 2
     assert read == ["Two", "Lock", "One"]
     read.clear()
     return repository
 
 
 def counts(run: Run, *options: str) -> tuple[int, int, int, int]:
-    done = json.loads(run("ingest", *(options or ("--git", "HEAD")), "--json").out)
+    done = run("ingest", *(options or ("--git", "HEAD")), "--json").json
     return done["created"], done["updated"], done["deduplicated"], done["retired"]
 
 
@@ -157,8 +156,8 @@ def test_another_space_knows_nothing_of_it(history: Path, run: Run, read: list[s
 
 
 def test_a_dry_run_and_a_proposal_read_all(history: Path, run: Run, read: list[str]) -> None:
-    assert len(json.loads(run("ingest", "--git", "HEAD", "--dry-run", "--json").out)["paths"]) == 2
-    assert json.loads(run("ingest", "--git", "HEAD", "--propose", "--json").out)["proposed"] == 2
+    assert len(run("ingest", "--git", "HEAD", "--dry-run", "--json").json["paths"]) == 2
+    assert run("ingest", "--git", "HEAD", "--propose", "--json").json["proposed"] == 2
     assert len(read) == 6
     assert counts(run) == (0, 0, 2, 0)
 

@@ -36,10 +36,10 @@ def test_the_plan_is_told_by_task_and_the_run_can_be_undone(aged: Run) -> None:
     done = aged("store", "maintain")
     run = done.out.splitlines()[-1].split()[-1].strip("`")
     assert done.out.splitlines()[-1] == f"changed 1 memory; reclaimed 7 tokens; undo with `memcli restore --run {run}`"
-    assert json.loads(aged("get", "mem_a", "--json").out)["active"] is False
+    assert aged("get", "mem_a", "--json").json["active"] is False
     assert f"tasks: archive; run {run}" in aged("store", "audit").out
     assert aged("restore", "--run", run).code == 0
-    assert json.loads(aged("get", "mem_a", "--json").out).get("version", 1) == 1
+    assert aged("get", "mem_a", "--json").json.get("version", 1) == 1
     assert aged("store", "maintain").out == "nothing to do; 1 undone or rejected before, and left until they change\n"
     assert aged("check", "store").code == 0
 
@@ -58,14 +58,14 @@ def test_there_may_be_nothing_to_do(run: Run) -> None:
 
 
 def test_the_plan_as_json(aged: Run) -> None:
-    data = json.loads(aged("store", "maintain", "--dry-run", "--json").out)
+    data = aged("store", "maintain", "--dry-run", "--json").json
     (space,) = data["spaces"]
     assert (data["dry_run"], data["changed"], data["tokens"], space["space"], space["run"]) == (True, 1, 7, "main", "")
     (step,) = space["steps"]
     assert (step["task"], step["id"], step["fields"]) == (
         "archive", "mem_a", {"active": {"after": False, "before": True}},
     )  # fmt: skip
-    assert json.loads(aged("store", "maintain", "--json").out)["spaces"][0]["run"]
+    assert aged("store", "maintain", "--json").json["spaces"][0]["run"]
 
 
 def test_only_the_tasks_that_are_named(aged: Run) -> None:
@@ -79,7 +79,7 @@ def test_long_plans_are_cut_short_in_the_text_alone(run: Run) -> None:
     lines = [json.dumps({"raw": f"Guess {n}.", "kind": "inferred", "path": f"g/{n:02}"}) for n in range(25)]
     run("remember", "--batch", "-", *OLD, stdin="\n".join(lines))
     assert "  and 15 more\n" in run("store", "maintain", "--dry-run").out
-    assert len(json.loads(run("store", "maintain", "--dry-run", "--json").out)["spaces"][0]["steps"]) == 25
+    assert len(run("store", "maintain", "--dry-run", "--json").json["spaces"][0]["steps"]) == 25
 
 
 def test_feedback_is_applied(aged: Run) -> None:
@@ -134,19 +134,19 @@ def test_in_the_background_a_plan_is_proposed(aged: Run, monkeypatch: pytest.Mon
     monkeypatch.setenv("MEMCLI_OFF", "1")
     aged("store", "maintain", "--background")
     monkeypatch.delenv("MEMCLI_OFF")
-    assert json.loads(aged("inbox", "--json").out) == []
+    assert aged("inbox", "--json").json == []
     assert aged("store", "maintain", "--background").out == ""
     assert "Upkeep would change 1 memory of space main: archive 1." in aged("inbox", "show", "upkeep/plan").out
     assert aged("inbox", "accept", "--all").out == "updated mem_a perf/cache\n"
-    assert json.loads(aged("get", "mem_a", "--json").out)["active"] is False
+    assert aged("get", "mem_a", "--json").json["active"] is False
 
 
 def test_what_ingest_reads_is_judged_and_read_again_without_a_change(run: Run, tmp_path: Path) -> None:
     (tmp_path / "guide.md").write_text("# Build\n\nThe build needs Node 20.\n")
     run("ingest", "guide.md")
-    (memory,) = json.loads(run("list", "-s", "repo", "--json").out)
+    (memory,) = run("list", "-s", "repo", "--json").json
     run("feedback", memory["id"], "--unhelpful", "-s", "repo")
-    assert json.loads(run("store", "maintain", "--json", "-s", "repo").out)["changed"] == 1
+    assert run("store", "maintain", "--json", "-s", "repo").json["changed"] == 1
     before = (tmp_path / ".memory/spaces/repo.json").read_bytes()
     run("ingest", "guide.md")
     assert (tmp_path / ".memory/spaces/repo.json").read_bytes() == before

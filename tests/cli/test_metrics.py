@@ -130,7 +130,7 @@ def test_an_injection_of_a_hook_is_counted(
 
 def test_the_end_of_a_session_is_counted_once(run: Run) -> None:
     run("init")
-    name = json.loads(run("session", "start", "--json").out)["id"]
+    name = run("session", "start", "--json").json["id"]
     run("session", "add", name, "We decided to use PostgreSQL.", "--role", "user")
     run("session", "end", name)
     run("session", "end", name)
@@ -171,7 +171,7 @@ def test_the_ledger_says_what_was_spent(run: Run, tmp_path: Path) -> None:
 
 def test_json_has_the_same_numbers(run: Run) -> None:
     run("remember", "One.")
-    families = {family["name"]: family for family in json.loads(run("metrics", "--json").out)["metrics"]}
+    families = {family["name"]: family for family in run("metrics", "--json").json["metrics"]}
     assert families["memcli_remember_total"]["type"] == "counter"
     assert families["memcli_remember_total"]["samples"] == [
         {"name": "memcli_remember_total", "labels": {"space": "main", "status": "0"}, "value": 1}

@@ -20,14 +20,14 @@ REST = "def unrelated():\n    return None\n"
 def verified(run: Run) -> dict[str, list[str]]:
     """The states and files that verify tells, by path of the memory."""
     found: dict[str, list[str]] = {}
-    for one in json.loads(run("check", "code", "--json").out)["found"]:
+    for one in run("check", "code", "--json").json["found"]:
         found.setdefault(one["path"], []).append(f"{one['state']} {one['file']}")
     return found
 
 
 def seen(run: Run) -> dict[str, list[str]]:
     """The same as recall tells it."""
-    sections = json.loads(run("recall", "tokens", "--json").out)["sections"]
+    sections = run("recall", "tokens", "--json").json["sections"]
     return {
         s["path"]: [f"{a['state']} {a['file']}" for a in s["anchors"] if a["state"] != "fresh"]
         for s in sections
@@ -123,7 +123,7 @@ def test_a_line_that_stands_in_any_file_is_no_move(run: Run, work: Repo) -> None
 
 
 def test_a_commit_that_is_no_longer_there(run: Run, known: Repo) -> None:
-    (anchor,) = json.loads(run("get", "symbol", "--json").out)["anchors"]
+    (anchor,) = run("get", "symbol", "--json").json["anchors"]
     run("edit", "symbol", "--set", f"anchors={json.dumps([{**anchor, 'commit': '0' * 40}])}")
     known.git("mv", "src/keys.py", "src/vault.py")
     assert both(run)["symbol"] == ["moved src/vault.py"]
@@ -135,10 +135,10 @@ def test_a_diff_finds_what_is_anchored_to_code_that_was_moved(run: Run, known: R
         "--- a/lib/vault.py\n+++ b/lib/vault.py\n@@ -5,2 +5,2 @@\n-    old = key.value\n+    old = key\n"
         "     key.value = fresh_value(old)\n"
     )
-    sections = json.loads(run("recall", "--from-diff", "-", "--json", "--explain", stdin=diff).out)["sections"]
+    sections = run("recall", "--from-diff", "-", "--json", "--explain", stdin=diff).json["sections"]
     assert {s["path"] for s in sections if s.get("matched_by") == "anchor"} >= {"symbol", "lines"}
     elsewhere = diff.replace("-5,2 +5,2", "-1,2 +1,2")
-    sections = json.loads(run("recall", "--from-diff", "-", "--json", stdin=elsewhere).out)["sections"]
+    sections = run("recall", "--from-diff", "-", "--json", stdin=elsewhere).json["sections"]
     assert not [s for s in sections if s.get("matched_by") == "anchor"]
 
 
@@ -170,7 +170,7 @@ def test_what_was_anchored_at_many_commits_is_followed(run: Run, work: Repo, how
     if how == "committed":
         work.commit("move all")
     assert verified(run) == {f"m{n:02}": [f"moved src/g{n}.py"] for n in range(14)}
-    sections = json.loads(run("recall", "tokens", "--limit", "20", "--json").out)["sections"]
+    sections = run("recall", "tokens", "--limit", "20", "--json").json["sections"]
     assert {s["path"]: [str(a["state"]) for a in s["anchors"]] for s in sections} == {
         path: ["moved"] for path in verified(run)
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -43,6 +42,6 @@ def test_what_is_done_leaves_one(run: Run, bare: Repo) -> None:
 
 
 def test_a_dry_run_needs_none(run: Run, bare: Repo) -> None:
-    assert json.loads(run("ingest", "--git", "HEAD", "--dry-run", "--json").out)["paths"] != []
+    assert run("ingest", "--git", "HEAD", "--dry-run", "--json").json["paths"] != []
     assert run("ingest", "a.md", "--dry-run").out == "a.md\n1 would be ingested\n"
     assert not (bare.root / ".memory").exists()

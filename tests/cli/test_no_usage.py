@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.conftest import Run
@@ -12,7 +10,7 @@ from tests.conftest import Run
 def test_a_tree_counts_what_it_does_not_show(run: Run) -> None:
     for path in ("a/b/one", "a/b/two", "a/three", "c"):
         run("remember", f"Text of {path}.", "--path", path)
-    found = json.loads(run("list", "--tree", "--depth", "1", "--json").out)["children"]
+    found = run("list", "--tree", "--depth", "1", "--json").json["children"]
     assert [(child["name"], child.get("count")) for child in found] == [("a", 3), ("c", None)]
 
 
@@ -24,13 +22,13 @@ def test_what_is_read_without_usage_leaves_no_trace(run: Run, monkeypatch: pytes
     run("remember", "Logs are kept for 30 days.", "--path", "ops/logs")
 
     def usage() -> tuple[int, int, list[str]]:
-        read = json.loads(run("status", "--stats", "--usage", "--json").out)["usage"]
+        read = run("status", "--stats", "--usage", "--json").json["usage"]
         return read["read"], read["never"], [one["path"] for one in read["most"]]
 
     for command in (("recall", "postgresql"), ("recall", "zebra stripes"), ("get", "ops/logs")):
         assert run(*command, "--no-usage").code == 0
     assert usage() == (0, 2, [])
-    assert json.loads(run("feedback", "gaps", "--json").out)["gaps"] == []
+    assert run("feedback", "gaps", "--json").json["gaps"] == []
     for command in (("get", "ops/logs"), ("get", "ops/logs"), ("recall", "postgresql")):
         run(*command)
     assert usage() == (2, 0, ["ops/logs", "decisions/database"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from tests.ingest.conftest import Repo
 
 
 def stored(run: Run, path: str = "a") -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(run("get", path, "--json").out)
+    found: dict[str, Any] = run("get", path, "--json").json
     return found
 
 

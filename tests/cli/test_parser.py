@@ -82,7 +82,7 @@ def test_both_ways_are_one(run: Run, arguments: list[str], capfd: pytest.Capture
     through_typer = run(*arguments)
     if arguments[0] == "remember" and through_typer.code == 0:
         run("space", "policy", "main", "--set", "allow_delete=true")
-        run("forget", json.loads(through_typer.out)["id"], "--purge", "--now", "--yes")
+        run("forget", through_typer.json["id"], "--purge", "--now", "--yes")
     run("list")  # so that nothing read so far is left on standard input
     code = parser.run(arguments)
     captured = capfd.readouterr()
@@ -187,16 +187,16 @@ def test_the_user_wide_store(run: Run, tmp_path: Path, monkeypatch: pytest.Monke
     run("remember", "We chose PostgreSQL.", "--path", "db/choice")
     assert run("remember", "I prefer PostgreSQL to MySQL.", "--scope", "global", "--path", "taste").code == 0
     assert (tmp_path / "mine" / ".memory" / "spaces" / "main.json").is_file()
-    found = json.loads(run("recall", "postgresql", "--json").out)["sections"]
+    found = run("recall", "postgresql", "--json").json["sections"]
     assert {(s["path"], s.get("space")) for s in found} == {("db/choice", None), ("taste", "global/main")}
-    alone = json.loads(run("recall", "postgresql", "--json", "--no-global").out)["sections"]
+    alone = run("recall", "postgresql", "--json", "--no-global").json["sections"]
     assert [s["path"] for s in alone] == ["db/choice"]
 
 
 def test_all_spaces(run: Run) -> None:
     run("remember", "We chose PostgreSQL.", "--path", "a", "--space", "one")
     run("remember", "PostgreSQL is on port 5432.", "--path", "b", "--space", "two")
-    bundle = json.loads(run("recall", "postgresql", "--all-spaces", "--json").out)
+    bundle = run("recall", "postgresql", "--all-spaces", "--json").json
     assert (bundle["space"], {s["space"] for s in bundle["sections"]}) == ("*", {"one", "two"})
 
 
@@ -215,9 +215,9 @@ def test_a_deadline_that_passes_is_said(tmp_path: Path) -> None:
 
 def test_no_model_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("remember", "We chose PostgreSQL.", "--path", "a")
-    assert "degraded" not in json.loads(run("recall", "postgresql", "--json").out)
+    assert "degraded" not in run("recall", "postgresql", "--json").json
     monkeypatch.setenv("MEMCLI_EMBEDDER", "off")
-    assert json.loads(run("recall", "postgresql", "--json").out)["degraded"] is True
+    assert run("recall", "postgresql", "--json").json["degraded"] is True
 
 
 def test_a_process_that_missed_its_deadline_ends_well(tmp_path: Path) -> None:

@@ -197,7 +197,7 @@ def test_a_long_list_is_printed_as_one_canonical_array(store: Run) -> None:
     assert printed == json.dumps(json.loads(printed), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     assert len(json.loads(printed)) > 130
     assert store("list", "--tag", "none-has-it", "--json").out == "[]\n"
-    pages = [json.loads(store("list", "--json", "--limit", "50", "--offset", str(n)).out) for n in range(0, 200, 50)]
+    pages = [store("list", "--json", "--limit", "50", "--offset", str(n)).json for n in range(0, 200, 50)]
     assert [m for page in pages for m in page] == json.loads(printed)
 
 
@@ -206,7 +206,7 @@ def test_a_tree_stops_at_its_depth(store: Run) -> None:
     assert store("list", "--tree", "auth", "--depth", "1").out == "auth/\n  passwords/…\n  tokens/…\n"
     assert "rules" not in store("list", "--tree", "--depth", "2").out
     assert "…" not in store("list", "--tree").out
-    top = json.loads(store("list", "--tree", "--depth", "1", "--json").out)["children"]
+    top = store("list", "--tree", "--depth", "1", "--json").json["children"]
     assert [(child["name"], child["has_more"], "children" in child) for child in top][:2] == [
         ("auth", True, False), ("auth-old", True, False)
     ]  # fmt: skip

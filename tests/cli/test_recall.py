@@ -20,7 +20,7 @@ DIFF = """diff --git a/src/a.py b/src/a.py
 
 
 def remember(run: Run, *arguments: str) -> str:
-    return str(json.loads(run("remember", *arguments, "--json").out)["id"])
+    return str(run("remember", *arguments, "--json").json["id"])
 
 
 @pytest.mark.parametrize("form", sorted(RENDERERS))
@@ -81,9 +81,7 @@ def test_an_empty_topic(run: Run, topic: str) -> None:
     remember(run, "We chose PostgreSQL.", "--kind", "decision")
     assert run("recall", topic).code == 2
     assert run("recall", "-", stdin=topic).code == 2
-    assert [s["kind"] for s in json.loads(run("recall", topic, "--kind", "decision", "--json").out)["sections"]] == [
-        "decision"
-    ]
+    assert [s["kind"] for s in run("recall", topic, "--kind", "decision", "--json").json["sections"]] == ["decision"]
 
 
 def test_what_the_user_wide_store_answers_can_be_read(run: Run) -> None:
@@ -91,7 +89,7 @@ def test_what_the_user_wide_store_answers_can_be_read(run: Run) -> None:
     remember(run, "We deploy on Tuesdays.")
     assert name in run("recall", "tabs in makefiles").out
     got = run("get", name, "--json")
-    assert (json.loads(got.out)["raw"], "user-wide store" in got.err) == ("Ann prefers tabs in Makefiles.", True)
+    assert (got.json["raw"], "user-wide store" in got.err) == ("Ann prefers tabs in Makefiles.", True)
     refused = run("pin", name, "-s", "main")  # where a space is named, only that is changed
     assert (refused.code, "user-wide store" in refused.err) == (3, True)
     assert run("get", "mem_nowhere").code == 3
@@ -107,7 +105,7 @@ def test_the_steps_of_a_procedure_are_printed(run: Run, tmp_path: Path) -> None:
         out = run("recall", "how do we release?", "--format", form).out
         assert "1. Tag the commit." in out
         assert "- Never on a Friday." in out
-    section = json.loads(run("recall", "how do we release?", "--json").out)["sections"][0]
+    section = run("recall", "how do we release?", "--json").json["sections"][0]
     assert section["procedure"]["steps"] == procedure["steps"]
 
 

@@ -11,7 +11,7 @@ import pytest
 from memcli.code.change_topic import topic_of
 from memcli.model.anchors import FileEdit
 from memcli.model.memory import Memory
-from tests.cli.test_ingest import git
+from tests.cli.conftest import git
 from tests.conftest import NOW, Run, memory, open_at, rewrite
 from tests.safety.hostile import INSTRUCTIONS
 
@@ -105,7 +105,7 @@ def test_a_rename_finds_what_the_old_name_is_known_for(project: Path, run: Run) 
 
 def test_an_empty_diff(project: Path, run: Run) -> None:
     run("pin", "notes/bread")
-    bundle = json.loads(run("recall", "--from-diff", "-", "--json").out)
+    bundle = run("recall", "--from-diff", "-", "--json").json
     assert (bundle["reason"], bundle["sections"]) == ("empty_diff", [])
     assert run("recall", "--from-diff", "-", "--fail-empty").code == 3
 
@@ -130,7 +130,7 @@ def test_a_trigger_leads_when_it_is_in_the_topic(run: Run, tmp_path: Path, updat
         memory("bread", raw="Bread needs yeast.", kind="negative", triggers=("bread",)),
     ]  # fmt: skip
     rewrite(open_at(tmp_path).store, lambda space: space.put(memories, NOW))
-    sections = json.loads(run("recall", "how do we deploy?", "--json").out)["sections"]
+    sections = run("recall", "how do we deploy?", "--json").json["sections"]
     assert [s["id"] for s in sections] == ["mem_friday", "mem_deploy", "mem_first", "mem_said"]
     assert [s.get("triggered") for s in sections] == [True, True, None, None]
     told = run("recall", "how do we deploy?", "--format", "prompt", "--explain").out
@@ -138,7 +138,7 @@ def test_a_trigger_leads_when_it_is_in_the_topic(run: Run, tmp_path: Path, updat
     if update_golden:
         golden.write_text(told)
     assert told == golden.read_text()
-    assert "reason" not in json.loads(run("recall", "bread", "--limit", "1", "--json").out)
+    assert "reason" not in run("recall", "bread", "--limit", "1", "--json").json
     assert "Do not" not in run("recall", "yeast", "--format", "prompt").out
 
 
@@ -146,14 +146,14 @@ def test_triggers_leave_half_of_the_places(run: Run, tmp_path: Path) -> None:
     many = [memory(f"n{n}", raw="Mind the gap.", kind="negative", triggers=("deploy",)) for n in range(9)]
     rest = [memory(f"d{n}", raw=f"We deploy to place {n}.") for n in range(9)]
     rewrite(open_at(tmp_path).store, lambda space: space.put([*many, *rest], NOW))
-    sections = json.loads(run("recall", "where do we deploy?", "--limit", "4", "--json").out)["sections"]
+    sections = run("recall", "where do we deploy?", "--limit", "4", "--json").json["sections"]
     assert [bool(s.get("triggered")) for s in sections] == [True, True, False, False]
 
 
 def test_what_carries_instructions_does_not_lead(run: Run, tmp_path: Path) -> None:
     told = memory("bad", raw=INSTRUCTIONS[0], kind="negative", triggers=("deploy",))
     rewrite(open_at(tmp_path).store, lambda space: space.put([told, memory(raw="We deploy at noon.")], NOW))
-    bundle = json.loads(run("recall", "how do we deploy?", "--json").out)
+    bundle = run("recall", "how do we deploy?", "--json").json
     assert ([s["id"] for s in bundle["sections"]], bundle["withheld_untrusted"]) == (["mem_a"], 1)
 
 

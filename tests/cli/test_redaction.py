@@ -21,7 +21,7 @@ from memcli.codec.bundle import FORMATS, seal
 from memcli.codec.space import encode_space
 from memcli.model.space import Policy, Space
 from memcli.wiring.roots import make_store
-from tests.cli.test_ingest import commit, git
+from tests.cli.conftest import commit, git
 from tests.conftest import NOW, ROOT, Run, memory, open_at, rewrite
 from tests.local_state import rows
 from tests.safety.secrets_corpus import secret
@@ -230,16 +230,16 @@ def test_no_way_in(
 
 def test_the_answer_says_what_was_taken_out(run: Run) -> None:
     assert run("remember", SAID, "--path", "a").out.rstrip().endswith("; redacted 1 email, 1 github_token")
-    assert json.loads(run("remember", SAID, "--path", "b", "--json").out)["redactions"] == {
+    assert run("remember", SAID, "--path", "b", "--json").json["redactions"] == {
         "email": 1,
         "github_token": 1,
     }
-    assert json.loads(run("remember", "plain", "--json").out)["redactions"] == {}
+    assert run("remember", "plain", "--json").json["redactions"] == {}
     assert run("edit", "a", "--set", f"raw={TOKEN}").out.rstrip().endswith("; redacted 1 github_token")
 
 
 def flags_of(run: Run, path: str) -> list[str]:
-    found: list[str] = json.loads(run("get", path, "--json").out)["metadata"]["pii_flags"]
+    found: list[str] = run("get", path, "--json").json["metadata"]["pii_flags"]
     return found
 
 
@@ -278,7 +278,7 @@ def test_what_was_ever_redacted_stays_known(run: Run) -> None:
     run("remember", f"first {TOKEN}", "--path", "a")
     run("remember", f"then {MAIL}", "--path", "a")
     run("edit", "a", "--set", "raw=nothing now", "--set", 'metadata={"x": 1}')
-    kinds = [flag.partition(":")[0] for flag in json.loads(run("get", "a", "--json").out)["metadata"]["pii_flags"]]
+    kinds = [flag.partition(":")[0] for flag in run("get", "a", "--json").json["metadata"]["pii_flags"]]
     assert kinds == ["email", "github_token"]
 
 
@@ -304,10 +304,7 @@ def test_the_policy_of_the_space_holds(run: Run) -> None:
     rules = {"detectors": ["-email"], "patterns": [{"name": "ticket", "regex": r"TICK-\d+"}]}
     assert run("space", "policy", "main", "--set", f"pii_redaction={json.dumps(rules)}").code == 0
     run("remember", f"{MAIL} works on TICK-42 with {TOKEN}", "--path", "a")
-    assert (
-        json.loads(run("get", "a", "--json").out)["raw"]
-        == f"{MAIL} works on [REDACTED:ticket] with [REDACTED:github_token]"
-    )
+    assert run("get", "a", "--json").json["raw"] == f"{MAIL} works on [REDACTED:ticket] with [REDACTED:github_token]"
 
 
 def test_a_policy_that_cannot_be_used_weakens_nothing(run: Run, tmp_path: Path) -> None:
@@ -542,8 +539,8 @@ def test_addresses_in_names_of_files_are_redacted(run: Run, tmp_path: Path) -> N
     for name in names:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(f"# Notes\n\nThe cache of {len(name)} is Redis, {name[5]}.\n")
-    assert json.loads(run("ingest", ".", "--json").out)["created"] == 3
-    again = json.loads(run("ingest", ".", "--json").out)
+    assert run("ingest", ".", "--json").json["created"] == 3
+    again = run("ingest", ".", "--json").json
     assert (again["deduplicated"], again.get("retired", 0)) == (3, 0)
     stored = (tmp_path / ".memory/spaces/repo.json").read_text()
     assert not [part for part in ("jane", "john", "jack", "corp") if part in stored]
@@ -574,8 +571,8 @@ def test_addresses_in_names_of_files_are_redacted_in_what_is_told_of_commits(run
     git(tmp_path, "commit", "-qam", "Two at once")
     (tmp_path / names[3]).write_text("c\n")
     git(tmp_path, "add", "-A")
-    assert json.loads(run("ingest", "--git", "HEAD", "--json").out)["created"] >= 6
-    assert json.loads(run("ingest", "--staged", "--json").out)["created"] == 1
+    assert run("ingest", "--git", "HEAD", "--json").json["created"] >= 6
+    assert run("ingest", "--staged", "--json").json["created"] == 1
     stored = b"".join(file.read_bytes() for file in (tmp_path / ".memory").rglob("*") if file.is_file())
     assert [name for name in (b"jane", b"june", b"jack", b"john", b"corp.org", b"mail.163") if name in stored] == []
     assert run("ingest", "--git", "HEAD", "--json").out.count('"created": 0') == 1
@@ -589,11 +586,11 @@ def test_files_whose_names_were_redacted_are_missed(run: Run, tmp_path: Path) ->
     run("ingest", ".")
     before = memories_of(tmp_path)
     (tmp_path / names[0]).unlink()
-    assert json.loads(run("ingest", "jack.roe@corp.org", "--json").out)["retired"] == 0
-    assert json.loads(run("ingest", "docs", "--json").out)["retired"] == 1
+    assert run("ingest", "jack.roe@corp.org", "--json").json["retired"] == 0
+    assert run("ingest", "docs", "--json").json["retired"] == 1
     assert len(memories_of(tmp_path)) == len(before) - 1
     shutil.rmtree(tmp_path / "jack.roe@corp.org")
-    assert json.loads(run("ingest", ".", "--json").out)["retired"] == 1
+    assert run("ingest", ".", "--json").json["retired"] == 1
     assert [memory["summary_micro"] for memory in memories_of(tmp_path)] == ["Notes: The cache of 25 is Redis, j."]
 
 
@@ -603,5 +600,5 @@ def test_sections_of_a_file_whose_name_was_redacted_are_missed(run: Run, tmp_pat
     file.write_text("\n\n".join(sections))
     run("ingest", ".")
     file.write_text("\n\n".join(sections[:2]))
-    assert json.loads(run("ingest", ".", "--json").out)["retired"] == 1
+    assert run("ingest", ".", "--json").json["retired"] == 1
     assert len(memories_of(tmp_path)) == 2

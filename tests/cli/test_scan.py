@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_ingest import git
+from tests.cli.conftest import git
 from tests.conftest import NOW, Run, memory, open_at, rewrite
 from tests.safety.secrets_corpus import secret
 
@@ -34,7 +34,7 @@ def test_a_clean_store(run: Run) -> None:
     run("remember", f"with {TOKEN}", "--path", "a")
     told = run("check", "secrets")
     assert (told.code, told.out) == (0, "no secrets in 1 file\n")
-    assert json.loads(run("check", "secrets", "--json").out) == {"files": 1, "found": []}
+    assert run("check", "secrets", "--json").json == {"files": 1, "found": []}
 
 
 def test_a_secret_in_a_memory_is_named_by_place(run: Run, repository: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_secret_in_a_memory_is_named_by_place(run: Run, repository: Path) -> N
     assert told.out.startswith(".memory/spaces/main.json: mem_a notes/a: raw: github_token ")
     assert TOKEN not in told.out + told.err
     assert "memcli edit" in told.err
-    (found,) = json.loads(run("check", "secrets", "--json").out)["found"]
+    (found,) = run("check", "secrets", "--json").json["found"]
     mark = found.pop("mark")
     assert found == {
         "file": ".memory/spaces/main.json", "id": "mem_a", "path": "notes/a", "field": "raw", "kind": "github_token",
@@ -56,7 +56,7 @@ def test_a_secret_in_a_memory_is_named_by_place(run: Run, repository: Path) -> N
 
 def test_a_mark_can_be_allowed(run: Run, repository: Path) -> None:
     write(repository, f"with {TOKEN}")
-    mark = json.loads(run("check", "secrets", "--json").out)["found"][0]["mark"]
+    mark = run("check", "secrets", "--json").json["found"][0]["mark"]
     run("space", "policy", "main", "--set", f'pii_redaction={{"allow": ["{mark}"]}}')
     assert run("check", "secrets").code == 0
     assert TOKEN in run("recall", "--kind", "fact", "--include-raw").out
@@ -142,7 +142,7 @@ def test_history(run: Run, repository: Path) -> None:
     kinds = sorted(line.split(": ")[-1].split()[0] for line in told.out.splitlines())
     assert kinds == ["github_token", "stripe_key"]
     assert all(line.split(":")[1] == ".memory/spaces/main.json" for line in told.out.splitlines())
-    assert len(json.loads(run("check", "secrets", "--history", "--json").out)["found"][0]["commit"]) == 40
+    assert len(run("check", "secrets", "--history", "--json").json["found"][0]["commit"]) == 40
     assert "history" in told.err
 
 

@@ -117,7 +117,7 @@ def test_recall_verifies(model: Script, run: Run) -> None:
         run("remember", f"The database number {n} that we use has {n} replicas.", "--path", f"db/{n}", "--no-check")
     model.play(play.reply({"relevant": [2]}))
     ask = ("recall", "which database do we use?", "--verify", "--verify-timeout", "60000")
-    found = json.loads(run(*ask, "--json").out)
+    found = run(*ask, "--json").json
     assert len(found["sections"]) == 1
     assert found["verified"] == {"asked": 3, "rejected": 2, "model": "openai:gpt-5-mini"}
     for form in ("prompt", "md", "text", "table"):
@@ -131,6 +131,6 @@ def test_recall_verifies(model: Script, run: Run) -> None:
     assert run(*ask, "--model", "tiny").code == 2
     model.play(play.hang)
     slow = run("recall", "which database is used?", "--verify", "2", "--verify-timeout", "1", "--json")
-    assert (slow.code, len(json.loads(slow.out)["sections"])) == (0, 3)
-    assert json.loads(slow.out)["verified"]["asked"] == 2
-    assert json.loads(slow.out)["verified"]["failure"]
+    assert (slow.code, len(slow.json["sections"])) == (0, 3)
+    assert slow.json["verified"]["asked"] == 2
+    assert slow.json["verified"]["failure"]

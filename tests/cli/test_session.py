@@ -27,9 +27,7 @@ def start(run: Run, *arguments: str) -> str:
 
 
 def shown(run: Run, name: str, *arguments: str) -> list[str]:
-    return [
-        message["text"] for message in json.loads(run("session", "show", name, "--json", *arguments).out)["messages"]
-    ]
+    return [message["text"] for message in run("session", "show", name, "--json", *arguments).json["messages"]]
 
 
 def file_of(name: str, space: str = "main") -> Path:
@@ -43,7 +41,7 @@ def test_a_conversation_is_recorded_and_read(run: Run) -> None:
     assert run("session", "add", name, "-", "--role", "tool", "--at", "2026-01-02", stdin="pytest: 1 failed").code == 0
     Path("said.txt").write_text("From a file.")
     added = run("session", "add", "--file", "said.txt", "--speaker", "Ann", "--json")
-    assert json.loads(added.out) == {
+    assert added.json == {
         "session": name, "number": 4, "role": "user", "text": "From a file.", "at": NOW, "speaker": "Ann",
         "redactions": {},
     }  # fmt: skip
@@ -56,10 +54,10 @@ def test_a_conversation_is_recorded_and_read(run: Run) -> None:
         f"\n#4 user (Ann) {NOW}\n  From a file.\n"
     )
     assert shown(run, name[:8], "--from", "2", "--to", "3") == ["Because of\nbcrypt.", "pytest: 1 failed"]
-    assert json.loads(run("session", "list", "--json").out) == [
+    assert run("session", "list", "--json").json == [
         {"id": name, "space": "main", "title": "Slow login", "state": "active", "started_at": NOW, "messages": 4}
     ]
-    assert json.loads(run("status", "--stats", "--json").out)["sessions"] == 1
+    assert run("status", "--stats", "--json").json["sessions"] == 1
 
 
 def test_a_paused_session_takes_nothing_until_it_is_resumed(run: Run) -> None:
@@ -174,7 +172,7 @@ def test_git_sees_a_session_that_is_shared_alone(run: Run, tmp_path: Path) -> No
     assert run("session", "share", name).out == f"{name} is shared\n"
     assert seen() == [f".memory/sessions/main/{name}.jsonl"]
     assert run("session", "share", name).out == f"{name} is already shared\n"
-    assert json.loads(run("session", "show", name, "--json").out)["session"]["shared"] is True
+    assert run("session", "show", name, "--json").json["session"]["shared"] is True
     assert run("session", "share", name, "--undo").out == f"{name} is private\n"
     assert seen() == []
     assert (tmp_path / ".git" / "memcli" / ".memory" / "sessions" / "main" / f"{other}.jsonl").exists()
@@ -198,13 +196,13 @@ def test_deleting_a_session_takes_what_was_made_of_it(run: Run) -> None:
     assert "and 2 memories made from it" in refused.err
     assert file_of(name).exists()
     gone = run("session", "delete", name, "--yes", "--json")
-    assert [memory["path"] for memory in json.loads(gone.out)["memories"]] == [f"journal/{name}", f"main/{name}"]
+    assert [memory["path"] for memory in gone.json["memories"]] == [f"journal/{name}", f"main/{name}"]
     assert not file_of(name).exists()
-    assert [memory["path"] for memory in json.loads(run("list", "--json").out)] == [f"main/{other}"]
-    assert json.loads(run("inbox", "--json").out) == []
+    assert [memory["path"] for memory in run("list", "--json").json] == [f"main/{other}"]
+    assert run("inbox", "--json").json == []
     assert run("session", "delete", other, "--yes", "--keep-memories").out == f"deleted {other}\n"
-    assert len(json.loads(run("list", "--json").out)) == 1
-    acts = [(act["action"], act["changes"][0]["id"]) for act in json.loads(run("store", "audit", "--json").out)]
+    assert len(run("list", "--json").json) == 1
+    acts = [(act["action"], act["changes"][0]["id"]) for act in run("store", "audit", "--json").json]
     assert [act for act in acts if "session" in act[0]] == [
         ("start session", name), ("start session", other), ("delete session", name), ("delete session", other),
     ]  # fmt: skip
@@ -213,7 +211,7 @@ def test_deleting_a_session_takes_what_was_made_of_it(run: Run) -> None:
 
 def test_what_sessions_yield_is_private_from_the_beginning(run: Run) -> None:
     assert run("remember", "From a session.", "-s", "journal").code == 0
-    assert json.loads(run("space", "policy", "journal").out) == {"visibility": "private"}
+    assert run("space", "policy", "journal").json == {"visibility": "private"}
     assert run("export", "journal").code == 5
 
 
@@ -223,7 +221,7 @@ def test_a_purge_names_the_session_that_quotes_it(run: Run) -> None:
     run("session", "add", text)
     run("remember", text, "--path", "ops/password")
     purged = run("forget", "ops/password", "--purge", "--now", "--yes", "--json")
-    assert json.loads(purged.out)["quoted_in"] == [f"sessions/main/{name}.jsonl"]
+    assert purged.json["quoted_in"] == [f"sessions/main/{name}.jsonl"]
 
 
 def test_an_export_comes_back_to_the_byte(run: Run) -> None:
@@ -234,7 +232,7 @@ def test_an_export_comes_back_to_the_byte(run: Run) -> None:
     run("session", "add", "Because.", "--role", "assistant")
     before = file_of(name).read_bytes()
     exported = run("session", "export", name, "--out", "out.jsonl", "--json")
-    assert json.loads(exported.out) == {"id": name, "messages": 2, "path": "out.jsonl", "bytes": len(before)}
+    assert exported.json == {"id": name, "messages": 2, "path": "out.jsonl", "bytes": len(before)}
     assert run("session", "export", name).out.encode() == before == Path("out.jsonl").read_bytes()
     assert run("session", "import", "out.jsonl").out == (
         f"unchanged {name} (0 of 2 messages added; skipped 2 already imported)\n"
@@ -247,7 +245,7 @@ def test_an_export_comes_back_to_the_byte(run: Run) -> None:
     assert run("session", "import", "out.jsonl").out == f"created {name} (2 of 2 messages added)\n"
     assert file_of(name).read_bytes() == before
     assert run("session", "import", "out.jsonl", "-s", "team").code == 0
-    assert json.loads(run("session", "list", "-s", "team", "--json").out)[0]["messages"] == 2
+    assert run("session", "list", "-s", "team", "--json").json[0]["messages"] == 2
     with Path("out.jsonl").open("a") as file:
         file.write('{"number":3,"role":"user","text":"More."}\n{"number":4,"ro')
     assert run("session", "import", "out.jsonl").out == (
@@ -334,7 +332,7 @@ def imported(run: Run, path: str, *arguments: str) -> Result:
 
 def test_a_transcript_is_imported_once_and_grows(run: Run, readers: dict[str, list[Told]]) -> None:
     readers["a"] = [Told(key="k1", said=said(1, 2, 2), title=f"the {SECRET}", skipped={"malformed line": 3})]
-    first = json.loads(imported(run, "a", "--json").out)["sessions"][0]
+    first = imported(run, "a", "--json").json["sessions"][0]
     name = first.pop("id")
     assert first == {
         "status": "created", "title": "the [REDACTED:aws_key]", "source": "codex", "messages": 2, "read": 3, "added": 2,
@@ -349,7 +347,7 @@ def test_a_transcript_is_imported_once_and_grows(run: Run, readers: dict[str, li
     assert imported(run, "a").out.startswith(f"grown {name} (1 of 3 messages added")
     assert shown(run, name) == ["text 1", "text 2", "text 3"]
     assert run("session", "add", "Hello").code == 3  # what was imported is not the current session
-    acts = [act["action"] for act in json.loads(run("store", "audit", "--json").out)]
+    acts = [act["action"] for act in run("store", "audit", "--json").json]
     assert acts == ["import session", "import session"]
 
 
@@ -381,7 +379,7 @@ def test_messages_that_cannot_be_stored_are_counted(run: Run, readers: dict[str,
         Message(0, "user", SECRET, key=f"key {SECRET}"), Message(0, "user", "long", key="k" * 1_000),
     )  # fmt: skip
     readers["a"] = [Told(key=SECRET, said=odd)]
-    told = json.loads(imported(run, "a", "--json").out)["sessions"][0]
+    told = imported(run, "a", "--json").json["sessions"][0]
     assert told["skipped"] == {"empty message": 1, "unknown role": 1}
     assert shown(run, told["id"]) == ["half ? and \ufffd", "[REDACTED:aws_key]", "long"]
     text = file_of(told["id"]).read_text()
@@ -406,8 +404,8 @@ def test_several_conversations_of_a_file_and_several_files(run: Run, readers: di
         "memcli: b: it ends in the middle (export it again)",
         "memcli: c contains no conversation (see `memcli session import --help` for the formats)",
     ]
-    assert len(json.loads(run("session", "list", "--json").out)) == 3
-    told = json.loads(run("session", "import", "a", "b", "--json").out)
+    assert len(run("session", "list", "--json").json) == 3
+    told = run("session", "import", "a", "b", "--json").json
     assert [one["status"] for one in told["sessions"]] == ["unchanged", "unchanged", "empty"]
     assert told["failed"] == [{"file": "b", "error": "it ends in the middle"}]
     readers["a"].append(Told(key="k6", said=said(1), fails=True))
@@ -424,7 +422,7 @@ def test_what_is_not_imported_yet_is_listed(run: Run, readers: dict[str, list[To
     readers["b"] = [Told(key="k2", said=said(1))]
     imported(run, "a")
     assert run("session", "import", "--discover").out == "b\n"
-    assert json.loads(run("session", "import", "--discover", "--json").out) == ["b"]
+    assert run("session", "import", "--discover", "--json").json == ["b"]
     imported(run, "b")
     assert run("session", "import", "--discover").out == ""
 
@@ -441,7 +439,7 @@ def test_a_damaged_session_is_listed_and_mended(run: Run) -> None:
     run("session", "add", name, "One")
     path = file_of(name)
     path.write_bytes(path.read_bytes() + b"garbage\n")
-    listed = json.loads(run("session", "list", "--json").out)
+    listed = run("session", "list", "--json").json
     assert {one["id"]: "problem" in one for one in listed} == {name: True, sound: False}
     assert run("session", "show", name).code == 6
     assert run("session", "add", "Two").out == f"added {sound} #1\n"

@@ -36,7 +36,7 @@ def record(run: Run, *said: tuple[str, str], title: str = "") -> str:
 def ended(run: Run, name: str, *options: str) -> dict:
     result = run("session", "end", name, "--json", *options)
     assert result.code == 0, result.err
-    return json.loads(result.out)
+    return result.json
 
 
 def listed(space: str) -> dict[str, dict]:
@@ -50,7 +50,7 @@ def test_the_end_makes_a_memory_of_the_session_its_episodes_and_facts(run: Run) 
     assert [one["status"] for one in done["log"]] == ["created"]
     assert {one["space"] for part in ("log", "episodes", "facts") for one in done[part]} == {"journal"}
     assert {one["status"] for one in done["promoted"]} == {"proposed"}
-    log = json.loads(run("get", done["log"][0]["id"], "-s", "journal", "--json").out)
+    log = run("get", done["log"][0]["id"], "-s", "journal", "--json").json
     assert log["kind"] == "log"
     assert log["scope"] == "session"
     assert log["raw"].startswith("Slow login (6 messages)\nOutcome: Login is fast\n")
@@ -60,7 +60,7 @@ def test_the_end_makes_a_memory_of_the_session_its_episodes_and_facts(run: Run) 
     episodes = [one for one in listed("journal").values() if one["kind"] == "episode"]
     assert episodes
     assert all(set(one["episode"]) >= {"title", "outcome", "valence", "significance", "turns"} for one in episodes)
-    shown = json.loads(run("session", "show", name, "--json").out)["session"]
+    shown = run("session", "show", name, "--json").json["session"]
     assert (shown["state"], shown["outcome"]) == ("ended", "Login is fast")
 
 
@@ -169,19 +169,19 @@ def test_a_deleted_journal_stays_empty(run: Run) -> None:
 def test_a_fact_that_is_not_wanted_is_not_offered_again(run: Run, how: str) -> None:
     name = record(run, ("user", ARGON))
     ended(run, name)
-    (one,) = json.loads(run("inbox", "--json").out)
+    (one,) = run("inbox", "--json").json
     assert run("inbox", "reject" if how == "reject" else "accept", one["id"]).code == 0
     if how != "reject":
         (path,) = listed("main")
         assert run("forget", path, *(["--purge"] if how == "purge" else []), "--yes").code == 0
     ended(run, name)
-    assert json.loads(run("inbox", "--json").out) == []
+    assert run("inbox", "--json").json == []
     assert run("space", "policy", "main", "--set", "promote=auto").code == 0
     went_on(run, name)
     other = record(run, ("assistant", "Which hash?"), ("user", ARGON))
     if how != "purge":  # who says it again in another session says it anew
         ended(run, other)
-    assert json.loads(run("inbox", "--json").out) == []
+    assert run("inbox", "--json").json == []
     assert [one for one in listed("main").values() if one.get("active", True)] == []
 
 
@@ -199,7 +199,7 @@ def test_an_end_that_was_killed_before_it_began_has_not_been(run: Run) -> None:
     name = record(run)
     FileSessions(Layout(".memory"), 1.0).mark_ending("main", name)
     assert run("session", "list").code == 0
-    assert json.loads(run("session", "show", name, "--json").out)["session"]["state"] == "active"
+    assert run("session", "show", name, "--json").json["session"]["state"] == "active"
     assert not listed("journal")
 
 
@@ -266,7 +266,7 @@ def test_an_empty_session_ends_without_a_memory(run: Run) -> None:
 
 def test_facts_have_names_and_are_promoted_by_them(run: Run) -> None:
     name = record(run)
-    facts = json.loads(run("session", "facts", name, "--json").out)
+    facts = run("session", "facts", name, "--json").json
     (argon,) = [one for one in facts if one["text"] == ARGON]
     assert argon["fact"] == f"{name}#5.1"
     ended(run, name)
@@ -280,7 +280,7 @@ def test_facts_have_names_and_are_promoted_by_them(run: Run) -> None:
 
 def test_the_arc_is_shown(run: Run) -> None:
     name = record(run)
-    told = json.loads(run("session", "arc", name, "--json").out)
+    told = run("session", "arc", name, "--json").json
     assert set(told) == {"id", "beginning", "middle", "end", "key_moments"}
     assert run("session", "arc", name).out.splitlines()[0].startswith(name)
     assert "Beginning" in run("session", "arc", name).out
@@ -288,14 +288,14 @@ def test_the_arc_is_shown(run: Run) -> None:
 
 def test_what_was_said_is_recalled_with_the_scope_of_sessions(run: Run) -> None:
     name = record(run)
-    found = json.loads(run("recall", "who complains about the login?", "--scope", "session", "--json").out)
+    found = run("recall", "who complains about the login?", "--scope", "session", "--json").json
     assert {one["id"] for one in found["sections"]} >= {f"{name}:000001"}
     assert {one["space"] for one in found["sections"]} == {"sessions"}
-    assert not json.loads(run("recall", "who complains about the login?", "--json").out)["sections"]
+    assert not run("recall", "who complains about the login?", "--json").json["sections"]
     none = run(
         "recall", "who complains about the login?", "--scope", "session", "--exclude", "turns,episodes", "--json"
     )
-    assert not json.loads(none.out)["sections"]
+    assert not none.json["sections"]
     assert run("recall", "login", "--include", "chunks").code == 2
     assert run("recall", "login", "--scope", "session", "--exclude", "nonsense").code == 2
 
@@ -312,11 +312,11 @@ def test_chunks_are_recalled_when_they_are_asked_for(run: Run) -> None:
         "40",
         "--json",
     )
-    kinds = {one["kind"] for one in json.loads(run(*asked).out)["sections"]}
+    kinds = {one["kind"] for one in run(*asked).json["sections"]}
     assert "chunk" not in kinds
-    found = json.loads(run(*asked, "--include", "chunks").out)["sections"]
+    found = run(*asked, "--include", "chunks").json["sections"]
     assert [one["id"] for one in found if one["kind"] == "chunk"] == [f"{name}:chunks:00001"]
-    asked_for = json.loads(run(*asked, "--kind", "chunk").out)["sections"]
+    asked_for = run(*asked, "--kind", "chunk").json["sections"]
     assert [one["id"] for one in asked_for] == [f"{name}:chunks:00001"]
 
 
@@ -333,7 +333,7 @@ def test_chunks_are_made_anew_when_the_policy_changes_their_size(run: Run) -> No
     )
 
     def chunks() -> list[str]:
-        return sorted(one["id"] for one in json.loads(run(*asked).out)["sections"])
+        return sorted(one["id"] for one in run(*asked).json["sections"])
 
     assert chunks() == [f"{name}:chunks:00001"]
     run("space", "policy", "main", "--set", "chunk_size=4", "--set", "recent_messages=21")
@@ -345,9 +345,9 @@ def test_chunks_are_made_anew_when_the_policy_changes_their_size(run: Run) -> No
 def test_a_deleted_session_is_gone_from_all_that_was_made_of_it(run: Run) -> None:
     name = record(run)
     ended(run, name)
-    assert json.loads(run("recall", "argon2", "--scope", "session", "--json").out)["sections"]
+    assert run("recall", "argon2", "--scope", "session", "--json").json["sections"]
     assert run("session", "delete", name, "--yes").code == 0
-    assert not json.loads(run("recall", "argon2 accounts", "--scope", "session", "--json").out)["sections"]
+    assert not run("recall", "argon2 accounts", "--scope", "session", "--json").json["sections"]
     run("gc", "-s", "journal")
     left = [path for path in Path(".memory").rglob("*") if path.is_file() and b"resists GPUs" in path.read_bytes()]
     assert {path.parts[1:3] for path in left} <= {("local", "trash")}
@@ -361,14 +361,14 @@ def test_facts_of_a_transcript_are_shown_without_secrets(run: Run, has_store: bo
     said = f"We decided to use the key {key} for uploads because the old one expired."
     Path("talk.jsonl").write_text(json.dumps({"role": "user", "content": said}))
     result = run("session", "facts", "--from", "talk.jsonl", "--json")
-    assert "[REDACTED:" in json.loads(result.out)[0]["text"]
+    assert "[REDACTED:" in result.json[0]["text"]
     assert key not in result.out + result.err
 
 
 def test_facts_of_a_transcript_are_shown_and_nothing_is_stored(run: Run) -> None:
     lines = [json.dumps({"role": role, "content": text}) for role, text in TALK]
     Path("talk.jsonl").write_text("\n".join(lines))
-    told = json.loads(run("session", "facts", "--from", "talk.jsonl", "--json").out)
+    told = run("session", "facts", "--from", "talk.jsonl", "--json").json
     assert {"kind": "decision", "text": ARGON, "message": 5} in [
         {name: one[name] for name in ("kind", "text", "message")} for one in told
     ]
@@ -380,7 +380,7 @@ def test_what_was_promoted_is_shown_instead_of_what_the_session_yielded(run: Run
     name = record(run)
     ended(run, name)
     run("session", "promote", f"{name}#5.1")
-    found = json.loads(run("recall", "which hash do new accounts use?", "--json").out)["sections"]
+    found = run("recall", "which hash do new accounts use?", "--json").json["sections"]
     assert [one.get("space", "main") for one in found if one["kind"] == "decision"] == ["main"]
 
 
@@ -390,7 +390,7 @@ def test_what_was_said_before_is_recalled_where_nothing_can_be_written(
 ) -> None:
     name = record(run, ("user", ARGON))
     asked = ("recall", "argon2 accounts", "--scope", "session", "--json")
-    before = json.loads(run(*asked).out)["sections"]
+    before = run(*asked).json["sections"]
     assert run("session", "add", name, "The argon2 accounts are there.").code == 0
 
     def fail(*_: object, **__: object) -> None:
@@ -398,7 +398,7 @@ def test_what_was_said_before_is_recalled_where_nothing_can_be_written(
 
     monkeypatch.setattr("memcli.app.talk.remember", fail)
     told = run(*asked)
-    assert (told.code, json.loads(told.out)["sections"]) == (0, before)
+    assert (told.code, told.json["sections"]) == (0, before)
     assert f"what was said last is not searched: {error.message}" in told.err
 
 
@@ -413,7 +413,7 @@ def test_what_was_said_is_in_no_commit(run: Run) -> None:
         ("commit", "-qm", "Remember"),
     ):
         subprocess.run(["git", *step], check=True)
-    found = json.loads(run("recall", "argon2 accounts", "--scope", "session", "--rev", "HEAD", "--json").out)
+    found = run("recall", "argon2 accounts", "--scope", "session", "--rev", "HEAD", "--json").json
     assert not found["sections"]
 
 
@@ -421,11 +421,11 @@ def test_what_was_said_is_in_no_commit(run: Run) -> None:
 def test_what_is_kept_to_search_sessions_is_made_anew(run: Run, damage: bytes | None) -> None:
     name = record(run, ("user", ARGON))
     asked = ("recall", "argon2 accounts", "--scope", "session", "--json")
-    before = json.loads(run(*asked).out)["sections"]
+    before = run(*asked).json["sections"]
     kept = Path(".memory/local/cache/sessions/spaces/main.json")
     kept.write_bytes(damage or kept.read_bytes().replace(b'"kind"', b'"kind', 1))
     assert run("session", "add", name, "Thanks.").code == 0
-    assert before[0] in json.loads(run(*asked).out)["sections"]
+    assert before[0] in run(*asked).json["sections"]
     kept.write_bytes(b"damaged\n")
     assert run("session", "delete", name, "--yes").code == 0
     assert not kept.exists()
@@ -453,7 +453,7 @@ DATED = (
 
 def imported(run: Run) -> str:
     Path("talk.jsonl").write_text("".join(json.dumps(one) + "\n" for one in DATED))
-    (done,) = json.loads(run("session", "import", "talk.jsonl", "--json").out)["sessions"]
+    (done,) = run("session", "import", "talk.jsonl", "--json").json["sessions"]
     return str(done["id"])
 
 
@@ -468,14 +468,14 @@ def test_a_fact_has_the_date_of_its_message(run: Run) -> None:
     name = imported(run)
     ended(run, name)
     assert dates(listed("journal")) == SAID_AT
-    assert {one["created_at"] for one in json.loads(run("inbox", "--json").out)} == set(SAID_AT.values())
+    assert {one["created_at"] for one in run("inbox", "--json").json} == set(SAID_AT.values())
     assert run("inbox", "accept", "--all").code == 0
     assert dates(listed("main")) == SAID_AT
 
 
 def test_a_promoted_fact_has_the_date_of_its_message(run: Run) -> None:
     name = imported(run)
-    facts = json.loads(run("session", "facts", name, "--json").out)
+    facts = run("session", "facts", name, "--json").json
     names = [one["fact"] for one in facts]
     assert run("session", "promote", *names).code == 0
     assert dates(listed("main")) == SAID_AT
@@ -487,14 +487,14 @@ def test_the_later_of_two_facts_is_recalled_first(run: Run) -> None:
         name = run("session", "start").out.strip()
         run("session", "add", name, said.format(days), "--role", "user", "--at", at)
         ended(run, name)
-    found = json.loads(run("recall", "how many days are builds kept?", "--kind", "decision", "--json").out)["sections"]
+    found = run("recall", "how many days are builds kept?", "--kind", "decision", "--json").json["sections"]
     assert [one["summary_micro"] for one in found] == [said.format(days) for days in (30, 90)]
 
 
 def test_a_message_without_a_date_has_that_of_the_one_before(run: Run) -> None:
     undated = [{**one, "timestamp": None} if n == 2 else one for n, one in enumerate(DATED)]
     Path("talk.jsonl").write_text("".join(json.dumps(one) + "\n" for one in undated))
-    (done,) = json.loads(run("session", "import", "talk.jsonl", "--json").out)["sessions"]
+    (done,) = run("session", "import", "talk.jsonl", "--json").json["sessions"]
     ended(run, done["id"])
     assert dates(listed("journal"))[DATED[2]["content"]] == "2024-03-05T10:01:00Z"
 

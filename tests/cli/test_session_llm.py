@@ -56,7 +56,7 @@ def test_golden(model: Script, run: Run, update_golden: bool) -> None:
     (request,) = model.requests
     assert TOKEN.encode() not in request.raw
     found = json.dumps(request.body, indent=2, sort_keys=True) + "\n" + done.out + stored("journal")
-    file = ROOT / f"tests/prompts/golden/session.{json.loads(done.out)['model'].partition(':')[0]}.txt"
+    file = ROOT / f"tests/prompts/golden/session.{done.json['model'].partition(':')[0]}.txt"
     if update_golden:
         file.write_text(found)
     assert found == file.read_text()
@@ -92,7 +92,7 @@ def test_whatever_the_provider_does_the_session_ends(
     model.play(fault)
     done = run("session", "end", name, *LLM, "--json")
     assert done.code == 0
-    assert "model" not in json.loads(done.out)
+    assert "model" not in done.json
     assert done.err.count("\n") == 1
     assert done.err.endswith("; the local layer stands in\n")
     assert ARGON in stored("journal")
@@ -103,7 +103,7 @@ def test_facts_that_nobody_stated_are_left_out(model: Script, run: Run) -> None:
     invented = {"message": 5, "kind": "decision", "text": "We use MySQL for new accounts.", "confidence": 1}
     model.play(play.reply(ANSWER | {"facts": [*ANSWER["facts"], invented]}))  # type: ignore[misc]
     name = record(run)
-    found = json.loads(run("session", "facts", name, *LLM, "--json").out)
+    found = run("session", "facts", name, *LLM, "--json").json
     assert [(one["kind"], one["text"]) for one in found] == [
         ("decision", LOWER),
         ("negative", NEVER),
@@ -118,11 +118,11 @@ def test_facts_that_nobody_stated_are_left_out(model: Script, run: Run) -> None:
 def test_facts_of_a_file(model: Script, run: Run) -> None:
     Path("talk.jsonl").write_text("".join(f"{json.dumps({'role': role, 'content': text})}\n" for role, text in TALK))
     command = ("session", "facts", "--from", "talk.jsonl")
-    texts = [one["text"] for one in json.loads(run(*command, *LLM, "--json").out)]
+    texts = [one["text"] for one in run(*command, *LLM, "--json").json]
     assert texts == [LOWER, NEVER, ARGON]
-    assert [one["text"] for one in json.loads(run(*command, "--json").out)] == [NEVER, ARGON]
+    assert [one["text"] for one in run(*command, "--json").json] == [NEVER, ARGON]
     failed = run(*command, *LLM, "--model", "custom:other", "--offline", "--json")
-    assert [one["text"] for one in json.loads(failed.out)] == [NEVER, ARGON]
+    assert [one["text"] for one in failed.json] == [NEVER, ARGON]
     assert failed.err == "memcli: no language model is asked offline; the local layer stands in\n"
 
 

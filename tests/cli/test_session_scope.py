@@ -38,7 +38,7 @@ def test_it_is_recalled_until_its_session_ends_and_collected_then(run: Run, sess
     assert not recalls(run, "--include-inactive")
     assert "8123" in run("get", "ports/staging").out
     assert "would purge" in run("gc", "--dry-run").out
-    assert [one["why"] for one in json.loads(run("gc", "--json").out)["purged"]] == ["session"]
+    assert [one["why"] for one in run("gc", "--json").json["purged"]] == ["session"]
     assert run("get", "ports/staging").code == 3
     assert run("restore", "ports/staging", "-s", "journal").code == 0
     assert "443" in run("recall", "which port does production use?").out

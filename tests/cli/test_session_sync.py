@@ -40,7 +40,7 @@ def spool(event: str, session: str = "9f0c", *, path: str = "", text: str = "", 
 def synced(run: Run) -> dict:
     result = run("session", "sync", "--json")
     assert result.code == 0, result.err
-    return json.loads(result.out)
+    return result.json
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +75,7 @@ def test_without_a_transcript_what_was_reported_is_kept(run: Run) -> None:
     done = synced(run)
     assert list(done["failed"]) == ["c1"]
     (one,) = done["imported"]
-    shown = json.loads(run("session", "show", one["id"], "--json").out)["messages"]
+    shown = run("session", "show", one["id"], "--json").json["messages"]
     assert [message["text"] for message in shown] == ["The user wants prices in cents.", "I changed the prices."]
 
 
@@ -112,7 +112,7 @@ def test_a_deleted_session_does_not_come_back_unless_it_is_imported(run: Run) ->
     assert run("session", "delete", one["id"], "--yes").code == 0
     spool("session-end", path=path, text="Done.")
     assert synced(run) == {"imported": [], "ended": [], "failed": {}}
-    assert json.loads(run("session", "list", "--json").out) == []
+    assert run("session", "list", "--json").json == []
     assert run("session", "import", path).code == 0
     spool("session-end", path=path)
     assert [one["session"]["id"] if "session" in one else one["id"] for one in synced(run)["ended"]] == [one["id"]]

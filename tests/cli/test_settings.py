@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -28,7 +27,7 @@ def test_the_configuration_of_the_store_holds(run: Run, tmp_path: Path, monkeypa
     (tmp_path / ".memory" / "config.toml").write_text('backend = "basic"\nspace = "main"\n')
 
     def has_meaning() -> bool:
-        bundle = json.loads(run("recall", "postgresql", "--explain", "--json").out)
+        bundle = run("recall", "postgresql", "--explain", "--json").json
         return "meaning" in bundle["sections"][0]["why"]
 
     assert not has_meaning()

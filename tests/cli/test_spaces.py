@@ -14,7 +14,7 @@ import pytest
 
 from memcli.model.space import Policy
 from memcli.record import as_dict
-from tests.cli.test_ingest import commit, git
+from tests.cli.conftest import commit, git
 from tests.conftest import Run
 
 GUIDE = "# Guide\n\nRun the rollback script on the staging host after a bad deploy.\n"
@@ -40,7 +40,7 @@ def objects(folder: Path, space: str) -> dict[str, dict[str, Any]]:
 
 def listed(run: Run, *options: str) -> dict[str, str]:
     """The spaces of the listed memories by path."""
-    return {m["path"]: m.get("space", "main") for m in json.loads(run("list", "--json", *options).out)}
+    return {m["path"]: m.get("space", "main") for m in run("list", "--json", *options).json}
 
 
 def test_what_is_read_goes_to_repo_and_what_is_told_to_main(run: Run, repository: Path) -> None:
@@ -75,24 +75,24 @@ def test_readers_ask_both_or_the_named_one(run: Run, repository: Path, space: st
     path = {"main": "db/choice", "repo": "guide.md"}[space]
     assert listed(run) == {"db/choice": "main", "guide.md": "repo"}
     assert list(listed(run, "-s", space)) == [path]
-    assert json.loads(run("status", "--stats", "--json").out)["spaces"] == {"main": 1, "repo": 1}
+    assert run("status", "--stats", "--json").json["spaces"] == {"main": 1, "repo": 1}
     for verb in ("recall",):
         for question, of in (("PostgreSQL", "main"), ("rollback script", "repo")):
             here = {"main": "db/choice", "repo": "guide.md"}[of]
             assert here in run(verb, question, "--json").out
             assert (here in run(verb, question, "--json", "-s", space).out) == (of == space)
-    assert json.loads(run("get", path, "--json").out)["metadata"]["space"] == space
+    assert run("get", path, "--json").json["metadata"]["space"] == space
 
 
 def test_an_entry_says_its_space(run: Run, repository: Path) -> None:
-    sections = json.loads(run("recall", "rollback script", "--json").out)["sections"]
+    sections = run("recall", "rollback script", "--json").json["sections"]
     assert {s["path"]: s.get("space") for s in sections}["guide.md"] == "repo"
 
 
 def test_main_wins_where_both_have_a_path(run: Run, repository: Path) -> None:
     assert run("remember", "Ask Ann before a rollback.", "--path", "guide.md").code == 0
-    assert json.loads(run("get", "guide.md", "--json").out)["raw"] == "Ask Ann before a rollback."
-    assert "rollback script" in json.loads(run("get", "guide.md", "--json", "-s", "repo").out)["raw"]
+    assert run("get", "guide.md", "--json").json["raw"] == "Ask Ann before a rollback."
+    assert "rollback script" in run("get", "guide.md", "--json", "-s", "repo").json["raw"]
     assert run("edit", "guide.md", "--text", "Ask Bob before a rollback.").code == 0
     assert objects(repository, "main")["guide.md"]["raw"] == "Ask Bob before a rollback."
     assert "Ask Ann" not in run("list", "--tree").out
@@ -228,7 +228,7 @@ def test_what_is_erased_is_erased_in_the_derived_space_too(run: Run, repository:
     assert done.code == 0
     left = [p for p in (repository / ".memory").rglob("*") if p.is_file() and b"blue-heron" in p.read_bytes()]
     assert left == []
-    quotes = json.loads(done.out)["quoted_in"]
+    quotes = done.json["quoted_in"]
     assert any("gateway.md" in quote for quote in quotes)
     assert any("commit" in quote for quote in quotes)
 
@@ -248,9 +248,9 @@ def test_readers_of_tracked_spaces_leave_it_out(run: Run, repository: Path) -> N
     (repository / "guide.md").write_text(GUIDE.replace("bad", "very bad"))
     run("ingest", "guide.md")
     assert run("diff", "--json").out.strip() == "[]"
-    assert json.loads(run("check", "code", "--json").out)["anchors"] == 0
-    assert json.loads(run("check", "code", "--json", "-s", "repo").out)["anchors"] == 1
-    assert [m["path"] for m in json.loads(run("list", "--json", "--rev", "HEAD").out)] == ["db/choice"]
+    assert run("check", "code", "--json").json["anchors"] == 0
+    assert run("check", "code", "--json", "-s", "repo").json["anchors"] == 1
+    assert [m["path"] for m in run("list", "--json", "--rev", "HEAD").json] == ["db/choice"]
 
 
 class Terminal:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from memcli.cli.main import FIRST
 from memcli.cli.verb import Verb, all_verbs, names
-from tests.cli.test_ingest import git
+from tests.cli.conftest import git
 from tests.conftest import Run
 
 
@@ -43,10 +42,10 @@ def test_each_line_ends_with_the_command_that_helps(run: Run, tmp_path: Path) ->
 
 def test_as_json(run: Run, tmp_path: Path) -> None:
     run("remember", "One.", "--path", "a")
-    found = json.loads(run("status", "--json").out)
+    found = run("status", "--json").json
     assert found["memories"] == {"damaged": [], "spaces": {"main": 1}}
     assert found["store"] == {"root": f"{tmp_path}/.memory", "trusted": True, "uncommitted": []}
-    assert "kinds" in json.loads(run("status", "--stats", "--json").out)
+    assert "kinds" in run("status", "--stats", "--json").json
 
 
 def test_a_damaged_space_is_named(run: Run, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def _trash(folder: Path) -> dict[str, bytes]:
 def test_there_and_back_nothing_is_lost(stored: Run, tmp_path: Path, there: str) -> None:
     ours = _spaces(tmp_path)
     log = (tmp_path / ".memory" / "local" / "audit" / "main.jsonl").read_bytes()
-    done = json.loads(stored("store", "copy", ".", there, "--json").out)
+    done = stored("store", "copy", ".", there, "--json").json
     assert [(one["space"], one["written"], one["runs"]) for one in done] == [("main", 1, 1), ("team", 1, 0)]
     assert stored("store", "copy", there, str(tmp_path / "back")).code == 0
     assert _spaces(tmp_path / "back") == ours
@@ -69,8 +69,8 @@ def test_there_and_back_nothing_is_lost(stored: Run, tmp_path: Path, there: str)
 
 
 def test_a_second_copy_writes_nothing(stored: Run, there: str) -> None:
-    first = json.loads(stored("store", "copy", ".", there, "--json").out)
-    second = json.loads(stored("store", "copy", ".", there, "--json").out)
+    first = stored("store", "copy", ".", there, "--json").json
+    second = stored("store", "copy", ".", there, "--json").json
     assert [one["hash"] for one in second] == [one["hash"] for one in first]
     assert {(one["written"], one["removed"], one["runs"], one["entries"]) for one in second} == {(0, 0, 0, 0)}
 
@@ -86,7 +86,7 @@ def test_a_copy_that_was_interrupted_goes_on(
     assert stored("store", "copy", ".", there).code != 0
     monkeypatch.undo()
     monkeypatch.chdir(tmp_path)
-    done = json.loads(stored("store", "copy", ".", there, "--json").out)[0]
+    done = stored("store", "copy", ".", there, "--json").json[0]
     assert done["objects"] == 6
     assert done["written"] == (4 if "://" in there else 0)
     assert stored("store", "copy", there, str(tmp_path / "back")).code == 0
@@ -195,7 +195,7 @@ def test_a_sync_after_a_copy_knows_what_both_had(stored: Run, tmp_path: Path, th
     stored("store", "copy", ".", there)
     stored("edit", "x/y", "-s", "team", "--set", "summary_micro=Changed here alone")
     stored("remember", "Gone soon.", "--path", "x/z", "-s", "team")
-    done = json.loads(stored("store", "sync", "team", "--with", there, "--json").out)
+    done = stored("store", "sync", "team", "--with", there, "--json").json
     assert (done["received"], done["sent"], done["conflicts"]) == (0, 2, [])
     stored("forget", "x/y", "-s", "team", "--purge", "--now", "--yes")
     assert not any(b"Of the team" in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())

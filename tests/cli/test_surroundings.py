@@ -70,7 +70,7 @@ def test_an_export_path_may_be_a_folder(run: Run, tmp_path: Path, target: str) -
     assert run("space", "policy", "main", "--set", f"export_path={path}").code == 0
     for form in ("json", "jsonl", "md"):
         for _ in range(2):
-            done = json.loads(run("export", "--format", form, "--json").out)
+            done = run("export", "--format", form, "--json").json
             assert Path(done["path"]).samefile(folder / f"main.{form}")
         assert run("import", str(folder / f"main.{form}")).code == 0
     (folder / "main.md").write_text("mine")
@@ -205,7 +205,7 @@ def test_nothing_stored_reaches_a_terminal_raw(run: Run, tmp_path: Path) -> None
             assert result.code == 0, result.err
             assert not [c for c in ESCAPES if c in result.out + result.err], command
             if options:
-                json.loads(result.out)
+                result.json
 
 
 def test_an_edited_text_takes_its_summaries_along(run: Run) -> None:
@@ -214,7 +214,7 @@ def test_an_edited_text_takes_its_summaries_along(run: Run) -> None:
     assert "15 minutes" not in run("get", "auth/tokens", "--json").out
     assert "20 minutes" in run("recall", "how long do tokens live?").out
     run("edit", "auth/tokens", "--set", "raw=They live an hour.", "--set", "summary_micro=An hour.")
-    assert json.loads(run("get", "auth/tokens", "--json").out)["summary_micro"] == "An hour."
+    assert run("get", "auth/tokens", "--json").json["summary_micro"] == "An hour."
 
 
 def test_a_piped_list_is_whole(run: Run) -> None:
@@ -227,7 +227,7 @@ def test_a_piped_list_is_whole(run: Run) -> None:
 
 def test_a_topic_is_piped_in(run: Run) -> None:
     run("remember", "We chose PostgreSQL.", "--path", "db")
-    assert json.loads(run("recall", "--json", stdin="postgresql\n").out)["sections"][0]["path"] == "db"
+    assert run("recall", "--json", stdin="postgresql\n").json["sections"][0]["path"] == "db"
     assert run("recall", stdin="").code == 2
 
 
@@ -240,8 +240,8 @@ def test_a_space_that_is_not_there_is_said(run: Run) -> None:
 
 def test_what_was_not_known_yet_was_not_valid(run: Run) -> None:
     run("remember", "We chose PostgreSQL.", "--path", "db", "--freeze-clock", "2026-01-01")
-    assert json.loads(run("recall", "postgresql", "--at", "2025-01-01", "--json").out)["sections"] == []
-    assert len(json.loads(run("recall", "postgresql", "--at", "2026-01-02", "--json").out)["sections"]) == 1
+    assert run("recall", "postgresql", "--at", "2025-01-01", "--json").json["sections"] == []
+    assert len(run("recall", "postgresql", "--at", "2026-01-02", "--json").json["sections"]) == 1
 
 
 def test_what_was_stated_comes_before_code_that_says_the_same(run: Run) -> None:
@@ -264,7 +264,7 @@ def test_what_was_stated_comes_before_code_that_says_the_same(run: Run) -> None:
         "--path",
         "db",
     )
-    found = json.loads(run("recall", "which database do we use, and why?", "--json").out)["sections"]
+    found = run("recall", "which database do we use, and why?", "--json").json["sections"]
     assert found[0]["path"] == "db"
 
 

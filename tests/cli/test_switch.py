@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ def test_off_and_on(run: Run, tmp_path: Path) -> None:
     assert is_off(str(tmp_path / ".memory"), {})
     again = run("off")
     assert (again.code, again.out, again.err) == (0, "memory is already off in this clone\n", "")
-    assert json.loads(run("on", "--json").out) == {"changed": True, "state": "on"}
+    assert run("on", "--json").json == {"changed": True, "state": "on"}
     assert run("on").out == "memory is already on in this clone\n"
     assert not is_off(str(tmp_path / ".memory"), {})
 

@@ -113,12 +113,12 @@ def test_a_dry_run_changes_nothing(run: Run, space: Path, tmp_path: Path) -> Non
     before = space.read_bytes()
     told = run("import", "x.json", "--dry-run")
     assert told.out == "would import into space main: 1 updated, 2 unchanged (unsigned)\n"
-    answer = json.loads(run("import", "x.json", "-n", "--json", "-s", "new").out)
+    answer = run("import", "x.json", "-n", "--json", "-s", "new").json
     assert (answer["created"], answer["dry_run"], answer["policy"]) == (3, True, "taken")
     assert space.read_bytes() == before
     assert not (tmp_path / ".memory" / "spaces" / "new.json").exists()
     run("import", "x.json", "--freeze-clock", "2027-01-01")
-    assert json.loads(run("import", "x.json", "--json").out)["unchanged"] == 3
+    assert run("import", "x.json", "--json").json["unchanged"] == 3
 
 
 def test_what_replacing_would_delete_is_refused(run: Run, space: Path) -> None:
@@ -188,16 +188,14 @@ def test_without_the_library(run: Run, space: Path, key: str, monkeypatch: pytes
 )
 def test_what_other_tools_remember(run: Run, tmp_path: Path, name: str, form: str, created: int) -> None:
     os.symlink(SAMPLES, tmp_path / "samples")
-    would = json.loads(run("init", "-q").out or "{}") or json.loads(
-        run("import", f"samples/{name}", "-n", "--json").out
-    )
-    done = json.loads(run("import", f"samples/{name}", "--json").out)
+    would = json.loads(run("init", "-q").out or "{}") or run("import", f"samples/{name}", "-n", "--json").json
+    done = run("import", f"samples/{name}", "--json").json
     assert {**would, "dry_run": False} == done
     assert (done["created"], done["updated"], done["unchanged"]) == (created, 0, 0)
     assert form in done["found"]
     file = tmp_path / ".memory" / "spaces" / "main.json"
     before = file.read_bytes()
-    again = json.loads(run("import", f"samples/{name}", "--json", "--freeze-clock", "2027-01-01").out)
+    again = run("import", f"samples/{name}", "--json", "--freeze-clock", "2027-01-01").json
     assert (again["unchanged"], file.read_bytes()) == (created, before)
     sources = {m["provenance"]["source"] for m in json.loads(before)["objects"]}
     assert sources == {"imported"}
@@ -231,7 +229,7 @@ def test_an_import_leaves_alone_what_came_from_elsewhere(run: Run, tmp_path: Pat
     (tmp_path / "notes" / "b.md").write_text("See [a](a.md).")
     assert run("import", "notes").out == "imported into space main: 2 created (read 2 files as markdown)\n"
     assert run("import", "notes").out == "imported into space main: 2 unchanged (read 2 files as markdown)\n"
-    assert json.loads(run("get", "notes/a", "--json").out)["raw"] == "Mine."
+    assert run("get", "notes/a", "--json").json["raw"] == "Mine."
     (tmp_path / "notes" / "a.md").write_text("Theirs, changed.")
     assert "1 updated, 1 unchanged" in run("import", "notes", "--dry-run").out
     assert "1 updated, 1 unchanged" in run("import", "notes").out
@@ -248,7 +246,7 @@ def test_a_decision_that_is_superseded_later(run: Run, tmp_path: Path) -> None:
     assert run("import", "adr").out == "imported into space main: 2 created (read 2 files as adr)\n"
     (tmp_path / "adr" / "1-a.md").write_text(text.replace("Accepted", "Superseded by ADR 2"))
     assert "2 updated" in run("import", "adr").out
-    assert [m["path"] for m in json.loads(run("list", "--json").out)] == ["adr/2-b"]
+    assert [m["path"] for m in run("list", "--json").json] == ["adr/2-b"]
     assert "2 unchanged" in run("import", "adr").out
 
 
@@ -268,7 +266,7 @@ def test_what_is_not_fit_is_linked_by_nothing(run: Run, tmp_path: Path) -> None:
     (tmp_path / "n" / "b.md").write_text("x" * 9_000 + "\0")
     done = run("import", "n")
     assert done.out == "imported into space main: 1 created (read 2 files as markdown; skipped 1 unfit)\n"
-    assert "links" not in json.loads(run("get", "n/a", "--json").out)
+    assert "links" not in run("get", "n/a", "--json").json
 
 
 def test_odd_files_are_counted_not_read(run: Run, tmp_path: Path) -> None:
@@ -288,7 +286,7 @@ def test_odd_files_are_counted_not_read(run: Run, tmp_path: Path) -> None:
     (folder / "ok.md").write_text("Fine.")
     os.mkdir(folder / os.fsdecode(b"\xff\n[x]"))
     (folder / os.fsdecode(b"\xff\n[x]") / "-rf.md").write_text("Odd.")
-    answer = json.loads(run("import", "odd", "--json").out)
+    answer = run("import", "odd", "--json").json
     assert (answer["created"], answer["found"]) == (2, {"markdown": 2})
     assert answer["skipped"] == {
         "binary": 1, "damaged": 1, "empty": 1, "encoding": 1, "huge": 1, "ignored": 1, "link": 2, "other": 2, "special": 1,
@@ -343,14 +341,14 @@ def test_what_an_import_replaces_can_be_restored(run: Run, grace: str) -> None:
     assert run("get", "a/b", "--field", "raw").out == "What the bundle says.\n"
     assert run("check", "store").code == 0
     if grace == "0":
-        assert json.loads(run("restore", "--list", "--json").out) == []
+        assert run("restore", "--list", "--json").json == []
         return
     for text in ("What was here.", "What the bundle says.", "What was here."):  # one takes the place of the other
         assert run("restore", "a/b").code == 0
         assert run("get", "a/b", "--field", "raw").out == f"{text}\n"
         assert run("check", "store").code == 0
     assert run("get", "a/b", "--json").out == before
-    assert len(json.loads(run("restore", "--list", "--json").out)) == 1
+    assert len(run("restore", "--list", "--json").json) == 1
 
 
 def test_a_secret_in_a_text_is_redacted_beside_tags_that_are_clean(run: Run, tmp_path: Path) -> None:
@@ -358,7 +356,7 @@ def test_a_secret_in_a_text_is_redacted_beside_tags_that_are_clean(run: Run, tmp
     bundle = seal(Space("main", (found,), updated_at=NOW))
     (tmp_path / "bundle.json").write_bytes(b"".join(FORMATS["json"].encode(bundle)))
     assert run("import", "bundle.json").code == 0
-    stored = json.loads(run("get", "notes/a", "--json").out)
+    stored = run("get", "notes/a", "--json").json
     assert ("[REDACTED:email]" in stored["raw"], stored["tags"]) == (True, ["ops"])
 
 
@@ -392,7 +390,7 @@ def test_a_folder_of_markdown_is_read_back_and_only_its_own_files_are_replaced(r
     run("remember", "Hooks.", "--path", ".git/hooks/x")
     run("space", "policy", "main", "--set", "ttl_days=30", "--set", "allow_delete=true")
     space = tmp_path / ".memory" / "spaces" / "main.json"
-    done = json.loads(run("export", "--format", "md", "--out", "notes/", "--json").out)
+    done = run("export", "--format", "md", "--out", "notes/", "--json").json
     notes = tmp_path / "notes"
     files = {path.relative_to(notes).as_posix(): path.read_bytes() for path in notes.rglob("*") if path.is_file()}
     assert (done["path"], done["bytes"], len(files)) == ("notes/", sum(map(len, files.values())), 3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from memcli.cli.main import load_command
 from memcli.cli.offer import declared
 from memcli.cli.verb import names
 from memcli.settings import BESIDE
-from tests.cli.test_ingest import git
+from tests.cli.conftest import git
 from tests.conftest import Run, memory, open_at, rewrite
 
 
@@ -90,7 +89,7 @@ def test_a_list_has_the_date_of_a_commit_and_not_of_its_ingestion(
     row = run("list").out.splitlines()[-1]
     assert "2023-02-03" in row
     assert "2026" not in row
-    (section,) = json.loads(run("recall", "queue", "--json").out)["sections"]
+    (section,) = run("recall", "queue", "--json").json["sections"]
     assert section["created_at"].startswith("2023-02-03")
 
 

@@ -28,7 +28,7 @@ def a_running_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def ids(run: Run) -> list[str]:
     texts = ("We chose PostgreSQL as the database.", "Deploys need approval.")
-    return [json.loads(run("remember", text, "--json").out)["id"] for text in texts]
+    return [run("remember", text, "--json").json["id"] for text in texts]
 
 
 def noted(folder: Path) -> list[Use]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from tests.ingest.conftest import Repo
 
 
 def states(run: Run, *options: str) -> dict[str, str]:
-    found = json.loads(run("check", "code", "--json", *options).out)["found"]
+    found = run("check", "code", "--json", *options).json["found"]
     return {f"{one['path']} {one['file']}": one["state"] for one in found}
 
 
@@ -40,7 +39,7 @@ def test_nothing_is_anchored(run: Run, work: Repo) -> None:
 def test_what_binds_and_is_stale_fails(run: Run, known: Repo, kind: str) -> None:
     run("edit", "rule", "--set", f"kind={kind}")
     known.write("src/auth.py", CODE.replace("return 1", "return 7"))
-    name = json.loads(run("get", "rule", "--json").out)["id"]
+    name = run("get", "rule", "--json").json["id"]
     result = run("check", "code")
     assert (result.code, result.out) == (
         6,
@@ -77,7 +76,7 @@ def test_only_what_changed_since(run: Run, known: Repo) -> None:
     known.commit("second", {"src/other.py": "a = 2\n"})
     known.commit("third", {"README": "x"})
     assert states(run, "--changed", first) == {"note src/other.py": "stale"}
-    assert json.loads(run("check", "code", "--json", "--changed", "HEAD").out)["anchors"] == 0
+    assert run("check", "code", "--json", "--changed", "HEAD").json["anchors"] == 0
     known.write("src/auth.py", "# not committed\n")
     assert states(run, "--changed", "HEAD") == {"rule src/auth.py": "gone", "note src/auth.py": "stale"}
     known.git("rm", "-q", "--cached", "src/other.py")
@@ -112,7 +111,7 @@ def test_accepting(run: Run, known: Repo) -> None:
     moved, gone = anchors(run, "note")
     assert moved == {**before[0], "lines": [6, 7], "commit": head}
     assert gone == before[1]
-    memory = json.loads(run("get", "rule", "--json").out)
+    memory = run("get", "rule", "--json").json
     assert (memory["version"], memory["updated_at"]) == (2, "2026-03-01T00:00:00Z")
     assert states(run) == {"note src/other.py": "gone"}
     assert "check code: update" in run("store", "audit").out
@@ -198,7 +197,7 @@ def negatives(run: Run, work: Repo) -> Repo:
 
 
 def unmatched(run: Run, *options: str) -> dict[str, str]:
-    found = json.loads(run("check", "code", "--json", *options).out)["found"]
+    found = run("check", "code", "--json", *options).json["found"]
     return {one["path"]: f"{one['trigger']} {one['file']} {one.get('now', '-')}" for one in found if "trigger" in one}
 
 

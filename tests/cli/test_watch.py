@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -57,11 +56,11 @@ def until(condition: Callable[[], object]) -> None:
 
 
 def status(run: Run, *options: str) -> dict[str, object]:
-    return dict(json.loads(run("watch", "--status", "--json", *options).out))
+    return dict(run("watch", "--status", "--json", *options).json)
 
 
 def paths(run: Run) -> list[str]:
-    return [m["path"] for m in json.loads(run("list", "--json").out)]
+    return [m["path"] for m in run("list", "--json").json]
 
 
 def test_status(run: Run, tree: Path) -> None:
@@ -76,11 +75,11 @@ def test_status(run: Run, tree: Path) -> None:
 
 
 def test_a_file_that_moves_keeps_its_memory(run: Run, tree: Path) -> None:
-    (before,) = json.loads(run("list", "--json").out)
+    (before,) = run("list", "--json").json
     (tree / "docs").mkdir()
     (tree / "a.md").rename(tree / "docs" / "b.md")
     run("watch", "--once")
-    (after,) = json.loads(run("list", "--json", "--all").out)
+    (after,) = run("list", "--json", "--all").json
     assert (after["id"], after["path"]) == (before["id"], "docs/b.md")
     (tree / "a.md").write_text("Something else.")
     run("watch", "--once")
