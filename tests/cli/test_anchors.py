@@ -132,15 +132,6 @@ def test_what_cannot_be_anchored(run: Run, work: Repo, anchor: str, code: int, s
     assert not told(run)
 
 
-@pytest.mark.parametrize(
-    "value", ["3", '{"file": "a"}', "[3]", '[{"symbol": "x"}]', '[{"file": 3}]', '[{"file": "src/auth.py", "symbol": 3}]',
-              '[{"file": "src/auth.py", "lines": "1"}]', '[{"file": "../a", "hash": "x"}]'],
-)  # fmt: skip
-def test_what_is_no_anchor_is_refused(run: Run, work: Repo, value: str) -> None:
-    result = run("remember", TEXT, "--object", json.dumps({"raw": TEXT, "anchors": json.loads(value)}))
-    assert (result.code, result.err.count("\n")) == (2, 1), result.err
-
-
 def test_recall_tells_what_became_of_the_code(run: Run, work: Repo) -> None:
     run("remember", f"{TEXT} A", "-p", "a", "--anchor", "src/auth.py::Token.refresh")
     run("remember", f"{TEXT} B", "-p", "b", "--anchor", "src/auth.py:5-6", "--anchor", "src/other.py")
@@ -175,12 +166,6 @@ def test_the_past_is_not_compared_with_the_code_of_now(run: Run, work: Repo) -> 
     (work.root / "src" / "auth.py").unlink()
     assert "anchors" not in run("recall", "tokens", "--rev", "HEAD", "--json").json["sections"][0]
     assert told(run) == {"tokens": ["gone"]}
-
-
-def test_the_user_wide_store_belongs_to_no_work_tree(run: Run, work: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMCLI_GLOBAL", str(work.root.parent / "mine"))
-    result = run("remember", TEXT, "--scope", "global", "--anchor", "src/auth.py")
-    assert (result.code, "not in a work tree" in result.err) == (2, True)
 
 
 HOSTILE = [
@@ -254,36 +239,6 @@ def test_a_recall_looks_at_so_much_code_and_no_more(run: Run, work: Repo, monkey
     monkeypatch.setattr(looking, "MAX_LOOKED_AT", 50)
     assert told(run) == {"tokens": ["fresh"]}
     assert run("check", "code", "--json").json["anchors"] == 6
-
-
-def test_more_than_may_be_kept_is_read_again(work: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memcli.ingest import code
-
-    monkeypatch.setattr(code, "_MAX_KEPT", 3)
-    tree = WorkTree(str(work.root))
-    assert [tree.text(name)[:5] for name in ("src/auth.py", "src/other.py", "src/auth.py")] == [
-        "class",
-        "a = 1",
-        "class",
-    ]
-
-
-def test_recall_without_anchors_knows_nothing_of_them(tmp_path: Path) -> None:
-    from tests.architecture.test_imports import PROBE
-    from tests.conftest import ROOT
-
-    rewrite(open_at(tmp_path).store, lambda space: space.put([memory("a", raw=TEXT)], NOW))
-    import subprocess
-    import sys
-
-    probe = PROBE.replace('name.partition(".")[0]', "name")
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", probe, "recall", "tokens"], cwd=tmp_path, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "MEMCLI_EMBEDDER": "off"},
-    )  # fmt: skip
-    loaded = done.stderr.splitlines()[-1].split()
-    assert "memcli.app.recall" in loaded
-    assert not [name for name in loaded if "anchor" in name or name.startswith("memcli.ingest")]
 
 
 GUIDE = "# Guide\n\nAbout.\n\n## Release\n\n{}\n\n## Test\n\nRun `make test` before a push.\n"

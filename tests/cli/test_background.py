@@ -85,22 +85,6 @@ def test_nothing_is_begun_where_it_is_not_wanted(
     assert run("ingest", "guide.md").code == 0
 
 
-def test_a_dry_run_begins_nothing(lively: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memcli.cli.background.start", lambda *_: pytest.fail("a process was started"))
-    assert run("ingest", "guide.md", "--dry-run").code == 0
-
-
-def test_what_is_asked_for_in_the_background_says_nothing(lively: Path, run: Run) -> None:
-    assert run("ingest", "guide.md", "--quiet").code == 0
-    done = subprocess.run(
-        [sys.executable, "-m", "memcli", "store", "index", "embed", "--background"],
-        cwd=lively,
-        capture_output=True,
-        check=True,
-    )
-    assert (done.stdout, done.stderr) == (b"", b"")
-
-
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="priorities of POSIX")
 @pytest.mark.parametrize("line", [["store", "index", "embed"], ["store", "maintain"]])
 def test_a_process_of_its_own_works_at_the_lowest_priority(line: list[str], lively: Path, run: Run) -> None:

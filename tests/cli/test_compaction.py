@@ -83,22 +83,6 @@ def test_a_failure_leaves_it_to_value(model: Script, run: Run, step: play.Step) 
     assert done.err.count("the least valuable memories make room") == 1
 
 
-@pytest.mark.parametrize("step", [play.fail(500), play.hang])
-def test_what_is_slow_is_given_up(model: Script, run: Run, monkeypatch: pytest.MonkeyPatch, step: play.Step) -> None:
-    monkeypatch.setattr("memcli.app.consult.COMPACTION_WITHIN_SECONDS", 0.5)
-    model.play(step)
-    done = run(*NEW)
-    assert (done.code, paths(run)) == (0, {"cache/images", "ci/tags", "parser/how"})
-    assert done.err.count("the least valuable memories make room") == 1
-
-
-def test_an_answer_is_repaired_once(model: Script, run: Run) -> None:
-    model.play(play.reply({"decisions": [DELETE | {"target": 9}]}), play.reply({"decisions": [DELETE | {"target": 3}]}))
-    assert run(*NEW).code == 0
-    assert paths(run) == {"cache/pages", "cache/images", "parser/how"}
-    assert len(model.requests) == 2
-
-
 def test_where_nobody_may_be_asked(model: Script, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     done = run(*NEW, "--offline")
     assert (done.code, model.requests) == (0, [])
@@ -107,15 +91,6 @@ def test_where_nobody_may_be_asked(model: Script, run: Run, monkeypatch: pytest.
     done = run("remember", "Another.", "--path", "a/b")
     assert (done.code, model.requests) == (0, [])
     assert "no language model is configured; the least valuable memories make room" in done.err
-
-
-def test_when_the_quota_is_low_it_waits(model: Script, run: Run) -> None:
-    quota = {"openai": {"tokens_per_day": 1000}, "anthropic": {"tokens_per_day": 1000}}
-    run("space", "policy", "main", "--set", f"quota={json.dumps(quota)}")
-    model.play(play.reply({"decisions": [DELETE | {"target": 3}]}, usage=(700, 200)))
-    done = run(*NEW)
-    assert (done.code, model.requests) == (0, [])  # 600 tokens for the answer and those of the question are too many
-    assert "the least valuable memories make room" in done.err
 
 
 def test_dry_runs_and_bulk_writes_ask_nobody(model: Script, run: Run, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -60,18 +59,6 @@ def test_it_is_chosen_by_meaning(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
     assert [one["text"] for one in found] == ["Cars need petrol."]
 
 
-def test_an_object_keeps_it_too(run: Run) -> None:
-    name = talk(run)
-    content = {"engine": "PostgreSQL", "why": "row-level security"}
-    result = run(
-        "remember", "--object", json.dumps({"path": "db/x", "content": content}), "--context", "1000", "--session", name, "--json"
-    )  # fmt: skip
-    assert result.json["context_tokens"] > 0
-    (context,) = run("get", "db/x", "--context", "--json").json
-    assert {one["source"] for one in context} == {f"{name}#{n}" for n in (1, 2, 3)}
-    assert context[-1]["source"] == f"{name}#1"
-
-
 def test_each_line_of_a_batch_keeps_its_own(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMCLI_EMBEDDER", "onnx")
     name = talk(run)
@@ -82,15 +69,6 @@ def test_each_line_of_a_batch_keeps_its_own(run: Run, monkeypatch: pytest.Monkey
     first, second = (run("get", path, "--context", "--json").json[0] for path in ("a", "b"))
     assert first[0]["source"] == f"{name}#1"
     assert second[0]["source"] == f"{name}#3"
-
-
-def test_a_batch_in_a_file_and_an_object_take_it_from_a_pipe(run: Run, tmp_path: Path) -> None:
-    file = tmp_path / "batch.jsonl"
-    file.write_text('{"raw": "Meals are eaten at twelve.", "path": "a"}\n')
-    run("remember", "--batch", str(file), "--context", stdin="Lunch is at noon today.\n")
-    run("remember", "--object", '{"content": [1], "path": "b"}', "--context", stdin="Lunch is at noon today.\n")
-    for path in ("a", "b"):
-        assert [one["source"] for one in run("get", path, "--context", "--json").json[0]] == ["stdin"]
 
 
 def test_without_an_embedder_words_choose(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,12 +91,6 @@ def test_a_pipe_is_kept_instead(run: Run) -> None:
     talk(run)
     _, context = remembered(run, "--context", stdin="We need row-level security for tenants.\n\nThe weather is fine.\n")
     assert [one["source"] for one in context] == ["stdin"]
-
-
-def test_without_a_session_it_is_an_error(run: Run) -> None:
-    result = run("remember", TEXT, "--context")
-    assert result.code != 0
-    assert "session" in result.err
 
 
 def test_the_number_may_be_left_out_anywhere(run: Run) -> None:

@@ -119,18 +119,6 @@ def test_the_session_is_the_current_one_a_named_one_or_none(told: Run, monkeypat
     assert told("session", "context", "queue").code == 3
 
 
-def test_a_secret_in_the_query_is_not_repeated(told: Run) -> None:
-    result = told("session", "context", "why does AKIA" + "Q3EGTX7ZP5RNB2WM fail?", "--json")
-    assert "Q3EGTX7" not in result.out
-
-
-def test_memory_that_is_off_is_said(told: Run) -> None:
-    assert told("off").code == 0
-    result = told("session", "context", "queue")
-    assert result.code == 0
-    assert "memory is off" in result.err
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

@@ -64,21 +64,6 @@ def test_text_offers_the_ways_on(run: Run) -> None:
     assert "--merge" in run("remember", SAME).out
 
 
-def test_links_lead_both_ways(both: tuple[str, str]) -> None:
-    old, new = both
-    assert contradicted(new) == [old]
-    assert contradicted(old) == [new]
-    assert objects()[old]["version" if "version" in objects()[old] else "path"] != 2
-
-
-def test_no_check_finds_nothing(run: Run) -> None:
-    run("init")
-    old = remember(run, OLD)
-    new = remember(run, NEW, "--no-check")
-    assert "contradicts" not in new
-    assert contradicted(old["id"]) == []
-
-
 def test_supersedes_resolves_it_afterwards(run: Run, both: tuple[str, str]) -> None:
     old, new = both
     answer = remember(run, NEW, "--supersedes", old)
@@ -136,25 +121,11 @@ def test_no_side_is_shown_without_the_other(run: Run, both: tuple[str, str], for
     assert {old: OLD, new: NEW}[other] in shown
 
 
-def test_json_carries_what_contradicts(run: Run, both: tuple[str, str]) -> None:
-    (section,) = run("recall", "gateway timeout", "--limit", "1", "--format", "json").json["sections"]
-    (other,) = section["contradicts"]
-    assert {section["id"], other["id"]} == set(both)
-    assert other["summary_micro"] in (OLD, NEW)
-
-
 @pytest.mark.parametrize("budget", ["130", "200", "400"])
 def test_a_budget_holds_with_contradictions(run: Run, both: tuple[str, str], budget: str) -> None:
     shown = run("recall", "gateway timeout", "--budget", budget)
     assert shown.code == 0
     assert shown.out.count("contradicts [") == shown.out.count("2026-01-31 · fact")
-
-
-def test_hooks_inject_what_contradicts(run: Run, both: tuple[str, str]) -> None:
-    event = json.dumps({"session_id": "s", "prompt": "When does the API gateway time out upstream calls?", "cwd": "."})
-    shown = run("hook", "run", "prompt", "--agent", "generic", stdin=event)
-    assert shown.code == 0
-    assert "contradicts [" in shown.out
 
 
 @pytest.mark.parametrize("change", ["edit", "remember"])
@@ -181,14 +152,6 @@ def test_a_text_that_is_edited_is_compared(run: Run) -> None:
     told = run("edit", "a/new", "--text", NEW.replace("60", "90")).out
     assert told.count("\n") == 1  # it is linked already
     run("edit", "a/new", "--text", "Something else entirely.")
-    assert contradicted(old) == []
-
-
-def test_an_edited_proposal_is_linked_to_nothing(run: Run) -> None:
-    run("init")
-    old = remember(run, OLD)["id"]
-    proposed = remember(run, "Something else entirely.", "--propose")["id"]
-    assert run("inbox", "edit", proposed, "--set", f"raw={NEW}").code == 0
     assert contradicted(old) == []
 
 
@@ -220,15 +183,6 @@ def test_a_batch_is_compared_with_itself_and_the_space(run: Run) -> None:
     assert [one["id"] for one in first["contradicts"]] == [old]
     assert [one["id"] for one in third["contradicts"]] == [second["id"]]
     assert contradicted(second["id"]) == [third["id"]]
-
-
-def test_a_large_batch_is_compared_too(run: Run) -> None:
-    run("init")
-    old = remember(run, OLD)["id"]
-    lines = [NEW, *(f"Component {n:03} belongs to the folder part{n}." for n in range(80))]
-    batch = "\n".join(json.dumps({"raw": line}) for line in lines)
-    answer = run("remember", "--batch", "-", "--json", stdin=batch).json
-    assert [[one["id"] for one in memory["contradicts"]] for memory in answer["memories"][:1]] == [[old]]
 
 
 def test_the_inbox_says_what_a_proposal_contradicts(run: Run) -> None:
@@ -266,12 +220,6 @@ def test_accounts_of_what_happened_are_not_compared(run: Run) -> None:
     remember(run, OLD, "--kind", "log")
     assert remember(run, NEW)["contradicts"] == []
     assert remember(run, "The API gateway times out upstream calls after 90 s.", "--kind", "diff")["contradicts"] == []
-
-
-def test_a_damaged_index_does_not_stop_remember(run: Run, both: tuple[str, str]) -> None:
-    run("recall", "gateway")
-    Path(".memory/cache/main.index").write_bytes(b"SQLite format 3\0" + b"\0" * 5000)
-    assert remember(run, "The API gateway times out upstream calls after 90 s.")["status"] == "created"
 
 
 def test_meaning_finds_more(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,13 +274,6 @@ def test_a_merge_drops_nothing_that_only_the_new_one_has(run: Run, text: str, op
     assert "--merge" not in run("remember", text, *options).out
 
 
-def test_a_merge_keeps_what_only_the_first_one_has(run: Run) -> None:
-    run("init")
-    old = remember(run, f"{OLD[:-1]} in eu-west-1.")
-    assert remember(run, SAME, "--merge")["id"] == old["id"]
-    assert [memory["raw"] for memory in objects().values()] == [f"{OLD[:-1]} in eu-west-1."]
-
-
 def test_a_memory_that_changed_after_it_was_compared_takes_nothing_in(run: Run) -> None:
     run("init")
     old = remember(run, OLD)["id"]
@@ -356,13 +297,6 @@ def test_scan_lists_a_whole_space(run: Run, both: tuple[str, str]) -> None:
     assert [one.finding.kind for one in scan(workspace, by_meaning=True)] in (["contradicts"], [])
 
 
-def test_nothing_is_found_where_nothing_can_be_read(run: Run) -> None:
-    run("init")
-    workspace = open_workspace({}, {"MEMCLI_EMBEDDER": "off"})
-    assert check(workspace, []) == []
-    assert check(workspace, [prepare(workspace, {"raw": NEW})]) == [()]
-
-
 @pytest.mark.parametrize("place", ["", "auth/old"])
 def test_what_supersedes_inherits_no_acceptance(run: Run, place: str) -> None:
     run("init")
@@ -372,16 +306,6 @@ def test_what_supersedes_inherits_no_acceptance(run: Run, place: str) -> None:
     answer = remember(run, newer, "--supersedes", old, *(["--path", place] if place else []))
     assert [one["id"] for one in answer["contradicts"]] == [other]
     assert contradicted(answer["id"]) == [other]
-
-
-def test_an_accepted_proposal_that_supersedes_is_compared_too(run: Run) -> None:
-    run("init")
-    old = remember(run, OLD)["id"]
-    other = remember(run, NEW)["id"]
-    remember(run, OLD.replace("30", "90"), "--supersedes", old, "--propose")
-    (accepted,) = run("inbox", "accept", "--all", "--json").json
-    assert [one["id"] for one in accepted["contradicts"]] == [other]
-    assert contradicted(accepted["id"]) == [other]
 
 
 @pytest.mark.parametrize(("space", "how"), [("notes", ["--all-spaces"]), ("journal", [])])
@@ -408,20 +332,6 @@ def test_a_batch_that_is_stored_already_is_not_told_twice(run: Run) -> None:
     run("remember", "--batch", "-", "--keep-both", stdin=batch)
     again = run("remember", "--batch", "-", "--json", stdin=batch).json["memories"]
     assert [memory["contradicts"] for memory in again] == [[], []]
-
-
-def test_a_batch_supersedes_nothing(run: Run, both: tuple[str, str]) -> None:
-    old, _ = both
-    result = run("remember", "--batch", "-", "--supersedes", old, stdin=json.dumps({"raw": "Another."}))
-    assert (result.code, result.err.count("\n")) == (2, 1)
-
-
-def test_what_is_accepted_is_not_offered_again(run: Run) -> None:
-    run("init")
-    remember(run, OLD)
-    told = run("remember", NEW, "--keep-both").out
-    assert "contradicts" in told
-    assert "to resolve it" not in told
 
 
 def test_no_way_is_offered_that_fails(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

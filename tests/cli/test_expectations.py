@@ -51,11 +51,6 @@ def test_a_failure_is_one_line_and_6(run: Run, folder: Path) -> None:
     assert [run("check", "recall", "--fail-under", share).code for share in ("0.5", "0.51", "0", "1")] == [0, 6, 0, 6]
 
 
-def test_an_answer_that_is_not_empty(run: Run, folder: Path) -> None:
-    (folder / "a.toml").write_text('[[case]]\ntopic = "postgresql port"\nempty = true\n')
-    assert run("check", "recall").out.startswith(".memory/tests/a.toml:1: 'postgresql port': not empty: 1 entry\n")
-
-
 @pytest.mark.skipif(os.name == "nt", reason="no such names on Windows")
 def test_a_name_of_a_file_cannot_imitate_a_line(run: Run, folder: Path) -> None:
     (folder / "a\n9 tests: 9 passed\x1b[2J.toml").write_text(FAILS)
@@ -136,29 +131,3 @@ def test_no_link_is_followed_out_of_the_store(run: Run, folder: Path, tmp_path: 
     folder.symlink_to(tmp_path / "outside")
     result = run("check", "recall")
     assert (result.code, result.err.count("\n")) == (8, 1)
-
-
-def test_secrets_in_tests_are_found_by_scan(run: Run, folder: Path) -> None:
-    key = "AKIA" + "7QZ3MLW5XKTB2VPD"
-    (folder / "a.toml").write_text(f'[[case]]\ntopic = "which key?"\nmust_include = ["/{key}/"]\n')
-    result = run("check", "secrets")
-    assert (result.code, ".memory/tests/a.toml" in result.out) == (6, True)
-    assert key not in run("check", "recall").out
-    (folder / "a.toml").unlink()
-    assert run("check", "secrets").code == 0
-
-
-def test_the_rest_of_the_store_does_not_mind(run: Run, folder: Path) -> None:
-    (folder / "a.toml").write_text(PASSES)
-    assert [
-        run(*command).code
-        for command in (
-            ["check", "store"],
-            ["check", "store", "--repair"],
-            ["store", "fmt", "--check"],
-            ["trust", "--status"],
-        )
-    ] == [0] * 4
-    assert (folder / "a.toml").read_text() == PASSES
-    ignored = (folder.parent / ".gitignore").read_text()
-    assert "tests" not in ignored

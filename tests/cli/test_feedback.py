@@ -102,10 +102,3 @@ def test_of_the_user_wide_store_it_goes_there(run: Run, ids: list[str], tmp_path
     assert "me/tabs" in run("feedback", "1", "--helpful").out
     assert "me/tabs" in run("feedback", "me/tabs", "--rejected").out
     assert judged(tmp_path) == []
-
-
-def test_what_get_says_of_use_is_no_field_of_the_memory(run: Run, ids: list[str]) -> None:
-    run("feedback", ids[0], "--helpful")
-    whole = run("get", ids[0], "--json").out
-    assert run("remember", "--object", whole).code == 0
-    assert run("get", ids[0], "--field", "usage").code == 2

@@ -31,12 +31,6 @@ def test_kinds_and_tags_may_be_separated_by_commas(few: Run, command: tuple[str,
     assert paths(few, *command, "--kind", "decision", "--kind", " guide ") == ["a/one", "b/three"]
 
 
-def test_so_may_those_of_an_export(few: Run) -> None:
-    done = few("export", "--kind", "decision,fact", "--tag", "sql", "--out", "new/folder/part.json", "--json")
-    assert done.json["objects"] == 2
-    assert few("import", "new/folder/part.json", "-s", "other").code == 0
-
-
 def test_tags_given_with_commas_are_several(few: Run) -> None:
     assert few("get", "a/one", "--json").json["tags"] == ["sql", "auth"]
     assert few("edit", "a/one", "--tag", "x,y", "--untag", "sql,auth").code == 0
@@ -59,13 +53,6 @@ def test_several_memories_get_the_same_tags(few: Run) -> None:
 def test_an_empty_filter_does_not_choose_everything(few: Run, command: str, option: str) -> None:
     done = few(command, option, "", *(["x"] if command == "recall" else []))
     assert (done.code, f"{option} is empty" in done.err) == (2, True)
-
-
-@pytest.mark.parametrize("arguments", [("--kind", "\udcff"), ("--tag", "\udcff"), ("--under", "\udcff")])
-def test_a_filter_that_is_no_text_is_refused(few: Run, arguments: tuple[str, str]) -> None:
-    for command in (("recall", "x"), ("export",)):
-        done = few(*command, *arguments)
-        assert (done.code, f"{arguments[0]} is not valid UTF-8" in done.err) == (2, True)
 
 
 def test_paths_are_found_however_they_are_composed(run: Run) -> None:

@@ -118,17 +118,6 @@ def test_the_policy_taken_back_removes_them(run: Run, kept: Kept) -> None:
     assert not kept()
 
 
-def test_a_policy_that_was_changed_by_hand_lets_gc_remove_them(run: Run, kept: Kept, tmp_path: Path) -> None:
-    run("recall", TOPIC)
-    file = tmp_path / ".memory/spaces/main.json"
-    data = json.loads(file.read_text())
-    del data["policy"]["gaps"]
-    file.write_text(json.dumps(data))
-    assert kept()
-    run("gc")
-    assert not kept()
-
-
 @pytest.mark.usefixtures("kept")
 def test_the_end_of_a_session_says_what_was_answered_and_what_was_not(run: Run, tmp_path: Path) -> None:
     run("recall", "before the session: who waters the plant?")
@@ -202,13 +191,6 @@ def test_a_failure_names_topics_locally(model: Script, run: Run, step: play.Step
     assert done.code == 0
     assert done.err.count("; named locally") == 1
     assert [one["name"] for one in done.json["topics"]] == [name for name, _ in LOCAL]
-
-
-@pytest.mark.parametrize("step", [play.fail(500), play.hang])
-def test_a_slow_model_is_given_up(model: Script, run: Run, monkeypatch: pytest.MonkeyPatch, step: play.Step) -> None:
-    monkeypatch.setattr("memcli.app.feedback.WITHIN_SECONDS", 0.5)
-    model.play(step)
-    assert topics(run, *LLM) == LOCAL
 
 
 def test_options_of_the_model(model: Script, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from memcli import Memory
 from tests.conftest import Run
 
 
@@ -59,11 +58,6 @@ def test_forgotten_ones_only_if_asked(store: Run) -> None:
     assert "db/pool" in labels(store, "db/pool")
 
 
-def test_what_is_superseded_is_shown_with_what_replaced_it(store: Run) -> None:
-    assert store("remember", "A new pool.", "--path", "db/pool", "--supersedes", "db/pool").code == 0
-    assert "db/pool-superseded" in labels(store, "db/pool", "--depth", "1")
-
-
 @pytest.mark.parametrize(
     ("name", "start"),
     [("g.html", "<!doctype html>"), ("g.dot", "digraph"), ("g.gv", "digraph"), ("g.mmd", "flowchart"), ("g.json", "{"), ("g.txt", "db/engine")],
@@ -112,13 +106,6 @@ def test_an_empty_store_has_an_empty_graph(run: Run) -> None:
     assert "0 memories" in run("graph", "-f", "text").out
 
 
-def test_secrets_stay_out_of_it(store: Run) -> None:
-    key = "AKIA" + "Q3EGTX7ZP5RNB2WM"
-    assert store("edit", "zz/alone", "--set", f"summary_micro=The key is {key}.").code == 0
-    for form in ("html", "json", "text"):
-        assert key not in store("graph", "-f", form).out
-
-
 def test_clusters_are_nodes(run: Run) -> None:
     topics = {
         "db": "The database keeps rows in tables and an index on the table speeds up queries",
@@ -135,9 +122,3 @@ def test_clusters_are_nodes(run: Run) -> None:
         assert len({paths[edge["start"]].split("/")[0] for edge in ties if edge["end"] == name}) == 1
     around = run("graph", "db/1", "--depth", "1", "--json").json
     assert [node["type"] for node in around["nodes"]].count("cluster") == 1
-
-
-def test_from_python(store: Run, tmp_path: Path) -> None:
-    with Memory(tmp_path) as memory:
-        assert memory.graph("ops/deploy", depth=1)["roots"] == [memory.get("ops/deploy")["id"]]
-        assert memory.graph(format="dot").startswith("digraph")

@@ -75,19 +75,6 @@ def test_a_change_is_told_alike_however_it_comes(project: Path, run: Run) -> Non
     assert run("guard", "--changed", "HEAD~1").out.startswith("src/other.py:2: enforced negative ")
 
 
-def test_a_subfolder_is_no_other_place(project: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = run("guard").out
-    monkeypatch.chdir(project / "src")
-    assert run("guard").out == asked
-
-
-def test_what_is_forgotten_superseded_or_over_says_nothing(project: Path, run: Run) -> None:
-    run("forget", "sec/eval")
-    run("edit", "auth/clock", "--set", "valid_until=2020-01-01T00:00:00Z")
-    done = run("guard")
-    assert (done.code, done.out.count("\n")) == (0, 1)
-
-
 def test_a_clone_that_nobody_accepted_only_warns(project: Path, run: Run) -> None:
     (project / ".git" / "memcli" / ".memory" / "trust.json").unlink()
     done = run("guard", "--format", "github")
@@ -124,12 +111,6 @@ def test_bad_input(project: Path, run: Run, arguments: list[str], stdin: str, co
     done = run("guard", *arguments, stdin=stdin)
     assert (done.code, done.out) == (code, "")
     assert done.err.count("\n") == (code != 0)
-
-
-def test_outside_of_a_repository(run: Run, tmp_path: Path) -> None:
-    open_at(tmp_path)
-    done = run("guard")
-    assert (done.code, "not in a git repository" in done.err) == (3, True)
 
 
 @pytest.mark.parametrize("trigger", ["(", "path:a[", "", "x" * 1001])

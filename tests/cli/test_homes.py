@@ -107,14 +107,6 @@ def test_a_bad_ref_does_not_hide_the_good_ones(run: Run, command: list[str]) -> 
     assert (alone.code, alone.out) == (3, "")
 
 
-@pytest.mark.usefixtures("both")
-def test_a_restore_brings_back_what_it_finds(run: Run) -> None:
-    run("forget", HERE, THERE, "--purge", "--yes")
-    done = run("restore", "no/where", THERE, HERE)
-    assert (done.code, done.out.count("restored")) == (3, 2)
-    assert "no memory 'no/where' in the trash" in done.err
-
-
 def test_a_program_gets_the_error_with_what_was_found(tmp_path: Path) -> None:
     with Memory(tmp_path) as memory:
         memory.init()

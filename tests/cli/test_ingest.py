@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -142,39 +140,6 @@ def test_a_list_of_files_on_standard_input(run: Run, repository: Path) -> None:
     assert run("ingest", "--stdin0", "a.md", stdin=b"").code == 2
 
 
-def test_odd_files_are_counted_not_read(run: Run, repository: Path) -> None:
-    os.mkfifo(repository / "fifo")
-    (repository / "loop").symlink_to("loop")
-    (repository / "around").symlink_to(".")
-    with (repository / "sparse.txt").open("wb") as file:
-        file.truncate(5 << 30)
-    (repository / "bundle.min.js").write_text("var a=1;" * 9_000)
-    (repository / "kept.md").write_text("Kept.\n")
-    done = run("ingest", ".", "--json").json
-    assert done["paths"] == ["kept.md"]
-    assert done["skipped"] == {"generated": 1, "huge": 1, "link": 2, "special": 1}
-
-
-@pytest.mark.parametrize(
-    ("options", "code", "told"),
-    [
-        (["--git", "HEAD"], 3, "no commits yet"),
-        (["--since", "v1"], 3, "no commits yet"),
-        (["--since", "a..b"], 2, "--since takes one revision"),
-        (["--since", ""], 2, "--since takes one revision"),
-        (["--git", "--exec=x"], 2, "not a range"),
-        (["--staged", "--git", "HEAD"], 2, "give exactly one of"),
-        ([], 2, "give exactly one of"),
-    ],
-)
-def test_what_cannot_be_ingested_is_one_line(
-    run: Run, repository: Path, options: list[str], code: int, told: str
-) -> None:
-    result = run("ingest", *options)
-    assert (result.code, result.err.strip().count("\n") <= 1) == (code, True)
-    assert told in result.err
-
-
 def test_the_order_of_ingests_makes_no_difference(run: Run, repository: Path) -> None:
     for n in range(4):
         commit(repository, "a.py", f"x = {n}\n", f"Set {n}")
@@ -190,14 +155,6 @@ def test_a_dry_run_stores_nothing(run: Run, repository: Path) -> None:
     (repository / "a.md").write_text("Text.")
     assert run("ingest", "a.md", "--dry-run").out == "a.md\n1 would be ingested\n"
     assert paths(run) == []
-
-
-def test_outside_a_repository(run: Run, tmp_path: Path) -> None:
-    (tmp_path / ".git").rmdir()
-    run("init")
-    result = run("ingest", "--git", "HEAD")
-    assert result.code == 3
-    assert result.err.count("\n") == 1
 
 
 @pytest.fixture
@@ -303,35 +260,6 @@ def test_a_folder_again_retires_what_is_there_no_more(run: Run, repository: Path
     assert run("ingest", "docs", "--json").json["retired"] == 0
 
 
-def test_a_file_that_is_cut_otherwise_is_as_if_read_for_the_first_time(run: Run, repository: Path) -> None:
-    long = "def big():\n" + "    x = 'some text'\n" * 80
-    texts = {
-        "limit retry": "LIMIT = 3\n\ndef retry():\n    return LIMIT\n",
-        "limit big": f"LIMIT = 3\n\n{long}",
-        "turtle": "turtle = 2\n",
-    }
-    for topic, text in texts.items():
-        (repository / "m.py").write_text(text)
-        run("ingest", "m.py")
-        grown = run("get", "m.py", "--json").out
-        assert run("check", "code").code == 0
-        assert {
-            a["state"] for a in run("recall", topic, "--kind", "code", "--json").json["sections"][0].get("anchors", [])
-        } <= {"fresh"}
-        shutil.rmtree(repository / ".memory")
-        run("ingest", "m.py")
-        fresh = run("get", "m.py", "--json").json
-        kept = json.loads(grown)
-        assert (kept["raw"], kept.get("anchors"), kept["metadata"]) == (
-            fresh["raw"],
-            fresh.get("anchors"),
-            fresh["metadata"],
-        )
-        shutil.rmtree(repository / ".memory")
-        (repository / "m.py").write_text(texts["limit retry"])
-        run("ingest", "m.py")
-
-
 def test_an_ingest_that_stops_says_what_it_stored(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("# A\n\nThe first file.\n")
@@ -349,16 +277,3 @@ def test_an_ingest_that_stops_says_what_it_stored(run: Run, tmp_path: Path, monk
         "(run the command again to do the rest)\n"
     )
     assert "0 created, 0 updated, 1 unchanged" in run("ingest", "docs").out
-
-
-def test_a_watch_that_cannot_read_what_it_saw_does_not_begin_anew(run: Run, repository: Path) -> None:
-    run("watch", "--once")
-    (repository / "a.md").write_text("# A\n\nThe first file.\n")
-    (state,) = (repository / ".memory" / "local").glob("*.watch.json")
-    state.rename(repository / ".git" / "state.json")
-    state.symlink_to(repository / ".git" / "state.json")  # which memcli does not follow
-    stopped = run("watch", "--once")
-    assert (stopped.code, "cannot read" in stopped.err) == (8, True)
-    state.unlink()
-    (repository / ".git" / "state.json").rename(state)
-    assert "1 created" in run("watch", "--once").out

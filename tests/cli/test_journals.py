@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from memcli.codec.canonical import encode
 from tests.conftest import Run
 
 READERS = (
@@ -49,12 +48,6 @@ def test_a_space_finds_what_its_own_sessions_yielded(run: Run, reader: tuple[str
     assert words == {"": {"Mollie"}, "shop": {"Shopify"}, "bank": {"Bankit"}}
 
 
-def test_the_variable_names_the_space_as_well(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    held(run, "shop", "Shopify")
-    monkeypatch.setenv("MEMCLI_SPACE", "shop")
-    assert "Shopify" in run("recall", "which payments?").out
-
-
 def test_the_space_of_the_configuration_is_asked_with_its_own_journal(run: Run) -> None:
     run("init")
     Path(".memory/config.toml").write_text('space = "shop"\n')
@@ -87,18 +80,6 @@ def test_nothing_of_it_is_tracked_until_it_is_promoted(run: Run) -> None:
     assert not Path(".memory/spaces/main.json").exists()
 
 
-def test_a_store_whose_ignore_file_is_older_hides_it_from_git_too(run: Run) -> None:
-    Path(".git").rmdir()
-    subprocess.run(["git", "init", "-q"], check=True)
-    run("init")
-    ignore = Path(".memory/.gitignore")
-    ignore.write_text("".join(line for line in ignore.read_text().splitlines(True) if "@" not in line))
-    held(run, "shop", "Shopify")
-    listed = subprocess.run(["git", "status", "--short", "-uall"], check=True, capture_output=True, text=True).stdout
-    assert "journal" not in listed
-    assert "shop" not in ignore.read_text()
-
-
 def test_its_memories_are_changed_where_they_are(run: Run) -> None:
     held(run, "shop", "Shopify")
     name = decision(run, "shop")
@@ -110,22 +91,6 @@ def test_its_memories_are_changed_where_they_are(run: Run) -> None:
     assert run("forget", name, "-s", "shop").code == 0
     assert "Shopify" not in run("list", "--kind", "decision", "-s", "shop").out
     assert not Path(".memory/spaces/shop.json").exists()
-
-
-def test_those_of_both_are_changed_at_once(run: Run) -> None:
-    held(run, "shop", "Shopify")
-    run("remember", "Parcels leave at noon.", "--path", "parcels", "-s", "shop")
-    assert run("edit", "parcels", decision(run, "shop"), "--tag", "later", "-s", "shop").code == 0
-    assert len(run("list", "--tag", "later", "-s", "shop", "--json").json) == 2
-    assert run("edit", "parcels", "no/where", "--tag", "x", "-s", "shop").code == 3
-    assert run("forget", "decisions", "parcels", "--recursive", "-s", "shop").code == 0
-    assert run("list", "--tag", "later", "-s", "shop", "--json").json == []
-
-
-def test_a_memory_of_the_default_journal_is_changed_by_its_id(run: Run) -> None:
-    held(run, "main", "Mollie")
-    assert run("forget", decision(run, "journal")).code == 0
-    assert run("list", "--kind", "decision", "-s", "journal").out.strip() == ""
 
 
 def test_a_purge_leaves_no_byte_and_a_trashed_one_comes_back(run: Run) -> None:
@@ -147,13 +112,6 @@ def test_deleting_the_session_takes_all_that_it_yielded(run: Run) -> None:
     assert run("list", "-s", "shop").out.strip() == ""
     assert "Mollie" in run("list").out
     assert run("session", "show", other).code == 0
-
-
-def test_the_second_end_of_a_session_changes_nothing(run: Run) -> None:
-    name = held(run, "shop", "Shopify")
-    before = Path(".memory/local/spaces/journal@shop.json").read_bytes()
-    run("session", "end", name, "-s", "shop")
-    assert Path(".memory/local/spaces/journal@shop.json").read_bytes() == before
 
 
 def test_the_space_is_deleted_with_its_journal(run: Run) -> None:
@@ -200,14 +158,3 @@ def test_what_was_said_stays_in_its_space(run: Run) -> None:
     assert "Shopify" in found
     assert "Mollie" not in found
     assert "Shopify" not in run("recall", "which payments?", "--scope", "session").out
-
-
-def test_damage_is_found_in_it(run: Run) -> None:
-    held(run, "shop", "Shopify")
-    file = Path(".memory/local/spaces/journal@shop.json")
-    tree = json.loads(file.read_text())
-    tree["objects"] *= 2
-    file.write_bytes(encode(tree) + b"\n")
-    assert "journal@shop" in run("check", "store").out
-    assert run("check", "store", "--repair").code == 0
-    assert run("check", "store").code == 0

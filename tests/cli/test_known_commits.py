@@ -77,12 +77,6 @@ def test_what_a_hook_has_ingested_is_known(
     assert read == ["Three"]
 
 
-def test_files_that_are_ingested_too_change_nothing(history: Path, run: Run, read: list[str]) -> None:
-    assert counts(run, "a.py", "b.py")[0] == 2
-    assert counts(run) == (0, 0, 2, 0)
-    assert read == []
-
-
 def _cache(folder: Path, _: Run) -> None:
     shutil.rmtree(folder / ".memory/cache")
 
@@ -116,12 +110,6 @@ def test_a_space_that_was_deleted_is_read_again(history: Path, run: Run, read: l
     assert read == ["Two", "One"]  # that the other has nothing to tell is known
 
 
-def test_a_space_that_was_deleted_and_filled_with_files(history: Path, run: Run, read: list[str]) -> None:
-    (history / ".memory/spaces/repo.json").unlink()
-    assert counts(run, "a.py")[0] == 1
-    assert counts(run)[:3] == (2, 0, 0)
-
-
 def test_one_memory_that_is_gone_comes_back(history: Path, run: Run, read: list[str]) -> None:
     file = history / ".memory/spaces/repo.json"
     space = json.loads(file.read_text())
@@ -142,13 +130,6 @@ def test_a_commit_that_is_lost_leaves_and_comes_back(history: Path, run: Run, re
     assert read == ["Two"]
 
 
-def test_a_torn_note_costs_no_more_than_a_look(history: Path, run: Run, read: list[str]) -> None:
-    file = history / ".memory/cache/repo.commits"
-    file.write_bytes(file.read_bytes()[:-3])
-    assert counts(run) == (0, 0, 2, 0)
-    assert len(read) <= 1
-
-
 def test_another_space_knows_nothing_of_it(history: Path, run: Run, read: list[str]) -> None:
     assert counts(run, "--git", "HEAD", "--space", "notes") == (2, 0, 0, 0)
     assert counts(run, "--git", "HEAD", "--space", "notes") == (0, 0, 2, 0)
@@ -160,11 +141,3 @@ def test_a_dry_run_and_a_proposal_read_all(history: Path, run: Run, read: list[s
     assert run("ingest", "--git", "HEAD", "--propose", "--json").json["proposed"] == 2
     assert len(read) == 6
     assert counts(run) == (0, 0, 2, 0)
-
-
-def test_what_a_review_waits_for_is_not_known(history: Path, run: Run, read: list[str]) -> None:
-    assert run("space", "create", "notes").code == 0
-    assert run("space", "policy", "notes", "--set", "review=true").code == 0
-    for _ in range(2):
-        counts(run, "--git", "HEAD", "--space", "notes")
-    assert len(read) == 6

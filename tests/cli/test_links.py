@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -156,14 +155,6 @@ def test_a_proposal_is_looked_at_when_it_is_accepted(store: Run, tmp_path: Path)
     assert is_sound(store)
 
 
-def test_two_that_were_read_with_one_text_have_one_copy(store: Run, tmp_path: Path) -> None:
-    digest = text_hash("Twice.")
-    read = [memory(f"twice{n}", path=f"r/{n}", raw="Twice.", metadata={"hash": digest}) for n in range(2)]
-    rewrite(open_at(tmp_path).store, lambda space: space.put(read, NOW), "repo")
-    done = store("link", "repo:r/0", "repo:r/1")
-    assert (done.code, "cannot be linked to itself" in done.err) == (2, True)
-
-
 def test_what_is_superseded_without_a_link_is_current_again_too(store: Run) -> None:
     assert store("link", "x/a", "x/b", "-r", "supersedes").code == 0
     assert store("edit", "x/a", "--set", "links=[]").code == 0
@@ -199,15 +190,6 @@ def test_superseding_is_what_remember_does(store: Run) -> None:
         k: v for k, v in by_remember.items() if k != "version"
     }
     assert "x/b" not in store("list").out
-
-
-def test_no_circle_of_supersessions(store: Run) -> None:
-    for start, end in pairwise(["x/a", "x/b"]):
-        assert store("link", start, end, "--relation", "supersedes").code == 0
-    before = store("export", "--out", "-").out
-    done = store("link", "x/b", "x/a", "--relation", "supersedes")
-    assert (done.code, "would supersede itself" in done.err) == (2, True)
-    assert store("export", "--out", "-").out == before
 
 
 @pytest.mark.parametrize(
@@ -311,14 +293,6 @@ def test_export_and_import_keep_links_between_spaces(
         assert (other / f".memory/spaces/{name}.json").read_bytes() == data
 
 
-def test_what_led_into_the_space_that_it_is_imported_into_is_a_link_within(store: Run, tmp_path: Path) -> None:
-    assert store("link", "notes:x/n", "x/a").code == 0
-    assert store("export", "notes", "--out", str(tmp_path / "n.json")).code == 0
-    assert store("import", str(tmp_path / "n.json"), "--space", "main").code == 0
-    assert places(store, "x/n") == [("relates_to", ident(store, "x/a"))]
-    assert is_sound(store)
-
-
 def test_fsck_finds_and_drops_what_leads_nowhere(store: Run, tmp_path: Path) -> None:
     assert store("link", "x/a", "notes:x/n").code == 0
     file = tmp_path / ".memory/spaces/main.json"
@@ -331,17 +305,6 @@ def test_fsck_finds_and_drops_what_leads_nowhere(store: Run, tmp_path: Path) -> 
     assert links(store, "x/a") == []
     file.write_text(text.replace(f"notes:{n}", "elsewhere:mem_gone"))
     assert store("check", "store").code == 0  # no clone has every space
-
-
-def test_a_merge_keeps_links_to_other_spaces() -> None:
-    from memcli.codec.merge import merge
-
-    def side(*names: str) -> Space:
-        given = tuple({"to": name, "relation": "relates_to", "created_at": NOW} for name in names)
-        return Space("main", (memory("a", links=given), *([memory("b")] if "mem_b" in names else [])), updated_at=NOW)
-
-    merged = merge(side("mem_b", "notes:mem_x"), side("notes:mem_x", "notes:mem_y"), side("mem_b", "notes:mem_x")).space
-    assert [one["to"] for one in merged.objects[0].links] == ["notes:mem_x", "notes:mem_y"]
 
 
 def test_linking_what_is_untrusted_does_not_trust_it(store: Run) -> None:

@@ -51,12 +51,6 @@ def test_the_policy_of_the_space_says_what_is_archived(aged: Run) -> None:
     assert aged("store", "maintain").out.startswith("archive (1, ")
 
 
-def test_there_may_be_nothing_to_do(run: Run) -> None:
-    run("remember", "We chose PostgreSQL.")
-    assert run("store", "maintain").out == "nothing to do\n"
-    assert run("store", "maintain", "-q").out == ""
-
-
 def test_the_plan_as_json(aged: Run) -> None:
     data = aged("store", "maintain", "--dry-run", "--json").json
     (space,) = data["spaces"]
@@ -80,13 +74,6 @@ def test_long_plans_are_cut_short_in_the_text_alone(run: Run) -> None:
     run("remember", "--batch", "-", *OLD, stdin="\n".join(lines))
     assert "  and 15 more\n" in run("store", "maintain", "--dry-run").out
     assert len(run("store", "maintain", "--dry-run", "--json").json["spaces"][0]["steps"]) == 25
-
-
-def test_feedback_is_applied(aged: Run) -> None:
-    aged("feedback", "mem_b", "--unhelpful")
-    assert aged("store", "maintain", "--only", "usage").out.startswith(
-        "usage (1)\n  db/choice  confidence 1.0 -> 0.9; judged 1 unhelpful\n"
-    )
 
 
 def test_another_process_at_it_is_an_error_of_its_own(aged: Run, tmp_path: Path) -> None:
@@ -151,20 +138,3 @@ def test_what_ingest_reads_is_judged_and_read_again_without_a_change(run: Run, t
     run("ingest", "guide.md")
     assert (tmp_path / ".memory/spaces/repo.json").read_bytes() == before
     assert run("store", "maintain").out == "nothing to do\n"
-
-
-def test_what_contradicts_or_repeats_itself_is_listed_until_somebody_decides(run: Run) -> None:
-    run("remember", "The API request timeout is 30 seconds.", "--path", "api/timeout", "--id", "mem_a")
-    run("remember", "The API request timeout is 60 seconds.", "--path", "api/limits", "--id", "mem_b", "--no-check")
-    run("remember", "We deploy with Kubernetes on Fridays.", "--path", "ops/a", "--id", "mem_c")
-    run("remember", "We deploy on Fridays with Kubernetes.", "--path", "ops/b", "--id", "mem_d", "--no-check")
-    listed = run("store", "maintain", "--only", "review").out
-    assert listed == (
-        "review (2)\n"
-        "  api/limits  contradicts: api/timeout: 60 seconds here, 30 seconds there\n"
-        "  ops/b       duplicates: ops/a: the same claim in other words\n"
-    )
-    assert run("store", "maintain", "--only", "review").out == listed
-    run("remember", "The API request timeout is 60 seconds.", "--path", "api/limits", "--keep-both")
-    run("forget", "mem_d")
-    assert "review" not in run("store", "maintain").out

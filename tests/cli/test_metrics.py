@@ -72,17 +72,6 @@ def test_each_command_is_counted_by_its_labels(run: Run) -> None:
     assert found["memcli_command_duration_seconds_bucket"][labels(command="recall", le="+Inf")] == 3
 
 
-def test_buckets_are_cumulative(run: Run) -> None:
-    run("remember", "One.")
-    run("list")
-    text = run("metrics").out
-    for command in ("remember", "list"):
-        begin = f'memcli_command_duration_seconds_bucket{{command="{command}"'
-        counts = [float(line.rpartition(" ")[2]) for line in text.splitlines() if line.startswith(begin)]
-        assert counts == sorted(counts)
-        assert counts[-1] == 1
-
-
 def test_every_family_is_described_in_the_same_order(run: Run) -> None:
     run("init")
     names = [line.split()[2] for line in run("metrics").out.splitlines() if line.startswith("# TYPE")]
@@ -126,15 +115,6 @@ def test_an_injection_of_a_hook_is_counted(
     found = parsed(run("metrics").out)
     assert found["memcli_injection_total"] == {labels(space="main", event="session-start"): 2}
     assert found["memcli_commands_total"][labels(command="hook run", status="0")] == 4
-
-
-def test_the_end_of_a_session_is_counted_once(run: Run) -> None:
-    run("init")
-    name = run("session", "start", "--json").json["id"]
-    run("session", "add", name, "We decided to use PostgreSQL.", "--role", "user")
-    run("session", "end", name)
-    run("session", "end", name)
-    assert counted(run, "memcli_session_end_total") == {labels(space="main"): 1}
 
 
 def test_compaction_is_counted_by_write(run: Run) -> None:
@@ -199,14 +179,6 @@ def test_a_text_file_is_replaced_at_once_and_readable_by_all(run: Run, tmp_path:
     assert os.listdir(folder) == ["memcli.prom"]
 
 
-def test_a_text_file_that_cannot_be_written_is_one_line(run: Run, tmp_path: Path) -> None:
-    run("init")
-    (tmp_path / "file").write_text("")
-    done = run("metrics", "--textfile", str(tmp_path / "file" / "memcli.prom"))
-    assert (done.code, done.out) == (8, "")
-    assert done.err.count("\n") == 1
-
-
 def test_a_damaged_space_does_not_hide_the_others(run: Run, tmp_path: Path) -> None:
     run("remember", "One.")
     run("remember", "Two.", "-s", "notes")
@@ -225,11 +197,6 @@ def test_without_a_store_nothing_is_counted_or_made(run: Run, tmp_path: Path) ->
 
 def counters_of(folder: Path) -> list[str]:
     return [path.name for path in (folder / ".memory" / "local").glob("state.db")]
-
-
-def test_a_store_that_a_failing_command_made_is_removed_again(run: Run, tmp_path: Path) -> None:
-    assert run("remember", " ").code == 2
-    assert not (tmp_path / ".memory").exists()
 
 
 @pytest.mark.parametrize("why", ["frozen", "off", "cloned"])

@@ -71,16 +71,6 @@ def test_a_file_that_was_renamed_and_changed_is_stale(run: Run, known: Repo) -> 
     assert run("check", "code").code == 6
 
 
-def test_an_anchor_made_before_its_file_was_committed_is_followed(run: Run, work: Repo) -> None:
-    work.write("src/new.py", HELPER)
-    run("remember", TEXT, "-p", "symbol", "--anchor", "src/new.py::rotate")
-    work.commit("new")
-    work.git("mv", "src/new.py", "src/newer.py")
-    work.commit("move")
-    work.commit("later", {"README": "x"})
-    assert both(run) == {"symbol": ["moved src/newer.py"]}
-
-
 @pytest.mark.parametrize("how", ["edited", "staged", "committed"])
 def test_a_function_that_went_into_another_file_is_followed(run: Run, known: Repo, how: str) -> None:
     known.write("src/keys.py", REST)
@@ -113,13 +103,6 @@ def test_a_copy_that_was_there_before_is_no_move(run: Run, work: Repo) -> None:
     run("remember", f"{TEXT} B", "-p", "lines", "--anchor", "src/keys.py:1-4")
     work.commit("remove", {"src/keys.py": REST, "src/twin.py": f"{HELPER}a = 2\n"})
     assert both(run) == {"symbol": ["gone src/keys.py"], "lines": ["stale src/keys.py"]}
-
-
-def test_a_line_that_stands_in_any_file_is_no_move(run: Run, work: Repo) -> None:
-    work.commit("imports", {"src/keys.py": "import os\n\na = 1\n"})
-    run("remember", TEXT, "-p", "lines", "--anchor", "src/keys.py:1")
-    work.commit("change", {"src/keys.py": "a = 1\n", "src/more.py": "import os\n"})
-    assert both(run) == {"lines": ["stale src/keys.py"]}
 
 
 def test_a_commit_that_is_no_longer_there(run: Run, known: Repo) -> None:

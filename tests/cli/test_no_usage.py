@@ -7,13 +7,6 @@ import pytest
 from tests.conftest import Run
 
 
-def test_a_tree_counts_what_it_does_not_show(run: Run) -> None:
-    for path in ("a/b/one", "a/b/two", "a/three", "c"):
-        run("remember", f"Text of {path}.", "--path", path)
-    found = run("list", "--tree", "--depth", "1", "--json").json["children"]
-    assert [(child["name"], child.get("count")) for child in found] == [("a", 3), ("c", None)]
-
-
 def test_what_is_read_without_usage_leaves_no_trace(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MEMCLI_FREEZE_CLOCK")
     run("init")

@@ -51,18 +51,3 @@ def test_a_file_is_the_source(run: Run, work: Repo, monkeypatch: pytest.MonkeyPa
     (tmp_path / "mine.txt").write_text("Elsewhere.")
     run("remember", "--file", str(tmp_path / "mine.txt"), "-p", "c")
     assert "source" not in stored(run, "c")["metadata"]
-
-
-def test_what_was_told_of_a_file_outlives_it(run: Run, work: Repo) -> None:
-    work.write("docs/rules.md", "# Rules\n\nNever deploy on Fridays.\n")
-    run("remember", "--file", "docs/rules.md", "-p", "docs/rules/friday")
-    run("ingest", "docs")
-    (work.root / "docs" / "rules.md").unlink()
-    run("ingest", ".")
-    assert stored(run, "docs/rules/friday").get("active", True)
-
-
-def test_speaker_and_group(run: Run, work: Repo) -> None:
-    assert run("remember", "x", "-p", "a", "--speaker", "Ann", "--group", "standup").code == 0
-    metadata = stored(run)["metadata"]
-    assert (metadata["speaker"], metadata["group"]) == ("Ann", "standup")

@@ -199,17 +199,3 @@ def test_a_long_list_is_printed_as_one_canonical_array(store: Run) -> None:
     assert store("list", "--tag", "none-has-it", "--json").out == "[]\n"
     pages = [store("list", "--json", "--limit", "50", "--offset", str(n)).json for n in range(0, 200, 50)]
     assert [m for page in pages for m in page] == json.loads(printed)
-
-
-def test_a_tree_stops_at_its_depth(store: Run) -> None:
-    assert store("list", "--tree", "--depth", "1").out == "auth/…\nauth-old/…\nrepo/…\nÜnï/…\n"
-    assert store("list", "--tree", "auth", "--depth", "1").out == "auth/\n  passwords/…\n  tokens/…\n"
-    assert "rules" not in store("list", "--tree", "--depth", "2").out
-    assert "…" not in store("list", "--tree").out
-    top = store("list", "--tree", "--depth", "1", "--json").json["children"]
-    assert [(child["name"], child["has_more"], "children" in child) for child in top][:2] == [
-        ("auth", True, False), ("auth-old", True, False)
-    ]  # fmt: skip
-    assert "has_more" not in store("list", "--tree", "--json").out
-    assert store("list", "--tree", "--depth", "0").code == 2
-    assert store("list", "--tree", "--depth", "9").out == store("list", "--tree").out

@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memcli.code.change_topic import topic_of
-from memcli.model.anchors import FileEdit
 from memcli.model.memory import Memory
 from tests.cli.conftest import git
 from tests.conftest import NOW, Run, memory, open_at, rewrite
-from tests.safety.hostile import INSTRUCTIONS
 
 GOLDEN = Path(__file__).parent / "golden"
 DIFF = """\
@@ -116,11 +113,6 @@ def test_one_question_at_a_time(project: Path, run: Run, arguments: list[str]) -
     assert run("recall", *arguments).code == 2
 
 
-def test_no_diff_at_all(project: Path, run: Run) -> None:
-    assert run("recall", "--from-diff", "-", stdin="hello").code == 2
-    assert run("recall", "--from-diff", "-", stdin=b"\0\1").code == 2
-
-
 def test_a_trigger_leads_when_it_is_in_the_topic(run: Run, tmp_path: Path, update_golden: bool) -> None:
     memories = [
         memory("deploy", raw="To deploy: make release, then tag.", kind="procedure", triggers=("deploy",)),
@@ -148,20 +140,3 @@ def test_triggers_leave_half_of_the_places(run: Run, tmp_path: Path) -> None:
     rewrite(open_at(tmp_path).store, lambda space: space.put([*many, *rest], NOW))
     sections = run("recall", "where do we deploy?", "--limit", "4", "--json").json["sections"]
     assert [bool(s.get("triggered")) for s in sections] == [True, True, False, False]
-
-
-def test_what_carries_instructions_does_not_lead(run: Run, tmp_path: Path) -> None:
-    told = memory("bad", raw=INSTRUCTIONS[0], kind="negative", triggers=("deploy",))
-    rewrite(open_at(tmp_path).store, lambda space: space.put([told, memory(raw="We deploy at noon.")], NOW))
-    bundle = run("recall", "how do we deploy?", "--json").json
-    assert ([s["id"] for s in bundle["sections"]], bundle["withheld_untrusted"]) == (["mem_a"], 1)
-
-
-def test_the_topic_of_a_change_is_bounded_and_ends() -> None:
-    assert topic_of([]) == ""
-    huge = FileEdit("a/b/c.min.js", "", ((1, "x" * 5_000_000), (2, "word " * 1000)), symbols=("F" * 80,) * 20)
-    many = [huge] * 50
-    assert len(topic_of(many)) < 2_000
-    assert topic_of(many) == topic_of(list(many))
-    said = topic_of([FileEdit("src/auth/tokens.py", "", ((1, "return TokenError(HOUR)"),), symbols=("Token.refresh",))])
-    assert said == "auth tokens token.refresh tokenError hour"

@@ -84,15 +84,6 @@ def test_files_need_no_store(run: Run, tmp_path: Path) -> None:
     assert run("check", "secrets").code == 3
 
 
-def test_a_damaged_space_is_looked_at_all_the_same(run: Run, repository: Path) -> None:
-    write(repository, f"with {TOKEN}")
-    file = repository / ".memory" / "spaces" / "main.json"
-    file.write_text(file.read_text()[:-20])
-    told = run("check", "secrets")
-    assert told.code == 6
-    assert told.out.startswith(".memory/spaces/main.json:11: github_token ")
-
-
 def test_an_export_and_a_policy_of_its_own(run: Run, repository: Path) -> None:
     write(repository, "mail ann.lee@corp.net")
     run("space", "policy", "main", "--set", 'pii_redaction={"detectors": ["-email"]}')
@@ -144,10 +135,3 @@ def test_history(run: Run, repository: Path) -> None:
     assert all(line.split(":")[1] == ".memory/spaces/main.json" for line in told.out.splitlines())
     assert len(run("check", "secrets", "--history", "--json").json["found"][0]["commit"]) == 40
     assert "history" in told.err
-
-
-def test_history_needs_a_repository(run: Run, tmp_path: Path) -> None:
-    (tmp_path / ".git").rmdir()
-    run("init")
-    assert run("check", "secrets", "--history").code == 3
-    assert run("check", "secrets", "--history", "--staged").code == 2

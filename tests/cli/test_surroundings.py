@@ -205,7 +205,7 @@ def test_nothing_stored_reaches_a_terminal_raw(run: Run, tmp_path: Path) -> None
             assert result.code == 0, result.err
             assert not [c for c in ESCAPES if c in result.out + result.err], command
             if options:
-                result.json
+                json.loads(result.out)
 
 
 def test_an_edited_text_takes_its_summaries_along(run: Run) -> None:

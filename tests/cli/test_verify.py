@@ -30,11 +30,6 @@ def test_all_is_well(run: Run, known: Repo) -> None:
     assert (result.code, result.out, result.err) == (0, "3 anchors: 3 fresh\n", "")
 
 
-def test_nothing_is_anchored(run: Run, work: Repo) -> None:
-    run("remember", TEXT)
-    assert run("check", "code").out == "0 anchors\n"
-
-
 @pytest.mark.parametrize("kind", ["decision", "constraint", "negative", "procedure"])
 def test_what_binds_and_is_stale_fails(run: Run, known: Repo, kind: str) -> None:
     run("edit", "rule", "--set", f"kind={kind}")
@@ -85,17 +80,6 @@ def test_only_what_changed_since(run: Run, known: Repo) -> None:
     for revision, code in (("nix", 3), ("--output=x", 2), ("", 2), ("a..b", 2)):
         assert run("check", "code", f"--changed={revision}").code == code
     assert not (known.root / "x").exists()
-
-
-def test_no_program_of_the_repository_is_run(run: Run, known: Repo, tmp_path: Path) -> None:
-    for name in ("core.fsmonitor", "diff.external", "filter.evil.clean", "filter.evil.process", "diff.evil.textconv"):
-        known.git("config", name, f"touch {tmp_path}/ran-{name}")
-    known.write(".gitattributes", "* filter=evil diff=evil\n")
-    known.write("src/auth.py", f"\n{CODE}")
-    assert run("check", "code", "--changed", "HEAD").code == 0
-    run("remember", "New.", "--anchor", "src/auth.py")
-    run("check", "code", "--reanchor")
-    assert not list(tmp_path.glob("ran*"))
 
 
 def test_accepting(run: Run, known: Repo) -> None:
@@ -174,13 +158,6 @@ def test_a_path_that_is_neither_there_nor_anchored_to(run: Run, known: Repo) -> 
     assert "srcc" in result.err
     (known.root / "src" / "other.py").unlink()
     assert run("check", "code", "src/other.py").out.endswith("1 anchor: 1 gone\n")
-
-
-@pytest.mark.parametrize(("anchor", "told"), [("src/auth.py::", "no symbol"), ("src/auth.py:9-3", "'9-3'")])
-def test_an_anchor_that_names_no_place(run: Run, work: Repo, anchor: str, told: str) -> None:
-    result = run("remember", TEXT, "--anchor", anchor)
-    assert result.code == 2
-    assert told in result.err
 
 
 AFTERWARDS = 30 * 24 + 20

@@ -399,3 +399,12 @@ def test_of_large_files_no_more_is_held_than_what_differs(monkeypatch: pytest.Mo
         tracemalloc.stop()
     assert len(merged.space.objects) <= 3
     assert size == len(encode_space(merge_versions(*files).space))
+
+
+def test_links_to_other_spaces_are_kept() -> None:
+    def side(*names: str) -> Space:
+        given = tuple({"to": name, "relation": "relates_to", "created_at": NOW} for name in names)
+        return Space("main", (memory("a", links=given), *([memory("b")] if "mem_b" in names else [])), updated_at=NOW)
+
+    merged = merge(side("mem_b", "notes:mem_x"), side("notes:mem_x", "notes:mem_y"), side("mem_b", "notes:mem_x")).space
+    assert [one["to"] for one in merged.objects[0].links] == ["notes:mem_x", "notes:mem_y"]
