@@ -21,7 +21,7 @@ from memcli.store.atomic import make_folder
 from memcli.store.layout import Layout, make_root
 from memcli.store.lock import locked
 from tests.cli.conftest import commit, git
-from tests.conftest import Run
+from tests.conftest import Run, slow_but
 
 _PATIENCE = 60.0
 
@@ -58,15 +58,7 @@ def test_ingest_has_the_vectors_made(lively: Path, run: Run) -> None:
     wait_until(lambda: is_done(run))
 
 
-def test_an_ingest_of_what_is_unchanged_goes_on_with_vectors(
-    lively: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun: list[object] = []
-    monkeypatch.setattr("memcli.cli.background.start", lambda *given: begun.append(given))
-    assert [run("ingest", "guide.md").code for _ in range(2)] == [0, 0]
-    assert len(begun) == 2
-
-
+@pytest.mark.slow
 def test_a_commit_has_them_made_too(lively: Path, run: Run) -> None:
     (lively / ".git").rmdir()
     git(lively, "init", "-q", "-b", "main")
@@ -86,7 +78,9 @@ def test_nothing_is_begun_where_it_is_not_wanted(
 
 
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="priorities of POSIX")
-@pytest.mark.parametrize("line", [["store", "index", "embed"], ["store", "maintain"]])
+@pytest.mark.parametrize(
+    "line", slow_but([["store", "maintain"]], [["store", "index", "embed"], ["store", "maintain"]])
+)
 def test_a_process_of_its_own_works_at_the_lowest_priority(line: list[str], lively: Path, run: Run) -> None:
     assert run("remember", "We chose PostgreSQL.").code == 0
     layout, before = Layout(str(lively / ".memory")), os.getpriority(os.PRIO_PROCESS, 0)

@@ -158,17 +158,6 @@ def test_tags_tree_and_list(run: Run) -> None:
     assert [m["path"] for m in run("list", "a", "--tag", "y", "--json").json] == ["a/two"]
 
 
-def test_recall_below_a_heading(run: Run) -> None:
-    remember(run, "Tokens live fifteen minutes.", "--path", "auth/tokens")
-    remember(run, "Passwords are hashed with argon2.", "--path", "auth/passwords", "--freeze-clock", "2026-01-30")
-    remember(run, "Tokens of the subway.", "--path", "trip/subway")
-    found = run("recall", "token lifetime", "--under", "auth", "--json").json["sections"]
-    assert [section["path"] for section in found] == ["auth/tokens"]
-    newest = run("recall", "--under", "auth", "--json").json["sections"]
-    assert [section["path"] for section in newest] == ["auth/tokens", "auth/passwords"]
-    assert run("recall", "--under", "nowhere", "--json").json["sections"] == []
-
-
 def test_collection_follows_the_policy(run: Run) -> None:
     for path, day in (("old", "2025-01-01"), ("kept", "2025-01-01"), ("new", "2026-01-30")):
         remember(run, f"The text of {path}.", "--path", path, "--freeze-clock", day)
@@ -217,14 +206,6 @@ def test_spaces(run: Run, tmp_path: Path) -> None:
     assert run("space", "show", "notes", "--json").json["objects"] == 0
     assert run("space", "delete", "notes").out == "deleted space notes (0 memories)\n"
     assert run("recall", "x", "--space", "notes").err.startswith("memcli: space 'notes' is empty")
-
-
-def test_a_policy_chooses_the_backend(run: Run) -> None:
-    remember(run, "We chose PostgreSQL.", "--path", "db")
-    run("space", "policy", "main", "--set", "backend=basic")
-    why = run("recall", "postgresql", "--explain", "--json").json["sections"][0]["why"]
-    assert "relevance" in why
-    assert "words" not in why
 
 
 def test_topics_answer_line_by_line(run: Run) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from memcli import Memory
-from memcli.cli.options import Field
 from memcli.cli.verb import find_verb
 from memcli.settings import TABLES
+from tests.cli.conftest import wrong
 from tests.cli.test_trust import cloned  # noqa: F401 - a fixture
 from tests.conftest import Run
 
@@ -38,18 +38,14 @@ def found(run: Run, *options: str) -> list[dict[str, Any]]:
     return result.json["sections"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_an_option_wins_over_the_configuration_and_that_over_the_default(ports: Run) -> None:
+    for text in (
+        "recall.limit = 2\nrecall.explain = true\n", "recall = {limit = 2, no-explain = false}\n",
         "[recall]\nlimit = 2\nexplain = true\n",
-        "recall.limit = 2\nrecall.explain = true\n",
-        "recall = {limit = 2, no-explain = false}\n",
-    ],
-)
-def test_an_option_wins_over_the_configuration_and_that_over_the_default(ports: Run, text: str) -> None:
-    configure(text)
-    sections = found(ports)
-    assert (len(sections), "why" in sections[0]) == (2, True)
+    ):  # fmt: skip
+        configure(text)
+        sections = found(ports)
+        assert (len(sections), "why" in sections[0]) == (2, True)
     sections = found(ports, "--limit", "1", "--no-explain")
     assert (len(sections), "why" in sections[0]) == (1, False)
     assert len(found(ports, "--no-limit")) == 3
@@ -98,9 +94,7 @@ def test_options_of_remember(run: Run) -> None:
     assert (line["kind"], line["tags"][:1]) == ("guide", ["team"])
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
+MISTAKES = [
         ('[recall]\nlimit = "many"\n', ":2: recall.limit: limit must be a whole number"),
         ("[recall]\n# none\n\nlimit = 0\n", ":4: recall.limit: --limit must be between 1 and 10000"),
         ("recall.limmit = 3\n", ":1: recall.limmit: no such option (did you mean 'limit'?)"),
@@ -115,21 +109,16 @@ def test_options_of_remember(run: Run) -> None:
         ('[recall]\ntopics = "none.txt"\n', ":2: recall.topics: a topic cannot be used with --topics"),
         ('[recall]\ntopics = ["a"]\n', ":2: recall.topics: topics must be text"),
         ('[recall]\nweights = "semantic"\n', ":2: recall.weights: --weights 'semantic' is not name=number"),
-        (
-            f"{'# x' * 9}\n" * 600 + "[recall]\nlimit = 0\n",
-            "config.toml: recall.limit: --limit must be between 1 and 10000",
-        ),
-    ],
-    ids=range(15),
-)
-def test_what_is_wrong_is_named_with_file_line_and_key(ports: Run, text: str, told: str) -> None:
-    configure(text)
-    result = ports("recall", "database port")
-    assert (result.code, result.out) == (2, "")
-    assert result.err.startswith("memcli: .memory/config.toml")
-    assert told in result.err
-    assert result.err.count("\n") == 1
-    assert ports("list").code == 0  # whom it does not concern it does not stop
+        (f"{'# x' * 9}\n" * 600 + "[recall]\nlimit = 0\n", "config.toml: recall.limit: --limit must be between 1 and 10000"),
+]  # fmt: skip
+
+
+def test_what_is_wrong_is_named_with_file_line_and_key(ports: Run) -> None:
+    for text, told in MISTAKES:
+        configure(text)
+        assert wrong(ports, [("recall port", 2, told)]) == ""
+        assert ports("recall", "port").err.startswith("memcli: .memory/config.toml")
+        assert ports("list").code == 0  # whom it does not concern it does not stop
 
 
 def test_doctor_reports_what_is_wrong(ports: Run) -> None:
@@ -163,20 +152,21 @@ def test_a_flag_and_what_takes_it_back_exclude_each_other(ports: Run) -> None:
     assert ports("list", "--no-all").code == 2
 
 
-def _options() -> list[tuple[str, Field]]:
-    return [(name, option) for name in TABLES for option in find_verb(name).options.FIELDS.values() if option.flags]
-
-
-@pytest.mark.parametrize(("command", "option"), _options(), ids=lambda one: one if isinstance(one, str) else one.name)
-def test_of_a_clone_only_what_is_harmless_holds(cloned: Run, command: str, option: Field) -> None:  # noqa: F811
-    assert option.is_harmless == (option.name in HARMLESS[command])
+@pytest.mark.parametrize("command", TABLES)
+def test_of_a_clone_only_what_is_harmless_holds(cloned: Run, command: str) -> None:  # noqa: F811
     values: dict[type, str] = {bool: "true", int: "80", float: "0.5", str: '"/etc/passwd"'}
-    configure(f'embedder = "off"\n[{command}]\n{option.name.rstrip("_")} = {values[option.type]}\n')
+    options = [option for option in find_verb(command).options.FIELDS.values() if option.flags]
+    assert {option.name for option in options if option.is_harmless} == HARMLESS[command]
+    table = {option: f"{option.name.rstrip('_')} = {values[option.type]}\n" for option in options}
+    configure(f'embedder = "off"\n[{command}]\n{"".join(table.values())}')
     told = cloned("trust", "--status").out
-    assert (f"config.toml: {command}.{option.name}" in told) != option.is_harmless
-    if not option.is_harmless:
-        plain = cloned(command, "which database?" if command == "recall" else "We chose a database.")
-        assert (plain.code, f"ignoring {command}.{option.name} until" in plain.err) == (0, True)
+    configure(f"[{command}]\n{''.join(line for option, line in table.items() if not option.is_harmless)}")
+    plain = cloned(command, "which database?" if command == "recall" else "We chose a database.")
+    assert plain.code == 0
+    ignored = set(plain.err.partition("ignoring ")[2].partition(" until")[0].split(", "))
+    assert ignored == {f"{command}.{option.name.rstrip('_')}" for option in options if not option.is_harmless}
+    assert {name for name in ignored if f"config.toml: {name}" not in told} == set()
+    assert [name for name in HARMLESS[command] if f"config.toml: {command}.{name}" in told] == []
 
 
 def test_a_mistake_in_a_clone_stops_nobody(cloned: Run) -> None:  # noqa: F811

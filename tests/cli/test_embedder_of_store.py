@@ -54,21 +54,3 @@ def test_a_question_waits_for_the_model_that_is_being_loaded(run: Run, monkeypat
     assert LOADING not in answer
     assert "Degraded" not in answer
     calls.close()
-
-
-def test_a_topic_is_compared_by_the_embedder_of_the_store(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("MEMCLI_EMBEDDER")
-    command = ("session", "topic", "add a retry to the upload of the orders", "retry of the upload", "--json")
-
-    def similarity(config: str) -> float:
-        (tmp_path / ".memory/config.toml").write_text(config)
-        return float(run(*command).json["similarity"])
-
-    run("init")
-    by_words = similarity('embedder = "off"\n')
-    monkeypatch.setenv("MEMCLI_EMBEDDER", "off")
-    assert similarity("") == by_words
-    monkeypatch.delenv("MEMCLI_EMBEDDER")
-    assert similarity('embedder = "hashed"\n') != by_words

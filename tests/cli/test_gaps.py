@@ -85,19 +85,6 @@ def test_what_is_answered_now_is_removed(run: Run, kept: Kept) -> None:
     assert kept()
 
 
-def test_a_named_space_has_its_own_gaps_alone(run: Run, kept: Kept) -> None:
-    run("remember", "Lunch is at noon.", "--space", "office")
-    run("space", "policy", "office", "--set", "gaps=true")
-    run("recall", TOPIC)
-    run("recall", "Who waters the plants?", "--space", "office")
-    assert len(listed(run)) == 2
-    office = run("feedback", "gaps", "--space", "office", "--json").json
-    assert [gap["topic"] for gap in office["gaps"]] == ["Who waters the plants?"]
-    assert [topic["gaps"] for topic in office["topics"]] == [[1]]
-    run("feedback", "gaps", "--space", "office", "--clear")
-    assert listed(run) == [(TOPIC, 1)]
-
-
 @pytest.mark.parametrize("arguments", [["--close", "1"], ["--close", "who repairs the coffee machine"], ["--clear"]])
 def test_closing(arguments: list[str], run: Run, kept: Kept) -> None:
     run("recall", TOPIC)

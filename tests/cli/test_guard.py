@@ -126,7 +126,7 @@ def test_a_trigger_is_checked_when_it_is_stored(run: Run, trigger: str) -> None:
     assert run("edit", "a", "--set", 'triggers=["fine"]').code == 0
 
 
-@pytest.mark.parametrize("way", [["-a"], ["src/other.py"]], ids=str)
+@pytest.mark.parametrize("way", [["-a"], pytest.param(["src/other.py"], marks=pytest.mark.slow)], ids=str)
 def test_a_hook_sees_what_this_commit_takes(project: Path, way: list[str]) -> None:
     """`git commit -a` and `git commit FILE` have an index of their own, which only the hook is told of."""
     git(project, "commit", "-q", "-m", "one")

@@ -68,16 +68,18 @@ def test_when_asked_for_none_breaks_out(folder: Path, name: str) -> None:
         assert not any(token in shown for token in ("</memory-0", "[INST]", "<function_calls", "<system", "![", "<|"))
 
 
+ALL = ["recall", "--kind", "fact", "--include-untrusted", "--limit", "200"]
+NAMED = ["get", *(f"mem_{n:03}" for n in range(100))]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["recall", "--kind", "fact", "--include-untrusted", "--limit", "200"],
-        ["recall", "--kind", "fact", "--include-untrusted", "--limit", "200", "--format", "prompt"],
-        ["recall", "--kind", "fact", "--include-untrusted", "--limit", "200", "--format", "md", "--include-raw"],
-        ["recall", "--kind", "fact", "--include-untrusted", "--limit", "200", "--json"],
-        ["list"], ["list", "--json"], ["tree"], ["search", "keyword", "--limit", "200"], ["trust", "--status"],
-        ["get", *(f"mem_{n:03}" for n in range(100))], ["get", *(f"mem_{n:03}" for n in range(100)), "--field", "raw"],
-        ["get", "\x1b]0;x\x07\u202eno such"], ["import", "\x1b[31mfile"], ["browse", "--json"],
+        [*ALL, "--format", "md", "--include-raw"], ["get", "\x1b]0;x\x07\u202eno such"],
+        *(pytest.param(line, marks=pytest.mark.slow) for line in (
+            ALL, [*ALL, "--format", "prompt"], [*ALL, "--json"], ["list"], ["list", "--json"], ["list", "--tree"], NAMED,
+            [*NAMED, "--field", "raw"], ["import", "\x1b[31mfile"], ["browse", "--json"], ["trust", "--status"],
+        )),
     ],
     ids=lambda a: " ".join(a[:2] + a[-1:]),
 )  # fmt: skip

@@ -58,15 +58,6 @@ def test_commits_become_memories(run: Run, repository: Path) -> None:
     assert paths(run, "--kind", "diff") == sorted(paths(run))
 
 
-def test_a_range_and_since(run: Run, repository: Path) -> None:
-    for n in range(3):
-        commit(repository, f"f{n}.py", f"x = {n}\n", f"Commit {n}")
-    assert run("ingest", "--git", "HEAD~1..HEAD", "--json").json["created"] == 1
-    assert run("ingest", "--since", "HEAD~2", "--json").json["created"] == 1
-    assert run("ingest", "--git", "nowhere..HEAD").code == 3
-    assert run("ingest", "--git", "--output=x").code == 2
-
-
 def test_files_become_memories(run: Run, repository: Path) -> None:
     (repository / "docs").mkdir()
     (repository / "docs" / "a.md").write_text("# Deploy\n\nRun make release.\n")
@@ -103,14 +94,6 @@ def test_a_file_again_updates_its_sections_and_retires_those_that_are_gone(run: 
     assert paths(run) == ["guide.md/set-up", "guide.md/use"]
     guide.write_text("")
     assert run("ingest", "guide.md", "--json").json["retired"] == 2
-
-
-def test_the_user_s_own_memories_below_a_file_stay(run: Run, repository: Path) -> None:
-    (repository / "a.md").write_text("# A\n\nText.\n")
-    run("remember", "Mine.", "--path", "a.md/mine", "--meta", "source=a.md")
-    run("ingest", "a.md")
-    assert run("ingest", "a.md", "--json").json["retired"] == 0
-    assert paths(run) == ["a.md", "a.md/mine"]
 
 
 def test_what_is_staged_until_it_is_committed_or_unstaged(run: Run, repository: Path) -> None:

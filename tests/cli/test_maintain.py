@@ -85,6 +85,7 @@ def test_another_process_at_it_is_an_error_of_its_own(aged: Run, tmp_path: Path)
     assert aged("store", "maintain").code == 0
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_do_it_once(aged: Run, tmp_path: Path) -> None:
     del aged
     both = [

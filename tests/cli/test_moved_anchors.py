@@ -141,7 +141,7 @@ def test_no_program_of_the_repository_is_run(run: Run, known: Repo) -> None:
     assert not list(known.root.glob("ran*"))
 
 
-@pytest.mark.parametrize("how", ["staged", "committed"])
+@pytest.mark.parametrize("how", ["staged", pytest.param("committed", marks=pytest.mark.slow)])
 def test_what_was_anchored_at_many_commits_is_followed(run: Run, work: Repo, how: str) -> None:
     """Recall asks git once for all commits, and not at all beyond a bound: it must not call the rest lost."""
     for n in range(14):

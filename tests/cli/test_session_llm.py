@@ -62,14 +62,6 @@ def test_golden(model: Script, run: Run, update_golden: bool) -> None:
     assert found == file.read_text()
 
 
-def test_a_deleted_session_is_not_left_in_answers(model: Script, run: Run, tmp_path: Path) -> None:
-    name = record(run, ("user", "We decided to keep tokens in Redis."))
-    model.play(play.reply({"summary": ["Tokens are kept in Redis."], "facts": []}))
-    assert run("session", "facts", name, *LLM).code == 0
-    assert run("session", "delete", name, "--yes").code == 0
-    assert b"Redis" not in b"".join(f.read_bytes() for f in (tmp_path / ".memory").rglob("*") if f.is_file())
-
-
 FAULTS = {
     "no JSON": play.reply("no JSON"),
     "another schema": play.reply({"summary": "text", "facts": []}),
@@ -151,17 +143,3 @@ def test_a_clone_sends_nothing_until_it_is_trusted(model: Script, run: Run) -> N
     done = run("session", "end", name, *LLM)
     assert (done.code, model.requests) == (0, [])
     assert "this store was cloned: nothing of it is sent" in done.err
-
-
-def test_what_is_left_of_the_quota_is_kept_for_what_cannot_wait(model: Script, run: Run) -> None:
-    name = record(run)
-    run(
-        "space",
-        "policy",
-        "main",
-        "--set",
-        'quota={"openai": {"tokens_per_day": 9}, "anthropic": {"tokens_per_day": 9}}',
-    )
-    done = run("session", "end", name, *LLM)
-    assert (done.code, model.requests) == (0, [])
-    assert "the quota of " in done.err

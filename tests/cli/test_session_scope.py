@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -44,12 +43,6 @@ def test_it_is_recalled_until_its_session_ends_and_collected_then(run: Run, sess
     assert "443" in run("recall", "which port does production use?").out
 
 
-def test_it_lives_again_with_its_session(run: Run, session: str) -> None:
-    run("session", "end", session)
-    run("session", "resume", session)
-    assert recalls(run)
-
-
 def test_another_session_does_not_see_it(run: Run, session: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMCLI_FREEZE_CLOCK", "2026-02-01T09:30:00Z")
     other = run("session", "start").out.strip()
@@ -59,13 +52,6 @@ def test_another_session_does_not_see_it(run: Run, session: str, monkeypatch: py
     for name, sees in ((session, True), (other, False), ("ses_none", False)):
         monkeypatch.setenv("MEMCLI_SESSION", name)
         assert recalls(run) == sees
-
-
-def test_what_is_kept_of_an_ended_session_outlives_it(run: Run, session: str) -> None:
-    run("session", "add", session, "--role", "user", "We decided to move staging to port 9000.")
-    run("session", "end", session)
-    run("gc")
-    assert "9000" in run("recall", "where did we move staging?").out
 
 
 def test_without_a_session_nothing_is_stored(run: Run) -> None:
@@ -88,11 +74,3 @@ def test_the_end_of_a_session_that_another_clone_has_is_not_known(run: Run, sess
     assert "ports/staging" in run("gc").out
     assert "short/lived" not in run("recall", "shared and short").out
     assert "short/lived" in run("list").out
-
-
-def test_a_batch_lives_in_the_session_too(run: Run, session: str) -> None:
-    lines = json.dumps({"raw": "The dump is in /tmp/dump.", "path": "dump/place"}) + "\n"
-    assert run("remember", "--batch", "-", "--scope", "session", stdin=lines).code == 0
-    assert "dump/place" in run("recall", "where is the dump?").out
-    run("session", "end", session)
-    assert "dump/place" not in run("recall", "where is the dump?").out

@@ -129,17 +129,6 @@ def test_a_full_journal_stops_no_other(run: Run) -> None:
     assert [one["id"] for one in synced(run)["ended"]] == [done["imported"][0]["id"]]
 
 
-def test_a_damaged_session_stops_no_other(run: Run) -> None:
-    spool("stop", path=transcript("talk.jsonl", "9f0c"))
-    (one,) = synced(run)["imported"]
-    Path(f".memory/local/sessions/main/{one['id']}.jsonl").write_bytes(b"damaged\n")
-    spool("stop", path=str(Path("talk.jsonl").absolute()))
-    spool("session-end", "b2", path=transcript("other.jsonl", "b2"))
-    done = synced(run)
-    assert list(done["failed"]) == ["9f0c"]
-    assert [one["status"] for one in done["imported"]] == ["created"]
-
-
 def test_while_the_store_is_locked_no_transcript_is_given_up(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise LockedError("locked", "try again")
@@ -163,16 +152,3 @@ def test_what_waits_longer_than_it_should_is_not_cut_off(run: Run, monkeypatch: 
             assert run("session", "sync").code == LockedError.exit_code
     assert len({one["id"] for one in synced(run)["imported"]}) == 12
     assert not Spool(State(Layout(".memory"))).is_waiting
-
-
-def test_entries_that_make_no_sense_are_passed_over(run: Run) -> None:
-    Spool(State(Layout(".memory"))).add({"agent": 7, "event": None, "session": [], "text": {"a": 1}})
-    spool("stop", "", text="Of no session.")
-    assert synced(run)["imported"] == []
-
-
-def test_a_hostile_transcript_is_said_and_left(run: Run) -> None:
-    Path("zip.jsonl").write_bytes(b"PK\x03\x04nonsense")
-    spool("session-end", path=str(Path("zip.jsonl").absolute()))
-    done = synced(run)
-    assert (done["imported"], list(done["failed"])) == ([], ["9f0c"])

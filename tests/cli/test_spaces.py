@@ -84,11 +84,6 @@ def test_readers_ask_both_or_the_named_one(run: Run, repository: Path, space: st
     assert run("get", path, "--json").json["metadata"]["space"] == space
 
 
-def test_an_entry_says_its_space(run: Run, repository: Path) -> None:
-    sections = run("recall", "rollback script", "--json").json["sections"]
-    assert {s["path"]: s.get("space") for s in sections}["guide.md"] == "repo"
-
-
 def test_main_wins_where_both_have_a_path(run: Run, repository: Path) -> None:
     assert run("remember", "Ask Ann before a rollback.", "--path", "guide.md").code == 0
     assert run("get", "guide.md", "--json").json["raw"] == "Ask Ann before a rollback."
@@ -97,17 +92,6 @@ def test_main_wins_where_both_have_a_path(run: Run, repository: Path) -> None:
     assert objects(repository, "main")["guide.md"]["raw"] == "Ask Bob before a rollback."
     assert "Ask Ann" not in run("list", "--tree").out
     assert "Ask Bob" in run("list", "--tree").out
-
-
-def test_guard_asks_both(run: Run, repository: Path) -> None:
-    (repository / "never.md").write_text("# Never\n\nNever call eval_untrusted on input.\n")
-    run("ingest", "never.md", "-s", "repo")
-    name = objects(repository, "repo")["never.md"]["id"]
-    run("edit", name, "--set", 'triggers=["eval_untrusted"]', "--set", "kind=negative")
-    git(repository, "add", "guide.md")
-    (repository / "x.py").write_text("eval_untrusted(1)\n")
-    git(repository, "add", "x.py")
-    assert "x.py:1" in run("guard").out
 
 
 @pytest.mark.parametrize(
@@ -154,15 +138,6 @@ def test_an_id_of_the_read_memory_leads_to_its_copy(run: Run, repository: Path) 
     assert len(objects(repository, "main")) == 2
 
 
-def test_a_copy_that_a_checkout_takes_away_gives_the_read_one_back(run: Run, repository: Path) -> None:
-    git(repository, "add", "-A")
-    git(repository, "commit", "-q", "-m", "begin")
-    run("pin", "guide.md")
-    git(repository, "checkout", "-q", "--", ".memory/spaces/main.json")
-    run("ingest", "guide.md")
-    assert listed(run) == {"db/choice": "main", "guide.md": "repo"}
-
-
 def test_a_named_tracked_space_is_not_left(run: Run, repository: Path) -> None:
     assert run("pin", "guide.md", "-s", "main").code == 3
     assert run("pin", "guide.md", "-s", "repo").code == 0
@@ -200,16 +175,6 @@ def test_the_policy_of_main_holds(run: Run, repository: Path) -> None:
     assert "1 created" in done.out
     assert "staging" not in (repository / ".memory" / "spaces" / "repo.json").read_text().partition("other.md")[2]
     assert run("inbox", "--json").out.strip() == "[]"
-
-
-def test_the_policy_of_main_holds_for_what_is_read_first(run: Run, tmp_path: Path) -> None:
-    pattern = {"patterns": [{"name": "host", "regex": "staging"}]}
-    run("space", "create", "main")
-    run("space", "policy", "main", "--set", f"pii_redaction={json.dumps(pattern)}")
-    (tmp_path / "guide.md").write_text(GUIDE)
-    run("ingest", "guide.md")
-    assert "rollback" in (tmp_path / ".memory" / "spaces" / "repo.json").read_text()
-    assert "staging" not in (tmp_path / ".memory" / "spaces" / "repo.json").read_text()
 
 
 def test_the_whole_policy_of_a_derived_space() -> None:
@@ -283,15 +248,3 @@ def test_recall_says_on_a_terminal_how_to_build_the_space(
         assert len(said) == 1
         assert "memcli ingest --git HEAD && memcli ingest ." in said[0]
     assert run("recall", "PostgreSQL").err == ""
-
-
-def test_watch_builds_a_missing_space(run: Run, repository: Path) -> None:
-    commit(repository, "lib.py", "def retry():\n    return 3\n", "Retry three times")
-    os.unlink(repository / ".memory" / "spaces" / "repo.json")
-    assert run("watch", "--once").code == 0
-    kinds = {o["kind"] for o in objects(repository, "repo").values()}
-    assert "diff" in kinds
-    assert {"guide.md", "lib.py"} <= set(objects(repository, "repo"))
-    (repository / "guide.md").unlink()
-    assert run("watch", "--once").code == 0
-    assert "guide.md" not in objects(repository, "repo")

@@ -65,11 +65,3 @@ def test_one_after_the_other(run: Run, records: Path, order: tuple[int, ...]) ->
     assert run("check", "store").code == 0
     run("import", "docs/adr")
     assert states(run) == WANTED
-
-
-def test_two_that_supersede_each_other_leave_one_in_force(run: Run, records: Path) -> None:
-    first = records / "0001-mysql.md"
-    first.write_text(first.read_text().replace("Accepted", "Accepted, supersedes 2"))
-    for name in ("0001-mysql.md", "0002-postgresql.md"):
-        run("import", f"docs/adr/{name}")
-    assert sorted(by is None for by, _, _ in states(run).values()) == [False, True]

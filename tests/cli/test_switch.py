@@ -44,22 +44,5 @@ def test_the_variable(run: Run, monkeypatch: pytest.MonkeyPatch, value: str, off
     assert ("stays off" in run("on").err) == off
 
 
-def test_the_switch_is_of_this_clone(run: Run, tmp_path: Path) -> None:
-    """What git tracks does not change."""
-    run("init")
-    before = {file for file in (tmp_path / ".memory").iterdir() if file.name != "local"}
-    run("off")
-    assert {file for file in (tmp_path / ".memory").iterdir() if file.name != "local"} == before
-
-
 def test_without_a_store_there_is_nothing_to_switch(run: Run) -> None:
     assert run("off").code == 3
-
-
-def test_watch_once_stores_nothing_while_memory_is_off(run: Run, tmp_path: Path) -> None:
-    run("init")
-    (tmp_path / "a.md").write_text("# Setup\n\nRun the migrations before the first start.\n")
-    run("off")
-    watched = run("watch", "--once", "--no-git")
-    assert (watched.code, watched.err) == (0, NOTE)
-    assert not (tmp_path / ".memory" / "spaces" / "repo.json").exists()

@@ -13,9 +13,9 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from memcli.codec import signature
-from memcli.codec.bundle import FORMATS, seal
-from memcli.model.space import Space
-from tests.conftest import NOW, Run, memory
+from memcli.codec.bundle import FORMATS
+from tests.cli.conftest import wrong
+from tests.conftest import Run
 from tests.safety.secrets_corpus import secret
 
 SAMPLES = Path(__file__).parent.parent / "ingest" / "samples"
@@ -86,16 +86,6 @@ def test_an_export_replaces_nothing_but_an_export(run: Run, space: Path, tmp_pat
     assert run("export", "--out", "/dev/null").code == 0
 
 
-def test_an_empty_space_goes_along(run: Run, tmp_path: Path) -> None:
-    run("space", "create", "empty", "--meta", "team=core")
-    file = tmp_path / ".memory" / "spaces" / "empty.json"
-    before = file.read_bytes()
-    run("export", "empty", "--out", "x.md")
-    file.unlink()
-    assert run("import", "x.md").out == "imported into space empty: nothing new (unsigned)\n"
-    assert file.read_bytes() == before
-
-
 def test_a_part_of_a_space(run: Run, space: Path) -> None:
     assert "exported 2 memories" in run("export", "--under", "rules", "--out", "rules.jsonl").out
     assert "exported 1 memory" in run("export", "--kind", "decision", "--out", "decisions.json").out
@@ -153,15 +143,11 @@ def test_signed(run: Run, space: Path, key: str, tmp_path: Path, form: str) -> N
     assert (plain.code, "is not signed" in plain.err) == (6, True)
 
 
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o644])
-def test_a_key_that_others_may_read_is_refused(run: Run, space: Path, key: str, tmp_path: Path, mode: int) -> None:
-    (tmp_path / "key").chmod(mode)
-    for arguments in (
-        ["export", "--sign", "key", "--out", "x.json"],
-        ["export", "--private", "--sign", "key", "--out", "../x"],
-    ):
-        done = run(*arguments)
-        assert (done.code, done.err.count("\n"), f"{mode:04o}" in done.err) == (2, 1, True)
+def test_a_key_that_others_may_read_is_refused(run: Run, space: Path, key: str, tmp_path: Path) -> None:
+    lines = ("export --sign key --out x.json", "export --private --sign key --out ../x")
+    for mode in (0o640, 0o604, 0o620, 0o644):
+        (tmp_path / "key").chmod(mode)
+        assert wrong(run, [(line, 2, f"{mode:04o}") for line in lines]) == ""
     assert not (tmp_path / "x.json").exists()
 
 
@@ -238,37 +224,6 @@ def test_an_import_leaves_alone_what_came_from_elsewhere(run: Run, tmp_path: Pat
     assert "3 unchanged" in run("import", "notes").out
 
 
-def test_a_decision_that_is_superseded_later(run: Run, tmp_path: Path) -> None:
-    text = "# A\n\n## Status\n\nAccepted\n\n## Decision\n\nUse it.\n"
-    (tmp_path / "adr").mkdir()
-    (tmp_path / "adr" / "1-a.md").write_text(text)
-    (tmp_path / "adr" / "2-b.md").write_text(text.replace("A\n\n", "B\n\n", 1))
-    assert run("import", "adr").out == "imported into space main: 2 created (read 2 files as adr)\n"
-    (tmp_path / "adr" / "1-a.md").write_text(text.replace("Accepted", "Superseded by ADR 2"))
-    assert "2 updated" in run("import", "adr").out
-    assert [m["path"] for m in run("list", "--json").json] == ["adr/2-b"]
-    assert "2 unchanged" in run("import", "adr").out
-
-
-def test_a_damaged_export_is_no_note(run: Run, space: Path, tmp_path: Path) -> None:
-    run("export", "--out", "x.md")
-    data = (tmp_path / "x.md").read_bytes()
-    for damaged in (data[:200], data[:-200], b"!" + data[1:], data.replace(b"PostgreSQL", b"MySQL")):
-        (tmp_path / "x.md").write_bytes(damaged)
-        assert run("import", "x.md").code == 6
-    (tmp_path / "note.md").write_text("# Memory of my trip\n\nIt was fine.\n")
-    assert run("import", "note.md").out == "imported into space main: 1 created (read 1 file as markdown)\n"
-
-
-def test_what_is_not_fit_is_linked_by_nothing(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "n").mkdir()
-    (tmp_path / "n" / "a.md").write_text("See [[b]].")
-    (tmp_path / "n" / "b.md").write_text("x" * 9_000 + "\0")
-    done = run("import", "n")
-    assert done.out == "imported into space main: 1 created (read 2 files as markdown; skipped 1 unfit)\n"
-    assert "links" not in run("get", "n/a", "--json").json
-
-
 def test_odd_files_are_counted_not_read(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "odd"
     folder.mkdir()
@@ -296,23 +251,16 @@ def test_odd_files_are_counted_not_read(run: Run, tmp_path: Path) -> None:
         assert (refused.code, message in refused.err, name in refused.err) == (6 if "json" in name else 2, True, True)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["import", "notes", "--mode", "replace"], 2, "not an export of memcli"),
-        (["import", "notes", "--trusted-key", "x"], 2, "not an export of memcli"),
-        (["import", "notes", "--from", "memcli"], 2, "has no memcli.json"),
-        (["import", "notes", "--from", "evernote"], 2, "no format 'evernote'"),
-        (["import", "notes/a.md", "--from", "mcp"], 6, "line 1"),
-        (["import", "nowhere"], 3, "nowhere"),
-        (["export", "--format", "yaml"], 2, "no format 'yaml'"),
-    ],
-)
-def test_wrong_use_is_named(run: Run, tmp_path: Path, arguments: list[str], code: int, message: str) -> None:
+def test_wrong_use_is_named(run: Run, tmp_path: Path) -> None:
+    run("init")
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("A note.")
-    done = run(*arguments)
-    assert (done.code, message in done.err, done.err.count("\n")) == (code, True, done.err.count("memcli: "))
+    table = [
+        ("import notes --mode replace", 2, "not an export of memcli"), ("import notes --trusted-key x", 2, "not an export of memcli"),
+        ("import notes --from memcli", 2, "has no memcli.json"), ("import notes --from evernote", 2, "no format 'evernote'"),
+        ("import notes/a.md --from mcp", 6, "line 1"), ("import nowhere", 3, "nowhere"), ("export --format yaml", 2, "no format 'yaml'"),
+    ]  # fmt: skip
+    assert wrong(run, table) == ""
 
 
 def test_an_import_makes_room_as_the_policy_says(run: Run, tmp_path: Path) -> None:
@@ -349,40 +297,6 @@ def test_what_an_import_replaces_can_be_restored(run: Run, grace: str) -> None:
         assert run("check", "store").code == 0
     assert run("get", "a/b", "--json").out == before
     assert len(run("restore", "--list", "--json").json) == 1
-
-
-def test_a_secret_in_a_text_is_redacted_beside_tags_that_are_clean(run: Run, tmp_path: Path) -> None:
-    found = memory("a", raw=f"Ask {secret('email', 901)[1]} first.", tags=("ops",))
-    bundle = seal(Space("main", (found,), updated_at=NOW))
-    (tmp_path / "bundle.json").write_bytes(b"".join(FORMATS["json"].encode(bundle)))
-    assert run("import", "bundle.json").code == 0
-    stored = run("get", "notes/a", "--json").json
-    assert ("[REDACTED:email]" in stored["raw"], stored["tags"]) == (True, ["ops"])
-
-
-def test_an_export_of_mem0_is_taken_in_once_and_updated_by_a_later_one(run: Run) -> None:
-    _, token, _ = secret("github_token")
-    first = {"id": "0b1f", "memory": f"Alice prefers tabs, with {token}.", "user_id": "alice@corp.net", "hash": "9e"}
-    other = {"id": "2", "memory": "Bob deploys on Tuesdays.", "user_id": "bob"}
-    tree = {"results": [first, other], "relations": [{"source": "alice", "relationship": "knows", "target": "bob"}]}
-    Path("a.json").write_text(json.dumps(tree))
-    run("init")
-    assert run("import", "a.json", "--dry-run").out.startswith(
-        "would import into space main: 3 created (read 1 file as mem0)"
-    )
-    assert "3 created" in run("import", "a.json").out
-    stored = Path(".memory/spaces/main.json").read_bytes()
-    assert not any(word in stored for word in (token.encode(), b"alice@corp.net"))
-    Path("b.json").write_text(json.dumps([first, other]))
-    for file in ("a.json", "b.json"):
-        assert "unchanged" in run("import", file).out
-        assert Path(".memory/spaces/main.json").read_bytes() == stored
-    Path("b.json").write_text(json.dumps({"memories": [first, {**other, "memory": "Bob deploys on Fridays."}]}))
-    assert "1 updated, 1 unchanged" in run("import", "b.json").out
-    Path("c.json").write_text('[{"id": "1", "memory": "A text.", "user_id": "a"}, 3]')
-    refused = run("import", "c.json")
-    assert (refused.code, refused.err) == (6, "memcli: c.json: memory 2 is not an object (use a JSON export of mem0)\n")
-    assert run("import", "a.json", "--mode", "replace").code == 2
 
 
 def test_a_folder_of_markdown_is_read_back_and_only_its_own_files_are_replaced(run: Run, tmp_path: Path) -> None:
@@ -459,3 +373,28 @@ def test_what_was_purged_is_not_imported_again(run: Run, tmp_path: Path) -> None
     assert run("get", "tools/uv").code == 0
     run("remember", "The staging host is called blue-falcon.", "--path", "hosts/staging")
     assert "purged" not in run("import", str(tmp_path / "out.json")).err
+
+
+def test_an_export_of_mem0_is_taken_in_once_and_updated_by_a_later_one(run: Run) -> None:
+    _, token, _ = secret("github_token")
+    first = {"id": "0b1f", "memory": f"Alice prefers tabs, with {token}.", "user_id": "alice@corp.net", "hash": "9e"}
+    other = {"id": "2", "memory": "Bob deploys on Tuesdays.", "user_id": "bob"}
+    tree = {"results": [first, other], "relations": [{"source": "alice", "relationship": "knows", "target": "bob"}]}
+    Path("a.json").write_text(json.dumps(tree))
+    run("init")
+    assert run("import", "a.json", "--dry-run").out.startswith(
+        "would import into space main: 3 created (read 1 file as mem0)"
+    )
+    assert "3 created" in run("import", "a.json").out
+    stored = Path(".memory/spaces/main.json").read_bytes()
+    assert not any(word in stored for word in (token.encode(), b"alice@corp.net"))
+    Path("b.json").write_text(json.dumps([first, other]))
+    for file in ("a.json", "b.json"):
+        assert "unchanged" in run("import", file).out
+        assert Path(".memory/spaces/main.json").read_bytes() == stored
+    Path("b.json").write_text(json.dumps({"memories": [first, {**other, "memory": "Bob deploys on Fridays."}]}))
+    assert "1 updated, 1 unchanged" in run("import", "b.json").out
+    Path("c.json").write_text('[{"id": "1", "memory": "A text.", "user_id": "a"}, 3]')
+    refused = run("import", "c.json")
+    assert (refused.code, refused.err) == (6, "memcli: c.json: memory 2 is not an object (use a JSON export of mem0)\n")
+    assert run("import", "a.json", "--mode", "replace").code == 2

@@ -41,16 +41,6 @@ def test_help_names_the_spaces_that_readers_ask(run: Run, tmp_path: Path) -> Non
         assert all(name in told.partition("readers also ask ")[2].partition("]")[0] for name in BESIDE)
 
 
-def test_recall_searches_private_spaces_unless_all_are_asked(run: Run, tmp_path: Path) -> None:
-    run("init")
-    journal = memory("a", raw="The llama eats hay.", path="notes/llama")
-    rewrite(open_at(tmp_path).store, lambda space: space.put((journal,), "2026-01-01T00:00:00Z"), "journal")
-    run("space", "policy", "journal", "--set", "visibility=private")
-    assert "llama eats" in run("recall", "what does the llama eat?").out
-    assert "llama eats" not in run("recall", "what does the llama eat?", "--all-spaces").out
-    assert "all spaces of the store but private ones" in words(run("recall", "--help").out)
-
-
 @pytest.mark.parametrize("arguments", [(), ("--budget", "100"), ("--json",)])
 def test_an_empty_answer_counts_the_memories_of_the_store_alone(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]

@@ -70,23 +70,6 @@ def test_an_injection_is_noted_once(run: Run, ids: list[str], tmp_path: Path) ->
     assert [(use.act, use.ids) for use in noted(tmp_path)] == [(INJECT, (ids[0],))]
 
 
-@pytest.mark.usefixtures("ids")
-def test_what_was_said_in_a_session_is_no_memory(run: Run, tmp_path: Path) -> None:
-    run("session", "start")
-    run("session", "add", "Which database did we choose for the orders?")
-    assert "Which database" in run("recall", TOPIC, "--scope", "session").out
-    assert [use.space for use in noted(tmp_path) if use.space != "main"] == []
-
-
-def test_the_user_wide_store_has_its_own_log(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMCLI_GLOBAL", str(tmp_path / "wide" / ".memory"))
-    run("remember", "I prefer tabs in every editor.", "--scope", "global")
-    run("remember", "We chose PostgreSQL.")
-    run("recall", "do I prefer tabs in an editor?", "--limit", "1")
-    assert [use.space for use in noted(tmp_path)] == ["global/main"]
-    assert [use.space for use in noted(tmp_path / "wide")] == ["main"]
-
-
 def test_what_only_looks_is_not_noted(run: Run, ids: list[str], tmp_path: Path) -> None:
     del ids
     run("list")

@@ -104,12 +104,6 @@ def test_accepting(run: Run, known: Repo) -> None:
     assert "reanchored" not in again.out
 
 
-def test_accepting_what_nobody_committed_forgets_the_commit(run: Run, known: Repo) -> None:
-    known.write("src/auth.py", f"\n{CODE}")
-    run("check", "code", "--reanchor", "src/auth.py")
-    assert ["commit" in a for a in (*anchors(run, "rule"), *anchors(run, "note"))] == [False, False, True]
-
-
 def test_spaces(run: Run, known: Repo) -> None:
     run("remember", "Tokens again.", "-p", "there", "-k", "procedure", "-s", "two", "--anchor", "src/other.py")
     known.write("src/other.py", "b\n")
@@ -150,14 +144,6 @@ def test_a_file_that_git_renamed_is_followed(run: Run, known: Repo) -> None:
     ]
     known.git("rm", "-q", "src/session.py")
     assert states(run) == {"note src/session.py": "gone", "rule src/session.py": "gone"}
-
-
-def test_a_path_that_is_neither_there_nor_anchored_to(run: Run, known: Repo) -> None:
-    result = run("check", "code", "srcc")
-    assert (result.code, result.out) == (3, "")
-    assert "srcc" in result.err
-    (known.root / "src" / "other.py").unlink()
-    assert run("check", "code", "src/other.py").out.endswith("1 anchor: 1 gone\n")
 
 
 AFTERWARDS = 30 * 24 + 20

@@ -86,15 +86,6 @@ def test_a_file_that_moves_keeps_its_memory(run: Run, tree: Path) -> None:
     assert paths(run) == ["a.md", "docs/b.md"]
 
 
-def test_under_review_it_proposes(run: Run, tree: Path) -> None:
-    run("space", "policy", "main", "--set", "review=true")
-    run("watch", "--once", "-s", "main")
-    (tree / "b.md").write_text("B is new.")
-    run("watch", "--once", "-s", "main")
-    assert paths(run) == ["a.md"]
-    assert "b.md" in run("inbox").out
-
-
 def test_a_second_one_says_who_is_at_work(run: Run, begin: Begin) -> None:
     process = begin()
     until(lambda: status(run)["pid"] == process.pid)
@@ -107,6 +98,7 @@ def test_a_second_one_says_who_is_at_work(run: Run, begin: Begin) -> None:
     assert not status(run)["running"]
 
 
+@pytest.mark.slow
 def test_killed_and_started_again_nothing_is_lost(run: Run, tree: Path, begin: Begin) -> None:
     for n in range(3):
         process = begin()
@@ -122,6 +114,7 @@ def test_killed_and_started_again_nothing_is_lost(run: Run, tree: Path, begin: B
     assert "Changed 2" in run("get", "a.md").out
 
 
+@pytest.mark.slow
 def test_a_store_that_goes_away_and_comes_back(run: Run, tree: Path, begin: Begin, tmp_path: Path) -> None:
     process = begin()
     until(lambda: status(run)["running"])
@@ -135,6 +128,7 @@ def test_a_store_that_goes_away_and_comes_back(run: Run, tree: Path, begin: Begi
     assert process.poll() is None
 
 
+@pytest.mark.slow
 def test_a_checkout_that_brings_an_older_store(run: Run, tree: Path, begin: Begin) -> None:
     def git(*arguments: str) -> None:
         who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
