@@ -12,11 +12,11 @@ from tasks import KeptView
 
 from memcli.app import choice
 from memcli.index import meaning
-from memcli.model.passages import HUNK, MARKUP, MESSAGE
 from memcli.model.recall import FIELDS
 from memcli.policy import answer
 from memcli.ranking import answers, floor, fusion, lexical, priors
 from memcli.record import replace
+from memcli.text.passages import HUNK, MARKUP, MESSAGE
 
 FLOORS = ("TOLD_FLOOR", "TALK_FLOOR", "READ_FLOOR", "STRANGER", "WORDS_FLOOR")
 

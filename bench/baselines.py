@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from memcli.embed.onnx import OnnxEmbedder
-from memcli.model.analysis import query_terms, terms
+from memcli.text.words import query_terms, terms
 
 K1 = 1.2
 B = 0.75

@@ -11,7 +11,6 @@ from memcli.app.candidate import Candidate
 from memcli.app.workspace import Workspace, shows_damage
 from memcli.claims.claim import Claim, ClaimTerms, claim_of, claim_of_text, neighbours, terms_of_text
 from memcli.claims.conflicts import Relation, closeness, compare
-from memcli.model.analysis import query_terms
 from memcli.model.findings import DUPLICATES, Checks, Found, Resolution
 from memcli.model.memory import Memory, holds
 from memcli.model.recall import TermStats
@@ -19,6 +18,7 @@ from memcli.model.shapes import OBSERVED
 from memcli.ports import Snapshot
 from memcli.record import Record, replace
 from memcli.settings import REPO
+from memcli.text.words import query_terms
 
 if TYPE_CHECKING:
     from memcli.ports.views import SpaceView

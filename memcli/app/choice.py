@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from memcli.app.topic import Redact
-from memcli.model.analysis import terms
 from memcli.model.links import contradicted, is_contradiction
 from memcli.model.memory import Memory, json_texts
 from memcli.model.recall import TEXT, Entry, Hit, Opposed, Query, Ranking, Section, in_order
@@ -21,6 +20,7 @@ from memcli.ports import Ranker
 from memcli.record import Record, field, replace
 from memcli.safety.injection.screening import inspect, is_accepted
 from memcli.settings import is_beside
+from memcli.text.words import terms
 
 if TYPE_CHECKING:
     from memcli.ingest.code import WorkTree

@@ -33,7 +33,6 @@ from memcli.conversation.window import (
     without,
 )
 from memcli.errors import ProviderError, RefusedError, UsageError
-from memcli.model.analysis import query_terms
 from memcli.model.conversation import ACTIVE, ENDED, PAUSED, Message, Session
 from memcli.model.memory import Json, Memory, json_texts
 from memcli.model.recall import Bundle, Query, Section
@@ -41,6 +40,7 @@ from memcli.ports import Embedder
 from memcli.record import Record, replace
 from memcli.safety.injection.reasons import find_reasons
 from memcli.safety.injection.screening import inspect, is_accepted
+from memcli.text.words import query_terms
 
 _TOKENS_OF_MEMORY = 100
 """Few memories take less: so many are recalled that they can fill the window."""

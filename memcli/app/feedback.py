@@ -28,7 +28,6 @@ from memcli.app.usage import ELSEWHERE
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, NotFoundError, ProviderError, RefusedError, UsageError
 from memcli.graph.elements import names
-from memcli.model.analysis import query_terms
 from memcli.model.memory import Json, Memory
 from memcli.model.metrics import Gap, GapTopic
 from memcli.model.recall import ALL_REJECTED, Bundle, ModelVerdict, Query, Section
@@ -37,6 +36,7 @@ from memcli.prompts import describe
 from memcli.prompts import session as prompts
 from memcli.record import Record, as_dict, replace
 from memcli.safety.injection.reasons import find_reasons
+from memcli.text.words import query_terms
 
 _LONGEST_REASON = 300
 _DIGITS = 4

@@ -57,7 +57,7 @@ def with_period(query: Query, load_code: Callable[[], WorkTree | None]) -> Query
         word.strip("?.,!:;") in _TIME_WORDS or (not word.isalpha() and any(c.isdigit() for c in word)) for word in words
     ):
         return query
-    from memcli.model.periods import find_period
+    from memcli.text.periods import find_period
 
     def resolve(name: str) -> tuple[str, str] | None:
         code = load_code()

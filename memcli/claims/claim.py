@@ -19,11 +19,11 @@ from memcli.claims.clauses import clauses
 from memcli.claims.lexicon import NEWER
 from memcli.claims.statement import Statement, statement_of, terms_by_clause
 from memcli.claims.values import missing, values_of
-from memcli.model.analysis import terms
 from memcli.model.memory import Memory
 from memcli.record import Record, replace
 from memcli.regex import regex
 from memcli.summarize.sentences import split
+from memcli.text.words import terms
 
 MOST_CHARACTERS = 4000
 MOST_STATEMENTS = 12

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import Stemmer
-
-from memcli.model.analysis import STOP_WORDS
-
-_stem = Stemmer.Stemmer("english", 0).stemWord
+from memcli.text.words import STOP_WORDS, stem
 
 
 def _words(text: str) -> frozenset[str]:
@@ -16,7 +12,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(_stem(word) for word in text.split())
+    return frozenset(stem(word) for word in text.split())
 
 
 NEGATIONS = _words("not never no cannot nobody none nothing neither nor without hardly nowhere")
@@ -88,7 +84,7 @@ def _poles() -> Iterator[tuple[str, tuple[str, int]]]:
                 yield word, (axis, sign)
 
 
-POLES: Mapping[str, tuple[str, int]] = {_stem(word): pole for word, pole in _poles()}
+POLES: Mapping[str, tuple[str, int]] = {stem(word): pole for word, pole in _poles()}
 
 SCOPES: Mapping[str, str] = {
     **dict.fromkeys("staging stage preprod pre-production".split(), "staging"),
@@ -185,7 +181,7 @@ LIGHT = _stems(
 """Stems of verbs that say little of what a claim is about: others often stand in their place."""
 
 SAME_WORDS: Mapping[str, str] = {
-    _stem(word): _stem(group.split()[0])
+    stem(word): stem(group.split()[0])
     for group in (
         "pullrequest pr prs mr mrs mergerequest", "database db dbs", "repository repo repos", "configuration config cfg conf",
         "authentication auth login authenticate authenticated", "expire expires expired expiry ttl valid validity lifetime lifespan",
@@ -213,13 +209,6 @@ EXCEPTIONS = _words("except unless apart besides")
 
 EVENTS = _words("incident postmortem bug crashed crash happened outage took broke leaked reached")
 """Words that begin an account of what happened."""
-
-MONTHS = {
-    month: number
-    for number, month in enumerate(
-        "january february march april may june july august september october november december".split(), 1
-    )
-}
 
 ROLES = _stems(
     """

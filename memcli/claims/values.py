@@ -11,10 +11,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from memcli.claims.choices import NAMES
-from memcli.claims.lexicon import MONTHS, NUMBERS, VERB_MARKS
+from memcli.claims.lexicon import NUMBERS, VERB_MARKS
 from memcli.claims.words import Word, choice_of, is_content, read
-from memcli.model.analysis import STOP_WORDS
 from memcli.regex import regex
+from memcli.text.words import MONTH_NUMBERS, STOP_WORDS
 
 _UNITS: Mapping[str, Mapping[str, float]] = {
     "time": {
@@ -159,8 +159,10 @@ def _date(words: Sequence[Word], at: int) -> _Read | None:
         return None
     for month, day in ((words[at], words[at + 1]), (words[at + 1], words[at])):
         number = day.text.removesuffix("th").removesuffix("st").removesuffix("nd")
-        if month.low in MONTHS and number.isdecimal() and 0 < int(number[:4]) <= _DAYS:
-            return _Read("date", MONTHS[month.low] * 32 + int(number), 2, f"{words[at].text} {words[at + 1].text}")
+        if month.low in MONTH_NUMBERS and number.isdecimal() and 0 < int(number[:4]) <= _DAYS:
+            return _Read(
+                "date", MONTH_NUMBERS[month.low] * 32 + int(number), 2, f"{words[at].text} {words[at + 1].text}"
+            )
     return None
 
 

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-import Stemmer
-
 from memcli.claims.choices import CASED, FIRST_PARTS, LONGEST, NAMES, PLAIN, REGION, REGIONS
 from memcli.claims.lexicon import GENERIC, SAME_WORDS
 from memcli.claims.phrases import FIRST_WORDS, LONGEST_PHRASE, PHRASES
 from memcli.regex import regex
+from memcli.text.words import stem
 
 _NUMBER = r"v?\d{1,15}(?:,\d{3}){0,4}(?:\.\d{1,15}){0,4}(?:e-?\d{1,2})?(?:x\d{1,9})?%?"
 _MIXED = regex(rf"(?!{_NUMBER}\Z)\d\w*")
@@ -24,7 +23,6 @@ _TOKEN = regex(  # most tokens are words, and all of these that do not begin lik
 )
 _APOSTROPHES = str.maketrans("’‘“”–—\u00a0", "''\"\"-- ")
 _MOST_CHARACTERS = 60
-_stemmer = Stemmer.Stemmer("english", 0)
 
 
 class Word(NamedTuple):
@@ -86,7 +84,7 @@ def _written_out(found: Sequence[str]) -> Iterator[str]:
 
 @lru_cache(maxsize=50_000)
 def _stem(low: str) -> str:
-    known = _stemmer.stemWord(low)
+    known = stem(low)
     return SAME_WORDS.get(known, known)
 
 

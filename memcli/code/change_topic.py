@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
-from memcli.model.analysis import STOP_WORDS
 from memcli.model.anchors import FileEdit, Line
 from memcli.regex import regex
+from memcli.text.words import STOP_WORDS
 
 _MAX_FILES = 6
 _MAX_SYMBOLS = 8

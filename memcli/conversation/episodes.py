@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from memcli.conversation.statements import PHATIC, bared, statements
 from memcli.conversation.thread import BREAKTHROUGH, COMPLETED, DECISION, ISSUE, PIVOT, SOLVED, DraftEpisode
 from memcli.conversation.threads import drafts
-from memcli.model.analysis import terms
 from memcli.model.conversation import Message
 from memcli.model.memory import Json
 from memcli.record import Record
 from memcli.regex import regex
 from memcli.summarize.summaries import clip
+from memcli.text.words import terms
 
 KINDS = (DECISION, SOLVED, BREAKTHROUGH, ISSUE, COMPLETED, PIVOT)
 MOST = 100

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from math import log, sqrt
 
-from memcli.model.analysis import terms
 from memcli.model.conversation import Message
 from memcli.model.memory import Json
-from memcli.model.passages import CHUNK_CHARACTERS, split
 from memcli.model.tokens import count_tokens
 from memcli.record import Record
+from memcli.text.passages import CHUNK_CHARACTERS, split
+from memcli.text.words import terms
 
 TOKENS = 1_000
 """The tokens of a snapshot when no number is given."""

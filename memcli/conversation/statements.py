@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from memcli.model.conversation import Message
-from memcli.model.passages import cut
 from memcli.regex import regex
+from memcli.text.passages import cut
 
 STATED, ASKED, SUPPOSED, OFFERED, PLANNED, PHATIC = "stated", "asked", "supposed", "offered", "planned", "phatic"
 """The moods. A phatic sentence greets, thanks or agrees, and says nothing more."""

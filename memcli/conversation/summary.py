@@ -22,10 +22,10 @@ from memcli.conversation.moments import (
     moments,
 )
 from memcli.conversation.statements import ASKED, PLANNED, STATED
-from memcli.model.analysis import terms
 from memcli.model.conversation import Message
 from memcli.regex import regex
 from memcli.summarize.summaries import weigh
+from memcli.text.words import terms
 
 Summarize = Callable[[Sequence[Message]], str]
 

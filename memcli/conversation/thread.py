@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from memcli.conversation.moments import DISMAY, PERSISTS, PROBLEM, REQUEST, Moment
 from memcli.conversation.statements import PHATIC, STATED, TalkStatement
-from memcli.model.analysis import terms
 from memcli.regex import regex
+from memcli.text.words import terms
 
 DECISION, SOLVED, BREAKTHROUGH, ISSUE, COMPLETED, PIVOT = (
     "decision_made", "problem_solved", "breakthrough", "issue_found", "task_completed", "pivot",

@@ -42,9 +42,9 @@ from memcli.conversation.thread import (
     subject,
 )
 from memcli.conversation.topic import Latest
-from memcli.model.analysis import terms
 from memcli.model.conversation import Message
 from memcli.regex import regex
+from memcli.text.words import terms
 
 _REACTION = 2
 """How many messages later a reaction still belongs to what was said."""

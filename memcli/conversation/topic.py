@@ -12,10 +12,10 @@ from math import sqrt
 
 from memcli.conversation.moments import CHOICE, Moment
 from memcli.conversation.statements import ASKED, OFFERED, STATED, TalkStatement
-from memcli.model.analysis import STOP_WORDS, exact_terms, query_terms, terms
 from memcli.model.memory import Json
 from memcli.record import Record, replace
 from memcli.regex import regex
+from memcli.text.words import STOP_WORDS, exact_terms, query_terms, terms
 
 MAX_CHARACTERS = 4000
 """How much of a prompt is looked at."""

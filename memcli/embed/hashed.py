@@ -8,7 +8,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from memcli.model.analysis import VERSION, terms
+from memcli.text.words import VERSION, terms
 
 if TYPE_CHECKING:
     from memcli.ports import Progress

@@ -15,8 +15,8 @@ from memcli.errors import MemcliError, NotFoundError, ProviderError
 from memcli.git.repository import Repository, find_repository
 from memcli.model.changes import HistoryCommit
 from memcli.model.names import readable
-from memcli.model.periods import PRE_RELEASE
 from memcli.record import Record
+from memcli.text.periods import PRE_RELEASE
 
 _FILE_MODES = ("100644", "100755")
 

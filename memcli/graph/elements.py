@@ -15,7 +15,6 @@ from itertools import combinations
 from math import log
 
 from memcli.digests import blake2b
-from memcli.model.analysis import terms
 from memcli.model.memory import Json, Memory
 from memcli.model.references import MUTUAL, SUPERSEDES, elsewhere, target
 from memcli.model.shapes import RELATIONS
@@ -23,6 +22,7 @@ from memcli.record import Record, replace
 from memcli.safety.injection.screening import Overview
 from memcli.summarize.keyphrases import extract
 from memcli.summarize.sentences import BREAK, PARTICIPLE, VAGUE_WORD, classify, path_words, split
+from memcli.text.words import terms
 
 MEMORY, TAG, CLUSTER = "memory", "tag", "cluster"
 HAS_TAG, IN_CLUSTER = "has_tag", "in_cluster"

@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 from typing import Any
 
 from memcli import beneath
-from memcli.model.analysis import VERSION as ANALYSIS_VERSION
+from memcli.text.words import VERSION as ANALYSIS_VERSION
 
 VERSION = f"18/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"

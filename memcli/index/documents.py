@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memcli.model.analysis import terms
 from memcli.model.memory import Json, Memory
 from memcli.model.names import natural_order
-from memcli.model.passages import MESSAGE, Passage, structured
 from memcli.model.shapes import OBSERVED
 from memcli.policy.ageing import confirmed_at
 from memcli.record import Record
+from memcli.text.passages import MESSAGE, Passage, structured
+from memcli.text.words import terms
 
 
 def columns(memory: Memory) -> dict[str, Any]:

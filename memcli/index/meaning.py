@@ -17,10 +17,10 @@ from memcli.errors import OutdatedError, StoreError
 from memcli.index.reading import cleaned
 from memcli.index.vectors import LoadedVectors, VectorFile, VectorsLostError, text_key
 from memcli.model.memory import Memory
-from memcli.model.passages import embedded_texts, passages
 from memcli.model.recall import Nearness
 from memcli.numerics import load
 from memcli.ports import Embedder, Progress, Snapshot
+from memcli.text.passages import embedded_texts, passages
 
 if TYPE_CHECKING:
     from memcli.index.scale import Scale

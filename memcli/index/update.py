@@ -13,11 +13,11 @@ from memcli.errors import CorruptError
 from memcli.index.documents import anchors, columns, commit_of, links, parts_of, window_text
 from memcli.index.reading import cleaned
 from memcli.index.vectors import text_key
-from memcli.model.analysis import terms
 from memcli.model.memory import TALK_KINDS, Memory
-from memcli.model.passages import embedded_texts, heading, is_versioned, passages
 from memcli.ports import Snapshot
 from memcli.record import Record
+from memcli.text.passages import embedded_texts, heading, is_versioned, passages
+from memcli.text.words import terms
 
 MOST_PIECES = 1000
 """With more pieces the file is compared as a whole, after which there are none."""

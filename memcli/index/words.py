@@ -11,9 +11,9 @@ from sys import intern
 from typing import Any, NamedTuple
 
 from memcli.index.database import each
-from memcli.model.analysis import is_compound
-from memcli.model.passages import CONTENT
 from memcli.model.recall import FIELDS, PassageTerms, RowSet, TermStats
+from memcli.text.passages import CONTENT
+from memcli.text.words import is_compound
 
 _MOST_KEPT = 12_000_000
 """Characters; a memory has about 1,500 of them."""

@@ -18,7 +18,7 @@ from memcli.record import Record, field
 
 if TYPE_CHECKING:
     from memcli.model.anchors import Checked, FileEdit
-    from memcli.model.periods import Period
+    from memcli.text.periods import Period
 
 
 _MOST_CHARACTERS = 160
@@ -170,7 +170,7 @@ class RowSet(Record):
 
 class PassageTerms(NamedTuple):
     """How the terms of a query stand in one passage: how often each in its heading and in its text, and how many terms
-    the two have. `n` is its number in the memory, `form` one of those of `model/passages.py`."""
+    the two have. `n` is its number in the memory, `form` one of those of `text/passages.py`."""
 
     n: int
     form: str

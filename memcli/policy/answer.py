@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from memcli.model.analysis import terms
 from memcli.model.characters import character_end
 from memcli.model.memory import Memory
-from memcli.model.passages import CONTENT, CONTEXT, HUNK, MESSAGE, Passage, cut, passages, trail
 from memcli.record import Record, replace
 from memcli.regex import regex
+from memcli.text.passages import CONTENT, CONTEXT, HUNK, MESSAGE, Passage, cut, passages, trail
+from memcli.text.words import terms
 
 _LONGEST = 900
 """A longer sentence or line is cut."""

@@ -11,11 +11,11 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from memcli.model.analysis import exact_terms
-from memcli.model.passages import CONTENT, CONTEXT, HUNK, MARKUP, MESSAGE
 from memcli.model.recall import FIELDS, Nearness, PassageTerms, Query, RowSet, TermStats
 from memcli.ranking.lexical import FIELD_WEIGHTS, LENGTHS, idf, most, saturated, weighed
 from memcli.record import Record
+from memcli.text.passages import CONTENT, CONTEXT, HUNK, MARKUP, MESSAGE
+from memcli.text.words import exact_terms
 
 
 class Cosines(Record):

@@ -12,10 +12,9 @@ import math
 import re
 from collections.abc import Mapping
 
-from memcli.model.analysis import terms
-from memcli.model.calendar import DAY_NUMBERS, MONTH_NUMBERS
 from memcli.model.recall import Entry, Evidence, TermStats
 from memcli.ranking.lexical import TALK, style_of
+from memcli.text.words import DAY_NUMBERS, MONTH_NUMBERS, terms
 
 TOLD_WEIGHT, TOLD_FLOOR = 0.65, 0.28
 """What all words of the question count beside a cosine of 1, and what must speak for a memory that somebody wrote down."""

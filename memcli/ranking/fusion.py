@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memcli.model.analysis import query_terms, without_terms
 from memcli.model.recall import Entry, Evidence, Hit, Query, Ranking, RecordedGroup, RowSet, TermStats
 from memcli.ranking.answers import NONE, Answers, Cosines, Near, answers, closeness, measure, mixed
 from memcli.ranking.context import add_context, add_linked, level, one_each
@@ -18,10 +17,11 @@ from memcli.ranking.floor import coverage, judge, strongest
 from memcli.ranking.lexical import CODE, Style, bm25f, most, style_of
 from memcli.ranking.priors import add_ageing, add_mentions, add_priors, check, ordered
 from memcli.record import replace
+from memcli.text.words import query_terms, without_terms
 
 if TYPE_CHECKING:
-    from memcli.model.periods import Period
     from memcli.ports.views import SpaceView
+    from memcli.text.periods import Period
 
 
 LEXICAL_CANDIDATES = 100

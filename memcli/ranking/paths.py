@@ -12,10 +12,10 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from memcli.model.analysis import simple_terms
 from memcli.model.recall import Entry
 from memcli.ranking.points import OWN_WEIGHTS, points
 from memcli.ranking.scorer import Parts, ScoreInput, ScoringScheme
+from memcli.text.words import simple_terms
 
 if TYPE_CHECKING:
     from memcli.ports.views import SpaceView

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memcli.model.analysis import query_terms, terms
 from memcli.model.recall import FIELDS, Entry
 from memcli.ranking.lexical import idf
 from memcli.ranking.scorer import Parts, ScoreInput, ScoringScheme, nonzero
+from memcli.text.words import query_terms, terms
 
 if TYPE_CHECKING:
     from memcli.ports.views import SpaceView

@@ -9,10 +9,10 @@ from functools import lru_cache
 
 from memcli.clock import days_between
 from memcli.errors import UsageError
-from memcli.model.calendar import MONTH_NUMBERS
 from memcli.model.recall import Entry, Hit, Query, in_order
 from memcli.policy.ageing import familiarity, is_in_season, remaining
 from memcli.record import Record
+from memcli.text.words import MONTH_NUMBERS
 
 DATE_WEIGHT = 0.35
 PERIOD_WEIGHT = 0.35

@@ -6,10 +6,10 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memcli.model.analysis import query_terms
 from memcli.model.recall import Entry, Hit, Query, Ranking, RowSet, TermStats
 from memcli.ranking.priors import check, factors, ordered
 from memcli.record import Record
+from memcli.text.words import query_terms
 
 if TYPE_CHECKING:
     from memcli.ports.views import SpaceView

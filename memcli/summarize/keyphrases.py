@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from memcli.model.analysis import terms
 from memcli.model.names import slug
 from memcli.summarize import sentences
 from memcli.summarize.lexicon import DETERMINERS, is_adverb
@@ -29,6 +28,7 @@ from memcli.summarize.sentences import (
     Sentence,
     path_words,
 )
+from memcli.text.words import terms
 
 MAX_TAGS = 5
 STRIDE = 1000

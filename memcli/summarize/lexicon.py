@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from memcli.model.analysis import STOP_WORDS
+from memcli.text.words import STOP_WORDS
 
 _FUNCTION_WORDS = """
     a.k.a across adr adrs against ago albeit all along alongside already although always am amid among another any

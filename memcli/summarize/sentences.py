@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from memcli.model.analysis import STOP_WORDS
 from memcli.model.names import slug
-from memcli.model.passages import cut
 from memcli.summarize.lexicon import ACTIONS, GENERIC, NOUN_CUES, PRODUCTS, VAGUE, VERB_CUES, is_adverb, is_gerund
+from memcli.text.passages import cut
+from memcli.text.words import STOP_WORDS
 
 HEADING, ITEM, STEP, PROSE, ROW = "heading", "item", "step", "prose", "row"
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from memcli.model.analysis import terms
 from memcli.model.characters import character_end
 from memcli.summarize.lexicon import cue_of
 from memcli.summarize.sentences import HEADING, ITEM, ROW, STEP, Sentence
+from memcli.text.words import terms
 
 _ROUNDS = 3
 _FIRST = 1.35

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from memcli.model import passages
 from memcli.summarize import keyphrases, kinds, paths, sentences, summaries
 from memcli.summarize.kinds import DEFAULT_KIND
 from memcli.summarize.sentences import Sentence
 from memcli.summarize.subject import Subject, missing
+from memcli.text import passages
 
 _CHUNKED = int(passages.CHUNK_CHARACTERS * 1.25)
 """Text up to this length still fits the window of an embedder well enough in one piece."""

@@ -36,7 +36,6 @@ from memcli.claims.claim import claim_of
 from memcli.claims.conflicts import is_compatible
 from memcli.claims.values import missing, values_of
 from memcli.clock import days_between
-from memcli.model.analysis import terms
 from memcli.model.links import is_contradiction
 from memcli.model.memory import TALK_KINDS, Memory, increased
 from memcli.model.references import SUPERSEDES
@@ -45,6 +44,7 @@ from memcli.model.tokens import count_tokens
 from memcli.model.usage import HELPFUL, REJECTED, UNHELPFUL, Access, Use
 from memcli.policy.ageing import confirmed_at, effective_confidence
 from memcli.record import replace
+from memcli.text.words import terms
 from memcli.upkeep.step import REASONS, Given, Memories, MemoryPair, UpkeepStep, as_edit, is_current, judged_bundles
 
 USAGE_NAME = "usage"

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from memcli.conversation.snapshot import SnapshotPart, by_words, candidates, choose, of_messages, of_text, tokens_of
 from memcli.model.conversation import Message
-from memcli.model.passages import CHUNK_CHARACTERS
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.tokens import count_tokens
+from memcli.text.passages import CHUNK_CHARACTERS
 from tests.conversation.corpus import read
 
 LONG = read("long_conversation.txt")[0].messages

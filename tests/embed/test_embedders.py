@@ -18,8 +18,8 @@ from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS, hashed, onnx, runtime
 from memcli.embed.hashed import HashedEmbedder
 from memcli.embed.onnx import OnnxEmbedder
 from memcli.errors import ProviderError
-from memcli.model.analysis import VERSION
 from memcli.ports import Embedder
+from memcli.text.words import VERSION
 
 REAL = ("onnx", "hashed")
 SENTENCE = "The retry loop waits twice as long after every failed request, until the server answers or we give up. "

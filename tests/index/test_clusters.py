@@ -15,9 +15,9 @@ from memcli.app.workspace import Workspace, opened
 from memcli.embed.hashed import HashedEmbedder
 from memcli.index.meaning import mean_directions
 from memcli.model.memory import Memory
-from memcli.model.passages import embedded_texts, passages
 from memcli.model.space import Policy
 from memcli.record import replace
+from memcli.text.passages import embedded_texts, passages
 from tests.conftest import NOW, memory, open_at, rewrite
 from tests.index.kinds import on_both
 

@@ -9,8 +9,8 @@ import pytest
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace, opened
 from memcli.model.memory import Memory
-from memcli.model.passages import MESSAGE
 from memcli.model.recall import Query
+from memcli.text.passages import MESSAGE
 from tests.conftest import NOW, memory, rewrite
 from tests.index.kinds import on_both
 

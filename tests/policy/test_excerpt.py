@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.model.analysis import terms
 from memcli.policy.answer import best_sentence, excerpt, within
+from memcli.text.words import terms
 
 TEXT = """# Deploys
 We deploy on Tuesdays. The window is

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy
 
-from memcli.model.analysis import terms
 from memcli.model.memory import Memory
 from memcli.model.recall import FIELDS, Entry, Nearness, PassageTerms, Query, Ranking, RecordedGroup, RowSet, TermStats
 from memcli.ranking.fusion import FusionRanker
 from memcli.ranking.lexical import PROSE
+from memcli.text.words import terms
 from tests.conftest import NOW, memory
 
 if TYPE_CHECKING:

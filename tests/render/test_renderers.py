@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from memcli.model.periods import Period
 from memcli.model.recall import NO_MATCH, Bundle, Query, Section
 from memcli.model.tokens import count_tokens
 from memcli.record import replace
 from memcli.render import RENDERERS
 from memcli.render.clean import clean, clean_line, columns, cut, grid
+from memcli.text.periods import Period
 from tests.conftest import NOW, memory
 
 HOSTILE = [

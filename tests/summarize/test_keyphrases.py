@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.model.analysis import terms
 from memcli.summarize import SUMMARIZERS
+from memcli.text.words import terms
 
 
 def tags(text: str, **fields: object) -> tuple[str, ...]:

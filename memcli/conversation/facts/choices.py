@@ -6,8 +6,8 @@ from memcli.conversation.facts import lexicon, moods
 from memcli.conversation.facts.clauses import LET, FactClause, FactSentence
 from memcli.conversation.facts.lexicon import BASE, GERUND, IT, NONE, NOUN, PAST, WE, I
 from memcli.conversation.facts.openings import is_word
-from memcli.model.analysis import STOP_WORDS
 from memcli.regex import regex
+from memcli.text.words import STOP_WORDS
 
 _PARTICLES = {
     "go": frozenset(["with", "for"]), "stick": frozenset(["with", "to"]), "stay": frozenset(["with", "on", "at"]),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from memcli.conversation.facts import lexicon
 from memcli.conversation.facts.clauses import FactClause, FactSentence
 from memcli.conversation.facts.lexicon import NOUN, THEY, WE, I
-from memcli.model.analysis import STOP_WORDS
 from memcli.regex import regex
+from memcli.text.words import STOP_WORDS
 
 _INVERTED = regex(
     r" (?:(?:okay|so|and|but|hey|hi|hm+|well|wait|also|btw) (?:, )?)*"

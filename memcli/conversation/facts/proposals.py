@@ -9,8 +9,8 @@ from memcli.conversation.facts.clauses import FactSentence
 from memcli.conversation.facts.fact import DECISION
 from memcli.conversation.facts.kinds import FAIR, FactMatch
 from memcli.conversation.facts.statements import ITEM, STEP
-from memcli.model.analysis import terms
 from memcli.regex import regex
+from memcli.text.words import terms
 
 _LEAD = regex(
     r"(?i)(?:\W*(?:so|then|also|or|and|alternatively|instead|personally|in that case|if you (?:like|want|prefer)|for \w+(?: \w+){0,3}|great|okay|ok)\b[,:]?\s+)*"

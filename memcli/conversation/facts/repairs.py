@@ -17,10 +17,10 @@ from memcli.conversation.facts.lexicon import BASE, GERUND, IT, NOUN, PARTICIPLE
 from memcli.conversation.facts.openings import FactWord, is_word
 from memcli.conversation.facts.statements import FactStatement, read
 from memcli.conversation.statements import ASKED, bared, mood_of
-from memcli.model.analysis import simple_terms, terms
 from memcli.model.conversation import Message
 from memcli.record import replace
 from memcli.regex import regex
+from memcli.text.words import simple_terms, terms
 
 DENIAL = regex(
     r"(?:\b(?:is|are|was) (?:wrong|outdated|out of date|obsolete|incorrect)\b|\bthe wrong \w+|\b(?:that|this|it|which) (?:is|was) (?:wrong|not (?:right|correct|true|quite right|what i said|how)|incorrect|outdated|false|a typo)\b|\bi (?:misspoke|was wrong|mistyped|was mistaken|made a mistake|mixed (?:that|it|them|this|those) up|got (?:that|it) wrong|confused)\b"

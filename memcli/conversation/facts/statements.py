@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memcli.model.passages import cut
 from memcli.regex import regex
+from memcli.text.passages import cut
 
 PROSE, ITEM, STEP = "prose", "item", "step"
 MAX_STATEMENTS = 300

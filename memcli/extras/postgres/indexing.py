@@ -21,9 +21,9 @@ from memcli.extras.postgres.view import ServerSpace
 from memcli.index.documents import columns, commit_of, window_text
 from memcli.index.vectors import text_key
 from memcli.index.view import model_in_use
-from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 from memcli.model.memory import TALK_KINDS, Memory
 from memcli.model.recall import FIELDS
+from memcli.text.words import VERSION as ANALYSIS_VERSION
 
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor

@@ -10,11 +10,11 @@ from memcli.extras.postgres.snapshot import clean
 from memcli.index.documents import anchors, columns, links, parts_of
 from memcli.index.vectors import text_key
 from memcli.index.words import WEIGHTS
-from memcli.model.analysis import terms
 from memcli.model.memory import Memory
-from memcli.model.passages import embedded_texts, heading, is_versioned, passages
 from memcli.model.recall import FIELDS
 from memcli.record import Record
+from memcli.text.passages import embedded_texts, heading, is_versioned, passages
+from memcli.text.words import terms
 
 _MOST = 32_767  # of a smallint
 

@@ -17,10 +17,10 @@ from memcli.index.documents import window_text
 from memcli.index.meaning import first_of, of_passages
 from memcli.index.scale import VERSION, Scale, from_bytes, own_spread, to_bytes
 from memcli.index.vectors import asked, cosines_by, cosines_of, text_key
-from memcli.model.passages import embedded_texts, passages
 from memcli.model.recall import Nearness, RowSet
 from memcli.numerics import load
 from memcli.record import Record
+from memcli.text.passages import embedded_texts, passages
 
 if TYPE_CHECKING:
     from psycopg import Connection

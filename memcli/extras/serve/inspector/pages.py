@@ -30,11 +30,11 @@ from memcli.codec.canonical import encode
 from memcli.digests import sha256
 from memcli.errors import NotFoundError
 from memcli.extras.serve.access import Caller, needs
-from memcli.model.analysis import query_terms, terms
 from memcli.model.references import elsewhere
 from memcli.model.roles import READER, WRITER
 from memcli.record import Record
 from memcli.render.clean import clean
+from memcli.text.words import query_terms, terms
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.model.passages import (
+from memcli.text.passages import (
     CODE,
     CONTENT,
     CONTEXT,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.model.periods import Period, find_period
+from memcli.text.periods import Period, find_period
 
 NOW = "2026-11-22T10:00:00Z"  # a Sunday
 _MADE = {

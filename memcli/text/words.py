@@ -1,9 +1,10 @@
-"""Text to terms, the same way for what is stored and for what is asked."""
+"""Words: text to terms, the same way for what is stored and for what is asked; stems; the names of months and days."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import groupby, pairwise
 
@@ -30,7 +31,19 @@ _FIRST_UNSPACED = "\u3040"
 _MAX_CHAIN, _MOST_LINKS = 40, 4
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
-_stem = Stemmer.Stemmer("english", 0)
+stem: Callable[[str], str] = Stemmer.Stemmer("english", 0).stemWord
+"""The stem of a word in lower case. Stemmer has a cache of its own, which is slower than the ones here, and off."""
+
+MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+MONTH_NUMBERS = (
+    {month: n for n, month in enumerate(MONTHS, 1)} | {m[:3]: n for n, m in enumerate(MONTHS, 1)} | {"sept": 9}
+)
+"""From 1 on, by the whole name and its abbreviations."""
+DAY_NUMBERS = {day: n for n, day in enumerate("monday tuesday wednesday thursday friday saturday sunday".split())}
+"""From 0, which is Monday."""
 
 
 def terms(text: str) -> list[str]:
@@ -131,8 +144,8 @@ def _forms(word: str) -> tuple[str, ...]:
     low = low.strip("_")
     if not low or low in STOP_WORDS:
         return ()
-    forms = [_stem.stemWord(low)]
+    forms = [stem(low)]
     parts = [p.lower() for p in (_PART.findall(word) if word.isascii() else word.split("_"))]
     if len(parts) > 1:
-        forms += [_stem.stemWord(p) for p in parts if len(p) > 1 and p not in STOP_WORDS]
+        forms += [stem(p) for p in parts if len(p) > 1 and p not in STOP_WORDS]
     return tuple(dict.fromkeys(forms))

@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from memcli.clock import days_between
-from memcli.model.calendar import DAY_NUMBERS, MONTH_NUMBERS
 from memcli.record import Record
+from memcli.text.words import DAY_NUMBERS, MONTH_NUMBERS
 
 Resolve = Callable[[str], "tuple[str, str] | None"]
 """The version, tag or commit that a name names, and when it was made, RFC 3339 in UTC; None for a name that is none."""

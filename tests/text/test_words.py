@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.model.analysis import exact_terms, is_compound, query_terms, simple_terms, terms, without_terms
-from memcli.model.passages import CHUNK_CHARACTERS, split
+from memcli.text.passages import CHUNK_CHARACTERS, split
+from memcli.text.words import exact_terms, is_compound, query_terms, simple_terms, terms, without_terms
 
 
 def test_words_are_stemmed_and_stop_words_dropped() -> None:
