@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from tests.model.test_passages import CHANGE, DOCUMENT
-
 from memcli.policy.answer import SHOWN, answer_of
 from memcli.text.passages import passages
 from tests.conftest import memory
+from tests.text.test_passages import CHANGE, DOCUMENT
 
 SHORT = "# Guide\n\n" + "\n\n".join(f"Paragraph {n} speaks of topic{n}." + " Filler words." * 25 for n in range(6))
 LONG = "# Guide\n\n" + "\n\n".join(f"Paragraph {n} speaks of topic{n}." + " Filler words." * 50 for n in range(12))
