@@ -19,9 +19,8 @@ if TYPE_CHECKING:  # of what exists once, the class itself is the type: a seam h
     from memcli.ports.language_model import CallLedger, LanguageModel
     from memcli.ports.usage import Usage
     from memcli.ports.views import SpaceView
-    from memcli.store.answers import LocalAnswers
     from memcli.store.known_commits import FileCommits
-    from memcli.store.notes import LocalCounters, LocalGaps, LocalUpkeep
+    from memcli.store.notes import LocalAnswers, LocalCounters, LocalGaps, LocalUpkeep
     from memcli.store.sessions import FileSessions
     from memcli.store.trust import FileTrust
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from memcli.clock import days_between
 from memcli.codec.canonical import encode_line
-from memcli.digests import blake2b, sha256
+from memcli.digests import sha256
 from memcli.model.memory import Json
 from memcli.store.atomic import make_folder
-from memcli.store.key import own_key
+from memcli.store.key import digester
 from memcli.store.lock import locked
 from memcli.store.state import State, set_value, trim
 
@@ -56,7 +56,10 @@ class SessionRecord:
     def was_claimed(self, what: str, now: str) -> bool:
         """Whether there was a call for `what` within a few seconds before `now`."""
         before = self._claims.get(_digest(what))
-        return before is not None and _seconds_between(before, now) <= _SAME_SECONDS
+        if before is None:
+            return False
+        passed = datetime.fromisoformat(now) - datetime.fromisoformat(before)
+        return abs(passed.total_seconds()) <= _SAME_SECONDS
 
     def is_unseen(self, name: str, stamp: str) -> bool:
         """Whether the session was not shown the memory, or only before it changed."""
@@ -119,34 +122,38 @@ class Surfaced:
 
 
 _DAYS = 1.0
-_HASH_BYTES = 8
 _PERSON = b"memcli/topic/1"  # keeps these hashes apart from any other use of the key
 
 
 class Topics:
-    """The last topics of sessions at the time `now`, each for one day: its vector and keyed hashes of its words, never the
-    words. Methods raise StoreError, LockedError."""
+    """The last topics of sessions at the time `now`, each for one day: its vector and keyed hashes of its words, which `sign`
+    makes, never the words. Methods raise StoreError, LockedError."""
 
     def __init__(self, state: State, now: str) -> None:
         self._state, self._now = state, now
-        self._key = b""
-
-    def sign(self, word: str) -> str:
-        """The keyed hash of a word."""
-        self._key = self._key or own_key(self._state.layout)
-        data = word.encode("utf-8", "replace")
-        return blake2b(data, key=self._key, digest_size=_HASH_BYTES, person=_PERSON).hexdigest()
+        self.sign = digester(state.layout, _PERSON)
 
     def of(self, session: str) -> LastTopic | None:
         """The last topic of a session, unless it is older than a day."""
         found = self._state.rows("SELECT at, topic FROM topic WHERE session = ?", _digest(session))
-        return _from_json(json.loads(found[0][1])) if found and self._is_new(found[0][0]) else None
+        if not found or not self._is_new(found[0][0]):
+            return None
+        from memcli.conversation.topic import LastTopic, Trace
+
+        data = json.loads(found[0][1])
+        trace = Trace(frozenset(data["terms"]), frozenset(data["names"]), data["weight"])
+        return LastTopic(trace, data["model"], a2b_base64(data["vector"]))
 
     def keep(self, session: str, topic: LastTopic) -> None:
         """Keeps the last topic of a session, and forgets all that are older than a day."""
         self.forget()
         with self._state.change(_WAIT_SECONDS, sync=False) as connection:
-            row = (_digest(session), self._now, encode_line(_to_json(topic)).decode())
+            trace = topic.trace
+            data = {
+                "terms": sorted(trace.terms), "names": sorted(trace.names), "weight": round(trace.weight, 2),
+                "model": topic.model, "vector": b2a_base64(topic.vector, newline=False).decode(),
+            }  # fmt: skip
+            row = (_digest(session), self._now, encode_line(data).decode())
             connection.execute("INSERT OR REPLACE INTO topic VALUES (?, ?, ?)", row)
 
     def forget(self, session: str = "") -> None:
@@ -162,21 +169,6 @@ class Topics:
 
     def _is_new(self, at: str) -> bool:
         return at <= self._now and days_between(at, self._now) < _DAYS
-
-
-def _to_json(topic: LastTopic) -> dict[str, Json]:
-    trace = topic.trace
-    return {
-        "terms": sorted(trace.terms), "names": sorted(trace.names), "weight": round(trace.weight, 2),
-        "model": topic.model, "vector": b2a_base64(topic.vector, newline=False).decode(),
-    }  # fmt: skip
-
-
-def _from_json(entry: Mapping[str, Any]) -> LastTopic:
-    from memcli.conversation.topic import LastTopic, Trace
-
-    trace = Trace(frozenset(entry["terms"]), frozenset(entry["names"]), entry["weight"])
-    return LastTopic(trace, entry["model"], a2b_base64(entry["vector"]))
 
 
 VERSION = 1
@@ -228,7 +220,3 @@ class Spool:
 
 def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
-
-
-def _seconds_between(earlier: str, later: str) -> float:
-    return abs((datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds())

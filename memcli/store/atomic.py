@@ -328,10 +328,7 @@ def remove_quietly(path: str, root: str = "") -> bool:
 def move_file(path: str, folder: str) -> str:
     """Moves the file at `path` into `folder`, under a name that is free there; returns where it is. Raises StoreError."""
     make_folder(folder, 0o700)
-    name = os.path.basename(path)
-    number = 0
-    while os.path.lexists(target := os.path.join(folder, f"{name}.{number}" if number else name)):
-        number += 1
+    target = free_name(os.path.join(folder, os.path.basename(path)))
     try:
         beneath.replace(path, target)
         sync_folder(folder)
@@ -339,3 +336,12 @@ def move_file(path: str, folder: str) -> str:
     except OSError as error:
         raise StoreError(f"cannot move {path} to {folder}: {error.strerror}", _hint(error)) from None
     return target
+
+
+def free_name(path: str) -> str:
+    """`path`, with the first number behind it under which there is nothing where there is something at `path` itself."""
+    number, free = 0, path
+    while os.path.lexists(free):
+        number += 1
+        free = f"{path}.{number}"
+    return free

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from memcli.clock import Clock
-from memcli.codec.audit import SEALS, Link, link_of, seal, without_paths
+from memcli.codec.audit import Link, bare, link_of, seal, without_paths
 from memcli.codec.audit import entries as read_entries
 from memcli.errors import MemcliError, StoreError
 from memcli.model.links import Lineage
@@ -18,7 +18,7 @@ from memcli.policy.acts import Act, author, entry
 from memcli.store.atomic import append_line, check_appendable, make_folder, sync_folder, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import locked
-from memcli.store.reading import open_own, read_at, read_regular
+from memcli.store.reading import listed, open_own, read_at, read_stored
 
 _TAIL_BYTES = 1 << 12
 _FOLDER_MODE = 0o700
@@ -57,10 +57,9 @@ class AuditLog:
         make_folder(os.path.dirname(path), _FOLDER_MODE)
         with self._locked(space):
             try:
-                link = _last(path)
+                link = after = _last(path)
                 is_new = not link.number and not link.torn
                 lines = []
-                after = link
                 for entry in entries:
                     line = seal(entry, after)
                     lines.append(line)
@@ -78,8 +77,7 @@ class AuditLog:
     def ends_with(self, space: str, entries: Sequence[dict[str, Json]]) -> bool:
         """Whether the last lines of the log say just this. Raises StoreError."""
         last = list(read_entries(self.read(space)))[-len(entries) :]
-        bare = [{name: value for name, value in entry.items() if name not in SEALS} for entry in last]
-        return bare == list(entries)
+        return list(map(bare, last)) == list(entries)
 
     def check(self, space: str) -> None:
         """Raises StoreError when nothing can be appended to the log of the space."""
@@ -92,21 +90,11 @@ class AuditLog:
 
     def read(self, space: str) -> bytes:
         """All of the log of a space; nothing when there is none. Raises StoreError."""
-        path = self._path(space)
-        try:
-            return read_regular(path, -1) or b""
-        except OSError as error:
-            raise StoreError(f"cannot read {path}: {error.strerror}", "replace it with a regular file") from None
+        return read_stored(self._path(space), "replace it with a regular file") or b""
 
     def spaces(self) -> list[str]:
         """The names of the spaces that have a log, sorted. Raises StoreError."""
-        folder = os.path.dirname(self._path(""))
-        try:
-            names = os.listdir(folder)
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise StoreError(f"cannot read {folder}: {error.strerror}", "check its permissions") from None
+        names = listed(os.path.dirname(self._path("")))
         return sorted(n.removesuffix(".jsonl") for n in names if n.endswith(".jsonl") and not n.startswith("."))
 
     def lineage(self, space: str) -> Lineage:  # noqa: ARG002 - git and hands write the files, too: nothing counts that

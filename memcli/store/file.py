@@ -19,10 +19,9 @@ from memcli.ports import Fold, Shelf
 from memcli.record import replace
 from memcli.settings import is_beside
 from memcli.store.atomic import append_line, make_folder, remove_file, write_file
-from memcli.store.layout import Layout, identity
+from memcli.store.layout import Layout, identity, is_private
 from memcli.store.lock import WAIT_SECONDS, HeldLock, locked
 from memcli.store.pending import Acts, Erasures
-from memcli.store.private import is_private
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
 
 if TYPE_CHECKING:  # what only a write needs is imported there
@@ -76,8 +75,10 @@ class FileStore:
 
     def open(self, space: str) -> FileSnapshot:
         snapshot = FileSnapshot(space, self._layout.space(check_space(space)))
-        if not snapshot.fingerprint and self._acts:
-            self._check_present(space)
+        if not snapshot.fingerprint and self._acts and not is_beside(space):
+            from memcli.store.absent import check_present
+
+            check_present(self._layout.root, space)
         return snapshot
 
     def policy(self, space: str) -> Policy:
@@ -128,13 +129,10 @@ class FileStore:
 
         path = self._layout.space(check_space(space))
         with self._locked(space):
-            snapshot = self.open(space)
-            try:
+            with closing(self.open(space)) as snapshot:
                 before = snapshot.load()
                 if not snapshot.fingerprint:
                     raise NotFoundError(f"no space {space!r}", "`memcli space list` lists the spaces")
-            finally:
-                snapshot.close()
             check(before)
             if self._acts:
                 self._acts.settle(space, snapshot.fingerprint, None)
@@ -153,11 +151,8 @@ class FileStore:
     def _commit(self, space: str, held: HeldLock, change: Callable[[Shelf], Change]) -> Receipt:
         """Makes the change, and all that the journal asks for, in one write. The lock is held."""
         check_cancelled()
-        snapshot = self.open(space)
-        try:
+        with closing(self.open(space)) as snapshot:
             return self._write(space, held, snapshot, change)
-        finally:
-            snapshot.close()
 
     def _write(self, space: str, held: HeldLock, snapshot: FileSnapshot, change: Callable[[Shelf], Change]) -> Receipt:
         from memcli.policy.draft import Draft
@@ -178,7 +173,7 @@ class FileStore:
         whole = draft.change()
         if whole:
             for header in (replace(shelf.header, policy=draft.header.policy), draft.header):
-                check_writable(header, self._where(space), self._is_accepted)
+                check_writable(header, _where(space), self._is_accepted)
             if self._acts and any(act and act.must_be_recorded for act in acts):
                 self._acts.check(space)
             with self._guard(draft.going(), draft.header) as going:
@@ -202,13 +197,6 @@ class FileStore:
             held.leave(fingerprint_of(status))
         journal.answer(answers)
         return receipt
-
-    def _check_present(self, space: str) -> None:
-        """Raises StoreError when git tracks the space, and somebody else than memcli took its file away."""
-        if not is_beside(space):
-            from memcli.store.absent import check_present
-
-            check_present(self._layout.root, space)
 
     def _note_moves(self, space: str, before: str, after: str, pieces: Sequence[Piece]) -> None:
         """Notes for the index what it need not read. Where that fails, it reads the whole file."""
@@ -254,7 +242,7 @@ class FileStore:
         """The space as it is. A file that is not as memcli would write it is read whole."""
         from memcli.codec.splice import SpliceShelf
 
-        where = self._where(snapshot.space)
+        where = _where(snapshot.space)
         if not snapshot.fingerprint:
             return SpliceShelf(encode_space(new_space(snapshot.space)), where)
         is_known = snapshot.fingerprint == canonical and snapshot.is_current()  # an older memcli may have noted it
@@ -272,9 +260,6 @@ class FileStore:
         folder = self._layout.beside(space, os.path.join("journal", space))
         return Journal(folder, self._layout.private("quarantine"))
 
-    def _where(self, space: str) -> str:
-        return os.path.join("spaces", f"{space}.json")
-
     def _locked(self, space: str, unless: Callable[[], bool] | None = None) -> AbstractContextManager[HeldLock | None]:
         path = self._layout.lock(check_space(space))
         if self._root not in (None, identity(self._layout.root)):
@@ -282,6 +267,11 @@ class FileStore:
         make_folder(os.path.dirname(self._layout.space(space)), 0o700 if is_private(space) else self._folder_mode)
         make_folder(os.path.dirname(path))
         return locked(path, f"space {space!r}", self._wait, unless)
+
+
+def _where(space: str) -> str:
+    """The name of a space file in messages."""
+    return os.path.join("spaces", f"{space}.json")
 
 
 def _cannot_tell(space: str, why: str) -> StoreError:

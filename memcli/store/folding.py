@@ -17,10 +17,10 @@ from memcli import beneath
 from memcli.errors import LockedError, MemcliError, StoreError, hint_of
 from memcli.git.index_file import find_index
 from memcli.settings import JOURNAL
-from memcli.store.atomic import make_folder, remove_quietly, sync_folder, write_file
+from memcli.store.atomic import free_name, make_folder, remove_quietly, sync_folder, write_file
+from memcli.store.layout import NAMES, STATE, can_write, is_private_name, work_tree_of
 from memcli.store.lock import locked, share
-from memcli.store.private import NAMES, STATE, can_write, is_private_name, work_tree_of
-from memcli.store.reading import read_regular
+from memcli.store.reading import read_regular, read_stored
 
 _BASES = "waiting"
 _LOCK = "waiting.lock"
@@ -94,7 +94,8 @@ def fold(root: str, private: str) -> bool:
             is_copy = top.startswith(os.path.join(local, ""))
             for path, name in _files(top, inside):
                 _fold_file(path, os.path.join(private, name), name, os.path.join(bases, name) if is_copy else "")
-            _remove_emptied(top)
+            if os.path.isdir(top):
+                beneath.remove_tree(top, ignore_errors=True)
         beneath.remove_tree(bases, ignore_errors=True)
         return any(inside.startswith(f"sessions{os.sep}") for _, inside in tops)
     return False
@@ -171,23 +172,23 @@ def _fold_file(path: str, target: str, name: str, base: str) -> None:
     The base goes first: without it the copy still says all, and one that is gone was not deleted on purpose.
     """
     if name == STATE and os.path.lexists(target) and os.path.lexists(path):
-        from memcli.store.state_merge import merge_state
+        from memcli.store.state import merge_state
 
         merge_state(path, target, base)
         remove_quietly(base)
         remove_quietly(path)
         return
-    before = _read(base) if base else None
+    before = read_stored(base) if base else None
     remove_quietly(base)
     if os.path.islink(path) or not os.path.isfile(path) or path.endswith(".lock"):
         remove_quietly(path)
         return
     if name.split(os.sep, maxsplit=1)[0] == "quarantine":
-        target = _free(target)
+        target = free_name(target)
     if not base and not os.path.lexists(target):
         _move(path, target)
         return
-    theirs, ours = _read(path), _read(target)
+    theirs, ours = read_stored(path), read_stored(target)
     if theirs in (ours, before):
         remove_quietly(path)
     elif ours in (None, before):
@@ -244,16 +245,8 @@ def _move(path: str, target: str) -> None:
             raise StoreError(
                 f"cannot move {path} to {target}: {error.strerror}", hint_of(error, "check the permissions")
             ) from None
-        write_file(target, _read(path) or b"", 0o600)
+        write_file(target, read_stored(path) or b"", 0o600)
         remove_quietly(path)
-
-
-def _read(path: str) -> bytes | None:
-    """The bytes of a file; None when there is none. Raises StoreError."""
-    try:
-        return read_regular(path, -1)
-    except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror}", "check its permissions") from None
 
 
 def _contents(path: str) -> bytes:
@@ -265,7 +258,7 @@ def _contents(path: str) -> bytes:
 
         with suppress(OSError):
             return "\n".join(contents(path)).encode()
-    return _read(path) or b""
+    return read_stored(path) or b""
 
 
 def _is_same(path: str, other: str) -> bool:
@@ -274,16 +267,3 @@ def _is_same(path: str, other: str) -> bool:
     with suppress(OSError):
         return filecmp.cmp(path, other, shallow=False)
     return False
-
-
-def _free(path: str) -> str:
-    number, free = 0, path
-    while os.path.lexists(free):
-        number += 1
-        free = f"{path}.{number}"
-    return free
-
-
-def _remove_emptied(top: str) -> None:
-    if os.path.isdir(top):
-        beneath.remove_tree(top, ignore_errors=True)

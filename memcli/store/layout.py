@@ -3,28 +3,104 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
-from itertools import pairwise
 
 from memcli.errors import NotFoundError, StoreError
-from memcli.git.index_file import shared_folder
+from memcli.git.index_file import shared_folder, work_trees
 from memcli.record import Record
-from memcli.settings import BESIDE
+from memcli.settings import BESIDE, is_journal
 from memcli.settings import FOLDER as FOLDER  # noqa: PLC0414 - the places in a store are here
 from memcli.store.atomic import make_folder, make_store_folder, write_file
 from memcli.store.lock import HeldLock, locked
-from memcli.store.private import can_write, is_private, private_folder, work_tree_of
-from memcli.store.reading import read_regular
+from memcli.store.reading import read_regular, read_stored
+
+NAMES = frozenset((
+    "agents.installed.json", "audit", "inbox", "off", "quarantine", "redaction.key", "serve-token", "serve-tokens.json",
+    "sessions", "spaces", "state.db", "sync", "trash", "trust.json", "unreviewed",
+))  # fmt: skip
+"""The files and folders of the private state. Its lock files lie beside them, and are nothing that is kept."""
+
+STATE = "state.db"
+"""The local state: see `store/state.py`."""
+_GIT_FOLDER = "memcli"
+_STORE = ".memory"
+
+
+def private_folder(root: str) -> str:
+    """The folder of the private state of the store at `root`, whether it can be written or not."""
+    work_tree = work_tree_of(root)
+    common = work_tree and shared_folder(work_tree)
+    if not work_tree or not common:
+        return os.path.join(root, "local")
+    return os.path.join(common, _GIT_FOLDER, os.path.relpath(root, work_tree))
+
+
+def stores_of(work_tree: str) -> list[str]:
+    """The roots of the stores in a work tree that have private state in its repository, sorted: those that were used here."""
+    roots = (os.path.join(work_tree, store) for store in _stores_in(shared_folder(work_tree)))
+    return sorted(root for root in roots if os.path.isdir(root))
+
+
+def stranded(work_tree: str) -> dict[str, str]:
+    """The folders of private state in the repository of a work tree whose store is in no work tree of it, each with the
+    root that the store had in this one."""
+    shared = shared_folder(work_tree)
+    trees = [work_tree, *work_trees(shared)] if shared else []
+    gone = (s for s in sorted(_stores_in(shared)) if not any(os.path.isdir(os.path.join(tree, s)) for tree in trees))
+    found = {os.path.join(shared or "", _GIT_FOLDER, store): os.path.join(work_tree, store) for store in gone}
+    return {
+        folder: root for folder, root in found.items() if any(os.path.lexists(os.path.join(folder, n)) for n in NAMES)
+    }
+
+
+def _stores_in(shared: str | None) -> Iterator[str]:
+    """The stores with private state in the folder of a repository, each by its path from the top of a work tree."""
+    top = os.path.join(shared, _GIT_FOLDER) if shared else ""
+    for folder, names, _ in os.walk(top) if shared else ():
+        if _STORE in names:
+            names.remove(_STORE)
+            yield os.path.normpath(os.path.join(os.path.relpath(folder, top), _STORE))
+
+
+def is_private(space: str) -> bool:
+    """Whether the file of a space belongs to the private state."""
+    return is_journal(space)
+
+
+def is_private_name(name: str) -> bool:
+    """Whether `name`, a file or folder directly in `local/`, belongs to the private state: notes of writers to a private
+    space do as well."""
+    space, _, ending = name.rpartition(".")
+    return name in NAMES or (ending in ("acts", "erasing") and is_private(space))
+
+
+def can_write(folder: str) -> bool:
+    """Whether files can be made in the folder, or the folder itself, where it is not there yet."""
+    while not os.path.isdir(folder):
+        parent = os.path.dirname(folder)
+        if parent == folder or os.path.lexists(folder):
+            return False
+        folder = parent
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+def work_tree_of(root: str) -> str | None:
+    """The nearest folder above the store that git works in."""
+    folder = os.path.dirname(root)
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder
+
 
 _TITLE = b"# Written by memcli. What lies here is of this machine alone."
 _ATTRIBUTES_TITLE = "# Written by memcli: how git treats memories."
 # The spaces beside the default one are ignored from the beginning: the first write to one changes no tracked file.
 _IGNORED = ("local/", "cache/", "audit/", "exports/", ".*.tmp-*", *(f"spaces/{name}.json" for name in BESIDE))
 _MAX_IGNORE = 1 << 20
-_MAX_EXPORT = 256 << 20
-_FOLDERS = ("spaces",)
 _NEVER = 1 << 63
 _OWN_FOLDERS = (
     "spaces", "sessions", "exports", "tests", "audit", "local", "cache", "local/unreviewed", "local/inbox", "local/inbox/spaces",
@@ -36,14 +112,15 @@ class Layout(Record):
     """The places in a store whose root is `root`.
 
     `private_root`: the folder of its private state: the root itself for a store within the store, and for a process that
-    goes on what it was at its start; else what `store/private.py` finds.
+    goes on what it was at its start; else what `private_folder` finds.
     """
 
     root: str
     private_root: str = ""
 
     def space(self, name: str) -> str:
-        return os.path.join(self._part("spaces", name), f"{name}.json")
+        folder = self.private("spaces") if is_private(name) else self.spaces
+        return os.path.join(folder, f"{name}.json")
 
     def space_names(self) -> list[str]:
         """The names of the files in the folders of spaces, without duplicates. Raises OSError."""
@@ -131,9 +208,6 @@ class Layout(Record):
         """The folder for temporary files of what git may see."""
         return self.local("tmp")
 
-    def _part(self, folder: str, space: str) -> str:
-        return self.private(folder) if is_private(space) else os.path.join(self.root, folder)
-
     @property
     def ignore(self) -> str:
         return os.path.join(self.root, ".gitignore")
@@ -163,34 +237,11 @@ class Layout(Record):
             return _NEVER
 
     def cache_size(self, name: str) -> int:
-        """How many bytes the part of the cache takes that is of a space."""
-        return _size(self.index(name))
-
-    def export_target(self, path: str, name: str) -> str:
-        """Where a policy's `export_path` leads for an export that would be called `name`: the `.json` file that it names,
-        where `name` is one, or `name` in the folder. A path outside of the work tree is meant only where it says so itself.
-
-        Raises StoreError for a place that is git's or memcli's own, and for a file that is no export.
-        """
-        base = os.path.realpath(self.work_tree)
-        if not path.isprintable() or path.endswith((".jsonl", ".md")):  # the system calls below refuse a NUL
-            raise _no_export_path(path)
-        plain = os.path.normpath(os.path.join(base, path))
-        if path.endswith(_JSON):
-            if not name.endswith(_JSON):
-                return self.export(name)
-        else:
-            plain = os.path.join(plain, name)
-        full = os.path.join(os.path.realpath(os.path.dirname(plain)), os.path.basename(plain))
-        inside = os.path.relpath(full, base).split(os.sep)
-        parts = full.split(os.sep)
-        own = any(one == FOLDER and then != "exports" for one, then in pairwise(parts))
-        escapes = inside[0] == ".." and os.path.relpath(plain, base).split(os.sep)[0] != ".."
-        if escapes or ".git" in parts or own:
-            raise _no_export_path(path)
-        if os.path.lexists(full) and not is_export(full):
-            raise StoreError(f"{full} is not an export and will not be overwritten", "move it away, or use --out")
-        return full
+        """How many bytes the index of a space takes; 0 where there is none."""
+        try:
+            return os.stat(self.index(name)).st_size
+        except OSError:
+            return 0
 
 
 def _files(top: str) -> Iterator[str]:
@@ -199,26 +250,6 @@ def _files(top: str) -> Iterator[str]:
         for path in (os.path.join(folder, file) for file in files):
             if os.path.isfile(path) and not os.path.islink(path):
                 yield path
-
-
-def _no_export_path(path: str) -> StoreError:
-    return StoreError(
-        f"cannot export to the policy's export_path {path!r}",
-        "it must be a folder or a .json file, outside .git and .memory and through no link; or use --out",
-    )
-
-
-_JSON = ".json"
-_OF_EXPORT = re.compile(rb'"format": ?"memcli/(?:export|private|session)"')
-
-
-def is_export(path: str) -> bool:
-    """Whether the file at `path` is an export of memcli: of a space, of the private state or of a session."""
-    try:
-        data = read_regular(path, _MAX_EXPORT) or b""
-    except OSError:
-        return False
-    return _OF_EXPORT.search(data) is not None
 
 
 def identity(path: str) -> tuple[int, int] | None:
@@ -271,19 +302,16 @@ def check_root(root: str) -> str:
     if not os.path.isdir(root):
         raise StoreError(f"{root} is not a folder", "move it away and run `memcli init`")
     for name in _OWN_FOLDERS:
-        folder = os.path.join(root, name)
-        if os.path.islink(folder):
-            raise StoreError(
-                f"{folder} is a symbolic link", "memcli does not follow links out of a store; replace it with a folder"
-            )
+        check_no_link(os.path.join(root, name))
     return root
 
 
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
+def check_no_link(folder: str) -> None:
+    """Raises StoreError when a folder of the store is a symbolic link."""
+    if os.path.islink(folder):
+        raise StoreError(
+            f"{folder} is a symbolic link", "memcli does not follow links out of a store; replace it with a folder"
+        )
 
 
 def make_root(root: str) -> bool:
@@ -293,8 +321,7 @@ def make_root(root: str) -> bool:
         make_store_folder(root)
     else:
         check_root(root)
-    for folder in _FOLDERS:
-        make_folder(os.path.join(root, folder), 0o755)
+    make_folder(os.path.join(root, "spaces"), 0o755)
     return new
 
 
@@ -313,16 +340,19 @@ def missing_lines(layout: Layout) -> list[str]:
 
 
 def _read_ignore(layout: Layout) -> bytes:
-    try:
-        return read_regular(layout.ignore, _MAX_IGNORE) or b""
-    except OSError as error:
-        raise StoreError(f"cannot read {layout.ignore}: {error.strerror}", "replace it with a regular file") from None
+    return read_stored(layout.ignore, "replace it with a regular file", _MAX_IGNORE) or b""
 
 
 def set_ignored(layout: Layout, space: str, ignored: bool) -> None:
     """Has git ignore the file of `space`, or see it again; other lines stay as they are. Raises StoreError."""
-    if not is_private(space):  # git never sees those
-        _set_line(layout, f"spaces/{space}.json", ignored)
+    if is_private(space):  # git never sees those
+        return
+    line = f"spaces/{space}.json".encode()
+    with _ignore_locked(layout):
+        lines = _read_ignore(layout).splitlines()
+        if (line in lines) != ignored:
+            changed = [*lines, line] if ignored else [known for known in lines if known != line]
+            write_file(layout.ignore, b"".join(known + b"\n" for known in changed), temporary=layout.temporary)
 
 
 def show_sessions(layout: Layout) -> None:
@@ -334,16 +364,6 @@ def show_sessions(layout: Layout) -> None:
         wanted = [line for line in lines if line != b"sessions/*/*" and not line.startswith(b"!sessions/")]
         if wanted != lines:
             write_file(layout.ignore, b"".join(line + b"\n" for line in wanted), temporary=layout.temporary)
-
-
-def _set_line(layout: Layout, text: str, wanted: bool) -> None:
-    line = text.encode()
-    with _ignore_locked(layout):
-        lines = _read_ignore(layout).splitlines()
-        if (line in lines) == wanted:
-            return
-        kept = [*lines, line] if wanted else [known for known in lines if known != line]
-        write_file(layout.ignore, b"".join(known + b"\n" for known in kept), temporary=layout.temporary)
 
 
 def _ignore_locked(layout: Layout) -> AbstractContextManager[HeldLock | None]:

@@ -1,4 +1,5 @@
-"""Small notes in the local state: counters, questions without an answer, upkeep, builds under way, and marks of time."""
+"""Small notes in the local state: counters, questions without an answer, upkeep, builds under way, marks of time, and the
+answers of language models, any of which may be removed."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from memcli.model.metrics import OTHERS, Gap, Totals, in_order, parts_of, space_
 from memcli.model.usage import RUN
 from memcli.store.atomic import make_folder
 from memcli.store.lock import held
-from memcli.store.state import State, set_value
+from memcli.store.state import State, count_up, set_value, trim
 
 if TYPE_CHECKING:
     import sqlite3
@@ -47,20 +48,20 @@ class LocalCounters:
         return {tuple(key.split("\t")): amount for key, amount in self._state.rows("SELECT key, amount FROM counter")}
 
     def _add(self, key: tuple[str, ...], amount: int) -> None:
+        def add(connection: sqlite3.Connection) -> None:
+            space, labels = space_of(key), key
+            known = {name for (name,) in connection.execute("SELECT DISTINCT space FROM counter WHERE space <> ''")}
+            if space and space not in known and len(known) >= MOST_SPACES:
+                labels = tuple(OTHERS if part == space else part for part in key)
+            for part, more in parts_of(labels, amount).items():
+                connection.execute(
+                    "INSERT INTO counter VALUES (?, ?, ?) "
+                    "ON CONFLICT DO UPDATE SET amount = min(amount + excluded.amount, ?)",
+                    ("\t".join(part), space_of(part), more, _MOST),
+                )
+
         if self._is_recording():
-            self._state.note(lambda connection: _count(connection, key, amount))
-
-
-def _count(connection: sqlite3.Connection, key: tuple[str, ...], amount: int) -> None:
-    space = space_of(key)
-    known = {name for (name,) in connection.execute("SELECT DISTINCT space FROM counter WHERE space <> ''")}
-    if space and space not in known and len(known) >= MOST_SPACES:
-        key = tuple(OTHERS if part == space else part for part in key)
-    for part, more in parts_of(key, amount).items():
-        connection.execute(
-            "INSERT INTO counter VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET amount = min(amount + excluded.amount, ?)",
-            ("\t".join(part), space_of(part), more, _MOST),
-        )
+            self._state.note(add)
 
 
 _MOST = (1 << 53) - 1
@@ -75,8 +76,20 @@ class LocalGaps:
 
     def note(self, gap: Gap) -> None:
         """Counts a question. Never raises: what cannot be written is done without."""
+
+        def add(connection: sqlite3.Connection) -> None:
+            before = self.read()
+            after = with_gap(before, gap)
+            left = {one.key for one in after}
+            connection.executemany(_DROP_GAP, (one.key for one in before if one.key not in left))
+            new = next(one for one in after if one.key == gap.key)
+            connection.execute(
+                "INSERT OR REPLACE INTO gap VALUES (?, ?, ?, ?, ?, ?)",
+                (*new.key, new.topic, new.count, new.first_at, new.last_at),
+            )
+
         if self._is_recording():
-            self._state.note(lambda connection: self._add(connection, gap))
+            self._state.note(add)
 
     def read(self) -> list[Gap]:
         """All of them, in order. What cannot be read is left out."""
@@ -86,17 +99,6 @@ class LocalGaps:
     def drop(self, gaps: Collection[Gap]) -> None:
         """Takes gaps out. Raises StoreError, LockedError."""
         self._state.erase(lambda connection: connection.executemany(_DROP_GAP, [gap.key for gap in gaps]))
-
-    def _add(self, connection: sqlite3.Connection, gap: Gap) -> None:
-        before = self.read()
-        after = with_gap(before, gap)
-        left = {one.key for one in after}
-        connection.executemany(_DROP_GAP, (one.key for one in before if one.key not in left))
-        new = next(one for one in after if one.key == gap.key)
-        connection.execute(
-            "INSERT OR REPLACE INTO gap VALUES (?, ?, ?, ?, ?, ?)",
-            (*new.key, new.topic, new.count, new.first_at, new.last_at),
-        )
 
 
 _DROP_GAP = "DELETE FROM gap WHERE space = ? AND key = ?"
@@ -123,10 +125,9 @@ class LocalUpkeep:
 
     def count(self) -> int:
         """Counts one more recall; how many there were, as far as other processes have noted theirs. Never raises."""
-        found = self._state.rows("SELECT amount FROM tally WHERE name = ?", _RECALLS)
-        statement = "INSERT INTO tally VALUES (?, 1) ON CONFLICT DO UPDATE SET amount = amount + 1"
-        self._state.note(lambda connection: connection.execute(statement, (_RECALLS,)))
-        return 1 + (found[0][0] if found else 0)
+        before = self._state.tally(_RECALLS)
+        self._state.note(lambda connection: count_up(connection, _RECALLS))
+        return before + 1
 
     def tried(self) -> str:
         """When upkeep was last begun in the background; "" when it never was."""
@@ -187,3 +188,53 @@ class Mark:
     def set(self, now: str) -> None:
         """Sets it."""
         self._state.note(lambda connection: set_value(connection, self._name, now))
+
+
+_VERDICT = "verdict"
+_ERASURES = "answers.erasures"
+
+
+class LocalAnswers:
+    """The answers of a store. Those that repeat text are erased with any memory."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def get(self, key: str) -> Json:
+        """The answer, or None. Never raises."""
+        found = self._state.rows("SELECT answer FROM answer WHERE key = ?", key)
+        return json.loads(found[0][0]) if found else None
+
+    def erasures(self) -> int:
+        """How often answers were erased. Never raises."""
+        return self._state.tally(_ERASURES)
+
+    def keep(self, key: str, answer: Json, *, kind: str, since: int) -> None:
+        """Keeps an answer: a `text`, which repeats memories or messages and goes when one is erased, a `question`, which
+        repeats questions and goes with any of them, or a `verdict`. What was asked before an erasure, when there were `since`
+        of them, is not kept after it: it may repeat what was erased. Never raises."""
+
+        def add(connection: sqlite3.Connection) -> None:
+            if kind == _VERDICT or self.erasures() == since:
+                row = (key, kind, encode_line(answer).decode())
+                connection.execute(
+                    "INSERT OR REPLACE INTO answer SELECT ?, ?, 1 + ifnull(max(number), 0), ? FROM answer", row
+                )
+                trim(connection, "answer")
+
+        self._state.note(add)
+
+    def erase_texts(self) -> None:
+        """Erases every answer that repeats texts or questions: nothing says which ones it was made of. Raises StoreError."""
+        self._erase("kind <> 'verdict'")
+
+    def erase_questions(self) -> None:
+        """Erases every answer that repeats questions. Raises StoreError."""
+        self._erase("kind = 'question'")
+
+    def _erase(self, which: str) -> None:
+        with self._state.change() as connection:
+            count_up(connection, _ERASURES)  # an answer that is on its way is not stored
+            erased = connection.execute(f"DELETE FROM answer WHERE {which}").rowcount
+        if erased:
+            self._state.compact()

@@ -15,8 +15,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memcli.codec.canonical import encode, encode_line
 from memcli.codec.space import memory_digest
@@ -27,9 +27,10 @@ from memcli.policy.acts import Act, is_kept, parted, trash_note
 from memcli.ports import Shelf
 from memcli.record import replace
 from memcli.settings import is_beside
-from memcli.store.atomic import overwrite_file, remove_file, write_file
-from memcli.store.layout import Layout, set_ignored
-from memcli.store.reading import read_regular
+from memcli.store.atomic import TEMP_MARK, make_folder, overwrite_file, remove_file, remove_quietly, write_file
+from memcli.store.layout import FOLDER, Layout, set_ignored
+from memcli.store.lock import locked
+from memcli.store.reading import listed, read_stored
 
 if TYPE_CHECKING:
     from memcli.model.links import Going, Severed
@@ -184,23 +185,16 @@ def _erased(layout: Layout, space: str) -> dict[str, str]:
 
 def _spaces(layout: Layout, suffix: str) -> list[str]:
     """The spaces with a file of this suffix. Raises StoreError."""
-    try:
-        names = os.listdir(layout.local(""))
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise StoreError(f"cannot read {layout.local('')}: {error.strerror}", "check its permissions") from None
+    names = listed(layout.local(""))
     return sorted(name.removesuffix(suffix) for name in names if name.endswith(suffix))
 
 
 def _load(path: str) -> Any:
     """The JSON of the file; None where there is none, or a crash tore it. Raises StoreError."""
     try:
-        return json.loads(read_regular(path, _MAX_BYTES) or b"null")
+        return json.loads(read_stored(path, "replace it with a regular file", _MAX_BYTES) or b"null")
     except (ValueError, RecursionError):
         return None
-    except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror}", "replace it with a regular file") from None
 
 
 class RemovalGuard:
@@ -267,3 +261,71 @@ class RemovalGuard:
                 f"it was removed from space {space!r}, but traces of it are left: {error.message}",
                 "`memcli check store --repair` erases them",
             ) from None
+
+
+class Leftover(NamedTuple):
+    """A temporary file or folder whose writer is not alive. `where` names it for people.
+
+    `lock` is the lock file of the space that it was to replace, whose holder may be at work on it; empty where nobody
+    can be, and None where that cannot be known.
+    """
+
+    path: str
+    where: str
+    lock: str | None = ""
+
+
+def leftovers(layout: Layout) -> Iterator[Leftover]:
+    """The temporary files of writers that died, in the store and its private state."""
+    places = [(layout.root, FOLDER)]
+    if not layout.private_folder.startswith(layout.root):
+        places.append((layout.private_folder, layout.private_folder))
+    for top, named in places:
+        for base, folders, files in os.walk(top):
+            folders[:] = sorted(name for name in folders if name != "quarantine")
+            for name in sorted([*files, *folders]):
+                stem, mark, owner = name.rpartition(TEMP_MARK)
+                if mark and stem.startswith(".") and not _is_alive(owner):
+                    where = os.path.normpath(os.path.join(named, os.path.relpath(base, top), name))
+                    is_request = os.path.basename(os.path.dirname(base)) == "journal"  # whose writers start again
+                    lock = "" if owner or is_request else _lock(layout, base, stem)
+                    yield Leftover(os.path.join(base, name), where.removeprefix(f"{FOLDER}{os.sep}"), lock)
+
+
+def _lock(layout: Layout, folder: str, stem: str) -> str | None:
+    """The lock file of the space that a temporary file in `folder` was for; None when it was for none.
+
+    It was made in `local/tmp`, or beside the file of the space, of the store or of one within it such as the inbox.
+    """
+    parent, mark, name = stem[1:].rpartition("%")
+    if (parent if mark else os.path.basename(folder)) != "spaces":
+        return None
+    space = name.removesuffix(".json")
+    top = os.path.dirname(os.path.dirname(folder) if mark else folder)
+    if top in (layout.root, layout.private_folder):
+        return layout.lock(space)
+    return Layout(top, top).lock(space)
+
+
+def remove_leftovers(layout: Layout) -> None:
+    """Removes the temporary files of writers that died: they may hold a text that is being erased. Raises StoreError."""
+    for path, _, lock in list(leftovers(layout)):
+        if not lock:
+            if lock is not None:
+                remove_quietly(path)
+            continue
+        make_folder(os.path.dirname(lock))
+        with suppress(LockedError), locked(lock, "the space", wait=0):  # else somebody is writing it
+            remove_quietly(path)
+
+
+def _is_alive(owner: str) -> bool:
+    if os.name == "nt":  # pragma: no cover - there the signal 0 is no question
+        return bool(owner)
+    try:
+        os.kill(int(owner), 0)
+    except PermissionError:
+        return True
+    except (ValueError, OverflowError, OSError):
+        return False
+    return True

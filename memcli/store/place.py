@@ -12,22 +12,18 @@ recognised by what the index of git says of it, and put aside as well.
 from __future__ import annotations
 
 import errno
-import json
 import os
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from memcli import beneath
-from memcli.codec.canonical import encode
 from memcli.errors import StoreError
 from memcli.git.index_file import IndexFile, TrackedFile, find_index
-from memcli.model.memory import Json
 from memcli.store.atomic import TEMP_MARK, make_folder, make_store_folder, move_file, replace_file, write_file
-from memcli.store.layout import FOLDER, Layout, find_work_tree, show_sessions
-from memcli.store.private import can_write
+from memcli.store.key import read_sealed, write_sealed
+from memcli.store.layout import FOLDER, Layout, can_write, find_work_tree, show_sessions
 from memcli.store.reading import read_regular
-from memcli.store.trust import EVEN, is_sealed, seal
 
 FOLDERS = ("local", "cache", "audit")
 """The folders below a store that came from elsewhere unless they are sealed; earlier versions kept the audit log there."""
@@ -35,7 +31,6 @@ _MADE = ("local", "cache")
 _REBUILDABLE = "cache"
 _FORMAT = "memcli/place"
 _SEAL, _SEEN, _QUARANTINE = "place.json", "index.seen", "quarantine"
-_MAX_BYTES = 1 << 12
 _MAX_SEEN = 1 << 8
 
 
@@ -96,7 +91,7 @@ class PrivatePlace:
                 write_file(os.path.join(folder, ".gitignore"), b"*\n", 0o600, alone=True)
             if store:
                 aside += self._put_aside_tracked(anew=True)
-            _write_seal(self._local, store or os.urandom(16).hex())
+            _write_seal(self._local, store)
             return aside
 
     def _claim_private(self, folder: str) -> list[str]:
@@ -117,12 +112,19 @@ class PrivatePlace:
             for name in names:
                 if name != _QUARANTINE:
                     move_file(os.path.join(folder, name), os.path.join(folder, _QUARANTINE))
-            _write_seal(folder, store or os.urandom(16).hex())
+            _write_seal(folder, store)
             return names
 
     def _filled(self) -> list[str]:
         """Those of the folders that hold something; an empty folder in them, as for temporary files, is nothing."""
-        return [name for name in FOLDERS if _has_files(os.path.join(self._layout.root, name))]
+        return [
+            name
+            for name in FOLDERS
+            if any(
+                files or any(os.path.islink(os.path.join(folder, inner)) for inner in folders)
+                for folder, folders, files in os.walk(os.path.join(self._layout.root, name))
+            )
+        ]
 
     def _put_aside_all(self) -> list[str]:
         found = self._filled()
@@ -143,9 +145,10 @@ class PrivatePlace:
         index = self._index()
         if index is None:
             return []
-        fingerprint = index.fingerprint()
-        if not anew and fingerprint == self._seen():
-            return []
+        fingerprint, seen = index.fingerprint(), self._layout.local(_SEEN)
+        with suppress(OSError):
+            if not anew and (read_regular(seen, _MAX_SEEN) or b"").decode("ascii", "replace") == fingerprint:
+                return []
         try:
             entries = self._below(index)
         except StoreError:  # a damaged index is git's matter; `doctor` says so
@@ -161,7 +164,8 @@ class PrivatePlace:
                     else:
                         move_file(path, self._layout.local(_QUARANTINE))
                     aside.append(name)
-        self._note(fingerprint)
+        with suppress(OSError):  # a store that cannot be written is looked through each time
+            replace_file(seen, fingerprint.encode())
         return aside
 
     def _index(self) -> IndexFile | None:
@@ -174,16 +178,6 @@ class PrivatePlace:
             return index.below([f"{store}/{name}" for name in FOLDERS])
         except (OSError, ValueError) as error:
             raise StoreError(f"cannot read git's index: {error}", "run `git status` to see what is wrong") from None
-
-    def _seen(self) -> str:
-        """The fingerprint of the index that was last looked through."""
-        with suppress(OSError):
-            return (read_regular(self._layout.local(_SEEN), _MAX_SEEN) or b"").decode("ascii", "replace")
-        return ""
-
-    def _note(self, fingerprint: str) -> None:
-        with suppress(OSError):  # a store that cannot be written is looked through each time
-            replace_file(self._layout.local(_SEEN), fingerprint.encode())
 
 
 def _names_in(folder: str) -> list[str]:
@@ -223,29 +217,13 @@ def _is_rebuildable(name: str) -> bool:
 
 def _read_seal(folder: str) -> tuple[str, bool]:
     """The id that the folder was given here, empty when it was not, and whether it was this very folder."""
-    path = os.path.join(folder, _SEAL)
-    try:
-        inode = os.stat(folder).st_ino
-        changed = os.lstat(path).st_mtime_ns
-        data = json.loads(read_regular(path, _MAX_BYTES) or b"null")
-    except (OSError, ValueError, RecursionError):
-        return "", False
-    if not isinstance(data, dict) or data.get("format") != _FORMAT or not isinstance(data.get("store"), str):
-        return "", False
-    if data.get("folder") == inode and changed % EVEN == 0:
-        return data["store"], True
-    return (data["store"] if is_sealed(_facts(data["store"]), data.get("seal")) else ""), False
+    store, is_here = read_sealed(os.path.join(folder, _SEAL), _FORMAT, "store")
+    return (store, is_here) if isinstance(store, str) else ("", False)
 
 
 def _write_seal(folder: str, store: str) -> None:
-    status = os.stat(folder)
-    data = {**_facts(store), "folder": status.st_ino, "seal": seal(_facts(store))}
-    even = status.st_mtime_ns // EVEN * EVEN
-    write_file(os.path.join(folder, _SEAL), encode(data) + b"\n", 0o600, alone=True, changed_ns=even)
-
-
-def _facts(store: str) -> dict[str, Json]:
-    return {"format": _FORMAT, "version": 1, "store": store}
+    """Seals the folder of the store of this id, which gets a new one where it has none. Raises StoreError."""
+    write_sealed(os.path.join(folder, _SEAL), _FORMAT, "store", store or os.urandom(16).hex())
 
 
 @contextmanager
@@ -276,11 +254,3 @@ def _tighten(folder: str) -> None:
                 status = os.lstat(name, dir_fd=base)
                 if not stat.S_ISLNK(status.st_mode) and status.st_mode & 0o077:
                     os.chmod(name, stat.S_IMODE(status.st_mode) & 0o700, dir_fd=base)
-
-
-def _has_files(top: str) -> bool:
-    """Whether there is anything but folders below the folder."""
-    return any(
-        files or any(os.path.islink(os.path.join(folder, name)) for name in names)
-        for folder, names, files in os.walk(top)
-    )

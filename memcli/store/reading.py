@@ -8,6 +8,7 @@ import stat
 from collections.abc import Collection, Iterable, Iterator
 
 from memcli.beneath import open_file
+from memcli.errors import StoreError
 
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # a pipe in the place of a file must not make anybody wait
 _MAX_JSON = 256 << 20
@@ -33,6 +34,24 @@ def read_regular(path: str, limit: int, root: str = "") -> bytes | None:
         return None
     with os.fdopen(fd, "rb") as file:
         return file.read(limit)
+
+
+def read_stored(path: str, hint: str = "check its permissions", limit: int = -1) -> bytes | None:
+    """As `read_regular`, for a file that a command needs: raises StoreError with this hint where it cannot be read."""
+    try:
+        return read_regular(path, limit)
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}", hint) from None
+
+
+def listed(folder: str) -> list[str]:
+    """The names in a folder, sorted; none where there is no such folder. Raises StoreError."""
+    try:
+        return sorted(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise StoreError(f"cannot read {folder}: {error.strerror}", "check its permissions") from None
 
 
 def read_blocks(path: str, length: int) -> Iterator[bytes]:

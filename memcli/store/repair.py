@@ -10,7 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 
 import orjson
 
@@ -18,20 +18,22 @@ from memcli.codec.bundle import read_export
 from memcli.codec.canonical import encode
 from memcli.codec.check import Damage, Examined, check_chain, examine, is_canonical
 from memcli.codec.run import decode_run
+from memcli.codec.session import VERSION, decode_entry, decode_header, encode_entry, encode_header
 from memcli.codec.space import CLOSE, OPEN, check_writable, decode_space, of_memory, of_space, spans
-from memcli.errors import MemcliError, StoreError, UsageError
-from memcli.model.names import check_space
+from memcli.digests import blake2b
+from memcli.errors import CorruptError, MemcliError, StoreError, UsageError
+from memcli.model.conversation import Entry, Message, Session
+from memcli.model.names import check_space, is_session_id
+from memcli.record import Record, field, replace
 from memcli.safety.secrets.redact_memory import redacted_file
 from memcli.store.absent import absent
 from memcli.store.atomic import make_folder, move_file, remove_file, write_file
-from memcli.store.layout import Layout
-from memcli.store.leftovers import leftovers
+from memcli.store.layout import STATE, Layout
 from memcli.store.lock import WAIT_SECONDS, HeldLock, locked
-from memcli.store.pending import pending_acts, pending_erasures
+from memcli.store.pending import leftovers, pending_acts, pending_erasures
 from memcli.store.place import PrivatePlace
-from memcli.store.private import STATE
-from memcli.store.reading import read_regular
-from memcli.store.session_check import check_sessions
+from memcli.store.reading import listed, read_regular
+from memcli.store.sessions import SUFFIX, SessionFile, lock_sessions, short_key
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
 
 _ID = re.compile(of_memory("id") + rb'("[^\n]*"),?\n')
@@ -58,7 +60,8 @@ def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> 
         found = check_space_file(layout, name, known, repair)
         yield from found
         left = []
-        if waiting := _waiting(layout, name):
+        journal = listed(layout.beside(name, os.path.join("journal", name)))
+        if waiting := sum(file.endswith((".request", ".taken")) for file in journal):
             told = f"{waiting} writers were killed before their changes were stored"
             left.append(Damage(f"local/journal/{name}", "leftover", told, repair="store them now"))
         if name in pending:
@@ -98,12 +101,9 @@ def format_space(layout: Layout, name: str, check: bool) -> bool:
     """Whether the file of a space was canonical; without `check` it is now. Raises CorruptError, NotFoundError."""
     path, where = layout.space(check_space(name)), os.path.join("spaces", f"{name}.json")
     with _held(layout, name) as held:
-        snapshot = FileSnapshot(name, path)
-        try:
+        with closing(FileSnapshot(name, path)) as snapshot:
             check_writable(snapshot.load(), where)
             canonical, after = is_canonical(snapshot.read(), where)
-        finally:
-            snapshot.close()
         if not canonical and not check:
             held.leave(fingerprint_of(write_file(path, after, alone=True, temporary=layout.temporary)))
         return canonical
@@ -166,20 +166,11 @@ def _leftovers(layout: Layout, repair: bool) -> Iterator[tuple[Damage, bool]]:
             make_folder(os.path.dirname(lock))
         with locked(lock, "the space") if lock else nullcontext():  # nobody is writing it now
             if os.path.lexists(path):
-                _put_aside(layout, where, path)
+                if where.split(os.sep, maxsplit=1)[0] == "cache" and not os.path.isdir(path):  # it can be rebuilt
+                    remove_file(path)
+                else:
+                    move_file(path, layout.private("quarantine"))
                 yield finding, True
-
-
-def _put_aside(layout: Layout, where: str, path: str) -> None:
-    if where.split(os.sep, maxsplit=1)[0] == "cache" and not os.path.isdir(path):  # it can be rebuilt
-        remove_file(path)
-    else:
-        move_file(path, layout.private("quarantine"))
-
-
-def _waiting(layout: Layout, name: str) -> int:
-    folder = layout.beside(name, os.path.join("journal", name))
-    return sum(file.endswith((".request", ".taken")) for file in _listed(folder))
 
 
 def _records(layout: Layout) -> Iterator[Damage]:
@@ -190,7 +181,7 @@ def _records(layout: Layout) -> Iterator[Damage]:
         ("audit", layout.audit(""), "audit", lambda data, _, where: check_chain(data, where)),
     )  # fmt: skip
     for folder, path, kind, check in kinds:
-        for file in _listed(path):
+        for file in listed(path):
             where = os.path.join(folder, file)
             name, suffix = os.path.splitext(file)
             try:
@@ -202,15 +193,6 @@ def _records(layout: Layout) -> Iterator[Damage]:
                 yield Damage(where, "strange", str(error.strerror))
             except MemcliError as error:
                 yield Damage(where, kind, error.message.removeprefix(f"{where}: "))
-
-
-def _listed(folder: str) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        raise StoreError(f"cannot read {folder}: {error.strerror}", "check its permissions") from None
 
 
 @contextmanager
@@ -282,3 +264,177 @@ def _erase(path: str, space: str, marks: Collection[bytes]) -> bool:
         return False
     write_file(path, left, 0o600)
     return True
+
+
+_REBUILD = "rewrite the file; the original goes to quarantine"
+_NOTES = (".deleted", ".ending", ".kept", ".lock")
+"""How what is noted of the sessions of a space ends."""
+_Known = dict[int, bytes]
+
+
+class _SessionFindings(Record, frozen=False):
+    """What was found in a file: which lines cannot be read, how many messages have wrong numbers, or a key that another
+    has, and when the first was said."""
+
+    header: str = ""
+    version: int = VERSION
+    bad: list[int] = field(default_factory=list)
+    misnumbered: int = 0
+    repeated: int = 0
+    torn: int = 0
+    started_at: str = ""
+
+    @property
+    def is_sound(self) -> bool:
+        return not (self.header or self.bad or self.misnumbered or self.repeated or self.torn)
+
+
+def check_sessions(layout: Layout, wait: float, repair: bool) -> Iterator[tuple[Damage, bool]]:
+    """Everything that is wrong with sessions, and whether it was mended. Raises LockedError, StoreError."""
+    shared, private = os.path.join(layout.root, "sessions"), layout.private("sessions")
+    found = [(shared, space) for space in listed(shared)]
+    found += [(private, space) for space in listed(private) if not space.endswith(_NOTES)]
+    for top, space in found:
+        folder = os.path.join(top, space)
+        where = os.path.join("sessions", space)
+        if os.path.islink(folder) or not os.path.isdir(folder) or not _is_space(space):
+            yield Damage(where, "strange", "not a folder of sessions; memcli does not read it"), False
+            continue
+        for file in listed(folder):
+            name = file.removesuffix(SUFFIX)
+            if name != file and is_session_id(name):
+                yield from _check(layout, space, name, wait, repair)
+            elif not file.startswith("."):
+                yield Damage(os.path.join(where, file), "strange", "not a session; memcli does not read it"), False
+
+
+def _check(layout: Layout, space: str, name: str, wait: float, repair: bool) -> Iterator[tuple[Damage, bool]]:
+    where = os.path.join("sessions", space, f"{name}{SUFFIX}")
+    try:
+        with (
+            lock_sessions(layout, space, wait) if repair else nullcontext(),
+            closing(SessionFile(layout.session(space, name), where)) as file,
+        ):
+            found = _examine(file, Session(name, space))
+            mends = repair and found.version == VERSION and not found.is_sound
+            if mends:
+                _mend_session(layout, file, Session(name, space, started_at=found.started_at), found)
+            yield from ((finding, mends and bool(finding.repair)) for finding in _findings(found, where))
+    except (StoreError, CorruptError) as error:
+        yield Damage(where, "unreadable", error.message.removeprefix(f"cannot read {where}: ")), False
+
+
+def _examine(file: SessionFile, place: Session) -> _SessionFindings:
+    found, known, number, size = _SessionFindings(), _Known(), 0, 0
+    for line_number, line in file.lines():
+        size += len(line)
+        if line_number == 1:
+            found.header, found.version = _header_problem(line, place)
+            if found.version > VERSION:
+                return found
+            continue
+        entry = _decoded(line)
+        if entry is None:
+            found.bad.append(line_number)
+        elif isinstance(entry, Message):
+            number += 1
+            found.started_at = found.started_at or entry.at
+            found.misnumbered += entry.number != number
+            found.repeated += _is_repeated(entry, known)
+    found.header = found.header or ("" if size else "it is empty")
+    found.torn = file.status.st_size - size
+    return found
+
+
+def _findings(found: _SessionFindings, where: str) -> Iterator[Damage]:
+    if found.version > VERSION:
+        told = f"written by a newer memcli (format version {found.version}); not checked further"
+        yield Damage(where, "version", told)
+        return
+    if found.header:
+        yield Damage(where, "header", f"wrong first line: {found.header}", repair=_REBUILD)
+    if found.bad:
+        lines = ", ".join(map(str, found.bad[:3])) + (", ..." if len(found.bad) > 3 else "")
+        yield Damage(where, "damaged", f"{len(found.bad)} lines cannot be read ({lines})", repair=_REBUILD)
+    if found.misnumbered:
+        told = f"{found.misnumbered} messages are not numbered in order"
+        yield Damage(where, "numbers", told, repair=_REBUILD)
+    if found.repeated:
+        yield Damage(where, "duplicate", f"{found.repeated} messages have the key of another", repair=_REBUILD)
+    if found.torn:
+        told = f"{found.torn} bytes of a line that was interrupted"
+        yield Damage(where, "leftover", told, repair="cut them off")
+
+
+def _mend_session(layout: Layout, file: SessionFile, place: Session, found: _SessionFindings) -> None:
+    if found.header or found.bad or found.misnumbered or found.repeated:
+        aside = layout.private("quarantine")
+        make_folder(aside, 0o700)
+        copy = os.path.join(aside, f"{place.id}-{file.digest()[:12]}{SUFFIX}")
+        write_file(copy, file.parts(file.status.st_size), 0o600)
+    write_file(layout.session(place.space, place.id), _mended(file, place, found), 0o600, temporary=layout.temporary)
+
+
+def _mended(file: SessionFile, place: Session, found: _SessionFindings) -> Iterator[bytes]:
+    """The file as it should be. Messages that are there twice are dropped; of others with one key the first keeps it."""
+    known, number = _Known(), 0
+    for line_number, line in file.lines():
+        if line_number == 1:
+            if found.header:
+                header = place
+                with suppress(CorruptError):
+                    header = replace(decode_header(line, ""), id=place.id, space=place.space)
+                line = encode_header(header) + b"\n"  # noqa: PLW2901 - the line as it should be
+            yield line
+            continue
+        entry = _decoded(line)
+        if isinstance(entry, Message):
+            if _is_repeated(entry, known):
+                if known[short_key(entry.key)] == _digest(entry):
+                    continue
+                entry = replace(entry, key="")
+            number += 1
+            entry = replace(entry, number=number)
+        if entry is not None:
+            yield encode_entry(entry) + b"\n"
+    if not file.status.st_size or found.torn == file.status.st_size:
+        yield encode_header(place) + b"\n"
+
+
+def _header_problem(line: bytes, place: Session) -> tuple[str, int]:
+    try:
+        told = decode_header(line, "")
+    except CorruptError as error:
+        return error.message.removeprefix(": "), VERSION
+    if told.version <= VERSION and (told.id, told.space) != (place.id, place.space):
+        return f"it is of session {told.id[:80]!a} of space {told.space[:80]!a}", told.version
+    return "", told.version
+
+
+def _decoded(line: bytes) -> Entry | None:
+    try:
+        return decode_entry(line, "")
+    except MemcliError:
+        return None
+
+
+def _is_repeated(message: Message, known: _Known) -> bool:
+    """Whether a message before it has its key; notes the key."""
+    if not message.key:
+        return False
+    key = short_key(message.key)
+    if key in known:
+        return True
+    known[key] = _digest(message)
+    return False
+
+
+def _digest(message: Message) -> bytes:
+    return blake2b(f"{message.role}\0{message.text}".encode(), digest_size=8).digest()
+
+
+def _is_space(name: str) -> bool:
+    try:
+        return bool(check_space(name))
+    except UsageError:
+        return False

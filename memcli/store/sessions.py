@@ -14,83 +14,186 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from itertools import chain, count
 
 from memcli.beneath import unlink
 from memcli.codec.canonical import encode
-from memcli.codec.session import check_writable, encode_header
-from memcli.errors import ConflictError, CorruptError, LockedError, NotFoundError, StoreError, UsageError
-from memcli.model.conversation import Entry, Message, Session
+from memcli.codec.session import (
+    MAX_LINE,
+    MEND,
+    VERSION,
+    FileEnd,
+    check_writable,
+    decode_entry,
+    decode_header,
+    encode_entry,
+    encode_header,
+    end_of,
+    with_end,
+)
+from memcli.digests import blake2b, sha256
+from memcli.errors import ConflictError, CorruptError, LockedError, MemcliError, NotFoundError, StoreError, UsageError
+from memcli.model.conversation import ACTIVE, Entry, Message, Session, StateChange
 from memcli.model.names import check_space, is_session_id, session_id
 from memcli.record import replace
 from memcli.store.atomic import append_after, make_folder, remove_file, remove_quietly, sync_folder, write_file
-from memcli.store.layout import Layout, show_sessions
-from memcli.store.leftovers import remove_leftovers
+from memcli.store.layout import Layout, check_no_link, show_sessions
 from memcli.store.lock import HeldLock, locked
-from memcli.store.reading import read_json, read_regular
-from memcli.store.session_file import Clean, SessionFile, SessionLines, short_key, unknown
+from memcli.store.pending import remove_leftovers
+from memcli.store.reading import open_own, read_at, read_json, read_regular
+
+_TAIL_BYTES = 1 << 12
+_PART_BYTES = 1 << 20
 
 
-class FileEndings:
-    """The sessions of the store at `layout` that are being ended, and those that were deleted. All methods raise StoreError."""
+class SessionFile:
+    """The file at `path`, which messages name `where`. Raises NotFoundError, StoreError."""
 
-    def __init__(self, layout: Layout) -> None:
-        self._layout = layout
+    def __init__(self, path: str, where: str) -> None:
+        self._where = where
+        try:
+            self._file = os.fdopen(open_own(path, os.O_RDONLY), "rb")
+        except FileNotFoundError:
+            raise NotFoundError(f"no session at {where}", "`memcli session list` lists the sessions") from None
+        except OSError as error:
+            raise StoreError(f"cannot read {where}: {error.strerror}", "replace it with a regular file") from None
+        self.status = os.fstat(self._file.fileno())
 
-    def mark_ending(self, space: str, name: str) -> None:
-        """Notes that the end of a session is begun, and what it yields not yet kept."""
-        _mark(self._marks(space), name)
+    def ends(self) -> tuple[Session, int]:
+        """The session, and how many bytes of the file are whole lines. Raises CorruptError."""
+        header = self.header()
+        if header.version > VERSION:
+            return header, self.status.st_size
+        length = _TAIL_BYTES
+        while True:
+            start = max(0, self.status.st_size - length)
+            end = end_of(self._read_at(self.status.st_size - start, start), start, self._where)
+            if end is not None:
+                return with_end(header, end), end.size
+            if length > 2 * MAX_LINE:
+                raise _too_long(self._where)
+            length *= 8
 
-    def unmark_ending(self, space: str, name: str) -> None:
-        """Notes that all of it is kept."""
-        with suppress(FileNotFoundError):
-            unlink(os.path.join(self._marks(space), name))
+    def header(self) -> Session:
+        """The session as its first line says. Raises CorruptError."""
+        self._file.seek(0)
+        line = self._file.readline(_PART_BYTES)
+        if not line.endswith(b"\n"):
+            raise CorruptError(f"{self._where}:1: the first line is not whole", MEND)
+        return decode_header(line, f"{self._where}:1")
 
-    def ending(self, space: str) -> list[str]:
-        """The ids of the sessions that are marked, sorted."""
-        return _marked(self._marks(space))
+    def entries(self) -> Iterator[Entry]:
+        """The messages and changes of state, in order. Raises CorruptError naming the line that cannot be read."""
+        for number, line in self.lines():
+            if number > 1:
+                yield decode_entry(line, f"{self._where}:{number}")
 
-    def kept(self, space: str, name: str) -> Mapping[str, int]:
-        """What the ends of a session have made (see `app/session_keep.py`)."""
-        told = read_json(self._kept(space, name))
-        return (
-            {mark: version for mark, version in told.items() if isinstance(version, int)}
-            if isinstance(told, dict)
-            else {}
-        )
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """The whole lines with their numbers, from 1. Raises CorruptError for one that is too long."""
+        self._file.seek(0)
+        number = 0
+        while line := self._file.readline(MAX_LINE + 1):
+            number += 1
+            if len(line) > MAX_LINE:
+                raise _too_long(f"{self._where}:{number}")
+            if line.endswith(b"\n"):
+                yield number, line
 
-    def note_kept(self, space: str, name: str, kept: Mapping[str, int]) -> None:
-        """Notes what the ends of a session have made, until it is deleted."""
-        path = self._kept(space, name)
-        make_folder(os.path.dirname(path))
-        write_file(path, encode(dict(kept)), 0o600)
+    def tail(self, count: int) -> list[Message]:
+        """The last `count` messages, from as little of the end of the file as holds them. Raises CorruptError."""
+        size, length = self.ends()[1], _TAIL_BYTES
+        while True:
+            start = max(0, size - length)
+            lines = self._read_at(size - start, start).split(b"\n")[1:-1]  # the first is the header, or cut
+            if not start or len(lines) >= count:
+                found = (decode_entry(line, self._where) for line in lines)
+                messages = [entry for entry in found if isinstance(entry, Message)]
+                if not start or len(messages) >= count:
+                    return messages[len(messages) - count :] if count < len(messages) else messages
+            length *= 8
 
-    def deleted(self, space: str) -> list[str]:
-        """The ids of the imported sessions that are known to have been deleted, sorted."""
-        return _marked(self._deleted(space))
+    def parts(self, size: int) -> Iterator[bytes]:
+        """The first `size` bytes, in parts."""
+        for start in range(0, size, _PART_BYTES):
+            yield self._read_at(min(_PART_BYTES, size - start), start)
 
-    def note_deleted(self, space: str, name: str) -> None:
-        """Notes that an imported session was deleted."""
-        _mark(self._deleted(space), name)
+    def digest(self) -> str:
+        """SHA-256 over the bytes of the file."""
+        digest = sha256()
+        for part in self.parts(self.status.st_size):
+            digest.update(part)
+        return digest.hexdigest()
 
-    def _is_deleted(self, space: str, name: str) -> bool:
-        return os.path.exists(os.path.join(self._deleted(space), name))
+    def stamp(self) -> str:
+        """What is other after every change of the file."""
+        return f"{self.status.st_ino}-{self.status.st_size}-{self.status.st_mtime_ns}"
 
-    def _deleted(self, space: str) -> str:
-        return os.path.join(self._layout.private("sessions"), f"{check_space(space)}.deleted")
+    def is_same(self, path: str) -> bool:
+        """Whether the file at `path` is this version still."""
+        with suppress(OSError):
+            now = os.stat(path, follow_symlinks=False)
+            return os.path.samestat(now, self.status) and now.st_size == self.status.st_size
+        return False
 
-    def _forget_end(self, space: str, name: str) -> None:
-        """Removes what is noted of the ends of a session that is deleted."""
-        self.unmark_ending(space, name)
-        with suppress(FileNotFoundError):
-            unlink(self._kept(space, name))
+    def _read_at(self, length: int, start: int) -> bytes:
+        return read_at(self._file.fileno(), length, start)
 
-    def _kept(self, space: str, name: str) -> str:
-        return os.path.join(self._layout.private("sessions"), f"{check_space(space)}.kept", f"{name}.json")
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
 
-    def _marks(self, space: str) -> str:
-        return os.path.join(self._layout.private("sessions"), f"{check_space(space)}.ending")
+
+def _too_long(where: str) -> MemcliError:
+    return CorruptError(f"{where}: a line of more than {MAX_LINE >> 20} MiB", MEND)
+
+
+Clean = Callable[[Message], Message]
+
+
+class SessionLines:
+    """The lines of what is added to a session, numbered, and the session as it is with them."""
+
+    def __init__(self, session: Session) -> None:
+        self._session, self._number = session, session.messages
+        self._last: Entry | None = None
+
+    @property
+    def added(self) -> int:
+        """How many messages were added."""
+        return self._number - self._session.messages
+
+    def line(self, entry: Entry) -> bytes:
+        """The line of the next entry."""
+        if isinstance(entry, Message):
+            self._number += 1
+            entry = replace(entry, number=self._number)
+        self._last = entry
+        return encode_entry(entry) + b"\n"
+
+    def session(self) -> Session:
+        """The session with all of them."""
+        if self._last is None:
+            return self._session
+        change = self._last if isinstance(self._last, StateChange) else StateChange(ACTIVE)
+        return with_end(self._session, FileEnd(self._number, change))
+
+
+def unknown(messages: Iterable[Message], clean: Clean, known: set[int]) -> Iterator[Message]:
+    """The messages whose keys are not among the `known`, each key once. What is known is not cleaned again."""
+    for message in messages:
+        if short_key(message.key) in known:
+            continue
+        cleaned = clean(message)
+        key = short_key(cleaned.key)
+        if key not in known:
+            known.add(key)
+            yield cleaned
+
+
+def short_key(key: str) -> int:
+    """A digest that takes less memory than the key: a session may have a million messages."""
+    return int.from_bytes(blake2b(key.encode("utf-8", "replace"), digest_size=8).digest(), "big")
 
 
 def _marked(folder: str) -> list[str]:
@@ -108,14 +211,52 @@ def _mark(folder: str, name: str) -> None:
 SUFFIX = ".jsonl"
 
 
-class FileSessions(FileEndings):
+class FileSessions:
     """The sessions of the store at `layout`, one conversation each. All methods raise StoreError, and CorruptError for what
     cannot be read; what they return of is on disk."""
 
     def __init__(self, layout: Layout, wait: float) -> None:
         """`wait`: how many seconds to wait for a lock."""
-        super().__init__(layout)
+        self._layout = layout
         self._wait = wait
+
+    def mark_ending(self, space: str, name: str) -> None:
+        """Notes that the end of a session is begun, and what it yields not yet kept."""
+        _mark(self._notes(space, "ending"), name)
+
+    def unmark_ending(self, space: str, name: str) -> None:
+        """Notes that all of it is kept."""
+        with suppress(FileNotFoundError):
+            unlink(os.path.join(self._notes(space, "ending"), name))
+
+    def ending(self, space: str) -> list[str]:
+        """The ids of the sessions that are marked, sorted."""
+        return _marked(self._notes(space, "ending"))
+
+    def kept(self, space: str, name: str) -> Mapping[str, int]:
+        """What the ends of a session have made (see `app/session_keep.py`)."""
+        digests = read_json(os.path.join(self._notes(space, "kept"), f"{name}.json"))
+        if not isinstance(digests, dict):
+            return {}
+        return {mark: version for mark, version in digests.items() if isinstance(version, int)}
+
+    def note_kept(self, space: str, name: str, kept: Mapping[str, int]) -> None:
+        """Notes what the ends of a session have made, until it is deleted."""
+        folder = self._notes(space, "kept")
+        make_folder(folder)
+        write_file(os.path.join(folder, f"{name}.json"), encode(dict(kept)), 0o600)
+
+    def deleted(self, space: str) -> list[str]:
+        """The ids of the imported sessions that are known to have been deleted, sorted."""
+        return _marked(self._notes(space, "deleted"))
+
+    def note_deleted(self, space: str, name: str) -> None:
+        """Notes that an imported session was deleted."""
+        _mark(self._notes(space, "deleted"), name)
+
+    def _notes(self, space: str, kind: str) -> str:
+        """The folder for what is noted of the sessions of a space: `ending`, `kept` or `deleted`."""
+        return os.path.join(self._layout.private("sessions"), f"{check_space(space)}.{kind}")
 
     def spaces(self) -> list[str]:
         """The names of the spaces that have sessions which git does not see, or notes of such, sorted."""
@@ -143,7 +284,7 @@ class FileSessions(FileEndings):
     def open(self, space: str, name: str) -> Session:
         """The session, from both ends of its file alone. Raises NotFoundError."""
         with self._file(space, name) as file:
-            return file.session()
+            return file.ends()[0]
 
     def entries(self, space: str, name: str) -> Iterator[Entry]:
         """All of the session in its order, read as it is asked for. Raises NotFoundError."""
@@ -184,7 +325,7 @@ class FileSessions(FileEndings):
     def was_deleted(self, space: str, source: str, key: str) -> bool:
         """Whether the session that was imported from there has been deleted, and not been imported since."""
         place, is_there = self._place(Session("", space, source=source, key=key), source, key, of_source=True)
-        return not is_there and self._is_deleted(space, place.id)
+        return not is_there and os.path.exists(os.path.join(self._notes(space, "deleted"), place.id))
 
     def take_in(
         self, session: Session, messages: Iterable[Message], clean: Clean, *, dry_run: bool = False
@@ -238,26 +379,24 @@ class FileSessions(FileEndings):
     def delete(self, space: str, name: str) -> None:
         """Removes the session for good. Raises NotFoundError, LockedError."""
         with self._locked(space):
-            with self._file(space, name) as file:
-                is_imported = self._is_imported(file)
-            if is_imported:
-                self.note_deleted(space, name)
+            self._note_gone(space, name)
             remove_file(self._layout.session(space, name))
-            self._forget_end(space, name)
-        self._remove_copies(name)
-
-    def _is_imported(self, file: SessionFile) -> bool:
-        with suppress(CorruptError):
-            return bool(file.header().source)
-        return False
-
-    def _remove_copies(self, name: str) -> None:
-        """Removes what imports that were killed and repairs have left of the text of a session."""
-        remove_leftovers(self._layout)
+            self.unmark_ending(space, name)
+            with suppress(FileNotFoundError):
+                unlink(os.path.join(self._notes(space, "kept"), f"{name}.json"))
+        remove_leftovers(self._layout)  # imports that were killed, and repairs, leave copies of the text
         folder = self._layout.private("quarantine")
         for file in os.listdir(folder) if os.path.isdir(folder) else []:
             if file.startswith((f"{name}-", f".{name}{SUFFIX}")):
                 remove_quietly(os.path.join(folder, file))
+
+    def _note_gone(self, space: str, name: str) -> None:
+        """Notes that an imported session leaves its place, so that the next import does not bring it back."""
+        is_imported = False
+        with self._file(space, name) as file, suppress(CorruptError):
+            is_imported = bool(file.header().source)
+        if is_imported:
+            self.note_deleted(space, name)
 
     def digest(self, space: str, name: str) -> str:
         """SHA-256 over the file of a session. Raises NotFoundError, StoreError."""
@@ -276,10 +415,7 @@ class FileSessions(FileEndings):
     def share(self, space: str, name: str, *, shared: bool) -> None:
         """Moves the file of a session to where git sees it, or back. Raises NotFoundError, LockedError, StoreError."""
         with self._locked(space):
-            with self._file(space, name) as file:
-                is_imported = self._is_imported(file)
-            if is_imported:
-                self.note_deleted(space, name)
+            self._note_gone(space, name)
             path = self._layout.session(space, name)
             folder = self._folder(space, shared=shared)
             if os.path.dirname(path) != folder:
@@ -345,19 +481,16 @@ class FileSessions(FileEndings):
         path = self._layout.session(session.space, session.id)
         write_file(path, pieces, 0o600, temporary=self._layout.temporary, before_rename=check)
 
-    def _file(self, space: str, name: str) -> SessionFile:
+    def _file(self, space: str, name: str) -> closing[SessionFile]:
         if not is_session_id(name):
             raise NotFoundError(f"no session {name!r}", "`memcli session list` lists the sessions")
         self._folder(space)
         self._folder(space, shared=True)
-        return SessionFile(self._layout.session(space, name), _where(space, name))
+        return closing(SessionFile(self._layout.session(space, name), _where(space, name)))
 
     def _folder(self, space: str, *, shared: bool = False) -> str:
         folder = self._layout.sessions(check_space(space), shared=shared)
-        if os.path.islink(folder):
-            raise StoreError(
-                f"{folder} is a symbolic link", "memcli does not follow links out of a store; replace it with a folder"
-            )
+        check_no_link(folder)
         return folder
 
     def _locked(self, space: str) -> AbstractContextManager[HeldLock | None]:

@@ -13,7 +13,7 @@ from memcli.model.links import Lineage, SyncPoint
 from memcli.record import replace
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import Layout
-from memcli.store.reading import read_regular
+from memcli.store.reading import listed, read_stored
 
 _FORMAT, _VERSION = "memcli/sync", 2
 _MODE, _FOLDER_MODE = 0o600, 0o700
@@ -68,12 +68,7 @@ def erase_bases(layout: Layout, space: str, ids: Collection[str]) -> None:
 def _paths(layout: Layout, space: str) -> list[str]:
     """The files of the bases of a space, sorted. Raises StoreError."""
     folder = _folder(layout, space)
-    try:
-        return sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".json"))
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise StoreError(f"cannot read {folder}: {error.strerror}", "check its permissions") from None
+    return [os.path.join(folder, name) for name in listed(folder) if name.endswith(".json")]
 
 
 def _folder(layout: Layout, space: str) -> str:
@@ -94,7 +89,7 @@ def _read(path: str) -> tuple[Collection[str], SyncPoint] | None:
     """The addresses at which a store was reached, and the base of it in a file; None where there is none, it is damaged or of an earlier version, which knew no
     lineage: a merge without a base deletes nothing."""
     try:
-        head, _, data = (read_regular(path, -1) or b"").partition(b"\n")
+        head, _, data = (read_stored(path) or b"").partition(b"\n")
         told = decode(head, path)
         if told["version"] == _VERSION and told["hash"] == sha256(data).hexdigest():
             lineage = Lineage(*told["lineage"])
@@ -102,6 +97,4 @@ def _read(path: str) -> tuple[Collection[str], SyncPoint] | None:
             return told["addresses"], point
     except (CorruptError, KeyError, TypeError):
         return None
-    except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror}", "check its permissions") from None
     return None

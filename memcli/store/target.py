@@ -1,15 +1,21 @@
-"""The file, pipe, device or folder that a user names for an answer."""
+"""The file, pipe, device or folder that a user, or the policy of a space, names for an answer."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from itertools import pairwise
 
 from memcli.errors import StoreError
 from memcli.store.atomic import make_folder, remove_file, write_file
-from memcli.store.layout import is_export
+from memcli.store.layout import FOLDER, Layout
 from memcli.store.reading import open_own, read_regular
+
+_MAX_EXPORT = 256 << 20
+_JSON = ".json"
+_OF_EXPORT = re.compile(rb'"format": ?"memcli/(?:export|private|session)"')
 
 
 def write_out(path: str, data: bytes, mode: int | None = None) -> None:
@@ -45,6 +51,49 @@ def write_export(path: str, data: bytes, mode: int | None = None) -> None:
     if os.path.isfile(path) and os.path.getsize(path) and not is_export(path):
         raise StoreError(f"{path} is not an export and will not be overwritten", "move it away, or use another file")
     write_out(path, data, mode)
+
+
+def export_target(layout: Layout, path: str, name: str) -> str:
+    """Where a policy's `export_path` leads for an export that would be called `name`: the `.json` file that it names,
+    where `name` is one, or `name` in the folder. A path outside of the work tree is meant only where it says so itlayout.
+
+    Raises StoreError for a place that is git's or memcli's own, and for a file that is no export.
+    """
+    base = os.path.realpath(layout.work_tree)
+    if not path.isprintable() or path.endswith((".jsonl", ".md")):  # the system calls below refuse a NUL
+        raise _no_export_path(path)
+    plain = os.path.normpath(os.path.join(base, path))
+    if path.endswith(_JSON):
+        if not name.endswith(_JSON):
+            return layout.export(name)
+    else:
+        plain = os.path.join(plain, name)
+    full = os.path.join(os.path.realpath(os.path.dirname(plain)), os.path.basename(plain))
+    inside = os.path.relpath(full, base).split(os.sep)
+    parts = full.split(os.sep)
+    own = any(one == FOLDER and then != "exports" for one, then in pairwise(parts))
+    escapes = inside[0] == ".." and os.path.relpath(plain, base).split(os.sep)[0] != ".."
+    if escapes or ".git" in parts or own:
+        raise _no_export_path(path)
+    if os.path.lexists(full) and not is_export(full):
+        raise StoreError(f"{full} is not an export and will not be overwritten", "move it away, or use --out")
+    return full
+
+
+def _no_export_path(path: str) -> StoreError:
+    return StoreError(
+        f"cannot export to the policy's export_path {path!r}",
+        "it must be a folder or a .json file, outside .git and .memory and through no link; or use --out",
+    )
+
+
+def is_export(path: str) -> bool:
+    """Whether the file at `path` is an export of memcli: of a space, of the private state or of a session."""
+    try:
+        data = read_regular(path, _MAX_EXPORT) or b""
+    except OSError:
+        return False
+    return _OF_EXPORT.search(data) is not None
 
 
 _REACH = 128

@@ -17,8 +17,8 @@ from memcli.model.memory import Memory
 from memcli.model.space import Space
 from memcli.record import replace
 from memcli.store.atomic import make_folder, remove_file, write_file
-from memcli.store.layout import Layout
-from memcli.store.reading import read_regular
+from memcli.store.layout import Layout, check_no_link
+from memcli.store.reading import listed, read_regular
 from memcli.store.state import State
 
 _MODE = 0o600
@@ -44,7 +44,7 @@ class FileTrash:
         """
         replaced = {memory.id: memory_digest(memory) for memory in replacing}
         name, data = encode_run(self._clock(), self._command, removed, severed, replaced)
-        self._check()
+        check_no_link(self._folder)
         make_folder(self._folder, _FOLDER_MODE)
         name = self._free(name)
         write_file(self._path(name), data, _MODE)
@@ -62,14 +62,8 @@ class FileTrash:
         return found
 
     def _names(self) -> list[str]:
-        self._check()
-        try:
-            names = os.listdir(self._folder)
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise StoreError(f"cannot read {self._folder}: {error.strerror}", "check its permissions") from None
-        found = (name.removesuffix(".json") for name in names if name.endswith(".json"))
+        check_no_link(self._folder)
+        found = (name.removesuffix(".json") for name in listed(self._folder) if name.endswith(".json"))
         return sorted(filter(is_run_name, found), key=self._age, reverse=True)
 
     def holds(self, space: str, name: str) -> bool:
@@ -87,7 +81,7 @@ class FileTrash:
 
     def put(self, run: Run) -> None:
         """Keeps a run of another store, or another state of one in its place. Raises StoreError."""
-        self._check()
+        check_no_link(self._folder)
         make_folder(self._folder, _FOLDER_MODE)
         _, data = encode_run(run.removed_at, run.command, run.space, run.severed, run.replaced)
         write_file(self._path(run.name), data, _MODE)
@@ -111,13 +105,6 @@ class FileTrash:
         """Notes that `gc` has done its work in the space. Raises StoreError, LockedError."""
         with self._state.change() as connection:
             connection.execute("INSERT OR REPLACE INTO collection VALUES (?, ?)", (space, at))
-
-    def _check(self) -> None:
-        if os.path.islink(self._folder):
-            raise StoreError(
-                f"{self._folder} is a symbolic link",
-                "memcli does not follow links out of a store; replace it with a folder",
-            )
 
     def erase(self, space: str, hashes: Mapping[str, str]) -> list[Memory]:
         """Takes what `find` gives out of every run of the space, for good; what that was. Raises StoreError."""

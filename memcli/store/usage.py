@@ -16,7 +16,7 @@ from memcli.digests import blake2b
 from memcli.model.memory import Json
 from memcli.model.usage import ACCESSES, INJECT, JUDGEMENTS, RECALL, Access, Use, count
 from memcli.record import replace
-from memcli.store.key import own_key
+from memcli.store.key import digester
 from memcli.store.state import State, trim
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ MAX_COUNTED = 50_000
 """How many memories of a space are counted; beyond that, those that were not shown for longest are forgotten."""
 _MAX_JUDGEMENTS = 10_000
 _KEY_BYTES = 6
-_HASH_BYTES = 8
 _PERSON = b"memcli/usage/1"  # keeps these digests apart from any other use of the key
 _DROP = "DELETE FROM usage WHERE key = ? AND space = ?"
 
@@ -41,7 +40,7 @@ class LocalUsage:
         self, state: State, session: str = "", is_recording: Callable[[], bool] = lambda: True, most: int = MAX_USES
     ) -> None:
         self._state, self._session, self._is_recording, self._most = state, session, is_recording, most
-        self._key = b""
+        self._sign = digester(state.layout, _PERSON)
 
     def note(self, uses: Sequence[Use], topic: str = "") -> None:
         if any(use.ids for use in uses) and self._is_recording():
@@ -115,11 +114,6 @@ class LocalUsage:
             "(PARTITION BY space ORDER BY last_at DESC, id DESC) AS place FROM access) WHERE place > ?)",
             (MAX_COUNTED,),
         )
-
-    def _sign(self, text: str) -> str:
-        self._key = self._key or own_key(self._state.layout)
-        data = text.encode("utf-8", "replace")
-        return blake2b(data, key=self._key, digest_size=_HASH_BYTES, person=_PERSON).hexdigest()
 
 
 def _erase(connection: sqlite3.Connection, space: str, ids: frozenset[str]) -> None:

@@ -21,7 +21,7 @@ from memcli.wiring.roots import Warn
 if TYPE_CHECKING:
     from memcli.extras.postgres.server import Server
     from memcli.index.reading import Show
-    from memcli.store.revision import RevisionStore
+    from memcli.store.snapshot import RevisionStore
 
 
 T = TypeVar("T")

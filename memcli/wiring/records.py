@@ -89,8 +89,8 @@ class LocalRecords:
     def erase_traces(self, space: str, ids: Collection[str]) -> None:
         """Erases memories from the indexes and logs of their space, from the quarantine, and from what killed writers left."""
         from memcli.index.erasing import erase
-        from memcli.store.answers import LocalAnswers
-        from memcli.store.leftovers import remove_leftovers
+        from memcli.store.notes import LocalAnswers
+        from memcli.store.pending import remove_leftovers
         from memcli.store.repair import erase_quarantined
         from memcli.store.sync_base import erase_bases
         from memcli.store.usage import LocalUsage

@@ -52,11 +52,10 @@ if TYPE_CHECKING:
     from memcli.ports.language_model import CallLedger, LanguageModel
     from memcli.ports.usage import Usage
     from memcli.safety.secrets.detector import Detector
-    from memcli.store.answers import LocalAnswers
     from memcli.store.known_commits import FileCommits
-    from memcli.store.notes import LocalCounters, LocalGaps, LocalUpkeep
-    from memcli.store.revision import RevisionStore
+    from memcli.store.notes import LocalAnswers, LocalCounters, LocalGaps, LocalUpkeep
     from memcli.store.sessions import FileSessions
+    from memcli.store.snapshot import RevisionStore
     from memcli.wiring.shared import ServerRecords
 
 _SESSION_VARIABLE = "MEMCLI_SESSION"
@@ -189,7 +188,7 @@ class StoreWorkspace(Workspace):
 
         def erase(space: str, ids: Collection[str]) -> None:
             from memcli.index.erasing import erase as erase_index
-            from memcli.store.leftovers import remove_leftovers
+            from memcli.store.pending import remove_leftovers
 
             erase_index(own.cache(""), own.index(space), ids, own.written_at(space))
             remove_leftovers(own)
@@ -219,7 +218,7 @@ class StoreWorkspace(Workspace):
 
     @lazy
     def answers(self) -> LocalAnswers:
-        from memcli.store.answers import LocalAnswers
+        from memcli.store.notes import LocalAnswers
 
         return LocalAnswers(self._state)
 
@@ -389,7 +388,7 @@ def _past(layout: Layout, revision: str | None, warn: Warn) -> RevisionStore | N
     """The store as it was at a commit, where one is named."""
     if revision is None:
         return None
-    from memcli.store.revision import open_revision
+    from memcli.store.snapshot import open_revision
 
     return open_revision(layout, revision, warn)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from memcli.store import state
-from memcli.store.answers import LocalAnswers
 from memcli.store.layout import Layout
+from memcli.store.notes import LocalAnswers
 from memcli.store.state import State
 
 

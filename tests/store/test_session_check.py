@@ -8,7 +8,7 @@ import pytest
 
 from memcli.model.conversation import Message, Session
 from memcli.store.layout import Layout, make_root
-from memcli.store.session_check import check_sessions
+from memcli.store.repair import check_sessions
 from memcli.store.sessions import FileSessions
 from tests.conftest import NOW
 

@@ -16,9 +16,8 @@ from memcli.errors import ConflictError, CorruptError, LockedError, NotFoundErro
 from memcli.model.conversation import ACTIVE, ENDED, PAUSED, Message, Session, StateChange
 from memcli.record import replace
 from memcli.store.layout import Layout, make_root
-from memcli.store.session_check import check_sessions
-from memcli.store.session_file import SessionFile
-from memcli.store.sessions import FileSessions
+from memcli.store.repair import check_sessions
+from memcli.store.sessions import FileSessions, SessionFile
 from tests.conftest import NOW
 
 

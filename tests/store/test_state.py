@@ -17,12 +17,10 @@ from memcli.errors import LockedError, StoreError
 from memcli.model.metrics import Gap
 from memcli.model.usage import RECALL, Access, Use
 from memcli.store.agents import Spool
-from memcli.store.answers import LocalAnswers
 from memcli.store.layout import Layout, make_root
-from memcli.store.notes import LocalGaps
+from memcli.store.notes import LocalAnswers, LocalGaps
 from memcli.store.repair import erase_quarantined
-from memcli.store.state import TABLES, State, copy_state, set_value
-from memcli.store.state_merge import merge_state
+from memcli.store.state import TABLES, State, copy_state, merge_state, set_value
 from memcli.store.usage import LocalUsage
 from tests.conftest import NOW
 from tests.local_state import local_bytes, rows, state_of

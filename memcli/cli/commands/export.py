@@ -92,7 +92,7 @@ def command(session: CommandContext, options: ExportOptions) -> None:
 
 def _export_private(session: CommandContext, options: ExportOptions) -> None:
     from memcli.app.private_state import export_private_state
-    from memcli.store.private import work_tree_of
+    from memcli.store.layout import work_tree_of
     from memcli.store.target import write_export
 
     others = {
@@ -177,7 +177,7 @@ def _write_folder(export: Export, out: str) -> int:
 def _write_file(workspace: Workspace, export: Export, form: str, out: str | None, data: bytes) -> str:
     from memcli.store.atomic import make_folder, write_file
     from memcli.store.layout import Layout
-    from memcli.store.target import write_export
+    from memcli.store.target import export_target, write_export
 
     if out is not None:
         write_export(out, data)
@@ -185,7 +185,7 @@ def _write_file(workspace: Workspace, export: Export, form: str, out: str | None
     layout = Layout(workspace.root)
     chosen = workspace.in_force(export.space.policy).export_path
     name = f"{export.space.name}.{form}"
-    path = layout.export_target(chosen, name) if chosen else layout.export(name)
+    path = export_target(layout, chosen, name) if chosen else layout.export(name)
     make_folder(os.path.dirname(path), 0o755)
     write_file(path, data)
     return path
