@@ -10,13 +10,12 @@ from memcli.app.advised import AdvisedStep, follow
 from memcli.app.candidate import Candidate, Describe, has_made_tags, has_place, is_observed, is_read
 from memcli.code.anchors import is_same_block
 from memcli.codec.canonical import encode
-from memcli.codec.memory import LIST_FIELDS
 from memcli.errors import UsageError
 from memcli.model.links import is_found, link_key, union
 from memcli.model.memory import Json, Memory, holds, increased
 from memcli.model.names import marked, memory_id, short_digest, text_hash
 from memcli.model.references import SUPERSEDES, removal, without_dangling
-from memcli.model.shapes import MEMORY_FIELDS
+from memcli.model.shapes import LIST_FIELDS, MEMORY_FIELDS
 from memcli.model.space import Change
 from memcli.policy.draft import Draft, check_references, consistent, find, is_auto_pinned
 from memcli.policy.retention import Place, is_of_source, outdated, room_for

@@ -16,23 +16,26 @@ import orjson
 
 from memcli.codec.audit import verify
 from memcli.codec.canonical import decode, encode
-from memcli.codec.items import Items, TornError, framed, repeated
 from memcli.codec.memory import SAME_ID, WRONG_HASH, belongs, check_memory, right_hash
 from memcli.codec.space import (
     CLOSE,
     FULL_VERSION,
     OPEN,
     VERSION,
+    Items,
+    TornError,
     decode_header,
     decode_space,
     encode_full,
     encode_memory,
     encode_space,
     form_of,
+    framed,
     of_space,
     policy_from_json,
     policy_problems,
     policy_to_json,
+    repeated,
 )
 from memcli.errors import CorruptError, MemcliError
 from memcli.model.memory import Json, Memory

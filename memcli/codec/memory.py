@@ -17,17 +17,18 @@ from memcli.codec.canonical import MEND, encode
 from memcli.errors import CorruptError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_id, check_path, is_id, show, text_hash
-from memcli.model.shapes import CORE_FIELDS, MEMORY_FIELDS, TIME, check_fields
+from memcli.model.shapes import CORE_FIELDS, FIELDS, LIST_FIELDS, MEMORY_FIELDS, TIME, check_fields
 from memcli.record import defaults
 from memcli.regex import regex
 
+DELETED = "deleted"
+"""The name of the field in a note of `metadata.conflicts` about a memory that one side edited and the other deleted."""
 MAX_DEPTH = 60
 """How deep a field may be nested, in objects and lists."""
 MAX_TEXT_BYTES = 1 << 20
 MAX_BYTES = 16 << 20
 """Of all fields of a memory as JSON."""
-_TEXTS = ("raw", "summary_micro", "summary_short", "summary_long")
-LIST_FIELDS = ("tags", "links", "triggers", "chunks", "context", "anchors")
+_TEXTS = ("raw", *(name for name, row in FIELDS.items() if row.like))
 _NORMAL_TIME = regex(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ\Z")  # what needs no look
 _TIMES = frozenset(name for name, shape in MEMORY_FIELDS.items() if shape is TIME)
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -40,6 +41,13 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 _OPTIONAL: Mapping[str, Json] = {
     name: default for name, default in defaults(Memory).items() if name not in CORE_FIELDS and name != "extra"
 }
+CORE_DEFAULTS: Mapping[str, Json] = {
+    name: list(default) if isinstance(default, tuple) else default
+    for name, default in defaults(Memory).items() if name in CORE_FIELDS and default is not None
+}  # fmt: skip
+"""The core fields that have a default, as JSON."""
+REQUIRED = tuple(name for name in CORE_FIELDS if name not in CORE_DEFAULTS)
+"""The fields that every version of a space file has."""
 _DEFAULTS = tuple(_OPTIONAL.values())
 _core = attrgetter(*CORE_FIELDS)
 _optional = attrgetter(*_OPTIONAL)
@@ -60,7 +68,7 @@ def memory_from_json(data: Mapping[str, Json], where: str) -> Memory:
     Checks the type of every known field, which is what the rest of the code relies on; what lies
     deeper was checked when it was written (`checked_fields`).
     """
-    for name in ("id", "path", "kind", "created_at", "updated_at"):
+    for name in REQUIRED:
         if name not in data:
             raise CorruptError(f"{where}: {name} is missing", MEND)
     known: dict[str, Any] = {}

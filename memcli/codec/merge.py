@@ -18,82 +18,35 @@ A purge of that memory reaches the notes by it, and never the newer one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
 from memcli.codec.canonical import encode
-from memcli.codec.items import Items, OddError, TornError, as_written, check_names_once, framed
-from memcli.codec.memory import check_memories, memory_from_json, memory_to_json
-from memcli.codec.merge_fields import DELETED, FOLLOW_TEXT, MAPS, MergeSide, add_conflicts, merge_objects
-from memcli.codec.space import check_writable, decode_space, encode_space, policy_from_json, policy_to_json
+from memcli.codec.memory import CORE_DEFAULTS, DELETED, check_memories, memory_from_json, memory_to_json
+from memcli.codec.space import (
+    Items,
+    OddError,
+    TornError,
+    as_written,
+    check_names_once,
+    check_writable,
+    decode_space,
+    encode_space,
+    framed,
+    policy_from_json,
+    policy_to_json,
+)
 from memcli.codec.splice import SpliceShelf
 from memcli.codec.window import ByteWindow, Piece
 from memcli.digests import blake2b
 from memcli.errors import CorruptError, MemcliError, from_elsewhere
 from memcli.model.links import is_found
-from memcli.model.memory import Json, Memory
-from memcli.model.names import marked, memory_id, short_digest
+from memcli.model.memory import Json, Memory, increased
+from memcli.model.names import marked, memory_id, short_digest, text_hash
 from memcli.model.references import is_same_memory, refers_to, renamed, without_dangling, without_successor
+from memcli.model.shapes import ADDED, BY_KEY, FIELDS, OF_TEXT
 from memcli.model.space import Change, Space
 from memcli.record import Record, field, replace
-
-_OF_ITS_OWN = frozenset(
-    "id created_at updated_at version strength chunks metadata.hash metadata.pii_flags metadata.conflicts".split()
-)
-"""Fields that say nothing without the memory that they are of, and notes, which are taken over one by one."""
-
-
-def merge_creations(base: Memory | None, first: Memory, second: Memory) -> tuple[Memory, list[str]]:
-    """The newer of two memories of one id with notes of what the older one had that it has not, and the fields of these."""
-    older, newer = sorted((first, second), key=lambda memory: memory.created_at)
-    was = base if base is not None and base.created_at == older.created_at else None
-    made = {"created_at": older.created_at, "updated_at": older.updated_at}
-    notes = [{**made, "field": name, "value": value} for name, value in _given_up(was, newer, older)]
-    known = older.metadata.get("conflicts", [])
-    earlier = [
-        {**made, **note} if isinstance(note, dict) else {**made, "field": "metadata.conflicts", "value": note}
-        for note in (known if isinstance(known, list) else [known])
-    ]
-    if not (notes or earlier):
-        return newer, []
-    conflicts = add_conflicts(newer.metadata.get("conflicts", []), [*notes, *earlier])
-    merged = replace(newer, metadata={**newer.metadata, "conflicts": conflicts})
-    return merged, sorted({str(note["field"]) for note in notes})
-
-
-def without_creations(memory: Memory, until: str) -> Memory:
-    """The memory without the notes of memories that were made until then."""
-    notes = memory.metadata.get("conflicts")
-    if not isinstance(notes, list):
-        return memory
-    left = [note for note in notes if not (isinstance(note, dict) and "" < str(note.get("created_at", "")) <= until)]
-    if len(left) == len(notes):
-        return memory
-    rest = {name: value for name, value in memory.metadata.items() if name != "conflicts"}
-    return replace(memory, metadata={**rest, "conflicts": left} if left else rest)
-
-
-def _given_up(base: Memory | None, newer: Memory, older: Memory) -> Iterator[tuple[str, Json]]:
-    """The fields of the older memory, of which the newer one has other values, and the base others or none."""
-    made_of_text = FOLLOW_TEXT if newer.raw != older.raw else ()
-    known = {(name, encode(value)) for one in (newer, base) if one is not None for name, value in _flat(one)}
-    for name, value in _flat(replace(older, links=tuple(link for link in older.links if not is_found(link)))):
-        is_told = name not in _OF_ITS_OWN and name not in made_of_text and value not in _NOTHING
-        if is_told and (name, encode(value)) not in known:
-            yield name, list(value) if isinstance(value, tuple) else value
-
-
-_NOTHING: tuple[Json, ...] = (None, "", (), [], {})
-
-
-def _flat(memory: Memory) -> Iterator[tuple[str, Json]]:
-    """The fields, those of maps by the names of both."""
-    for name, value in memory_to_json(memory).items():
-        if name in MAPS and isinstance(value, Mapping):
-            yield from ((f"{name}.{key}", one) for key, one in value.items())
-        else:
-            yield name, value
-
 
 _ON_THAT_SIDE = "run `memcli check store --repair` on that side, then merge again"
 
@@ -120,7 +73,7 @@ def merge(base: Space, ours: Space, theirs: Space, *, ids: Collection[str] = (),
 
     Raises CorruptError when a side has two memories of one id, of which a merge would lose one.
     """
-    ours, theirs = _told_apart(base, ours, theirs, ids)
+    ours, theirs = _with_own_ids(base, ours, theirs, ids)
     before, left, right = (_by_id(space) for space in (base, ours, theirs))
     header, fields = _header(base, ours, theirs)
     conflicts = [Conflict("", "", name) for name in fields]
@@ -141,11 +94,14 @@ def merge(base: Space, ours: Space, theirs: Space, *, ids: Collection[str] = (),
         is_known = memory.superseded_by in present or (old is not None and memory.superseded_by == old.superseded_by)
         return memory if is_known else without_successor(memory)
 
-    ordered = tuple(sorted(map(sound, objects.values()), key=lambda m: m.order))
-    return Merged(replace(header, objects=ordered), tuple(conflicts), moved)
+    return Merged(replace(header, objects=_ordered(map(sound, objects.values()))), tuple(conflicts), moved)
 
 
-def _told_apart(base: Space, ours: Space, theirs: Space, others: Collection[str]) -> tuple[Space, Space]:
+def _ordered(memories: Iterable[Memory]) -> tuple[Memory, ...]:
+    return tuple(sorted(memories, key=lambda memory: memory.order))
+
+
+def _with_own_ids(base: Space, ours: Space, theirs: Space, others: Collection[str]) -> tuple[Space, Space]:
     """Both sides with an id of its own for each memory; two that each side added may have come to one id.
 
     The one that the id was made for, by its path, keeps it; else the one of the smaller bytes.
@@ -165,17 +121,15 @@ def _told_apart(base: Space, ours: Space, theirs: Space, others: Collection[str]
 
 
 def _reidentified(space: Space, ids: Mapping[str, str]) -> Space:
-    if not ids:
-        return space
-    return replace(space, objects=tuple(sorted((renamed(m, ids) for m in space.objects), key=lambda m: m.order)))
+    return replace(space, objects=_ordered(renamed(m, ids) for m in space.objects)) if ids else space
 
 
 def _by_id(space: Space) -> dict[str, Memory]:
-    found = {m.id: m for m in space.objects}
-    if len(found) < len(space.objects):
-        seen: set[str] = set()
-        twice = next(m.id for m in space.objects if m.id in seen or seen.add(m.id))  # type: ignore[func-returns-value]
-        raise CorruptError(f"two memories have the id {twice}", _ON_THAT_SIDE)
+    found: dict[str, Memory] = {}
+    for memory in space.objects:
+        if memory.id in found:
+            raise CorruptError(f"two memories have the id {memory.id}", _ON_THAT_SIDE)
+        found[memory.id] = memory
     return found
 
 
@@ -189,33 +143,44 @@ def _memory(
         deleting = our_space if ours is None else their_space
         if base is None:
             return kept, []
-        if kept is None or _same(_as_told(kept), _as_told(base)):
+        # Links that the check of another memory gave it are no reason to bring back what is purged.
+        if kept is None or _is_same(_without_found_links(kept), _without_found_links(base)):
             return None, []
-        return _edited_and_deleted(kept, deleting.updated_at), [DELETED]
-    if _same(ours, theirs) or (base is not None and _same(theirs, base)):
+        # What one side changed and the other deleted stays, with a note: a deletion can be repeated, a text cannot.
+        note = {"field": DELETED, "value": None, "updated_at": deleting.updated_at}
+        return _noted(kept, [note]), [DELETED]
+    if _is_same(ours, theirs) or (base is not None and _is_same(theirs, base)):
         return ours, []
-    if base is not None and _same(ours, base):
+    if base is not None and _is_same(ours, base):
         return theirs, []
     if ours.created_at != theirs.created_at:
-        return merge_creations(base, ours, theirs)
-    before = {} if base is None else _json(base)
-    data, fields = merge_objects(before, _side(_json(ours)), _side(_json(theirs)))
+        return _merge_creations(base, ours, theirs)
+    data, fields = merge_objects({} if base is None else _json(base), _json(ours), _json(theirs))
     return memory_from_json(data, f"merged {ours.id}"), fields
 
 
-def _as_told(memory: Memory) -> Memory:
-    """A memory without the links that the check of another one gave it: they are no reason to bring back what is purged."""
+def _without_found_links(memory: Memory) -> Memory:
     return replace(memory, links=tuple(link for link in memory.links if not is_found(link)))
 
 
-def _edited_and_deleted(memory: Memory, at: str) -> Memory:
-    """What one side changed and the other deleted stays, and says so: a deletion can be repeated, a text cannot."""
-    note = {"field": DELETED, "value": None, "updated_at": at}
-    conflicts = add_conflicts(memory.metadata.get("conflicts", []), [note])
+def _noted(memory: Memory, notes: Iterable[Json]) -> Memory:
+    """The memory with these notes among its conflicts."""
+    conflicts = _with_conflicts(memory.metadata.get("conflicts", []), notes)
     return replace(memory, metadata={**memory.metadata, "conflicts": conflicts})
 
 
-def _same(first: Memory, second: Memory) -> bool:
+def _with_conflicts(known: Json, notes: Iterable[Json]) -> list[Json]:
+    """`known` conflicts with `notes` among them, each once, in order of time. What is no list counts as one of them."""
+    every = {encode(note): note for note in [*(known if isinstance(known, list) else [known]), *notes]}
+
+    def order(place: bytes) -> tuple[str, bytes]:
+        note = every[place]
+        return str(note.get("updated_at", "")) if isinstance(note, dict) else "", place
+
+    return [every[place] for place in sorted(every, key=order)]
+
+
+def _is_same(first: Memory, second: Memory) -> bool:
     # Python takes 1, 1.0 and True for equal, so that equal values may still be different bytes.
     return first is second or (first == second and encode(memory_to_json(first)) == encode(memory_to_json(second)))
 
@@ -224,17 +189,13 @@ def _json(memory: Memory) -> dict[str, Json]:
     return {n: list(v) if isinstance(v, tuple) else v for n, v in memory_to_json(memory).items()}
 
 
-def _side(data: Mapping[str, Json]) -> MergeSide:
-    return MergeSide(data, (str(data["updated_at"]), encode(data)))
-
-
 def _header(base: Space, ours: Space, theirs: Space) -> tuple[Space, list[str]]:
     """The merged space without its objects, and the fields of it in conflict."""
-    if _same_header(ours, theirs) or _same_header(theirs, base):
+    if _is_same_header(ours, theirs) or _is_same_header(theirs, base):
         return ours, []
-    if _same_header(ours, base):
+    if _is_same_header(ours, base):
         return theirs, []
-    data, fields = merge_objects(_header_json(base), _side(_header_json(ours)), _side(_header_json(theirs)))
+    data, fields = merge_objects(_header_json(base), _header_json(ours), _header_json(theirs))
     space = Space(
         name=data.pop("space"),
         metadata=data.pop("metadata"),
@@ -246,7 +207,7 @@ def _header(base: Space, ours: Space, theirs: Space) -> tuple[Space, list[str]]:
     return space, fields
 
 
-def _same_header(first: Space, second: Space) -> bool:
+def _is_same_header(first: Space, second: Space) -> bool:
     return first.version == second.version and encode(_header_json(first)) == encode(_header_json(second))
 
 
@@ -276,7 +237,9 @@ def _make_paths_unique(
         # Who was there before stays; then who was made first.
         _, *others = sorted(names, key=lambda n: (not _is_at(base, n, path), objects[n].created_at, n))
         for name in others:
-            moved[name] = _free_path(path, name, groups, paths)
+            # A digest of the id, as `remember` makes one; a longer one where even that path is taken.
+            candidates = (marked(path, short_digest(name, length)) for length in (8, 16, 32))
+            moved[name] = next(free for free in candidates if free not in groups and free not in paths)
             groups[moved[name]] = [name]
             objects[name] = replace(objects[name], path=moved[name])
     return moved
@@ -286,10 +249,195 @@ def _is_at(side: Mapping[str, Memory], name: str, path: str) -> bool:
     return name in side and side[name].path == path
 
 
-def _free_path(path: str, name: str, *taken: Container[str]) -> str:
-    """`path` with a digest of the id, as `remember` makes one; a longer digest where even that is taken."""
-    candidates = (marked(path, short_digest(name, length)) for length in (8, 16, 32))
-    return next(candidate for candidate in candidates if not any(candidate in paths for paths in taken))
+_OF_ITS_OWN = frozenset(
+    "id created_at updated_at version strength chunks metadata.hash metadata.pii_flags metadata.conflicts".split()
+)
+"""Fields that say nothing without the memory that they are of, and notes, which are taken over one by one."""
+_NOTHING: tuple[Json, ...] = (None, "", (), [], {})
+
+
+def _merge_creations(base: Memory | None, first: Memory, second: Memory) -> tuple[Memory, list[str]]:
+    """The newer of two memories of one id with notes of what the older one had that it has not, and the fields of these."""
+    older, newer = sorted((first, second), key=lambda memory: memory.created_at)
+    was = base if base is not None and base.created_at == older.created_at else None
+    made = {"created_at": older.created_at, "updated_at": older.updated_at}
+    notes = [{**made, "field": name, "value": value} for name, value in _given_up(was, newer, older)]
+    known = older.metadata.get("conflicts", [])
+    earlier = [
+        {**made, **note} if isinstance(note, dict) else {**made, "field": "metadata.conflicts", "value": note}
+        for note in (known if isinstance(known, list) else [known])
+    ]
+    if not (notes or earlier):
+        return newer, []
+    return _noted(newer, [*notes, *earlier]), sorted({str(note["field"]) for note in notes})
+
+
+def without_creations(memory: Memory, until: str) -> Memory:
+    """The memory without the notes of memories that were made until then."""
+    notes = memory.metadata.get("conflicts")
+    if not isinstance(notes, list):
+        return memory
+    left = [note for note in notes if not (isinstance(note, dict) and "" < str(note.get("created_at", "")) <= until)]
+    if len(left) == len(notes):
+        return memory
+    rest = {name: value for name, value in memory.metadata.items() if name != "conflicts"}
+    return replace(memory, metadata={**rest, "conflicts": left} if left else rest)
+
+
+def _given_up(base: Memory | None, newer: Memory, older: Memory) -> Iterator[tuple[str, Json]]:
+    """The fields of the older memory, of which the newer one has other values, and the base others or none."""
+    made_of_text = _FOLLOW_TEXT if newer.raw != older.raw else ()
+    known = {(name, encode(value)) for one in (newer, base) if one is not None for name, value in _flat(one)}
+    for name, value in _flat(_without_found_links(older)):
+        is_noted = name not in _OF_ITS_OWN and name not in made_of_text and value not in _NOTHING
+        if is_noted and (name, encode(value)) not in known:
+            yield name, list(value) if isinstance(value, tuple) else value
+
+
+def _flat(memory: Memory) -> Iterator[tuple[str, Json]]:
+    """The fields of a memory with their values; those that are merged by key as `metadata.hash`."""
+    for name, value in memory_to_json(memory).items():
+        if name in _MAPS and isinstance(value, Mapping):
+            yield from ((f"{name}.{key}", one) for key, one in value.items())
+        else:
+            yield name, value
+
+
+_MISSING = object()
+_DEFAULTS: Mapping[str, Json] = {**CORE_DEFAULTS, "policy": {}}
+_MAPS = ("policy", *(name for name, row in FIELDS.items() if row.merging == BY_KEY))
+_SUMMARIES = tuple(name for name, row in FIELDS.items() if row.like)
+_FOLLOW_TEXT = ("metadata.pii_flags", *(name for name, row in FIELDS.items() if row.merging == OF_TEXT))
+"""Made of the text: where the sides have different ones, these come from the side whose text stays."""
+_UNNOTED = ("links", "chunks", "metadata.hash", "metadata.pii_flags", "metadata.conflicts")
+"""Where the newer simply stays: made of the text, or the weight of a link that both sides set."""
+
+
+def _link_key(link: Json) -> bytes:
+    return encode([link.get("to"), link.get("relation")] if isinstance(link, dict) else link)
+
+
+_SETS: Mapping[str, Callable[[Json], bytes]] = {
+    **dict.fromkeys((name for name, row in FIELDS.items() if row.merging == ADDED), encode),
+    "metadata.pii_flags": encode, "metadata.conflicts": encode, "links": _link_key,
+}  # fmt: skip
+"""The lists whose order says nothing, each with what two equal items have in common."""
+
+
+def merge_objects(
+    base: Mapping[str, Json], ours: Mapping[str, Json], theirs: Mapping[str, Json]
+) -> tuple[dict[str, Json], list[str]]:
+    """The merged object, and the fields in conflict; `base` is empty where the two have nothing in common.
+
+    Nothing below knows which side is called ours: one of the two is the newer, by `updated_at` and then by its bytes.
+    """
+    older, newer = sorted((theirs, ours), key=lambda side: (str(side["updated_at"]), encode(side)))
+    return _FieldMerge(base, newer, older).run()
+
+
+class _FieldMerge(Record, frozen=False):
+    base: Mapping[str, Json]
+    newer: Mapping[str, Json]
+    older: Mapping[str, Json]
+    data: dict[str, Json] = field(default_factory=dict)
+    conflicts: dict[str, tuple[Json, Json]] = field(default_factory=dict)  # what gave way, and when it was written
+
+    def run(self) -> tuple[dict[str, Json], list[str]]:
+        # The text first, because others follow it; the metadata last, because conflicts are noted there.
+        for name in sorted(self.newer.keys() | self.older.keys(), key=lambda n: (n != "raw", n == "metadata", n)):
+            value = self._field(name, *(_get(side, name) for side in (self.base, self.newer, self.older)))
+            if value is not _MISSING:
+                self.data[name] = value
+        if self.conflicts:
+            metadata = self.data.get("metadata", {})
+            notes = [{"field": n, "value": value, "updated_at": at} for n, (value, at) in self.conflicts.items()]
+            self.data["metadata"] = {**metadata, "conflicts": _with_conflicts(metadata.get("conflicts", []), notes)}
+        return self.data, sorted(self.conflicts)
+
+    def _field(self, name: str, base: Json, newer: Json, older: Json) -> Json:
+        if name == "updated_at":
+            return max(newer, older)
+        if name in ("strength", "version"):
+            was, new, old = (1 if n is _MISSING else int(n) for n in (base, newer, older))
+            if name == "strength":  # what both sides added to it; what is confirmed on either side is confirmed
+                return max(0, increased(new, old - was))
+            # One more when both were edited, for the result is a text that neither side has.
+            return increased(max(new, old), min(new, old) > was)
+        if name in _FOLLOW_TEXT and self._text_side() is not None:
+            return self._following_text(name, base, newer, older)
+        if name in _MAPS and isinstance(newer, dict) and isinstance(older, dict):
+            sides = (base if isinstance(base, dict) else {}, newer, older)
+            values = {
+                key: self._field(f"{name}.{key}", *(side.get(key, _MISSING) for side in sides))
+                for key in sorted(newer.keys() | older.keys())
+            }
+            return {key: value for key, value in values.items() if value is not _MISSING}
+        if name == "metadata.hash":
+            return self._hash(base, newer, older)
+        if name in _SETS and isinstance(newer, list) and isinstance(older, list):
+            return self._set(name, base if isinstance(base, list) else [], newer, older)
+        return self._value(name, base, newer, older)
+
+    def _value(self, name: str, base: Json, newer: Json, older: Json) -> Json:
+        """Whichever side changed it; where both did, the newer, and the older is noted. An edit outlives a removal."""
+        if _is_equal(newer, older) or _is_equal(older, base):
+            return newer
+        if _is_equal(newer, base):
+            return older
+        if older is _MISSING or newer is _MISSING:
+            return older if newer is _MISSING else newer
+        if name not in _UNNOTED:
+            self.conflicts[name] = older, self.older.get("updated_at", "")
+        return newer
+
+    def _set(self, name: str, base: Sequence[Json], newer: Sequence[Json], older: Sequence[Json]) -> Json:
+        """What was there keeps its place, what either side added comes after it."""
+        if _is_equal(newer, older) or _is_equal(older, base):
+            return newer
+        if _is_equal(newer, base):
+            return older
+        key = _SETS[name]
+        was, new, old = ({key(item): item for item in side} for side in (base, newer, older))
+        places = [*was, *sorted((new.keys() | old.keys()) - was.keys())]
+        values = (self._value(name, *(side.get(place, _MISSING) for side in (was, new, old))) for place in places)
+        return [value for value in values if value is not _MISSING]
+
+    def _text_side(self) -> Mapping[str, Json] | None:
+        """The side whose text stays, or None when both have the same."""
+        if _is_equal(_get(self.newer, "raw"), _get(self.older, "raw")):
+            return None
+        return self.newer if _is_equal(self.data.get("raw", _MISSING), _get(self.newer, "raw")) else self.older
+
+    def _following_text(self, name: str, base: Json, newer: Json, older: Json) -> Json:
+        is_newer = self._text_side() is self.newer
+        value, lost, loser = (newer, older, self.older) if is_newer else (older, newer, self.newer)
+        was_written_by_hand = _is_equal(_get(loser, "raw"), _get(self.base, "raw")) and not _is_equal(lost, base)
+        if name in _SUMMARIES and was_written_by_hand and not _is_equal(lost, value):
+            self.conflicts[name] = lost, loser.get("updated_at", "")
+        return value
+
+    def _hash(self, base: Json, newer: Json, older: Json) -> Json:
+        """The digest of the text and content that came out, which may be of no side when each gave one of the two."""
+        text, content = self.data.get("raw", ""), self.data.get("content", _MISSING)
+        of_sides = [
+            _is_equal(text, _get(s, "raw")) and _is_equal(content, _get(s, "content")) for s in (self.newer, self.older)
+        ]
+        if all(of_sides):
+            return self._value("metadata.hash", base, newer, older)
+        if any(of_sides):
+            return newer if of_sides[0] else older
+        return text_hash(text, b"" if content is _MISSING else encode(content))
+
+
+def _get(side: Mapping[str, Json], name: str) -> Json:
+    return side.get(name, _DEFAULTS.get(name, _MISSING))
+
+
+def _is_equal(first: Json, second: Json) -> bool:
+    # By bytes, because Python takes 1, 1.0 and True for equal.
+    if first is _MISSING or second is _MISSING:
+        return first is second
+    return first is second or encode(first) == encode(second)
 
 
 def merge_versions(base: bytes, ours: bytes, theirs: bytes) -> Merged:
@@ -344,7 +492,7 @@ class _MergeInput(Record):
 
 
 def _merge_parts(*files: ByteWindow) -> tuple[Merged, Iterable[Piece]]:
-    versions = [_version(file) for file in files]
+    versions = [_read_version(file) for file in files]
     common = frozenset.intersection(*(frozenset(version.digests) for version in versions))
     changed = [version.changed(common) for version in versions]
     names = {memory.id for memories in changed for memory in memories}
@@ -361,7 +509,7 @@ def _merge_parts(*files: ByteWindow) -> tuple[Merged, Iterable[Piece]]:
     if len(ids) < len(common) or not ids.isdisjoint(names) or encode_space(ours.header) != ours.rest:
         raise OddError
     parts = [
-        replace(version.header, objects=tuple(sorted([*memories, *shared], key=lambda memory: memory.order)))
+        replace(version.header, objects=_ordered([*memories, *shared]))
         for version, memories in zip(versions, changed, strict=True)
     ]
     for part, where in zip(parts[1:], ("ours", "theirs"), strict=True):
@@ -375,7 +523,7 @@ def _merge_parts(*files: ByteWindow) -> tuple[Merged, Iterable[Piece]]:
     return merged, SpliceShelf(files[1], "ours").spliced(change)
 
 
-def _version(file: ByteWindow) -> _MergeInput:
+def _read_version(file: ByteWindow) -> _MergeInput:
     found = framed(file, "a version")
     if found is None:
         raise OddError

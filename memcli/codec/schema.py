@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 
 from memcli.codec.bundle import FORMAT as EXPORT_FORMAT
 from memcli.codec.bundle import VERSION as EXPORT_VERSION
+from memcli.codec.memory import REQUIRED
 from memcli.codec.session import FORMAT as SESSION_FORMAT
 from memcli.codec.session import VERSION as SESSION_VERSION
 from memcli.codec.space import FORMAT as SPACE_FORMAT
-from memcli.codec.space import FULL_VERSION, REQUIRED
+from memcli.codec.space import FULL_VERSION
 from memcli.codec.space import VERSION as SPACE_VERSION
 from memcli.model.memory import Json
 from memcli.model.recall import (

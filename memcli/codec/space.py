@@ -14,38 +14,29 @@ four spaces and a brace is the edge of a memory, and what stands behind six spac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from operator import itemgetter
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from memcli.codec.canonical import MEND, decode, encode, encode_wrapped
-from memcli.codec.memory import memory_from_json, memory_to_json
+from memcli.codec.memory import CORE_DEFAULTS, memory_from_json, memory_to_json
 from memcli.digests import sha256
 from memcli.errors import CorruptError, MemcliError, NewerError
 from memcli.model.memory import Json, Memory
-from memcli.model.shapes import CORE_FIELDS, POLICY_FIELDS, problem, spelled_out
+from memcli.model.names import show
+from memcli.model.shapes import FIELDS, POLICY_FIELDS, problem, spelled_out
 from memcli.model.space import Policy, Space
 from memcli.record import Record, replace
 from memcli.settings import REPO, is_beside
 
+if TYPE_CHECKING:  # which imports this module
+    from memcli.codec.window import ByteWindow
+
 VERSION = 2
 """The version that space files are written in."""
 FULL_VERSION = 1
-
-_IMPLIED: Mapping[str, Callable[[Mapping[str, Json]], Json]] = {
-    "raw": lambda _: "",
-    "summary_micro": itemgetter("raw"),
-    "summary_short": itemgetter("summary_micro"),
-    "summary_long": itemgetter("summary_short"),
-    "tags": lambda _: [],
-    "relevance": lambda _: "medium",
-    "pinned": lambda _: False,
-    "metadata": lambda _: {},
-}
-"""What a field is where it is left out, by the fields above it."""
-REQUIRED = tuple(name for name in CORE_FIELDS if name not in _IMPLIED)
-"""The fields that every version has."""
 
 
 class SpaceForm(Record):
@@ -60,42 +51,39 @@ class SpaceForm(Record):
         if self.version == FULL_VERSION:
             return fields
         fields["tags"] = list(memory.tags)
-        fields["metadata"] = _without_space(memory.metadata, self.space)
-        for name in [name for name, implied in _IMPLIED.items() if fields[name] == implied(fields)]:
+        fields["metadata"] = metadata = {"space": None, **memory.metadata}
+        if metadata["space"] == self.space:
+            del metadata["space"]
+        for name in [name for name in CORE_DEFAULTS if fields[name] == _implied(name, fields)]:
             del fields[name]
         return fields
 
     def from_json(self, data: Mapping[str, Json], where: str) -> Memory:
         """The memory that a JSON object stands for. Raises CorruptError naming `where` and the field."""
-        return memory_from_json(data if self.version == FULL_VERSION else self._filled(data), where)
-
-    def _filled(self, data: Mapping[str, Json]) -> dict[str, Json]:
+        if self.version == FULL_VERSION:
+            return memory_from_json(data, where)
         fields = dict(data)
-        for name, implied in _IMPLIED.items():
+        for name in CORE_DEFAULTS:
             if name not in fields:
-                fields[name] = implied(fields)
-        if isinstance(fields["metadata"], dict):
-            fields["metadata"] = _with_space(fields["metadata"], self.space)
-        return fields
+                fields[name] = _implied(name, fields)
+        if isinstance(metadata := fields["metadata"], dict):
+            if metadata.get("space", self.space) is None:
+                fields["metadata"] = {name: value for name, value in metadata.items() if name != "space"}
+            else:
+                fields["metadata"] = {"space": self.space, **metadata}
+        return memory_from_json(fields, where)
+
+
+def _implied(name: str, fields: Mapping[str, Json]) -> Json:
+    """What a field is where it is left out, by the fields above it."""
+    like = FIELDS[name].like
+    return fields[like] if like else CORE_DEFAULTS[name]
 
 
 def form_of(header: Mapping[str, Json], space: str = "") -> SpaceForm:
     """How the memories of a file are written, by its header, which may be damaged: then the file is that of `space`."""
     name, version = header.get("space"), header.get("version")
     return SpaceForm(name if isinstance(name, str) else space, version if type(version) is int else VERSION)
-
-
-def _without_space(metadata: Mapping[str, Json], space: str) -> dict[str, Json]:
-    told = {"space": None, **metadata}
-    if told["space"] == space:
-        del told["space"]
-    return told
-
-
-def _with_space(metadata: Mapping[str, Json], space: str) -> dict[str, Json]:
-    if metadata.get("space", space) is None:
-        return {name: value for name, value in metadata.items() if name != "space"}
-    return {"space": space, **metadata}
 
 
 OBJECTS = b'\n  "objects": ['
@@ -363,3 +351,111 @@ def _header(tree: Json, where: str) -> Space:
 
 def _no_object(where: str, n: int) -> Memory:
     raise CorruptError(f"{where}: object {n} is not a JSON object", MEND)
+
+
+class TornError(Exception):
+    """An item of a framed file is no JSON: only the file as a whole can say where."""
+
+
+class OddError(Exception):
+    """A file is not as memcli would write it."""
+
+
+class Items:
+    """Values that were decoded with the rest of their file, and the form in which they are memories."""
+
+    def __init__(self, values: Sequence[Json], form: SpaceForm) -> None:
+        self._values = values
+        self.form = form
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, n: int) -> Json:
+        return self._values[n]
+
+    def memory(self, n: int, where: str) -> Memory:
+        """An item as a memory. Raises CorruptError naming `where`, TornError."""
+        item = self[n]
+        if not isinstance(item, dict):
+            raise CorruptError(f"{where}: not a JSON object")
+        return self.form.from_json(item, where)
+
+    def is_canonical(self, n: int, memory: Memory) -> bool:
+        """Whether this item is the memory as memcli writes it in this form."""
+        return self.stored(n) == encode_item(memory, self.form)
+
+    def stored(self, n: int) -> bytes:  # noqa: ARG002 - see FramedItems
+        """The bytes of an item in the file; none where that is not known."""
+        return b""
+
+
+class FramedItems(Items):
+    """Items between the lines that frame them. To get one raises TornError if it is no JSON."""
+
+    def __init__(self, data: bytes | ByteWindow, places: Sequence[Span], form: SpaceForm, where: str) -> None:
+        super().__init__((), form)
+        self._data = data
+        self._places = places
+        self._where = where
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, n: int) -> Json:
+        try:
+            return decode(self.stored(n), self._where)
+        except CorruptError:
+            raise TornError from None
+
+    def stored(self, n: int) -> bytes:
+        return self._data[self._places[n].start : self._places[n].end]
+
+
+def framed(data: bytes | ByteWindow, where: str) -> tuple[dict[str, Any], bytes, FramedItems] | None:
+    """The file without its objects, as JSON and as bytes, and these; None where it must be decoded whole."""
+    found = spans(data)
+    if found is None or any(data[one.end : other.start] != b"," + INDENT for one, other in pairwise(found)):
+        return None
+    rest = data[: found[0].start - len(INDENT)] + data[found[-1].end + len(END) - 1 :] if found else data[:]
+    try:
+        tree = decode(rest, where)
+    except CorruptError:
+        return None
+    if not isinstance(tree, dict) or tree.get("objects") != [] or any(repeated(rest)):
+        return None
+    return tree, rest, FramedItems(data, found, form_of(tree), where)
+
+
+def as_written(items: Items, where: str) -> Iterator[Memory]:
+    """The memories that the items are, for as long as they stand in order and as memcli writes them. Raises OddError for one
+    that does not, TornError, CorruptError."""
+    last = "", ""
+    for n in range(len(items)):
+        memory = items.memory(n, where)
+        if memory.order < last or not items.is_canonical(n, memory):
+            raise OddError
+        last = memory.order
+        yield memory
+
+
+def check_names_once(data: bytes, where: str, hint: str) -> None:
+    """Raises CorruptError when an object of the JSON in `data` has one name twice: readers differ in which counts."""
+    for name in repeated(data):
+        raise CorruptError(f"{where}: an object has the field {show(name)} twice", hint)
+
+
+def repeated(data: bytes) -> Iterator[str]:
+    """The keys that stand twice in one object: parsers keep one of the two, and nobody is told."""
+    found: list[str] = []
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        known: dict[str, Any] = {}
+        for key, value in items:
+            if key in known:
+                found.append(key)
+            known[key] = value
+        return known
+
+    json.loads(data, object_pairs_hook=pairs)
+    yield from found

@@ -8,7 +8,7 @@ properties, additionalProperties, required, minLength.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from memcli.clock import normalize_time
 from memcli.errors import UsageError
@@ -67,61 +67,91 @@ def _whole(least: int, most: int) -> Shape:
 QUOTA: Shape = {**_object(tokens_per_day=COUNT, usd_per_day=DAYS), "additionalProperties": False}
 """What a provider may cost."""
 
-MEMORY_FIELDS: Mapping[str, Shape] = {
-    "id": {**TEXT, "minLength": 1},
-    "path": {**TEXT, "minLength": 1},
-    "kind": {**TEXT, "minLength": 1, "examples": list(KINDS)},
-    "raw": TEXT,
-    "summary_micro": TEXT,
-    "summary_short": TEXT,
-    "summary_long": TEXT,
-    "tags": TEXTS,
-    "metadata": _object(
-        hash=TEXT, space=TEXT, pii_flags={"type": "array"}, untrusted=TEXTS, accepted=TEXT, conflicts={"type": "array"},
-    ),
-    "relevance": {**TEXT, "enum": list(RELEVANCES)},
-    "pinned": FLAG,
-    "created_at": TIME,
-    "updated_at": TIME,
-    "content": ANY,
-    "importance": UNIT,
-    "confidence": UNIT,
-    "trust": UNIT,
-    "strength": COUNT,
-    "version": ORDINAL,
-    "active": FLAG,
-    "superseded_by": TEXT,
-    "valid_from": TIME,
-    "valid_until": TIME,
-    "season": {**TEXT, "minLength": 1},
-    "scope": {**TEXT, "enum": list(SCOPES)},
-    "provenance": _object(
-        source={**TEXT, "enum": list(SOURCES)},
-        session=TEXT, messages=RANGE, files=TEXTS, commit=TEXT, snippet=TEXT, reason=TEXT,
-    ),
-    "links": _list(
-        _object(
-            ["to", "relation"],
-            to=TEXT, relation={**TEXT, "enum": list(RELATIONS)}, weight=UNIT, created_at=TIME,
-            by=TEXT, accepted=FLAG, holds=FLAG,
-        )
-    ),
-    "triggers": TEXTS,
-    "enforce": FLAG,
-    "procedure": _object(trigger=TEXT, steps=TEXTS, prerequisites=TEXTS, warnings=TEXTS),
-    "episode": _object(
-        title=TEXT, context=TEXT, participants=TEXTS, outcome=TEXT,
-        valence={"type": "number", "minimum": -1, "maximum": 1}, significance=UNIT, turns=RANGE,
-    ),
-    "chunks": _list(_object(["chunk_id", "text"], chunk_id=TEXT, text=TEXT)),
-    "context": _list(_object(["text"], source=TEXT, role=TEXT, text=TEXT, similarity={"type": "number"})),
-    "anchors": _list(_object(["file"], file=TEXT, lines=RANGE, symbol=TEXT, hash=TEXT, commit=TEXT)),
-}  # fmt: skip
+EDITED, ADDED, BY_KEY, OF_TEXT = "edited", "added", "by key", "of text"
+"""How a merge makes one value of two versions of a field: it takes that of the side that edited it; it keeps what was there
+and what either side added to the list; it merges an object key by key; it takes that of the side whose text stays."""
 
-CORE_FIELDS = (
-    "id", "path", "kind", "raw", "summary_micro", "summary_short", "summary_long", "tags", "metadata",
-    "relevance", "pinned", "created_at", "updated_at",
-)  # fmt: skip
+
+class FieldRow(NamedTuple):
+    """What is known of a field of a memory: the schema, the codec, the check of what is given, and the merge read it here.
+
+    `is_core`: version 1 of the space file always has it, and version 2 unless it has its default or the value of the field
+    that `like` names.
+    """
+
+    shape: Shape
+    merging: str = EDITED
+    is_core: bool = False
+    like: str = ""
+
+
+FIELDS: Mapping[str, FieldRow] = {
+    "id": FieldRow({**TEXT, "minLength": 1}, is_core=True),
+    "path": FieldRow({**TEXT, "minLength": 1}, is_core=True),
+    "kind": FieldRow({**TEXT, "minLength": 1, "examples": list(KINDS)}, is_core=True),
+    "raw": FieldRow(TEXT, is_core=True),
+    "summary_micro": FieldRow(TEXT, OF_TEXT, is_core=True, like="raw"),
+    "summary_short": FieldRow(TEXT, OF_TEXT, is_core=True, like="summary_micro"),
+    "summary_long": FieldRow(TEXT, OF_TEXT, is_core=True, like="summary_short"),
+    "tags": FieldRow(TEXTS, ADDED, is_core=True),
+    "metadata": FieldRow(
+        _object(
+            hash=TEXT, space=TEXT, pii_flags={"type": "array"}, untrusted=TEXTS, accepted=TEXT,
+            conflicts={"type": "array"},
+        ),
+        BY_KEY, is_core=True,
+    ),
+    "relevance": FieldRow({**TEXT, "enum": list(RELEVANCES)}, is_core=True),
+    "pinned": FieldRow(FLAG, is_core=True),
+    "created_at": FieldRow(TIME, is_core=True),
+    "updated_at": FieldRow(TIME, is_core=True),
+    "content": FieldRow(ANY),
+    "importance": FieldRow(UNIT),
+    "confidence": FieldRow(UNIT),
+    "trust": FieldRow(UNIT),
+    "strength": FieldRow(COUNT),
+    "version": FieldRow(ORDINAL),
+    "active": FieldRow(FLAG),
+    "superseded_by": FieldRow(TEXT),
+    "valid_from": FieldRow(TIME),
+    "valid_until": FieldRow(TIME),
+    "season": FieldRow({**TEXT, "minLength": 1}),
+    "scope": FieldRow({**TEXT, "enum": list(SCOPES)}),
+    "provenance": FieldRow(
+        _object(
+            source={**TEXT, "enum": list(SOURCES)},
+            session=TEXT, messages=RANGE, files=TEXTS, commit=TEXT, snippet=TEXT, reason=TEXT,
+        ),
+        BY_KEY,
+    ),
+    "links": FieldRow(
+        _list(
+            _object(
+                ["to", "relation"],
+                to=TEXT, relation={**TEXT, "enum": list(RELATIONS)}, weight=UNIT, created_at=TIME,
+                by=TEXT, accepted=FLAG, holds=FLAG,
+            )
+        ),
+        ADDED,
+    ),
+    "triggers": FieldRow(TEXTS, ADDED),
+    "enforce": FieldRow(FLAG),
+    "procedure": FieldRow(_object(trigger=TEXT, steps=TEXTS, prerequisites=TEXTS, warnings=TEXTS), BY_KEY),
+    "episode": FieldRow(
+        _object(
+            title=TEXT, context=TEXT, participants=TEXTS, outcome=TEXT,
+            valence={"type": "number", "minimum": -1, "maximum": 1}, significance=UNIT, turns=RANGE,
+        ),
+        BY_KEY,
+    ),
+    "chunks": FieldRow(_list(_object(["chunk_id", "text"], chunk_id=TEXT, text=TEXT)), OF_TEXT),
+    "context": FieldRow(_list(_object(["text"], source=TEXT, role=TEXT, text=TEXT, similarity={"type": "number"})), ADDED),
+    "anchors": FieldRow(_list(_object(["file"], file=TEXT, lines=RANGE, symbol=TEXT, hash=TEXT, commit=TEXT)), ADDED),
+}  # fmt: skip
+"""The fields of a memory, in the order in which they are printed."""
+MEMORY_FIELDS: Mapping[str, Shape] = {name: row.shape for name, row in FIELDS.items()}
+CORE_FIELDS = tuple(name for name, row in FIELDS.items() if row.is_core)
+LIST_FIELDS = tuple(name for name, shape in MEMORY_FIELDS.items() if shape.get("type") == "array")
 
 POLICY_FIELDS: Mapping[str, Shape] = {
     "ttl_days": DAYS,

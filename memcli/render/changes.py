@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from memcli.codec.canonical import encode_line
+from memcli.codec.memory import DELETED
 from memcli.codec.merge import Merged
-from memcli.codec.merge_fields import DELETED
 from memcli.model.changes import STATUSES, Blame, FieldChange, HistoryCommit, MemoryChange, SpaceChange
 from memcli.model.memory import Json
 from memcli.render.clean import clean, clean_line, cut, grid

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from memcli.codec.canonical import encode, encode_line
-from memcli.codec.memory import memory_to_json
-from memcli.codec.merge_fields import DELETED
+from memcli.codec.memory import DELETED, memory_to_json
 from memcli.model.catalogue import TreeNode
 from memcli.model.memory import Json, Memory
 from memcli.policy.ageing import confirmed_at

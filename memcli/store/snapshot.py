@@ -216,7 +216,7 @@ class FileSnapshot(ByteSnapshot):
 
     def is_canonical(self) -> bool:
         """Whether the file is as memcli would write it. Raises CorruptError for one of another space."""
-        from memcli.codec.items import OddError, TornError, as_written, framed
+        from memcli.codec.space import OddError, TornError, as_written, framed
 
         parts = framed(self.window(), self._where)
         if parts is None or parts[1] != encode_space(self.header()):

@@ -9,8 +9,7 @@ import pytest
 import yaml
 from hypothesis import given
 
-from memcli.codec.bundle import HEAD, seal
-from memcli.codec.private_state import decode_folder, encode_folder, is_of_export
+from memcli.codec.bundle import HEAD, decode_folder, encode_folder, is_of_export, seal
 from memcli.codec.space import encode_space
 from memcli.errors import CorruptError
 from memcli.model.space import Policy, Space

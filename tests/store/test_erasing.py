@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.errors import StoreError
 from memcli.store import pending
 from tests.conftest import Run, open_at
 
@@ -208,17 +209,16 @@ def test_an_erasure_that_was_held_up_is_finished_later(
 def test_an_erasure_that_fails_behind_the_write_says_what_was_done(
     filled: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, calls = pending.read_regular, []
+    real = pending.read_stored
 
-    def fails_behind_the_write(path: str, limit: int) -> bytes | None:
-        calls.append(path)
+    def fails_behind_the_write(path: str, hint: str, limit: int) -> bytes | None:
         if SECRET.encode() not in (tmp_path / ".memory/spaces/main.json").read_bytes():
-            raise OSError(5, "Input/output error")
-        return real(path, limit)
+            raise StoreError(f"cannot read {path}: Input/output error", hint)
+        return real(path, hint, limit)
 
     name = path_of(filled)
     with monkeypatch.context() as patch:
-        patch.setattr(pending, "read_regular", fails_behind_the_write)
+        patch.setattr(pending, "read_stored", fails_behind_the_write)
         done = filled("forget", name, "--purge", "--yes", "--now")
     assert (done.code, "was removed" in done.err, "check store --repair" in done.err) == (8, True, True)
     assert filled("check", "store", "--repair").code == 0

@@ -160,8 +160,7 @@ def _write(workspace: Workspace, export: Export, form: str, out: str | None) -> 
 
 
 def _write_folder(export: Export, out: str) -> int:
-    from memcli.codec.bundle import HEAD
-    from memcli.codec.private_state import check_head, encode_folder, is_of_export
+    from memcli.codec.bundle import HEAD, check_head, encode_folder, is_of_export
     from memcli.store.target import write_folder
 
     space = export.space.name

@@ -99,8 +99,7 @@ def _read_folder(path: str) -> Export | None:
     file = os.path.join(path, HEAD)
     if not os.path.isfile(file):
         return None
-    from memcli.codec.bundle import MAX_BYTES
-    from memcli.codec.private_state import decode_folder, is_of_export, space_of
+    from memcli.codec.bundle import MAX_BYTES, decode_folder, is_of_export, space_of
     from memcli.store.target import read_folder
 
     where, head = path.rstrip("/"), read_file(file)
