@@ -19,9 +19,10 @@ from memcli.record import Record
 from memcli.settings import TABLES
 from memcli.store.absent import absent, absent_above
 from memcli.store.atomic import make_folder, remove_file, write_file
-from memcli.store.layout import FOLDER, Layout, can_write, missing_lines, stranded, work_tree_of
+from memcli.store.layout import FOLDER, Layout, missing_lines
 from memcli.store.lock import locked
 from memcli.store.place import FOLDERS, PrivatePlace, describe
+from memcli.store.private import can_write, stranded, work_tree_of
 from memcli.store.trust import FileTrust
 from memcli.wiring.indexes import ChosenEmbedder
 from memcli.wiring.roots import locate, read_config

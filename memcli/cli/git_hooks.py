@@ -31,8 +31,9 @@ from memcli.model.memory import Json
 from memcli.model.space import Policy
 from memcli.record import Record
 from memcli.safety.secrets.detector import Detector
-from memcli.store.layout import Layout, find_root, find_work_tree, identity, stores_of
+from memcli.store.layout import Layout, find_root, find_work_tree, identity
 from memcli.store.log import HookLog
+from memcli.store.private import stores_of
 from memcli.store.switch import is_off
 from memcli.wiring.roots import named_root
 from memcli.wiring.workspace import chosen_store
@@ -91,7 +92,7 @@ def remove_hooks(session: CommandContext, names: Sequence[str]) -> Changed:
 
 def _other_stores(session: CommandContext) -> list[str]:
     """The stores of this work tree but for the one that is meant."""
-    from memcli.store.layout import stores_of
+    from memcli.store.private import stores_of
     from memcli.wiring.roots import locate
 
     own = None

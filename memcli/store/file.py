@@ -19,9 +19,10 @@ from memcli.ports import Fold, Shelf
 from memcli.record import replace
 from memcli.settings import is_beside
 from memcli.store.atomic import append_line, make_folder, remove_file, write_file
-from memcli.store.layout import Layout, identity, is_private
+from memcli.store.layout import Layout, identity
 from memcli.store.lock import WAIT_SECONDS, HeldLock, locked
 from memcli.store.pending import Acts, Erasures
+from memcli.store.private import is_private
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
 
 if TYPE_CHECKING:  # what only a write needs is imported there

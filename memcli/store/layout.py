@@ -7,94 +7,14 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 
 from memcli.errors import NotFoundError, StoreError
-from memcli.git.index_file import shared_folder, work_trees
+from memcli.git.index_file import shared_folder
 from memcli.record import Record
-from memcli.settings import BESIDE, is_journal
+from memcli.settings import BESIDE
 from memcli.settings import FOLDER as FOLDER  # noqa: PLC0414 - the places in a store are here
 from memcli.store.atomic import make_folder, make_store_folder, write_file
 from memcli.store.lock import HeldLock, locked
+from memcli.store.private import can_write, is_private, private_folder, work_tree_of
 from memcli.store.reading import read_regular, read_stored
-
-NAMES = frozenset((
-    "agents.installed.json", "audit", "inbox", "off", "quarantine", "redaction.key", "serve-token", "serve-tokens.json",
-    "sessions", "spaces", "state.db", "sync", "trash", "trust.json", "unreviewed",
-))  # fmt: skip
-"""The files and folders of the private state. Its lock files lie beside them, and are nothing that is kept."""
-
-STATE = "state.db"
-"""The local state: see `store/state.py`."""
-_GIT_FOLDER = "memcli"
-_STORE = ".memory"
-
-
-def private_folder(root: str) -> str:
-    """The folder of the private state of the store at `root`, whether it can be written or not."""
-    work_tree = work_tree_of(root)
-    common = work_tree and shared_folder(work_tree)
-    if not work_tree or not common:
-        return os.path.join(root, "local")
-    return os.path.join(common, _GIT_FOLDER, os.path.relpath(root, work_tree))
-
-
-def stores_of(work_tree: str) -> list[str]:
-    """The roots of the stores in a work tree that have private state in its repository, sorted: those that were used here."""
-    roots = (os.path.join(work_tree, store) for store in _stores_in(shared_folder(work_tree)))
-    return sorted(root for root in roots if os.path.isdir(root))
-
-
-def stranded(work_tree: str) -> dict[str, str]:
-    """The folders of private state in the repository of a work tree whose store is in no work tree of it, each with the
-    root that the store had in this one."""
-    shared = shared_folder(work_tree)
-    trees = [work_tree, *work_trees(shared)] if shared else []
-    gone = (s for s in sorted(_stores_in(shared)) if not any(os.path.isdir(os.path.join(tree, s)) for tree in trees))
-    found = {os.path.join(shared or "", _GIT_FOLDER, store): os.path.join(work_tree, store) for store in gone}
-    return {
-        folder: root for folder, root in found.items() if any(os.path.lexists(os.path.join(folder, n)) for n in NAMES)
-    }
-
-
-def _stores_in(shared: str | None) -> Iterator[str]:
-    """The stores with private state in the folder of a repository, each by its path from the top of a work tree."""
-    top = os.path.join(shared, _GIT_FOLDER) if shared else ""
-    for folder, names, _ in os.walk(top) if shared else ():
-        if _STORE in names:
-            names.remove(_STORE)
-            yield os.path.normpath(os.path.join(os.path.relpath(folder, top), _STORE))
-
-
-def is_private(space: str) -> bool:
-    """Whether the file of a space belongs to the private state."""
-    return is_journal(space)
-
-
-def is_private_name(name: str) -> bool:
-    """Whether `name`, a file or folder directly in `local/`, belongs to the private state: notes of writers to a private
-    space do as well."""
-    space, _, ending = name.rpartition(".")
-    return name in NAMES or (ending in ("acts", "erasing") and is_private(space))
-
-
-def can_write(folder: str) -> bool:
-    """Whether files can be made in the folder, or the folder itself, where it is not there yet."""
-    while not os.path.isdir(folder):
-        parent = os.path.dirname(folder)
-        if parent == folder or os.path.lexists(folder):
-            return False
-        folder = parent
-    return os.access(folder, os.W_OK | os.X_OK)
-
-
-def work_tree_of(root: str) -> str | None:
-    """The nearest folder above the store that git works in."""
-    folder = os.path.dirname(root)
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
-    return folder
-
 
 _TITLE = b"# Written by memcli. What lies here is of this machine alone."
 _ATTRIBUTES_TITLE = "# Written by memcli: how git treats memories."
@@ -112,7 +32,7 @@ class Layout(Record):
     """The places in a store whose root is `root`.
 
     `private_root`: the folder of its private state: the root itself for a store within the store, and for a process that
-    goes on what it was at its start; else what `private_folder` finds.
+    goes on what it was at its start; else what `store/private.py` finds.
     """
 
     root: str

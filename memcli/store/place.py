@@ -22,7 +22,8 @@ from memcli.errors import StoreError
 from memcli.git.index_file import IndexFile, TrackedFile, find_index
 from memcli.store.atomic import TEMP_MARK, make_folder, make_store_folder, move_file, replace_file, write_file
 from memcli.store.key import read_sealed, write_sealed
-from memcli.store.layout import FOLDER, Layout, can_write, find_work_tree, show_sessions
+from memcli.store.layout import FOLDER, Layout, find_work_tree, show_sessions
+from memcli.store.private import can_write
 from memcli.store.reading import read_regular
 
 FOLDERS = ("local", "cache", "audit")

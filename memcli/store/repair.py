@@ -28,10 +28,11 @@ from memcli.record import Record, field, replace
 from memcli.safety.secrets.redact_memory import redacted_file
 from memcli.store.absent import absent
 from memcli.store.atomic import make_folder, move_file, remove_file, write_file
-from memcli.store.layout import STATE, Layout
+from memcli.store.layout import Layout
 from memcli.store.lock import WAIT_SECONDS, HeldLock, locked
 from memcli.store.pending import leftovers, pending_acts, pending_erasures
 from memcli.store.place import PrivatePlace
+from memcli.store.private import STATE
 from memcli.store.reading import listed, read_regular
 from memcli.store.sessions import SUFFIX, SessionFile, lock_sessions, short_key
 from memcli.store.snapshot import FileSnapshot, fingerprint_of

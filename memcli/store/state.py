@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memcli import beneath
 from memcli.errors import LockedError, MemcliError, StoreError
 from memcli.store.atomic import make_folder, move_file, remove_quietly
-from memcli.store.layout import STATE
 from memcli.store.lock import locked
+from memcli.store.private import STATE
 
 if TYPE_CHECKING:
     import sqlite3

@@ -24,7 +24,7 @@ from memcli.errors import CorruptError, MemcliError, RefusedError, UsageError
 from memcli.model.names import text_hash
 from memcli.model.space import Policy, Space
 from memcli.record import replace
-from memcli.store.layout import private_folder
+from memcli.store.private import private_folder
 from memcli.wiring.roots import make_store
 from memcli.wiring.workspace import open_workspace
 from tests.conftest import NOW, memory

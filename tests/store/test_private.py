@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from memcli.app.workspace import load_space
 from memcli.codec.audit import Link, bare, entries, link_of, seal, verify
 from memcli.store.folding import fold
-from memcli.store.layout import Layout, private_folder, stores_of, stranded
+from memcli.store.layout import Layout
 from memcli.store.place import PrivatePlace
+from memcli.store.private import private_folder, stores_of, stranded
 from memcli.wiring.roots import make_store
 from memcli.wiring.workspace import open_workspace
 from tests.conftest import ROOT, memory, rewrite, slow_but

@@ -92,7 +92,7 @@ def command(session: CommandContext, options: ExportOptions) -> None:
 
 def _export_private(session: CommandContext, options: ExportOptions) -> None:
     from memcli.app.private_state import export_private_state
-    from memcli.store.layout import work_tree_of
+    from memcli.store.private import work_tree_of
     from memcli.store.target import write_export
 
     others = {
