@@ -1,22 +1,26 @@
-"""Arguments as users type them: text, files, diffs, and filters by kind, tag and path, validated."""
+"""Arguments as users type them: text, files, diffs, `field=value` pairs, and filters by kind, tag and path, validated."""
 
 from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memcli.cli.output import has_input, read_input
 from memcli.cli.verb import CommandContext
+from memcli.codec.canonical import decode_argument
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.names import slug
-from memcli.model.shapes import KINDS
+from memcli.model.shapes import KINDS, MEMORY_FIELDS, Shape, part_of
 
 if TYPE_CHECKING:
+    from memcli.app.workspace import Workspace
+    from memcli.cli.options import Options
     from memcli.codec.window import ByteWindow
     from memcli.model.anchors import FileEdit
+    from memcli.model.memory import Json
 
 MAX_BYTES = 256 << 20
 """The most that is read of anything: no more can be meant, and an endless pipe must end."""
@@ -167,3 +171,97 @@ def _separated(values: Iterable[str] | None, option: str) -> Iterator[str]:
         if not part.strip(" ,"):
             raise UsageError(f"{option} is empty", "omit it to match all")
         yield decode(os.fsencode(part.strip()), option)
+
+
+def check_known(what: str, name: str, known: Collection[str]) -> None:
+    """Raises UsageError with the names to choose from if `name` is none of them."""
+    if name not in known:
+        raise UsageError(f"no {what} {name!r}", f"choose one of {', '.join(known)}")
+
+
+_OTHER_NAMES = {
+    "text": "raw",
+    "body": "raw",
+    "type": "kind",
+    "title": "path",
+    "summary": "summary_short",
+    "expires": "valid_until",
+}
+"""What other tools call the fields of a memory."""
+
+
+def assignments(
+    pairs: list[str] | Mapping[str, Json] | None, fields: Mapping[str, Shape] | None = None
+) -> dict[str, Json]:
+    """The values of `field=value` arguments: text fields as text, other fields as JSON. `field=null` resets to the default.
+
+    If `fields` is given, `field.part=value` sets one part of an object field. The values of a mapping are taken as they are.
+    Raises UsageError if a value that must be JSON is not.
+    """
+    shapes = MEMORY_FIELDS if fields is None else fields
+    given = split_pairs(pairs, "--set")
+    for name in given:
+        if name not in shapes and (fields is None or name.partition(".")[0] not in shapes):
+            raise no_field(name, shapes)
+    if isinstance(pairs, Mapping):
+        return given
+    return {name: _json_value(name, value, part_of(name, shapes)[1]) for name, value in given.items()}
+
+
+def no_field(name: str, known: Collection[str], where: str = "") -> UsageError:
+    """The error for a field that is none of those that are `known`."""
+    from difflib import get_close_matches
+
+    meant = _OTHER_NAMES.get(name) or next(iter(get_close_matches(name, sorted(known), 1)), "")
+    hint = f"did you mean {meant!r}?" if meant in known else f"fields: {', '.join(sorted(known))}"
+    return UsageError(f"{where}no field {name!r}", hint)
+
+
+def _json_value(name: str, value: str, shape: Shape) -> Json:
+    """The value of a field as JSON; lists of texts can be written without brackets."""
+    kind = shape.get("type")
+    if value == "null":
+        return None
+    if kind == "string":
+        return value
+    if name in ("anchors", "triggers") and not value.lstrip().startswith("["):
+        return [value]
+    if name == "tags" and not value.lstrip().startswith("["):
+        return [tag for tag in value.split(",") if tag.strip()]
+    try:
+        return decode_argument(value, f"--set {name}")
+    except UsageError:
+        if kind in ("number", "integer", "boolean") or (not kind and value[:1].isalpha()):
+            return value  # text, which is right where any JSON is, and else is refused by the field's name
+        raise
+
+
+def split_pairs(pairs: list[str] | Mapping[str, Json] | None, option: str) -> dict[str, Any]:
+    """`name=value` arguments as a mapping. Raises UsageError if `=` is missing."""
+    if isinstance(pairs, Mapping):
+        return dict(pairs)
+    found = {}
+    for pair in pairs or []:
+        name, sign, value = pair.partition("=")
+        if not sign or not name:
+            raise UsageError(f"{option} {pair!r} is not name=value", f"write {option} name=value")
+        found[name.strip()] = value
+    return found
+
+
+def asks_model(workspace: Workspace, options: Options) -> bool:
+    """Whether a language model is to be asked, by --semantic or the configuration.
+
+    Raises UsageError for a model that is named wrongly, and for options of a model that is not asked.
+    """
+    from memcli.model.conversation import model_name
+    from memcli.summarize import LLM
+
+    if workspace.semantic == LLM:
+        if workspace.model:
+            model_name(workspace.model)
+        return True
+    for name in ("model", "temperature", "max_tokens", "fallback"):
+        if name in options.given:
+            raise UsageError(f"--{name.replace('_', '-')} needs --semantic llm", "add it, or leave the option out")
+    return False

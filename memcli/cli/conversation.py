@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from memcli.cli.arguments import asks_model
 from memcli.cli.options import REQUIRED, Options, argument, flag, option
 from memcli.cli.output import on_one_line, redacted_told
-from memcli.cli.submit import asks_model
 from memcli.cli.verb import CommandContext
 from memcli.codec.session import MAX_LINE
 from memcli.errors import CorruptError, LockedError, MemcliError, NotFoundError, UsageError, reporting_done
@@ -72,7 +72,7 @@ def end(session: CommandContext, options: EndOptions) -> None:
     """
     from memcli.app.feedback import Reviewed, review
     from memcli.app.session_end import end as end_session
-    from memcli.cli.submit import asks_model
+    from memcli.cli.arguments import asks_model
     from memcli.render.reports import ended_lines, reviewed_lines
 
     workspace = session.open(semantic=options.semantic, model=options.model)
@@ -120,7 +120,7 @@ def facts(session: CommandContext, options: FactsOptions) -> None:
     ['decision']
     """
     from memcli.app.session_end import read_facts
-    from memcli.cli.submit import asks_model
+    from memcli.cli.arguments import asks_model
     from memcli.render.reports import fact_lines
 
     if options.from_ is not None:
@@ -161,7 +161,7 @@ def promote(session: CommandContext, options: PromoteOptions) -> None:
     'created'
     """
     from memcli.app.session_end import promote as promote_facts
-    from memcli.cli.submit import asks_model
+    from memcli.cli.arguments import asks_model
 
     workspace = session.open(semantic=options.semantic, model=options.model)
     outcomes = promote_facts(workspace, options.facts, asks=asks_model(workspace, options))

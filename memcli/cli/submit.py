@@ -1,12 +1,6 @@
-"""New memories from the command line: where they came from, and whether they are stored or proposed.
+"""What `memcli remember` does, and what is said of memories that were stored: what they contradict or repeat.
 
-What is said of memories that were stored: what they contradict or repeat, what had no effect, what had to make room.
-
-Parse `--set field=value` options.
-
-The options that choose how missing fields are filled.
-
-The snapshot of what was said about a memory, from standard input or a session.
+It is imported when memories are stored, which takes much more than reading the options of the command.
 """
 
 from __future__ import annotations
@@ -14,33 +8,197 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from memcli.app.candidate import Candidate
-from memcli.app.remember import Outcome, Stored, remember
+from memcli.app.living import over_scope, with_session
+from memcli.app.remember import HINTS, Outcome, Stored, prepare, remember
 from memcli.app.repo import check_is_told
 from memcli.app.workspace import Workspace
-from memcli.cli.arguments import read_text
-from memcli.cli.output import can_ask, has_input, is_terminal
+from memcli.cli import arguments
+from memcli.cli.arguments import asks_model, assignments, no_field, read_text, split_pairs
+from memcli.cli.output import can_ask, has_input, is_terminal, redacted_told
 from memcli.cli.verb import CommandContext
-from memcli.codec.canonical import decode_argument
-from memcli.errors import NotFoundError, RefusedError, UsageError
+from memcli.codec.canonical import decode_object
+from memcli.errors import MemcliError, NotFoundError, ProviderError, RefusedError, StoreError, UsageError
 from memcli.model.findings import CONTRADICTS, DUPLICATES, Found, Resolution
 from memcli.model.memory import TRIGGERED_KINDS, Json
-from memcli.model.shapes import MEMORY_FIELDS, Shape, part_of
+from memcli.model.shapes import MEMORY_FIELDS
 from memcli.ports import Summarizer
 from memcli.render.clean import clean_line
-from memcli.summarize import LLM
 
 if TYPE_CHECKING:
     from memcli.app.context import Snapshots
-
+    from memcli.cli.commands.remember import RememberOptions
 
 _HASH = re.compile(r"[0-9a-f]{7,64}")
+_TEXT_LIMIT = 64 << 20
+_OWN = "x_"
+"""How the names of fields begin that are the caller's own: they are stored as they are."""
+_SHOWN = 5
+"""So many contradictions, and so many repetitions, are printed; JSON has all."""
+_COMPARED = 500
+"""More memories than these at once are stored uncompared: each is compared with the whole space."""
+_QUESTIONS = 3
 
 
-def from_file(fields: Mapping[str, Json], file: str | None) -> dict[str, Json]:
+def store_one(session: CommandContext, options: RememberOptions) -> int:
+    """Stores one memory and prints its id. Raises UsageError, and what storing raises."""
+    given = _given_fields(session, options)
+    # What an object says wins over the configuration, as it does over nothing else.
+    own = _given_fields(session, options.own) if options.configured and options.object is not None else given
+    given = _with_source(given | _whole(options) | own, options.file)
+    store = "global" if given.get("scope") == "global" else None
+    workspace = session.open(create=True, semantic=options.semantic, model=options.model, store=store)
+    if kept := _snapshots(workspace, options):
+        given |= {"context": kept.about(given)}
+    given = with_session(workspace, given, options.session)
+    workspace = over_scope(workspace, given)
+    candidate = prepare(workspace, given, _summarizer(workspace, options))
+    resolution, supersedes = _asked(_checked(workspace, [candidate], options), options.supersedes, workspace.space)
+    stored = submit(workspace, [candidate], supersedes, propose=options.propose, yes=options.yes, resolution=resolution)
+    (outcome,) = stored.outcomes
+    if options.embed:
+        _embed(workspace, outcome.id)
+    room, room_json = _room(stored)
+    text = f"{outcome.status} {outcome.id} {outcome.path}{redacted_told(outcome.redactions)}{room}"
+    session.output.confirm(
+        {**outcome.to_json(), **_kept_tokens(candidate), **room_json},
+        "\n".join([text, *found_lines([outcome], is_accepted=resolution is not None and resolution.is_accepted)]),
+    )
+    _note_untrusted(session, [outcome])
+    if outcome.status == "created":
+        _note_idle(session, {**candidate.derived, **candidate.given})
+    return 0
+
+
+def store_batch(session: CommandContext, options: RememberOptions) -> int:
+    """Stores the memories in the lines of --batch and prints their ids; the exit code is 2 if a line was left out.
+
+    Raises UsageError, and what storing raises.
+    """
+    common = _given_fields(session, options)
+    if options.supersedes is not None:
+        raise UsageError("--supersedes cannot be used with --batch", "store the memory that supersedes on its own")
+    workspace = session.open(create=True, semantic=options.semantic, model=options.model)
+    workspace = over_scope(workspace, common)
+    candidates, failed = _candidates(session, workspace, options, common)
+    arguments.note_similar(session, (c.given["kind"] for c in candidates if "kind" in c.given))
+    resolution = _checked(workspace, candidates, options)
+    stored = submit(workspace, candidates, propose=options.propose, yes=options.yes, resolution=resolution)
+    outcomes = stored.outcomes
+    known = ("created", "updated", "deduplicated")
+    counts = {status: sum(o.status == status for o in outcomes) for status in known}
+    if proposed := sum(o.status == "proposed" for o in outcomes):
+        counts["proposed"] = proposed
+    redactions = sum((Counter(o.redactions) for o in outcomes), Counter[str]())
+    _note_untrusted(session, outcomes)
+    room, room_json = _room(stored)
+    memories = [{**o.to_json(), **_kept_tokens(c)} for o, c in zip(outcomes, candidates, strict=True)]
+    data = {
+        **counts,
+        **room_json,
+        "space": workspace.space,
+        "redactions": redactions,
+        "failed": failed,
+        "memories": memories,
+    }
+    text = ", ".join(
+        [*(f"{n} {status}" for status, n in counts.items()), *([f"{len(failed)} failed"] if failed else [])]
+    )
+    lines = [f"{text}{redacted_told(redactions)}{room}", *found_lines(outcomes, is_accepted=options.keep_both)]
+    session.output.confirm(data, "\n".join(lines))
+    return UsageError.exit_code if failed else 0
+
+
+def _candidates(
+    session: CommandContext, workspace: Workspace, options: RememberOptions, common: Mapping[str, Json]
+) -> tuple[list[Candidate], list[dict[str, Any]]]:
+    """The candidates in the lines of --batch, and the lines that cannot be stored. Raises the first error, unless --keep-going."""
+    candidates: list[Candidate] = []
+    failed: list[dict[str, Any]] = []
+    summarizer = _summarizer(workspace, options)
+    kept = _snapshots(workspace, options)
+    for number, line in enumerate(read_text(None, options.batch or "-").split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            given = with_session(workspace, {**common, **_fields_of(line, "it")}, options.session)
+            if kept:
+                given |= {"context": kept.about(given)}
+            candidates.append(prepare(workspace, given, summarizer))
+        except MemcliError as error:
+            is_of_model = summarizer is not None and isinstance(error, ProviderError | RefusedError)
+            if is_of_model or not options.keep_going:
+                raise type(error)(
+                    f"line {number}: {error.message}; nothing was stored",
+                    error.hint or "--keep-going stores the valid lines",
+                ) from None
+            failed.append({"line": number, "error": error.message})
+            session.output.note(f"line {number}: {error.message}")
+    return candidates, failed
+
+
+def _given_fields(session: CommandContext, options: RememberOptions) -> dict[str, Json]:
+    """The memory fields that the options set. Raises UsageError."""
+    fields: dict[str, Json] = {
+        "kind": arguments.one_kind(session, options.kind), "path": options.path, "path_hint": options.path_hint,
+        "project": options.project, "tags": arguments.parts(options.tag) if options.tag else None,
+        "pinned": options.pin or None, "relevance": options.relevance, "summary_micro": options.summary_micro,
+        "summary_short": options.summary_short, "summary_long": options.summary_long,
+        "importance": options.importance, "confidence": options.confidence, "trust": options.trust,
+        "scope": options.scope, "created_at": options.created_at, "valid_from": options.valid_from,
+        "valid_until": options.valid_until, "season": options.season, "triggers": options.trigger or None, "enforce": options.enforce or None,
+        "id": options.id, "links": [_link(text) for text in options.link] or None, "anchors": options.anchor or None,
+        "metadata": {
+            **split_pairs(options.meta, "--meta"), **_present(speaker=options.speaker, group=options.group)
+        } or None,
+        "provenance": _present(
+            source=options.source, reason=options.reason, commit=_full_hash(options.commit) if options.commit else None
+        ) or None,
+    }  # fmt: skip
+    return {name: value for name, value in fields.items() if value is not None} | assignments(options.set)
+
+
+def _present(**values: str | None) -> dict[str, Json]:
+    return {name: value for name, value in values.items() if value}
+
+
+def _link(text: str) -> dict[str, Json]:
+    relation, _, to = text.partition(":")
+    if not to:
+        raise UsageError(f"--link {text!r} is not RELATION:ID", "write --link relates_to:mem_...")
+    return {"relation": relation, "to": to}
+
+
+def _whole(options: RememberOptions) -> dict[str, Json]:
+    """The fields of the text or of --object. Raises UsageError."""
+    text, file, given = options.text, options.file, options.object
+    if given is None:
+        return {"raw": read_text(text, file, _TEXT_LIMIT)}
+    whole = _fields_of(read_text(None, "-", _TEXT_LIMIT) if given == "-" else given, "--object")
+    if text is not None or file is not None:
+        whole["raw"] = read_text(text, file, _TEXT_LIMIT)
+    return whole
+
+
+def _fields_of(text: str, where: str) -> dict[str, Json]:
+    """The fields of a memory in JSON. Raises UsageError for fields that only an option can set."""
+    from memcli.app.usage import USAGE
+
+    fields = {name: value for name, value in decode_object(text, where).items() if name != USAGE}
+    if "supersedes" in fields:
+        hint = "use --supersedes, or a link with the relation supersedes"
+        raise UsageError(f"{where} has an unknown field supersedes", hint)
+    known = {*MEMORY_FIELDS, *HINTS}
+    if unknown := [name for name in fields if name not in known and not name.startswith(_OWN)]:
+        raise no_field(unknown[0], known, f"{where} has ")
+    return fields
+
+
+def _with_source(fields: Mapping[str, Json], file: str | None) -> dict[str, Json]:
     """Adds the file as the source, by its path in the repository, unless the fields name another source.
 
     Files outside the repository are not recorded: their paths mean nothing to others.
@@ -62,7 +220,7 @@ def from_file(fields: Mapping[str, Json], file: str | None) -> dict[str, Json]:
     return {**fields, "metadata": {"source": name, **metadata}, "provenance": {"files": [name], **provenance}}
 
 
-def full_hash(revision: str) -> str:
+def _full_hash(revision: str) -> str:
     """The full hash of the commit `revision`; outside a repository, a full hash as given.
 
     Raises NotFoundError for an unknown commit, UsageError if `revision` cannot name a commit.
@@ -81,52 +239,56 @@ def full_hash(revision: str) -> str:
     return repository.resolve(revision)
 
 
-def submit(
-    workspace: Workspace,
-    candidates: Sequence[Candidate],
-    supersedes: str | None = None,
-    *,
-    propose: bool,
-    yes: bool,
-    resolution: Resolution | None = None,
-) -> Stored:
-    """Stores the candidates or puts them into the inbox: proposals always go there; under `review: true`, so does everything
-    that is not entered by a person at a terminal, unless `yes`. Raises what remember raises.
-    """
-    check_is_told(workspace)
-    proposed = propose or bool(os.environ.get("MEMCLI_PROPOSE"))
-    if not proposed and (yes or is_terminal()):
-        return remember(workspace, candidates, supersedes, resolution=resolution)
-    from memcli.app.inbox import offer
+def _snapshots(workspace: Workspace, options: RememberOptions) -> Snapshots | None:
+    """What chooses the snapshot of a memory, where one is asked for: of standard input, if no memory is read from there,
+    else of the session. Raises UsageError, NotFoundError."""
+    if options.context is None:
+        return None
+    from memcli.app.context import of_session, of_text
 
-    return offer(workspace, candidates, supersedes, propose_all=proposed, resolution=resolution)
+    named = (options.text, options.file, options.object, options.batch)
+    is_read = "-" in named or named == (None, None, None, None)
+    if options.session is None and not is_read and has_input() and (text := read_text("-", None)).strip():
+        return of_text(workspace, text, options.context)
+    return of_session(workspace, options.session or os.environ.get("MEMCLI_SESSION"), options.context)
 
 
-_SHOWN = 5
-_COMPARED = 500
-_QUESTIONS = 3
+def _kept_tokens(candidate: Candidate) -> dict[str, Json]:
+    """How many tokens of context a candidate has, as JSON; nothing without a context."""
+    if "context" not in candidate.given:
+        return {}
+    from memcli.conversation.snapshot import tokens_of
+
+    return {"context_tokens": tokens_of(candidate.given["context"])}
 
 
-def checked(
-    workspace: Workspace,
-    candidates: Sequence[Candidate],
-    supersedes: str | None,
-    *,
-    keep_both: bool,
-    merge: bool,
-    embed: bool,
-) -> Resolution | None:
-    """What the candidates contradict and repeat, and what the options say of that; None for more than are compared."""
+def _summarizer(workspace: Workspace, options: RememberOptions) -> Summarizer | None:
+    """The semantic layer by a language model; None where the workspace has another. Raises UsageError."""
+    if options.fallback not in (None, "local"):
+        raise UsageError(f"no fallback {options.fallback[:40]!r}", "use --fallback local")
+    if not asks_model(workspace, options):
+        return None
+    from memcli.app.consult import AskingSummarizer, Tuning
+
+    may_fall_back = options.fallback is not None
+    tuning = Tuning(temperature=options.temperature, max_tokens=options.max_tokens, may_fall_back=may_fall_back)
+    return AskingSummarizer(workspace, tuning)
+
+
+def _checked(workspace: Workspace, candidates: Sequence[Candidate], options: RememberOptions) -> Resolution | None:
+    """What the candidates contradict and repeat, and what the options say of that; None where they are not compared."""
+    if options.no_check:
+        return None
     if len(candidates) > _COMPARED:
         workspace.warn(f"more than {_COMPARED} memories at once are not checked for contradictions")
         return None
     from memcli.app.check import check
 
-    checks = check(workspace, candidates, supersedes, by_meaning=embed)
-    return Resolution(checks, is_accepted=keep_both, merges=merge)
+    checks = check(workspace, candidates, options.supersedes, by_meaning=options.embed)
+    return Resolution(checks, is_accepted=options.keep_both, merges=options.merge)
 
 
-def asked(resolution: Resolution | None, supersedes: str | None, space: str) -> tuple[Resolution | None, str | None]:
+def _asked(resolution: Resolution | None, supersedes: str | None, space: str) -> tuple[Resolution | None, str | None]:
     """What the user, if there is one to ask, wants of the findings for one memory of `space`. Raises RefusedError."""
     found = [one for one in resolution.checks[0] if not one.adds] if resolution and resolution.checks else []
     if resolution is None or not found or supersedes or resolution.is_accepted or resolution.merges or not can_ask():
@@ -158,6 +320,65 @@ def _choose(what: str, *ways: str) -> str:
         if answer in letters:
             return answer
     raise RefusedError(f"cancelled: {what}", "nothing was stored")
+
+
+def submit(
+    workspace: Workspace,
+    candidates: Sequence[Candidate],
+    supersedes: str | None = None,
+    *,
+    propose: bool,
+    yes: bool,
+    resolution: Resolution | None = None,
+) -> Stored:
+    """Stores the candidates or puts them into the inbox: proposals always go there; under `review: true`, so does everything
+    that is not entered by a person at a terminal, unless `yes`. Raises what remember raises."""
+    check_is_told(workspace)
+    proposed = propose or bool(os.environ.get("MEMCLI_PROPOSE"))
+    if not proposed and (yes or is_terminal()):
+        return remember(workspace, candidates, supersedes, resolution=resolution)
+    from memcli.app.inbox import offer
+
+    return offer(workspace, candidates, supersedes, propose_all=proposed, resolution=resolution)
+
+
+def _embed(workspace: Workspace, name: str) -> None:
+    from memcli.app.space import embed_or_warn
+
+    try:
+        embed_or_warn(workspace)
+    except Exception as error:  # noqa: BLE001 - whatever it was, the memory is there
+        raise StoreError(
+            f"stored memory {name}, but could not compute its vectors: {error}", "the next recall tries again"
+        ) from None
+
+
+def _room(stored: Stored) -> tuple[str, dict[str, Json]]:
+    """How many memories were removed to make room, as text and as JSON; both empty for none."""
+    if not stored.compacted:
+        return "", {}
+    return f" ({stored.compacted} removed to make room: policy.max_objects)", {"compacted": stored.compacted}
+
+
+def _note_idle(session: CommandContext, fields: Mapping[str, Any]) -> None:
+    """Warns if a trigger or --enforce has no effect."""
+    kind, is_enforced = fields.get("kind", ""), fields.get("enforce", False)
+    if is_enforced and not fields.get("triggers"):
+        session.output.note("--enforce has no effect without --trigger")
+    elif fields.get("triggers") and not is_enforced and kind not in TRIGGERED_KINDS:
+        session.output.note(
+            f"triggers on `{kind}` memories are never checked: use --kind {' or '.join(TRIGGERED_KINDS)}"
+        )
+
+
+def _note_untrusted(session: CommandContext, outcomes: Sequence[Outcome]) -> None:
+    """Warns of memories that recall withholds."""
+    for outcome in outcomes:
+        if outcome.untrusted:
+            session.output.note(
+                f"{outcome.id} contains {', '.join(outcome.untrusted)} and is excluded from recall; "
+                f"`memcli trust {outcome.id}` accepts it"
+            )
 
 
 def found_lines(outcomes: Sequence[Outcome], *, is_accepted: bool = False, can_repeat: bool = True) -> Iterator[str]:
@@ -201,199 +422,3 @@ def by_kind(found: Sequence[Found], space: str) -> dict[str, Json]:
     """Findings for a memory of `space` as JSON; those kinds that there are."""
     kinds = {one.kind for one in found}
     return {kind: [one.to_json(space) for one in found if one.kind == kind] for kind in sorted(kinds)}
-
-
-def tell_idle(session: CommandContext, fields: Mapping[str, Any]) -> None:
-    """Warns if a trigger or --enforce has no effect."""
-    kind, is_enforced = fields.get("kind", ""), fields.get("enforce", False)
-    if is_enforced and not fields.get("triggers"):
-        session.output.note("--enforce has no effect without --trigger")
-    elif fields.get("triggers") and not is_enforced and kind not in TRIGGERED_KINDS:
-        session.output.note(
-            f"triggers on `{kind}` memories are never checked: use --kind {' or '.join(TRIGGERED_KINDS)}"
-        )
-
-
-def room_told(stored: Stored) -> str:
-    """How many memories were removed to make room, as text."""
-    return f" ({stored.compacted} removed to make room: policy.max_objects)" if stored.compacted else ""
-
-
-def room_json(stored: Stored) -> dict[str, Json]:
-    """How many memories were removed to make room."""
-    return {"compacted": stored.compacted} if stored.compacted else {}
-
-
-def tell_untrusted(session: CommandContext, outcomes: Sequence[Outcome]) -> None:
-    """Warns of memories that recall withholds."""
-    for outcome in outcomes:
-        if outcome.untrusted:
-            session.output.note(
-                f"{outcome.id} contains {', '.join(outcome.untrusted)} and is excluded from recall; "
-                f"`memcli trust {outcome.id}` accepts it"
-            )
-
-
-_OTHER_NAMES = {
-    "text": "raw",
-    "body": "raw",
-    "type": "kind",
-    "title": "path",
-    "summary": "summary_short",
-    "expires": "valid_until",
-}
-_PLAIN = ("number", "integer", "boolean")
-
-
-Pairs = list[str] | Mapping[str, Json] | None
-"""`name=value` arguments; a mapping of names to values, if a program gives them."""
-
-
-def assignments(pairs: Pairs, fields: Mapping[str, Shape] | None = None) -> dict[str, Json]:
-    """Parses `field=value` arguments: text fields as text, other fields as JSON. `field=null` resets to the default.
-
-    If `fields` is given, `field.part=value` sets one part of an object field. The values of a mapping are taken as they are.
-    Raises UsageError if a value that must be JSON is not.
-    """
-    shapes = MEMORY_FIELDS if fields is None else fields
-    given = split_pairs(pairs, "--set")
-    for name in given:
-        if name not in shapes and (fields is None or name.partition(".")[0] not in shapes):
-            raise no_field(name, shapes)
-    if isinstance(pairs, Mapping):
-        return given
-    return {name: _value(name, value, part_of(name, shapes)[1]) for name, value in given.items()}
-
-
-def no_field(name: str, known: Collection[str], where: str = "") -> UsageError:
-    """What to raise for a field that is none of those that are `known`."""
-    from difflib import get_close_matches
-
-    meant = _OTHER_NAMES.get(name) or next(iter(get_close_matches(name, sorted(known), 1)), "")
-    hint = f"did you mean {meant!r}?" if meant in known else f"fields: {', '.join(sorted(known))}"
-    return UsageError(f"{where}no field {name!r}", hint)
-
-
-def _value(name: str, value: str, shape: Shape) -> Json:
-    if value == "null":
-        return None
-    if shape.get("type") == "string":
-        return value
-    if name in ("anchors", "triggers") and not value.lstrip().startswith("["):
-        return [value]
-    if name == "tags" and not value.lstrip().startswith("["):
-        return [tag for tag in value.split(",") if tag.strip()]
-    try:
-        return decode_argument(value, f"--set {name}")
-    except UsageError:
-        if shape.get("type") in _PLAIN or (not shape.get("type") and value[:1].isalpha()):
-            return value  # text, which is right where any JSON is, and else is refused by the field's name
-        raise
-
-
-def split_pairs(pairs: Pairs, option: str) -> dict[str, Any]:
-    """Splits `name=value` arguments into a mapping. Raises UsageError if `=` is missing."""
-    if isinstance(pairs, Mapping):
-        return dict(pairs)
-    found = {}
-    for pair in pairs or []:
-        name, sign, value = pair.partition("=")
-        if not sign or not name:
-            raise UsageError(f"{option} {pair!r} is not name=value", f"write {option} name=value")
-        found[name.strip()] = value
-    return found
-
-
-class LayerOptions(Protocol):
-    """Those of the commands that read sessions."""
-
-    given: frozenset[str]
-    model: str | None
-
-
-class SemanticOptions(LayerOptions, Protocol):
-    """Those of `remember`."""
-
-    temperature: float | None
-    max_tokens: int | None
-    fallback: str | None
-
-
-def asked_summarizer(workspace: Workspace, options: SemanticOptions) -> Summarizer | None:
-    """The semantic layer by a language model; None where the workspace has another. Raises UsageError."""
-    if options.fallback not in (None, "local"):
-        raise UsageError(f"no fallback {options.fallback[:40]!r}", "use --fallback local")
-    if workspace.semantic != LLM:
-        _check_unused(options)
-        return None
-    from memcli.app.consult import AskingSummarizer, Tuning
-
-    _check_model(workspace)
-    return AskingSummarizer(
-        workspace,
-        Tuning(
-            temperature=options.temperature,
-            max_tokens=options.max_tokens,
-            may_fall_back=options.fallback is not None,
-        ),
-    )
-
-
-def asks_model(workspace: Workspace, options: LayerOptions) -> bool:
-    """Whether a language model reads a session. Raises UsageError."""
-    if workspace.semantic != LLM:
-        _check_unused(options)
-        return False
-    _check_model(workspace)
-    return True
-
-
-def _check_model(workspace: Workspace) -> None:
-    if workspace.model:
-        from memcli.model.conversation import model_name
-
-        model_name(workspace.model)
-
-
-def _check_unused(options: LayerOptions) -> None:
-    for name in ("model", "temperature", "max_tokens", "fallback"):
-        if name in options.given:
-            raise UsageError(f"--{name.replace('_', '-')} needs --semantic llm", "add it, or leave the option out")
-
-
-class SnapshotOptions(Protocol):
-    """Those of `remember`."""
-
-    text: str | None
-    file: str | None
-    object: str | None
-    batch: str | None
-    context: int | None
-    session: str | None
-
-
-def snapshots(workspace: Workspace, options: SnapshotOptions) -> Snapshots | None:
-    """What chooses the snapshot of a memory, where one is asked for: of standard input, if no memory is read from there,
-    else of the session. Raises UsageError, NotFoundError."""
-    if options.context is None:
-        return None
-    from memcli.app.context import of_session, of_text
-
-    if options.session is None and not _is_read(options) and has_input() and (text := read_text("-", None)).strip():
-        return of_text(workspace, text, options.context)
-    return of_session(workspace, options.session or os.environ.get("MEMCLI_SESSION"), options.context)
-
-
-def _is_read(options: SnapshotOptions) -> bool:
-    """Whether the memories are read from standard input."""
-    named = (options.text, options.file, options.object, options.batch)
-    return "-" in named or named == (None, None, None, None)
-
-
-def kept_tokens(candidate: Candidate) -> dict[str, Json]:
-    """How many tokens of context are kept."""
-    if "context" not in candidate.given:
-        return {}
-    from memcli.conversation.snapshot import tokens_of
-
-    return {"context_tokens": tokens_of(candidate.given["context"])}

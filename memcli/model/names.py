@@ -187,3 +187,8 @@ def _path_problem(path: str) -> str:
         if segment.lower() in _DEVICES:
             return f"{segment!r} is reserved on some systems"
     return ""
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: `1 memory`, `2 memories`; without `many` the plural ends in s."""
+    return f"{number} {one if number == 1 else many or f'{one}s'}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -54,7 +55,7 @@ def test_a_method_returns_what_the_command_prints_as_json(
             found = getattr(memory, "_".join(command))(*words, **options)
             capfd.readouterr()
             main([*line, "--json"])
-            assert found == capfd.readouterr().json
+            assert found == json.loads(capfd.readouterr().out)
 
 
 @pytest.mark.usefixtures("project")
@@ -66,7 +67,7 @@ def test_remember_returns_what_the_command_prints(capfd: pytest.CaptureFixture[s
     capfd.readouterr()
     line = ["remember", text, "--path", "tools/uv", "--tag", "a", "--tag", "b", "--meta", "x=1"]
     main([*line, "--set", 'content={"n": 1}', "--set", "importance=0.9", "--json"])
-    assert found == capfd.readouterr().json
+    assert found == json.loads(capfd.readouterr().out)
     assert stored == Memory().get("tools/uv")
 
 
@@ -85,7 +86,7 @@ def test_an_error_is_that_of_the_command(capfd: pytest.CaptureFixture[str]) -> N
             call(Memory())
         capfd.readouterr()
         assert main([*line, "--json"]) == caught.value.exit_code
-        told = capfd.readouterr().json["error"]
+        told = json.loads(capfd.readouterr().out)["error"]
         assert told == {"code": caught.value.code, "message": caught.value.message, "hint": caught.value.hint}
 
 

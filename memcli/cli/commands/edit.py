@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from memcli.cli.arguments import assignments
 from memcli.cli.options import Options, check_one, digest_option, flag, option, refs_argument
 from memcli.cli.output import redacted_told
-from memcli.cli.submit import assignments
 from memcli.cli.verb import RECALL, CommandContext, ToolDeclaration, verb
 from memcli.errors import UsageError
 from memcli.model.memory import Json

@@ -60,12 +60,14 @@ def command(session: CommandContext, options: ExportOptions) -> None:
     if options.private:
         _export_private(session, options)
         return
-    form = options.format
     from memcli.app.transfer import Selection, export_space, written
     from memcli.cli import arguments
-    from memcli.model.names import check_space
+    from memcli.codec.bundle import DEFAULT_FORMAT, FORMATS
+    from memcli.model.names import check_space, counted
 
-    form = _form(form, options.out)
+    ending = (options.out or "").rpartition(".")[2]
+    form = options.format or (ending if ending in FORMATS else DEFAULT_FORMAT)
+    arguments.check_known("format", form, FORMATS)
     selection = Selection(
         arguments.kinds(session, options.kind), arguments.tags(options.tag), arguments.path(options.under, "--under")
     )
@@ -81,13 +83,19 @@ def command(session: CommandContext, options: ExportOptions) -> None:
         for piece in written(export, form):
             session.output.raw(piece.decode())
         return
-    path, size = _write(workspace, export, form, options.out)
+    if form == "md" and options.out is not None and (options.out.endswith(("/", os.sep)) or os.path.isdir(options.out)):
+        path, size = options.out, _write_folder(export, options.out)
+    else:
+        data = b"".join(written(export, form))
+        path, size = _write_file(workspace, export, form, options.out, data), len(data)
     told = {
         "space": space, "objects": len(export.space.objects), "path": path, "bytes": size, "format": form,
         "hash": export.hash, "signed_by": signer.fingerprint if signer else None,
     }  # fmt: skip
     signed = f", signed by {signer.fingerprint}" if signer else ""
-    session.output.confirm(told, f"exported {_count(len(export.space.objects))} of space {space} to {path}{signed}")
+    session.output.confirm(
+        told, f"exported {counted(len(export.space.objects), 'memory', 'memories')} of space {space} to {path}{signed}"
+    )
 
 
 def _export_private(session: CommandContext, options: ExportOptions) -> None:
@@ -138,27 +146,6 @@ def _signer(file: str | None) -> Signer | None:
     return signer
 
 
-def _form(form: str | None, out: str | None) -> str:
-    from memcli.codec.bundle import DEFAULT_FORMAT, FORMATS
-
-    if form is None:
-        ending = (out or "").rpartition(".")[2]
-        return ending if ending in FORMATS else DEFAULT_FORMAT
-    if form not in FORMATS:
-        raise UsageError(f"no format {form!r}", f"choose one of {', '.join(FORMATS)}")
-    return form
-
-
-def _write(workspace: Workspace, export: Export, form: str, out: str | None) -> tuple[str, int]:
-    """Writes the export; where it is now, and its size in bytes."""
-    from memcli.app.transfer import written
-
-    if out is not None and form == "md" and (out.endswith(("/", os.sep)) or os.path.isdir(out)):
-        return out, _write_folder(export, out)
-    data = b"".join(written(export, form))
-    return _write_file(workspace, export, form, out, data), len(data)
-
-
 def _write_folder(export: Export, out: str) -> int:
     from memcli.codec.bundle import HEAD, check_head, encode_folder, is_of_export
     from memcli.store.target import write_folder
@@ -188,7 +175,3 @@ def _write_file(workspace: Workspace, export: Export, form: str, out: str | None
     make_folder(os.path.dirname(path), 0o755)
     write_file(path, data)
     return path
-
-
-def _count(n: int) -> str:
-    return "1 memory" if n == 1 else f"{n} memories"

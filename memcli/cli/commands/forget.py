@@ -10,6 +10,7 @@ from memcli.cli.output import ask
 from memcli.cli.verb import RECALL, CommandContext, ToolDeclaration, verb
 from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Memory
+from memcli.model.names import counted
 from memcli.model.roles import ADMIN, WRITER
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _purge(session: CommandContext, workspace: Workspace, options: ForgetOptions
 def _confirm(memories: Sequence[Memory], yes: bool) -> None:
     if yes:
         return
-    what = "1 memory" if len(memories) == 1 else f"{len(memories)} memories"
+    what = counted(len(memories), "memory", "memories")
     listed = ", ".join(m.path for m in memories[:3]) + (", ..." if len(memories) > 3 else "")
     if not ask(f"Delete {what} ({listed})?"):
         raise RefusedError(f"--purge would delete {what} and needs confirmation", "add --yes; nothing was deleted")

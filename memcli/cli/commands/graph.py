@@ -78,12 +78,12 @@ def command(session: CommandContext, options: GraphOptions) -> None:
 
 def _form(session: CommandContext, form: str | None, output: str | None) -> str:
     """The format to write. Raises UsageError."""
+    from memcli.cli.arguments import check_known
     from memcli.cli.output import is_terminal
     from memcli.render.graph import ENDINGS, GRAPH_FORMATS
 
     if form is not None:
-        if form not in GRAPH_FORMATS:
-            raise UsageError(f"no format {form!r}", f"choose one of {', '.join(GRAPH_FORMATS)}")
+        check_known("format", form, GRAPH_FORMATS)
         if session.output.json and form != "json" and output in (None, "-"):
             raise UsageError(f"--json cannot be used with --format {form}", "use one of them")
         return form

@@ -33,14 +33,13 @@ def command(session: CommandContext, options: GuardOptions) -> int:
     'rules/force-push'
     """
     from memcli.app.guard import guard
-    from memcli.cli.arguments import read_edits
+    from memcli.cli.arguments import check_known, read_edits
     from memcli.render.findings import FORMATS
 
     if sum([options.staged, options.diff is not None, options.changed is not None]) > 1:
         raise UsageError("--staged, --diff and --changed cannot be combined", "use one of them")
     name = "json" if session.output.json else options.format or "text"
-    if name != "json" and name not in FORMATS:
-        raise UsageError(f"no format {name!r}", f"choose one of {', '.join(sorted([*FORMATS, 'json']))}")
+    check_known("format", name, sorted([*FORMATS, "json"]))
     workspace = session.open()
     verdict = guard(workspace, read_edits(diff=options.diff, changed=options.changed))
     if name == "json":

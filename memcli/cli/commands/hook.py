@@ -10,10 +10,10 @@ from memcli.cli.options import REQUIRED, Options, argument, flag, option
 from memcli.cli.verb import SHARE, About, CommandContext, Group
 from memcli.errors import MemcliError, NotFoundError, UsageError
 from memcli.git.hooks import NAMES
+from memcli.model.names import counted
 
 if TYPE_CHECKING:
     from memcli.cli.git_hooks import Changed
-    from memcli.git.hooks import Hook
     from memcli.store.log import HookLog
 
 command = Group(
@@ -23,14 +23,14 @@ command = Group(
 )
 
 
-class InstallOptions(Options):
-    """What `memcli hook install` takes."""
+class HookNames(Options):
+    """What `memcli hook install` and `memcli hook uninstall` take."""
 
     names: list[str] = argument("[HOOK...]", f"Any of {', '.join(NAMES)}.", many=True)
 
 
-@command.verb(InstallOptions)
-def install(session: CommandContext, options: InstallOptions) -> int:
+@command.verb(HookNames)
+def install(session: CommandContext, options: HookNames) -> int:
     """Install git hooks; without names, all except pre-push.
 
     post-commit, post-merge, post-checkout and post-rewrite ingest new commits into the space `repo` in the background; in a
@@ -52,14 +52,8 @@ def install(session: CommandContext, options: InstallOptions) -> int:
     return _tell(session, install_hooks(session, options.names or DEFAULT))
 
 
-class UninstallOptions(Options):
-    """What `memcli hook uninstall` takes."""
-
-    names: list[str] = argument("[HOOK...]", f"Any of {', '.join(NAMES)}.", many=True)
-
-
-@command.verb(UninstallOptions)
-def uninstall(session: CommandContext, options: UninstallOptions) -> int:
+@command.verb(HookNames)
+def uninstall(session: CommandContext, options: HookNames) -> int:
     """Remove hooks, by default all, and restore the hooks that were there before.
 
     Example: memcli hook uninstall
@@ -89,7 +83,10 @@ def status(session: CommandContext) -> None:
 
     hooks = find_hooks(os.getcwd())
     found = [hooks.status(name) for name in NAMES]
-    rows = [[hook.name, hook.state, _remark(hook)] for hook in found]
+    kept = {"foreign": "overwrote memcli's hook: install again"}
+    rows = [
+        [hook.name, hook.state, kept.get(hook.state, "calls the previous hook") if hook.keeps else ""] for hook in found
+    ]
     log = _log(session)
     last, skipped = (log.last(), log.skipped()) if log else ({}, [])
     lines = [hooks.folder, grid(["hook", "state", ""], rows)]
@@ -100,7 +97,9 @@ def status(session: CommandContext) -> None:
     data = {"folder": hooks.folder, "hooks": [hook.to_json() for hook in found], "last_run": last, "skipped": skipped}
     session.output.answer(data, "\n".join(lines))
     if skipped:
-        session.output.note(f"{_commits(len(skipped))} could not be ingested; `memcli hook retry` retries them")
+        session.output.note(
+            f"{counted(len(skipped), 'commit')} could not be ingested; `memcli hook retry` retries them"
+        )
     if last.get("outcome") == "failed":
         session.output.note("the next hook ingests what the last run could not; `memcli ingest --git` does so now")
 
@@ -128,7 +127,9 @@ def retry(session: CommandContext) -> int:
     left = log.skipped()
     data = {**done.to_json(), "tried": count - len(lost), "gone": lost, "skipped": left}
     gone = f", {len(lost)} no longer in the repository" if lost else ""
-    session.output.confirm(data, f"{_commits(count - len(lost) - len(left))} ingested, {len(left)} still skipped{gone}")
+    session.output.confirm(
+        data, f"{counted(count - len(lost) - len(left), 'commit')} ingested, {len(left)} still skipped{gone}"
+    )
     for entry in left:
         session.output.note(f"skipped {entry['commit'][:10]}: {entry['reason']}")
     if left:
@@ -147,16 +148,6 @@ def _log(session: CommandContext) -> HookLog | None:
     except NotFoundError:
         return None
     return HookLog(Layout(workspace.root), workspace.space)
-
-
-def _commits(count: int) -> str:
-    return f"{count} commit{'' if count == 1 else 's'}"
-
-
-def _remark(hook: Hook) -> str:
-    if not hook.keeps:
-        return ""
-    return "overwrote memcli's hook: install again" if hook.state == "foreign" else "calls the previous hook"
 
 
 class RunOptions(Options):

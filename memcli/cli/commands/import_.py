@@ -6,11 +6,12 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from memcli.cli.arguments import read_file, read_stdin
+from memcli.cli.arguments import check_known, read_file, read_stdin
 from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, option
 from memcli.cli.output import redacted_told
 from memcli.cli.verb import SHARE, CommandContext, verb
 from memcli.errors import UsageError
+from memcli.model.names import counted
 
 if TYPE_CHECKING:
     from memcli.codec.bundle import Export
@@ -56,40 +57,32 @@ def command(session: CommandContext, options: ImportOptions) -> None:
 
     if options.mode not in ("merge", "replace"):
         raise UsageError(f"no mode {options.mode!r}", "choose merge or replace")
-    if options.from_ not in _FORMS:
-        raise UsageError(f"no format {options.from_!r}", f"choose one of {', '.join(_FORMS)}")
-    is_export = options.from_ in ("auto", "memcli")
-    if is_export and (export := _read_folder(options.file)) is not None:
-        _import_bundle(session, export, options.file, options.mode, options.trusted_key, options.dry_run)
+    check_known("format", options.from_, _FORMS)
+    if options.from_ in ("auto", "memcli") and (export := _read_folder(options.file)) is not None:
+        _import_bundle(session, export, options)
         return
+    from memcli.codec.bundle import read_export
+    from memcli.codec.private_state import is_private_state
+    from memcli.ingest.foreign import detect
+
     data = None if os.path.isdir(options.file) else read_stdin() if options.file == "-" else read_file(options.file)
-    if options.from_ == "memcli" or (
-        options.from_ == "auto" and data is not None and not _is_foreign(options.file, data)
-    ):
+    is_export = options.from_ == "memcli"
+    if options.from_ == "auto" and data is not None:
+        is_export = is_private_state(data) or not detect(os.path.basename(options.file), data)
+    if is_export:
         if data is None:
             raise UsageError(f"{options.file!r} has no {HEAD}", "name an export, or a folder that `export` wrote")
-        from memcli.codec.bundle import read_export
-        from memcli.codec.private_state import is_private_state
-
         if is_private_state(data):
             _import_private(session, options, data)
-            return
-        export = read_export(data, options.file)
-        _import_bundle(session, export, options.file, options.mode, options.trusted_key, options.dry_run)
-    elif options.mode != "merge" or options.trusted_key is not None:
+        else:
+            _import_bundle(session, read_export(data, options.file), options)
+        return
+    if options.mode != "merge" or options.trusted_key is not None:
         raise UsageError(
             f"{options.file!r} is not an export of memcli, so it cannot be signed or replace a space",
             "omit --trusted-key and --mode replace",
         )
-    else:
-        _adopt(session, data, "stdin" if options.file == "-" else options.file, options.from_, options.dry_run)
-
-
-def _is_foreign(file: str, data: bytes) -> bool:
-    from memcli.codec.private_state import is_private_state
-    from memcli.ingest.foreign import detect
-
-    return not is_private_state(data) and bool(detect(os.path.basename(file), data))
+    _adopt(session, data, "stdin" if options.file == "-" else options.file, options.from_, options.dry_run)
 
 
 def _read_folder(path: str) -> Export | None:
@@ -108,14 +101,13 @@ def _read_folder(path: str) -> Export | None:
     return decode_folder(head, list(files), where)
 
 
-def _import_bundle(
-    session: CommandContext, export: Export, file: str, mode: str, trusted_key: str | None, dry_run: bool
-) -> None:
+def _import_bundle(session: CommandContext, export: Export, options: ImportOptions) -> None:
     from memcli.app.transfer import import_bundle
 
+    dry_run, trusted = options.dry_run, _trusted(options.trusted_key)
     done = import_bundle(
-        session.open(create=not dry_run), export, file,
-        into=session.options["space"], mode=mode, trusted=_trusted(trusted_key), dry_run=dry_run,
+        session.open(create=not dry_run), export, options.file,
+        into=session.options["space"], mode=options.mode, trusted=trusted, dry_run=dry_run,
     )  # fmt: skip
     told = done.to_json()
     signed = _signed(done.is_signed, done.signed_by)
@@ -145,7 +137,7 @@ def _import_private(session: CommandContext, options: ImportOptions, data: bytes
     found = [(n, one, many, f" {what}") for one, many, counts in groups for what, n in sorted(counts.items())]
     found += [(done.proposals, "proposal", "proposals", ""), (done.rejections, "rejection", "rejections", "")]
     found += [(done.runs, "run of the trash", "runs of the trash", "")]
-    told = [f"{n} {one if n == 1 else many}{what}" for n, one, many, what in found if n and what != " unchanged"]
+    told = [f"{counted(n, one, many)}{what}" for n, one, many, what in found if n and what != " unchanged"]
     signed = _signed(done.is_signed, done.signed_by)
     session.output.confirm(
         done.to_json(),
@@ -167,7 +159,7 @@ def _adopt(session: CommandContext, data: bytes | None, file: str, form: str, dr
     source = foreign_source(workspace, file, data, form)
     done = adopt(workspace, source, source.found, dry_run)
     told = done.to_json()
-    files = ", ".join(f"{_files(n)} as {name}" for name, n in sorted(done.found.items())) or "nothing"
+    files = ", ".join(f"{counted(n, 'file')} as {name}" for name, n in sorted(done.found.items())) or "nothing"
     left = ", ".join(f"{n} {reason}" for reason, n in sorted(done.skipped.items()) if n)
     counts = _counted(told, ("created", "updated", "unchanged", "proposed"))
     session.output.confirm(
@@ -183,7 +175,3 @@ def _done(dry_run: bool) -> str:
 
 def _counted(told: Mapping[str, object], names: tuple[str, ...]) -> str:
     return ", ".join(f"{told[name]} {name}" for name in names if told[name]) or "nothing new"
-
-
-def _files(n: int) -> str:
-    return "1 file" if n == 1 else f"{n} files"

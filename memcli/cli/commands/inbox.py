@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from memcli.cli.arguments import assignments, check_known
 from memcli.cli.options import Options, argument, flag, option
-from memcli.cli.submit import assignments
 from memcli.cli.verb import CHECK, CommandContext, Http, verb
 from memcli.errors import UsageError
 from memcli.model.roles import READER, WRITER
@@ -67,8 +67,7 @@ def command(session: CommandContext, options: InboxOptions) -> None:
     """
     from memcli.app.inbox import accept, reject
 
-    if options.action not in _ACTIONS:
-        raise UsageError(f"no action {options.action!r}", f"choose one of {', '.join(_ACTIONS)}")
+    check_known("action", options.action, _ACTIONS)
     if (options.set or options.object) and options.action != "edit":
         raise UsageError("--set and --object require edit", "run `memcli inbox edit ID --set kind=decision`")
     if options.set and options.object:
@@ -88,7 +87,10 @@ def command(session: CommandContext, options: InboxOptions) -> None:
         session.output.confirm([o.to_json() for o in stored.outcomes], "\n".join(lines) or "the inbox is empty")
         if stored.compacted:
             session.output.note(f"{stored.compacted} least valuable memories removed (policy.max_objects)")
-        _warn(session, [o.id for o in stored.outcomes if o.untrusted])
+        for name in (o.id for o in stored.outcomes if o.untrusted):
+            session.output.note(
+                f"{name} contains instructions to an agent and is excluded from recall; `memcli trust {name}` accepts it"
+            )
     elif options.action == "reject":
         reject(workspace, chosen)
         gone = [{"status": "rejected", "id": m.id, "path": m.path} for m in chosen]
@@ -144,10 +146,3 @@ def _show(session: CommandContext, workspace: Workspace, memories: Sequence[Memo
     session.output.answer(data, "\n".join([listing(memories), *told]))
     if not memories:
         session.output.note("the inbox is empty")
-
-
-def _warn(session: CommandContext, ids: Sequence[str]) -> None:
-    for name in ids:
-        session.output.note(
-            f"{name} contains instructions to an agent and is excluded from recall; `memcli trust {name}` accepts it"
-        )

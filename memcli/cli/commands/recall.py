@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from memcli.cli import arguments
-from memcli.cli.arguments import decode, read_text
+from memcli.cli.arguments import check_known, decode, read_text
 from memcli.cli.options import (
     Options,
     argument,
@@ -237,7 +236,9 @@ def command(session: CommandContext, options: RecallOptions) -> int:
     from memcli.render import RENDERERS
     from memcli.render.as_json import bundle_to_json
 
-    name = _format(session, options.format)
+    if options.format is not None:
+        check_known("format", options.format, RENDERERS)
+    name = "json" if session.output.json else options.format or ("text" if is_terminal() else "prompt")
     if options.topic is not None and options.topics is not None:
         raise UsageError("a topic cannot be used with --topics", "use one of them")
     edits = _edits(options)
@@ -257,22 +258,25 @@ def command(session: CommandContext, options: RecallOptions) -> int:
         with_talk=options.scope == "session" and options.rev is None,  # what was said is in no commit
     )  # fmt: skip
     if options.topics is not None:
-        lines = (replace(query, topic=line) for line in _lines(options.topics))
-        session.output.lines(
-            bundle_to_json(bundle)
-            for bundle in ask(lines, render=lambda one: encode_line(bundle_to_json(one)).decode())
-        )
-        _upkeep_later(session, options, workspace)
-        return 0
-    render = RENDERERS[name]()
-    bundle = next(ask([replace(query, topic=topic or "")], render=render))
-    if name == "json":
-        session.output.json = True
-        session.output.answer(bundle_to_json(bundle), "", on_one_line=bundle.query.budget is not None)
+        text = read_text(None, options.topics)
+        lines = (replace(query, topic=line) for line in (text.removesuffix("\n").split("\n") if text else ()))
+        bundles = ask(lines, render=lambda one: encode_line(bundle_to_json(one)).decode())
+        session.output.lines(map(bundle_to_json, bundles))
+        code = 0
     else:
-        session.output.write(render(bundle))
-    _upkeep_later(session, options, workspace)
-    return NotFoundError.exit_code if options.fail_empty and bundle.reason else 0
+        render = RENDERERS[name]()
+        bundle = next(ask([replace(query, topic=topic or "")], render=render))
+        if name == "json":
+            session.output.json = True
+            session.output.answer(bundle_to_json(bundle), "", on_one_line=bundle.query.budget is not None)
+        else:
+            session.output.write(render(bundle))
+        code = NotFoundError.exit_code if options.fail_empty and bundle.reason else 0
+    if options.rev is None:
+        from memcli.cli.background import upkeep_later
+
+        upkeep_later(session, workspace)
+    return code
 
 
 def _verifier(workspace: Workspace, options: RecallOptions) -> Verify | None:
@@ -287,13 +291,6 @@ def _verifier(workspace: Workspace, options: RecallOptions) -> Verify | None:
     if workspace.model:
         model_name(workspace.model)
     return Verifier(workspace, options.verify, options.verify_timeout / 1000)
-
-
-def _upkeep_later(session: CommandContext, options: RecallOptions, workspace: Workspace) -> None:
-    if options.rev is None:
-        from memcli.cli.background import upkeep_later
-
-        upkeep_later(session, workspace)
 
 
 def _note_missing(session: CommandContext, workspace: Workspace) -> None:
@@ -385,16 +382,3 @@ def _weights(text: str | None) -> dict[str, float]:
                 f"--weights {part!r} is not name=number", "write --weights semantic=.6,keyword=.4"
             ) from None
     return found
-
-
-def _format(session: CommandContext, name: str | None) -> str:
-    from memcli.render import RENDERERS
-
-    if name is not None and name not in RENDERERS:
-        raise UsageError(f"no format {name!r}", f"choose one of {', '.join(RENDERERS)}")
-    return "json" if session.output.json else name or ("text" if is_terminal() else "prompt")
-
-
-def _lines(source: str) -> Iterator[str]:
-    text = read_text(None, source)
-    yield from text.removesuffix("\n").split("\n") if text else ()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from memcli.cli.arguments import check_known
 from memcli.cli.options import Options, argument
 from memcli.cli.verb import PLUMBING, CommandContext, verb
-from memcli.errors import UsageError
 
 
 class SchemaOptions(Options):
@@ -23,7 +23,6 @@ def command(session: CommandContext, options: SchemaOptions) -> None:
     from memcli.codec.canonical import encode
     from memcli.codec.schema import SCHEMAS
 
-    if options.what not in SCHEMAS:
-        raise UsageError(f"no schema {options.what!r}", f"choose one of {', '.join(sorted(SCHEMAS))}")
+    check_known("schema", options.what, sorted(SCHEMAS))
     schema = SCHEMAS[options.what]()
     session.output.answer(schema, encode(schema).decode())

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from memcli.cli.arguments import read_text
+from memcli.cli.arguments import assignments, read_text, split_pairs
 from memcli.cli.options import REQUIRED, SPACE, Options, argument, flag, option
-from memcli.cli.submit import assignments, split_pairs
 from memcli.cli.verb import SHARE, About, CommandContext, Group, Http
 from memcli.errors import UsageError
 from memcli.model.roles import ADMIN, READER, SPACES

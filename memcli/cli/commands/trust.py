@@ -10,6 +10,7 @@ from memcli.cli.output import ask, can_ask
 from memcli.cli.verb import CHECK, CommandContext, find_verb, verb
 from memcli.errors import RefusedError, UsageError
 from memcli.model.memory import Json
+from memcli.model.names import counted
 
 if TYPE_CHECKING:
     from memcli.app.trust import SpaceTrust
@@ -61,7 +62,7 @@ def command(session: CommandContext, options: TrustOptions) -> None:
         count = trust.accept_memories(workspace.space)
         session.output.confirm(
             {"accepted": count},
-            f"accepted {count} imported {'memory' if count == 1 else 'memories'} in space {workspace.space}",
+            f"accepted {counted(count, 'imported memory', 'imported memories')} in space {workspace.space}",
         )
         return
     if options.revoke:

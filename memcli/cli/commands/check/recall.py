@@ -12,6 +12,7 @@ from memcli.cli.verb import CommandContext, verb
 from memcli.errors import CorruptError, NotFoundError, StoreError, UsageError
 from memcli.model.findings import Case
 from memcli.model.memory import Json
+from memcli.model.names import counted
 from memcli.record import replace
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _line(outcome: CaseOutcome) -> str:
 
     case, problems = outcome.case, []
     if case.empty and outcome.verdict.size:
-        problems.append(f"not empty: {_counted(outcome.verdict.size, 'entry', 'entries')}")
+        problems.append(f"not empty: {counted(outcome.verdict.size, 'entry', 'entries')}")
     elif case.empty and not outcome.verdict.is_empty:
         problems.append("not empty: more matched than the budget holds")
     budget = " without the budget" if case.budget is not None else ""
@@ -164,7 +165,7 @@ def _summary(report: Report, k: str) -> Iterator[str]:
     from memcli.render.clean import grid
 
     measures = report.recall
-    yield f"{_counted(measures.cases, 'test', 'tests')}: {measures.passed} passed, {measures.cases - measures.passed} failed"
+    yield f"{counted(measures.cases, 'test')}: {measures.passed} passed, {measures.cases - measures.passed} failed"
     header = ["", "tests", "passed", "answered", f"recall@{k}", "MRR"]
     yield grid(header, [_row("recall", report.recall), _row("plain words", report.words)])
 
@@ -180,10 +181,6 @@ def _k(report: Report) -> str:
 
     tops = {outcome.case.top or DEFAULT_LIMIT for outcome in report.outcomes}
     return str(tops.pop()) if len(tops) == 1 else "k"
-
-
-def _counted(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
 
 
 def _data(report: Report) -> Json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from memcli.cli.options import Options, argument, flag
 from memcli.cli.verb import CommandContext, verb
 from memcli.errors import CorruptError, UsageError
+from memcli.model.names import counted
 
 
 class CheckSecretsOptions(Options):
@@ -42,8 +43,8 @@ def command(session: CommandContext, options: CheckSecretsOptions) -> int:
         leaks += scan(document, rules)
     spaces = [] if options.files or options.history or options.staged else list(served(session))
     leaks += [leak for document in spaces for leak in scan(document, rules)]
-    beside = f" and {len(spaces)} {'space' if len(spaces) == 1 else 'spaces'} on the server" if spaces else ""
-    text = "\n".join(map(str, leaks)) or f"no secrets in {seen} {'file' if seen == 1 else 'files'}{beside}"
+    beside = f" and {counted(len(spaces), 'space')} on the server" if spaces else ""
+    text = "\n".join(map(str, leaks)) or f"no secrets in {counted(seen, 'file')}{beside}"
     data = {"files": seen, "found": [leak.to_json() for leak in leaks]}
     if not leaks:
         session.output.confirm(data, text)

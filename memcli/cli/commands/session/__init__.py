@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memcli.cli import conversation
-from memcli.cli.arguments import read_text
+from memcli.cli.arguments import check_known, read_text
 from memcli.cli.commands.session import context
 from memcli.cli.conversation import CURRENT, OneOptions
 from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, flag, option
@@ -327,8 +327,7 @@ def import_(session: CommandContext, options: SessionImportOptions) -> int:
     """
     from memcli.cli.conversation import import_files, list_new
 
-    if options.format not in _FORMATS:
-        raise UsageError(f"no format {options.format!r}", f"choose one of {', '.join(_FORMATS)}")
+    check_known("format", options.format, _FORMATS)
     if options.discover == bool(options.files):
         raise UsageError("give either files or --discover", "--discover lists files that can be imported")
     if options.discover:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from memcli.cli.arguments import decode, read_text
+from memcli.cli.arguments import check_known, decode, read_text
 from memcli.cli.conversation import CURRENT
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.output import has_input
@@ -98,7 +98,9 @@ def command(session: CommandContext, options: ContextOptions) -> None:
     from memcli.conversation.window import limits
     from memcli.render import as_window
 
-    name = _format(session, options.format)
+    if options.format is not None:
+        check_known("format", options.format, _FORMATS)
+    name = options.format or ("json" if session.output.json else "markdown")
     if options.no_session and options.session is not None:
         raise UsageError("--session and --no-session exclude each other", "use one of them")
     bounds = limits(options.total, options.reserve_system, options.reserve_working)
@@ -140,12 +142,6 @@ def _report(session: CommandContext, found: Assembled, name: str) -> None:
         session.output.note(line)
     if found.bundle.is_from_clone:
         session.output.note("this store was cloned and not accepted: see `memcli trust --status`")
-
-
-def _format(session: CommandContext, name: str | None) -> str:
-    if name is not None and name not in _FORMATS:
-        raise UsageError(f"no format {name!r}", f"choose one of {', '.join(_FORMATS)}")
-    return name or ("json" if session.output.json else "markdown")
 
 
 def _query(options: ContextOptions) -> str:
