@@ -60,7 +60,10 @@ class Export(Record):
 
     def head(self) -> dict[str, Json]:
         """All but the content."""
-        head = {**self._told(), "hash": self.hash}
+        head = {**self.extra, "format": FORMAT, "version": VERSION, "space": self.space.name, "counts": self.counts()}
+        if self.part:
+            head["part"] = self.part
+        head["hash"] = self.hash
         return {**head, "signature": self.signature} if self.signature else head
 
     def counts(self) -> dict[str, int]:
@@ -71,10 +74,6 @@ class Export(Record):
             "active": sum(m.active for m in objects),
             "pinned": sum(m.pinned for m in objects),
         }
-
-    def _told(self) -> dict[str, Json]:
-        told = {**self.extra, "format": FORMAT, "version": VERSION, "space": self.space.name, "counts": self.counts()}
-        return {**told, "part": self.part} if self.part else told
 
 
 def seal(
@@ -115,14 +114,14 @@ def unseal(tree: Json, where: str) -> Export:
     if tree.get("hash") != _digest(tree, content):
         raise CorruptError(f"{where}: the content does not match its hash", ASK_AGAIN)
     space = _fit_space(tree["content"], where, with_hashes=False)
+    part, signature = tree.get("part", {}), tree.get("signature", "")
+    if not isinstance(part, dict) or problem(part, _PART, "part"):
+        raise CorruptError(f"{where}: part must be an object of lists of strings", ASK_AGAIN)
+    if not isinstance(signature, str):
+        raise CorruptError(f"{where}: signature must be text", ASK_AGAIN)
     known = {"format", "version", "space", "counts", "part", *_UNDIGESTED}
-    export = Export(
-        space,
-        _part(tree, where),
-        tree["hash"],
-        _signature(tree, where),
-        {k: v for k, v in tree.items() if k not in known},
-    )
+    extra = {k: v for k, v in tree.items() if k not in known}
+    export = Export(space, part, tree["hash"], signature, extra)
     if tree.get("space") != space.name or tree.get("counts") != export.counts():
         raise CorruptError(f"{where}: the name or counts do not match the content", ASK_AGAIN)
     return export
@@ -187,20 +186,6 @@ def _digest(head: Mapping[str, Json], content: bytes) -> str:
     return f"sha256:{hashlib.sha256(_PREFIX + told + bytes(1) + content).hexdigest()}"
 
 
-def _part(tree: Mapping[str, Json], where: str) -> dict[str, list[str]]:
-    part: Any = tree.get("part", {})
-    if not isinstance(part, dict) or problem(part, _PART, "part"):
-        raise CorruptError(f"{where}: part must be an object of lists of strings", ASK_AGAIN)
-    return part
-
-
-def _signature(tree: Mapping[str, Json], where: str) -> str:
-    signature = tree.get("signature", "")
-    if not isinstance(signature, str):
-        raise CorruptError(f"{where}: signature must be text", ASK_AGAIN)
-    return signature
-
-
 def encode_lines(export: Export) -> Iterator[bytes]:
     """The lines, each with its end."""
     yield encode_line({**export.head(), "content": header_to_json(export.space)}) + b"\n"
@@ -212,7 +197,7 @@ def decode_lines(data: bytes, where: str) -> Export:
     """The export in JSON Lines. Raises CorruptError naming the line."""
     first, *rest = data.split(b"\n")
     head = decode(first, where, "create an export with `memcli export --format jsonl`")
-    objects = [_record(line, f"{where}: line {n}") for n, line in enumerate(rest, 2) if line.strip()]
+    objects = [decode(line, f"{where}: line {n}", ASK_AGAIN) for n, line in enumerate(rest, 2) if line.strip()]
     export = unseal(with_objects(head, objects, where), where)
     if b"".join(encode_lines(export)) != data:
         for n, line in enumerate([first, *rest], 1):
@@ -228,10 +213,6 @@ def with_objects(head: Any, objects: list[Any], where: str) -> Any:
     if "objects" in head["content"]:
         raise CorruptError(f"{where}: memories in the header", ASK_AGAIN)
     return {**head, "content": {**head["content"], "objects": objects}}
-
-
-def _record(line: bytes, where: str) -> Any:
-    return decode(line, where, ASK_AGAIN)
 
 
 HEAD = "memcli.json"
@@ -369,7 +350,8 @@ def encode_folder(export: Export) -> Iterator[tuple[str, bytes]]:
 def decode_folder(head: bytes, files: Sequence[tuple[str, bytes]], where: str) -> Export:
     """The export of a head and the files that `is_of_export` takes for its own. Raises CorruptError."""
     tree = decode(head, f"{where}/{HEAD}", "create an export with `memcli export`")
-    objects = sorted((_front_matter(data, f"{where}/{name}") for name, data in files), key=_order)
+    objects = [_front_matter(data, f"{where}/{name}") for name, data in files]
+    objects.sort(key=lambda fields: (str(fields.get("updated_at")), str(fields.get("id"))))
     export = unseal(with_objects(tree, objects, where), where)
     written = sorted(data for name, data in encode_folder(export) if name != HEAD)
     if written != sorted(_normal(data).encode() for _, data in files):
@@ -402,23 +384,14 @@ def check_head(data: bytes, space: str, where: str) -> None:
         raise RefusedError(f"{where}/{HEAD} is not of an export of space {space!r}", "export to a folder of its own")
 
 
-def _order(fields: Mapping[str, Any]) -> tuple[str, str]:
-    """The place in a space, of what may not be fit for one."""
-    return str(fields.get("updated_at")), str(fields.get("id"))
-
-
 def _file(space: str, memory: Memory) -> bytes:
     fields = memory_to_json(memory)
     body = ""
     if memory.raw and not UNQUOTABLE.search(memory.raw):
         body = f"\n{fields.pop('raw')}\n"
-    lines = [f"{_name(name)}: {encode_line(value).decode()}\n" for name, value in sorted(fields.items())]
+    names = {name: name if name.isidentifier() and name.isascii() else encode_line(name).decode() for name in fields}
+    lines = [f"{names[name]}: {encode_line(value).decode()}\n" for name, value in sorted(fields.items())]
     return f"{_beginning(space)}{''.join(lines)}{_FRAME}\n{body}".encode()
-
-
-def _name(field: str) -> str:
-    """The name of a field as YAML reads it."""
-    return field if field.isidentifier() and field.isascii() else encode_line(field).decode()
 
 
 def _front_matter(data: bytes, where: str) -> dict[str, Any]:

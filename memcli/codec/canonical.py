@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from memcli.errors import CorruptError, UsageError
 from memcli.model.memory import Json
+from memcli.regex import regex
 
 if TYPE_CHECKING:
     import orjson
@@ -34,6 +35,7 @@ _MAX_DEPTH = 100
 _LARGEST = 1 << 53
 _DIGITS = 15
 _OTHER: Any = object()
+_HALF_PAIR = regex("[\ud800-\udfff]")  # of a surrogate pair, which has no bytes in UTF-8
 
 
 class _Line:
@@ -50,22 +52,21 @@ def encode(value: Json) -> bytes:
     orjson = _orjson_for(value)
     if orjson is None:
         return _indented(value, "\n").encode()
-    try:
-        data: bytes = orjson.dumps(value, _fragment, orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2)
-    except orjson.JSONEncodeError as error:
-        raise _not_json(error) from None
-    return data
+    return _dumped(orjson, value, orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2)
 
 
 def encode_line(value: Json) -> bytes:
     """`value` on one line with sorted keys, without a newline: for JSON Lines. Raises UsageError as `encode` does."""
     orjson = _orjson_for(value)
-    if orjson is None:
-        return _ON_ONE_LINE.encode(value).encode()
+    return _ON_ONE_LINE.encode(value).encode() if orjson is None else _dumped(orjson, value, orjson.OPT_SORT_KEYS)
+
+
+def _dumped(orjson: Any, value: Json, option: int) -> bytes:
     try:
-        data: bytes = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        data: bytes = orjson.dumps(value, _fragment, option)
     except orjson.JSONEncodeError as error:
-        raise _not_json(error) from None
+        hint = "use whole numbers below 2^63 and valid Unicode"
+        raise UsageError(f"cannot be stored as JSON: {error}", hint) from None
     return data
 
 
@@ -77,10 +78,6 @@ def _orjson_for(value: Json) -> Any:
 
         return orjson
     return loaded
-
-
-def _not_json(error: Exception) -> UsageError:
-    return UsageError(f"cannot be stored as JSON: {error}", "use whole numbers below 2^63 and valid Unicode")
 
 
 def written(line: bytes) -> Json:
@@ -127,10 +124,10 @@ def decode(data: bytes | memoryview, name: str, hint: str = MEND) -> Json:
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise CorruptError(
-            f"{name}:{error.lineno}:{error.colno}: invalid JSON ({_reason(error)}){_conflict(bytes(data))}",
-            hint,
-        ) from None
+        is_unmerged = any(line.startswith((b"<<<<<<< ", b">>>>>>> ")) for line in bytes(data).splitlines())
+        told = "; the file contains conflict markers" if is_unmerged else ""
+        at = f"{name}:{error.lineno}:{error.colno}"
+        raise CorruptError(f"{at}: invalid JSON ({_reason(error)}){told}", hint) from None
 
 
 def decode_argument(data: str | bytes, name: str) -> Json:
@@ -158,11 +155,6 @@ def _reason(error: orjson.JSONDecodeError) -> str:
     return error.msg.split(": line ")[0]
 
 
-def _conflict(data: bytes) -> str:
-    marked = any(line.startswith((b"<<<<<<< ", b">>>>>>> ")) for line in data.splitlines())
-    return "; the file contains conflict markers" if marked else ""
-
-
 _ON_ONE_LINE = JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -182,7 +174,7 @@ def _is_simple(value: Json) -> bool:
             kind = type(part)
             if kind is str:
                 room -= len(part)
-                if room < 0 or not _is_whole(part):
+                if room < 0 or _HALF_PAIR.search(part):
                     return False
             elif kind is dict:
                 below += part
@@ -202,14 +194,6 @@ def _is_simple(value: Json) -> bool:
             return True
         level = below
     return False
-
-
-def _is_whole(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair
-        return False
-    return True
 
 
 def _simple_value(data: bytes | memoryview) -> Json:
@@ -266,7 +250,9 @@ def _folded(value: Json, indent: int) -> Json:
     folded = dict(value)
     for name, item in value.items():
         if type(item) in _NESTED:
-            folded[name] = _fitted(item, inner, inner + _width(str(name)))
+            label = str(name)
+            width = len(label) + 2 if label.isidentifier() else len(encode_line(label).decode())
+            folded[name] = _fitted(item, inner, inner + width + len(": "))
     return folded
 
 
@@ -280,8 +266,3 @@ def _fitted(value: Json, indent: int, column: int) -> Json:
     line = data[:1] + data[4:-2].replace(b",\n  ", b", ") + data[-1:]
     fits = column + len(line) < WIDTH or column + len(line.decode()) < WIDTH
     return written(line) if fits else value
-
-
-def _width(name: str) -> int:
-    """The columns of a name and what parts it from its value."""
-    return (len(name) + 2 if name.isidentifier() else len(encode_line(name).decode())) + 2

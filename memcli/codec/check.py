@@ -253,7 +253,13 @@ def _examine(
     if is_same and not is_old:
         return Examined(tuple(found))
     if not any(finding.is_damage for finding in found):
-        found.append(_untidy(where, is_same=is_same, is_sorted=is_sorted))
+        if is_same:
+            told = f"it is in format {FULL_VERSION}; the next write rewrites it in format {VERSION}"
+            found.append(Damage(where, OUTDATED, told, repair="format it"))
+        elif not is_sorted:
+            found.append(Damage(where, "order", "its memories are not sorted by updated_at and id", repair="sort them"))
+        else:
+            found.append(Damage(where, "format", "it is not canonical", repair="format it"))
     if not mend:
         return Examined(tuple(found))
     objects_now = tuple(mended[one.id] if one.id in mended else items.memory(one.n, where) for one in in_order)
@@ -337,7 +343,9 @@ def _outlines(items: Items, where: str, found: list[Damage], objects: list[Damag
         label = item["id"] if isinstance(item, dict) and isinstance(item.get("id"), str) else f"object {n + 1}"
         memory = None
         try:
-            memory = _sound_memory(items, n, f"{where}: {label}")
+            found_memory = items.memory(n, f"{where}: {label}")
+            check_memory(found_memory)  # every field, down to its leaves
+            memory = found_memory
         except MemcliError as error:
             told = error.message.removeprefix(f"{where}: {label}: ")
             objects.append(Damage(where, "object", told, label, "move it to quarantine"))
@@ -348,13 +356,6 @@ def _outlines(items: Items, where: str, found: list[Damage], objects: list[Damag
             is_sound = right_hash(memory) in ("", memory.hash) and not memory.links and not memory.superseded_by
             m = memory
             yield _Outline(n, m.id, m.path, m.created_at, m.order, m.version, is_canonical, is_sound)
-
-
-def _sound_memory(items: Items, n: int, where: str) -> Memory:
-    """An item as a memory, every field looked at down to its leaves. Raises CorruptError, UsageError."""
-    memory = items.memory(n, where)
-    check_memory(memory)
-    return memory
 
 
 def _unique(
@@ -417,15 +418,6 @@ def _mend(memory: Memory, is_there: _IsThere, where: str, found: list[Damage]) -
         told = f"it is superseded by {memory.superseded_by}, which does not exist"
         found.append(Damage(where, "link", told, memory.id, "make it current again"))
     return without_dangling(replace(memory, links=links), is_there)
-
-
-def _untidy(where: str, *, is_same: bool, is_sorted: bool) -> Damage:
-    if is_same:
-        told = f"it is in format {FULL_VERSION}; the next write rewrites it in format {VERSION}"
-        return Damage(where, OUTDATED, told, repair="format it")
-    if not is_sorted:
-        return Damage(where, "order", "its memories are not sorted by updated_at and id", repair="sort them")
-    return Damage(where, "format", "it is not canonical", repair="format it")
 
 
 def is_canonical(data: bytes, where: str) -> tuple[bool, bytes]:

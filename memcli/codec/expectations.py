@@ -6,7 +6,7 @@ import json
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from difflib import get_close_matches
 from typing import Any
@@ -150,7 +150,10 @@ def _value(key: str, value: Any, where: str) -> Any:
             raise UsageError(f"{where}: {key} must be a whole number between 1 and {_MOST[key]}")
         return value
     if key in _LISTS:
-        return tuple(_texts(value, key, where))
+        items = value if isinstance(value, list) else [value]
+        if not items:
+            raise UsageError(f"{where}: {key} is empty", "remove it")
+        return tuple(_text(item, key, where) for item in items)
     if key == "at" and isinstance(value, date):  # which a datetime is too
         value = value.isoformat()
     text = _text(value, key, where)
@@ -164,13 +167,6 @@ def _located(check: Any, text: str, where: str) -> str:
         return str(check(text))
     except UsageError as error:
         raise UsageError(f"{where}: {error.message}", error.hint) from None
-
-
-def _texts(value: Any, key: str, where: str) -> Iterator[str]:
-    items = value if isinstance(value, list) else [value]
-    if not items:
-        raise UsageError(f"{where}: {key} is empty", "remove it")
-    yield from (_text(item, key, where) for item in items)
 
 
 def _text(value: Any, key: str, where: str) -> str:

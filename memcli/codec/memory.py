@@ -80,20 +80,15 @@ def memory_from_json(data: Mapping[str, Json], where: str) -> Memory:
         elif type(value) in types:
             known[name] = tuple(value) if name in LIST_FIELDS else value
             if name in _TIMES and not _NORMAL_TIME.match(value):
-                known[name] = _stored_time(value, name, where)
+                try:  # a hand wrote it: times are compared as text, in one form
+                    known[name] = normalize_time(value)
+                except UsageError as error:
+                    raise CorruptError(f"{where}: {name} is {error.message}", error.hint) from None
         else:
             raise CorruptError(f"{where}: {name} has the wrong type", "correct the file; see `memcli schema object`")
     if not is_id(known["id"]):
         raise CorruptError(f"{where}: not an id: {show(known['id'])}", MEND)
     return Memory(**known, extra=extra)
-
-
-def _stored_time(value: str, name: str, where: str) -> str:
-    """A time that somebody wrote by hand, in the one form that compares as text."""
-    try:
-        return normalize_time(value)
-    except UsageError as error:
-        raise CorruptError(f"{where}: {name} is {error.message}", error.hint) from None
 
 
 def checked_fields(data: Mapping[str, Json]) -> dict[str, Json]:

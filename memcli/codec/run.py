@@ -58,22 +58,15 @@ def decode_run(name: str, data: bytes, where: str) -> Run:
     if not isinstance(note, dict) or not all(isinstance(note.get(key), kind) for key, kind in kinds):
         raise CorruptError(f"{where}: no record of what removed it", "move the file away to keep its content")
     listed = note.get("severed", [])
-    if problem(listed, _SEVERED, "severed") or not all(map(_has_texts, listed)):
+    if problem(listed, _SEVERED, "severed") or not all(
+        isinstance(one.get(key), (str, type(None))) for one in listed for key in ("superseded_by", "valid_until")
+    ):
         raise CorruptError(f"{where}: no record of the links it removed", "move the file away to keep its content")
-    at, severed = normalize_time(note["at"]), tuple(map(_severed, listed))
-    return Run(name, at, note["command"], replace(space, extra=note["extra"]), severed, _replaced(note))
-
-
-def _replaced(note: Mapping[str, Json]) -> dict[str, str]:
+    severed = tuple(
+        Severed(one["id"], tuple(one["links"]), one.get("superseded_by"), one.get("valid_until"), one.get("space", ""))
+        for one in listed
+    )
     found = note.get("replaced")
-    return {name: str(digest) for name, digest in found.items()} if isinstance(found, dict) else {}
-
-
-def _has_texts(noted: Mapping[str, Json]) -> bool:
-    """Whether the fields that may be null are text else."""
-    return all(isinstance(noted.get(name), (str, type(None))) for name in ("superseded_by", "valid_until"))
-
-
-def _severed(noted: Mapping[str, Json]) -> Severed:
-    rest = (noted.get("superseded_by"), noted.get("valid_until"), noted.get("space", ""))
-    return Severed(noted["id"], tuple(noted["links"]), *rest)
+    replaced = {name: str(digest) for name, digest in found.items()} if isinstance(found, dict) else {}
+    at = normalize_time(note["at"])
+    return Run(name, at, note["command"], replace(space, extra=note["extra"]), severed, replaced)

@@ -130,22 +130,19 @@ def _line_keys(text: str) -> Iterator[bytes]:
     """The keys of lines `ssh-ed25519 KEY`, with or without who may sign before them, and for what."""
     for line in text.splitlines():
         match = _PUBLIC_LINE.match(line.strip())
-        if not match or not _is_for_us(match["before"]):
+        if not match:
             continue
+        signer = match["before"]
+        if signer is not None and re.search(r"\s", signer):  # with options; those that restrict otherwise are not known
+            purposes = _PURPOSES.match(signer)
+            if purposes is None or PURPOSE.decode() not in purposes[1].split(","):
+                continue
         try:
             kind, public, rest = _fields(base64.b64decode(match["key"], validate=True), 2)
         except ValueError:
             continue
         if (kind, len(public), rest) == (_KIND, _KEY_SIZE, b""):
             yield public
-
-
-def _is_for_us(before: str | None) -> bool:
-    """Whether the line of an allowed signer lets it sign exports. Options that restrict it otherwise are not known."""
-    if before is None or not re.search(r"\s", before):
-        return True
-    purposes = _PURPOSES.match(before)
-    return purposes is not None and PURPOSE.decode() in purposes[1].split(",")
 
 
 def _pem_key(data: bytes, where: str) -> bytes:

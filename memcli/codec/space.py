@@ -188,10 +188,11 @@ def decode_space(data: bytes, where: str) -> Space:
 def space_from_json(tree: Json, where: str) -> Space:
     """The space that the JSON value `tree` holds. Raises CorruptError naming `where` and the damage."""
     space, form = _header(tree, where), form_of(tree)
-    objects = tuple(
-        form.from_json(item, f"{where}: object {n}") if isinstance(item, dict) else _no_object(where, n)
-        for n, item in enumerate(tree["objects"], 1)
-    )
+    objects = []
+    for n, item in enumerate(tree["objects"], 1):
+        if not isinstance(item, dict):
+            raise CorruptError(f"{where}: object {n} is not a JSON object", MEND)
+        objects.append(form.from_json(item, f"{where}: object {n}"))
     return replace(space, objects=tuple(sorted(objects, key=lambda m: m.order)))
 
 
@@ -347,10 +348,6 @@ def _header(tree: Json, where: str) -> Space:
         version=version if version > VERSION else FULL_VERSION,
         extra={name: value for name, value in tree.items() if name not in _KNOWN},
     )
-
-
-def _no_object(where: str, n: int) -> Memory:
-    raise CorruptError(f"{where}: object {n} is not a JSON object", MEND)
 
 
 class TornError(Exception):

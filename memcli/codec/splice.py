@@ -183,18 +183,16 @@ class SpliceShelf:
         return low
 
     def _order(self, start: int, end: int) -> tuple[str, str]:
-        if (start, end) not in self._orders:
-            self._orders[start, end] = self._read_order(start, end)
-        return self._orders[start, end]
-
-    def _read_order(self, start: int, end: int) -> tuple[str, str]:
+        if (start, end) in self._orders:
+            return self._orders[start, end]
         values = []
         for key in (_TIME, _ID):
             at = self._data.find(key, start, end)
             if at < 0:
                 raise self._damaged()
             values.append(str(decode(self._value(key, at), self._where)))
-        return values[0], values[1]
+        self._orders[start, end] = values[0], values[1]
+        return self._orders[start, end]
 
     def _place(self, name: str) -> Range | None:
         at = next(self._search(_ID, encode(name)), None)

@@ -74,29 +74,22 @@ def author(user: str, command: str) -> dict[str, Json]:
 
 def entry(space: str, act: Act, time: str, by: dict[str, Json]) -> dict[str, Json]:
     """What a line of the audit log says of an act at `time`, `by` this author where the act names none."""
-    whose = {**by, **act.by} if _is_author(act.by) else by
-    said: dict[str, Json] = {"time": time, **whose, "action": act.action, "space": space, **_told(act.touched)}
+    own = act.by
+    if isinstance(own, dict) and own.keys() == {"user", "command"} and all(isinstance(v, str) for v in own.values()):
+        by = own
+    line: dict[str, Json] = {"time": time, **by, "action": act.action, "space": space}
+    touched = _clean(act.touched)
+    new = [one for one in touched if not one.before]
+    if len(new) > _LISTED:
+        digest = sha256("".join(f"{one.id}\0{one.after}\n" for one in new).encode()).hexdigest()
+        line["created"] = {"count": len(new), "hash": digest}
+        touched = [one for one in touched if one.before]
+    line["changes"] = [_change(one) for one in touched]
     if act.policy is not None:
-        said["policy"] = act.policy
+        line["policy"] = act.policy
     if act.advised:
-        said["advised"] = list(act.advised)
-    return said if act.tasks is None else {**said, "tasks": act.tasks, "run": act.run}
-
-
-def _is_author(by: Json) -> bool:
-    return isinstance(by, dict) and by.keys() == {"user", "command"} and all(isinstance(v, str) for v in by.values())
-
-
-def _told(touched: Sequence[Touched]) -> dict[str, Json]:
-    touched = _clean(touched)
-    new = [t for t in touched if not t.before]
-    if len(new) <= _LISTED:
-        return {"changes": [_change(t) for t in touched]}
-    digest = sha256("".join(f"{t.id}\0{t.after}\n" for t in new).encode()).hexdigest()
-    return {
-        "changes": [_change(t) for t in touched if t.before],
-        "created": {"count": len(new), "hash": digest},
-    }
+        line["advised"] = list(act.advised)
+    return line if act.tasks is None else {**line, "tasks": act.tasks, "run": act.run}
 
 
 def _clean(touched: Sequence[Touched]) -> Sequence[Touched]:

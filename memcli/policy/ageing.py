@@ -26,8 +26,6 @@ HALF_LIVES: Mapping[str, float] = {
 }  # fmt: skip
 """Days in which the confidence in a memory of this kind falls to 1/e; other kinds do not decay."""
 _ACCESS_SHARE = 0.1
-_BOOST = 0.5
-_HOURS = 24.0
 
 
 def remaining(kind: str, since: str, now: str) -> float:
@@ -56,11 +54,6 @@ def effective_confidence(memory: Memory, now: str, accesses: int = 0) -> float:
     """`confidence * exp(-age / half_life) * (1 + .1 ln(accesses + 1)) * trust`, at most 1."""
     left = memory.confidence * memory.trust * remaining(memory.kind, confirmed_at(memory), now)
     return min(1.0, left * (1 + familiarity(accesses)))
-
-
-def recency_boost(last_at: str, now: str) -> float:
-    """What a last access multiplies strength by: 1.5 at once, 1 after days; `1 + .5 e^(-hours / 24)`."""
-    return 1 + _BOOST * math.exp(-days_between(last_at, now) * 24 / _HOURS) if last_at else 1.0
 
 
 _FORMS = "12-01..12-31, 2026-03-02..2026-03-06, last 3 days of month, or last 2 days of 2 weeks from 2026-01-05"

@@ -12,7 +12,7 @@ from typing import Any
 
 from memcli.codec.memory import check_validity
 from memcli.errors import NotFoundError, RefusedError, UsageError
-from memcli.model.links import Going, Severed, severed_between
+from memcli.model.links import Going, severed_between
 from memcli.model.memory import Json, Memory, default_importance
 from memcli.model.names import free_path, memory_id
 from memcli.model.references import SUPERSEDES, elsewhere, is_same_memory, refers_to, renamed, without_dangling
@@ -216,21 +216,16 @@ class Draft:
         """What was taken out, as it was last, in its order: also what was only just laid over."""
         gone = sorted({**self._displaced, **self._gone}.values(), key=lambda memory: memory.order)
         displaced = frozenset(self._displaced.keys() - self._gone.keys())
+        pairs = [(self._base.get(name), after) for name, after in sorted(self._put.items())] if self._gone else []
+        severed = [severed_between(before, after, self._gone) for before, after in pairs if before is not None]
         return Going(
             replace(self._base.header, objects=tuple(m for m in gone if m.id not in self._erase)),
             tuple(m for m in gone if m.id in self._erase),
-            self._severed(),
+            tuple(one for one in severed if one is not None),
             displaced=displaced,
             spared=frozenset(self._spared),
             replacing=tuple(self._put[name] for name in sorted(displaced & self._put.keys())),
         )
-
-    def _severed(self) -> tuple[Severed, ...]:
-        if not self._gone:
-            return ()
-        pairs = ((self._base.get(name), after) for name, after in sorted(self._put.items()))
-        found = (severed_between(before, after, self._gone) for before, after in pairs if before is not None)
-        return tuple(one for one in found if one is not None)
 
     def change(self) -> Change:
         """Everything that was laid over the base, as one change."""
@@ -273,18 +268,17 @@ def is_auto_pinned(memory: Memory, policy: Policy) -> bool:
 
     Raises UsageError for a pattern that is no RE2 expression, which only a hand-written policy can hold.
     """
-    return any(_fits(memory, rule, f"policy.auto_pin[{n}]") for n, rule in enumerate(policy.auto_pin))
-
-
-def _fits(memory: Memory, rule: Mapping[str, Json], at: str) -> bool:
-    if not rule:
-        return False
-    return (
-        rule.get("kind", memory.kind) == memory.kind
-        and ("tag" not in rule or rule["tag"] in memory.tags)
-        and is_under(memory.path, rule.get("under", ""))
-        and ("pattern" not in rule or bool(compile_pattern(rule["pattern"], f"{at}.pattern").search(memory.raw)))
-    )
+    for n, rule in enumerate(policy.auto_pin):
+        if (
+            rule
+            and rule.get("kind", memory.kind) == memory.kind
+            and ("tag" not in rule or rule["tag"] in memory.tags)
+            and is_under(memory.path, rule.get("under", ""))
+        ):
+            at = f"policy.auto_pin[{n}].pattern"
+            if "pattern" not in rule or compile_pattern(rule["pattern"], at).search(memory.raw):
+                return True
+    return False
 
 
 def consistent(memory: Memory) -> Memory:
@@ -381,18 +375,12 @@ def _merged(mine: Space, incoming: Space) -> IntakePlan:
     taken = {m.path for m in mine.objects if m.id not in moving}
     placed = []
     for memory in wins:
-        free = _free(memory, taken)
-        taken.add(free.path)
-        placed.append(free)
+        path = free_path(memory.path, memory.id, taken)  # made its own by its id, where another memory has it
+        taken.add(path)
+        placed.append(memory if path == memory.path else replace(memory, path=path))
     changed = [m for m in placed if before.get(m.id) != m]
     after = mine.put(changed, max(mine.updated_at, incoming.updated_at)) if changed else mine
     return _counted(IntakePlan(after, kept=len(incoming.objects) - len(wins)), before, placed)
-
-
-def _free(memory: Memory, taken: set[str]) -> Memory:
-    """`memory` at its path or, where another one has that, at one that is made its own by its id."""
-    path = free_path(memory.path, memory.id, taken)
-    return memory if path == memory.path else replace(memory, path=path)
 
 
 def _counted(plan: IntakePlan, before: dict[str, Memory], incoming: Iterable[Memory]) -> IntakePlan:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from memcli.clock import days_between, normalize_time
 from memcli.errors import RefusedError, UsageError
@@ -26,13 +26,18 @@ def outdated(shelf: Shelf, places: Sequence[Place], told: Collection[str], now: 
     by_root: dict[str, list[Place]] = {}
     for place in places:
         by_root.setdefault(place["under"], []).append(place)
+
+    def above(path: str) -> Iterator[str]:
+        segments = path.split("/")
+        return ("/".join(segments[:n]) for n in range(1, len(segments) + 1))
+
     return [
         replace(memory, active=False, updated_at=now, version=increased(memory.version))
         for memory in shelf.under(*by_root)
         if memory.active
         and memory.path not in told
         and memory.id not in told
-        and any(_is_of(memory, place) for root in _roots(memory.path) for place in by_root.get(root, ()))
+        and any(_is_of(memory, place) for root in above(memory.path) for place in by_root.get(root, ()))
     ]
 
 
@@ -49,11 +54,6 @@ def is_of_source(memory: Memory, given: Mapping[str, Json]) -> bool:
     if memory.provenance.get("source") != source:
         return False
     return source != OBSERVED or bool(memory.metadata.get("source") == given["metadata"].get("source"))
-
-
-def _roots(path: str) -> list[str]:
-    segments = path.split("/")
-    return ["/".join(segments[:n]) for n in range(1, len(segments) + 1)]
 
 
 def _is_of(memory: Memory, place: Place) -> bool:
@@ -105,8 +105,9 @@ def room_for(
         return frozenset()
     rest = surplus(shelf.load().objects, excess - len(first), policy.compaction, now, {*spared, *first})
     if (count := len(first) + len(rest)) < excess:
+        most = "1 memory" if policy.max_objects == 1 else f"{policy.max_objects} memories"
         raise RefusedError(
-            f"space {shelf.header.name!r} is limited to {_count(policy.max_objects or 0)} (policy.max_objects); {excess} "
+            f"space {shelf.header.name!r} is limited to {most} (policy.max_objects); {excess} "
             f"would have to be removed, but only {count} can be; nothing was stored",
             "unpin some, store fewer at once, or raise max_objects",
         )
@@ -117,10 +118,6 @@ def value(memory: Memory, now: str) -> float:
     """What a memory is worth, 0..1: importance x confidence x recency, which fades to 1/e in 30 days."""
     recency = math.exp(-days_between(memory.updated_at, now) / _FADE_DAYS)
     return round(memory.effective_importance() * memory.confidence * recency, _DIGITS)
-
-
-def _count(n: int) -> str:
-    return "1 memory" if n == 1 else f"{n} memories"
 
 
 def is_spent(memory: Memory) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.policy.ageing import HALF_LIVES, confirmed_at, effective_confidence, recency_boost, remaining
+from memcli.policy.ageing import HALF_LIVES, confirmed_at, effective_confidence, remaining
 from tests.conftest import NOW, memory
 
 AGO_30 = "2026-01-01T09:30:00Z"
@@ -41,9 +41,3 @@ def test_an_edit_or_a_confirmation_renews(renewed: dict[str, int]) -> None:
 def test_it_is_a_share(kind: str, confidence: float, accesses: int, year: int) -> None:
     told = memory(kind=kind, confidence=confidence, created_at=f"{year}-06-01T00:00:00Z")
     assert 0 <= effective_confidence(told, NOW, accesses) <= 1
-
-
-def test_a_recent_access_boosts() -> None:
-    assert recency_boost(NOW, NOW) == 1.5
-    assert recency_boost("2026-01-30T09:30:00Z", NOW) == pytest.approx(1 + 0.5 * math.exp(-1))
-    assert recency_boost("", NOW) == 1
