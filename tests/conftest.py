@@ -189,7 +189,7 @@ def on_server(request: pytest.FixtureRequest, isolated: None, monkeypatch: pytes
     if not request.config.getoption("--on-server"):
         yield
         return
-    from memcli.wiring.shared import close_servers
+    from memcli.extras.postgres.opening import close_servers
 
     url = request.getfixturevalue("postgres")
     with new_schema(url) as schema:

@@ -24,6 +24,7 @@ from memcli.store.lock import locked
 from memcli.store.place import FOLDERS, PrivatePlace, describe
 from memcli.store.private import can_write, stranded, work_tree_of
 from memcli.store.trust import FileTrust
+from memcli.wiring.extras import extra
 from memcli.wiring.indexes import ChosenEmbedder
 from memcli.wiring.roots import locate, read_config
 from memcli.wiring.workspace import chosen_store, open_workspace
@@ -243,19 +244,12 @@ def _hooks(root: str) -> Iterator[Check]:
 def _agents(root: str, environ: Mapping[str, str]) -> Check:
     """Checks the agents that are installed in the project. What waits for its user, or a switched-off memory, is no
     failure."""
-    from memcli.extras.agents.files import Site
-    from memcli.extras.agents.install import check, installed
-    from memcli.extras.agents.table import PROJECT
     from memcli.store.switch import is_off
 
-    site = Site(PROJECT, os.path.dirname(root), Layout(root).private("agents.installed.json"), environ)
-    rows = [row for _, name in installed([site]) for row in check(site, name)]
-    bad = dict.fromkeys(row.agent for row in rows if not (row.is_fine or row.waits))
-    waiting = {row.agent: f"{row.agent} ({row.state}: see `memcli agent check`)" for row in rows if row.waits}
-    names = bad or dict.fromkeys(waiting.get(row.agent, row.agent) for row in rows)
+    is_well, names = extra("agents.setup").examine_agents(root, environ)
     off = "; memory is off (`memcli on`)" if is_off(root, environ) else ""
     found = ", ".join(names) or "none connected (`memcli agent install` connects one)"
-    return Check("agents", not bad, f"{found}{off}", "run `memcli agent check`")
+    return Check("agents", is_well, f"{found}{off}", "run `memcli agent check`")
 
 
 def _trust(root: str) -> Check:
@@ -267,10 +261,8 @@ def _trust(root: str) -> Check:
 
 def _language_model(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Check:
     """Checks what the configured model needs, without asking it."""
-    from memcli.wiring.models import health
-
     try:
-        ok, found, fix = health(open_workspace(options, environ), environ)
+        ok, found, fix = extra("providers.opening").health(open_workspace(options, environ), environ)
     except MemcliError as error:
         ok, found, fix = False, error.message, error.hint
     return Check("provider", ok, found, fix)
@@ -293,10 +285,9 @@ def _ledger(root: str) -> Check:
 
 def _server(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:
     """Checks the server that has the store, if one does."""
-    from memcli.wiring.shared import examine
-
     try:
-        yield from (Check(*one) for one in examine(chosen_store(options, environ), environ))
+        if url := chosen_store(options, environ):
+            yield from (Check(*one) for one in extra("postgres.opening").examine(url, environ))
     except MemcliError as error:
         yield Check("server", False, error.message, error.hint)
 

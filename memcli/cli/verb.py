@@ -323,8 +323,8 @@ class Group:
 
 
 def verb(options: type[Options] = Options, **about: Any) -> Callable[[Callable[..., int | None]], Verb]:
-    """Turns a function into the command of its module: the one of `commands/check/code.py` is `check code`. `about` are
-    fields of `About`."""
+    """Turns a function into the command of its module: the one of `commands/check/code.py` is `check code`, that of an extra
+    as `OF_EXTRAS` names it. `about` are fields of `About`."""
 
     def make(function: Callable[..., int | None]) -> Verb:
         return Verb(function, name_of(function.__module__), options, About(**about))
@@ -333,18 +333,25 @@ def verb(options: type[Options] = Options, **about: Any) -> Callable[[Callable[.
 
 
 def name_of(module: str) -> str:
-    """The command of a module below `cli/commands/`."""
+    """The command of a module below `cli/commands/`, or of an extra."""
+    for command, extra in OF_EXTRAS.items():
+        if module == f"memcli.extras.{extra}.command":
+            return command
     words = module.removeprefix(f"{_COMMANDS}.").split(".")
     return " ".join(word.rstrip("_").replace("_", "-") for word in words)
 
 
 def find(name: str) -> Verb | Group | None:
     """The command of this name, without those below it; None if there is none. Imports its module."""
+    found: Verb | Group
+    if name in OF_EXTRAS:
+        found = importlib.import_module(f"memcli.extras.{OF_EXTRAS[name]}.command").command
+        return found
     module = name.replace("-", "_") + ("_" if iskeyword(name) else "")
     if not module.isidentifier() or module.startswith("_"):
         return None
     try:
-        found: Verb | Group = importlib.import_module(f"memcli.cli.commands.{module}").command
+        found = importlib.import_module(f"memcli.cli.commands.{module}").command
     except ModuleNotFoundError as error:
         if error.name == f"{_COMMANDS}.{module}":
             return None
@@ -367,7 +374,7 @@ def names() -> list[str]:
     """The names of all commands, without those below a group, in alphabetical order."""
     folder = os.path.dirname(importlib.import_module("memcli.cli.commands").__file__ or "")
     modules = (entry.removesuffix(".py") for entry in os.listdir(folder) if not entry.startswith(("_", ".")))
-    return sorted(name_of(module) for module in modules)
+    return sorted((*(name_of(module) for module in modules), *OF_EXTRAS))
 
 
 def all_verbs() -> Iterator[Verb]:
@@ -381,5 +388,10 @@ def all_verbs() -> Iterator[Verb]:
 
 
 _COMMANDS = "memcli.cli.commands"
+OF_EXTRAS = {
+    "agent": "agents", "browse": "tui", "mcp": "mcp", "metrics": "telemetry", "provider": "providers", "serve": "serve",
+    "watch": "watch",
+}  # fmt: skip
+"""The extras that have the other commands, each in its module `command`."""
 ALIASES = {"show": "get", "add": "remember", "rm": "forget"}
 """Other names of commands."""

@@ -19,8 +19,8 @@ from memcli.store.lock import WAIT_SECONDS
 from memcli.store.notes import BuildState
 from memcli.store.state import State
 from memcli.store.sync_base import FileSyncBase
+from memcli.wiring.extras import extra
 from memcli.wiring.roots import locate, make_store, named_root
-from memcli.wiring.shared import open_server
 from memcli.wiring.workspace import chosen_store
 
 
@@ -74,7 +74,7 @@ class SyncSide:
         self.is_server = is_server(named)
         self._named = named
         if self.is_server:
-            address = open_server(named, environ, WAIT_SECONDS).address
+            address = extra("postgres.opening").open_server(named, environ, WAIT_SECONDS).address
             self.shown, self.identity = address.shown, address.identity
             return
         if "://" in named:

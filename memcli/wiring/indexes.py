@@ -16,10 +16,10 @@ from memcli.model.conversation import ModelName, model_name
 from memcli.ports import Embedder, Index, Progress
 from memcli.record import Record
 from memcli.store.layout import Layout
+from memcli.wiring.extras import extra
 from memcli.wiring.roots import Warn
 
 if TYPE_CHECKING:
-    from memcli.extras.postgres.server import Server
     from memcli.index.reading import Show
     from memcli.store.snapshot import RevisionStore
 
@@ -51,10 +51,14 @@ class ChosenEmbedder:
     """The embedder of a name, or else the default one. What is found out about its model is kept in `folder`."""
 
     def __init__(
-        self, name: str | None, folder: str | None = None, remote: Remote | None = None, keep: Keep = make
+        self,
+        name: str | None,
+        folder: str | None = None,
+        load_remote: Callable[[], Remote] | None = None,
+        keep: Keep = make,
     ) -> None:
         self.name = name or DEFAULT_EMBEDDER
-        self._folder, self._remote, self._keep = folder, remote, keep
+        self._folder, self._load_remote, self._keep = folder, load_remote, keep
 
     def check(self) -> None:
         """Raises UsageError when there is no such embedder."""
@@ -77,9 +81,10 @@ class ChosenEmbedder:
             return SentenceEmbedder(os.path.abspath(os.path.expanduser(self.name.removeprefix(FOLDER))), facts)
         from memcli.embed.remote import RemoteEmbedder
 
-        name, remote = model_name(self.name), self._remote
-        if remote is None:
+        name = model_name(self.name)
+        if self._load_remote is None:
             raise ProviderError(f"{name} cannot be asked here", "set MEMCLI_EMBEDDER=onnx to use the built-in model")
+        remote = self._load_remote()
         return RemoteEmbedder(str(name), remote.address(name), partial(remote.call, name), remote.redact, facts)
 
 
@@ -97,7 +102,7 @@ def open_index(
     warn: Warn,
     progress: Progress | None,
     past: RevisionStore | None = None,
-    server: Server | None = None,
+    server: Any = None,
     show: Show = lambda memories, _: memories,
 ) -> Index:
     """The index kept for the store at `layout`, for its `past`, or beside it for the spaces on a `server`. `show`
@@ -108,11 +113,12 @@ def open_index(
     from memcli.index.cache import CachedIndex
 
     if server is not None and past is None:
-        from memcli.wiring.shared import share_index
-
         told = _once(warn)  # both say the same of an embedder that fails
         local = open_index(embedder, layout, keep, told, progress, show=show)
-        return share_index(server, local, embedder.load, layout.cache(""), told, progress)
+        shared: Index = extra("postgres.opening").share_index(
+            server, local, embedder.load, layout.cache(""), told, progress
+        )
+        return shared
     embedder.check()
     folder = layout.cache("")
     if past is not None:

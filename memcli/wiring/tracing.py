@@ -7,15 +7,16 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
 from memcli.settings import is_on
+from memcli.wiring.extras import extra
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
-    from memcli.extras.telemetry.tracing import CommandSpan
     from memcli.model.conversation import ModelName, Prompt
     from memcli.model.memory import Json
     from memcli.model.metrics import TokenUsage
     from memcli.ports.language_model import LanguageModel
+    from memcli.ports.usage import Observer
 
 VARIABLE = "MEMCLI_OTEL"
 _UNTRACED = frozenset(("hook run",))
@@ -27,13 +28,12 @@ T = TypeVar("T")
 @contextmanager
 def traced(
     name: str, environ: Mapping[str, str], *, is_offline: bool, is_background: bool
-) -> Iterator[CommandSpan | None]:
+) -> Iterator[Observer | None]:
     """Around a command: what observes it, if it is traced. Raises UsageError when the extra is missing."""
     if name in _UNTRACED or is_offline or is_on(environ, "MEMCLI_OFFLINE") or not is_on(environ, VARIABLE):
         yield None
         return
     from memcli.errors import UsageError
-    from memcli.extras.telemetry.tracing import running
 
     try:
         tracer = _tracer(environ)
@@ -42,7 +42,7 @@ def traced(
             raise
         yield None  # nobody would see the error, and the work would be left undone
         return
-    with running(name, tracer, environ) as command:
+    with extra("telemetry.tracing").running(name, tracer, environ) as command:
         yield command
 
 
@@ -50,32 +50,29 @@ def _tracer(environ: Mapping[str, str]) -> Tracer:
     from memcli.errors import UsageError
 
     try:
-        from memcli.extras.telemetry.exporting import open_tracer
-
-        return open_tracer(environ)
+        tracer: Tracer = extra("telemetry.exporting").open_tracer(environ)
     except ImportError:
         raise UsageError(
             f"{VARIABLE} needs the extra `otel`", f"run `pip install 'memcli[otel]'`, or unset {VARIABLE}"
         ) from None
     except ValueError as error:
         raise UsageError(f"traces cannot be set up: {error}", f"correct the variable, or unset {VARIABLE}") from None
+    return tracer
 
 
 def asking(environ: Mapping[str, str], model: ModelName, task: str) -> AbstractContextManager[None]:
     """Around one question to a language model."""
     if not is_on(environ, VARIABLE):
         return nullcontext()
-    from memcli.extras.telemetry.tracing import asking as span
-
-    return span(model.provider, model.model, task)
+    span: AbstractContextManager[None] = extra("telemetry.tracing").asking(model.provider, model.model, task)
+    return span
 
 
 def note_cost(environ: Mapping[str, str]) -> Callable[[TokenUsage], None]:
     """What is told the cost of each call."""
     if not is_on(environ, VARIABLE):
         return lambda _: None
-    from memcli.extras.telemetry.tracing import note_cost as note
-
+    note: Callable[[TokenUsage], None] = extra("telemetry.tracing").note_cost
     return note
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memcli.app.linked_store import LinkedStore
 from memcli.app.redact import Redactor
@@ -27,8 +27,8 @@ from memcli.store.reading import read_regular
 from memcli.store.state import State
 from memcli.store.trust import FileTrust
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
+from memcli.wiring.extras import extra
 from memcli.wiring.indexes import ChosenEmbedder, Keep, absolute, make, open_index
-from memcli.wiring.models import embeddings
 from memcli.wiring.policies import Policies
 from memcli.wiring.records import LocalRecords
 from memcli.wiring.roots import (
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from memcli.store.notes import LocalAnswers, LocalCounters, LocalGaps, LocalUpkeep
     from memcli.store.sessions import FileSessions
     from memcli.store.snapshot import RevisionStore
-    from memcli.wiring.shared import ServerRecords
+    from memcli.wiring.indexes import Remote
 
 _SESSION_VARIABLE = "MEMCLI_SESSION"
 _MAX_RULES = 1 << 20
@@ -117,19 +117,18 @@ class StoreWorkspace(Workspace):
         self._local = local = LocalRecords(layout, self.clock, environ, options.get("command") or "memcli", self._state)
         files = local.open_store(self._fold, self._wait, self.in_force, self._as_shown, lambda: trust.is_accepted)
         self._spaces: Store = files
-        self._server: ServerRecords | None = None
+        self._server: Any = None  # an `extras.postgres.opening.ServerRecords`, where the spaces are on a server
         if settings.store:
             check_store(settings.store, "store")
-            from memcli.wiring.shared import ServerRecords, open_server
-
-            server = open_server(settings.store, environ, self._wait)
-            self._server = ServerRecords(server, local, files, self._fold, self.in_force)
+            opening = extra("postgres.opening")
+            server = opening.open_server(settings.store, environ, self._wait)
+            self._server = opening.ServerRecords(server, local, files, self._fold, self.in_force)
             self._spaces = self._server.store
         linked = self._past or LinkedStore(self._spaces, lambda: self.trash, warn)
         self.store = observer.store(linked)
         private = layout.private("inbox")
         self.inbox = FileStore(Layout(private, private), self._fold, wait=self._wait, is_local=True)
-        remote = embeddings(self, environ)
+        remote = partial(_remote, self, environ)
         self._embedder = ChosenEmbedder(settings.embedder, layout.cache(""), remote, keep)
         self.embedder, self.load_embedder = self._embedder.name, self._embedder.load
         self.space, self.main = check_space(settings.space), check_space(settings.main)
@@ -140,15 +139,18 @@ class StoreWorkspace(Workspace):
 
     @lazy
     def trash(self) -> Trash:
-        return (self._server or self._local).trash
+        trash: Trash = (self._server or self._local).trash
+        return trash
 
     @lazy
     def audit(self) -> AuditTrail:
-        return (self._server or self._local).audit
+        audit: AuditTrail = (self._server or self._local).audit
+        return audit
 
     @lazy
     def ledger(self) -> CallLedger:
-        return (self._server or self._local).ledger
+        ledger: CallLedger = (self._server or self._local).ledger
+        return ledger
 
     @lazy
     def index(self) -> Index:
@@ -300,9 +302,9 @@ class StoreWorkspace(Workspace):
         return WorkTree(find_work_tree(folder, os.path.expanduser("~")) or folder)
 
     def language_model(self, spec: str | None = None, *, may_wait: bool = False) -> LanguageModel:
-        from memcli.wiring.models import open_language_model
-
-        return open_language_model(self.origin, self._environ, spec, may_wait)  # its space is charged, also by a copy
+        opening = extra("providers.opening")  # the space of the origin is charged, also by a copy
+        model: LanguageModel = opening.open_language_model(self.origin, self._environ, spec, may_wait)
+        return model
 
     def find_quotes(self, memories: Sequence[Memory]) -> Sequence[str]:
         from memcli.wiring.records import find_quotes
@@ -369,6 +371,11 @@ def _root(options: Mapping[str, str | None], environ: Mapping[str, str], create:
     if found is None:
         raise no_store()
     return found
+
+
+def _remote(workspace: Workspace, environ: Mapping[str, str]) -> Remote:
+    remote: Remote = extra("providers.opening").embeddings(workspace, environ)
+    return remote
 
 
 def without_server(environ: Mapping[str, str]) -> Mapping[str, str]:

@@ -497,7 +497,7 @@ def test_what_comes_from_elsewhere_waits_for_review(clones: Clones) -> None:
 def test_with_a_server_it_has_what_stays_on_the_machine(
     clones: Clones, postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memcli.wiring.shared import close_servers
+    from memcli.extras.postgres.opening import close_servers
     from tests.servers import new_schema
 
     with new_schema(postgres) as schema:

@@ -19,8 +19,8 @@ from memcli import Memory
 from memcli.app.workspace import load_space
 from memcli.codec.space import encode_space
 from memcli.errors import CorruptError, MemcliError, NotFoundError, RefusedError, StoreError
+from memcli.extras.postgres.opening import close_servers
 from memcli.wiring.roots import make_store
-from memcli.wiring.shared import close_servers
 from tests.conftest import examples, open_at
 from tests.servers import new_schema
 

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.calls import Calls
-from memcli.cli.offer import make_offer
 from memcli.cli.verb import find_verb, names
 from memcli.codec.bundle import FORMATS, seal
 from memcli.codec.space import encode_space
 from memcli.errors import MemcliError
+from memcli.extras.mcp.offer import make_offer
 from memcli.model.space import Space
 from memcli.wiring.roots import make_store
 from tests.cli.conftest import commit, git

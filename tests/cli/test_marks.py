@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.calls import Calls
-from memcli.cli.offer import make_offer
+from memcli.extras.mcp.offer import make_offer
 from memcli.render import RENDERERS
 from memcli.render.graph import GRAPH_FORMATS
 from tests.conftest import Run

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memcli.codec.run import encode_run
-from memcli.wiring.shared import close_servers
+from memcli.extras.postgres.opening import close_servers
 from tests.conftest import Result, Run, memory, open_at, rewrite
 from tests.servers import new_schema
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.main import load_command
-from memcli.cli.offer import declared
 from memcli.cli.verb import names
+from memcli.extras.mcp.offer import declared
 from memcli.settings import BESIDE
 from tests.cli.conftest import git
 from tests.conftest import Run, memory, open_at, rewrite

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.commands.watch import stoppable
+from memcli.extras.watch.command import stoppable
 from tests.conftest import NOW, ROOT, Run
 
 Begin = Callable[[], "subprocess.Popen[str]"]

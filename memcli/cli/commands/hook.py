@@ -184,12 +184,13 @@ def run(session: CommandContext, options: RunOptions) -> None:
     from memcli.git.hooks import check_name
 
     if options.agent is not None:
-        from memcli.cli.agent_hook import prepare_next_turn, run_agent_hook
+        from memcli.wiring.extras import extra
 
+        running = extra("agents.running")
         if options.next_turn and options.detached:
-            prepare_next_turn(session, options.agent)
+            running.prepare_next_turn(session, options.agent)
         else:
-            run_agent_hook(session, options.hook, options.agent, next_turn=options.next_turn)
+            running.run_agent_hook(session, options.hook, options.agent, next_turn=options.next_turn)
         return
     if options.next_turn:
         raise UsageError("--next-turn needs --agent", "name the agent that calls")

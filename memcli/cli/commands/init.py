@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from memcli.cli.options import Options, flag, option
 from memcli.cli.verb import START, CommandContext, verb
 from memcli.model.memory import Json
+from memcli.wiring.extras import extra
 
 if TYPE_CHECKING:
     from memcli.cli.git_hooks import Changed
@@ -39,10 +40,8 @@ def command(session: CommandContext, options: InitOptions) -> int:
     from memcli.wiring.roots import make_store
 
     if options.agent:
-        from memcli.cli.agent_hook import check_agent
-
         for name in options.agent:
-            check_agent(name, "project")
+            extra("agents.setup").check_agent(name, "project")
     # The repository first of all, so that nothing is made where there is none.
     check = _repository if options.git or options.hooks else lambda _: None
     root, new = make_store({**session.options, "project": options.project}, os.environ, check)
@@ -76,9 +75,7 @@ def _install_hooks(session: CommandContext, root: str) -> Changed:
 
 def _install_agent(session: CommandContext, name: str) -> tuple[list[str], list[str]]:
     """Connects an agent. Returns one line per change, and one for each thing that is left to do."""
-    from memcli.cli.agent_hook import install_agent
-
-    _, lines, left = install_agent(session, name, "project")
+    _, lines, left = extra("agents.setup").install_agent(session, name, "project")
     return lines or [f"{name}: nothing to change"], left
 
 

@@ -9,6 +9,7 @@ from memcli.cli.options import Options, flag
 from memcli.cli.verb import START, CommandContext, Http, verb
 from memcli.errors import CorruptError, MemcliError
 from memcli.model.roles import READER
+from memcli.wiring.extras import extra
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
@@ -52,7 +53,7 @@ def command(session: CommandContext, options: StatusOptions) -> None:
         return
     data: dict[str, Json] = {
         "store": _store(workspace), "memories": _memories(workspace), "inbox": _inbox(workspace),
-        "rules": _rules(workspace), "hooks": _hooks(workspace), "agents": _agents(workspace),
+        "rules": _rules(workspace), "hooks": _hooks(workspace), "agents": extra("agents.setup").installed_agents(workspace.root, os.environ),
     }  # fmt: skip
     from memcli.render.status import status_lines
 
@@ -114,17 +115,6 @@ def _hooks(workspace: Workspace) -> dict[str, Json]:
         names = []
     last = HookLog(Layout(workspace.root), workspace.space).last().get("time")
     return {"installed": names, "last": last, "off": is_off(workspace.root, os.environ)}
-
-
-def _agents(workspace: Workspace) -> list[str]:
-    from memcli.extras.agents.files import Site
-    from memcli.extras.agents.install import installed
-    from memcli.extras.agents.table import PROJECT
-    from memcli.store.layout import Layout
-
-    layout = Layout(workspace.root)
-    site = Site(PROJECT, os.path.dirname(layout.root), layout.private("agents.installed.json"), os.environ)
-    return [name for _, name in installed([site])]
 
 
 def _stats(session: CommandContext, workspace: Workspace, *, usage: bool) -> None:

@@ -16,7 +16,6 @@ from contextlib import closing
 
 from memcli.cli.options import CHOICE, FILE, FOLDER, KIND, MEMORY, PATH, SESSION, SPACE, TAG, CommonOptions, Field
 from memcli.cli.verb import ALIASES, Group, Verb, find, names
-from memcli.extras.agents.table import AGENTS
 from memcli.git.hooks import NAMES
 from memcli.model.catalogue import CatalogueFilter
 from memcli.model.shapes import MEMORY_FIELDS, SOURCES
@@ -24,6 +23,7 @@ from memcli.ports.views import Catalogue
 from memcli.ranking import RANKERS
 from memcli.record import Record
 from memcli.upkeep.plan import TASKS
+from memcli.wiring.extras import extra
 from memcli.wiring.workspace import chosen_store, open_workspace
 
 BASH = r"""# Completions of memcli for bash. Made by `memcli completions bash`: do not edit.
@@ -227,7 +227,7 @@ _SOURCES = {
 }  # fmt: skip
 """The kinds of values that are completed from the store or from the files of the disk, and how."""
 _WORDS: Mapping[str, tuple[str, ...]] = {
-    "AGENT": tuple(AGENTS),
+    "AGENT": tuple(extra("agents.table").AGENTS),
     "FORMAT": ("json", "md", "prompt", "table", "text"),
     "HOOK": tuple(NAMES),
     "SOURCE": SOURCES,

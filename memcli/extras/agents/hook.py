@@ -53,6 +53,7 @@ from memcli.store.agents import MAX_TEXT, SessionRecord, Spool, Surfaced, Topics
 from memcli.store.layout import Layout, find_work_tree
 from memcli.store.notes import Mark
 from memcli.store.state import State
+from memcli.wiring.extras import extra
 
 if TYPE_CHECKING:
     from memcli.app.guard import GuardFinding
@@ -331,9 +332,9 @@ class _Call:
 
     def _transcript(self) -> str:
         """Where the agent keeps the transcript of the session, for those that do not report it."""
-        from memcli.extras.transcripts.discovery import transcript_of
-
-        return transcript_of(self._agent, self._payload.session, os.path.expanduser("~"), os.environ)
+        home, name = os.path.expanduser("~"), self._payload.session
+        found: str = extra("transcripts.discovery").transcript_of(self._agent, name, home, os.environ)
+        return found
 
     def _begin(self, record: SessionRecord) -> None:
         if self._event == SESSION_START:

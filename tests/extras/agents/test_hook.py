@@ -383,7 +383,7 @@ def test_a_hook_that_hangs_is_ended_and_prints_nothing(project: Path) -> None:
 
 WITHIN = """
 import os, sys, time
-from memcli.cli.agent_hook import _run_within
+from memcli.extras.agents.running import _run_within
 def work(find):
     find("/home/of/it")
     print("noise", flush=True)
@@ -409,7 +409,7 @@ def test_all_or_nothing_comes_out_of_the_child(act: str, seconds: float, text: s
 def test_after_it_gave_up_the_index_is_brought_up_to_date_behind_it(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memcli.cli import agent_hook
+    from memcli.extras.agents import running as agent_hook
 
     started: list[list[str]] = []
     monkeypatch.setattr(agent_hook, "start", started.append)
@@ -427,7 +427,7 @@ def test_after_it_gave_up_the_index_is_brought_up_to_date_behind_it(
 def test_a_prompt_that_had_no_time_for_vectors_has_them_made(
     fire: Fire, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memcli.cli import agent_hook
+    from memcli.extras.agents import running as agent_hook
 
     begun: list[str] = []
     monkeypatch.setattr(agent_hook, "embed_later", lambda _, workspace: begun.append(workspace.root))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memcli.cli import agent_hook
+from memcli.extras.agents import running as agent_hook
 from memcli.extras.agents.hook import MOST_PIPED
 from memcli.extras.agents.install import plan_install, states
 from memcli.extras.agents.table import AGENTS, parts_of

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memcli.cli import agent_hook
+from memcli.extras.agents import running as agent_hook
 from memcli.extras.agents.hook import PromptCheck
 from memcli.record import replace
 from tests.conftest import Run, open_at

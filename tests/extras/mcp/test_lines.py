@@ -14,8 +14,8 @@ import pytest
 
 from memcli import Memory
 from memcli.cli.calls import Calls
-from memcli.cli.offer import make_offer
 from memcli.extras.mcp import server
+from memcli.extras.mcp.offer import make_offer
 from memcli.extras.mcp.server import LineServer
 from tests.extras.mcp.conftest import in_process
 
@@ -125,7 +125,7 @@ def test_both_servers_say_the_same(mode: str, project: Path) -> None:
 def test_a_list_is_made_of_declarations(project: Path) -> None:
     """Nothing that a call needs is loaded for it, and no SDK."""
     code = (
-        "import sys; from memcli.cli.offer import make_offer; from memcli.cli.calls import Calls;"
+        "import sys; from memcli.extras.mcp.offer import make_offer; from memcli.cli.calls import Calls;"
         "from memcli.extras.mcp import server; from memcli.extras.mcp.methods import Results;"
         "Results(make_offer(Calls({}, print), 'all')).tools(); print(*sorted(sys.modules))"
     )

@@ -11,9 +11,9 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from memcli import Memory
-from memcli.cli.offer import INSTRUCTIONS
 from memcli.errors import UsageError
 from memcli.extras.mcp.methods import MOST_TOKENS, ResultPages
+from memcli.extras.mcp.offer import INSTRUCTIONS
 from memcli.model.tokens import count_tokens
 from memcli.store.switch import switch
 from tests.extras.mcp.conftest import in_process, text

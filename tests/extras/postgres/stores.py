@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from memcli.app.workspace import Workspace
-from memcli.wiring.shared import close_servers
+from memcli.extras.postgres.opening import close_servers
 from memcli.wiring.workspace import open_workspace
 from tests.conftest import open_at
 from tests.servers import new_schema

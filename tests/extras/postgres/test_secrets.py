@@ -11,10 +11,10 @@ import pytest
 
 from memcli.errors import UsageError
 from memcli.extras.postgres.address import address_of
+from memcli.extras.postgres.opening import close_servers
 from memcli.settings import has_password
 from memcli.store.layout import Layout
 from memcli.store.trust import FileTrust
-from memcli.wiring.shared import close_servers
 from tests.conftest import Run
 from tests.servers import new_schema
 

@@ -23,11 +23,11 @@ from memcli.app.workspace import load_space
 from memcli.codec.canonical import encode
 from memcli.codec.space import encode_memory
 from memcli.errors import CorruptError, MemcliError, NotFoundError, RefusedError
+from memcli.extras.postgres.opening import close_servers
 from memcli.extras.postgres.snapshot import memory_of
 from memcli.model.memory import Memory
 from memcli.model.names import text_hash
 from memcli.record import replace
-from memcli.wiring.shared import close_servers
 from tests.conftest import open_at
 from tests.extras.postgres.proxy import Proxy
 from tests.extras.postgres.test_sync import Served

@@ -13,11 +13,11 @@ from memcli.app.workspace import Workspace
 from memcli.embed import EMBEDDERS
 from memcli.embed.hashed import HashedEmbedder
 from memcli.errors import ProviderError
+from memcli.extras.postgres.opening import open_server
 from memcli.extras.postgres.server import Server
 from memcli.extras.postgres.snapshot import rows
 from memcli.extras.postgres.vectors import ServerVectors, build_index, keep
 from memcli.index.vectors import cosines_of, text_key
-from memcli.wiring.shared import open_server
 from tests.conftest import NOW, memory, rewrite
 from tests.extras.postgres.stores import on_server
 from tests.index.test_embedders import Failing

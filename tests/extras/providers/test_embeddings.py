@@ -11,9 +11,9 @@ from memcli.app.space import set_policy
 from memcli.app.workspace import opened
 from memcli.errors import ProviderError, RefusedError
 from memcli.extras.providers.model import ProviderEmbeddings
+from memcli.extras.providers.opening import embed_texts
 from memcli.model.conversation import model_name
 from memcli.model.metrics import TokenUsage
-from memcli.wiring.models import embed_texts
 from tests.conftest import NOW, memory, open_at, rewrite
 from tests.extras.providers import server as play
 from tests.extras.providers.conftest import FakeMeter, environ_for

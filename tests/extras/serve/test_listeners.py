@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from memcli import Memory
-from memcli.cli.offer import declared
 from memcli.cli.verb import ToolDeclaration, Verb
+from memcli.extras.mcp.offer import declared
 from memcli.extras.serve import bodies, gate
 from memcli.extras.serve.bodies import MAX_HEAD
 from memcli.extras.serve.gate import Admission, Gate

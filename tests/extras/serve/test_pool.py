@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from memcli.cli.endpoints import DeclaredRules
 from memcli.errors import ChangedError, ConflictError, MemcliError, UsageError
 from memcli.extras.serve.access import Caller
+from memcli.extras.serve.endpoints import DeclaredRules
 from memcli.extras.serve.pool import Pool
 from memcli.extras.serve.problems import LateError, LostError
 from memcli.extras.serve.server import GuardedBackend

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.endpoints import DeclaredRules
 from memcli.cli.options import ASSIGNMENT, JSON, LINK, MEMORY, TEXT, TIME
 from memcli.cli.verb import Verb, all_verbs
+from memcli.extras.serve.endpoints import DeclaredRules
 
 GOLDEN = Path(__file__).parent / "golden" / "rules.txt"
 RULES = DeclaredRules()

@@ -646,8 +646,8 @@ def test_without_textual_it_says_what_to_install(
 ) -> None:
     import sys
 
-    from memcli.cli.commands import browse
     from memcli.cli.main import main
+    from memcli.extras.tui import command as browse
 
     monkeypatch.setattr(browse, "_has_screen", lambda: True)
     monkeypatch.delitem(sys.modules, "memcli.extras.tui.app")

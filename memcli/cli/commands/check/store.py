@@ -38,14 +38,14 @@ def command(session: CommandContext, options: CheckStoreOptions) -> None:
     """
     from memcli.store.layout import Layout
     from memcli.store.repair import check_store
-    from memcli.wiring.shared import check_spaces
+    from memcli.wiring.extras import extra
     from memcli.wiring.workspace import chosen_store
 
     workspace = session.open()
     settle = partial(workspace.store.update, change=lambda _: Change())
     found = list(check_store(Layout(workspace.root), settle, options.repair))
     url = chosen_store(session.options, os.environ)
-    found += [(finding, False) for finding in check_spaces(url, os.environ)]
+    found += [(finding, False) for finding in extra("postgres.opening").check_spaces(url, os.environ)]
     damaged = sum(finding.is_damage and not mended for finding, mended in found)
     lines = []
     for finding, mended in found:

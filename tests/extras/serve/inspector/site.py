@@ -16,11 +16,11 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 
 from memcli import Memory
-from memcli.cli.endpoints import DeclaredRules
 from memcli.cli.verb import find_verb
 from memcli.errors import MemcliError
 from memcli.extras.serve.access import Caller
 from memcli.extras.serve.bodies import SECURITY_HEADERS
+from memcli.extras.serve.endpoints import DeclaredRules
 from memcli.extras.serve.inspector import make_router, pages
 from memcli.extras.serve.problems import status_of
 from memcli.extras.serve.server import GuardedBackend

@@ -85,7 +85,7 @@ def _check_extra() -> None:
 
 
 def _serve(session: CommandContext, options: ServeOptions, workspace: Workspace, tokens: Tokens) -> None:
-    from memcli.cli.endpoints import DeclaredRules, operations
+    from memcli.extras.serve.endpoints import DeclaredRules, operations
     from memcli.extras.serve.gate import Admission
     from memcli.extras.serve.pool import Pool
     from memcli.extras.serve.server import HOST, GuardedBackend, link_to, listen, make_app, serve

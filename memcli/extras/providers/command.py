@@ -30,8 +30,8 @@ def list_(session: CommandContext) -> None:
     >>> [row['provider'] for row in memory.provider_list()][:2]
     ['openai', 'anthropic']
     """
+    from memcli.extras.providers.opening import list_providers
     from memcli.render.clean import grid
-    from memcli.wiring.models import list_providers
 
     found = list_providers(session.open(), os.environ)
     rows = [[r.provider, r.model or "-", r.key or "-", r.address or "-", r.problem or "ready"] for r in found]

@@ -67,7 +67,7 @@ def _calls(session: CommandContext, root: str | None) -> Calls:
 
 def _serve_client(session: CommandContext, tools: str) -> None:
     """Serves the agent that started this process, until it ends."""
-    from memcli.cli.offer import enter_project, make_offer
+    from memcli.extras.mcp.offer import enter_project, make_offer
     from memcli.extras.mcp.server import serve_stdio
 
     root = session.options["root"]
@@ -77,39 +77,34 @@ def _serve_client(session: CommandContext, tools: str) -> None:
 
 def _serve_http(session: CommandContext, tools: str, port: int) -> None:
     """Serves whoever has a token, behind the gate of `memcli serve`. None of these clients chooses the project."""
-    for extra, module in (("mcp", "mcp"), ("serve", "fastapi")):
+    for needed, module in (("mcp", "mcp"), ("serve", "fastapi")):
         if find_spec(module) is None:
-            raise UsageError(f"mcp --http needs the extra `{extra}`", f"pip install '.[{extra}]' in a clone of memcli")
-    from memcli.cli.offer import make_offer
+            raise UsageError(
+                f"mcp --http needs the extra `{needed}`", f"pip install '.[{needed}]' in a clone of memcli"
+            )
+    from memcli.extras.mcp.offer import make_offer
     from memcli.extras.mcp.server import Agents, CheckedBodies
-    from memcli.extras.serve.gate import Admission, Gate
-    from memcli.extras.serve.server import HOST, listen, serve
-    from memcli.extras.serve.tokens import Logins, Tokens
-    from memcli.store.layout import Layout
+    from memcli.wiring.extras import extra
 
     root = session.open().root
-    tokens = Tokens(Layout(root))
-    tokens.make_first()
-    listening = listen(port)
-    access = Admission(root=root, port=listening.getsockname()[1], tokens=tokens, logins=Logins())
-    calls = _calls(session, root)
-    calls.load()
-    agents = Agents(make_offer(calls, tools), _admit)
 
-    def ready() -> None:
-        session.output.note(f"serving MCP on http://{HOST}:{access.port}/mcp")
-        session.output.note(f"clients send `Authorization: Bearer TOKEN`; {tokens.first_file} holds a token")
+    def make_app() -> CheckedBodies:
+        calls = _calls(session, root)
+        calls.load()
+        return CheckedBodies(Agents(make_offer(calls, tools), _admit).server().streamable_http_app())
 
-    app = CheckedBodies(agents.server().streamable_http_app())
-    serve(listening, None, Gate(app, access, session.output.note), ready)
+    def ready(address: str, token_file: str) -> None:
+        session.output.note(f"serving MCP on {address}/mcp")
+        session.output.note(f"clients send `Authorization: Bearer TOKEN`; {token_file} holds a token")
+
+    extra("serve.guarded").serve_guarded(root, port, make_app, session.output.note, ready)
 
 
 def _admit(request: Any, writes: bool) -> None:
     """Raises RefusedError for a call that its caller may not make; what it changes is noted under the caller's name."""
-    from memcli.extras.serve.access import Caller
     from memcli.model.roles import READER, WRITER
 
-    caller: Caller = request.state.caller
+    caller = request.state.caller  # an `extras.serve.access.Caller`
     caller.check(WRITER if writes else READER)
     if caller.spaces:
         raise RefusedError("the token is for some spaces only, and MCP speaks of all", "use a token for all spaces")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from memcli.app.ingest import Ingested
     from memcli.app.workspace import Workspace
-    from memcli.wiring.watch import WatchRequest
+    from memcli.extras.watch.opening import WatchRequest
 
 
 _GRACE_SECONDS = 0.3
@@ -80,7 +80,7 @@ def command(session: CommandContext, options: WatchOptions) -> None:
     Example: memcli watch docs --glob '*.md'
     """
     from memcli.cli.background import is_frozen
-    from memcli.wiring.watch import WatchRequest
+    from memcli.extras.watch.opening import WatchRequest
 
     if options.status:
         if options.paths or options.glob or options.once or options.embed:
@@ -134,7 +134,7 @@ def _wait_until_on(root: str, options: WatchRequest, stop: Event) -> bool:
 
 def _run(session: CommandContext, workspace: Workspace, options: WatchRequest, stop: Event) -> bool:
     """Watches until stopped. Returns true if the store has disappeared."""
-    from memcli.wiring.watch import open_watch
+    from memcli.extras.watch.opening import open_watch
 
     with open_watch(workspace, options, stop) as (watch, work_tree):
         if not options.once:
@@ -146,7 +146,7 @@ def _run(session: CommandContext, workspace: Workspace, options: WatchRequest, s
 
 def _show_status(session: CommandContext) -> None:
     from memcli.app.repo import over_repo
-    from memcli.wiring.watch import watch_status
+    from memcli.extras.watch.opening import watch_status
 
     status = watch_status(over_repo(session.open()))
     lines = [f"running, process {status['pid']}, since {status['since']}" if status["running"] else "not running"]

@@ -41,7 +41,7 @@ def install(session: CommandContext, options: AgentInstallOptions) -> None:
 
     Example: memcli agent install claude --dry-run
     """
-    from memcli.cli.agent_hook import check_agent, diff_of, install_agent, scope_of, to_json
+    from memcli.extras.agents.setup import check_agent, diff_of, install_agent, scope_of, to_json
 
     scope = scope_of(options.user, options.local)
     check_agent(options.name, scope, next_turn=options.next_turn)
@@ -76,8 +76,8 @@ def uninstall(session: CommandContext, options: AgentOptions) -> None:
 
     Example: memcli agent uninstall claude
     """
-    from memcli.cli.agent_hook import check_agent, diff_of, scope_of, site_of, to_json, told
     from memcli.extras.agents.install import carry_out, plan_uninstall
+    from memcli.extras.agents.setup import check_agent, diff_of, scope_of, site_of, to_json, told
 
     scope = scope_of(options.user, options.local)
     check_agent(options.name, scope)
@@ -98,9 +98,9 @@ def list_(session: CommandContext) -> None:
 
     Example: memcli agent list
     """
-    from memcli.cli.agent_hook import sites
     from memcli.extras.agents.install import installed
     from memcli.extras.agents.parts import ROLES
+    from memcli.extras.agents.setup import sites
     from memcli.render.clean import grid
 
     found: dict[str, list[str]] = {}
@@ -133,9 +133,9 @@ def check(session: CommandContext, options: AgentCheckOptions) -> int:
 
     Example: memcli agent check
     """
-    from memcli.cli.agent_hook import check_agent, sites
     from memcli.extras.agents.install import check as check_at
     from memcli.extras.agents.install import find_program, installed, remark, warnings
+    from memcli.extras.agents.setup import check_agent, sites
     from memcli.render.clean import grid
 
     if options.name is not None:

@@ -63,8 +63,8 @@ def _open(
 ) -> _Model:
     """A model that is asked within the quota, for texts without what is secret. Raises RefusedError, ProviderError."""
     check_allowed(workspace)
+    from memcli.extras.providers.meter import LedgerMeter, load_prices
     from memcli.extras.providers.table import price_of
-    from memcli.wiring.meter import LedgerMeter, load_prices
     from memcli.wiring.tracing import note_cost
 
     space = charged_space(workspace)

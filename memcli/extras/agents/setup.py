@@ -1,0 +1,117 @@
+"""Connect an agent: in this project, in this clone alone, or for this user; and what `status` and `doctor` say of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from difflib import unified_diff
+
+from memcli.cli.verb import CommandContext
+from memcli.errors import UsageError
+from memcli.extras.agents.files import SettingsChange, Site
+from memcli.extras.agents.install import InstallPlan, carry_out, check, installed, plan_install
+from memcli.extras.agents.table import AGENTS, LOCAL, PROJECT, SCOPES, USER, parts_of
+from memcli.model.memory import Json
+from memcli.store.layout import Layout, find_work_tree
+from memcli.wiring.roots import global_root, locate
+
+_NOTES = "agents.installed.json"
+
+
+def site_of(session: CommandContext, scope: str) -> Site:
+    """The place of a scope. A project need not have a store yet."""
+    if scope == USER:
+        data = os.path.dirname(global_root({**os.environ, "MEMCLI_GLOBAL": ""}))
+        return Site(scope, os.path.expanduser("~"), os.path.join(data, _NOTES), os.environ)
+    root = session.open(tells_off=False).root if locate(session.options, os.environ) else None
+    if root is not None:
+        return Site(scope, os.path.dirname(root), Layout(root).private(_NOTES), os.environ)
+    here = os.getcwd()
+    folder = find_work_tree(here, os.path.expanduser("~")) or here
+    return Site(scope, folder, os.path.join(folder, ".memory", "local", _NOTES), os.environ)
+
+
+def sites(session: CommandContext) -> list[Site]:
+    """The places of all scopes."""
+    return [site_of(session, scope) for scope in SCOPES]
+
+
+def scope_of(user: bool, local: bool) -> str:
+    """The scope that flags name. Raises UsageError for both."""
+    if user and local:
+        raise UsageError("--user and --local cannot be combined", "use one of them")
+    return USER if user else LOCAL if local else PROJECT
+
+
+def check_agent(name: str, scope: str, *, next_turn: bool = False) -> None:
+    """Raises UsageError unless there is such an agent, with this scope, and for `next_turn` with a hook for prompts."""
+    if name not in AGENTS:
+        raise UsageError(f"no agent {name!r}", f"choose one of {', '.join(AGENTS)}")
+    if scope not in AGENTS[name].scopes:
+        known = ", ".join(AGENTS[name].scopes)
+        raise UsageError(f"{name} cannot be installed for scope {scope}", f"scopes of {name}: {known}")
+    if next_turn and parts_of(name, scope, next_turn=True) == parts_of(name, scope):
+        raise UsageError(f"no hook of {name} is told the prompts", "leave out --next-turn")
+
+
+def install_agent(
+    session: CommandContext, name: str, scope: str, *, dry_run: bool = False, next_turn: bool = False
+) -> tuple[InstallPlan, list[str], list[str]]:
+    """Installs an agent; what was done, and what is left to do, one line each. Raises UsageError, StoreError."""
+    from memcli.extras.agents.install import find_program, remark, steps, warnings
+
+    check_agent(name, scope)
+    site = site_of(session, scope)
+    plan = plan_install(site, name, next_turn=next_turn)
+    if not dry_run:
+        carry_out(site, plan)
+        for warning in (*plan.warnings, *warnings(sites(session), name)):
+            session.output.note(warning)
+        if find_program() is None:
+            session.output.note(
+                "memcli is not on PATH: the hooks and the MCP server run once it is, as with `pipx install`"
+            )
+    left = [AGENTS[name].notes.get(scope, ""), remark(name), *steps(site, name)] if plan.changes and not dry_run else []
+    return plan, told(plan), [note for note in left if note]
+
+
+def told(plan: InstallPlan) -> list[str]:
+    """What a plan changes, one line each."""
+    return [f"{change.what} {change.path}" for change in plan.changes]
+
+
+def to_json(name: str, scope: str, plan: InstallPlan) -> dict[str, Json]:
+    """What a plan changes."""
+    changed = [{"file": change.path, "what": change.what} for change in plan.changes]
+    return {"agent": name, "scope": scope, "changed": changed}
+
+
+def diff_of(plan: InstallPlan) -> str:
+    """A unified diff of what a plan changes."""
+    return "".join(line for change in plan.changes for line in _diff(change))
+
+
+def _diff(change: SettingsChange) -> list[str]:
+    old, new = (None if text is None else text.splitlines(keepends=True) for text in (change.before, change.after))
+    source, target = (os.devnull if lines is None else change.path for lines in (old, new))
+    lines = unified_diff(old or [], new or [], source, target)
+    return [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
+
+
+def _site_of_store(root: str, environ: Mapping[str, str]) -> Site:
+    return Site(PROJECT, os.path.dirname(root), Layout(root).private(_NOTES), environ)
+
+
+def installed_agents(root: str, environ: Mapping[str, str]) -> list[str]:
+    """The names of the agents that are connected to the project of the store at `root`."""
+    return [name for _, name in installed([_site_of_store(root, environ)])]
+
+
+def examine_agents(root: str, environ: Mapping[str, str]) -> tuple[bool, Sequence[str]]:
+    """Whether all agents of the project of the store at `root` are well connected, and the names of those that are not;
+    if all are, the names of all. One that waits for its user is well, and its name is followed by its state."""
+    site = _site_of_store(root, environ)
+    rows = [row for _, name in installed([site]) for row in check(site, name)]
+    bad = dict.fromkeys(row.agent for row in rows if not (row.is_fine or row.waits))
+    waiting = {row.agent: f"{row.agent} ({row.state}: see `memcli agent check`)" for row in rows if row.waits}
+    return not bad, list(bad or dict.fromkeys(waiting.get(row.agent, row.agent) for row in rows))

@@ -1,0 +1,11 @@
+"""Extras, which the core finds by name alone: it imports none of them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+def extra(name: str) -> Any:
+    """The module `memcli.extras.NAME`, such as `agents.setup`. Raises ImportError when it needs a package that is not installed."""
+    return import_module(f"memcli.extras.{name}")
