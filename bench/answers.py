@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import plain
 from ablation import ANSWER_SWITCHES
-from markdown import percent, section, table
+from report import percent, section, table
 from repository import Repository, build, environment, open_repository
 from stores import work_folder
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from objects import questions
 from processes import memcli, surroundings
-from rows import Row, ms, over
+from report import Row, ms, over
 from stores import size_name, store
 
 from memcli import Memory

@@ -13,9 +13,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from markdown import percent, section, table
-from metrics import DEPTH, SHOWN, mean, score
 from processes import memcli, run
+from report import DEPTH, SHOWN, mean, percent, score, section, table
 from stores import work_folder
 from tasks import Question, Space, ranked
 

@@ -8,9 +8,9 @@ import os
 from collections.abc import Iterator
 from zlib import crc32
 
-from markdown import section, table
 from objects import questions
 from processes import Case, constant, memcli, run, seconds
+from report import section, table
 from stores import store, work_folder
 
 _OFF = {"MEMCLI_EMBEDDER": "off"}

@@ -10,8 +10,8 @@ import tempfile
 import time
 from collections.abc import Sequence
 
-from markdown import section, table
 from processes import memcli, run, surroundings
+from report import section, table
 
 _BEHIND_SECONDS = 0.8
 """How long the background is left alone, so that the next commit does not pay for the one before."""

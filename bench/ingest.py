@@ -10,8 +10,8 @@ import subprocess
 import sysconfig
 from collections.abc import Iterator, Sequence
 
-from markdown import section, table
 from processes import Case, constant, memcli, peak, run, seconds
+from report import section, table
 from stores import space_file, work_folder
 
 from memcli.store.layout import FOLDER

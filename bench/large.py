@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from objects import questions
 from processes import PASS, Case, constant, memcli, peak, run, seconds, spent
-from rows import Row, elapsed, ms, over
+from report import Row, elapsed, ms, over
 from stores import size_name, space_file, store
 
 _WORDS_ONLY = {"MEMCLI_EMBEDDER": "off"}

@@ -6,9 +6,9 @@ import argparse
 import os
 from collections.abc import Iterator
 
-from markdown import section, table
 from objects import questions
 from processes import PASS, memcli, peak
+from report import section, table
 from stores import parse_sizes, size_name, store, work_folder
 
 

@@ -18,9 +18,8 @@ from typing import NamedTuple
 
 import bulk
 import psycopg
-from markdown import section, table
 from objects import objects, questions
-from rows import ms
+from report import ms, section, table
 from stores import parse_sizes, size_name, store, work_folder
 
 from memcli.app.recall import recall

@@ -10,8 +10,7 @@ import talk
 from ablation import SWITCHES
 from abstention import CLOSE, FAR, OWN, SCALES, Asked, off_topic, on_topic
 from baselines import BASELINES
-from markdown import percent, section, table
-from metrics import DEPTH, SHOWN, mean, score
+from report import DEPTH, SHOWN, mean, percent, score, section, table
 from stores import work_folder
 from tasks import KeptView, Space, Task, load, ranked, recall
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from objects import questions
 from processes import memcli, surroundings
-from rows import Row
+from report import Row
 from stores import size_name, store, work_folder
 
 _WRITERS = 50

@@ -17,10 +17,9 @@ from typing import Any
 
 from calls import calls, starts
 from large import costs, held, timed
-from markdown import section, table
 from objects import objects, questions
 from processes import PASS, Case, constant, memcli, run, seconds
-from rows import Row, elapsed, ms, over
+from report import Row, elapsed, ms, over, section, table
 from stores import batch, parse_sizes, size_name, space_file, store, work_folder
 
 from memcli.record import replace

@@ -10,8 +10,8 @@ import tempfile
 from collections.abc import Iterator
 from itertools import cycle
 
-from markdown import section, table
 from processes import surroundings
+from report import section, table
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
