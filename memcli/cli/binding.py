@@ -47,77 +47,62 @@ def bind(verb: Verb, arguments: Sequence[Any], options: Mapping[str, Any]) -> tu
     missing = [name for name, field in fields.items() if field.default is REQUIRED and not values.get(name)]
     if missing:
         raise TypeError(f"{verb.name}() needs {missing[0]}")
-    made = {name: _Given(fields[name], value) for name, value in values.items() if value is not None}
-    streams = [given for given in made.values() if given.stream is not None]
+    streams: dict[str, bytes] = {}
+    made = {name: typed(fields[name], value, streams) for name, value in values.items() if value is not None}
     if len(streams) > 1:
         raise UsageError("only one value can be a stream", "give the others as names of files")
-    return {name: given.value for name, given in made.items()}, streams[0].stream if streams else None
+    return made, next(iter(streams.values()), None)
 
 
-def typed(field: Field, value: Any) -> Any:
-    """The value of an option as the command reads it. Raises UsageError for one of the wrong type."""
-    given = _Given(field, value)
-    if given.stream is not None:
-        raise UsageError(f"{field.name} must be text, not {type(value).__name__}")
-    return given.value
+def typed(field: Field, value: Any, streams: dict[str, bytes] | None = None) -> Any:
+    """The value of an option as the command reads it.
+
+    Where a file can be named, what is to be read can be given instead: it is put into `streams` by the name of the field, and
+    the value is `-`. Raises UsageError for a value of the wrong type, and without `streams` for such contents.
+    """
+    if not field.many:
+        return _one(field, value, streams)
+    if isinstance(value, Mapping):
+        if field.kind not in (ASSIGNMENT, PAIRS, WEIGHTS):
+            raise _wrong(field, value)
+        return dict(value)
+    if not isinstance(value, Iterable):
+        raise _wrong(field, value)
+    return [_one(field, item, streams) for item in ([value] if isinstance(value, (str, os.PathLike)) else value)]
 
 
-class _Given:
-    """A value as the command reads it: plain, or `-` with the `stream` to read."""
-
-    def __init__(self, field: Field, value: Any) -> None:
-        self.stream: bytes | None = None
-        self._field = field
-        self.value = self._read(value)
-
-    def _read(self, value: Any) -> Any:
-        field = self._field
-        if field.many:
-            if isinstance(value, Mapping):
-                return self._mapping(value)
-            if not isinstance(value, Iterable):
-                raise self._wrong(value)
-            return [self._one(item) for item in ([value] if isinstance(value, (str, os.PathLike)) else value)]
-        return self._one(value)
-
-    def _one(self, value: Any) -> Any:
-        kind = self._field.type
-        if kind is bool or isinstance(value, bool):
-            return self._checked(value, bool if kind is bool else object)
+def _one(field: Field, value: Any, streams: dict[str, bytes] | None) -> Any:
+    """One value of a field: plain, as a file's contents, or as the text that the command line takes for JSON and pairs."""
+    kind = field.type
+    if kind is bool or isinstance(value, bool):  # which Python takes for a number
+        if kind is not bool or not isinstance(value, bool):
+            raise _wrong(field, value)
+        return value
+    if kind is not str:
         if kind is int and isinstance(value, float) and value.is_integer():
             return int(value)
-        if kind is not str:
-            return kind(self._checked(value, (int, float) if kind is float else int))
-        if isinstance(value, str):
-            return value
-        if isinstance(value, os.PathLike):
-            return os.fsdecode(value)
-        return self._structured(value)
-
-    def _structured(self, value: Any) -> str:
-        """A value that the command line takes as text: JSON, `name=number` pairs, or what is in a file."""
-        if self._field.kind == JSON and isinstance(value, Mapping):
-            return encode_line(dict(value)).decode()
-        if self._field.kind == WEIGHTS and isinstance(value, Mapping):
-            return ",".join(f"{name}={number}" for name, number in value.items())
-        if self._field.kind == FILE:
-            self.stream = _contents(value)
-            return "-"
-        raise self._wrong(value)
-
-    def _mapping(self, value: Mapping[str, Any]) -> Any:
-        if self._field.kind not in (ASSIGNMENT, PAIRS, WEIGHTS):
-            raise self._wrong(value)
-        return dict(value)
-
-    def _checked(self, value: Any, kind: Any) -> Any:
-        if kind is object or not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise self._wrong(value)
+        if not isinstance(value, (int, float) if kind is float else int):
+            raise _wrong(field, value)
+        return kind(value)
+    if isinstance(value, str):
         return value
+    if isinstance(value, os.PathLike):
+        return os.fsdecode(value)
+    if field.kind == JSON and isinstance(value, Mapping):
+        return encode_line(dict(value)).decode()
+    if field.kind == WEIGHTS and isinstance(value, Mapping):
+        return ",".join(f"{name}={number}" for name, number in value.items())
+    if field.kind == FILE:
+        contents = _contents(value)
+        if streams is not None:
+            streams[field.name] = contents
+            return "-"
+    raise _wrong(field, value)
 
-    def _wrong(self, value: Any) -> UsageError:
-        name = {str: "text", int: "a whole number", float: "a number", bool: "True or False"}[self._field.type]
-        return UsageError(f"{self._field.name} must be {name}, not {type(value).__name__}")
+
+def _wrong(field: Field, value: Any) -> UsageError:
+    name = {str: "text", int: "a whole number", float: "a number", bool: "True or False"}[field.type]
+    return UsageError(f"{field.name} must be {name}, not {type(value).__name__}")
 
 
 def _contents(value: Any) -> bytes:

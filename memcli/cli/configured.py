@@ -1,4 +1,4 @@
-"""What `.memory/config.toml` sets of the options of a command: the keys of the table of its name, as the options are called."""
+"""What `.memory/config.toml` sets of the options of a command: a table of the command's name, with keys as its options."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ _LONGEST = 40
 
 
 class Configured(Record):
-    """The values by the names of their fields, and for messages the option of each, and what says where it is set."""
+    """The values that a configuration sets, by the names of their fields; `places` has the option of each, and a function
+    that finds file, line and key for a message."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     places: Mapping[str, tuple[Field, Callable[[], str]]] = field(default_factory=dict)
 
     def explain(self, error: UsageError) -> None:
-        """Says in an error which key of the configuration it speaks of, by its flag or value, if it does."""
+        """Prefixes an error with the key that set the option or value that it names, if one did."""
         for name, (option, place) in self.places.items():
             value = self.values[name]
             if any(flag in error.message for flag in option.flags if flag.startswith("--")) or (
@@ -58,50 +59,44 @@ def read(
     values: dict[str, Any] = {}
     places: dict[str, tuple[Field, Callable[[], str]]] = {}
     ignored: list[str] = []
-    for entry in _entries(config, command, options):
-        if is_accepted and entry.problem:
-            raise UsageError(f"{_place(config, command, entry.key)}: {entry.problem.message}", entry.problem.hint)
-        option = entry.option
-        if option is None or entry.problem or not (is_accepted or option.is_harmless):
-            ignored.append(f"{command}.{_shown(entry.key)}")
-        elif option.name not in given and not _is_in_environment(option.name):
-            values[option.name] = entry.value
-            places[option.name] = option, partial(_place, config, command, entry.key)
+    for key, option, value, problem in _entries(config, command, options):
+        if is_accepted and problem:
+            raise UsageError(f"{_place(config, command, key)}: {problem.message}", problem.hint)
+        if option is None or problem or not (is_accepted or option.is_harmless):
+            ignored.append(f"{command}.{_shown(key)}")
+        elif option.name not in given and not (option.name in _VARIABLES and os.environ.get(variable(option.name))):
+            values[option.name] = value
+            places[option.name] = option, partial(_place, config, command, key)
     if ignored:
         note(f"{FILE} was cloned: ignoring {', '.join(sorted(ignored))} until you run `memcli trust`")
     return Configured(values, places)
 
 
 def withheld(config: Config, options: Mapping[str, type[Options]]) -> dict[str, Any]:
-    """Of the tables of a configuration what holds only once the store is accepted, by `command.key`."""
+    """The keys of a configuration that hold only once the store is accepted, as `command.key`, with their values."""
     return {
-        f"{command}.{_shown(entry.key)}": _plain(config.tables[command][entry.key])
+        f"{command}.{_shown(key)}": _plain(config.tables[command][key])
         for command in config.tables
-        for entry in _entries(config, command, options[command])
-        if entry.problem or entry.option is None or not entry.option.is_harmless
+        for key, option, _, problem in _entries(config, command, options[command])
+        if problem or option is None or not option.is_harmless
     }
 
 
 def problems(config: Config, options: Mapping[str, type[Options]]) -> list[str]:
-    """What is wrong with the tables of a configuration."""
+    """What is wrong with the tables of a configuration, each with `command.key`."""
     return [
-        f"{command}.{_shown(entry.key)}: {entry.problem.message}"
+        f"{command}.{_shown(key)}: {problem.message}"
         for command in config.tables
-        for entry in _entries(config, command, options[command])
-        if entry.problem
+        for key, _, _, problem in _entries(config, command, options[command])
+        if problem
     ]
 
 
-class _ConfiguredOption(Record):
-    """A key of a table with its option and the value for it, or with what is wrong."""
-
-    key: str
-    option: Field | None = None
-    value: Any = None
-    problem: UsageError | None = None
+_Entry = tuple[str, Field | None, Any, UsageError | None]
+"""A key of a table, with its option and the value for it, or with what is wrong."""
 
 
-def _entries(config: Config, command: str, options: type[Options]) -> Iterator[_ConfiguredOption]:
+def _entries(config: Config, command: str, options: type[Options]) -> Iterator[_Entry]:
     known = _keys(options)
     seen: set[str] = set()
     for key, value in config.tables[command].items():
@@ -110,18 +105,14 @@ def _entries(config: Config, command: str, options: type[Options]) -> Iterator[_
             if option.name in seen:
                 raise UsageError(f"{option.flags[0]} is set twice", "remove one of the keys")
             seen.add(option.name)
-            yield _ConfiguredOption(key, option, made)
+            yield key, option, made, None
         except UsageError as problem:
-            yield _ConfiguredOption(key, problem=problem)
+            yield key, None, None, problem
 
 
 def _place(config: Config, command: str, key: str) -> str:
     """Where a key is set, and its name."""
     return f"{FILE}{_line(config.text, command, key)}: {command}.{_shown(key)}"
-
-
-def _is_in_environment(name: str) -> bool:
-    return name in _VARIABLES and bool(os.environ.get(variable(name)))
 
 
 def _keys(options: type[Options]) -> dict[str, tuple[Field, bool]]:

@@ -1,12 +1,9 @@
-"""The entry point: finds the verb, runs it, and turns every failure into one line and an exit code.
-
-The help that lists commands: the fourteen that one learns first, all of them, and those for programs.
-"""
+"""The command line by Typer: help, the errors of wrong options, and what `parser.py` leaves to it."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Annotated, Any
 
@@ -16,7 +13,7 @@ from typer.core import TyperGroup
 from memcli import __version__
 from memcli.cli.options import REQUIRED, CommonOptions, Field, fill_bare
 from memcli.cli.output import guarded
-from memcli.cli.verb import ALIASES, CHECK, PLUMBING, RECALL, SECTIONS, SHARE, START, Group, Verb, find, names
+from memcli.cli.verb import ALIASES, CHECK, PLUMBING, RECALL, SECTIONS, SHARE, START, About, Group, Verb, find, names
 from memcli.errors import UsageError
 
 HELP = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
@@ -50,9 +47,10 @@ def _function(verb: Verb) -> Callable[..., None]:
 
     def run(ctx: typer.Context, **values: Any) -> None:
         shared = CommonOptions(**{name: values.pop(name) for name in common})
-        given = {name: value for name, value in values.items() if _is_given(ctx, name)}
+        sources = {name: ctx.get_parameter_source(name) for name in values}
+        given = {name: values[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"}
         for flag, field in negations.items():
-            if given.pop(_negation_name(flag), False):
+            if given.pop(_parameter_name(flag), False):
                 if field.name in given:
                     raise UsageError(f"{field.flags[0]} cannot be used with {flag}", "use one of them")
                 given[field.name] = field.unset
@@ -60,10 +58,13 @@ def _function(verb: Verb) -> Callable[..., None]:
         if code:
             raise typer.Exit(code)
 
+    # The flags that take back what the configuration sets are left out of the help.
+    flags = {_parameter_name(flag): typer.Option(flag, hidden=True) for flag in negations}
+    keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [
-        inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
+        inspect.Parameter("ctx", keyword, annotation=typer.Context),
         *map(_parameter, (*verb.options.FIELDS.values(), *common.values())),
-        *map(_negation, negations),
+        *(inspect.Parameter(n, keyword, default=False, annotation=Annotated[bool, o]) for n, o in flags.items()),
     ]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -71,21 +72,8 @@ def _function(verb: Verb) -> Callable[..., None]:
     return run
 
 
-def _is_given(ctx: typer.Context, name: str) -> bool:
-    source = ctx.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
-
-
-def _negation_name(flag: str) -> str:
+def _parameter_name(flag: str) -> str:
     return f"negation_{flag.strip('-').replace('-', '_')}"
-
-
-def _negation(flag: str) -> inspect.Parameter:
-    """The parameter of a flag that takes back what the configuration sets; the help leaves it out."""
-    told = typer.Option(flag, hidden=True)
-    return inspect.Parameter(
-        _negation_name(flag), inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, told]
-    )
 
 
 def _parameter(field: Field) -> inspect.Parameter:
@@ -93,17 +81,17 @@ def _parameter(field: Field) -> inspect.Parameter:
     if field.many:
         kind = list[kind]
     if field.is_argument:
-        told: Any = typer.Argument(metavar=field.metavar, help=field.help)
+        declared: Any = typer.Argument(metavar=field.metavar, help=field.help)
     elif field.type is bool:
-        told = typer.Option(*field.flags, help=field.help)
+        declared = typer.Option(*field.flags, help=field.help)
     else:
-        told = typer.Option(*field.flags, metavar=field.metavar, help=field.help)
+        declared = typer.Option(*field.flags, metavar=field.metavar, help=field.help)
     default = inspect.Parameter.empty
     if field.default is not REQUIRED:
         default = [] if field.many else field.default
         kind = kind | None if default is None else kind
     return inspect.Parameter(
-        field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, told]
+        field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, declared]
     )
 
 
@@ -225,17 +213,13 @@ def build() -> Any:
     return typer.main.get_command(app)
 
 
-def _filled(args: Sequence[str]) -> list[str]:
-    """The command line with the values of flags that need none."""
-    verb = find(ALIASES.get(args[0], args[0])) if args and not args[0].startswith("-") else None
-    return fill_bare(args, verb.options.FIELDS) if isinstance(verb, Verb) else list(args)
-
-
 def main(args: Sequence[str]) -> int:
     """Runs the command in `args` and returns its exit code. User errors never raise."""
 
     def work() -> int:
-        result = build().main(args=_filled(args), prog_name="memcli", standalone_mode=False)
+        verb = find(ALIASES.get(args[0], args[0])) if args and not args[0].startswith("-") else None
+        words = fill_bare(args, verb.options.FIELDS) if isinstance(verb, Verb) else list(args)
+        result = build().main(args=words, prog_name="memcli", standalone_mode=False)
         return result if isinstance(result, int) else 0
 
     return guarded(work, json="--json" in args)
@@ -276,40 +260,25 @@ def first_help() -> str:
 
 def full_help() -> str:
     """All commands, by section, those of the first help first."""
-    known = names()
+    known = _listed()
     parts = []
     for title in SECTIONS[:-1]:
-        first = FIRST[title]
-        parts.append(_section(title, [*first, *(n for n in known if n not in first and _section_of(n) == title)]))
+        others = [name for name, about in known.items() if about.section == title and name not in FIRST[title]]
+        parts.append(_section(title, [*FIRST[title], *others]))
     return _HEAD + "".join(parts) + _FOOT_OF_ALL
 
 
 def plumbing_help() -> str:
     """The commands that other programs call."""
-    return _HEAD + _section(PLUMBING, [name for name in names() if _section_of(name) == PLUMBING])
+    return _HEAD + _section(PLUMBING, [name for name, about in _listed().items() if about.section == PLUMBING])
 
 
-def lines() -> dict[str, str]:
-    """The line of each command in the help, by its name, in alphabetical order."""
-    return {name: _line(name) for name in names()}
+def _listed() -> dict[str, About]:
+    """What every command declares of its place in the help, in alphabetical order."""
+    return {name: found.about for name in names() if (found := find(name))}
 
 
 def _section(title: str, chosen: Sequence[str]) -> str:
-    return "".join(_rows(title, chosen))
-
-
-def _rows(title: str, chosen: Sequence[str]) -> Iterator[str]:
-    width = max(map(len, chosen))
-    yield f"\n{title}\n"
-    for name in chosen:
-        yield f"  {name:<{max(width, 8)}}  {_line(name)}\n"
-
-
-def _line(name: str) -> str:
-    found = find(name)
-    return found.about.line if found else ""
-
-
-def _section_of(name: str) -> str:
-    found = find(name)
-    return found.about.section if found else ""
+    width = max(8, *map(len, chosen))
+    rows = [f"  {name:<{width}}  {found.about.line}\n" for name in chosen if (found := find(name))]
+    return f"\n{title}\n" + "".join(rows)

@@ -10,7 +10,7 @@ from typing import Any
 
 from memcli.cli.options import REQUIRED, CommonOptions, Field, fill_bare
 from memcli.cli.output import guarded
-from memcli.cli.verb import ALIASES, Group, Verb, find
+from memcli.cli.verb import ALIASES, Group, find
 
 
 def run(args: Sequence[str]) -> int | None:
@@ -28,12 +28,8 @@ def run(args: Sequence[str]) -> int | None:
     if values is None:
         return None
     common = {name: values.pop(name) for name in CommonOptions.FIELDS if name in values}
-    found: Verb = verb
-
-    def work() -> int:
-        return found.run(CommonOptions(**common), values)
-
-    return guarded(work, json=bool(common.get("json")))
+    call = verb.run
+    return guarded(lambda: call(CommonOptions(**common), values), json=bool(common.get("json")))
 
 
 def parse(

@@ -243,30 +243,27 @@ class Verb:
     @property
     def text(self) -> str:
         """What the command does, for its help."""
-        return self._documents()[0]
+        from inspect import cleandoc
+
+        return cleandoc(self.function.__doc__ or "").partition(">>>")[0].rstrip()
 
     @property
     def example(self) -> str:
         """An example of the method of `memcli.Memory` that calls this; empty where there is no such method."""
-        return self._documents()[1]
-
-    def _documents(self) -> tuple[str, str]:
         from inspect import cleandoc
 
-        text, mark, example = cleandoc(self.function.__doc__ or "").partition(">>>")
-        return text.rstrip(), f"{mark}{example}"
+        return "".join(cleandoc(self.function.__doc__ or "").partition(">>>")[1:])
 
     def role_for(self, options: Mapping[str, Any]) -> str | None:
         """The role that a caller of `memcli serve` needs for a call with these options; None if it is not served."""
-        about = self.about
-        asked = [role for option, role in about.escalates.items() if self._has(options, option)]
-        return max(asked, key=ROLES.index) if asked else about.role
 
-    def _has(self, options: Mapping[str, Any], option: str) -> bool:
-        """Whether an option is given; `name=value`: whether it has this value."""
-        name, sign, value = option.partition("=")
-        given = options.get(name, self.options.FIELDS[name].unset)
-        return given == value if sign else bool(given)
+        def is_given(option: str) -> bool:
+            name, sign, value = option.partition("=")
+            given = options.get(name, self.options.FIELDS[name].unset)
+            return given == value if sign else bool(given)
+
+        roles = [role for option, role in self.about.escalates.items() if is_given(option)]
+        return max(roles, key=ROLES.index) if roles else self.about.role
 
     @property
     def negations(self) -> dict[str, Field]:
