@@ -299,7 +299,7 @@ def _asked(resolution: Resolution | None, supersedes: str | None, space: str) ->
         answer = _choose(f"{first.id} {first.path} already says this", "merge", "keep both", "cancel")
         return Resolution(resolution.checks, merges=answer == "m", is_accepted=answer == "k"), supersedes
     ways = ["supersede it"] if first.space == space else []
-    answer = _choose(f"this {said(first, space)}", *ways, "keep both", "cancel")
+    answer = _choose(f"this {first.words(space)}", *ways, "keep both", "cancel")
     if answer == "s":
         rest = [[one for one in found if one is not first]]
         return Resolution(rest), first.id
@@ -388,11 +388,11 @@ def found_lines(outcomes: Sequence[Outcome], *, is_accepted: bool = False, can_r
     repeating = [(outcome, one) for outcome in outcomes for one in outcome.told(DUPLICATES)]
     named = len(outcomes) > 1
     for outcome, one in contradicting[:_SHOWN]:
-        yield f"{f'{outcome.id} ' if named else ''}{said(one, outcome.space)}"
+        yield f"{f'{outcome.id} ' if named else ''}{one.words(outcome.space)}"
     if contradicting and not is_accepted:
         yield f"  to resolve it, {_way_on(contradicting, can_repeat=can_repeat, is_one=not named)}"
     for outcome, one in repeating[:_SHOWN]:
-        yield f"{f'{outcome.id} ' if named else ''}{said(one, outcome.space)}"
+        yield f"{f'{outcome.id} ' if named else ''}{one.words(outcome.space)}"
     if can_repeat and any(one.space == outcome.space and not one.adds for outcome, one in repeating):
         yield "  to strengthen that one instead, repeat the command with --merge"
     left = max(0, len(contradicting) - _SHOWN) + max(0, len(repeating) - _SHOWN)
@@ -409,13 +409,6 @@ def _way_on(contradicting: Sequence[tuple[Outcome, Found]], *, can_repeat: bool,
         return f"repeat the command with --supersedes {one.id} (the new one holds) or --keep-both"
     link = f"run `memcli link {outcome.id} {one.id} --relation supersedes` (the first one holds)"
     return f"{link}, or repeat the command with --keep-both" if can_repeat else link
-
-
-def said(one: Found, space: str) -> str:
-    """One finding for a memory of `space` as text."""
-    newer = "; the newer one holds" if one.newer_holds else ""
-    elsewhere = f"{one.space}:" if one.space != space else ""
-    return f"{one.kind} {one.id} {elsewhere}{one.path} ({one.reason}{newer})"
 
 
 def by_kind(found: Sequence[Found], space: str) -> dict[str, Json]:

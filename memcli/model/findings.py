@@ -34,6 +34,12 @@ class Found(Record):
     place: int = -1
     adds: str = ""
 
+    def words(self, space: str) -> str:
+        """As people read it for a memory of `space`: `contradicts mem_b db/pool (20 against 50; the newer one holds)`."""
+        newer = "; the newer one holds" if self.newer_holds else ""
+        elsewhere = f"{self.space}:" if self.space != space else ""
+        return f"{self.kind} {self.id} {elsewhere}{self.path} ({self.reason}{newer})"
+
     def to_json(self, space: str) -> dict[str, Json]:
         """As `remember` answers for a memory of `space`."""
         elsewhere = {"space": self.space} if self.space != space else {}

@@ -2,77 +2,57 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from memcli.codec.canonical import encode_line
 from memcli.codec.memory import DELETED
 from memcli.codec.merge import Merged
 from memcli.model.changes import STATUSES, Blame, FieldChange, HistoryCommit, MemoryChange, SpaceChange
 from memcli.model.memory import Json
-from memcli.render.clean import clean, clean_line, cut, grid
+from memcli.present.changes import (
+    ADDED,
+    REMOVED,
+    SAME,
+    TextPiece,
+    commit_cells,
+    difference,
+    field_view,
+    shown_fields,
+)
+from memcli.present.memory import value_text
+from memcli.render.clean import clean_line, clean_value, cut, grid
 from memcli.render.memory import summary_json
 
-_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
-_LINES = re.compile(r"[^\n]*\n|[^\n]+")
-_MOST_PIECES = 1000
-"""More pieces than this are not compared one by one: the time would grow with the square of them."""
-_CONTEXT = 40  # characters
+_CONTEXT = 40
+"""Characters of unchanged text that are shown on each side of a change."""
 _MOST_CHANGED = 200
+"""Longer parts that were removed or added are cut in the middle."""
 
 
 def word_diff(before: str, after: str) -> str:
     """The change from `before` to `after`, with some context around each change."""
-    for pieces in (_WORDS, _LINES):
-        old, new = pieces.findall(before), pieces.findall(after)
-        start, end = _common(old, new)
-        left, right = old[start : len(old) - end], new[start : len(new) - end]
-        if max(len(left), len(right)) <= _MOST_PIECES:
-            head, tail = "".join(old[:start]), "".join(old[len(old) - end :])
-            return _shorten_before(head) + _changes(left, right) + _shorten_after(tail)
-    return f"[-{len(before)} characters-]{{+{len(after)} characters+}}"
+    return _pieces_text(difference(before, after))
 
 
-def _common(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """The number of equal pieces at the beginning and, beyond those, at the end."""
-    most = min(len(old), len(new))
-    start = next((n for n in range(most) if old[n] != new[n]), most)
-    rest = most - start
-    return start, next((n for n in range(rest) if old[-1 - n] != new[-1 - n]), rest)
-
-
-def _changes(old: Sequence[str], new: Sequence[str]) -> str:
-    from difflib import SequenceMatcher
-
-    told = []
-    for what, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if what == "equal":
-            told.append(_shorten_middle("".join(old[a:b])))
-            continue
-        gone, come = (_shorten_middle("".join(part), _MOST_CHANGED) for part in (old[a:b], new[c:d]))
-        told.append((f"[-{gone}-]" if gone else "") + (f"{{+{come}+}}" if come else ""))
-    return "".join(told)
-
-
-def _shorten_before(text: str) -> str:
-    return text if len(text) <= _CONTEXT else f"…{text[-_CONTEXT:]}"
-
-
-def _shorten_after(text: str) -> str:
-    return text if len(text) <= _CONTEXT else f"{text[:_CONTEXT]}…"
-
-
-def _shorten_middle(text: str, most: int = _CONTEXT) -> str:
-    return text if len(text) <= 2 * most else f"{text[:most]}…{text[-most:]}"
-
-
-_SHORT = 10
+def _pieces_text(pieces: Sequence[TextPiece]) -> str:
+    shown = []
+    for n, piece in enumerate(pieces):
+        text, state = piece.text, piece.state
+        if state == SAME:
+            is_first = n == 0
+            is_last = not is_first and n == len(pieces) - 1
+            most = _CONTEXT if is_first or is_last else 2 * _CONTEXT
+            if len(text) > most:
+                text = f"{'' if is_first else text[:_CONTEXT]}…{'' if is_last else text[-_CONTEXT:]}"
+        else:
+            text = text if len(text) <= 2 * _MOST_CHANGED else f"{text[:_MOST_CHANGED]}…{text[-_MOST_CHANGED:]}"
+        shown.append({SAME: text, REMOVED: f"[-{text}-]", ADDED: f"{{+{text}+}}"}[state])
+    return "".join(shown)
 
 
 def blame_text(found: Blame) -> str:
     """The memory, and the commit, date, author and subject of the last change of each field."""
-    rows = [["added", *_cells(found.added)], *([name, *_cells(commit)] for name, commit in found.fields)]
+    rows = [[name, *commit_cells(commit)] for name, commit in (("added", found.added), *found.fields)]
     head = clean_line(f"{found.memory.path}  {found.memory.id}")
     return f"{head}\n{grid(['field', 'commit', 'date', 'author', 'subject'], rows)}"
 
@@ -85,12 +65,6 @@ def blame_json(found: Blame) -> dict[str, Json]:
     }  # fmt: skip
 
 
-def _cells(commit: HistoryCommit | None) -> list[str]:
-    if commit is None:
-        return ["", "", "", "not committed yet"]
-    return [commit.hash[:_SHORT], commit.date[:10], commit.author, commit.subject]
-
-
 def _json(commit: HistoryCommit | None) -> Json:
     if commit is None:
         return None
@@ -98,8 +72,6 @@ def _json(commit: HistoryCommit | None) -> Json:
 
 
 _SIGNS = {"added": "+", "removed": "-"}
-_OF_TEXT = frozenset(["summary_micro", "summary_short", "summary_long", "chunks", "metadata.hash"])
-_LISTS = ("tags", "triggers")
 _WIDTH = 160
 _SHOWN_CONFLICTS = 5
 
@@ -108,7 +80,8 @@ def diff_text(changes: Sequence[SpaceChange]) -> str:
     """Every changed memory with its changed fields, except those derived from the text."""
     lines: list[str] = []
     for space in changes:
-        lines += [*([""] if lines else []), _space_line(space)]
+        status = "" if space.status in ("changed", "renamed") else f" ({space.status})"
+        lines += [*([""] if lines else []), f"space {_name(space)}{status}"]
         lines += _field_lines(space.fields, "  ")
         for change in space.memories:
             lines += change_lines(change)
@@ -130,9 +103,9 @@ def stat_text(changes: Sequence[SpaceChange]) -> str:
 def totals(changes: Sequence[SpaceChange]) -> str:
     """The totals of all spaces on one line."""
     counts = Counter(c.status for space in changes for c in space.memories)
+    shares = ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
     every = sum(counts.values())
-    told = ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
-    return f"{every} {'memory' if every == 1 else 'memories'}{f': {told}' if told else ''}"
+    return f"{every} {'memory' if every == 1 else 'memories'}{f': {shares}' if shares else ''}"
 
 
 def diff_json(changes: Sequence[SpaceChange]) -> list[Json]:
@@ -170,10 +143,6 @@ def _first(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_SHOWN_CONFLICTS])}{f' and {rest} more' if rest > 0 else ''}"
 
 
-def _space_line(space: SpaceChange) -> str:
-    return f"space {_name(space)}{'' if space.status in ('changed', 'renamed') else f' ({space.status})'}"
-
-
 def _name(space: SpaceChange) -> str:
     return f"{space.was} → {space.name}" if space.status == "renamed" else space.name
 
@@ -184,38 +153,24 @@ def change_lines(change: MemoryChange) -> Iterator[str]:
     sign = _SIGNS.get(change.status, "~")
     yield clean_line(f"{sign} {memory.path}  {memory.id}  {memory.kind}, {change.status}")
     if change.status in ("added", "removed"):
-        text = memory.summary_micro or memory.raw or encode_line(memory.content).decode()
-        yield f"    {cut(clean_line(text), _WIDTH)}"
-        return
-    names = {c.name for c in change.fields}
-    hidden = _OF_TEXT if names & {"raw", "content"} else frozenset[str]()
-    told = [c for c in change.fields if c.name not in hidden]
-    if change.status in ("pinned", "unpinned"):
-        return
-    yield from _field_lines([c for c in told if c.name != "active" or change.status == "changed"], "    ")
+        yield f"    {cut(clean_line(memory.summary_micro or memory.raw or value_text(memory.content)), _WIDTH)}"
+    yield from _field_lines(shown_fields(change), "    ")
 
 
-def _field_lines(fields: Sequence[FieldChange], indent: str) -> list[str]:
-    return [f"{indent}{clean_line(c.name)}: {_told(c)}" for c in fields]
-
-
-def _told(change: FieldChange) -> str:
-    before, after = change.before, change.after
-    if isinstance(before, str) and isinstance(after, str) and before and after:
-        return clean_line(word_diff(clean(before), clean(after)))
-    if change.name in _LISTS:
-        gone, come = (
-            [v for v in one or () if v not in (other or ())] for one, other in ((before, after), (after, before))
-        )
-        told = [*(f"-{v}" for v in gone), *(f"+{v}" for v in come)]
-        return clean_line(" ".join(told) or "in another order")
-    return f"{_value(before)} → {_value(after)}"
-
-
-def _value(value: Json) -> str:
-    if value is None or value in ("", [], ()):
-        return "nothing"
-    return cut(clean_line(value if isinstance(value, str) else encode_line(value).decode()), _WIDTH)
+def _field_lines(fields: Sequence[FieldChange], indent: str) -> Iterator[str]:
+    for change in fields:
+        view = field_view(FieldChange(change.name, clean_value(change.before), clean_value(change.after)))
+        if view.pieces:
+            text = clean_line(_pieces_text(view.pieces))
+        elif view.is_list:
+            items = [*(f"-{item}" for item in view.gone), *(f"+{item}" for item in view.come)]
+            text = clean_line(" ".join(items) or "in another order")
+        else:
+            sides = [
+                cut(clean_line(value_text(side[0])), _WIDTH) if side else "nothing" for side in (view.gone, view.come)
+            ]
+            text = " → ".join(sides)
+        yield f"{indent}{clean_line(change.name)}: {text}"
 
 
 def _fields_json(fields: Sequence[FieldChange]) -> list[Json]:

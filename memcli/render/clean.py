@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from memcli.model.characters import (
@@ -19,6 +19,7 @@ from memcli.model.characters import (
     TAGS,
     is_plain,
 )
+from memcli.model.memory import Json
 
 _LINE_ENDS = str.maketrans({"\r": "\n", "\x85": "\n", "\u2028": "\n", "\u2029": "\n"})
 
@@ -29,26 +30,29 @@ def clean(text: str) -> str:
     Joiners and selectors stay where emoji or scripts need them. Idempotent.
     """
     if is_plain(text):
-        return text if text.isascii() else _composed(text)
+        return text if text.isascii() else unicodedata.normalize("NFC", text)
 
     text = text.replace("\r\n", "\n").translate(_LINE_ENDS)
     before = ""
     while text != before:  # what goes may leave neighbours that are out of place, at most twice in a row
         before = text
         text = INVISIBLE().sub("", ESCAPE().sub("", text))
-        text = text if text.isascii() else _composed(MISPLACED().sub("", text))
+        text = text if text.isascii() else unicodedata.normalize("NFC", MISPLACED().sub("", text))
     return text
-
-
-def _composed(text: str) -> str:
-    import unicodedata
-
-    return unicodedata.normalize("NFC", text)
 
 
 def clean_line(text: str) -> str:
     """Like `clean`, on one line."""
     return " ".join(clean(text).split())
+
+
+def clean_value(value: Json) -> Json:
+    """A JSON value in which all texts are clean, keys too."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {clean(name): clean_value(item) for name, item in value.items()}
+    return [clean_value(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def escape(text: str) -> str:

@@ -15,7 +15,7 @@ NETWORK = frozenset(
     "socket ssl http urllib.request urllib3 requests httpx aiohttp ftplib smtplib poplib imaplib telnetlib xmlrpc "
     "socketserver websockets huggingface_hub httpx2 openai anthropic".split()
 )
-WEB = "memcli/extras/tui/app.py"
+WEB = "memcli/extras/tui/web.py"
 STATUSES = {
     f"memcli/extras/serve/{module}.py: {name}"
     for module in ("bodies", "gate", "pool", "problems")
@@ -106,13 +106,13 @@ def test_no_module_can_speak_to_the_network() -> None:
 
 
 def test_what_listens_connects_to_nothing_and_is_reached_from_this_machine_alone() -> None:
-    from memcli.extras.tui import app
+    from memcli.extras.tui import web
 
     text = (ROOT / WEB).read_text()
     assert "ClientSession" not in text
     assert ".connect(" not in text
     assert "create_connection" not in text
-    with app.listen(0) as place:
+    with web.listen(0) as place:
         assert place.getsockname()[0] == "127.0.0.1"
     from memcli.extras.serve import server
 

@@ -132,7 +132,7 @@ def _edit(
 
 def _show(session: CommandContext, workspace: Workspace, memories: Sequence[Memory], whole: bool) -> None:
     from memcli.app.inbox import findings
-    from memcli.cli.submit import by_kind, said
+    from memcli.cli.submit import by_kind
     from memcli.codec.memory import memory_to_json
     from memcli.render.memory import listing, render_memory, summary_json
 
@@ -141,7 +141,7 @@ def _show(session: CommandContext, workspace: Workspace, memories: Sequence[Memo
         session.output.answer([memory_to_json(m) for m in memories], text)
         return
     found = dict(zip((m.id for m in memories), findings(workspace, memories), strict=False))
-    told = [f"{name} {said(one, workspace.space)}" for name, ones in found.items() for one in ones]
+    told = [f"{name} {one.words(workspace.space)}" for name, ones in found.items() for one in ones]
     data = [{**summary_json(m), **by_kind(found.get(m.id, ()), workspace.space)} for m in memories]
     session.output.answer(data, "\n".join([listing(memories), *told]))
     if not memories:

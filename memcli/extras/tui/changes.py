@@ -1,7 +1,4 @@
-"""Changes that the browser makes, one at a time: what each key does, and back to the editor when a change fails.
-
-Drafts: texts in the user's editor, and the question what to do with one that could not be saved.
-"""
+"""Changes that the browser makes, one at a time, and back to the editor when one fails."""
 
 from __future__ import annotations
 
@@ -10,21 +7,20 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from textual.app import App, SuspendNotSupported
+from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
 from memcli.app.contradictions import link_found
-from memcli.app.edit import edit, forget, pin, tag
+from memcli.app.edit import edit
 from memcli.app.remember import Outcome
 from memcli.app.workspace import Workspace
 from memcli.errors import ConflictError, MemcliError
 from memcli.extras.tui import catalogue
-from memcli.extras.tui.catalogue import BrowseScope
-from memcli.extras.tui.dialog import AddForm, Dialog, EditTags, Question, TagChange, TextForm
+from memcli.extras.tui.dialog import AddForm, Question, TextForm
 from memcli.extras.tui.status import explain
-from memcli.model.findings import Found
+from memcli.model.catalogue import CatalogueFilter
 from memcli.model.memory import Json, Memory
 from memcli.record import Record, replace
 from memcli.render.clean import clean_line
@@ -34,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class EditResult(Record):
-    """What was done, in words, to the memory of the id `name`, and what there is to know of it."""
+    """What was done to the memory of the id `name`, as news for the status line, and warnings about it."""
 
     text: str
     name: str
@@ -48,7 +44,7 @@ class DraftFile(Protocol):
 
     @property
     def text(self) -> str:
-        """What the file holds. Raises UsageError for what is not UTF-8."""
+        """The contents. Raises UsageError for what is not UTF-8."""
 
     def write(self, text: str) -> None:
         """Puts a text into the file."""
@@ -77,92 +73,33 @@ class Editor(Record):
     add: Callable[[Workspace, Mapping[str, Json]], Outcome]
 
 
+Store = Callable[[Mapping[str, Json], Memory | None], EditResult]
+"""Saves the fields that changed, given the memory that must still be stored."""
+
+
 class Edit(Record):
-    """A draft being edited: of `memory`, or of a new one. `expected` is what must still be stored when it is saved; `store`
-    saves the fields that changed, given that, and `then` is called when they are saved."""
+    """A draft being edited: of `memory`, or of a new one. `expected` is what must still be stored when `store` saves it;
+    `then` is called when it is saved."""
 
     draft: DraftFile
     memory: Memory | None
     expected: Memory | None
-    store: Callable[[Mapping[str, Json], Memory | None], EditResult]
+    store: Store
     then: Callable[[], object]
 
 
-def use_editor(app: App[object], draft: DraftFile) -> MemcliError | OSError | None:
-    """Lets the user edit while the screen is away; what went wrong. Raises SuspendNotSupported."""
-    problem: MemcliError | OSError | None = None
-    with app.suspend():  # which restores the screen only if nothing is raised in it
-        try:
-            draft.edit()
-        except (MemcliError, OSError) as error:
-            problem = error
-    return problem
-
-
-class EditAgain(Dialog[bool]):
+class EditAgain(Question):
     """The question what to do with a text that could not be saved."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("e,enter,y", "again", "Edit again", show=False),
-        Binding("n,q", "leave", "Leave", show=False),
-    ]
-
-    title_text = "not saved"
-    keys_text = "e or Enter: edit again   Esc: keep the file and close"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "yes", "Edit again", show=False)]
 
     def __init__(self, problem: str, path: str) -> None:
-        super().__init__()
+        super().__init__("not saved", f"\nThe text is in {path}", "edit again")
+        self.keys_text = "e or Enter: edit again   Esc: keep the file and close"
         self._problem = problem
-        self._path = path
 
     def body(self) -> list[Widget]:
-        return [
-            Static(self._problem, markup=False, classes="problem"),
-            Static(f"\nThe text is in {self._path}", markup=False),
-        ]
-
-    def action_again(self) -> None:
-        """Answers yes."""
-        self.dismiss(True)
-
-
-Make = Callable[[Workspace, Memory], EditResult]
-
-
-def toggle_pin(workspace: Workspace, memory: Memory) -> EditResult:
-    """Pins what is not pinned, unpins what is."""
-    pin(workspace, [memory.id], not memory.pinned)
-    return EditResult(f"{'unpinned' if memory.pinned else 'pinned'} {clean_line(memory.path)}", memory.id)
-
-
-def put_out(workspace: Workspace, memory: Memory) -> EditResult:
-    """Forgets."""
-    forget(workspace, [memory.id])
-    return EditResult(f"forgot {clean_line(memory.path)}; press u to undo", memory.id)
-
-
-def bring_back(workspace: Workspace, memory: Memory) -> EditResult:
-    """Undoes forgetting."""
-    edit(workspace, memory.id, {"active": True})
-    return EditResult(f"restored {clean_line(memory.path)}", memory.id)
-
-
-def retag(change: TagChange) -> Make:
-    """Adds and takes away tags."""
-    said = " ".join([*(f"+{t}" for t in change.add), *(f"-{clean_line(t)}" for t in change.remove)])
-
-    def make(workspace: Workspace, memory: Memory) -> EditResult:
-        tag(workspace, [memory.id], change.add, change.remove)
-        return EditResult(f"tags of {clean_line(memory.path)}: {said}", memory.id)
-
-    return make
-
-
-def save(edited: Edit, fields: Mapping[str, Json]) -> EditResult:
-    """Saves what the user edited, and deletes the draft."""
-    done = edited.store(fields, edited.expected)
-    edited.draft.remove()
-    return done
+        return [Static(self._problem, markup=False, classes="problem"), *super().body()]
 
 
 def change_fields(workspace: Workspace, name: str, fields: Mapping[str, Json], expected: Memory | None) -> EditResult:
@@ -179,110 +116,103 @@ def changed(memory: Memory, fields: Mapping[str, Json]) -> str:
     return f"changed {clean_line(f'{names} of {memory.path}')}"
 
 
-def add_new(workspace: Workspace, editor: Editor, scope: BrowseScope, fields: Mapping[str, Json]) -> EditResult:
+def add_new(workspace: Workspace, editor: Editor, scope: CatalogueFilter, fields: Mapping[str, Json]) -> EditResult:
     """Stores a new memory, with the place, kind and tags that are browsed where it is given none."""
     kind = scope.kinds[0] if len(scope.kinds) == 1 else None
-    given = {"path_hint": scope.path or None, "kind": kind, "tags": list(scope.tags) or None}
+    given = {"path_hint": scope.under or None, "kind": kind, "tags": list(scope.tags) or None}
     outcome = editor.add(workspace, {**{k: v for k, v in given.items() if v is not None}, **fields})
-    return EditResult(
-        f"{outcome.status} {clean_line(outcome.path)}", outcome.id, tuple(map(finding, outcome.found or ()))
-    )
-
-
-def finding(one: Found) -> str:
-    """What a memory contradicts or only repeats, in words."""
-    return clean_line(f"{one.kind} {one.path}: {one.reason}")
+    warnings = tuple(clean_line(one.words(workspace.space)) for one in outcome.found or ())
+    return EditResult(f"{outcome.status} {clean_line(outcome.path)}", outcome.id, warnings)
 
 
 _Problem = MemcliError | OSError
 
 
 class Changer:
-    """Changes memories for a screen. `unsaved` are the files of texts that could not be saved, `forgotten` is what was
-    forgotten last."""
+    """Changes memories for a screen. `unsaved` are the files of texts that could not be saved."""
 
-    def __init__(self, desk: MainScreen) -> None:
-        self._desk = desk
+    def __init__(self, screen: MainScreen) -> None:
+        self._screen = screen
         self._lock = asyncio.Lock()
         self.unsaved: list[str] = []
-        self.forgotten: Memory | None = None
 
     @property
     def is_busy(self) -> bool:
         """Whether a change is being made."""
         return self._lock.locked()
 
-    def change(self, memory: Memory, make: Make, show: bool = False) -> None:
-        """Makes a change to `memory`. With `show` the cursor goes to it, wherever it is then."""
-        desk, workspace = self._desk, self._desk.workspace
-        # As it is when its turn comes: the change before this one may have been to the same memory.
-        self.run(lambda: make(workspace, desk.view.catalogue.find(memory.id) or memory), desk.fail, show=show)
+    def run(
+        self,
+        act: Callable[[], EditResult],
+        failed: Callable[[_Problem], None],
+        *,
+        show: bool = False,
+        then: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Acts when all acts before have ended; `failed` gets what went wrong, `then` is called when nothing did. With
+        `show` the cursor goes to the memory, wherever it is then."""
+        screen = self._screen
 
-    def ask_tags(self, memory: Memory) -> None:
-        """Asks for the tags of a memory."""
+        async def act_in_turn() -> None:
+            async with self._lock:
+                try:
+                    done = await asyncio.to_thread(act)
+                except (MemcliError, OSError) as error:
+                    failed(error)
+                    return
+                try:
+                    screen.view.read(await asyncio.to_thread(catalogue.read, screen.workspace, screen.view.scope))
+                except (MemcliError, OSError) as error:
+                    screen.fail(error)
+                    return
+            if show:
+                screen.go_to(screen.view.catalogue.find(done.name))
+            else:
+                screen.refill()
+            screen.say(done.text)
+            for text in done.warnings:
+                screen.warn(text)
+            then()
 
-        def answered(change: TagChange | None) -> None:
-            if change:
-                self.change(memory, retag(change))
-
-        self._desk.app.push_screen(EditTags(clean_line(memory.path), memory.tags), answered)
-
-    def ask_forget(self, memory: Memory) -> None:
-        """Asks whether to forget a memory."""
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self.forgotten = memory
-                self.change(memory, put_out)
-
-        text = f"{clean_line(memory.path)}\n\nRecall will no longer return it. It stays in the file; press u to undo."
-        self._desk.app.push_screen(Question("Forget this memory?", text, "forget"), answered)
+        screen.run_worker(act_in_turn(), group="change")
 
     def add(self, editor: Editor, fields: Mapping[str, Json] | None = None, problem: str = "") -> None:
         """Asks for a new memory in a form, which comes back with what was typed when it cannot be stored."""
-        desk = self._desk
-
-        def failed(error: _Problem) -> None:
-            self.add(editor, fields, explain(error))
+        screen = self._screen
 
         def answered(given: Mapping[str, Json] | None) -> None:
             if given is None:
-                desk.say("nothing added")
+                screen.say("nothing added")
                 return
-            nonlocal fields
-            fields = given
-            self.run(partial(add_new, desk.workspace, editor, desk.view.scope, given), failed, show=True)
+            act = partial(add_new, screen.workspace, editor, screen.view.scope, given)
+            self.run(act, lambda error: self.add(editor, given, explain(error)), show=True)
 
-        desk.app.push_screen(AddForm(fields or {}, problem), answered)
+        screen.app.push_screen(AddForm(fields or {}, problem), answered)
 
-    def edit(self, editor: Editor, memory: Memory | None, as_object: bool = False) -> None:
-        """Opens the text of `memory`, all its fields, or an empty file for a new memory in the editor."""
-        desk = self._desk
-        if memory is None:
-            workspace, scope = desk.workspace, desk.view.scope
-            self.edit_with(editor, None, as_object, lambda fields, _: add_new(workspace, editor, scope, fields))
-        else:
-            self.edit_with(editor, memory, as_object, partial(change_fields, desk.workspace, memory.id))
-
-    def edit_with(
+    def edit(
         self,
         editor: Editor,
         memory: Memory | None,
         as_object: bool,
-        store: Callable[[Mapping[str, Json], Memory | None], EditResult],
+        store: Store,
         then: Callable[[], object] = lambda: None,
     ) -> None:
-        """Opens the editor as `edit` does; `store` saves the fields that changed, `then` is called when it has."""
+        """Opens the text of `memory`, all its fields, or an empty file for a new memory in the editor."""
         try:
             draft = editor.open(memory, as_object)
         except (MemcliError, OSError) as error:
-            self._desk.fail(error)
+            self._screen.fail(error)
             return
         self._edit(Edit(draft, memory, memory, store, then))
 
     def _edit(self, edited: Edit) -> None:
+        problem: _Problem | None = None
         try:
-            problem = use_editor(self._desk.app, edited.draft)
+            with self._screen.app.suspend():  # which restores the screen only if nothing is raised in it
+                try:
+                    edited.draft.edit()
+                except (MemcliError, OSError) as error:
+                    problem = error
         except SuspendNotSupported:
             self._edit_here(edited)
             return
@@ -302,31 +232,37 @@ class Changer:
             self._take(edited, problem)
 
         title = f"edit {clean_line(edited.memory.path)}" if edited.memory else "new memory"
-        self._desk.app.push_screen(TextForm(title, draft.text), answered)
+        self._screen.app.push_screen(TextForm(title, draft.text), answered)
 
     def _take(self, edited: Edit, problem: _Problem | None) -> None:
         """Saves what the draft holds after it was edited."""
-        desk, draft, fields = self._desk, edited.draft, dict[str, Json]()
+        draft, fields = edited.draft, dict[str, Json]()
         try:
             fields = dict(draft.fields()) if problem is None else {}
         except MemcliError as error:
             problem = error
+
+        def save() -> EditResult:
+            done = edited.store(fields, edited.expected)
+            draft.remove()
+            return done
+
         if problem is not None:
             self._ask_again(edited, problem)
         elif fields:
-            self.run(partial(save, edited, fields), partial(self._ask_again, edited), show=True, then=edited.then)
+            self.run(save, partial(self._ask_again, edited), show=True, then=edited.then)
         else:
             draft.remove()
-            desk.say("nothing changed" if edited.memory else "nothing added")
+            self._screen.say("nothing changed" if edited.memory else "nothing added")
 
     def _ask_again(self, edited: Edit, problem: _Problem) -> None:
         """Asks whether to edit again what could not be saved."""
-        desk, path = self._desk, edited.draft.path
+        screen, path = self._screen, edited.draft.path
         if not edited.draft.is_changed:
             edited.draft.remove()
-            desk.fail(problem)
+            screen.fail(problem)
             return
-        # Who was told that the memory has changed overwrites it by saving again.
+        # A user who saves again after reading that the memory has changed means to overwrite it.
         expected = None if isinstance(problem, ConflictError) else edited.expected
         self.unsaved.append(path)
 
@@ -335,41 +271,6 @@ class Changer:
                 self.unsaved.remove(path)
                 self._edit(replace(edited, expected=expected))
             else:
-                desk.say(f"not saved; the text is in {path}")
+                screen.say(f"not saved; the text is in {path}")
 
-        desk.app.push_screen(EditAgain(explain(problem), path), answered)
-
-    def run(
-        self,
-        act: Callable[[], EditResult],
-        failed: Callable[[_Problem], None],
-        *,
-        show: bool = False,
-        then: Callable[[], object] = lambda: None,
-    ) -> None:
-        """Acts when all acts before have ended; `failed` is told what went wrong, `then` is called when nothing did."""
-        self._desk.run_worker(self._do(act, failed, show, then), group="change")
-
-    async def _do(
-        self, act: Callable[[], EditResult], failed: Callable[[_Problem], None], show: bool, then: Callable[[], object]
-    ) -> None:
-        desk = self._desk
-        async with self._lock:
-            try:
-                done = await asyncio.to_thread(act)
-            except (MemcliError, OSError) as error:
-                failed(error)
-                return
-            try:
-                desk.view.read(await asyncio.to_thread(catalogue.read, desk.workspace, desk.view.scope))
-            except (MemcliError, OSError) as error:
-                desk.fail(error)
-                return
-        if show:
-            desk.go_to(desk.view.catalogue.find(done.name))
-        else:
-            desk.refill()
-        desk.say(done.text)
-        for text in done.warnings:
-            desk.warn(text)
-        then()
+        screen.app.push_screen(EditAgain(explain(problem), path), answered)

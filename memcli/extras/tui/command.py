@@ -15,7 +15,7 @@ from memcli.errors import UsageError
 if TYPE_CHECKING:
     from memcli.app.remember import Outcome
     from memcli.app.workspace import Workspace
-    from memcli.extras.tui.catalogue import BrowseScope
+    from memcli.model.catalogue import CatalogueFilter
     from memcli.model.memory import Json
 
 
@@ -49,24 +49,24 @@ def command(session: CommandContext, options: BrowseOptions) -> None:
     if options.web:
         _serve(session, options)
         return
+    from memcli.model.catalogue import CatalogueFilter
+
+    scope = CatalogueFilter(path, tuple(kinds), tuple(tags))
     if session.output.json or not _has_screen():
         from memcli.app.catalogue import list_memories
-        from memcli.model.catalogue import CatalogueFilter
         from memcli.render.memory import listing, summary_json
 
-        found = list_memories(session.open(), CatalogueFilter(path, tuple(kinds), tuple(tags)))
+        found = list_memories(session.open(), scope)
         session.output.answer([summary_json(m) for m in found], listing(found))
         return
-    from memcli.extras.tui.catalogue import BrowseScope
-
-    _browse(session, BrowseScope(path, kinds, tags))
+    _browse(session, scope)
 
 
 def _serve(session: CommandContext, options: BrowseOptions) -> None:
     import secrets
 
     with _extra("browse --web", "web", "textual", "textual_serve", "aiohttp"):
-        from memcli.extras.tui.app import LocalServer, listen
+        from memcli.extras.tui.web import LocalServer, listen
     from memcli.git.hooks import this_program
 
     if session.output.json:
@@ -97,17 +97,19 @@ def _extra(what: str, name: str, *modules: str) -> Iterator[None]:
         raise UsageError(f"{what} needs the extra `{name}`", f"pip install '.[{name}]' in a clone of memcli") from None
 
 
-def _browse(session: CommandContext, scope: BrowseScope) -> None:
+def _browse(session: CommandContext, scope: CatalogueFilter) -> None:
     with _extra("browse", "tui", "textual"):
         from memcli.extras.tui.app import Browser
     from memcli.cli.editor import EditorFile
     from memcli.extras.tui.changes import Editor
-    from memcli.extras.tui.status import Voice
+    from memcli.extras.tui.status import Recaller
     from memcli.wiring.workspace import open_workspace
 
-    voice = Voice()  # while the interface is open, it shows warnings and progress; standard error would corrupt it
-    workspace = open_workspace(session.options, os.environ, warn=voice.warn, progress=voice.progress)
-    browser = Browser(workspace, scope, Editor(EditorFile, _add), voice)
+    recaller = (
+        Recaller()
+    )  # while the interface is open, it shows warnings and progress; standard error would corrupt it
+    workspace = open_workspace(session.options, os.environ, warn=recaller.warn, progress=recaller.progress)
+    browser = Browser(workspace, scope, Editor(EditorFile, _add), recaller)
     browser.run()
     for path in browser.desk.changer.unsaved:
         session.output.note(f"unsaved text was kept in {path}")

@@ -20,11 +20,10 @@ from textual.widgets import Input, Label, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
 from memcli.errors import MemcliError, UsageError
-from memcli.extras.tui.keys import FORM, LINES, MARKS, SECTIONS, TEXT, Key, bindings, shown
+from memcli.extras.tui.keys import FORM, LINES, MARK_WORDS, SECTIONS, TEXT, Key, bindings, shown
 from memcli.model.memory import Json
 from memcli.model.names import check_path, check_tag
 from memcli.model.shapes import KINDS
-from memcli.record import Record
 from memcli.render.clean import clean_line
 
 T = TypeVar("T")
@@ -165,8 +164,16 @@ class ListWindow(Window[T], Generic[T]):
     def body(self) -> list[Widget]:
         return [self._note, self._list, Box(self._about, classes="about")]
 
+    def on_mount(self) -> None:
+        """Fills the list."""
+        self.refill()
+
+    def refill(self) -> None:
+        """Calls `fill` with the lines as they are now."""
+        raise NotImplementedError
+
     def about(self, n: int) -> Content:
-        """What there is to say of the n-th line."""
+        """The text about the n-th line."""
         raise NotImplementedError
 
     def fill(self, lines: Sequence[Content], note: str, at: int = 0) -> None:
@@ -214,29 +221,28 @@ def help_text() -> Content:
     """All keys by where they work, and the marks."""
     parts = []
     for title, keys in SECTIONS:
-        lines = {(key.action.partition("(")[0], key.text): key for key in keys}
-        named = [(_names([k for k in keys if (k.action.partition("(")[0], k.text) == of]), of[1]) for of in lines]
-        parts.append(_section(title, named))
-    return Content("\n\n").join([*parts, _section("Marks", MARKS)])
+        groups: dict[tuple[str, str], list[Key]] = {}
+        for key in keys:  # the keys of one action stand on one line, such as 1 to 9
+            groups.setdefault((key.action.partition("(")[0], key.text), []).append(key)
+        lines = [
+            (shown(group[0]) if len(group) == 1 else f"{shown(group[0])} - {shown(group[-1])}", text)
+            for (_, text), group in groups.items()
+        ]
+        parts.append((title, lines))
+    sections = [
+        Content("\n").join(
+            [
+                Content.styled(title, "bold $text-accent"),
+                *(Content.assemble((f"{name:<12}", "bold"), " ", text) for name, text in lines),
+            ]
+        )
+        for title, lines in [*parts, ("Marks", MARK_WORDS)]
+    ]
+    return Content("\n\n").join(sections)
 
 
-def _names(keys: Sequence[Key]) -> str:
-    return shown(keys[0]) if len(keys) == 1 else f"{shown(keys[0])} - {shown(keys[-1])}"
-
-
-def _section(title: str, lines: Sequence[tuple[str, str]]) -> Content:
-    told = [Content.assemble((f"{key:<12}", "bold"), " ", text) for key, text in lines]
-    return Content("\n").join([Content.styled(title, "bold $text-accent"), *told])
-
-
-class TagChange(Record):
-    """Tags to add, and tags to take away."""
-
-    add: tuple[str, ...]
-    remove: tuple[str, ...]
-
-    def __bool__(self) -> bool:
-        return bool(self.add or self.remove)
+TagChange = tuple[tuple[str, ...], tuple[str, ...]]
+"""Tags to add, and tags to take away."""
 
 
 class EditTags(Dialog[TagChange]):
@@ -271,7 +277,7 @@ def tag_change(shown: dict[str, str], typed: str) -> TagChange:
     words = typed.replace("#", " ").replace(",", " ").split()
     add = dict.fromkeys(check_tag(word) for word in words if word not in shown)
     kept = {*words, *add}
-    return TagChange(
+    return (
         tuple(tag for tag in add if tag not in shown.values()),
         tuple(tag for name, tag in shown.items() if name not in kept and tag not in kept),
     )
@@ -301,14 +307,9 @@ class Form(Dialog[FormT], Generic[FormT]):
         self._before = text
         self._is_warned = False
 
-    @property
-    def is_changed(self) -> bool:
-        """Whether something was typed that would be lost."""
-        return self._field.text != self._before
-
     def action_leave(self) -> None:
         """Cancels; when something was typed, only if asked twice."""
-        if self.is_changed and not self._is_warned:
+        if self._field.text != self._before and not self._is_warned:
             self._is_warned = True
             self._problem.update("not saved: press Esc again to discard the text, Ctrl-S to save it")
         else:
@@ -349,7 +350,7 @@ class AddForm(Form[Mapping[str, Json]]):
             suggester=SuggestFromList(sorted(KINDS)),
         )  # fmt: skip
         self._path = Input(str(fields.get("path", "")), placeholder="project/module/topic, or derived", compact=True)
-        self._before = ""
+        self._before = ""  # what came back because it could not be stored would be lost, too
 
     def body(self) -> list[Widget]:
         return [Label("kind"), self._kind, Label("path"), self._path, Label("text"), self._field, self._problem]

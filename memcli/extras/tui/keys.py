@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from textual.binding import Binding, BindingType
 
+from memcli.present.memory import MARKS
 from memcli.record import Record
 
 
@@ -22,20 +23,17 @@ def bindings(*tables: Sequence[Key]) -> list[BindingType]:
     """The keys as Textual takes them."""
     return [
         Binding(
-            key.keys, key.action, key.footer or key.text, show=bool(key.footer), key_display=_display(key.footer, key)
+            key.keys, key.action, key.footer or key.text, show=bool(key.footer),
+            key_display=shown(key) if key.footer else None,
         )
         for table in tables
         for key in table
-    ]
+    ]  # fmt: skip
 
 
 def shown(key: Key) -> str:
-    """The keys as a reader knows them."""
+    """The keys by the names that keyboards have for them."""
     return " ".join(_NAMES.get(name, name) for name in key.keys.split(","))
-
-
-def _display(footer: str, key: Key) -> str | None:
-    return shown(key) if footer else None
 
 
 _NAMES = {
@@ -152,10 +150,8 @@ SECTIONS = (
 )
 """All keys as the help lists them."""
 
-MARKS = (
-    ("*", "pinned"),
-    ("-", "forgotten"),
-    (">", "superseded"),
-    ("!", "untrusted: excluded from recall"),
+MARK_WORDS = (
+    *((mark, f"{word}: excluded from recall" if word == "untrusted" else word) for mark, word in MARKS),
     ("=", "marked for comparison"),
 )
+"""The marks of the list, with their words."""

@@ -1,9 +1,12 @@
-"""The desk: the one screen on which memories are found, read and changed."""
+"""The one screen on which memories are found, read and changed."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import ClassVar, TypeVar
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -12,28 +15,41 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Footer, Input
+from textual.widgets import Footer, Input, Label
 
+from memcli.app.edit import edit, forget, pin, tag
+from memcli.app.inbox import waiting
+from memcli.app.timeline import Timeline
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
-from memcli.extras.tui import changes, detail
-from memcli.extras.tui.changes import Changer, Editor
-from memcli.extras.tui.detail import Detail
+from memcli.extras.tui.changes import Changer, Editor, EditResult, add_new, change_fields
+from memcli.extras.tui.detail import Detail, of_heading, of_memory
+from memcli.extras.tui.dialog import EditTags, Question, TagChange
 from memcli.extras.tui.keys import CHANGE, FIND, LOOK, bindings
-from memcli.extras.tui.status import Recaller, Status, Voice, explain, nothing, summary, title
-from memcli.extras.tui.view import BrowseView, Filter, FilterBar, Rows
-from memcli.extras.tui.windows import Windows
+from memcli.extras.tui.status import Recaller, Status, explain, nothing, summary, title
+from memcli.extras.tui.view import BrowseView, Filter, Rows
+from memcli.extras.tui.windows import Comparison, Inbox, Neighbours, Past, read_links, read_past
+from memcli.graph.elements import Graph
 from memcli.model.memory import Memory
+from memcli.model.recall import Query
 from memcli.render.clean import clean_line
 
+T = TypeVar("T")
 _OF_A_MEMORY = frozenset(("pin", "tags", "edit", "forget", "copy", "history", "compare", "links"))
-_IN_AN_EDITOR = frozenset(("add", "edit"))
+_MOST_ANSWERS = 50
 
 
 class MainScreen(Screen[None]):
     """Filter, list and memory, and the keys that work on them."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(FIND, LOOK, CHANGE)
+    DEFAULT_CSS = """
+    MainScreen {
+        & #filter { height: 1; }
+        & #filter Label { width: 3; content-align: center middle; text-style: bold; }
+        & #filter Filter { width: 1fr; }
+    }
+    """
 
     @dataclass
     class Leave(Message):
@@ -42,18 +58,21 @@ class MainScreen(Screen[None]):
         space: str
         name: str
 
-    def __init__(self, workspace: Workspace, view: BrowseView, voice: Voice, editor: Editor | None) -> None:
+    def __init__(self, workspace: Workspace, view: BrowseView, recaller: Recaller, editor: Editor | None) -> None:
         super().__init__()
         self.workspace = workspace
         self.view = view
+        self._recaller = recaller
         self._editor = editor
-        self._recaller = Recaller(voice)
         self._has_memory = True
+        self._forgotten: Memory | None = None
+        self._marked = ""
         self.changer = Changer(self)
-        self.windows = Windows(self)
 
     def compose(self) -> ComposeResult:
-        yield FilterBar()
+        with Horizontal(id="filter"):
+            yield Label("/")
+            yield Filter()
         with Horizontal(id="panes"):
             yield Rows()
             yield Detail()
@@ -66,14 +85,14 @@ class MainScreen(Screen[None]):
         self.refill()
 
     def on_unmount(self) -> None:
-        """Lets go of what works in the background."""
+        """Ends the work in the background."""
         self._recaller.close()
 
     def open(self, workspace: Workspace, view: BrowseView) -> None:
         """Shows another space."""
         self._give_up_asking()
-        self.workspace, self.view, self.changer.forgotten = workspace, view, None
-        self.windows.unmark()
+        self.workspace, self.view, self._forgotten = workspace, view, None
+        self._mark("")
         self.go_to(None)
         self.say(f"space {workspace.space}")
 
@@ -96,16 +115,16 @@ class MainScreen(Screen[None]):
         self.query_one(Status).say(text)
 
     def warn(self, text: str) -> None:
-        """A word of warning."""
+        """A warning in front of the screen."""
         self.notify(clean_line(text), severity="warning", markup=False)
 
     def fail(self, error: MemcliError | OSError) -> None:
-        """Tells of an error, in the words of the command line."""
+        """An error in front of the screen, in the words of the command line."""
         self.notify(explain(error), severity="error", markup=False, timeout=10)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's own
         """Whether a key means something now; those that do not are not in the footer either."""
-        if action in _IN_AN_EDITOR and self._editor is None:
+        if action in ("add", "edit") and self._editor is None:
             return False
         if action in _OF_A_MEMORY:
             return self.memory is not None
@@ -114,8 +133,15 @@ class MainScreen(Screen[None]):
     @on(Rows.Moved)
     def show_row(self, event: Rows.Moved) -> None:
         """Shows what the cursor is on."""
-        text = detail.of_row(event.row, self.view, self.workspace.clock())
-        self.query_one(Detail).show(event.row.path if event.row else "", text)
+        row, catalogue = event.row, self.view.catalogue
+        if row is None:
+            text = Content("")
+        elif row.memory is None:
+            text = of_heading(row, catalogue)
+        else:
+            section = self.view.section(row.memory)
+            text = of_memory(catalogue.show(row.memory), catalogue, section, self.workspace.clock())
+        self.query_one(Detail).show(row.path if row else "", text)
         if self._has_memory != bool(self.memory):
             self._has_memory = bool(self.memory)
             self.refresh_bindings()
@@ -128,7 +154,7 @@ class MainScreen(Screen[None]):
 
     @on(Rows.Chosen)
     def read_row(self) -> None:
-        """Goes over to the memory, to scroll in it."""
+        """Moves the focus to the memory, to scroll in it."""
         self.query_one(Detail).focus()
 
     # Finding
@@ -151,28 +177,38 @@ class MainScreen(Screen[None]):
 
     @work(exclusive=True, group="ask")
     async def _ask(self, topic: str) -> None:
-        self.query_one(Status).work(f"searching: {topic} (Esc cancels)")
+        scope, status = self.view.scope, self.query_one(Status)
+        query = Query(
+            topic=topic, now=self.workspace.clock(), limit=_MOST_ANSWERS, under=scope.under, kinds=scope.kinds,
+            tags=scope.tags, include_untrusted=True,  # a person who looks around sees them, with their mark
+        )  # fmt: skip
+        status.work(f"searching: {topic} (Esc cancels)")
         try:
-            answer = await self._recaller.ask(self.workspace, self.view.query(topic, self.workspace.clock()))
+            answer = await self._recaller.ask(self.workspace, query)
         except (MemcliError, OSError) as error:
-            self.query_one(Status).rest()
+            status.rest()
             self.fail(error)
             return
         if answer is not None:
             self.view.answer = answer
-            self.query_one(Status).rest()
+            status.rest()
             self.refill(self.view.best)
 
+    def _give_up_asking(self) -> None:
+        self.workers.cancel_group(self, "ask")
+        self._recaller.stop()
+        self.query_one(Status).rest()
+
     def action_filter(self) -> None:
-        """Goes to the filter."""
+        """Moves the focus to the filter."""
         self.query_one(Filter).focus()
 
     def action_focus_rows(self) -> None:
-        """Goes to the list."""
+        """Moves the focus to the list."""
         self.query_one(Rows).focus()
 
     def action_clear(self) -> None:
-        """From the memory back to the list; else no filter and no answers any more."""
+        """From the memory back to the list; else clears the filter and the answers."""
         if not self.query_one(Detail).has_focus:
             self._give_up_asking()
             self.view.filter("")
@@ -195,7 +231,7 @@ class MainScreen(Screen[None]):
         """Goes where the n-th link of the memory leads."""
         if self.memory:
             if (far := self.view.catalogue.far(self.memory, n)) is not None:
-                self.visit(*far)
+                self._visit(*far)
                 return
             target = self.view.follow(self.memory, n)
             self.go_to(target)
@@ -205,77 +241,6 @@ class MainScreen(Screen[None]):
     def action_back(self) -> None:
         """Goes back to where a link was followed."""
         self.go_to(self.view.back())
-
-    # Looking
-
-    def action_history(self) -> None:
-        """Shows what commits and the audit log say of the memory."""
-        if memory := self.memory:
-            self.windows.history(memory)
-
-    def action_inbox(self) -> None:
-        """Shows what is proposed for the space."""
-        self.windows.inbox(self._editor)
-
-    def action_links(self) -> None:
-        """Shows what the memory links to, and what links to it."""
-        if memory := self.memory:
-            self.windows.links(memory)
-
-    def action_compare(self) -> None:
-        """Marks the memory, or compares it with the one that is marked."""
-        if memory := self.memory:
-            self.windows.compare(memory)
-
-    def visit(self, space: str, name: str) -> None:
-        """Goes to the memory of the id `name`, in this space or in another."""
-        if space == self.workspace.space:
-            self.go_to(self.view.catalogue.find(name))
-        else:
-            self.post_message(self.Leave(space, name))
-
-    # Changing
-
-    def action_copy(self) -> None:
-        """Copies the id, by way of the terminal."""
-        if self.memory:
-            self.app.copy_to_clipboard(clean_line(self.memory.id))
-            self.say(f"copied {self.memory.id}")
-
-    def action_pin(self) -> None:
-        """Pins or unpins."""
-        if memory := self.memory:
-            self.changer.change(memory, changes.toggle_pin)
-
-    def action_tags(self) -> None:
-        """Asks for the tags."""
-        if memory := self.memory:
-            self.changer.ask_tags(memory)
-
-    def action_edit(self, as_object: bool = False) -> None:
-        """Opens the text of the memory, or all its fields, in the editor."""
-        if (memory := self.memory) and self._editor:
-            self.changer.edit(self._editor, memory, as_object)
-
-    def action_add(self, in_editor: bool = False) -> None:
-        """Asks for a new memory, in a form or in the editor."""
-        if (editor := self._editor) and in_editor:
-            self.changer.edit(editor, None)
-        elif editor:
-            self.changer.add(editor)
-
-    def action_forget(self) -> None:
-        """Forgets, after a question."""
-        if (memory := self.memory) and memory.active:
-            self.changer.ask_forget(memory)
-
-    def action_bring_back(self) -> None:
-        """Brings back the memory, or the one forgotten last."""
-        memory = self.memory if self.memory and not self.memory.active else self.changer.forgotten
-        if memory:
-            self.changer.change(memory, changes.bring_back, show=True)
-        else:
-            self.say("nothing to undo; press a to show forgotten memories")
 
     def go_to(self, memory: Memory | None) -> None:
         """Shows the view with the cursor on `memory`, whatever hides it now."""
@@ -290,7 +255,156 @@ class MainScreen(Screen[None]):
         self.go_to(memory)
         self.say(f"space {self.workspace.space}" if memory else f"no memory {name} in space {self.workspace.space}")
 
-    def _give_up_asking(self) -> None:
-        self.workers.cancel_group(self, "ask")
-        self._recaller.stop()
-        self.query_one(Status).rest()
+    def _visit(self, space: str, name: str) -> None:
+        if space == self.workspace.space:
+            self.go_to(self.view.catalogue.find(name))
+        else:
+            self.post_message(self.Leave(space, name))
+
+    # Windows
+
+    def action_history(self) -> None:
+        """Shows what commits and the audit log say of the memory."""
+        if memory := self.memory:
+
+            def show(past: Timeline) -> None:
+                self.app.push_screen(Past(self.view.catalogue.show(memory), past))
+
+            self._open_window("reading the history", partial(read_past, self.workspace, memory), show)
+
+    def action_inbox(self) -> None:
+        """Shows what is proposed for the space."""
+        self._open_window(
+            "reading the inbox",
+            partial(waiting, self.workspace),
+            lambda proposed: self.app.push_screen(Inbox(self, self._editor, proposed)),
+        )
+
+    def action_links(self) -> None:
+        """Shows what the memory links to, and what links to it; goes to what is chosen."""
+        if not (memory := self.memory):
+            return
+
+        def answered(chosen: tuple[str, Memory] | None) -> None:
+            if chosen is not None:
+                self.view.trail.append(memory.id)
+                self._visit(chosen[0], chosen[1].id)
+
+        def show(graph: Graph) -> None:
+            self.app.push_screen(Neighbours(self.workspace, memory, graph, self.view.catalogue), answered)
+
+        self._open_window("reading the links", partial(read_links, self.workspace), show)
+
+    def action_compare(self) -> None:
+        """Marks the memory, or compares it with the one that is marked."""
+        if not (memory := self.memory):
+            return
+        marked = self.view.catalogue.find(self._marked)
+        self._mark(memory.id if marked is None else "")
+        if marked is None:
+            self.say(f"marked {clean_line(memory.path)}; press c on another memory to compare them")
+        elif marked.id == memory.id:
+            self.say("no memory is marked")
+        else:
+            left, right = (self.view.catalogue.show(one) for one in (marked, memory))
+            self.app.push_screen(Comparison(left, right, (clean_line(left.id), clean_line(right.id))))
+
+    def _mark(self, name: str) -> None:
+        self._marked = name
+        self.query_one(Rows).mark(name)
+
+    @work(exclusive=True, group="window")
+    async def _open_window(self, what: str, read: Callable[[], T], show: Callable[[T], object]) -> None:
+        """Reads in the background, and shows what was read, unless another space is open by then."""
+        workspace = self.workspace
+        self.query_one(Status).work(what)
+        try:
+            found = await asyncio.to_thread(read)
+        except (MemcliError, OSError) as error:
+            self.fail(error)
+            return
+        finally:
+            self.query_one(Status).rest()
+        if workspace is self.workspace:
+            show(found)
+
+    # Changing
+
+    def action_copy(self) -> None:
+        """Copies the id, by way of the terminal."""
+        if memory := self.memory:
+            self.app.copy_to_clipboard(clean_line(memory.id))
+            self.say(f"copied {memory.id}")
+
+    def action_pin(self) -> None:
+        """Pins or unpins."""
+        if not (memory := self.memory):
+            return
+        workspace = self.workspace
+
+        def toggle() -> EditResult:
+            # The change before this one may have been to the same memory.
+            current = self.view.catalogue.find(memory.id) or memory
+            pin(workspace, [memory.id], not current.pinned)
+            return EditResult(f"{'unpinned' if current.pinned else 'pinned'} {clean_line(memory.path)}", memory.id)
+
+        self.changer.run(toggle, self.fail)
+
+    def action_tags(self) -> None:
+        """Asks for the tags."""
+        if not (memory := self.memory):
+            return
+        workspace, path = self.workspace, clean_line(memory.path)
+
+        def answered(change: TagChange | None) -> None:
+            if change and any(change):
+                add, remove = change
+                words = " ".join([*(f"+{one}" for one in add), *(f"-{clean_line(one)}" for one in remove)])
+                self._change(memory, partial(tag, workspace, [memory.id], add, remove), f"tags of {path}: {words}")
+
+        self.app.push_screen(EditTags(path, memory.tags), answered)
+
+    def action_edit(self, as_object: bool = False) -> None:
+        """Opens the text of the memory, or all its fields, in the editor."""
+        if (memory := self.memory) and self._editor:
+            self.changer.edit(self._editor, memory, as_object, partial(change_fields, self.workspace, memory.id))
+
+    def action_add(self, in_editor: bool = False) -> None:
+        """Asks for a new memory, in a form or in the editor."""
+        if (editor := self._editor) and in_editor:
+            workspace, scope = self.workspace, self.view.scope
+            self.changer.edit(editor, None, False, lambda fields, _: add_new(workspace, editor, scope, fields))
+        elif editor:
+            self.changer.add(editor)
+
+    def action_forget(self) -> None:
+        """Forgets, after a question."""
+        if not (memory := self.memory) or not memory.active:
+            return
+        workspace, path = self.workspace, clean_line(memory.path)
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self._forgotten = memory
+                self._change(memory, partial(forget, workspace, [memory.id]), f"forgot {path}; press u to undo")
+
+        text = f"{path}\n\nRecall will no longer return it. It stays in the file; press u to undo."
+        self.app.push_screen(Question("Forget this memory?", text, "forget"), answered)
+
+    def action_bring_back(self) -> None:
+        """Brings back the memory, or the one forgotten last."""
+        memory = self.memory if self.memory and not self.memory.active else self._forgotten
+        if memory:
+            act = partial(edit, self.workspace, memory.id, {"active": True})
+            self._change(memory, act, f"restored {clean_line(memory.path)}", show=True)
+        else:
+            self.say("nothing to undo; press a to show forgotten memories")
+
+    def _change(self, memory: Memory, act: Callable[[], object], text: str, *, show: bool = False) -> None:
+        """Changes a memory; `text` is the news of it."""
+
+        def changed() -> EditResult:
+            act()
+            return EditResult(text, memory.id)
+
+        self.changer.run(changed, self.fail, show=show)

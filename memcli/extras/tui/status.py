@@ -14,80 +14,69 @@ from textual.widgets import Static
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
-from memcli.extras.tui.detail import plural
 from memcli.extras.tui.view import BrowseView
 from memcli.model.recall import Bundle, Query
+from memcli.present.memory import count_of
 from memcli.render.clean import clean_line
 
 _Hear = Callable[[str], object]
 
 
 class Stopped(Exception):  # noqa: N818 - no error: the user asked for it
-    """The work was given up at the user's wish."""
+    """The user gave up the work."""
 
 
-class Voice:
-    """`warn` and `progress` for a workspace; they may be called from any thread. Silent until somebody listens."""
+class Recaller:
+    """Asks in one thread of its own: an index belongs to the thread that opened it.
+
+    `warn` and `progress` are for the workspace; they may be called from any thread, and are silent until `listen`.
+    """
 
     def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "recall")
         self._stop = threading.Event()
         self._on_warning: _Hear = str
         self._on_progress: _Hear = str
 
     def listen(self, on_warning: _Hear, on_progress: _Hear) -> None:
-        """Says what comes from now on to these two."""
+        """Passes warnings and progress to these two from now on."""
         self._on_warning = on_warning
         self._on_progress = on_progress
 
     def warn(self, text: str) -> None:
-        """A word of warning."""
+        """Passes a warning on."""
         self._on_warning(text)
 
     def progress(self, done: int, total: int) -> None:
-        """How far long work has come. Raises Stopped when it is to stop: what was done so far is kept."""
+        """Passes the progress of long work on. Raises Stopped when it is to stop: what was done so far stays."""
         if self._stop.is_set():
             raise Stopped
         self._on_progress(f"embedding {done:,} of {total:,} for the first question")
 
-    def stop(self) -> None:
-        """Makes the work under way stop at its next step."""
-        self._stop.set()
-
-    def start(self) -> None:
-        """New work begins."""
-        self._stop.clear()
-
-
-class Recaller:
-    """Asks in one thread of its own: an index belongs to the thread that opened it."""
-
-    def __init__(self, voice: Voice) -> None:
-        self._voice = voice
-        self._thread = ThreadPoolExecutor(1, "recall")
-
     async def ask(self, workspace: Workspace, query: Query) -> Bundle | None:
-        """The answer, or None when it was given up: a new question, or `stop`, makes an end to the one before.
+        """The answer, or None when it was given up: a new question, or `stop`, ends the one before.
 
         Raises CorruptError, StoreError, ProviderError.
         """
-        self._voice.stop()
-        return await asyncio.wrap_future(self._thread.submit(self._answer, workspace, query))
+
+        def answer() -> Bundle | None:
+            self._stop.clear()
+            try:
+                return next(iter(recall(workspace.copy_with(is_noted=False), [query])))
+            except Stopped:
+                return None
+
+        self._stop.set()
+        return await asyncio.wrap_future(self._thread.submit(answer))
 
     def stop(self) -> None:
-        """Gives up what is being answered."""
-        self._voice.stop()
+        """Ends the work under way at its next step."""
+        self._stop.set()
 
     def close(self) -> None:
-        """Gives up what is being answered, and takes no more questions."""
+        """Ends the work under way, and takes no more questions."""
         self.stop()
         self._thread.shutdown(wait=False, cancel_futures=True)
-
-    def _answer(self, workspace: Workspace, query: Query) -> Bundle | None:
-        self._voice.start()
-        try:
-            return next(iter(recall(workspace.copy_with(is_noted=False), [query])))
-        except Stopped:
-            return None
 
 
 _SECONDS = 6.0
@@ -152,14 +141,14 @@ def explain(error: MemcliError | OSError) -> str:
 
 
 def title(view: BrowseView) -> str:
-    """What is browsed: space, path, kinds and tags."""
+    """The part of the space that is browsed: space, path, kinds and tags."""
     if view.answer is not None:
         return "answers"
     scope = view.scope
     kinds = f"kind {' or '.join(scope.kinds)}" if scope.kinds else ""
     parts = [
         view.catalogue.space,
-        scope.path and f"{scope.path.strip('/')}/",
+        scope.under and f"{scope.under.strip('/')}/",
         kinds,
         *(f"#{tag}" for tag in scope.tags),
     ]
@@ -178,10 +167,10 @@ def summary(view: BrowseView) -> str:
         more = f", {view.answer.withheld:,} more match" if view.answer.withheld else ""
         return f"{answers:,} found, best first{unasked}{more}; Esc returns to the tree"
     if view.words.strip():
-        return f"{view.found:,} of {plural(total)}; Enter searches, Esc clears"
+        return f"{view.found:,} of {count_of(total, 'memory', 'memories')}; Enter searches, Esc clears"
     pinned = sum(m.pinned for m in memories)
     left_out = f"; {view.left_out:,} forgotten or superseded hidden, a shows them" if view.left_out else ""
-    return f"{plural(total)}, {pinned:,} pinned{left_out}"
+    return f"{count_of(total, 'memory', 'memories')}, {pinned:,} pinned{left_out}"
 
 
 def nothing(view: BrowseView) -> str:

@@ -1,7 +1,5 @@
-"""The view: what the left side shows, as a tree that passes the filter or as the ranked answer to a question.
-
-The left side: the field to filter or ask in, and the list of rows, drawn line by line so that ten thousand cost no more than those visible.
-"""
+"""The left side: its rows, which are a tree that passes the filter or the ranked answer to a question, and its two widgets: the
+field to filter or ask in, and the list, drawn line by line so that ten thousand rows cost no more than those visible."""
 
 from __future__ import annotations
 
@@ -12,25 +10,22 @@ from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.widgets import Input, Label
+from textual.widgets import Input
 
-from memcli.extras.tui.catalogue import BrowseScope, PathCatalogue, is_current
+from memcli.extras.tui.catalogue import PathCatalogue, is_current
 from memcli.extras.tui.keys import FILTER, LIST, bindings
-from memcli.model.catalogue import TreeNode, tree
+from memcli.model.catalogue import CatalogueFilter, TreeNode, tree
 from memcli.model.memory import Memory
-from memcli.model.recall import Bundle, Query, Section
-from memcli.record import Record, field
+from memcli.model.recall import Bundle, Section
+from memcli.present.memory import marks
+from memcli.record import Record, field, replace
 from memcli.render.clean import clean_line
-from memcli.render.memory import marks
 
 
 class ViewRow(Record):
@@ -86,7 +81,7 @@ def outline(root: TreeNode[Memory], shows: Callable[[str], bool]) -> list[ViewRo
         while (only := _only_heading(node)) is not None:
             node, path, name = only, f"{path}/{only.name}", f"{name}/{only.name}"
         is_open = shows(path) if node.children else None
-        note = node.memory.kind if node.memory else str(count(node))
+        note = node.memory.kind if node.memory else str(len(memories_below(node)))
         rows.append(ViewRow(path, name, node, depth, is_open, note=note))
         if is_open:
             waiting += [(child, f"{path}/{key}", depth + 1) for key, child in reversed(node.children.items())]
@@ -105,17 +100,6 @@ def memories_below(node: TreeNode[Memory]) -> list[Memory]:
     return found
 
 
-def count(node: TreeNode[Memory]) -> int:
-    """How many memories lie below `node`."""
-    total = 0
-    waiting = list(node.children.values())
-    while waiting:
-        child = waiting.pop()
-        total += child.memory is not None
-        waiting += child.children.values()
-    return total
-
-
 def _only_heading(node: TreeNode[Memory]) -> TreeNode[Memory] | None:
     if node.memory is not None or len(node.children) != 1:
         return None
@@ -125,20 +109,19 @@ def _only_heading(node: TreeNode[Memory]) -> TreeNode[Memory] | None:
 
 _OPEN_AT_FIRST = 200
 """A tree of more memories starts closed."""
-_MOST_ANSWERS = 50
 
 
 class BrowseView:
-    """A catalogue, and how it is looked at: filter, answer, folds."""
+    """A catalogue, and how it is looked at: filter, answer, folds. `trail` are the ids of memories whose links were followed."""
 
-    def __init__(self, catalogue: PathCatalogue, scope: BrowseScope) -> None:
+    def __init__(self, catalogue: PathCatalogue, scope: CatalogueFilter) -> None:
         self.scope = scope
         self.everything = False
         self.words = ""
         self.answer: Bundle | None = None
         self._folds = Folds(is_open=len(catalogue.memories) <= _OPEN_AT_FIRST)
         self._filtered_folds = Folds()
-        self._trail: list[str] = []
+        self.trail: list[str] = []
         self.read(catalogue)
 
     def read(self, catalogue: PathCatalogue) -> None:
@@ -153,42 +136,27 @@ class BrowseView:
         self._filtered_folds = Folds()
         self._find()
 
-    def query(self, topic: str, now: str) -> Query:
-        """The question `topic`, to what is browsed."""
-        return Query(
-            topic=topic,
-            now=now,
-            limit=_MOST_ANSWERS,
-            under=self.scope.path,
-            kinds=self.scope.kinds,
-            tags=self.scope.tags,
-            include_untrusted=True,  # a person who looks around sees them, with their mark
-        )
-
     def reveal(self, memory: Memory) -> None:
         """Makes a row of `memory`: opens what is above it, and drops what hides it."""
         if not is_current(memory):
             self.show_everything(True)
-        if memory.id not in {m.id for m in (self._found if self.answer is None else [m for _, m in self._answered()])}:
+        shown = self._found if self.answer is None else [m for _, m in self._answered()]
+        if all(m.id != memory.id for m in shown):
             self.filter("")
         self.folds.reveal(memory.path)
 
     def follow(self, memory: Memory, n: int) -> Memory | None:
         """Where the n-th link of `memory` leads; None when that is no part of what is browsed."""
-        ties = self.catalogue.ties(memory)
-        target = self.catalogue.find(ties[n - 1].other) if n <= len(ties) else None
-        if target is None or not self.scope.holds(target):
+        links = self.catalogue.links(memory)
+        target = self.catalogue.find(links[n - 1].other) if n <= len(links) else None
+        if target is None or not replace(self.scope, inactive=True).has(target):
             return None
-        self.remember(memory)
+        self.trail.append(memory.id)
         return target
-
-    def remember(self, memory: Memory) -> None:
-        """Notes where `back` leads to."""
-        self._trail.append(memory.id)
 
     def back(self) -> Memory | None:
         """Where the last link was followed from."""
-        return self.catalogue.find(self._trail.pop()) if self._trail else None
+        return self.catalogue.find(self.trail.pop()) if self.trail else None
 
     def show_everything(self, everything: bool) -> None:
         """Shows, or leaves out, what is forgotten or superseded."""
@@ -233,13 +201,15 @@ class BrowseView:
 
     def section(self, memory: Memory) -> Section | None:
         """How the answer came by `memory`, when it is part of one."""
-        sections = (*self.answer.sections, *self.answer.always) if self.answer else ()
-        return next((s for s in sections if s.memory.id == memory.id), None)
+        return next((s for s in self._sections if s.memory.id == memory.id), None)
+
+    @property
+    def _sections(self) -> Sequence[Section]:
+        return (*self.answer.sections, *self.answer.always) if self.answer else ()
 
     def _answered(self) -> list[tuple[Section, Memory]]:
         """The memories of the answer as they are now; those that are gone since are left out."""
-        sections = (*self.answer.sections, *self.answer.always) if self.answer else ()
-        current = ((s, self.catalogue.find(s.memory.id)) for s in sections)
+        current = ((s, self.catalogue.find(s.memory.id)) for s in self._sections)
         return [(s, m) for s, m in current if m is not None and (self.everything or is_current(m))]
 
     def _find(self) -> None:
@@ -314,7 +284,7 @@ class Rows(ScrollView, can_focus=True):
         if index is None and self.rows:
             index = min(self._cursor, max(0, len(rows) - 1))
         self.rows, self.nothing = rows, nothing
-        self._cursor = self._first_memory() if index is None else index
+        self._cursor = next((n for n, row in enumerate(rows) if row.memory), 0) if index is None else index
         self._margin = max((len(self._marks(r.memory)) for r in rows if r.memory), default=0) + 1 if rows else 0
         self.virtual_size = Size(0, len(rows))
         self._scroll()
@@ -410,9 +380,6 @@ class Rows(ScrollView, can_focus=True):
                 y=self._cursor if self._cursor < top else self._cursor - height + 1, animate=False, force=True
             )
 
-    def _first_memory(self) -> int:
-        return next((n for n, row in enumerate(self.rows) if row.memory), 0)
-
     def _draw(self, row: ViewRow, width: int, is_cursor: bool) -> Strip:
         base = self.rich_style
         if is_cursor:
@@ -423,7 +390,8 @@ class Rows(ScrollView, can_focus=True):
         if not is_cursor:
             note_style += self.get_component_rich_style("rows--note", partial=True)
         left, name, note = self._cells(row, width)
-        return Strip(_segments((left, base), (name, name_style), (note, note_style)), width)
+        parts = ((left, base), (name, name_style), (note, note_style))
+        return Strip([Segment(text, style) for text, style in parts if text], width)
 
     def _cells(self, row: ViewRow, width: int) -> tuple[str, str, str]:
         """What stands before the name, the name filled up, and the note; together `width` columns."""
@@ -450,15 +418,8 @@ def fit(text: str, width: int, keep_end: bool = False) -> str:
     return set_cell_size("…" + text, width)
 
 
-def _segments(*parts: tuple[str, Style]) -> list[Segment]:
-    return [Segment(text, style) for text, style in parts if text]
-
-
 def _find(rows: Sequence[ViewRow], path: str) -> int | None:
     return next((n for n, row in enumerate(rows) if row.path == path), None)
-
-
-_PLACEHOLDER = "filter by words; press Enter to search by meaning"
 
 
 class Filter(Input):
@@ -467,24 +428,11 @@ class Filter(Input):
     BINDINGS: ClassVar[list[BindingType]] = bindings(FILTER)
 
     def __init__(self) -> None:
-        super().__init__(placeholder=_PLACEHOLDER, compact=True, select_on_focus=False)
+        placeholder = "filter by words; press Enter to search by meaning"
+        super().__init__(placeholder=placeholder, compact=True, select_on_focus=False)
 
     def put(self, words: str) -> None:
         """Shows `words` without filtering by them."""
         if self.value != words:
             with self.prevent(Input.Changed):
                 self.value = words
-
-
-class FilterBar(Horizontal):
-    """The field with its sign."""
-
-    DEFAULT_CSS = """
-    FilterBar { height: 1; }
-    FilterBar Label { width: 3; content-align: center middle; text-style: bold; }
-    FilterBar Filter { width: 1fr; }
-    """
-
-    def compose(self) -> ComposeResult:
-        yield Label("/")
-        yield Filter()

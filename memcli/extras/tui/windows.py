@@ -1,106 +1,418 @@
-"""The windows of the main screen: what each is made of, read in the background, and what comes of its answer."""
+"""The windows over the main screen: the history of a memory, its links, the comparison of two memories, and the inbox."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from memcli.app.inbox import waiting
-from memcli.app.timeline import Timeline
-from memcli.errors import MemcliError
-from memcli.extras.tui.changes import Editor
-from memcli.extras.tui.comparison import Comparison
-from memcli.extras.tui.detail import Neighbour, Neighbours, Past, read_links, read_past
-from memcli.extras.tui.review import Inbox
-from memcli.extras.tui.status import Status
-from memcli.extras.tui.view import Rows
-from memcli.graph.elements import Graph
-from memcli.model.memory import Memory
-from memcli.render.clean import clean_line
+from textual.binding import BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from memcli.app import inbox
+from memcli.app.candidate import candidate_of
+from memcli.app.history import compare
+from memcli.app.timeline import MAX_COMMITS, Timeline, TimelineVersion, timeline
+from memcli.app.workspace import Workspace, load
+from memcli.codec.memory import memory_to_json
+from memcli.errors import MemcliError, NotFoundError
+from memcli.extras.tui.catalogue import PathCatalogue
+from memcli.extras.tui.changes import Editor, EditResult, changed
+from memcli.extras.tui.detail import ARROWS, LABEL, brief, of_memory
+from memcli.extras.tui.dialog import ListWindow, Question, Window
+from memcli.extras.tui.keys import COMPARE, HISTORY, INBOX, LINKS, bindings
+from memcli.extras.tui.status import explain
+from memcli.git.revisions import open_history
+from memcli.graph.elements import HAS_TAG, Graph, build, neighbourhood, node_id
+from memcli.model.changes import FieldChange
+from memcli.model.memory import Json, Memory
+from memcli.model.references import elsewhere, target
+from memcli.present.changes import ADDED, REMOVED, Pair, commit_cells, compared, difference
+from memcli.present.links import LinkStep, direction, link_steps, relation_words
+from memcli.present.memory import count_of, marks
+from memcli.record import replace
+from memcli.render.changes import change_lines
+from memcli.render.clean import clean, clean_line, clean_value
+from memcli.store.layout import Layout
 
 if TYPE_CHECKING:
     from memcli.extras.tui.main_screen import MainScreen
 
-T = TypeVar("T")
+
+def read_past(workspace: Workspace, memory: Memory) -> Timeline:
+    """The history of a memory; where git has none, of the audit log. Raises CorruptError, StoreError, ProviderError."""
+    try:
+        return timeline(workspace, open_history(Layout(workspace.root).spaces), memory)
+    except NotFoundError:  # no repository, or none with commits
+        return timeline(workspace, None, memory)
 
 
-class Windows:
-    """Opens windows over a screen, and keeps which memory is marked to be compared."""
+class Past(ListWindow[None]):
+    """Versions and acts, newest first; the changes of the one under the cursor."""
 
-    def __init__(self, desk: MainScreen) -> None:
-        self._desk = desk
-        self._marked = ""
+    BINDINGS: ClassVar[list[BindingType]] = bindings(HISTORY)
+    keys = HISTORY
 
-    def history(self, memory: Memory) -> None:
-        """What commits and the audit log say of a memory."""
-        desk = self._desk
+    def __init__(self, memory: Memory, past: Timeline) -> None:
+        super().__init__()
+        self.title_text = f"history of {clean_line(memory.path)}"
+        self._memory = memory
+        self._past = past
 
-        def show(past: Timeline) -> None:
-            desk.app.push_screen(Past(desk.view.catalogue.show(memory), past))
+    def refill(self) -> None:
+        """Shows all there is."""
+        past = self._past
+        commits = sum(version.commit is not None for version in past.versions)
+        note = f"{count_of(commits, 'commit')}, {len(past.acts)} in the audit log of this machine"
+        if not past.versions and not past.acts:
+            note = "No commit contains this memory, and the audit log of this machine does not mention it."
+        elif past.is_cut:
+            note += f"; only the last {MAX_COMMITS:,} commits were read"
+        rows = [(*_moment_of(one), one.change.status, commit_cells(one.commit)[3]) for one in past.versions]
+        rows += [
+            (str(act.get("time"))[:10], "audit", "", f"{act.get('command')}: {act.get('action')}") for act in past.acts
+        ]
+        lines = [
+            Content.assemble(f"{day:<10} ", (f"{name:<10} ", LABEL), f"{status:<10} ", clean_line(text))
+            for day, name, status, text in rows
+        ]
+        self.fill(lines, note)
 
-        self._read("reading the history", partial(read_past, desk.workspace, memory), show)
+    def about(self, n: int) -> Content:
+        """The changes of a version, or an act in full."""
+        versions = self._past.versions
+        if n >= len(versions):
+            return _act(self._past.acts[n - len(versions)], self._memory.id)
+        commit = versions[n].commit
+        head = [clean_line(f"commit {commit.hash}  {commit.author}  {commit.date}")] if commit else []
+        return Content("\n".join([*head, *change_lines(versions[n].change)]))
 
-    def inbox(self, editor: Editor | None) -> None:
-        """What is proposed for the space."""
-        desk = self._desk
+    def on_option_list_option_selected(self) -> None:
+        """Enter on a line of the list."""
+        self.action_compare()
 
-        def show(proposed: Sequence[Memory]) -> None:
-            desk.app.push_screen(Inbox(desk, editor, proposed))
-
-        self._read("reading the inbox", partial(waiting, desk.workspace), show)
-
-    def links(self, memory: Memory) -> None:
-        """What a memory links to, and what links to it; the screen goes to what is chosen."""
-        desk = self._desk
-
-        def answered(place: Neighbour | None) -> None:
-            if place is not None:
-                desk.view.remember(memory)
-                desk.visit(place.space, place.memory.id)
-
-        def show(graph: Graph) -> None:
-            desk.app.push_screen(Neighbours(desk.workspace, memory, graph, desk.view.catalogue), answered)
-
-        self._read("reading the links", partial(read_links, desk.workspace), show)
-
-    def compare(self, memory: Memory) -> None:
-        """Marks a memory, or compares it with the one that is marked."""
-        desk = self._desk
-        marked = desk.view.catalogue.find(self._marked)
-        if marked is None:
-            self._mark(memory.id)
-            desk.say(f"marked {clean_line(memory.path)}; press c on another memory to compare them")
-        elif marked.id == memory.id:
-            self.unmark()
-            desk.say("no memory is marked")
-        else:
-            self.unmark()
-            left, right = (desk.view.catalogue.show(one) for one in (marked, memory))
-            desk.app.push_screen(Comparison(left, right, (clean_line(left.id), clean_line(right.id))))
-
-    def unmark(self) -> None:
-        """Marks no memory."""
-        self._mark("")
-
-    def _mark(self, name: str) -> None:
-        self._marked = name
-        self._desk.query_one(Rows).mark(name)
-
-    def _read(self, what: str, read: Callable[[], T], show: Callable[[T], object]) -> None:
-        self._desk.run_worker(self._reading(what, read, show), exclusive=True, group="window")
-
-    async def _reading(self, what: str, read: Callable[[], T], show: Callable[[T], object]) -> None:
-        """Reads in the background, and shows what was read, unless another space is open by then."""
-        desk, workspace = self._desk, self._desk.workspace
-        desk.query_one(Status).work(what)
-        try:
-            found = await asyncio.to_thread(read)
-        except (MemcliError, OSError) as error:
-            desk.fail(error)
+    def action_compare(self) -> None:
+        """Compares the version under the cursor with the memory as it is now."""
+        if self.index is None or self.index >= len(self._past.versions):
+            self.notify("this entry has no version to compare", severity="warning")
             return
-        finally:
-            desk.query_one(Status).rest()
-        if workspace is desk.workspace:
-            show(found)
+        version = self._past.versions[self.index]
+        self.app.push_screen(Comparison(version.change.memory, self._memory, (" ".join(_moment_of(version)), "now")))
+
+
+def _moment_of(version: TimelineVersion) -> tuple[str, str]:
+    """The day of a version and its short hash, or `-` while it is not committed."""
+    name, day, _, _ = commit_cells(version.commit)
+    return day or version.change.memory.updated_at[:10], name or "-"
+
+
+def _act(act: Mapping[str, Any], identifier: str) -> Content:
+    changes = act.get("changes", ())
+    own: Mapping[str, Any] = next((one for one in changes if one.get("id") == identifier), {})
+    others = len(changes) - 1
+    values = {
+        **{name: act.get(name) for name in ("time", "user", "command", "action")},
+        "memory": "created" if not own.get("before") else "deleted" if not own.get("after") else "changed",
+        "others": f"{count_of(others, 'other memory', 'other memories')} in the same act" if others > 0 else "",
+    }
+    lines = [
+        Content.assemble((f"{name:<10} ", LABEL), clean_line(str(value))) for name, value in values.items() if value
+    ]
+    return Content("\n").join(lines)
+
+
+_MOST_STEPS = 9
+
+
+def read_links(workspace: Workspace) -> Graph:
+    """All memories of the space and of those that are recalled with it, and of the spaces that they link to, as far as
+    links tie them together. Raises CorruptError, StoreError."""
+    there = set(workspace.store.spaces())
+    beside = workspace.copy_with(is_space_named=False).asked_spaces
+    spaces: dict[str, tuple[Memory, ...]] = {}
+    waiting = list(dict.fromkeys([workspace.space, *beside]))
+    while waiting:
+        name = waiting.pop()
+        if name in there and name not in spaces:
+            spaces[name] = load(workspace, name).objects
+            ends = (elsewhere(target(link)) for memory in spaces[name] for link in memory.links)
+            waiting += sorted({end[0] for end in ends if end})
+    graph = build(spaces, workspace.main)
+    return replace(graph, edges=tuple(edge for edge in graph.edges if edge.relation != HAS_TAG))
+
+
+class Neighbours(ListWindow[tuple[str, Memory]]):
+    """The memories around one, as a tree; the answer is the one to go to, after the space that has it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(LINKS)
+    keys = LINKS
+
+    def __init__(self, workspace: Workspace, memory: Memory, graph: Graph, catalogue: PathCatalogue) -> None:
+        super().__init__()
+        self.title_text = f"links of {clean_line(memory.path)}"
+        self._workspace = workspace
+        self._catalogue = catalogue
+        self._graph = graph
+        self._known = graph.by_id()
+        self._root = node_id(workspace.space, memory.id, workspace.main)
+        self._depth = 1
+        self._steps: list[LinkStep] = []
+
+    def refill(self) -> None:
+        """Shows what is at most `_depth` steps away."""
+        near = neighbourhood(self._graph, [self._root], self._depth)
+        here = self._steps[self.index].name if self.index is not None else ""
+        self._steps = link_steps(near, self._root)
+        at = next((n for n, step in enumerate(self._steps) if step.name == here), 0)
+        note = "No link leads to this memory or from it. `memcli link` makes one."
+        if self._steps:
+            away = "1 step" if self._depth == 1 else f"up to {self._depth} steps"
+            beyond = "; there are more beyond" if near.cut else ""
+            note = f"{count_of(len(self._steps), 'memory', 'memories')} {away} away{beyond}"
+        self.fill([self._line(step) for step in self._steps], note, at)
+
+    def about(self, n: int) -> Content:
+        """The memory of a line."""
+        space, memory = self._memory(n)
+        policy = self._workspace.store.policy(space)
+        return of_memory(self._workspace.redactor.show([memory], policy)[0], self._catalogue)
+
+    def action_depth(self, by: int) -> None:
+        """Shows what is more, or fewer, steps away."""
+        self._depth = max(1, min(_MOST_STEPS, self._depth + by))
+        self.refill()
+
+    def action_choose(self) -> None:
+        """Answers with the memory under the cursor."""
+        if self.index is not None:
+            self.dismiss(self._memory(self.index))
+
+    def on_option_list_option_selected(self) -> None:
+        """Enter on a line of the list."""
+        self.action_choose()
+
+    def _memory(self, n: int) -> tuple[str, Memory]:
+        node = self._known[self._steps[n].name]
+        assert node.memory is not None
+        return node.space, node.memory
+
+    def _line(self, step: LinkStep) -> Content:
+        node, edge = self._known[step.name], step.edge
+        assert node.memory is not None
+        arrow = ARROWS[direction(edge.relation, is_out=edge.end == step.name)]
+        mark = marks(node.memory)
+        return Content.assemble(
+            "  " * (step.depth - 1),
+            (f"{clean_line(f'{arrow} {relation_words(edge.relation)}')}  ", LABEL),
+            clean_line(f"{node.label}{f' [{mark}]' if mark else ''}"),
+            (f"  {clean_line(node.memory.kind)}", LABEL),
+        )
+
+
+_LEAST_WIDTH = 60
+"""Side by side needs so many columns."""
+_GONE, _NEW = "$text-error underline", "$text-success underline"
+
+
+class Comparison(Window[None]):
+    """Two memories, or two versions of one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(COMPARE)
+    keys = COMPARE
+    title_text = "comparison"
+
+    def __init__(self, left: Memory, right: Memory, titles: tuple[str, str]) -> None:
+        super().__init__()
+        self._memories = left, right
+        self._titles = titles
+        self._text = Static("", markup=False)
+        self._is_split: bool | None = None
+
+    def body(self) -> list[Widget]:
+        return [self._text]
+
+    def on_resize(self) -> None:
+        """Fits the columns to the screen."""
+        self.call_after_refresh(self._draw)
+
+    def action_layout(self) -> None:
+        """From side by side to one above the other, and back."""
+        self._is_split = not self._is_side_by_side()
+        self._draw()
+
+    def _is_side_by_side(self) -> bool:
+        return self._text.size.width >= _LEAST_WIDTH if self._is_split is None else self._is_split
+
+    def _draw(self) -> None:
+        draw = side_by_side if self._is_side_by_side() else one_above_other
+        self._text.update(draw(*self._memories, self._titles, self._text.size.width))
+
+    @property
+    def text(self) -> str:
+        """The text that is shown, without style."""
+        return str(self._text.content)
+
+
+def side_by_side(left: Memory, right: Memory, titles: tuple[str, str], width: int) -> Content:
+    """Both memories in two columns; the sign between them says what differs: `≠` changed, `<` `>` on one side alone."""
+    column = (width - 3) // 2
+
+    def row(left: Content, right: Content, sign: str) -> list[Content]:
+        cells = zip_longest(_wrapped(left, column), _wrapped(right, column), fillvalue=Content(""))
+        return [
+            Content.assemble(one.pad_right(max(0, column - one.cell_length)), (" │ " if n else sign, LABEL), other)
+            for n, (one, other) in enumerate(cells)
+        ]
+
+    lines = row(Content.styled(titles[0], "bold"), Content.styled(titles[1], "bold"), " │ ")
+    for label, pairs in _parts(left, right):
+        lines.append(Content.styled(f"── {label} ", LABEL))
+        for one, other in pairs:
+            sign = "│" if one == other else "<" if other is None else ">" if one is None else "≠"
+            lines += row(*_marked(one, other), f" {sign} ")
+    return Content("\n").join(lines)
+
+
+def one_above_other(left: Memory, right: Memory, titles: tuple[str, str], width: int) -> Content:
+    """Both memories in one column, `-` before lines of the first alone and `+` before those of the second."""
+    lines = [Content.styled(f"- {titles[0]}", "bold"), Content.styled(f"+ {titles[1]}", "bold")]
+    for label, pairs in _parts(left, right):
+        lines.append(Content.styled(f"── {label} ", LABEL))
+        for one, other in pairs:
+            gone, new = _marked(one, other)
+            signed = (
+                [("  ", gone)] if one == other else [("- ", gone)] if other is None else [("- ", gone), ("+ ", new)]
+            )
+            signed = [("+ ", new)] if one is None else signed
+            lines += [Content(sign) + line for sign, text in signed for line in _wrapped(text, width - 2)]
+    return Content("\n").join(lines)
+
+
+def _parts(left: Memory, right: Memory) -> Iterable[tuple[str, list[Pair]]]:
+    """The names and lines of what is compared, all of it clean."""
+    fields = [
+        FieldChange(clean_line(change.name), clean_value(change.before), clean_value(change.after))
+        for change in compare(memory_to_json(left), memory_to_json(right))
+    ]
+    one, other = (replace(m, path=clean_line(m.path), kind=clean_line(m.kind), raw=clean(m.raw)) for m in (left, right))
+    return compared(one, other, fields)
+
+
+def _marked(left: str | None, right: str | None) -> tuple[Content, Content]:
+    """Both lines, with the words that differ marked."""
+    if left is None or right is None:
+        return Content.styled(left or "", _GONE), Content.styled(right or "", _NEW)
+    pieces = difference(left, right)
+    return (
+        Content.assemble(*((one.text, _GONE if one.state == REMOVED else "") for one in pieces if one.state != ADDED)),
+        Content.assemble(*((one.text, _NEW if one.state == ADDED else "") for one in pieces if one.state != REMOVED)),
+    )
+
+
+def _wrapped(text: Content, width: int) -> list[Content]:
+    return text.wrap(max(2, width)) if text.plain else [text]
+
+
+class Inbox(ListWindow[None]):
+    """The proposals for a space, each in full below the list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(INBOX)
+    keys = INBOX
+
+    def __init__(self, desk: MainScreen, editor: Editor | None, waiting: Sequence[Memory]) -> None:
+        super().__init__()
+        self.title_text = f"inbox of {clean_line(desk.workspace.space)}"
+        self._desk = desk
+        self._editor = editor
+        self._waiting = waiting
+
+    def refill(self) -> None:
+        """Shows what waits."""
+        lines = [Content.assemble(clean_line(m.path), (f"  {clean_line(m.kind)}", LABEL)) for m in self._waiting]
+        proposed = f"{count_of(len(lines), 'memory', 'memories')} proposed"
+        self.fill(lines, proposed if lines else "The inbox is empty: nothing is proposed.", self.index or 0)
+
+    def about(self, n: int) -> Content:
+        """What accepting the proposal would do, and the whole proposal."""
+        workspace, catalogue, memory = self._desk.workspace, self._desk.view.catalogue, self._waiting[n]
+        there = catalogue.at(memory.path)
+        _, supersedes = candidate_of(memory)
+        lines = [
+            *([f"changes the memory that is there: {brief(catalogue.show(there))}"] if there else []),
+            *([f"supersedes {supersedes}"] if supersedes else []),
+            *(clean_line(one.words(workspace.space)) for one in inbox.findings(workspace, [memory])[0]),
+        ]
+        effect = Content.styled("".join(f"{line}\n\n" for line in lines), "$text-warning")
+        return effect + of_memory(catalogue.show(memory), catalogue)
+
+    def action_accept(self) -> None:
+        """Adds the proposal to the space."""
+        if (memory := self._memory) is not None:
+            self._accept([memory])
+
+    def action_accept_all(self) -> None:
+        """Adds all proposals to the space, after a question."""
+        waiting = self._waiting
+        if waiting:
+            text = f"{count_of(len(waiting), 'memory', 'memories')} will be added."
+            question = Question("Accept all proposals?", text, "accept", "cancel")
+            self.app.push_screen(question, lambda yes: self._accept(waiting) if yes else None)
+
+    def action_reject(self) -> None:
+        """Drops the proposal for good, after a question."""
+        if (memory := self._memory) is None:
+            return
+        workspace, path = self._desk.workspace, clean_line(memory.path)
+
+        def reject() -> EditResult:
+            inbox.reject(workspace, [memory])
+            return EditResult(f"rejected {path}", memory.id)
+
+        text = f"{path}\n\nIts text will be deleted and not be proposed again."
+        question = Question("Reject this proposal?", text, "reject")
+        self.app.push_screen(question, lambda yes: self._run(reject) if yes else None)
+
+    def action_edit(self, as_object: bool = False) -> None:
+        """Opens the text of the proposal, or all its fields, in the editor."""
+        if (memory := self._memory) is None or self._editor is None:
+            return
+        workspace = self._desk.workspace
+
+        def store(fields: Mapping[str, Json], _: Memory | None) -> EditResult:
+            edited = inbox.edit(workspace, memory.id, fields)
+            return EditResult(changed(edited, fields), edited.id)
+
+        self._desk.changer.edit(self._editor, memory, as_object, store, self._read)
+
+    @property
+    def _memory(self) -> Memory | None:
+        return None if self.index is None else self._waiting[self.index]
+
+    def _accept(self, memories: Sequence[Memory]) -> None:
+        workspace = self._desk.workspace
+
+        def accept() -> EditResult:
+            stored = inbox.accept(workspace, memories)
+            what = memories[0].path if len(memories) == 1 else count_of(len(memories), "memory", "memories")
+            return EditResult(f"accepted {clean_line(what)}", stored.outcomes[-1].id)
+
+        self._run(accept)
+
+    def _run(self, act: Callable[[], EditResult]) -> None:
+        def failed(error: MemcliError | OSError) -> None:
+            self._desk.fail(error)
+            self._read()
+
+        self._desk.changer.run(act, failed, then=self._read)
+
+    def _read(self) -> None:
+        """Shows what waits now."""
+        try:
+            self._waiting = inbox.waiting(self._desk.workspace)
+        except (MemcliError, OSError) as error:
+            self.notify(explain(error), severity="error", markup=False)
+            return
+        if self.is_attached:
+            self.refill()

@@ -26,8 +26,9 @@ from memcli.digests import sha256
 from memcli.graph.elements import CLUSTER, HAS_TAG, IN_CLUSTER, MEMORY, TAG, Edge, Graph, GraphView, Node
 from memcli.model.memory import Json
 from memcli.model.references import MUTUAL
+from memcli.present.links import BOTH, IN, OUT, direction, edge_rank, first_edges, relation_words
+from memcli.present.memory import state_marks
 from memcli.render.clean import clean_line, cut, escape
-from memcli.render.memory import state_marks
 from memcli.safety.injection.screening import Overview
 
 _SHAPES = {MEMORY: "box, style=rounded", TAG: "plaintext", CLUSTER: "hexagon"}
@@ -162,6 +163,7 @@ def _mermaid_tie(edge: Edge) -> str:
 
 
 _WIDTH = 100
+_ARROWS = {BOTH: "──", OUT: "─▶", IN: "◀─"}
 
 
 def render_text(graph: GraphView) -> str:
@@ -175,7 +177,8 @@ class _Trees:
         self._graph = graph
         self._nodes = graph.by_id()
         self._edges = graph.neighbours()
-        self._parents = _breadth_first(graph, self._edges)
+        starts = [list(graph.roots)] if graph.roots else [[node.id] for node in graph.nodes]
+        self._parents = first_edges(graph, starts, through_tags=bool(graph.roots))
 
     def lines(self) -> Iterator[str]:
         for name, parent in list(self._parents.items()):
@@ -200,7 +203,7 @@ class _Trees:
         above = self._parents.get(name)
         ties = [edge for edge in self._edges.get(name, ()) if edge != above]
         shown = [edge for edge in ties if edge.relation != HAS_TAG or self._has_more_than_a_tag(edge, name)]
-        ends = [(edge, edge.end if edge.start == name else edge.start) for edge in sorted(shown, key=_rank)]
+        ends = [(edge, edge.end if edge.start == name else edge.start) for edge in sorted(shown, key=edge_rank)]
         return [(indent, n == len(ends) - 1, edge, end) for n, (edge, end) in enumerate(ends)][::-1]
 
     def _has_more_than_a_tag(self, edge: Edge, name: str) -> bool:
@@ -213,36 +216,11 @@ class _Trees:
         more = f"  (and {node.members - len(self._edges[name])} more)" if self._hides(node) else ""
         if edge.relation in (HAS_TAG, IN_CLUSTER):
             return f"{told}{more}"
-        arrow = "──" if edge.relation in MUTUAL else "─▶" if name == edge.end else "◀─"
-        return f"{edge.relation.replace('_', ' ')} {arrow} {told}"
+        arrow = _ARROWS[direction(edge.relation, is_out=name == edge.end)]
+        return f"{relation_words(edge.relation)} {arrow} {told}"
 
     def _hides(self, node: Node) -> bool:
         return node.type != MEMORY and node.id in self._graph.cut and node.members > len(self._edges[node.id])
-
-
-def _breadth_first(graph: Graph, edges: dict[str, list[Edge]]) -> dict[str, Edge | None]:
-    """By which edge each node is first reached from the roots, or, without any, from each memory in turn."""
-    parents: dict[str, Edge | None] = {}
-    starts = [[name] for name in [node.id for node in graph.nodes]] if not graph.roots else [list(graph.roots)]
-    for start in starts:
-        frontier = [name for name in start if name not in parents]
-        parents.update(dict.fromkeys(frontier))
-        while frontier:
-            reached = []
-            for name in frontier:
-                for edge in sorted(edges.get(name, ()), key=_rank):
-                    if not graph.roots and edge.relation == HAS_TAG:
-                        continue
-                    other = edge.end if edge.start == name else edge.start
-                    if other not in parents:
-                        parents[other] = edge
-                        reached.append(other)
-            frontier = reached
-    return parents
-
-
-def _rank(edge: Edge) -> tuple[int, str, str, str]:
-    return (IN_CLUSTER, HAS_TAG).index(edge.relation) + 1 if edge.relation in (IN_CLUSTER, HAS_TAG) else 0, *edge.order
 
 
 def _told(node: Node) -> str:

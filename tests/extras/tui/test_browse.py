@@ -12,11 +12,11 @@ from memcli.app.edit import edit
 from memcli.app.workspace import Workspace, load
 from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
 from memcli.extras.tui.app import Browser
-from memcli.extras.tui.catalogue import BrowseScope
 from memcli.extras.tui.changes import EditAgain
 from memcli.extras.tui.dialog import Help
 from memcli.extras.tui.main_screen import MainScreen
 from memcli.extras.tui.view import Filter, Rows, fit
+from memcli.model.catalogue import CatalogueFilter
 from memcli.model.memory import Memory
 from memcli.record import replace
 from tests.extras.tui.stage import (
@@ -56,7 +56,6 @@ def test_it_opens_with_the_tree_and_the_first_memory(workspace: Workspace) -> No
             "pinned",
             "#security",
             "rotate",
-            "version 1",
             "2026-01-01",
         ):
             assert part in detail(desk)
@@ -225,9 +224,9 @@ def test_only_what_was_asked_for_is_browsed(workspace: Workspace) -> None:
         assert any(line.startswith("╭─ main · auth/ · kind decision · #security") for line in screen(desk))
 
     few(workspace)
-    play(Browser(workspace, BrowseScope("auth", ("decision",), ("security",))), scene, (140, 30))
+    play(Browser(workspace, CatalogueFilter("auth", ("decision",), ("security",))), scene, (140, 30))
     with pytest.raises(NotFoundError, match="nothing at 'nope'"):
-        Browser(workspace, BrowseScope("nope"))
+        Browser(workspace, CatalogueFilter("nope"))
 
 
 def test_another_space_can_be_opened(workspace: Workspace) -> None:
@@ -492,7 +491,7 @@ def test_an_editor_adds_a_memory(workspace: Workspace, suspensions: list[str]) -
         assert notices(pilot) == ["the edited text is empty"]
         assert suspensions == ["gone", "back"] * 3
 
-    play(Browser(workspace, BrowseScope(kinds=("constraint",), tags=("team",)), fake.editor), scene)
+    play(Browser(workspace, CatalogueFilter(kinds=("constraint",), tags=("team",)), fake.editor), scene)
 
 
 def test_copy_takes_the_id(workspace: Workspace) -> None:

@@ -1,6 +1,8 @@
-from memcli.extras.tui.catalogue import BrowseScope, PathCatalogue, Tie
+from memcli.extras.tui.catalogue import PathCatalogue
+from memcli.model.catalogue import CatalogueFilter
 from memcli.model.memory import Memory
 from memcli.model.space import Space
+from memcli.present.links import MemoryLink
 from memcli.record import replace
 
 T = "2026-01-01T00:00:00Z"
@@ -13,8 +15,8 @@ def _memory(name: str, **fields: object) -> Memory:
     return replace(base, **fields)  # type: ignore[arg-type]
 
 
-def _catalogue(*memories: Memory, scope: BrowseScope | None = None) -> PathCatalogue:
-    return PathCatalogue(Space("main", memories), "1", scope or BrowseScope())
+def _catalogue(*memories: Memory, scope: CatalogueFilter | None = None) -> PathCatalogue:
+    return PathCatalogue(Space("main", memories), "1", scope or CatalogueFilter())
 
 
 def _names(found: list[Memory]) -> list[str]:
@@ -40,7 +42,7 @@ def test_what_is_forgotten_or_superseded_is_shown_on_request() -> None:
 
 def test_the_scope_is_path_kinds_and_tags() -> None:
     memories = (_memory("a", tags=("x", "y")), _memory("b", tags=("x",)), _memory("c", path="other/c", tags=("x", "y")))
-    catalogue = _catalogue(*memories, scope=BrowseScope("notes", ("fact", "log"), ("x", "y")))
+    catalogue = _catalogue(*memories, scope=CatalogueFilter("notes", ("fact", "log"), ("x", "y")))
     assert _names(catalogue.memories) == ["a"]
     assert catalogue.find("mem_c") is not None
 
@@ -49,12 +51,12 @@ def test_links_are_seen_from_both_ends_and_once() -> None:
     old = _memory("old", superseded_by="mem_new")
     new = _memory("new", links=({"to": "mem_old", "relation": "supersedes"}, {"to": "mem_x", "relation": "depends_on"}))
     catalogue = _catalogue(old, new)
-    assert catalogue.ties(old) == [Tie("superseded by", "mem_new")]
-    assert catalogue.ties(new) == [Tie("supersedes", "mem_old"), Tie("depends_on", "mem_x")]
+    assert catalogue.links(old) == [MemoryLink("superseded by", "mem_new")]
+    assert catalogue.links(new) == [MemoryLink("supersedes", "mem_old"), MemoryLink("depends_on", "mem_x")]
 
 
 def test_a_damaged_link_is_passed_over() -> None:
     damaged = _memory("a", links=(5, "x", {"to": "mem_b"}, {"to": "mem_b", "relation": "relates_to"}))
     catalogue = _catalogue(damaged, _memory("b"))
-    assert catalogue.ties(damaged) == [Tie("relates_to", "mem_b")]
-    assert catalogue.ties(_memory("b")) == [Tie("relates_to", "mem_a", incoming=True)]
+    assert catalogue.links(damaged) == [MemoryLink("relates_to", "mem_b")]
+    assert catalogue.links(_memory("b")) == [MemoryLink("relates_to", "mem_a", is_out=False)]

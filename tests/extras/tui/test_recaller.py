@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.extras.tui.status import Recaller, Stopped, Voice
+from memcli.extras.tui.status import Recaller, Stopped
 from memcli.model.memory import Memory
 from memcli.model.recall import Query
 from memcli.wiring.roots import make_store
@@ -18,24 +18,23 @@ QUERY = Query(topic="number 7", now=T)
 
 def test_a_question_is_given_up_and_the_next_one_answered(tmp_path: Path) -> None:
     make_store({"root": str(tmp_path)}, {})
-    voice, heard = Voice(), []
+    recaller, heard = Recaller(), []
     environ = {"MEMCLI_EMBEDDER": "hashed"}
-    workspace = open_workspace({"root": str(tmp_path)}, environ, warn=voice.warn, progress=voice.progress)
+    workspace = open_workspace({"root": str(tmp_path)}, environ, warn=recaller.warn, progress=recaller.progress)
     memories = [
         Memory(id=f"mem_{n}", path=f"a/{n}", kind="fact", raw=f"This is number {n}.", created_at=T, updated_at=T)
         for n in range(500)
     ]
     rewrite(workspace.store, lambda space: space.put(memories, T))
-    recaller = Recaller(voice)
 
     def hear(text: str) -> None:
         heard.append(text)
         recaller.stop()
 
     async def scene() -> None:
-        voice.listen(str, hear)
+        recaller.listen(str, hear)
         assert await recaller.ask(workspace, QUERY) is None
-        voice.listen(str, heard.append)
+        recaller.listen(str, heard.append)
         bundle = await recaller.ask(workspace, QUERY)
         assert bundle is not None
         assert bundle.sections[0].memory.id == "mem_7"
@@ -47,10 +46,8 @@ def test_a_question_is_given_up_and_the_next_one_answered(tmp_path: Path) -> Non
 
 
 def test_progress_raises_once_it_is_to_stop() -> None:
-    voice = Voice()
-    voice.progress(1, 2)
-    voice.stop()
+    recaller = Recaller()
+    recaller.progress(1, 2)
+    recaller.close()
     with pytest.raises(Stopped):
-        voice.progress(2, 2)
-    voice.start()
-    voice.progress(2, 2)
+        recaller.progress(2, 2)

@@ -1,6 +1,7 @@
 """`memcli browse --web`, as a browser meets it: pages, the socket of one, and what is left when it ends."""
 
 import asyncio
+import importlib
 import os
 import re
 import signal
@@ -16,7 +17,7 @@ from aiohttp import web
 from memcli.app.workspace import Workspace
 from memcli.cli.main import main
 from memcli.errors import UsageError
-from memcli.extras.tui.app import LocalServer, listen
+from memcli.extras.tui.web import LocalServer, listen
 from tests.extras.tui.stage import few
 
 
@@ -115,7 +116,7 @@ def test_a_port_that_is_taken_is_an_error(
 def test_without_the_extra_it_says_what_to_install(
     workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "memcli.extras.tui.app", raising=False)
+    monkeypatch.delitem(sys.modules, "memcli.extras.tui.web", raising=False)
     monkeypatch.setitem(sys.modules, "textual_serve", None)
     monkeypatch.setitem(sys.modules, "textual_serve.app_service", None)
     few(workspace)
@@ -124,8 +125,15 @@ def test_without_the_extra_it_says_what_to_install(
     assert capsys.readouterr().err == told
 
 
+def test_without_the_extra_for_the_web_the_terminal_interface_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "memcli.extras.tui.app", raising=False)
+    for name in ("aiohttp", "textual_serve", "memcli.extras.tui.web"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert importlib.import_module("memcli.extras.tui.app").Browser
+
+
 def test_one_page_too_many_is_refused_until_another_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memcli.extras.tui.app.MAX_PAGES", 2)
+    monkeypatch.setattr("memcli.extras.tui.web.MAX_PAGES", 2)
 
     async def visit() -> None:
         with listen(0) as place:

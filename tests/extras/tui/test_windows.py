@@ -14,14 +14,13 @@ from memcli.app.recall import recall
 from memcli.app.remember import prepare
 from memcli.app.workspace import Workspace, load
 from memcli.extras.tui.app import Browser
-from memcli.extras.tui.comparison import Comparison, align, one_above_other, side_by_side
-from memcli.extras.tui.detail import Neighbours, Past
 from memcli.extras.tui.dialog import AddForm, Help, Lines, ListWindow, help_text
 from memcli.extras.tui.keys import SECTIONS
 from memcli.extras.tui.main_screen import MainScreen
-from memcli.extras.tui.review import Inbox
 from memcli.extras.tui.view import Filter, Rows
+from memcli.extras.tui.windows import Comparison, Inbox, Neighbours, Past, one_above_other, side_by_side
 from memcli.model.recall import Query
+from memcli.present.changes import align
 from tests.extras.tui.stage import (
     Fake,
     T,
@@ -294,12 +293,14 @@ def test_what_contradicts_is_told_at_once_and_in_the_inbox(workspace: Workspace)
     async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "i")
         await settle(pilot)
-        assert "contradicts db/pool: " in window(pilot)
+        assert "contradicts mem_db_pool db/pool (" in window(pilot)
         await press(pilot, "escape", "n")
         await enter(pilot, "The connection pool holds 50 connections.")
         await press(pilot, "ctrl+s")
         await settle(pilot)
-        assert [notice.message.partition(": ")[0] for notice in pilot.app._notifications] == ["contradicts db/pool"]
+        assert [notice.message.partition(" (")[0] for notice in pilot.app._notifications] == [
+            "contradicts mem_db_pool db/pool"
+        ]
         assert "Contradicted by\n 1  db/pool" in detail(desk)
 
     play(Browser(workspace, editor=Fake().editor), scene)

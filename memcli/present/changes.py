@@ -1,0 +1,157 @@
+"""What changed: the words of a text, the fields of a memory, its versions, and two memories line by line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+
+from memcli.codec.canonical import encode
+from memcli.model.changes import FieldChange, HistoryCommit, MemoryChange
+from memcli.model.memory import Json, Memory
+from memcli.record import Record
+
+SAME, ADDED, REMOVED = "same", "added", "removed"
+_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_MOST_PIECES = 1000
+"""More pieces than this are not compared one by one: the time would grow with the square of them."""
+
+
+class TextPiece(Record):
+    """A part of a text, and what became of it."""
+
+    text: str
+    state: str = SAME
+
+
+def difference(before: str, after: str) -> list[TextPiece]:
+    """What an edit removed and added: by words; by lines in long texts; of huge ones only how many characters."""
+    for pattern in (_WORDS, _LINES):
+        old, new = pattern.findall(before), pattern.findall(after)
+        most = min(len(old), len(new))
+        start = next((n for n in range(most) if old[n] != new[n]), most)
+        end = next((n for n in range(most - start) if old[-1 - n] != new[-1 - n]), most - start)
+        left, right = old[start : len(old) - end], new[start : len(new) - end]
+        if max(len(left), len(right)) <= _MOST_PIECES:
+            pieces = [TextPiece("".join(old[:start]))]
+            for what, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+                if what == "equal":
+                    pieces.append(TextPiece("".join(left[a:b])))
+                else:
+                    pieces += [TextPiece("".join(left[a:b]), REMOVED), TextPiece("".join(right[c:d]), ADDED)]
+            pieces.append(TextPiece("".join(old[len(old) - end :])))
+            return [piece for piece in pieces if piece.text]
+    return [TextPiece(f"{len(before)} characters", REMOVED), TextPiece(f"{len(after)} characters", ADDED)]
+
+
+_OF_TEXT = frozenset(["summary_micro", "summary_short", "summary_long", "chunks", "metadata.hash"])
+"""Fields that are made from the text, and change with it."""
+_LISTS = ("tags", "triggers")
+_NOTHING: tuple[Json, ...] = (None, "", [], ())
+
+
+class FieldView(Record):
+    """A changed field: the pieces of a text; what went from a list and came into it; or the value before and after.
+
+    `gone` and `come` are empty where there was nothing, or where `pieces` say it.
+    """
+
+    name: str
+    pieces: tuple[TextPiece, ...] = ()
+    gone: tuple[Json, ...] = ()
+    come: tuple[Json, ...] = ()
+    is_list: bool = False
+
+
+def field_view(change: FieldChange) -> FieldView:
+    """How a changed field is shown."""
+    before, after = change.before, change.after
+    if isinstance(before, str) and isinstance(after, str) and before and after:
+        return FieldView(change.name, tuple(difference(before, after)))
+    if change.name in _LISTS:
+        old, new = before or (), after or ()
+        gone, come = [one for one in old if one not in new], [one for one in new if one not in old]
+        return FieldView(change.name, (), tuple(gone), tuple(come), is_list=True)
+    gone, come = ([] if value in _NOTHING else [value] for value in (before, after))
+    return FieldView(change.name, (), tuple(gone), tuple(come))
+
+
+def shown_fields(change: MemoryChange) -> list[FieldChange]:
+    """The fields that say what became of a memory: none where its status says it all, and none that follow from the text."""
+    if change.status in ("added", "removed", "pinned", "unpinned"):
+        return []
+    names = {field.name for field in change.fields}
+    hidden = {*(_OF_TEXT if names & {"raw", "content"} else ()), *(["active"] if change.status != "changed" else [])}
+    return [field for field in change.fields if field.name not in hidden]
+
+
+_SHORT = 10
+NOT_COMMITTED = "not committed yet"
+
+
+def commit_cells(commit: HistoryCommit | None) -> tuple[str, str, str, str]:
+    """The short hash, the day, the author and the subject of a commit, or that there is none yet."""
+    if commit is None:
+        return "", "", "", NOT_COMMITTED
+    return commit.hash[:_SHORT], commit.date[:10], commit.author, commit.subject
+
+
+Pair = tuple[str | None, str | None]
+"""A line of each side; None where one has none like it."""
+_ALIKE = 0.3
+"""Lines that share fewer of their words than this are not the same line changed."""
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+")
+_DERIVED = _OF_TEXT | {"id", "raw"}
+_ALWAYS = ("path", "kind")
+_MOST_CHARACTERS = 20_000
+
+
+def compared(left: Memory, right: Memory, fields: Sequence[FieldChange]) -> Iterator[tuple[str, list[Pair]]]:
+    """Two memories part by part, each a name and pairs of lines: path and kind, those of `fields` that are not made from the
+    text, and the text sentence by sentence, so that a word that is added moves no other line."""
+    for name in _ALWAYS:
+        yield name, [(getattr(left, name), getattr(right, name))]
+    for field in fields:
+        if field.name not in _DERIVED and field.name not in _ALWAYS:
+            old, new = _lines(field.before), _lines(field.after)
+            yield field.name, [(old[0], new[0])] if len(old) == len(new) == 1 else align(old, new)
+    yield "text", align(_sentences(left.raw), _sentences(right.raw))
+
+
+def _lines(value: Json) -> list[str]:
+    if value is None:
+        return []
+    if isinstance(value, list | tuple):
+        return [line for item in value for line in _lines(item)]
+    return (value if isinstance(value, str) else encode(value).decode())[:_MOST_CHARACTERS].splitlines()
+
+
+def _sentences(text: str) -> list[str]:
+    lines = text[:_MOST_CHARACTERS].expandtabs(4).strip().splitlines()
+    return [sentence for line in lines for sentence in _SENTENCE_END.split(line)]
+
+
+def align(before: Sequence[str], after: Sequence[str]) -> list[Pair]:
+    """The lines of both in pairs: equal ones, then those that share most of their words, in order."""
+    pairs: list[Pair] = []
+    for what, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if what == "equal":
+            pairs += zip(before[a:b], after[c:d], strict=True)
+            continue
+        rest = list(after[c:d])
+        for line in before[a:b]:
+            place = next((n for n, other in enumerate(rest) if _likeness(line, other) >= _ALIKE), None)
+            if place is None:
+                pairs.append((line, None))
+            else:
+                pairs += [*((None, other) for other in rest[:place]), (line, rest[place])]
+                del rest[: place + 1]
+        pairs += ((None, other) for other in rest)
+    return pairs
+
+
+def _likeness(one: str, other: str) -> float:
+    """The share of the words of two lines that both have (Jaccard's index), 0..1."""
+    first, second = ({word for word in _WORDS.findall(text.casefold()) if word.strip()} for text in (one, other))
+    return len(first & second) / max(1, len(first | second))

@@ -1,0 +1,157 @@
+"""One memory: whether it holds, its facts, its dates and use, and each field that has no place of its own; words for lists."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+
+from memcli.codec.canonical import encode_line
+from memcli.codec.memory import DELETED, memory_to_json
+from memcli.model.memory import Json, Memory
+from memcli.policy.ageing import confirmed_at
+from memcli.record import Record
+from memcli.safety.injection.screening import Overview, inspect, is_accepted, is_marked
+
+MARKS = (("*", "pinned"), ("-", "forgotten"), (">", "superseded"), ("!", "untrusted"))
+"""The marks of a memory in lists, with their words, in the order in which they are shown."""
+_PLACED = frozenset(
+    "id path kind raw summary_micro summary_short summary_long tags metadata relevance pinned created_at updated_at content "
+    "chunks context active superseded_by".split()
+)
+
+
+class Usage(Record):
+    """How a memory was used: how often and when last; the confidence that is left of `whole` because nothing confirmed it
+    since `confirmed`, None when nothing is lost; and feedback that `store maintain` has not applied yet."""
+
+    count: int
+    last: str
+    confidence: float | None
+    whole: float
+    confirmed: str
+    pending: tuple[str, ...]
+
+
+class MemoryDetail(Record):
+    """What is shown of one memory.
+
+    `states` say why it is not valid, or not now: a word, and since when or by which memory. `facts` are its id, kind and
+    relevance, and whether it is pinned or carries instructions to an agent. `dates` are names, times and notes. `fields` are
+    those that are not default and have no place of their own, in order of name. `conflicts` are values that lost a merge.
+    """
+
+    states: tuple[tuple[str, str], ...]
+    facts: tuple[str, ...]
+    dates: tuple[tuple[str, str, str], ...]
+    usage: Usage
+    fields: tuple[tuple[str, Json], ...]
+    conflicts: tuple[str, ...]
+
+
+def detail_of(
+    memory: Memory,
+    now: str = "",
+    successor: str = "",
+    usage: Mapping[str, Json] | None = None,
+    placed: Collection[str] = (),
+) -> MemoryDetail:
+    """The detail of a memory at the time `now`; without one, its validity is not looked at.
+
+    `successor` is the path of the memory that supersedes it; `usage` is the JSON of its use; `placed` are fields that the
+    renderer shows in a place of its own.
+    """
+    facts = [memory.id, memory.kind, memory.relevance, *(["pinned"] if memory.pinned else [])]
+    if finding := inspect(memory):
+        facts.append(f"{'accepted' if is_accepted(memory, finding) else 'untrusted'} ({', '.join(finding.reasons)})")
+    dates = [("created", memory.created_at, "")]
+    if memory.updated_at != memory.created_at:
+        dates.append(("updated", memory.updated_at, f"version {memory.version}"))
+    hidden = {*_PLACED, *placed}
+    noted = memory.metadata.get("conflicts")
+    return MemoryDetail(
+        states=_states(memory, now, successor),
+        facts=tuple(facts),
+        dates=tuple(dates),
+        usage=_usage(memory, usage or {}),
+        fields=tuple((name, value) for name, value in sorted(memory_to_json(memory).items()) if name not in hidden),
+        conflicts=tuple(_conflict(one) for one in noted if isinstance(one, dict)) if isinstance(noted, list) else (),
+    )
+
+
+def _states(memory: Memory, now: str, successor: str) -> tuple[tuple[str, str], ...]:
+    states = []
+    if memory.superseded_by:
+        states.append(("superseded", f"by {memory.superseded_by}{f' ({successor})' if successor else ''}"))
+    if not memory.active:
+        states.append(("forgotten", ""))
+    if now and memory.valid_until and memory.valid_until <= now and not memory.superseded_by:
+        states.append(("expired", memory.valid_until))
+    if now and memory.valid_from and memory.valid_from > now:
+        states.append(("not valid before", memory.valid_from))
+    return tuple(states)
+
+
+def _usage(memory: Memory, usage: Mapping[str, Json]) -> Usage:
+    return Usage(
+        count=usage.get("accesses", 0),
+        last=usage.get("last_access", ""),
+        confidence=usage.get("effective_confidence"),
+        whole=round(memory.confidence * memory.trust, 4),
+        confirmed=confirmed_at(memory)[:10],
+        pending=tuple(f"{count} {act}" for act, count in usage.get("pending", {}).items()),
+    )
+
+
+def _conflict(note: Mapping[str, Json]) -> str:
+    if note.get("field") == DELETED:
+        return f"deleted on the other side of a merge ({value_text(note.get('updated_at'))})"
+    field, value, at = (value_text(note.get(name)) for name in ("field", "value", "updated_at"))
+    return f"{field} was {value} on the other side of a merge ({at})"
+
+
+def value_text(value: Json) -> str:
+    """A JSON value on one line: a string as it is, anything else encoded."""
+    return value if isinstance(value, str) else encode_line(value).decode()
+
+
+def marks(memory: Memory) -> str:
+    """`*` pinned, `-` forgotten, `>` superseded, `!` untrusted."""
+    return f"{state_marks(memory)}{'!' if is_marked(memory) else ''}"
+
+
+def state_marks(memory: Memory | Overview) -> str:
+    """The marks of a memory but for that of an untrusted one."""
+    states = (memory.pinned, not memory.active, memory.superseded_by)
+    return "".join(mark for (mark, _), holds in zip(MARKS, states, strict=False) if holds)
+
+
+def context_pieces(memory: Memory) -> list[tuple[str, str]]:
+    """The snapshot of what was said about a memory: role, source and similarity of each piece, and its text."""
+    pieces = []
+    for piece in memory.context:
+        if isinstance(piece, Mapping):  # a file edited by hand may have anything
+            origin = [str(piece[name]) for name in ("role", "source") if piece.get(name)]
+            similarity = piece.get("similarity")
+            origin += [f"{similarity:.2f}"] if isinstance(similarity, int | float) else []
+            pieces.append((" ".join(origin), str(piece.get("text", ""))))
+    return pieces
+
+
+def readable_time(at: str) -> str:
+    """A stored time in UTC to the minute, such as `2026-01-31 09:30 UTC`; `at` itself if it is not a time."""
+    found = parsed_time(at)
+    return at if found is None else f"{found.year:04d}-{found:%m-%d %H:%M} UTC"
+
+
+def parsed_time(at: object) -> datetime | None:
+    """The time that a stored value stands for; None if it is not one with an offset."""
+    try:
+        found = datetime.fromisoformat(str(at))
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else None
+
+
+def count_of(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun, such as `1 memory` or `2 memories`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
