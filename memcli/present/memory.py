@@ -20,7 +20,7 @@ _PLACED = frozenset(
 )
 
 
-class Usage(Record):
+class UsageDetail(Record):
     """How a memory was used: how often and when last; the confidence that is left of `whole` because nothing confirmed it
     since `confirmed`, None when nothing is lost; and feedback that `store maintain` has not applied yet."""
 
@@ -43,7 +43,7 @@ class MemoryDetail(Record):
     states: tuple[tuple[str, str], ...]
     facts: tuple[str, ...]
     dates: tuple[tuple[str, str, str], ...]
-    usage: Usage
+    usage: UsageDetail
     fields: tuple[tuple[str, Json], ...]
     conflicts: tuple[str, ...]
 
@@ -91,8 +91,8 @@ def _states(memory: Memory, now: str, successor: str) -> tuple[tuple[str, str], 
     return tuple(states)
 
 
-def _usage(memory: Memory, usage: Mapping[str, Json]) -> Usage:
-    return Usage(
+def _usage(memory: Memory, usage: Mapping[str, Json]) -> UsageDetail:
+    return UsageDetail(
         count=usage.get("accesses", 0),
         last=usage.get("last_access", ""),
         confidence=usage.get("effective_confidence"),

@@ -8,7 +8,7 @@ from typing import Any
 from memcli.codec.canonical import encode
 from memcli.model.catalogue import TreeNode
 from memcli.model.memory import Json, Memory
-from memcli.present.memory import Usage, context_pieces, detail_of, marks, value_text
+from memcli.present.memory import UsageDetail, context_pieces, detail_of, marks, value_text
 from memcli.render.clean import clean, clean_line, grid
 from memcli.safety.injection.screening import UNTRUSTED, Overview, is_marked
 from memcli.settings import is_beside
@@ -33,7 +33,7 @@ def render_memory(memory: Memory, now: str = "", successor: str = "", usage: Map
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _usage_lines(usage: Usage) -> Iterator[str]:
+def _usage_lines(usage: UsageDetail) -> Iterator[str]:
     if usage.count:
         yield f"shown {usage.count} time{'s' if usage.count > 1 else ''}, last {usage.last}"
     if usage.confidence is not None:

@@ -15,9 +15,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
-from difflib import SequenceMatcher
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote, urlencode
@@ -32,7 +30,8 @@ from memcli.errors import NotFoundError
 from memcli.extras.serve.access import Caller, needs
 from memcli.model.references import elsewhere
 from memcli.model.roles import READER, WRITER
-from memcli.record import Record
+from memcli.present.changes import difference
+from memcli.present.memory import count_of, parsed_time, readable_time
 from memcli.render.clean import clean
 from memcli.text.words import query_terms, terms
 
@@ -75,7 +74,7 @@ _YEAR = 31_557_600
 
 def ago(at: str, now: str) -> str:
     """How long before `now` the time `at` was, such as `3 days ago` or `in 2 hours`; `at` itself if it is not a time."""
-    then, today = moment(at), moment(now)
+    then, today = parsed_time(at), parsed_time(now)
     if then is None or today is None:
         return at
     seconds = (today - then).total_seconds()
@@ -87,36 +86,9 @@ def ago(at: str, now: str) -> str:
     return f"{told} ago" if seconds > 0 else f"in {told}"
 
 
-def date(at: str) -> str:
-    """The time in UTC to the minute, such as `2026-01-31 09:30 UTC`; `at` itself if it is not a time."""
-    found = moment(at)
-    return at if found is None else f"{found.year:04d}-{found:%m-%d %H:%M} UTC"
-
-
-def moment(at: object) -> datetime | None:
-    """The time that a stored value stands for; None if it is not one with an offset."""
-    try:
-        found = datetime.fromisoformat(str(at))
-    except ValueError:
-        return None
-    return found if found.tzinfo is not None else None
-
-
-SAME, ADDED, REMOVED = "same", "added", "removed"
 _WORDS = re.compile(r"\w+(?:[.'’_-]\w+)*")
-_PIECES = re.compile(r"\s+|\w+|[^\w\s]")
-_LINES = re.compile(r"[^\n]*\n|[^\n]+")
-_MOST_PIECES = 1_500
-"""More than this are not compared one by one: the time would grow with the square of them."""
 _LONGEST = 20_000
 """Characters in which the words of a question are marked."""
-
-
-class TextPiece(Record):
-    """A part of a text, and what became of it."""
-
-    text: str
-    state: str = SAME
 
 
 def marked(text: str, query: str) -> list[tuple[str, bool]]:
@@ -132,36 +104,6 @@ def marked(text: str, query: str) -> list[tuple[str, bool]]:
         parts += [(text[end : match.start()], False), (match[0], True)]
         end = match.end()
     return [part for part in [*parts, (text[end:], False)] if part[0]]
-
-
-def difference(before: str, after: str) -> list[TextPiece]:
-    """What an edit from `before` to `after` removed and added: by words, in long texts by lines, in huge ones as wholes."""
-    for pattern in (_PIECES, _LINES):
-        old, new = pattern.findall(before), pattern.findall(after)
-        start, end = _common(old, new)
-        left, right = old[start : len(old) - end], new[start : len(new) - end]
-        if max(len(left), len(right)) <= _MOST_PIECES:
-            middle = list(_compared(left, right))
-            ends = TextPiece("".join(old[:start])), TextPiece("".join(old[len(old) - end :]))
-            return [piece for piece in (ends[0], *middle, ends[1]) if piece.text]
-    return [TextPiece(before, REMOVED), TextPiece(after, ADDED)]
-
-
-def _common(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """The number of equal parts at the beginning and, beyond those, at the end."""
-    most = min(len(old), len(new))
-    start = next((n for n in range(most) if old[n] != new[n]), most)
-    rest = most - start
-    return start, next((n for n in range(rest) if old[-1 - n] != new[-1 - n]), rest)
-
-
-def _compared(old: Sequence[str], new: Sequence[str]) -> Iterator[TextPiece]:
-    for what, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if what == "equal":
-            yield TextPiece("".join(old[a:b]))
-        else:
-            yield TextPiece("".join(old[a:b]), REMOVED)
-            yield TextPiece("".join(new[c:d]), ADDED)
 
 
 _OWN = os.path.join(os.path.dirname(__file__), "static")
@@ -264,8 +206,8 @@ def _environment() -> Environment:
         "static": address, "navigation": NAVIGATION,
     }  # fmt: skip
     made.filters |= {
-        "ago": ago, "date": date, "marked": marked, "difference": difference,
-        "words": _words, "number": _number, "json": _json, "count": _count,
+        "ago": ago, "date": readable_time, "marked": marked, "difference": difference,
+        "words": _words, "number": _number, "json": _json, "count": count_of,
     }  # fmt: skip
     return made
 
@@ -289,11 +231,6 @@ def _number(value: object) -> str:
     if isinstance(value, float) and not value.is_integer():
         return f"{value:,.4f}".rstrip("0")
     return f"{int(value):,}" if isinstance(value, int | float) else str(value)
-
-
-def _count(number: int, noun: str, plural: str = "") -> str:
-    """Such as `1 memory` or `2 memories`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def _json(value: Any) -> str:

@@ -14,7 +14,9 @@ from memcli.extras.serve.access import Caller
 from memcli.extras.serve.inspector import pages
 from memcli.extras.serve.inspector.changes import changed
 from memcli.extras.serve.inspector.detail import commits, compared
-from memcli.extras.serve.inspector.pages import ADDED, REMOVED, ago, date, difference, marked
+from memcli.extras.serve.inspector.pages import ago, marked
+from memcli.present.changes import ADDED, REMOVED, difference
+from memcli.present.memory import readable_time
 
 NOW = "2026-06-15T12:00:00Z"
 
@@ -43,9 +45,9 @@ def test_how_long_ago(at: str, told: str) -> None:
 
 
 def test_a_date_is_in_utc_and_what_is_none_stays() -> None:
-    assert date("2026-06-15T12:00:00+00:00") == "2026-06-15 12:00 UTC"
-    assert date("0999-06-15T12:00:00Z") == "0999-06-15 12:00 UTC"
-    assert date("<script>") == "<script>"
+    assert readable_time("2026-06-15T12:00:00+00:00") == "2026-06-15 12:00 UTC"
+    assert readable_time("0999-06-15T12:00:00Z") == "0999-06-15 12:00 UTC"
+    assert readable_time("<script>") == "<script>"
 
 
 def test_words_of_the_question_are_marked_in_all_their_forms() -> None:
