@@ -73,11 +73,13 @@ def problem(repository: Repository, file: str) -> str | None:
 
     Empty when it would; None when nothing asks for it. Raises ProviderError.
     """
-    asked = repository.run("check-attr", "-z", "merge", "diff", "--", file).split("\0")[2::3]
-    if NAME not in asked[:1]:
+    attributes = repository.run("check-attr", "-z", "merge", "diff", "--", file).split("\0")[2::3]
+    if NAME not in attributes[:1]:
         return None
     found = _problem(_configured_driver(repository, _DRIVER).replace("%%", "%"), "the merge driver")
-    return found or ("" if asked[1:] != [NAME] else _problem(_configured_driver(repository, _TEXTCONV), "the textconv"))
+    if found or attributes[1:] != [NAME]:
+        return found
+    return _problem(_configured_driver(repository, _TEXTCONV), "the textconv")
 
 
 def _problem(command: str, what: str) -> str:
@@ -163,7 +165,7 @@ _ONLY: Mapping[str, str] = {
 
 
 def check_name(hook: str) -> None:
-    """Raises UsageError for a hook that there is none for."""
+    """Raises UsageError for the name of a hook that memcli does not install."""
     if hook not in NAMES:
         raise UsageError(f"no hook {hook!r}", f"choose one of {', '.join(NAMES)}")
 
@@ -173,7 +175,26 @@ def script(hook: str, program: Sequence[str], *, shell: str = "") -> bytes:
 
     With a `shell` what was there before is read by it under the hook's own name: see `shell_of`.
     """
-    return _signed(_body(hook, program, shell))
+    call = '"$kept" "$@"'
+    if shell:
+        call = f"""{shell} -c 'kept=$1; shift; . "$kept"' "$0" "$kept" "$@\""""
+    takes_pairs = hook == "post-rewrite"
+    kept = _KEPT_FIRST.format(
+        hook=hook,
+        ending=KEPT,
+        before="pairs=$(cat)\n" if takes_pairs else "",
+        call=_PAIRS + call if takes_pairs else call,
+    )
+    run = _RUN.format(program=shlex.quote(program[0]), command=shlex.join(program))
+    if hook == "pre-push":
+        end = 'run pre-push -- "$@" < /dev/null > /dev/null\n'
+    elif hook == "prepare-commit-msg":
+        end = f'{_QUIET}run prepare-commit-msg -- "$@" < /dev/null > /dev/null\n'
+    else:
+        into, stdin = (_PAIRS, "") if takes_pairs else ("", "< /dev/null ")
+        end = _QUIET + _BEHIND.format(hook=hook, into=into, stdin=stdin)
+    data = f"{kept}{_ONLY.get(hook, '')}{run}{end}exit $code\n".encode("utf-8", "surrogateescape")
+    return _HEAD.format(digest=_digest(data).decode()).encode() + data
 
 
 def state(hook: str, data: bytes | None, program: Sequence[str]) -> str:
@@ -211,35 +232,6 @@ _LOOKS_AT_ARGV = re.compile(rb"argv\[[01]\]|\bargv0\b|__file__|__FILE__|__filena
 _NAMED_CALL = re.compile(rb"^(?:  |.*\| )(\w+(?: -[a-z]+)*) -c 'kept=", re.MULTILINE)
 
 
-def _body(hook: str, program: Sequence[str], shell: str) -> str:
-    call = '"$kept" "$@"'
-    if shell:
-        call = f"""{shell} -c 'kept=$1; shift; . "$kept"' "$0" "$kept" "$@\""""
-    takes_pairs = hook == "post-rewrite"
-    kept = _KEPT_FIRST.format(
-        hook=hook,
-        ending=KEPT,
-        before="pairs=$(cat)\n" if takes_pairs else "",
-        call=_PAIRS + call if takes_pairs else call,
-    )
-    import shlex
-
-    run = _RUN.format(program=shlex.quote(program[0]), command=shlex.join(program))
-    if hook == "pre-push":
-        end = 'run pre-push -- "$@" < /dev/null > /dev/null\n'
-    elif hook == "prepare-commit-msg":
-        end = f'{_QUIET}run prepare-commit-msg -- "$@" < /dev/null > /dev/null\n'
-    else:
-        into, stdin = (_PAIRS, "") if takes_pairs else ("", "< /dev/null ")
-        end = _QUIET + _BEHIND.format(hook=hook, into=into, stdin=stdin)
-    return f"{kept}{_ONLY.get(hook, '')}{run}{end}exit $code\n"
-
-
-def _signed(body: str) -> bytes:
-    data = body.encode("utf-8", "surrogateescape")
-    return _HEAD.format(digest=_digest(data).decode()).encode() + data
-
-
 def _digest(body: bytes) -> bytes:
     return sha256(body).hexdigest()[:16].encode()
 
@@ -249,7 +241,7 @@ _TEMP = ".memcli-tmp"
 
 
 class Hook(Record):
-    """How one hook stands: see `hook_script.state`. `keeps`: one that was there before is kept beside it."""
+    """The state of one hook, as `state` names it. `keeps`: the hook that was there before is saved beside it."""
 
     name: str
     state: str
@@ -329,7 +321,13 @@ class Hooks(Record):
                 file.flush()
                 os.fsync(fd)
             if kept is not None:
-                self._keep(path, kept)
+                with suppress(FileNotFoundError):
+                    beneath.unlink(kept, self.root)
+                try:
+                    # A second name, so that there is a hook at every moment.
+                    beneath.link(path, kept, self.root)
+                except (OSError, NotImplementedError):  # a file system without links
+                    beneath.replace(path, kept, self.root)
             beneath.replace(temp, path, self.root)
         finally:
             with suppress(OSError):
@@ -339,15 +337,6 @@ class Hooks(Record):
         if not os.path.isdir(folder):
             self._make(os.path.dirname(folder))
             beneath.make(folder, 0o777, self.root)
-
-    def _keep(self, path: str, kept: str) -> None:
-        """Gives the file a second name, so that there is a hook at every moment; where links are not known, moves it."""
-        with suppress(FileNotFoundError):
-            beneath.unlink(kept, self.root)
-        try:
-            beneath.link(path, kept, self.root)
-        except (OSError, NotImplementedError):
-            beneath.replace(path, kept, self.root)
 
     def _restore(self, kept: str, path: str) -> None:
         # Of two names of one file a rename takes none away.
@@ -393,12 +382,12 @@ def is_ignored(repository: Repository, folder: str, file: str) -> bool:
 
 
 def _configured(repository: Repository) -> str | None:
-    """What core.hooksPath says, but for what memcli itself says to git on the command line; None where it is not set."""
+    """The value of core.hooksPath, without the one that memcli itself gives git on the command line; None where it is unset."""
     try:
-        told = repository.run("config", "--show-scope", "-z", "--type=path", "--get-all", "core.hooksPath").split("\0")
+        parts = repository.run("config", "--show-scope", "-z", "--type=path", "--get-all", "core.hooksPath").split("\0")
     except ProviderError:  # git fails when there is no such key
         return None
-    values = [value for scope, value in zip(told[::2], told[1::2], strict=False) if scope != "command"]
+    values = [value for scope, value in zip(parts[::2], parts[1::2], strict=False) if scope != "command"]
     return values[-1] if values else None
 
 

@@ -59,7 +59,10 @@ class IndexFile(Record):
         """The tracked files below these folders, whatever the case of their names. Raises OSError, ValueError."""
         wanted = tuple(os.fsencode(f"{folder}/").lower() for folder in folders)
         found: dict[bytes, TrackedFile] = {}
-        for name in self._parts():
+        names: list[str] = []
+        with suppress(FileNotFoundError):
+            names = [n for n in os.listdir(self.git_dir) if n == "index" or n.startswith("sharedindex.")]
+        for name in sorted(names, reverse=True):  # of a split index the own part counts more
             with open(os.path.join(self.git_dir, name), "rb") as file:
                 data = file.read(_MAX_BYTES)
             plain = data[4:8] != _COMPRESSED.to_bytes(4, "big")
@@ -71,12 +74,6 @@ class IndexFile(Record):
                 if lower.startswith(wanted) or (path.endswith(b"/") and any(f.startswith(lower) for f in wanted)):
                     found[path] = entry
         return [found[path] for path in sorted(found)]
-
-    def _parts(self) -> list[str]:
-        names = []
-        with suppress(FileNotFoundError):
-            names = [n for n in os.listdir(self.git_dir) if n == "index" or n.startswith("sharedindex.")]
-        return sorted(names, reverse=True)  # of a split index the own part counts more
 
 
 def find_index(work_tree: str) -> IndexFile | None:
@@ -114,8 +111,13 @@ def shared_folder(work_tree: str) -> str | None:
         common = os.path.realpath(common_dir(folder))
         is_known = os.path.realpath(os.path.dirname(os.path.join(folder, back))) == here
         return common if is_known and os.path.dirname(folder) == os.path.join(common, "worktrees") else None
-    named = _configured_tree(os.path.join(folder, "config"))
-    return folder if named and os.path.realpath(os.path.join(folder, named)) == here else None
+    with suppress(OSError), open(os.path.join(folder, "config"), encoding="utf-8", errors="surrogateescape") as file:
+        for line in file.read(_MAX_CONFIG).splitlines():  # of a submodule
+            name, _, value = line.partition("=")
+            if name.strip().lower() == "worktree":
+                named = value.strip().strip('"')
+                return folder if named and os.path.realpath(os.path.join(folder, named)) == here else None
+    return None
 
 
 def work_trees(shared: str) -> list[str]:
@@ -125,16 +127,6 @@ def work_trees(shared: str) -> list[str]:
     names = sorted(os.listdir(linked)) if os.path.isdir(linked) else []
     files = (_first_line(os.path.join(linked, name, "gitdir")) for name in names)
     return [os.path.dirname(shared), *(os.path.dirname(file) for file in files if os.path.isabs(file))]
-
-
-def _configured_tree(config: str) -> str:
-    """The `core.worktree` of a submodule's configuration; empty when there is none."""
-    with suppress(OSError), open(config, encoding="utf-8", errors="surrogateescape") as file:
-        for line in file.read(_MAX_CONFIG).splitlines():
-            name, _, value = line.partition("=")
-            if name.strip().lower() == "worktree":
-                return value.strip().strip('"')
-    return ""
 
 
 def _linked(work_tree: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from memcli.errors import ProviderError
 from memcli.git.repository import Repository
@@ -27,7 +28,12 @@ def comment(repository: Repository, path: str, lines: Sequence[str]) -> bool:
     with open(path, "rb") as file:
         text = file.read(_MAX_BYTES)
     cut = _CUT.search(text)
-    settings = _settings(repository)
+    settings = {}  # names in lower case, as git prints them
+    with suppress(ProviderError):  # git fails where there is no such key
+        keys = r"^(commit\.cleanup|core\.comment(char|string))$"
+        for entry in repository.run("config", "-z", "--get-regexp", keys).split("\0"):
+            name, _, value = entry.partition("\n")
+            settings[name] = value
     cleanup = settings.get("commit.cleanup", "")
     is_stripped = cleanup in ("", "default", "strip") and _STRIPS_COMMENTS.search(text) is not None
     # Below the line that says so all is cut; above it, only what is marked.
@@ -52,16 +58,6 @@ def _mark(settings: Mapping[str, str], text: bytes) -> str:
         mark = last[:1].decode("ascii", "replace")
         return mark if mark and mark in _AUTO_MARKS else ""
     return mark if last.startswith(mark.encode()) else ""
-
-
-def _settings(repository: Repository) -> dict[str, str]:
-    """What is configured of messages; names in lower case, as git prints them."""
-    try:
-        listed = repository.run("config", "-z", "--get-regexp", r"^(commit\.cleanup|core\.comment(char|string))$")
-    except ProviderError:  # git fails when there is no such key
-        return {}
-    pairs = (entry.partition("\n") for entry in listed.split("\0") if entry)
-    return {name: value for name, _, value in pairs}
 
 
 def _replace(path: str, data: bytes) -> None:

@@ -14,7 +14,6 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import IO
 
 from memcli.beneath import open_file
 from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
@@ -26,6 +25,10 @@ MAX_BYTES = 1 << 20
 _BINARY_REACH = 8192
 # O_NONBLOCK so that opening a FIFO returns at once; the flags that Windows lacks are 0 there.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_REASONS = {
+    errno.ENOENT: "vanished", errno.ENOTDIR: "vanished", errno.ELOOP: "link", errno.ENXIO: "special",
+    errno.ENODEV: "special",
+}  # fmt: skip
 
 
 class UnfitError(UsageError):
@@ -65,7 +68,7 @@ def read_bytes(file: str, root: str = "") -> bytes:
     try:
         descriptor = open_file(file, _FLAGS, root=root) if root else os.open(file, _FLAGS)
     except OSError as error:
-        raise UnfitError(_reason(error)) from None
+        raise UnfitError(_REASONS.get(error.errno or 0, "unreadable")) from None
     try:
         # On the open descriptor: between a check by name and the open, the name may come to mean another file.
         facts = os.fstat(descriptor)
@@ -73,34 +76,18 @@ def read_bytes(file: str, root: str = "") -> bytes:
             raise UnfitError("special")
         if facts.st_size > MAX_BYTES:
             raise UnfitError("huge")
-        data = _read(descriptor)
+        # One byte more than allowed shows what is too long: files in /proc have no size, and a log may grow.
+        blocks, room = [], MAX_BYTES + 1
+        while room and (block := os.read(descriptor, room)):
+            blocks.append(block)
+            room -= len(block)
     except OSError as error:
-        raise UnfitError(_reason(error)) from None
+        raise UnfitError(_REASONS.get(error.errno or 0, "unreadable")) from None
     finally:
         os.close(descriptor)
-    if len(data) > MAX_BYTES:
+    if not room:
         raise UnfitError("huge")
-    return data
-
-
-def _read(descriptor: int) -> bytes:
-    """At most one byte more than allowed: files in /proc tell no size, and a log may grow while it is read."""
-    blocks = []
-    room = MAX_BYTES + 1
-    while room and (block := os.read(descriptor, room)):
-        blocks.append(block)
-        room -= len(block)
     return b"".join(blocks)
-
-
-def _reason(error: OSError) -> str:
-    if error.errno in (errno.ENOENT, errno.ENOTDIR):
-        return "vanished"
-    if error.errno == errno.ELOOP:
-        return "link"
-    if error.errno in (errno.ENXIO, errno.ENODEV):
-        return "special"
-    return "unreadable"
 
 
 class Objects:
@@ -109,42 +96,38 @@ class Objects:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin
         assert process.stdout
-        self._asked, self._told = process.stdin, process.stdout
+        self._requests, self._output = process.stdin, process.stdout
         if sys.platform == "linux":
             import fcntl
 
             with suppress(OSError):  # of this user no pipe may be so large
-                fcntl.fcntl(self._told, fcntl.F_SETPIPE_SZ, MAX_BYTES)
+                fcntl.fcntl(self._output, fcntl.F_SETPIPE_SZ, MAX_BYTES)
 
     def read(self, name: str) -> bytes | None:
-        """What the object is, by its hash or as `commit:path`; None when there is none. Raises ProviderError."""
-        size = self._size_of(name)
-        return None if size is None else b"".join(self._read(size, size))
+        """The content of an object, by its hash or as `commit:path`; None when there is none. Raises ProviderError."""
+        blocks = self.blocks(name)
+        return None if blocks is None else b"".join(blocks)
 
-    def blocks(self, name: str, length: int) -> Iterator[bytes] | None:
+    def blocks(self, name: str, length: int = sys.maxsize) -> Iterator[bytes] | None:
         """The object as `read` gives it, in blocks of this length; the next object can be read after the last of them."""
-        size = self._size_of(name)
-        return None if size is None else self._read(size, length)
-
-    def _size_of(self, name: str) -> int | None:
-        """Asks for an object; its size, None when there is none."""
         if "\n" in name:
             raise ProviderError("paths with a line break are not supported", "rename the folder")
         try:
-            self._asked.write(os.fsencode(name) + b"\n")
-            self._asked.flush()
-            facts = self._told.readline()
-            return None if facts.endswith(b" missing\n") else int(facts.rsplit(b" ", 1)[-1])
+            self._requests.write(os.fsencode(name) + b"\n")
+            self._requests.flush()
+            facts = self._output.readline()
+            size = None if facts.endswith(b" missing\n") else int(facts.rsplit(b" ", 1)[-1])
         except (OSError, ValueError):
             raise _exited() from None
+        return None if size is None else self._content(size, length)
 
-    def _read(self, size: int, length: int) -> Iterator[bytes]:
+    def _content(self, size: int, length: int) -> Iterator[bytes]:
         left = size
         try:
-            while left and (block := self._told.read(min(left, length))):
+            while left and (block := self._output.read(min(left, length))):
                 left -= len(block)
                 yield block
-            is_whole = not left and bool(self._told.read(1))
+            is_whole = not left and bool(self._output.read(1))
         except (OSError, ValueError):
             is_whole = False
         if not is_whole:
@@ -171,7 +154,7 @@ _SAFE: Sequence[str] = (
     "-c", "log.showSignature=false",
 )  # fmt: skip
 # What a hook or an outer git sets (GIT_DIR, GIT_INDEX_FILE, ...) would point us at another repository.
-_KEPT_VARIABLES = frozenset(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
+_INHERITED_VARIABLES = frozenset(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
                              "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH"])  # fmt: skip
 _SET_VARIABLES: Mapping[str, str] = {
     "LC_ALL": "C",
@@ -197,45 +180,46 @@ class Repository(Record):
     root: str
     index: str = ""
 
-    def run(self, *arguments: str) -> str:
+    def run(self, *arguments: str, stdin: str | None = None) -> str:
         """What git prints. Bytes that are no UTF-8 come as surrogates, as in file names."""
-        code, output, complaint = _run(self.root, arguments, index=self.index)
+        data = None if stdin is None else os.fsencode(stdin)
+        code, output, complaint = _run(self.root, arguments, data, index=self.index)
         if code:
             raise self._failure(complaint)
         return os.fsdecode(output)
 
-    def answer(self, asked: str, *arguments: str) -> str:
-        """What git prints for what it is asked on its standard input, as `run` gives it."""
-        code, output, complaint = _run(self.root, arguments, os.fsencode(asked), index=self.index)
-        if code:
-            raise self._failure(complaint)
-        return os.fsdecode(output)
-
-    def stream(self, *arguments: str, asked: str | None = None) -> Iterator[bytes]:
+    def stream(self, *arguments: str, stdin: str | None = None) -> Iterator[bytes]:
         """What git prints, in blocks as they come; ending the iteration early ends git.
 
-        `asked` is its standard input, all of which git must read before it prints.
+        Git must read all of its standard input before it prints.
         """
-        stdin = subprocess.DEVNULL if asked is None else subprocess.PIPE
-        with _start(self.root, arguments, stdin, self.index) as process:
+        pipe = subprocess.DEVNULL if stdin is None else subprocess.PIPE
+        with _start(self.root, arguments, pipe, self.index) as process:
             assert process.stdout
             assert process.stderr
-            complaints = _Complaints(process.stderr)
+            errors, complaint = process.stderr, bytearray()
+
+            def read_complaint() -> None:
+                while block := errors.read1(_BLOCK):  # type: ignore[attr-defined]
+                    complaint[:] = (complaint + block)[-_MAX_COMPLAINT:]
+
+            reading = threading.Thread(target=read_complaint, daemon=True)  # so that neither pipe ever fills up
+            reading.start()
             is_read = False
             try:
-                if asked is not None:
+                if stdin is not None:
                     assert process.stdin
                     with suppress(BrokenPipeError), process.stdin as stream:  # git says why on stderr
-                        stream.write(os.fsencode(asked))
+                        stream.write(os.fsencode(stdin))
                 while block := process.stdout.read(_BLOCK):
                     yield block
                 is_read = True
             finally:
                 if not is_read:
                     process.kill()
-                complaints.join()
+                reading.join()
             if process.wait():
-                raise self._failure(complaints.text)
+                raise self._failure(complaint.decode(errors="replace"))
 
     def head(self) -> str:
         """The full hash of the current commit; empty when there are no commits yet."""
@@ -282,8 +266,8 @@ class Repository(Record):
 
     def identify(self, names: Sequence[str]) -> list[str]:
         """The hash of each object that is named, as `HEAD` or `HEAD:path` does; empty where there is none."""
-        asked = b"".join(os.fsencode(name) + b"\n" for name in names)
-        code, output, complaint = _run(self.root, ("cat-file", "--batch-check=%(objectname)"), asked)
+        lines = b"".join(os.fsencode(name) + b"\n" for name in names)
+        code, output, complaint = _run(self.root, ("cat-file", "--batch-check=%(objectname)"), lines)
         if code:
             raise self._failure(complaint)
         return ["" if b" " in line else line.decode() for line in output.splitlines()]
@@ -295,8 +279,8 @@ class Repository(Record):
     def commits(self, revisions: str, folder: str = "") -> list[str]:
         """The hashes of the commits in the range, newest first, merges included; with a `folder`, from the top of the work
         tree, only those that touch it."""
-        asked = ("rev-list", "--full-history", "--end-of-options", check_revisions(revisions))
-        return self.run(*asked, *(pathspec(folder) or ("--",))).split()
+        limit = pathspec(folder) or ("--",)
+        return self.run("rev-list", "--full-history", "--end-of-options", check_revisions(revisions), *limit).split()
 
     def count(self, revisions: str) -> int:
         """How many commits the range holds, merges included."""
@@ -362,11 +346,11 @@ def check_revisions(text: str) -> str:
 
 
 def _run(
-    directory: str, arguments: Sequence[str], asked: bytes | None = None, index: str = ""
+    directory: str, arguments: Sequence[str], stdin: bytes | None = None, index: str = ""
 ) -> tuple[int, bytes, str]:
-    with _start(directory, arguments, subprocess.DEVNULL if asked is None else subprocess.PIPE, index) as process:
+    with _start(directory, arguments, subprocess.DEVNULL if stdin is None else subprocess.PIPE, index) as process:
         try:
-            output, complaint = process.communicate(asked, timeout=_TIMEOUT)
+            output, complaint = process.communicate(stdin, timeout=_TIMEOUT)
         except subprocess.TimeoutExpired:
             process.kill()
             raise ProviderError(
@@ -383,11 +367,13 @@ def _start(
         raise ProviderError(
             "git is not installed, or not on the PATH outside of this repository", "install git, or ingest files"
         )
+    names = [name for name in os.environ if not name.startswith("GIT_") or name in _INHERITED_VARIABLES]
+    environ = {**{name: os.environ[name] for name in names}, **_SET_VARIABLES}
     try:
         return subprocess.Popen(
             [program, *_SAFE, "-C", directory, *arguments],
             stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env=_environment(index),
+            env={**environ, "GIT_INDEX_FILE": index} if index else environ,
         )  # fmt: skip
     except (OSError, ValueError) as error:
         raise ProviderError(f"cannot run git: {error}", "check the git on your PATH") from None
@@ -413,59 +399,29 @@ def _find_program(name: str, directory: str, path: str) -> str | None:
     return None
 
 
-def _environment(index: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if _is_kept(name)}
-    return {**kept, **_SET_VARIABLES, **({"GIT_INDEX_FILE": index} if index else {})}
-
-
-def _is_kept(name: str) -> bool:
-    return not name.startswith("GIT_") or name in _KEPT_VARIABLES
-
-
-class _Complaints(threading.Thread):
-    """The end of what git says on stderr, read beside its output so that neither pipe ever fills up."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        super().__init__(daemon=True)
-        self._stream = stream
-        self._bytes = b""
-        self.start()
-
-    def run(self) -> None:
-        while block := self._stream.read1(_BLOCK):  # type: ignore[attr-defined]
-            self._bytes = (self._bytes + block)[-_MAX_COMPLAINT:]
-
-    @property
-    def text(self) -> str:
-        return self._bytes.decode(errors="replace")
-
-
 def _is_about_revision(complaint: str) -> bool:
     return any(sign in complaint.lower() for sign in _UNKNOWN_REVISION)
 
 
 def _explain(complaint: str, directory: str) -> MemcliError:
-    said = complaint.lower()
+    from memcli.safety.injection.reasons import quotable
+
+    low = complaint.lower()
     where = show(directory)
-    if "dubious ownership" in said:
+    if "dubious ownership" in low:
         return ProviderError(
             f"git does not trust {where}: it belongs to another user",
             "if you trust it, run `git config --global --add safe.directory DIRECTORY`",
         )
-    if "not a git repository" in said:
+    if "not a git repository" in low:
         return NotFoundError(f"not in a git repository: {where}", "run `git init`, or ingest files instead")
-    if "must be run in a work tree" in said:
+    if "must be run in a work tree" in low:
         return NotFoundError(
             f"a bare repository has no work tree: {where}", "run the command in a clone with a work tree"
         )
-    if _is_about_revision(complaint):
-        return NotFoundError(f"unknown commit or range: {_last_line(complaint)}", "`git log` lists the commits")
-    return ProviderError(f"git failed: {_last_line(complaint)}", "run `git status` there to see what is wrong")
-
-
-def _last_line(complaint: str) -> str:
-    """The line that names the fault, as far as it may be shown: it may quote what the repository says."""
-    from memcli.safety.injection.reasons import quotable
-
     lines = [line for line in complaint.splitlines() if line.startswith(("fatal:", "error:"))] or complaint.splitlines()
-    return quotable(lines[-1].split(": ", 1)[-1] if lines else "") or "no error message that can be shown"
+    # The line that names the fault may quote text of the repository.
+    fault = quotable(lines[-1].split(": ", 1)[-1] if lines else "") or "no error message that can be shown"
+    if _is_about_revision(complaint):
+        return NotFoundError(f"unknown commit or range: {fault}", "`git log` lists the commits")
+    return ProviderError(f"git failed: {fault}", "run `git status` there to see what is wrong")

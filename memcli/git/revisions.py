@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from operator import eq
 from typing import NamedTuple
 
 from memcli.errors import MemcliError, NotFoundError, ProviderError
@@ -57,11 +58,11 @@ class StoreHistory(Record):
 
     def commits(self, start: str, name: str) -> list[HistoryCommit]:
         """The commits up to `start` that changed the file `name` of the folder, newest first."""
-        told = self.repository.run(
+        output = self.repository.run(
             "--literal-pathspecs", "log", "-z", "--topo-order", "--parents", "--no-notes", "--no-mailmap",
             "--encoding=UTF-8", "--format=tformat:%H%x00%P%x00%an%x00%aI%x00%s", start, "--", self.path(name),
         )  # fmt: skip
-        parts = iter(told.split("\0"))
+        parts = iter(output.split("\0"))
         return [
             HistoryCommit(c, tuple(p.split()), a, d, s)
             for c, p, a, d, s in zip(parts, parts, parts, parts, parts, strict=False)
@@ -71,11 +72,11 @@ class StoreHistory(Record):
         """The name that the file `name` had before `commit`, and the parent that it had it in; None for a new file."""
         parents = self.repository.run("rev-list", "--parents", "-n", "1", commit).split()[1:]
         for parent in parents:
-            told = self.repository.run(
+            output = self.repository.run(
                 "--literal-pathspecs", "diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--no-ext-diff", "--no-textconv",
                 "--name-status", parent, commit, "--", f"{self.folder}/",
             )  # fmt: skip
-            parts = told.split("\0")
+            parts = output.split("\0")
             for status, old, new in zip(parts[0::3], parts[1::3], parts[2::3], strict=False):
                 if status.startswith("R") and new == self.path(name):
                     return old.rpartition("/")[2], parent
@@ -207,17 +208,13 @@ def time_of(root: str, name: str) -> tuple[str, str] | None:
     try:
         repository = Repository(root)
         tags = [(at, tag) for at, _, tag in (line.partition(" ") for line in repository.run(*_TAGS).splitlines()) if at]
-        for is_named in (_is_exact, _is_same_version, _is_of_a_package):
-            if named := sorted((at, tag) for at, tag in tags if is_named(tag.lower(), name.lower())):
+        for matches in (eq, _is_same_version, _is_of_a_package):
+            if named := sorted((at, tag) for at, tag in tags if matches(tag.lower(), name.lower())):
                 return named[0][1], named[0][0]
         at = repository.run(*_TIMES_LOG, name).strip() if _COMMIT.match(name) else ""
         return (name[:_SHORT], at) if at else None
     except MemcliError:
         return None
-
-
-def _is_exact(tag: str, name: str) -> bool:
-    return tag == name
 
 
 def _is_same_version(tag: str, name: str) -> bool:

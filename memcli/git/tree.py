@@ -151,24 +151,18 @@ def _parent(path: str) -> str:
 
 def _common_rules(root: str) -> _Chain:
     """What holds below every `.gitignore`: the repository's exclude file, then the user's."""
-    files = []
+    repository = Repository(root)
     try:
-        repository = Repository(root)
         info = os.path.join(common_dir(repository.git_dir()), "info")
-        files.append((os.path.join(info, "exclude"), info))
-        files.append((_user_excludes(repository), ""))
     except MemcliError:
         return ()
-    rules = [_read_rules(file, root) for file, root in files if file]
-    return tuple((0, patterns) for patterns in rules if patterns)
-
-
-def _user_excludes(repository: Repository) -> str:
     try:
-        return repository.run("config", "--type=path", "--get", "core.excludesFile").removesuffix("\n")
+        users = repository.run("config", "--type=path", "--get", "core.excludesFile").removesuffix("\n")
     except MemcliError:
         home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-        return os.path.join(home, "git", "ignore")
+        users = os.path.join(home, "git", "ignore")
+    rules = (_read_rules(os.path.join(info, "exclude"), info), _read_rules(users) if users else None)
+    return tuple((0, patterns) for patterns in rules if patterns)
 
 
 def _read_rules(file: str, root: str = "") -> Patterns | None:
@@ -202,11 +196,17 @@ class Tree(Record, frozen=False):
             with ExitStack() as held:  # the folder, which its entries ask for their facts
                 for entry in self._list(folder, held, is_start=folder == start):
                     path = f"{folder}/{entry.name}" if folder else entry.name
-                    if entry.is_dir(follow_symlinks=False):
-                        if self._is_wanted_folder(path, entry.name):
-                            inner.append(path)
-                    elif (facts := self._facts(path, entry)) is not None:
-                        yield path, facts
+                    if not entry.is_dir(follow_symlinks=False):
+                        if (facts := self._facts(path, entry)) is not None:
+                            yield path, facts
+                        continue
+                    reason = "ignored" if self.ignore.covers(path, is_folder=True) else folder_noise(entry.name)
+                    if not reason:
+                        inner.append(path)
+                        continue
+                    self.pruned.append(path)
+                    if entry.name not in OURS:  # every tree has those, so their number says nothing
+                        self.skipped[reason] += 1
             stack.extend(reversed(inner))
 
     def _list(self, folder: str, held: ExitStack, *, is_start: bool) -> list[os.DirEntry[str]]:
@@ -224,15 +224,6 @@ class Tree(Record, frozen=False):
             return []
         self.folders.append(folder)
         return found
-
-    def _is_wanted_folder(self, path: str, name: str) -> bool:
-        reason = "ignored" if self.ignore.covers(path, is_folder=True) else folder_noise(name)
-        if reason:
-            self.pruned.append(path)
-            # Every tree has those, so to count them would tell nobody anything.
-            if name not in OURS:
-                self.skipped[reason] += 1
-        return not reason
 
     def _facts(self, path: str, entry: os.DirEntry[str]) -> os.stat_result | None:
         if self.ignore.covers(path):
@@ -316,8 +307,8 @@ def gone(repository: Repository, pairs: str) -> list[str]:
     old = [words[0] for line in pairs.splitlines() if len(words := line.split()) > 1 and _HASH.fullmatch(words[0])]
     if not old or len(old) > MAX_COMMITS:
         return []
-    told = frozenset(_only_in(repository, old))
-    return [commit for commit in old if commit in told]
+    unreached = frozenset(_only_in(repository, old))
+    return [commit for commit in old if commit in unreached]
 
 
 def lost(repository: Repository, commit: str) -> list[str]:
@@ -325,10 +316,10 @@ def lost(repository: Repository, commit: str) -> list[str]:
     tag leads to any more; none where there are too many, or git cannot tell."""
     try:
         known = [name for name in repository.identify([f"{commit}^{{commit}}", "ORIG_HEAD^{commit}"]) if name]
-        told = _only_in(repository, known) if known else []
+        found = _only_in(repository, known) if known else []
     except MemcliError:
         return []
-    return told if len(told) <= MAX_COMMITS else []
+    return found if len(found) <= MAX_COMMITS else []
 
 
 def unreachable(repository: Repository, commits: Collection[str]) -> frozenset[str]:
@@ -347,8 +338,8 @@ def tips(repository: Repository) -> list[str]:
 
 def _heads(repository: Repository) -> list[str]:
     """The commits that the work trees are at."""
-    told = repository.run("worktree", "list", "--porcelain").splitlines()
-    return sorted({line.removeprefix("HEAD ") for line in told if line.startswith("HEAD ")} - {"0" * 40, "0" * 64})
+    lines = repository.run("worktree", "list", "--porcelain").splitlines()
+    return sorted({line.removeprefix("HEAD ") for line in lines if line.startswith("HEAD ")} - {"0" * 40, "0" * 64})
 
 
 def _only_in(repository: Repository, commits: Sequence[str]) -> list[str]:

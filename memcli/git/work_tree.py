@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
+from itertools import chain
 from typing import NamedTuple
 
 from memcli.clock import normalize_time
@@ -40,14 +41,14 @@ def unchanged_files(root: str, revision: str, contents: Mapping[str, bytes | Non
 def uncommitted(folder: str, files: Sequence[str]) -> list[str]:
     """The files, by their paths from `folder`, that differ from the current commit or are not in it. Raises MemcliError when
     git fails, OSError for what cannot be read."""
-    blobs = Repository(folder).identify([f"HEAD:./{file}" for file in files])
-    return [file for file, blob in zip(files, blobs, strict=True) if not _is_blob(_data(folder, file), blob)]
-
-
-def _data(folder: str, file: str) -> bytes | None:
-    with suppress(FileNotFoundError), open(os.path.join(folder, file), "rb") as opened:
-        return opened.read()
-    return None
+    found = []
+    for file, blob in zip(files, Repository(folder).identify([f"HEAD:./{file}" for file in files]), strict=True):
+        data = None
+        with suppress(FileNotFoundError), open(os.path.join(folder, file), "rb") as opened:
+            data = opened.read()
+        if not _is_blob(data, blob):
+            found.append(file)
+    return found
 
 
 class Changes(NamedTuple):
@@ -60,9 +61,7 @@ class Changes(NamedTuple):
 
 def changes_since(root: str, commit: str) -> Changes:
     """What changed between a commit and the index. Raises MemcliError."""
-    return _changes(
-        iter(Repository(root).run("diff", "--cached", *_CHANGES, check_revisions(commit), "--").split("\0"))
-    )
+    return _changes(Repository(root).run("diff", "--cached", *_CHANGES, check_revisions(commit), "--"))
 
 
 def changes_since_each(root: str, commits: Sequence[str]) -> dict[str, Changes]:
@@ -76,18 +75,17 @@ def changes_since_each(root: str, commits: Sequence[str]) -> dict[str, Changes]:
     ):
         return {}
     there = [(commit, full) for commit, full in zip(asked, known, strict=True) if full]
-    told = repository.answer(
-        "".join(f"{head} {full}\n" for _, full in there), "diff-tree", "--stdin", "--always", "-r", *_CHANGES
-    )
-    parts = told.split(f"{head}\0")[1:]
+    pairs = "".join(f"{head} {full}\n" for _, full in there)
+    parts = repository.run("diff-tree", "--stdin", "--always", "-r", *_CHANGES, stdin=pairs).split(f"{head}\0")[1:]
     if len(parts) != len(there):  # a file may have any name
         return {}
-    return {commit: _changes(iter(part.split("\0"))) for (commit, _), part in zip(there, parts, strict=True)}
+    return {commit: _changes(part) for (commit, _), part in zip(there, parts, strict=True)}
 
 
-def _changes(words: Iterator[str]) -> Changes:
+def _changes(output: str) -> Changes:
     renamed: dict[str, str] = {}
     files: list[str] = []
+    words = iter(output.split("\0"))
     for status in filter(None, words):
         name = next(words)
         if status[0] in "RC":
@@ -159,15 +157,15 @@ def read_at(root: str, places: Sequence[tuple[str, str]]) -> list[bytes | None]:
 
 
 def _is_blob(data: bytes | None, blob: str) -> bool:
+    """Whether an object of git, by its hash, has this content, whose line ends may differ; None and no hash: neither exists."""
     if data is None or not blob:
         return data is None and not blob
-    return blob in (_name(data, len(blob)), _name(data.replace(b"\r\n", b"\n"), len(blob)))
-
-
-def _name(data: bytes, length: int) -> str:
-    digest = hashlib.new(_DIGESTS[length], b"blob %d\0" % len(data), usedforsecurity=False)
-    digest.update(data)
-    return digest.hexdigest()
+    for content in dict.fromkeys([data, data.replace(b"\r\n", b"\n")]):
+        digest = hashlib.new(_DIGESTS[len(blob)], b"blob %d\0" % len(content), usedforsecurity=False)
+        digest.update(content)
+        if digest.hexdigest() == blob:
+            return True
+    return False
 
 
 _FEW = 20
@@ -182,17 +180,15 @@ def dates_of(root: str, contents: Mapping[str, bytes]) -> dict[str, str]:
         # Git is asked for names line by line.
         _, same = unchanged_files(root, "HEAD", {file: data for file, data in contents.items() if "\n" not in file})
         files = sorted(same & contents.keys())
-        return _one_by_one(root, files) if len(files) <= _FEW else _from_log(root, frozenset(files))
+        if len(files) > _FEW:
+            return _dates_from_log(root, frozenset(files))
+        log = ("--literal-pathspecs", "log", "-1", "--format=%aI", "HEAD", "--")
+        dates = {file: Repository(root).run(*log, file).strip() for file in files}
+        return {file: date for file, date in dates.items() if date}
     return {}
 
 
-def _one_by_one(root: str, files: list[str]) -> dict[str, str]:
-    log = ("--literal-pathspecs", "log", "-1", "--format=%aI", "HEAD", "--")
-    told = {file: Repository(root).run(*log, file).strip() for file in files}
-    return {file: date for file, date in told.items() if date}
-
-
-def _from_log(root: str, files: frozenset[str]) -> dict[str, str]:
+def _dates_from_log(root: str, files: frozenset[str]) -> dict[str, str]:
     stream = Repository(root).stream(
         "log", f"--max-count={_MAX_COMMITS}", "--format=%x00%x00%aI", "--name-only", "-z", "--no-renames", "--no-relative",
         "HEAD", "--",
@@ -200,18 +196,13 @@ def _from_log(root: str, files: frozenset[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     rest = b""
     with closing(stream) as blocks:  # type: ignore[type-var]
-        for block in blocks:
+        for block in chain(blocks, [b"\0\0"]):  # which ends the last commit
             *commits, rest = (rest + block).split(b"\0\0")
             for commit in commits:
-                _take(commit, files, found)
+                date, *names = commit.strip(b"\0").split(b"\0")
+                for name in map(os.fsdecode, (name.lstrip(b"\n") for name in names)):
+                    if name in files:
+                        found.setdefault(name, date.decode("ascii", "replace").strip())
             if len(found) == len(files):
-                return found
-    _take(rest, files, found)
+                break
     return found
-
-
-def _take(commit: bytes, files: frozenset[str], found: dict[str, str]) -> None:
-    date, *names = commit.strip(b"\0").split(b"\0")
-    for name in map(os.fsdecode, (name.lstrip(b"\n") for name in names)):
-        if name in files:
-            found.setdefault(name, date.decode("ascii", "replace").strip())

@@ -233,7 +233,7 @@ class CommitSource:
     def _read(self, commits: Sequence[str]) -> Candidates:
         shallow = self._repository.shallow()
         for commit, diffs in read_log(
-            self._repository.stream(*_LOG, *pathspec(self._folder), asked="\n".join(commits))
+            self._repository.stream(*_LOG, *pathspec(self._folder), stdin="\n".join(commits))
         ):
             if self._is_stopped():
                 return
