@@ -86,9 +86,12 @@ def make(given: Mapping[str, Json], text: str) -> dict[str, Json]:
             )
         lines = found[0]
     elif given.get("lines") is not None and lines is None:
-        told = given["lines"]
-        told = "-".join(map(str, told)) if isinstance(told, list | tuple) else told
-        raise UsageError(f"not a range of lines: {show(str(told))}", "use FILE:10-42; lines are counted from 1")
+        text_of_range = given["lines"]
+        if isinstance(text_of_range, list | tuple):
+            text_of_range = "-".join(map(str, text_of_range))
+        raise UsageError(
+            f"not a range of lines: {show(str(text_of_range))}", "use FILE:10-42; lines are counted from 1"
+        )
     elif lines and lines[1] > code.size:
         raise NotFoundError(f"{show(file)} has {code.size} lines, not {lines[1]}", "name existing lines")
     return {"file": file, **_where(lines, symbol), "hash": code.hash(lines)}
@@ -123,7 +126,12 @@ def state(anchor: Anchor, code: CodeLines | None) -> Checked:
     if lines and code.holds(lines, digest) and not (symbol and code.goes_on(lines)):
         return Checked(file, lines, symbol, FRESH)
     if symbol:
-        return _of_symbol(anchor, code)
+        found = _find(code.text, symbol, file)
+        if not found:
+            return Checked(file, lines, symbol, GONE)
+        same = [place for place in found if digest in ("", code.hash(place))]
+        nearest = min(same or found, key=lambda place: abs(place[0] - (lines or place)[0]))
+        return Checked(file, nearest, symbol, STALE if not same else FRESH if lines in (None, nearest) else MOVED)
     assert lines
     if not digest:  # written by hand: nothing is known of what it was
         return Checked(file, lines, "", FRESH if lines[1] <= code.size else STALE)
@@ -179,17 +187,6 @@ def renewed(stored: Mapping[str, Json], now: Checked, text: str) -> dict[str, Js
 
 def _where(lines: Lines | None, symbol: str) -> dict[str, Json]:
     return {**({"lines": list(lines)} if lines else {}), **({"symbol": symbol} if symbol else {})}
-
-
-def _of_symbol(anchor: Anchor, code: CodeLines) -> Checked:
-    file, lines, symbol, digest = anchor
-    found = _find(code.text, symbol, file)
-    if not found:
-        return Checked(file, lines, symbol, GONE)
-    same = [place for place in found if digest in ("", code.hash(place))]
-    nearest = min(same or found, key=lambda place: abs(place[0] - (lines or place)[0]))
-    kept = FRESH if lines in (None, nearest) else MOVED
-    return Checked(file, nearest, symbol, kept if same else STALE)
 
 
 def _leaf(symbol: str) -> str:

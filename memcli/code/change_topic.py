@@ -26,7 +26,7 @@ _KEYWORDS = frozenset(
     with yield assert args kwargs list dict set tuple len object
     """.split()
 )
-_PASSED_OVER = _KEYWORDS | STOP_WORDS
+_STOP_WORDS = _KEYWORDS | STOP_WORDS
 
 
 def topic_of(edits: Sequence[FileEdit], redact: Callable[[str], str] = str) -> str:
@@ -34,24 +34,16 @@ def topic_of(edits: Sequence[FileEdit], redact: Callable[[str], str] = str) -> s
 
     `redact` takes out of the changed lines what is secret in them.
     """
-    names = [name for edit in edits[:_MAX_FILES] for name in _file_words(edit.file)]
+    # The folder and the name of a file: `src/auth/tokens.py` is about auth and tokens.
+    names = [_SUFFIX.sub("", part) for edit in edits[:_MAX_FILES] for part in edit.file.split("/")[-2:]]
     symbols = [symbol for edit in edits for symbol in edit.symbols]
-    added, removed = (_text(edit.added for edit in edits), _text(edit.removed for edit in edits))
-    salient = _salient(redact(added), redact(removed))
+    sides = ([edit.added for edit in edits], [edit.removed for edit in edits])
+    came, went = (Counter(_words(redact(_text(side)))) for side in sides)
+    # First the words that came or went rather than only moved, then the most frequent, of equals the first.
+    salient = sorted(came | went, key=lambda word: (came[word] == went[word], -came[word] - went[word]))
     chosen = [*names, *symbols[:_MAX_SYMBOLS], *salient[:_MAX_WORDS]]
-    return " ".join(dict.fromkeys(_lowered(word) for word in chosen))
-
-
-def _file_words(file: str) -> list[str]:
-    """The folder and the name, which tell most; `src/auth/tokens.py` is about auth and tokens."""
-    return [_SUFFIX.sub("", part) for part in file.split("/")[-2:]]
-
-
-def _salient(added: str, removed: str) -> list[str]:
-    """The words of changed lines: first those that came or went rather than only moved, then the most frequent, of
-    equals the first."""
-    came, went = Counter(_words(added)), Counter(_words(removed))
-    return sorted(came | went, key=lambda word: (came[word] == went[word], -came[word] - went[word]))
+    # Without a capital in front: in a question that is the name of somebody, in code of any class.
+    return " ".join(dict.fromkeys(w.lower() if w.isupper() else w[:1].lower() + w[1:] for w in chosen))
 
 
 def _text(sides: Iterable[Sequence[Line]]) -> str:
@@ -69,11 +61,5 @@ def _text(sides: Iterable[Sequence[Line]]) -> str:
 
 
 def _words(text: str) -> Iterator[str]:
-    for word in _WORD.findall(_MARK.sub(" ", text)):
-        if word.lower() not in _PASSED_OVER:
-            yield word
-
-
-def _lowered(word: str) -> str:
-    """Without a capital in front: in a question that is the name of somebody, in code of any class."""
-    return word.lower() if word.isupper() else word[:1].lower() + word[1:]
+    """The words of code that say what it is about, without the marks of redaction."""
+    return (word for word in _WORD.findall(_MARK.sub(" ", text)) if word.lower() not in _STOP_WORDS)

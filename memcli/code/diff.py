@@ -79,35 +79,32 @@ class DiffSection(Record, frozen=False):
     hunks: list[Hunk] = field(default_factory=list)
 
 
-class Diff(Record):
-    """A diff: the lines that stand before it, such as the message of a commit, and its files."""
-
-    before: list[bytes]
-    files: list[DiffSection]
-
-
-def read(data: bytes, *, strict: bool) -> Diff:
-    """The diff that `data` holds.
+def read(data: bytes, *, strict: bool) -> tuple[list[bytes], list[DiffSection]]:
+    """The lines before a diff, such as the message of a commit, and the files of the diff.
 
     Strictly, raises UsageError for a hunk that has other lines than its head says: what stands in it would not be looked
     at. Leniently, such a hunk goes as far as it looks like one, and a fragment may have no heads at all.
     """
-    return _DiffReader(data, strict=strict).read()
+    reader = _DiffReader(data, strict=strict)
+    at = 0
+    while at < len(reader.lines):
+        at = reader.take(at)
+    return reader.before, reader.files
 
 
 def names(head: Sequence[bytes]) -> Names:
     """What the lines before the first hunk of a file say of its names."""
     first = head[0] if head else b""
-    told = {key: line[len(key) :] for line in head[1:] for key in _NAMED if line.startswith(key)}
+    fields = {key: line[len(key) :] for line in head[1:] for key in _NAMED if line.startswith(key)}
     if first.startswith(b"--- "):
-        told[b"--- "] = first[4:]
+        fields[b"--- "] = first[4:]
     for way in (b"rename ", b"copy "):
-        if way + b"to " in told:
-            was, now = (_name(told.get(way + end, b"")) for end in (b"from ", b"to "))
+        if way + b"to " in fields:
+            was, now = (_name(fields.get(way + end, b"")) for end in (b"from ", b"to "))
             return Names(was, now, is_renamed=way == b"rename ")
     both = _both(first)
     # Of what is binary or empty, or changes its mode, only the first line gives names.
-    old, new = (_name(told.get(key, b"")) or name for key, name in zip((b"--- ", b"+++ "), both, strict=True))
+    old, new = (_name(fields.get(key, b"")) or name for key, name in zip((b"--- ", b"+++ "), both, strict=True))
     known = both if first.startswith(BEGINNING) else (old, new)
     is_new = old == NO_FILE or any(line.startswith(b"new file mode ") for line in head)
     is_deleted = new == NO_FILE or any(line.startswith(b"deleted file mode ") for line in head)
@@ -117,73 +114,71 @@ def names(head: Sequence[bytes]) -> Names:
     return Names(new if old == NO_FILE else old, old if new == NO_FILE else new, is_new, is_deleted)
 
 
-def unquote(name: bytes) -> bytes:
-    """Undoes git's C-style quoting of names with quotes, backslashes or control characters."""
-    return _ESCAPE.sub(_unescape, name[1:-1]) if name.startswith(b'"') else name
-
-
 def as_name(name: bytes) -> str:
-    """The name of a file, as text that keeps its bytes."""
-    return unquote(name).decode("utf-8", "surrogateescape")
+    """The name of a file as git prints it, without its C-style quoting; bytes that are not UTF-8 become surrogates."""
+    if name.startswith(b'"'):
+        name = _ESCAPE.sub(_unescape, name[1:-1])
+    return name.decode("utf-8", "surrogateescape")
 
 
 class _DiffReader:
     """Goes over the lines of a diff once."""
 
     def __init__(self, data: bytes, *, strict: bool) -> None:
-        self._lines = _Lines(data)
+        self.lines = _Lines(data)
         self._strict = strict
         self._has_heads = strict or b"@@ -" in data or BEGINNING in data
-        self._before: list[bytes] = []
-        self._files: list[DiffSection] = []
+        self.before: list[bytes] = []
+        self.files: list[DiffSection] = []
 
-    def read(self) -> Diff:
-        at = 0
-        while at < len(self._lines):
-            at = self._take(at)
-        return Diff(self._before, self._files)
-
-    def _take(self, at: int) -> int:
+    def take(self, at: int) -> int:
         """Reads one line, or the hunk that begins there; returns where it ends."""
-        line = self._lines[at]
+        line = self.lines[at]
         if self._begins_file(at):
-            self._files.append(DiffSection())
-        section = self._files[-1] if self._files else None
+            self.files.append(DiffSection())
+        section = self.files[-1] if self.files else None
         hunk = HUNK.match(line)
         if hunk and (section or not self._strict):
             return self._take_hunk(at, hunk)
         if section and self._strict and line.startswith((b"@@ ", b"@@@")):
             raise _malformed(at)
-        if not self._has_heads and not self._begins_names(at) and self._is_change(line):
-            return self._take_loose(at, 1, b"")
+        if not self._has_heads and not self._begins_names(at):
+            is_name = line.startswith((b"--- ", b"+++ ")) and section is not None and not section.hunks
+            if line.startswith((b"+", b"-")) and line.removesuffix(b"\r") != SIGNATURE and not is_name:
+                return self._take_loose(at, 1, b"")
         if section is None:
-            self._before.append(line)
+            self.before.append(line)
         elif not section.hunks:
             section.head.append(line.removesuffix(b"\r"))
         return at + 1
 
     def _begins_file(self, at: int) -> bool:
-        if self._lines[at].startswith((BEGINNING, *_COMBINED, *(() if self._strict else _OF_OTHERS))):
+        if self.lines[at].startswith((BEGINNING, *_COMBINED, *(() if self._strict else _OF_OTHERS))):
             return True
         # `diff -u` prints no line of its own before the names.
-        return self._begins_names(at) and (not self._files or bool(self._files[-1].hunks))
+        return self._begins_names(at) and (not self.files or bool(self.files[-1].hunks))
 
     def _begins_names(self, at: int) -> bool:
-        if not self._lines[at].startswith(b"--- ") or at + 1 == len(self._lines):
+        if not self.lines[at].startswith(b"--- ") or at + 1 == len(self.lines):
             return False
-        return self._lines[at + 1].startswith(b"+++ ")
-
-    def _is_change(self, line: bytes) -> bool:
-        section = self._files[-1] if self._files else None
-        is_name = line.startswith((b"--- ", b"+++ ")) and section is not None and not section.hunks
-        return line.startswith((b"+", b"-")) and line.removesuffix(b"\r") != SIGNATURE and not is_name
+        return self.lines[at + 1].startswith(b"+++ ")
 
     def _take_hunk(self, at: int, head: re.Match[bytes]) -> int:
+        """Reads a hunk that has as many lines as its head says, of which some change; strictly, raises UsageError for any
+        other one."""
         columns = len(_RANGE.findall(head["old"]))
-        context = self._lines[at][head.end() :]
-        end, lines = _counted(self._lines, at + 1, head)
-        if lines is not None and not self._goes_on(end, columns):
-            return self._add(Hunk(context, lines), end)
+        context = self.lines[at][head.end() :]
+        walk = _HunkWalk(self.lines, at + 1, head)
+        walk.counts = Counter(sign for sign, _, _ in walk)
+        # Whether one more line of the hunk follows: mails end with `-- `, and a file begins with `--- `.
+        after = self.lines[walk.end] if walk.end < len(self.lines) else b""
+        if self._strict:
+            goes_on = columns == 1 and after.startswith((b"+", b"-"))
+            goes_on = goes_on and not after.startswith((b"--- ", SIGNATURE, b"+++ "))
+        else:
+            goes_on = after.startswith((b" ", b"+", b"-")) and not self._ends_hunk(walk.end)
+        if walk.is_whole and walk.counts.keys() - {b" "} and not goes_on:
+            return self._add(Hunk(context, walk), walk.end)
         if self._strict:
             raise _malformed(at)
         return self._take_loose(at + 1, columns, context)
@@ -191,38 +186,23 @@ class _DiffReader:
     def _take_loose(self, at: int, columns: int, context: bytes) -> int:
         """Reads a hunk whose head is missing or wrong, to where something else begins."""
         lines: list[_Line] = []
-        while at < len(self._lines) and not self._ends_hunk(at):
-            line = self._lines[at].removesuffix(b"\r")
+        while at < len(self.lines) and not self._ends_hunk(at):
+            line = self.lines[at].removesuffix(b"\r")
             signs = line[:columns]
             lines.append((b"-" if b"-" in signs else b"+" if b"+" in signs else b" ", 0, line[columns:]))
             at += 1
         return self._add(Hunk(context, lines), at)
 
-    def _goes_on(self, at: int, columns: int) -> bool:
-        """Whether the line behind a hunk looks like one more of it. Mails end with `-- `, and a file begins with `--- `."""
-        line = self._lines[at] if at < len(self._lines) else b""
-        if not self._strict:
-            return line.startswith((b" ", b"+", b"-")) and not self._ends_hunk(at)
-        return columns == 1 and line.startswith((b"+", b"-")) and not line.startswith((b"--- ", SIGNATURE, b"+++ "))
-
     def _ends_hunk(self, at: int) -> bool:
-        line = self._lines[at]
+        line = self.lines[at]
         is_other = self._begins_file(at) or self._begins_names(at) or line.removesuffix(b"\r") == SIGNATURE
         return is_other or HUNK.match(line) is not None
 
     def _add(self, hunk: Hunk, end: int) -> int:
-        if not self._files:
-            self._files.append(DiffSection())
-        self._files[-1].hunks.append(hunk)
+        if not self.files:
+            self.files.append(DiffSection())
+        self.files[-1].hunks.append(hunk)
         return end
-
-
-def _counted(lines: _Lines, at: int, head: re.Match[bytes]) -> tuple[int, _HunkWalk | None]:
-    """Where a hunk ends that has as many lines as its head says, and those lines; None when it has fewer, or more, or
-    none that changes."""
-    walk = _HunkWalk(lines, at, head)
-    walk.counts = Counter(sign for sign, _, _ in walk)
-    return walk.end, walk if walk.is_whole and walk.counts.keys() - {b" "} else None
 
 
 class _Lines:

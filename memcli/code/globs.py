@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from operator import attrgetter
 
 from memcli.errors import UsageError
 from memcli.record import Record
@@ -141,17 +143,11 @@ def _member(match: re.Match[str]) -> str:
     first = low[-1]
     # Git tries the first character by itself, so that a range the wrong way round still holds that one.
     last = high[-1] if high and high[-1] >= first else first
-    return "".join(f"{_code(a)}-{_code(b)}" for a, b in _around_slash(first, last))
-
-
-def _around_slash(first: str, last: str) -> list[tuple[str, str]]:
-    parts = [(first, min(last, ".")), (max(first, "0"), last)] if first <= "/" <= last else [(first, last)]
-    return [(a, b) for a, b in parts if a <= b]
-
-
-def _code(char: str) -> str:
-    """A character in a class, in both dialects; beyond Latin-1 none is special."""
-    return f"\\x{ord(char):02x}" if ord(char) < 256 else char
+    # No class matches the slash.
+    ranges = [(first, min(last, ".")), (max(first, "0"), last)] if first <= "/" <= last else [(first, last)]
+    # As codes, which both dialects take; beyond Latin-1 no character is special.
+    ends = ("-".join(f"\\x{ord(c):02x}" if ord(c) < 256 else c for c in pair) for pair in ranges if pair[0] <= pair[1])
+    return "".join(ends)
 
 
 _MAX_LINE = 4096
@@ -168,25 +164,37 @@ class _GlobRule(Record):
 
 
 class Patterns:
-    """The patterns of one file, of which the last that matches an entry decides."""
+    """The patterns on the lines of one file, of which the last that matches an entry decides.
 
-    def __init__(self) -> None:
+    A line that is no pattern, or that can match nothing, is skipped, as git does.
+    """
+
+    def __init__(self, lines: Iterable[bytes]) -> None:
         self._names: dict[str, list[_GlobRule]] = {}
         self._paths: dict[str, list[_GlobRule]] = {}
         self._suffixes: list[tuple[str, _GlobRule]] = []
         self._globs: list[tuple[re.Pattern[str], _GlobRule, bool]] = []
-        self._lines = 0
+        for rank, line in enumerate(lines):
+            text = line.decode("latin-1").removesuffix("\r")
+            while text.endswith(" ") and not text.endswith("\\ "):
+                text = text[:-1]
+            if text and not text.startswith("#") and len(text) <= _MAX_LINE:
+                pattern = text.removeprefix("!")
+                self._add(pattern.removesuffix("/"), _GlobRule(rank, pattern == text, pattern.endswith("/")))
 
     def __bool__(self) -> bool:
         return bool(self._names or self._paths or self._suffixes or self._globs)
 
     def verdict(self, path: str, *, is_folder: bool) -> bool | None:
         """True when the entry is refused, False when it is let in, None when no pattern matches."""
-        path = _git_text(path)
+        if not path.isascii():
+            # One character for each byte, since git matches bytes; file names need not be UTF-8.
+            path = path.encode(sys.getfilesystemencoding(), "surrogateescape").decode("latin-1")
         name = path.rpartition("/")[2]
         found = [*self._names.get(name, ()), *self._paths.get(path, ())]
         found += [rule for suffix, rule in self._suffixes if name.endswith(suffix)]
-        last = max((rule for rule in found if is_folder or not rule.only_folders), key=_rank, default=None)
+        rules = (rule for rule in found if is_folder or not rule.only_folders)
+        last = max(rules, key=attrgetter("rank"), default=None)
         for expression, rule, is_name in reversed(self._globs):
             if last is not None and rule.rank < last.rank:
                 break
@@ -194,54 +202,14 @@ class Patterns:
                 return rule.refuses
         return None if last is None else last.refuses
 
-    def add(self, line: bytes) -> None:
-        """Takes one more line; one that is no pattern, or that can match nothing, counts for nothing, as in git."""
-        text = _trim(line.decode("latin-1"))
-        if not text or text.startswith("#") or len(text) > _MAX_LINE:
+    def _add(self, pattern: str, rule: _GlobRule) -> None:
+        if not pattern:
             return
-        refuses = not text.startswith("!")
-        text = text if refuses else text[1:]
-        self._lines += 1
-        rule = _GlobRule(self._lines, refuses, text.endswith("/"))
-        text = text.removesuffix("/")
-        if text:
-            self._place(text.removeprefix("/"), rule, is_name="/" not in text)
-
-    def _place(self, text: str, rule: _GlobRule, *, is_name: bool) -> None:
+        is_name, text = "/" not in pattern, pattern.removeprefix("/")
         if not _SPECIAL.search(text):
             (self._names if is_name else self._paths).setdefault(text, []).append(rule)
         elif is_name and text[0] == "*" and not _SPECIAL.search(text, 1):
             self._suffixes.append((text[1:], rule))
-        elif (expression := _expression(text, is_name=is_name)) and len(self._globs) < _MAX_GLOBS:
-            self._globs.append((expression, rule, is_name))
-
-
-def compile_patterns(lines: Iterable[bytes]) -> Patterns:
-    """The patterns of these lines."""
-    patterns = Patterns()
-    for line in lines:
-        patterns.add(line)
-    return patterns
-
-
-def _rank(rule: _GlobRule) -> int:
-    return rule.rank
-
-
-def _git_text(path: str) -> str:
-    """One character for each byte, since git matches bytes; file names need not be UTF-8."""
-    return path if path.isascii() else path.encode(sys.getfilesystemencoding(), "surrogateescape").decode("latin-1")
-
-
-def _trim(text: str) -> str:
-    text = text.removesuffix("\r")
-    while text.endswith(" ") and not text.endswith("\\ "):
-        text = text[:-1]
-    return text
-
-
-def _expression(text: str, *, is_name: bool) -> re.Pattern[str] | None:
-    try:
-        return re.compile(name_glob(text) if is_name else path_glob(text))
-    except (ValueError, re.error):
-        return None
+        elif len(self._globs) < _MAX_GLOBS:
+            with suppress(ValueError, re.error):
+                self._globs.append((re.compile(name_glob(text) if is_name else path_glob(text)), rule, is_name))

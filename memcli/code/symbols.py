@@ -1,8 +1,7 @@
-"""Symbols: where source code defines what has a name, such as `refresh` or `Token.refresh`.
+"""Symbols: where source code defines what has a name, such as `refresh` or `Token.refresh`; the parts of source code; and
+the symbols that a diff touches.
 
 Python is parsed. Other languages are read by their braces, or by `end`, which is cheap and right nearly always.
-
-Definitions: the lines of source code, in any common language, that give something a name.
 """
 
 from __future__ import annotations
@@ -13,6 +12,9 @@ import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
+from typing import NamedTuple
+
+from memcli.code.diff import HUNK
 
 _MODIFIERS = (
     r"(?:(?:export|default|declare|pub(?:\([a-z]+\))?|public|private|protected|internal|static|final|abstract|async|"
@@ -176,7 +178,13 @@ class _Code:
         found = list(self._definitions(name, outer[-1] if outer else ""))
         if outer:
             inside = self.find(outer) + self._containers(outer[-1])
-            return sorted({lines for lines, owner, _ in found if owner or _is_inside(lines, inside)})
+            return sorted(
+                {
+                    (first, last)
+                    for (first, last), owner, _ in found
+                    if owner or any(a <= first and last <= b and (first, last) != (a, b) for a, b in inside)
+                }
+            )
         least = min((indent for _, _, indent in found), default=0)
         return sorted({lines for lines, _, indent in found if indent == least})
 
@@ -185,13 +193,15 @@ class _Code:
         text = self._text
         for match, start in islice(_occurrences(text, name), _MAX_LOOKS):
             head = text[start : match.start()]
-            if not _is_named(text, start, name) and not self._is_callable(head, match.end()):
+            keyword = DEFINITION.match(text, start)
+            is_named = keyword is not None and name_of(keyword)[0] == name.rstrip("?!=")
+            if not is_named and not self._is_callable(head, match.end()):
                 continue
             end = self._end(start, match.end())
             if end is not None:
-                told = _RECEIVER.search(head) or _OWNER.search(head)
+                holder = _RECEIVER.search(head) or _OWNER.search(head)
                 lines = text.count("\n", 0, start) + 1, text.count("\n", 0, end) + 1
-                yield lines, bool(told and told[1] == owner), len(head) - len(head.lstrip())
+                yield lines, bool(holder and holder[1] == owner), len(head) - len(head.lstrip())
 
     def _containers(self, name: str) -> list[Lines]:
         """What is no definition of `name` itself and holds some of what belongs to it: `impl Token`, `namespace auth`."""
@@ -274,16 +284,6 @@ def _occurrences(text: str, name: str) -> Iterator[tuple[re.Match[str], int]]:
             yield match, start
 
 
-def _is_named(text: str, start: int, name: str) -> bool:
-    """Whether the line at `start` defines `name` with a keyword."""
-    match = DEFINITION.match(text, start)
-    return match is not None and name_of(match)[0] == name.rstrip("?!=")
-
-
-def _is_inside(lines: Lines, places: list[Lines]) -> bool:
-    return any(first <= lines[0] and lines[1] <= last and lines != (first, last) for first, last in places)
-
-
 def _indent(text: str, start: int) -> int:
     line = text[start : start + _MAX_HEAD]
     return len(line) - len(line.lstrip(" \t"))
@@ -297,3 +297,178 @@ def _blank(text: str, file: str) -> str:
     comment = r"#[^\n]*" if file.endswith(_HASH_COMMENTS) else r"//[^\n]*|/\*.*?(?:\*/|\Z)"
     pattern = re.compile(rf'{comment}|"(?:\\.|[^"\\\n])*"?|{single}|`(?:\\.|[^`\\])*`?', re.DOTALL)
     return pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+
+
+_LEAD = ("//", "/*", " *", "*/", "#", "@", "--", ";;", "[", '"""')
+_CLOSERS = ("}", ")", "]", "{", "end", "else", "where", "begin")
+
+
+class Definition(NamedTuple):
+    """A definition by name; the rest of the file, its imports and constants, has none and comes first."""
+
+    name: str
+    text: str
+    spans: tuple[tuple[int, int], ...] = ()
+    """The first and the last line of each of its parts, counted from 1; of the rest, none."""
+
+
+def cut(file: str, text: str) -> list[Definition]:
+    """The parts of the source code `text`. What has one name, such as overloads, is one part."""
+    lines = text.split("\n")
+    spans = _parts_of_python(text, lines) if file.endswith(_PYTHON) else None
+    spans = list(_parts_by_look(lines)) if spans is None else spans
+    found: dict[str, list[tuple[int, int]]] = {}
+    rest: list[str] = []
+    at = 0
+    for name, start, end in spans:
+        rest += lines[at:start]
+        found.setdefault(name, []).append((start, end))
+        at = end
+    rest += lines[at:]
+    # Without the gaps that cutting left.
+    parts = [Definition("", re.sub(r"\n{3,}", "\n\n", "\n".join(rest)).strip("\n"))]
+    for name, places in found.items():
+        texts = ("\n".join(lines[start:end]).strip("\n") for start, end in places)
+        parts.append(Definition(name, "\n\n".join(texts), tuple((start + 1, end) for start, end in places)))
+    return parts
+
+
+def _parts_of_python(text: str, lines: list[str]) -> list[tuple[str, int, int]] | None:
+    """Name, first line and line behind the last of each definition; None when it is no Python of this version."""
+    tree = parse_python(text)
+    if tree is None:
+        return None
+    spans = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            start = min(node.lineno, *(d.lineno for d in node.decorator_list)) if node.decorator_list else node.lineno
+            spans.append((node.name, _with_comment(lines, start - 1, ("#",)), node.end_lineno or start))
+    return spans
+
+
+def _parts_by_look(lines: list[str]) -> Iterator[tuple[str, int, int]]:
+    """The same for any language whose top level is not indented: a definition ends where the next such line begins."""
+    at = 0
+    while at < len(lines):
+        name = defined(lines[at]) if lines[at][:1] not in (" ", "\t") else ""
+        if not name:
+            at += 1
+            continue
+        end = at + 1
+        while end < len(lines) and (not lines[end] or lines[end][0] in " \t" or lines[end].startswith(_CLOSERS)):
+            end += 1
+        yield name, _with_comment(lines, at, _LEAD), end
+        at = end
+
+
+def _with_comment(lines: list[str], start: int, marks: tuple[str, ...]) -> int:
+    """Where the comments and decorators begin that stand right over a line."""
+    while start > 0 and lines[start - 1].startswith(marks):
+        start -= 1
+    return start
+
+
+MAX_SYMBOLS = 20
+_MAX_NAME = 80
+_MAX_CONTEXT = 400
+REACH = 1 << 18
+"""So many bytes of a diff are looked at."""
+_MARKDOWN = (".md", ".markdown", ".mdx")
+_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+([^\n]{1,80})")
+# What belongs to a definition that is still to come: decorators, attributes, comments.
+_AHEAD = re.compile(r"@\w|#\[|#(?!\w)|//|/\*|\*|--[ \t]|\"\"\"")
+_CLOSING = ("}", "end")
+_CONTINUATION = (")", "]", "{", "#if", "#el", "#en")
+
+
+def touched(hunks: bytes, file: str) -> list[str]:
+    """The names, in order; headings for a Markdown file. Blank lines touch nothing."""
+    names: dict[str, None] = {}
+    is_text = file.lower().endswith(_MARKDOWN)
+    for context, lines in _hunks(hunks[:REACH]):
+        for name in _headings(context, lines) if is_text else _Scopes(context).follow(lines):
+            names[name[:_MAX_NAME]] = None
+    return list(names)[:MAX_SYMBOLS]
+
+
+def _hunks(hunks: bytes) -> Iterator[tuple[str, list[str]]]:
+    """What git says each hunk stands in, and its lines."""
+    context, lines = "", list[str]()
+    for line in hunks.split(b"\n"):
+        head = HUNK.match(line)
+        text = line[head.end() if head else 0 :].decode("utf-8", errors="replace").replace("\0", "")
+        if head:
+            yield context, lines
+            context, lines = text[:_MAX_CONTEXT].strip(), []
+        else:
+            lines.append(text)
+    yield context, lines
+
+
+def _headings(context: str, lines: list[str]) -> Iterator[str]:
+    heading = _HEADING.match(context)
+    current = heading[1] if heading else context[:_MAX_NAME]
+    for line in lines:
+        if heading := _HEADING.match(line[1:]):
+            current = heading[1]
+        if line[:1] in ("+", "-") and line[1:].strip() and current:
+            yield current
+
+
+class _Scopes:
+    """The definitions that a line of a hunk stands in: (name, indentation), innermost last."""
+
+    def __init__(self, context: str) -> None:
+        # How far the line is indented that git prints behind a hunk's numbers is not known.
+        self._outer = defined(context) or context[:_MAX_NAME]
+        self._is_holder = is_holder(context)
+        self._inner: list[tuple[str, int]] = []
+        self._body: int | None = None
+        self._ahead: int | None = None
+
+    def follow(self, lines: list[str]) -> Iterator[str]:
+        """The name that each changed line touches."""
+        for line in lines:
+            sign, text = line[:1], line[1:].strip()
+            if not text or sign == "\\":
+                continue
+            indent = len(line[1:].expandtabs(8)) - len(line[1:].expandtabs(8).lstrip())
+            if _AHEAD.match(text):
+                if sign != " ":
+                    self._ahead = indent
+                continue
+            name = defined(line[1:])
+            self._leave(indent, text, is_definition=bool(name))
+            if name:
+                if sign != " " and self._is_holder and self._outer and not self._inner:
+                    yield self._outer  # it has one member more, or less
+                self._inner.append((name, indent))
+            if (sign != " " or self._ahead is not None) and (name := self._name()):
+                yield name
+            self._ahead = None
+            if text.startswith(_CLOSING):
+                self._close(indent)
+        if self._ahead and (name := self._name()):
+            yield name
+
+    def _leave(self, indent: int, text: str, *, is_definition: bool) -> None:
+        """Ends what a line so far to the left is no part of."""
+        if text.startswith((*_CONTINUATION, *_CLOSING)):
+            return
+        while self._inner and self._inner[-1][1] >= indent:
+            self._inner.pop()
+        if self._inner:
+            return
+        is_beside = is_definition and not self._is_holder and (self._body is None or indent < self._body)
+        if indent == 0 or is_beside:
+            self._outer = ""
+        self._body = indent if self._body is None else min(self._body, indent)
+
+    def _close(self, indent: int) -> None:
+        if self._inner and self._inner[-1][1] == indent:
+            self._inner.pop()
+        elif not self._inner and indent == 0:
+            self._outer = ""
+
+    def _name(self) -> str:
+        return self._inner[-1][0] if self._inner else self._outer

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 
 from memcli.beneath import opened_folder
-from memcli.code.globs import Patterns, compile_patterns
+from memcli.code.globs import Patterns
 from memcli.errors import MemcliError
 from memcli.git.index_file import common_dir
 from memcli.git.repository import Repository, UnfitError, read_bytes
@@ -170,7 +170,7 @@ def _read_rules(file: str, root: str = "") -> Patterns | None:
         data = read_bytes(file, root)
     except UnfitError:
         return None
-    return compile_patterns(data.removeprefix(b"\xef\xbb\xbf").split(b"\n")) or None
+    return Patterns(data.removeprefix(b"\xef\xbb\xbf").split(b"\n")) or None
 
 
 class Tree(Record, frozen=False):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from memcli.clock import normalize_time
 from memcli.code.anchors import CodeLines, is_inside, make_each
-from memcli.code.parts import cut
+from memcli.code.symbols import cut
 from memcli.errors import NotFoundError, UsageError
 from memcli.git.repository import UnfitError, read_bytes, read_text
 from memcli.git.tree import Ignore, Tree, is_generated

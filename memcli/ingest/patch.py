@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import Any
 
 from memcli.code.diff import BEGINNING, HUNK, DiffSection, as_name, names, read
-from memcli.code.touched import REACH, touched
+from memcli.code.symbols import REACH, touched
 from memcli.errors import MemcliError, UsageError
 from memcli.git.repository import Repository
 from memcli.model.anchors import FileEdit, Line
@@ -45,7 +45,7 @@ def changed_diff(repository: Repository, revision: str) -> bytes:
 
 def read_diff(data: bytes, where: str) -> list[FileEdit]:
     """The edits of a diff, of all files but those of a store. Raises UsageError for what is no diff."""
-    sections = read(data, strict=True).files
+    _, sections = read(data, strict=True)
     if not sections and data.strip():
         raise UsageError(f"{where} is not a diff", "use the output of `git diff`")
     edits = map(_edit, sections)

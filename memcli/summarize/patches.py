@@ -102,9 +102,9 @@ class Patch(Record, frozen=False):
 
 def read_patch(text: str, source: str = "") -> Patch:
     """What the diff `text` changes; `source` is its file when it does not name one itself."""
-    diff = diffs.read(text.encode("utf-8", "replace"), strict=False)
-    changes = [_change(section, source) for section in diff.files]
-    messages = (_message(_text(line)) for line in diff.before)
+    before, sections = diffs.read(text.encode("utf-8", "replace"), strict=False)
+    changes = [_change(section, source) for section in sections]
+    messages = (_message(_text(line)) for line in before)
     return Patch(next(filter(None, messages), ""), [f for f in changes if f.path or f.added or f.removed])
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.code.parts import cut
-from memcli.code.symbols import DEFINITION, defined, is_holder, name_of
-from memcli.code.touched import touched
+from memcli.code.symbols import DEFINITION, cut, defined, is_holder, name_of, touched
 
 LINES = [
     ("def refresh(self):", "refresh", "refresh()"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.code.diff import Names, names, read, unquote
+from memcli.code.diff import Names, as_name, names, read
 from memcli.errors import UsageError
 
 
@@ -36,13 +36,13 @@ def test_names(head: list[str], wanted: Names) -> None:
 
 
 def test_quoted_names_keep_their_bytes() -> None:
-    assert unquote(b'"a\\tb\\374\\\\"') == b"a\tb\xfc\\"
-    assert unquote(b"plain") == b"plain"
+    assert as_name(b'"a\\tb\\374\\\\"') == "a\tb\udcfc\\"
+    assert as_name(b"plain") == "plain"
 
 
 def signs(data: str, *, strict: bool) -> list[list[str]]:
     """For each file, its hunks: the signs of their lines."""
-    found = read(data.encode(), strict=strict).files
+    found = read(data.encode(), strict=strict)[1]
     return [[b"".join(sign for sign, _, _ in hunk.lines).decode() for hunk in file.hunks] for file in found]
 
 
@@ -72,20 +72,20 @@ def test_a_wrong_head_is_refused_or_overlooked(hunk: str, wanted: str) -> None:
 def test_a_fragment_has_no_heads() -> None:
     for data in ("+a\n-b\n", "text before\n+a\n-b\n"):
         assert signs(data, strict=False)[0][0].startswith("+-")
-        assert read(data.encode(), strict=True).files == []
+        assert read(data.encode(), strict=True)[1] == []
     assert signs("--- a/x\n+++ b/x\n+c\n", strict=False) == [["+ "]]
     assert signs("@@ -1 +1 @@\n-a\n+b\n", strict=False) == [["-+"]]
 
 
 def test_lines_are_numbered_in_the_file_that_has_them() -> None:
-    (file,) = read(b"--- a\n+++ a\n@@ -3,2 +7,3 @@ def f():\n x\n-y\n+z\n+\n", strict=True).files
+    (file,) = read(b"--- a\n+++ a\n@@ -3,2 +7,3 @@ def f():\n x\n-y\n+z\n+\n", strict=True)[1]
     assert list(file.hunks[0].having(b"-")) == [(4, b"y")]
     assert list(file.hunks[0].having(b"+")) == [(8, b"z"), (9, b"")]
     assert b"\n".join(file.hunks[0].source()) == b"@@ -0 +0 @@ def f():\n x\n-y\n+z\n+"
 
 
 def test_what_stands_before_a_diff_is_kept() -> None:
-    assert read(b"commit 1\n\n    Why\n\ndiff --git a/x b/x\n", strict=True).before == [
+    assert read(b"commit 1\n\n    Why\n\ndiff --git a/x b/x\n", strict=True)[0] == [
         b"commit 1",
         b"",
         b"    Why",

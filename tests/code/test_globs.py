@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.code.globs import Patterns, compile_patterns, glob_expression
+from memcli.code.globs import Patterns, glob_expression
 from memcli.errors import UsageError
 from memcli.safety.patterns import PatternSet, compile_pattern
 
@@ -57,7 +57,7 @@ def git(root: Path, *arguments: str, text: str = "") -> str:
 
 def test_the_lines_of_a_rule_file(covered: Sequence[frozenset[str]]):
     for pattern, expected in zip(PATTERNS, covered, strict=True):
-        patterns = compile_patterns([pattern.encode()])
+        patterns = Patterns([pattern.encode()])
         assert {path for path in PATHS if is_covered(patterns, path)} == expected, pattern
 
 

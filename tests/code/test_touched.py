@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.code.touched import touched
+from memcli.code.symbols import touched
 from tests.ingest.conftest import Repo
 from tests.ingest.conftest import repo as repo  # noqa: PLC0414 - a fixture is taken over by its name
 

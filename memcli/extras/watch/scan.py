@@ -15,7 +15,7 @@ from posixpath import basename
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from memcli.code.globs import compile_patterns
+from memcli.code.globs import Patterns
 from memcli.errors import NotFoundError, UsageError
 from memcli.git.repository import UnfitError, read_bytes
 from memcli.git.tree import RULE_FILES, Ignore, Tree, folder_noise, noise
@@ -95,7 +95,7 @@ class ScanScope:
         for path in sorted({_inside(root, path) for path in paths}) or [""]:
             if not is_below(path, self.starts):
                 self.starts.append(path)
-        self._globs = compile_patterns(os.fsencode(glob) for glob in globs)
+        self._globs = Patterns(os.fsencode(glob) for glob in globs)
         self._has_globs = bool(globs)
 
     def contains(self, path: str) -> bool:
