@@ -43,6 +43,14 @@ def normalize_time(text: str) -> str:
     return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%SZ}"
 
 
+def time_or_none(value: object) -> str | None:
+    """`value` as `normalize_time` gives it; None where it is not a text or not a time."""
+    try:
+        return normalize_time(value) if isinstance(value, str) else None
+    except UsageError:
+        return None
+
+
 def days_between(earlier: str, later: str) -> float:
     """Days from `earlier` to `later` (both normalized); never below 0."""
     span = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)

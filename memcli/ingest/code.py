@@ -168,15 +168,14 @@ class WorkTree:
 
         with suppress(MemcliError):
             known = tracked_files(self._root, ending)
-            edited = {name for name, stamp in known.items() if self._stamp(name) != stamp}
+            edited = set(known)
+            for name, stamp in known.items():
+                with suppress(OSError, ValueError):
+                    facts = os.lstat(os.path.join(self._root, name))
+                    if (facts.st_mtime_ns, facts.st_size) == stamp:
+                        edited.remove(name)
             return tuple(known), frozenset([*edited, *untracked_files(self._root, ending)])
         return (), frozenset()
-
-    def _stamp(self, file: str) -> tuple[int, int] | None:
-        with suppress(OSError, ValueError):
-            facts = os.lstat(os.path.join(self._root, file))
-            return facts.st_mtime_ns, facts.st_size
-        return None
 
     def _now(self, file: str) -> bytes | None:
         with suppress(UnfitError):

@@ -13,12 +13,12 @@ from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
 
-from memcli.clock import normalize_time
-from memcli.errors import MemcliError, UsageError
+from memcli.clock import time_or_none
+from memcli.errors import MemcliError
 from memcli.git.repository import check_revisions, find_repository, folder_in, pathspec
 from memcli.git.tree import Secrets, is_generated, noise
 from memcli.ingest.labels import memory_path, tags_of
-from memcli.ingest.patch import FORMAT, Commit, FileDiff, read_diffs, read_log
+from memcli.ingest.patch import FORMAT, LINK, SUBMODULE, Commit, FileDiff, read_diffs, read_log
 from memcli.model.findings import Failure, reason_of
 from memcli.model.names import readable
 from memcli.model.shapes import OBSERVED
@@ -36,7 +36,7 @@ _CREDIT = re.compile(r"[A-Za-z-]+-by: .*|(Change-Id|Git-Svn-Id|git-svn-id): .*")
 
 
 class Origin:
-    """What is told of a commit in each of its memories. None stands for the index, which nobody has told of yet."""
+    """What each memory of a commit takes from it. None stands for the index, which has no message and no author yet."""
 
     def __init__(self, commit: Commit | None) -> None:
         self.commit = commit
@@ -60,12 +60,8 @@ class Origin:
     @cached_property
     def created_at(self) -> str | None:
         """The author's date, or the committer's where that one is no date; None when neither is."""
-        for moment in (self.commit.authored, self.commit.committed) if self.commit else ():
-            try:
-                return normalize_time(moment)
-            except UsageError:
-                continue
-        return None
+        commit = self.commit
+        return (time_or_none(commit.authored) or time_or_none(commit.committed)) if commit else None
 
     def path(self, file: str) -> str:
         """Where the memory of the file's change stands."""
@@ -99,11 +95,14 @@ def candidate(origin: Origin, diffs: Sequence[FileDiff]) -> Mapping[str, object]
     if symbols:
         metadata["functions"] = symbols
     provenance: dict[str, object] = {"source": OBSERVED, "files": files}
+    subject = origin.subject or ("" if commit else "Staged")
+    place = ", ".join(files) + (f": {', '.join(symbols[:3])}" if symbols else "")
     fields: dict[str, object] = {
         "path": origin.path(main.file),
         "kind": "diff",
         "raw": _text(origin.message, diffs),
-        "summary_micro": _summary(origin.subject or ("" if commit else "Staged"), main, files, symbols),
+        # The subject, the file, and what in it: what a reader of a log would want on one line.
+        "summary_micro": f"{subject} ({place})" if subject else f"{main.status} {place}",
         "tags": tags_of(main.file),
         "metadata": metadata,
         "provenance": {**provenance, "commit": commit.hash} if commit else provenance,
@@ -117,28 +116,17 @@ def _text(message: str, diffs: Sequence[FileDiff]) -> str:
     parts = [message, ""] if message else []
     room = MAX_TEXT - len(message)
     for diff in diffs:
-        title = _title(diff)
+        title = readable(diff.file)
+        if diff.status in ("renamed", "copied"):
+            title = f"{readable(diff.was)} -> {title}"
+        if diff.status != "modified":
+            title = f"{title} ({diff.status})"
         lines, left_out = diff.lines(room - len(title), MAX_LINE)
         if left_out:
             lines.append(f"({left_out} more {'line' if left_out == 1 else 'lines'} left out)")
         parts += [title, *lines]
         room -= len(title) + sum(map(len, lines))
     return "\n".join(parts)
-
-
-def _title(diff: FileDiff) -> str:
-    file = readable(diff.file)
-    if diff.status in ("renamed", "copied"):
-        return f"{readable(diff.was)} -> {file} ({diff.status})"
-    return file if diff.status == "modified" else f"{file} ({diff.status})"
-
-
-def _summary(subject: str, main: FileDiff, files: Sequence[str], symbols: Sequence[str]) -> str:
-    """The subject, the file, and what in it: what a reader of a log would want on one line."""
-    place = ", ".join(files)
-    if symbols:
-        place += f": {', '.join(symbols[:3])}"
-    return f"{subject} ({place})" if subject else f"{main.status} {place}"
 
 
 TINY_FILES, TINY_LINES = 3, 6
@@ -190,7 +178,7 @@ class CommitSource:
         self.commits = 0
         self.skipped: Counter[str] = Counter()
         self.failed: list[Failure] = []
-        self._sieve = _Sieve(self._repository.root, self.skipped)
+        self._secrets = Secrets(self._repository.root)
 
     def total(self) -> int:
         """How many commits there are to read. Raises NotFoundError for a range that git does not know."""
@@ -243,7 +231,7 @@ class CommitSource:
                 if len(commit.parents) > 1:
                     self.skipped["merge"] += 1
                 else:
-                    yield from _of_commit(Origin(commit), self._sieve.fit(diffs))
+                    yield from _of_commit(Origin(commit), _fit(diffs, self._secrets, self.skipped))
                 yield {"read": commit.hash}
             self.commits += 1
 
@@ -255,7 +243,6 @@ class StagedSource:
         self._repository = find_repository(work_tree)
         self.skipped: Counter[str] = Counter()
         self.failed: list[Failure] = []
-        self._sieve = _Sieve(self._repository.root, self.skipped)
 
     def candidates(self) -> Candidates:
         """One for each file; they take the place of all that was staged before. Raises ProviderError."""
@@ -263,7 +250,7 @@ class StagedSource:
         yield {"replaces": everything}
         diffs, conflicts = read_diffs(self._repository.stream(*_INDEX))
         self.skipped.update({"conflict": conflicts} if conflicts else {})
-        for diff in self._sieve.fit(diffs):
+        for diff in _fit(diffs, Secrets(self._repository.root), self.skipped):
             try:
                 made = candidate(Origin(None), [diff])
             except Exception as error:  # noqa: BLE001 - whatever is in one file, the others are worth having
@@ -272,41 +259,38 @@ class StagedSource:
                 yield {**made, "replaces": everything}
 
 
-class _Sieve:
-    """Lets through the diffs that are worth a memory, and counts the others by reason."""
+def _fit(diffs: Iterable[FileDiff], secrets: Secrets, skipped: Counter[str]) -> Iterator[FileDiff]:
+    """The diffs that are worth a memory; counts the others in `skipped` by reason."""
+    for diff in diffs:
+        if reason := _unfit(diff, secrets):
+            skipped[reason] += 1
+        else:
+            yield diff
 
-    def __init__(self, root: str, skipped: Counter[str]) -> None:
-        self._secrets = Secrets(root)
-        self._skipped = skipped
 
-    def fit(self, diffs: Iterable[FileDiff]) -> Iterator[FileDiff]:
-        for diff in diffs:
-            reason = self._unfit(diff)
-            if reason:
-                self._skipped[reason] += 1
-            else:
-                yield diff
-
-    def _unfit(self, diff: FileDiff) -> str:
-        if diff.is_submodule:
-            return "submodule"
-        if diff.is_link or diff.status == "retyped":
-            return "link"
-        if self._secrets.cover(diff.file) or self._secrets.cover(diff.was):
-            return "ignored"
-        if reason := noise(diff.file):
-            return reason
-        if diff.is_binary:
-            return "binary"
-        if not diff.hunks and diff.status != "renamed":
-            return "mode" if diff.is_same_content else "empty"
-        is_new = diff.status == "added"
-        return "generated" if is_new and is_generated(diff.hunks[:600].decode(errors="replace")) else ""
+def _unfit(diff: FileDiff, secrets: Secrets) -> str:
+    """Why a diff is not worth a memory; empty when it is."""
+    if SUBMODULE in diff.modes:
+        return "submodule"
+    if LINK in diff.modes or diff.status == "retyped":
+        return "link"
+    if secrets.cover(diff.file) or secrets.cover(diff.was):
+        return "ignored"
+    if reason := noise(diff.file):
+        return reason
+    if diff.is_binary:
+        return "binary"
+    if not diff.hunks and diff.status != "renamed":
+        return "mode" if diff.is_same_content else "empty"
+    is_new = diff.status == "added"
+    return "generated" if is_new and is_generated(diff.hunks[:600].decode(errors="replace")) else ""
 
 
 def _of_commit(origin: Origin, diffs: Iterator[FileDiff]) -> Candidates:
     first = list(islice(diffs, TINY_FILES + 1))  # the rest of a large commit is read as it goes
-    if _is_tiny(first):
+    lines = sum(diff.added + diff.removed for diff in first)
+    has_few = 1 < len(first) <= TINY_FILES and lines <= TINY_LINES
+    if has_few and all(diff.status == "modified" for diff in first):
         yield {**candidate(origin, first), "replaces": _staged(first)}
         return
     for part in (first, diffs):
@@ -314,11 +298,6 @@ def _of_commit(origin: Origin, diffs: Iterator[FileDiff]) -> Candidates:
             yield {**candidate(origin, [diff]), "replaces": _staged([diff])}
 
 
-def _is_tiny(diffs: Sequence[FileDiff]) -> bool:
-    lines = sum(diff.added + diff.removed for diff in diffs)
-    return 1 < len(diffs) <= TINY_FILES and lines <= TINY_LINES and all(diff.status == "modified" for diff in diffs)
-
-
 def _staged(diffs: Sequence[FileDiff]) -> list[Mapping[str, object]]:
-    """What was told of these files while they were staged: the commit says it now."""
+    """The places of the memories of these files while they were staged, which those of their commit replace."""
     return [{"under": staged_path(diff.file), "group": STAGED} for diff in diffs]

@@ -12,8 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from memcli.clock import normalize_time
-from memcli.errors import UsageError
+from memcli.clock import time_or_none
 from memcli.git.repository import UnfitError, to_text, with_newlines
 from memcli.ingest import frontmatter
 from memcli.ingest.labels import memory_path
@@ -49,28 +48,31 @@ def read_note(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
         metadata["front_matter"] = "not understood"
     elif front:
         metadata["front_matter"] = front
+    links = [f"wiki:{match[1].strip().casefold()}" for match in _WIKI.finditer(body)]
+    links += [f"file:{target}" for match in _LINK.finditer(body) if (target := file_target(match[1], where))]
     fields: dict[str, object] = {
         "path": memory_path(stem),
         "raw": body.strip("\n"),
         "metadata": metadata,
         "provenance": {"source": "imported", "files": [where]},
         "names": [f"file:{where}", *(f"wiki:{name}" for name in _names(stem, title, front or {}))],
-        "links": _links(body, where),
+        "links": [{"to": name, "relation": "relates_to"} for name in list(dict.fromkeys(links))[:_MAX_LINKS]],
     }
-    fields |= _given(front or {})
+    front = front or {}
+    tags = dict.fromkeys(tag for tag in map(slug, frontmatter.texts(front.get("tags", front.get("tag")))) if tag)
+    if tags:
+        fields["tags"] = list(tags)[:_MAX_TAGS]
+    kind = _text(front, "kind") or _text(front, "type")
+    if kind.lower() in KINDS:
+        fields["kind"] = kind.lower()
+    if created := created_at(front):
+        fields["created_at"] = created
     yield fields
 
 
 def created_at(front: Mapping[str, object]) -> str | None:
-    """The time that front matter tells, or None."""
-    for name in _CREATED:
-        value = front.get(name)
-        if isinstance(value, str):
-            try:
-                return normalize_time(value)
-            except UsageError:
-                continue
-    return None
+    """The time in front matter at which something was created, normalized; None where there is none."""
+    return next(filter(None, (time_or_none(front.get(name)) for name in _CREATED)), None)
 
 
 def file_target(link: str, where: str) -> str:
@@ -88,25 +90,6 @@ def _names(stem: str, title: str, front: Mapping[str, object]) -> list[str]:
     aliases = front.get("aliases")
     aliases = [alias for alias in aliases if isinstance(alias, str)] if isinstance(aliases, list) else []
     return list(dict.fromkeys(name.casefold() for name in [*ends, title, *aliases] if name))
-
-
-def _given(front: Mapping[str, object]) -> dict[str, object]:
-    given: dict[str, object] = {}
-    tags = dict.fromkeys(tag for tag in map(slug, frontmatter.texts(front.get("tags", front.get("tag")))) if tag)
-    if tags:
-        given["tags"] = list(tags)[:_MAX_TAGS]
-    kind = _text(front, "kind") or _text(front, "type")
-    if kind.lower() in KINDS:
-        given["kind"] = kind.lower()
-    if created := created_at(front):
-        given["created_at"] = created
-    return given
-
-
-def _links(body: str, where: str) -> list[dict[str, str]]:
-    names = [f"wiki:{match[1].strip().casefold()}" for match in _WIKI.finditer(body)]
-    names += [f"file:{target}" for match in _LINK.finditer(body) if (target := file_target(match[1], where))]
-    return [{"to": name, "relation": "relates_to"} for name in list(dict.fromkeys(names))[:_MAX_LINKS]]
 
 
 def _text(front: Mapping[str, object] | None, name: str) -> str:
@@ -148,9 +131,16 @@ def read_decision(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
     outline = list(parts(body))
     title = next((part.headings[0] for part in outline if part.headings), "")
     number = _number(where, title)
-    told = _told(outline, front or {})
+    facts = _facts(outline, front or {})
     folder = posixpath.dirname(where)
-    metadata = {"source": where, **_metadata(title, number, told)}
+    lines = facts.get("status", "").split("\n")
+    status = next(filter(_is_out_of_force, reversed(lines)), lines[0]).strip(" *_")
+    deciders = facts.get("decision-makers") or facts.get("deciders") or ""
+    named = {"title": title, "number": number, "status": status[:200], "deciders": deciders[:400]}
+    standing = _standing(facts.get("status", ""), where, number)
+    # The records before and after this one, by name: they may be imported another time.
+    before = [link["to"] for link in standing["links"] if link["relation"] == "supersedes"]
+    ties = {"supersedes": before, "superseded_by": standing.get("superseded_by")}
     fields: dict[str, object] = {
         "path": memory_path(re.sub(r"\.(md|markdown)\Z", "", where, flags=re.IGNORECASE)),
         "kind": "decision",
@@ -158,41 +148,34 @@ def read_decision(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
         "tags": ["adr"],
         "provenance": {"source": "imported", "files": [where]},
         "names": [f"file:{where}", *([f"adr:{folder}/{number}"] if number else [])],
+        **standing,
+        "metadata": {"source": where, **{name: value for name, value in {**named, **ties}.items() if value}},
     }
-    standing = _standing(told.get("status", ""), where, number)
-    fields |= {**standing, "metadata": {**metadata, **_ties(standing)}}
-    if created := created_at(front or {}) or _time(told.get("date", "")):
+    date = facts.get("date", "").partition("\n")[0].strip(" *_")
+    if created := created_at(front or {}) or time_or_none(date):
         fields["created_at"] = created
     yield fields
 
 
-def _told(outline: list[OutlinePart], front: Mapping[str, object]) -> dict[str, str]:
+def _facts(outline: list[OutlinePart], front: Mapping[str, object]) -> dict[str, str]:
     """Status, date and deciders: from front matter, lines such as `* Status: accepted`, and sections of their names."""
-    told: dict[str, str] = {}
+    facts: dict[str, str] = {}
     for name, value in front.items():
         if name.lower() in ("status", "date", "deciders", "decision-makers") and value is not None:
-            told[name.lower()] = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            facts[name.lower()] = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     for part in outline:
         if len(part.headings) <= 1:
             for line in part.lines:
                 if match := _LINE.match(line[:_MAX_LINE].strip()):
-                    told.setdefault(match[1].lower(), match[2])
+                    facts.setdefault(match[1].lower(), match[2])
         if part.headings and (name := part.headings[-1].lower()) in ("status", "date"):
-            told.setdefault(name, "\n".join(line.strip() for line in part.lines if line.strip()))
-    return told
+            facts.setdefault(name, "\n".join(line.strip() for line in part.lines if line.strip()))
+    return facts
 
 
-def _metadata(title: str, number: str, told: Mapping[str, str]) -> dict[str, str]:
-    lines = told.get("status", "").split("\n")
-    status = next(filter(_is_out_of_force, reversed(lines)), lines[0]).strip(" *_")
-    deciders = told.get("decision-makers") or told.get("deciders") or ""
-    found = {"title": title, "number": number, "status": status[:200], "deciders": deciders[:400]}
-    return {name: value for name, value in found.items() if value}
-
-
-def _standing(status: str, where: str, number: str) -> dict[str, object]:
+def _standing(status: str, where: str, number: str) -> dict[str, Any]:
     """Whether the decision is in force, which one took its place, and whose place it took."""
-    fields: dict[str, object] = {"links": []}
+    fields: dict[str, Any] = {}
     links: list[dict[str, str]] = []
     for line in status[:_MAX_STATUS].split("\n"):
         # What follows a word is about it, up to the next: `Supersedes ADR 1, superseded by ADR 5`.
@@ -207,16 +190,6 @@ def _standing(status: str, where: str, number: str) -> dict[str, object]:
     if any(map(_is_out_of_force, status.split("\n"))) or "superseded_by" in fields:
         fields["active"] = False
     return {**fields, "links": links}
-
-
-def _ties(standing: Mapping[str, Any]) -> dict[str, object]:
-    """The records before and behind this one, by name: they may be imported another time."""
-    ties: dict[str, object] = {}
-    if before := [link["to"] for link in standing["links"] if link["relation"] == "supersedes"]:
-        ties["supersedes"] = before
-    if "superseded_by" in standing:
-        ties["superseded_by"] = standing["superseded_by"]
-    return ties
 
 
 def _is_out_of_force(line: str) -> bool:
@@ -239,13 +212,6 @@ def _number(where: str, title: str) -> str:
     return match[1] if match else ""
 
 
-def _time(text: str) -> str | None:
-    try:
-        return normalize_time(text.partition("\n")[0].strip(" *_"))
-    except UsageError:
-        return None
-
-
 _FILES = frozenset([
     "claude.md", "claude.local.md", "agents.md", "agent.md", "gemini.md", "copilot-instructions.md", ".cursorrules",
     ".windsurfrules", ".clinerules", ".goosehints", "conventions.md",
@@ -265,7 +231,9 @@ def is_instructions(where: str) -> bool:
 def read_instructions(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
     """The memories in the file `where`. Raises UnfitError."""
     front, body = frontmatter.split(to_text(data))
-    base = posixpath.join(posixpath.dirname(where), _stem(where))
+    name = posixpath.basename(where).lstrip(".").lower()
+    stem = re.sub(r"(\.instructions)?\.mdc?\Z", "", name) or "instructions"
+    base = posixpath.join(posixpath.dirname(where), stem)
     seen: dict[str, str] = {}
     for part in parts(body):
         headings = [heading for heading in part.headings if heading]
@@ -315,8 +283,9 @@ def _texts(part: OutlinePart) -> Iterator[tuple[str, bool]]:
     text = _joined(rest)
     if text:
         yield text, False
-    for lines in items:
-        yield _joined([lines[0], *_dedented(lines[1:])]), True
+    for first, *others in items:
+        margins = [len(line) - len(line.lstrip()) for line in others if line.strip()]
+        yield _joined([first, *(line[min(margins) :] for line in others if margins)]), True
 
 
 def _lead(rest: list[str]) -> str:
@@ -330,15 +299,5 @@ def _lead(rest: list[str]) -> str:
     return f"{lead} "
 
 
-def _dedented(lines: Sequence[str]) -> list[str]:
-    margins = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
-    return [line[min(margins) :] for line in lines] if margins else []
-
-
 def _joined(lines: Sequence[str]) -> str:
     return "\n".join(line.rstrip() for line in lines).strip("\n")
-
-
-def _stem(where: str) -> str:
-    name = posixpath.basename(where).lstrip(".").lower()
-    return re.sub(r"(\.instructions)?\.mdc?\Z", "", name) or "instructions"

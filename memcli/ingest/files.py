@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import NamedTuple
 
-from memcli.clock import normalize_time
+from memcli.clock import time_or_none
 from memcli.code.anchors import CodeLines, is_inside, make_each
 from memcli.code.symbols import cut
 from memcli.errors import NotFoundError, UsageError
@@ -82,14 +82,9 @@ def _cut(name: str, kind: str | None, text: str) -> Iterable[FilePiece]:
 
 
 def _sections(outline: Sequence[OutlinePart]) -> Iterator[FilePiece]:
-    tops = {part.headings[0] for part in outline if part.headings}
+    """The sections of an outline, each with what is below it where that is short."""
     # The title of the document is no part of where its sections stand.
-    title = 1 if len(tops) == 1 else 0
-    yield from _of_outline(outline, title)
-
-
-def _of_outline(outline: Sequence[OutlinePart], title: int) -> Iterator[FilePiece]:
-    """The parts of an outline, each with what is below it where that is short."""
+    title = 1 if len({part.headings[0] for part in outline if part.headings}) == 1 else 0
     at = 0
     while at < len(outline):
         headings = outline[at].headings
@@ -215,8 +210,7 @@ class FileSource:
         if not is_covered or name in self._names:
             return False
         place = self._full(name)
-        is_there = os.path.isfile(place) and not os.path.islink(place)
-        if is_there:
+        if os.path.isfile(place) and not os.path.islink(place):
             return False
         if not self._known_names:
             self._known_names = frozenset(map(known, self._names))
@@ -234,9 +228,8 @@ class FileSource:
             for file in files[start : start + _PER_QUESTION]:
                 with suppress(UnfitError):
                     contents[file] = read_bytes(os.path.join(self._root, file), self._root)
-            for file, date in dates_of(self._root, contents).items():
-                with suppress(UsageError):
-                    found[file] = normalize_time(date)
+            dates = {file: time_or_none(date) for file, date in dates_of(self._root, contents).items()}
+            found.update({file: date for file, date in dates.items() if date})
         return found
 
     @cached_property
@@ -247,29 +240,21 @@ class FileSource:
     def _found(self) -> dict[str, bool]:
         """The files, and whether each was named rather than found."""
         found: dict[str, bool] = {}
-        for file, is_named in self._files():
-            found.setdefault(file, is_named)
-        return found
-
-    def _files(self) -> Iterator[tuple[str, bool]]:
-        for file in self._places:
-            place = self._full(file)
+        rules = Ignore(self._root)
+        for path in self._places:
+            place = self._full(path)
+            is_folder = os.path.isdir(place)
             # A link below the root would lead out of it: a clone may have one from `docs` to anywhere.
             if os.path.realpath(place) != place:
                 self.skipped["link"] += 1
-            elif os.path.isdir(place):
-                yield from ((found, False) for found in self._in_folder(file))
-            elif self._rules.covers(file):
+            elif path and rules.covers(path, is_folder=is_folder):
                 self.skipped["ignored"] += 1
+            elif is_folder:
+                for file, _ in Tree(self._root, rules, self.skipped).files(path):
+                    found.setdefault(file, False)
             else:
-                yield file, self._are_named
-
-    def _in_folder(self, folder: str) -> Iterator[str]:
-        if folder and self._rules.covers(folder, is_folder=True):
-            self.skipped["ignored"] += 1
-            return
-        tree = Tree(self._root, self._rules, self.skipped)
-        yield from (file for file, _ in tree.files(folder))
+                found.setdefault(path, self._are_named)
+        return found
 
     def _full(self, file: str) -> str:
         return os.path.join(self._root, file) if file else self._root
@@ -286,10 +271,6 @@ class FileSource:
         raise UsageError(
             f"{show(given)} is outside {show(self._given)}", "`memcli remember --file` stores the text of a file"
         )
-
-    @cached_property
-    def _rules(self) -> Ignore:
-        return Ignore(self._root)
 
 
 def _candidates(file: str, text: str, date: str | None) -> Iterator[Mapping[str, object]]:

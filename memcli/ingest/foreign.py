@@ -1,13 +1,12 @@
-"""Foreign: what other tools remember. To add one: a reader in a file of its own, and one line in READERS.
+"""Foreign: what other tools remember, of which each file is read by one of READERS.
 
 A reader takes the bytes of one file and its name, and yields the fields of a memory each, with two that are no
 fields: `names`, by which other memories may be linked to this one, and links (and `superseded_by`) that lead to such
-names. `Names` makes paths of them, once all are there.
+names. The names become paths once all memories are there.
 
-Exports of mem0, as JSON: a list of memories, or an object that has them as `results` or `memories`; one memory each.
-
-`results` is what the library and the platform return, a page of it too, with `relations` between entities beside it;
-`memories` is what exports and the backups of OpenMemory hold, whose categories stand in a table of their own.
+Exports of mem0 are JSON: a list of memories, or an object that has them as `results`, as the library and the platform
+return them, with `relations` between entities beside it; or as `memories`, as exports and the backups of OpenMemory have
+them, whose categories are in a table of their own. The knowledge graph of the MCP memory server is JSON Lines.
 """
 
 from __future__ import annotations
@@ -19,20 +18,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from memcli.clock import normalize_time
+from memcli.clock import time_or_none
 from memcli.codec.bundle import is_document
 from memcli.errors import CorruptError, UsageError
 from memcli.git.repository import UnfitError, read_bytes, to_text
 from memcli.git.tree import Ignore, Tree
 from memcli.ingest.decisions import is_decision, is_instructions, read_decision, read_instructions, read_note
-from memcli.ingest.entities import is_graph, read_graph
 from memcli.ingest.labels import memory_path
 from memcli.model.findings import Failure, reason_of
 from memcli.model.names import free_path, readable, short_digest, slug
 from memcli.model.shapes import KINDS
+from memcli.record import Record, field
 from memcli.regex import regex
 
-_FOLDER = "mem0"
+_MEM0 = "mem0"
 _LISTS = ("results", "memories")
 _TEXTS = ("memory", "text", "content")
 _OWNERS = ("user_id", "agent_id", "app_id", "app", "run_id")
@@ -42,7 +41,7 @@ _DROPPED = frozenset((*_TEXTS, "categories", "category_ids", "created_at", "scor
 """What becomes a field of the memory, and what speaks of a search."""
 _MEMCLI = regex(rb'"format":\s*"memcli/')
 _MAX_TAGS = 16
-_ASK = "use a JSON export of mem0"
+_ASK_FOR_MEM0 = "use a JSON export of mem0"
 
 
 def is_mem0(data: bytes) -> bool:
@@ -65,19 +64,15 @@ def read_mem0(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
 
     Nothing of a memory depends on how the file is called, so that a later export updates it. What was deleted is left out.
     """
-    try:
-        tree = json.loads(to_text(data))
-        json.dumps(tree, ensure_ascii=False, allow_nan=False).encode()
-    except (ValueError, RecursionError):
-        raise CorruptError(f"{where}: invalid JSON", _ASK) from None
+    tree = _loaded(to_text(data), where, _ASK_FOR_MEM0)
     items = _items(tree)
     if items is None:
-        raise CorruptError(f"{where}: no list of memories", _ASK)
+        raise CorruptError(f"{where}: no list of memories", _ASK_FOR_MEM0)
     table = _categories(tree)
     found: dict[str, Mapping[str, object]] = {}
     for n, item in enumerate(items, 1):
         if not isinstance(item, dict):
-            raise CorruptError(f"{where}: memory {n} is not an object", _ASK)
+            raise CorruptError(f"{where}: memory {n} is not an object", _ASK_FOR_MEM0)
         fields = _memory(item, table, f"{where}: memory {n}")
         if item.get("state") != "deleted":
             found[str(fields["path"])] = fields  # of one that stands there twice the last
@@ -96,29 +91,32 @@ def _items(tree: Any) -> list[Any] | None:
 def _memory(item: Mapping[str, Any], table: Mapping[str, str], at: str) -> dict[str, object]:
     text = next((item[name] for name in _TEXTS if item.get(name) is not None), None)
     if not isinstance(text, str) or not text.strip() or "\0" in text:
-        raise CorruptError(f"{at} has no text", _ASK)
+        raise CorruptError(f"{at} has no text", _ASK_FOR_MEM0)
     name = item.get("id") or item.get("hash") or short_digest(text, 16)
     if not isinstance(name, str | int):
-        raise CorruptError(f"{at}: id must be a string", _ASK)
+        raise CorruptError(f"{at}: id must be a string", _ASK_FOR_MEM0)
     owner = next((item[key] for key in _OWNERS if isinstance(item.get(key), str) and item[key].strip()), "")
     own = item.get("metadata")
     own = own if isinstance(own, dict) else {}
     metadata: dict[str, object] = {
-        "source": f"{_FOLDER}:{name}",
+        "source": f"{_MEM0}:{name}",
         "mem0": {key: value for key, value in item.items() if key not in _DROPPED and value not in (None, {}, [])},
     }
     if isinstance(speaker := item.get("actor_id"), str) and speaker.strip():
         metadata["speaker"] = speaker
     fields: dict[str, object] = {
-        "path": memory_path("/".join(part for part in (owner, str(name)) if part), _FOLDER),
+        "path": memory_path("/".join(part for part in (owner, str(name)) if part), _MEM0),
         "raw": text.strip("\n"),
         "tags": _tags(item, own, table),
         "metadata": metadata,
         "provenance": {"source": "imported"},
-        "names": [f"{_FOLDER}:{name}"],
+        "names": [f"{_MEM0}:{name}"],
     }
     kind = next((str(own[key]).lower() for key in ("kind", "type") if str(own.get(key)).lower() in KINDS), None)
-    times = {"created_at": _time(item.get("created_at")), "valid_until": _time(item.get("expiration_date"))}
+    times = {
+        "created_at": time_or_none(item.get("created_at")),
+        "valid_until": time_or_none(item.get("expiration_date")),
+    }
     fields |= {key: value for key, value in {"kind": kind, **times}.items() if value}
     return fields | ({"active": False} if item.get("state") in ("archived", "paused") else {})
 
@@ -142,26 +140,19 @@ def _categories(tree: Any) -> dict[str, str]:
     return {row["id"]: row["name"] for row in rows if all(isinstance(row.get(key), str) for key in ("id", "name"))}
 
 
-def _time(value: Any) -> str | None:
-    try:
-        return normalize_time(value) if isinstance(value, str) else None
-    except UsageError:
-        return None
-
-
 def _entities(tree: Any, where: str) -> Iterator[Mapping[str, object]]:
     """The entities that have relations, read as the knowledge graph that they are."""
     relations = tree.get("relations") if isinstance(tree, dict) else None
     if not relations:
         return
     if not isinstance(relations, list):
-        raise CorruptError(f"{where}: relations must be a list", _ASK)
+        raise CorruptError(f"{where}: relations must be a list", _ASK_FOR_MEM0)
     triples = [_triple(one, f"{where}: relation {n}") for n, one in enumerate(relations, 1)]
     lines: list[dict[str, str]] = [
         {"type": "entity", "name": name, "entityType": "entity"} for name in dict.fromkeys(name for name, *_ in triples)
     ]
     lines += [{"type": "relation", "from": one, "to": to, "relationType": kind} for one, kind, to in triples]
-    for fields in read_graph("\n".join(map(json.dumps, lines)).encode(), _FOLDER):
+    for fields in read_graph("\n".join(map(json.dumps, lines)).encode(), _MEM0):
         yield {**fields, "provenance": {"source": "imported"}}
 
 
@@ -173,8 +164,103 @@ def _triple(relation: Any, at: str) -> tuple[str, str, str]:
         if isinstance(relation, dict)
     ]
     if len(found) != len(keys) or None in found or any("\0" in str(one) for one in found):
-        raise CorruptError(f"{at} needs source, relationship and target", _ASK)
+        raise CorruptError(f"{at} needs source, relationship and target", _ASK_FOR_MEM0)
     return str(found[0]), str(found[1]), str(found[2])
+
+
+_ENTITIES = "entities"
+_RELATIONS: Mapping[str, str] = {
+    "depends_on": "depends_on", "depends": "depends_on", "requires": "depends_on", "needs": "depends_on",
+    "supersedes": "supersedes", "replaces": "supersedes", "contradicts": "contradicts",
+    "derived_from": "derived_from", "derives_from": "derived_from",
+}  # fmt: skip
+_ASK_FOR_GRAPH = "use a file of the MCP memory server, with one entity or relation per line"
+
+
+class _Entity(Record, frozen=False):
+    type: str
+    observations: dict[str, None] = field(default_factory=dict)
+    relations: dict[tuple[str, str], None] = field(default_factory=dict)
+
+
+def is_graph(data: bytes) -> bool:
+    """Whether the first line is an entity or a relation."""
+    try:
+        first = json.loads(data.lstrip().partition(b"\n")[0])
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(first, dict) and first.get("type") in ("entity", "relation") and "format" not in first
+
+
+def read_graph(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
+    """The memories in the file `where`. Raises UnfitError, CorruptError naming the line."""
+    graph = _graph(to_text(data), where)
+    for name, entity in graph.items():
+        relations = [{"to": to, "relation": kind} for to, kind in entity.relations]
+        metadata: dict[str, object] = {"source": where, "entity": name, "entity_type": entity.type}
+        if relations:
+            metadata["relations"] = relations
+        kinds = ((to, slug(kind).replace("-", "_")) for to, kind in entity.relations)
+        links = dict.fromkeys((to, _RELATIONS.get(kind, "relates_to")) for to, kind in kinds)
+        lines = [f"{name} ({entity.type})", *(f"- {text}" for text in entity.observations)]
+        lines += [f"- {name} {kind.replace('_', ' ')} {to}" for to, kind in entity.relations]
+        yield {
+            "path": memory_path(name, _ENTITIES),
+            "kind": "entity",
+            "raw": "\n".join(lines),
+            "tags": [tag] if (tag := slug(entity.type)) else [],
+            "metadata": metadata,
+            "provenance": {"source": "imported", "files": [where]},
+            "names": [f"entity:{where}:{name}"],
+            "links": [{"to": f"entity:{where}:{to}", "relation": relation} for to, relation in links],
+        }
+
+
+def _graph(text: str, where: str) -> dict[str, _Entity]:
+    """The entities by name. One that has several lines has the observations and relations of all of them."""
+    graph: dict[str, _Entity] = {}
+    relations: list[tuple[str, str, str]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        value = _loaded(line, f"{where}: line {number}", _ASK_FOR_GRAPH)
+        if not isinstance(value, dict):
+            raise CorruptError(f"{where}: line {number}: not a JSON object", _ASK_FOR_GRAPH)
+        if value.get("type") == "entity":
+            name, kind = _texts(value, ("name", "entityType"), f"{where}: line {number}")
+            observations = value.get("observations", [])
+            if not isinstance(observations, list) or not all(isinstance(text, str) for text in observations):
+                raise CorruptError(f"{where}: line {number}: observations must be a list of strings", _ASK_FOR_GRAPH)
+            graph.setdefault(name, _Entity(kind)).observations.update(dict.fromkeys(observations))
+        elif value.get("type") == "relation":
+            one, other, kind = _texts(value, ("from", "to", "relationType"), f"{where}: line {number}")
+            relations.append((one, other, kind))
+        else:
+            raise CorruptError(f"{where}: line {number}: neither an entity nor a relation", _ASK_FOR_GRAPH)
+    for one, other, kind in relations:
+        if one in graph:
+            graph[one].relations[other, kind] = None
+    return graph
+
+
+def _loaded(text: str, where: str, hint: str) -> Any:
+    """The JSON in `text`. Raises CorruptError for none, and for numbers and half surrogate pairs that no store can hold."""
+    try:
+        value = json.loads(text)
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        raise CorruptError(f"{where}: invalid JSON", hint) from None
+    return value
+
+
+def _texts(value: Mapping[str, Any], names: tuple[str, ...], where: str) -> list[str]:
+    found = []
+    for name in names:
+        text = value.get(name)
+        if not isinstance(text, str) or not text.strip() or "\0" in text:
+            raise CorruptError(f"{where}: {name} must be a string", _ASK_FOR_GRAPH)
+        found.append(" ".join(text.split()))
+    return found
 
 
 Reader = Callable[[bytes, str], Iterator[Mapping[str, object]]]
@@ -271,19 +357,24 @@ def label(path: str, base: str) -> str:
 
 
 class _Names:
-    """Which memory each name means. A name that several have means none of them."""
+    """The paths of memories by the names that other memories link to. A name that several have means none of them."""
 
-    def __init__(self, candidates: dict[str, dict[str, Any]]) -> None:
+    def __init__(self, candidates: Mapping[str, dict[str, Any]]) -> None:
         self._by_path = candidates
         self._paths: dict[str, str] = {}
         shared = set()
-        for candidate in candidates.values():
+        for path, candidate in candidates.items():
             for name in candidate.get("names", ()):
-                if self._paths.setdefault(name, candidate["path"]) != candidate["path"]:
+                if self._paths.setdefault(name, path) != path:
                     shared.add(name)
         for name in shared:
             del self._paths[name]
-        self._retire_predecessors()
+        # What another one supersedes is superseded by it, also where it does not say so itself.
+        for path, candidate in candidates.items():
+            for link in candidate.get("links", ()):
+                old = self._paths.get(link["to"])
+                if link["relation"] == "supersedes" and old and old != path:
+                    candidates[old].setdefault("superseded_by", candidate["names"][0])
         self._link_successors()
 
     def resolved(self, candidate: dict[str, Any]) -> dict[str, object]:
@@ -305,16 +396,8 @@ class _Names:
         path = self._paths.get(candidate.get("superseded_by", ""))
         return path if path != candidate["path"] else None
 
-    def _retire_predecessors(self) -> None:
-        """What another one supersedes is superseded by it, also where it does not say so itself."""
-        for candidate in self._by_path.values():
-            for link in candidate.get("links", ()):
-                path = self._paths.get(link["to"])
-                if link["relation"] == "supersedes" and path and path != candidate["path"]:
-                    self._by_path[path].setdefault("superseded_by", candidate["names"][0])
-
     def _link_successors(self) -> None:
-        """Each successor tells whom it took the place of; a circle of them, in which none is in force, is broken."""
+        """Links each successor to what it supersedes; breaks circles of successors, in which none would be in force."""
         ends: set[str] = set()  # from which no way leads back
         for candidate in self._by_path.values():
             path, seen = self._successor(candidate), {candidate["path"]}

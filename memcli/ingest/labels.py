@@ -12,6 +12,7 @@ from memcli.model.names import MAX_PATH, readable, safe_path, slug
 _MAX_TAGS = 5
 _MAX_ROOT = 150
 _DULL = frozenset(["src", "lib", "pkg", "index", "main", "init", "mod", "code", "internal", "source", "sources"])
+_DOC_FOLDERS = frozenset(["docs", "doc", "documentation"])
 _ADR_FOLDERS = frozenset(["adr", "adrs", "decisions", "decision-records", "decision-log"])
 _NUMBERED = re.compile(r"(adr[-_ ]?)?\d{1,5}[-_ ]")
 _LOG = re.compile(r"(changelog|changes|history|news|releases?|release[-_]?notes)(\.\w+)?\Z")
@@ -69,11 +70,13 @@ def kind_of(file: str) -> str | None:
     """The kind that the name makes sure of; None where only the text could tell."""
     *folders, name = readable(file).lower().split("/")
     suffix = os.path.splitext(name)[1]
-    if (suffix in _PROSE or suffix == ".txt") and (_is_adr(folders, name) or name.startswith("adr-")):
+    is_numbered = not _ADR_FOLDERS.isdisjoint(folders) and _NUMBERED.match(name) is not None
+    if (suffix in _PROSE or suffix == ".txt") and (is_numbered or name.startswith("adr-")):
         return "decision"
     if _LOG.match(name):
         return "log"
-    if suffix in _PROSE or name.split(".")[0] in ("readme", "contributing") or (suffix == ".txt" and _is_doc(folders)):
+    is_document = suffix in _PROSE or (suffix == ".txt" and not _DOC_FOLDERS.isdisjoint(folders))
+    if is_document or name.split(".")[0] in ("readme", "contributing"):
         return "guide"
     if suffix in _LANGUAGES:
         return "code"
@@ -90,11 +93,3 @@ def tags_of(file: str) -> list[str]:
     plain = (word for word in words if "@" not in word)  # of somebody's address not even the parts
     tags = dict.fromkeys(tag for tag in map(slug, plain) if len(tag) > 1 and tag not in _DULL)
     return list(tags)[:_MAX_TAGS]
-
-
-def _is_doc(folders: list[str]) -> bool:
-    return not {"docs", "doc", "documentation"}.isdisjoint(folders)
-
-
-def _is_adr(folders: list[str], name: str) -> bool:
-    return bool(_ADR_FOLDERS.intersection(folders)) and _NUMBERED.match(name) is not None

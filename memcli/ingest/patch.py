@@ -13,7 +13,7 @@ from memcli.errors import MemcliError, UsageError
 from memcli.git.repository import Repository
 from memcli.model.anchors import FileEdit, Line
 from memcli.model.names import readable
-from memcli.record import Record
+from memcli.record import Record, replace
 
 MAX_BYTES = 256 << 20
 """A longer diff is not looked at: no one wrote it, and half of it would tell half the truth."""
@@ -67,14 +67,14 @@ def _bounded(repository: Repository, *options: str) -> bytes:
 
 
 def _edit(section: DiffSection) -> FileEdit:
-    told = names(section.head)
+    found = names(section.head)
     return FileEdit(
-        file=readable(told.file),
-        was=readable(told.was),
+        file=readable(found.file),
+        was=readable(found.was),
         added=_lines(section, b"+"),
         removed=_lines(section, b"-"),
-        symbols=tuple(touched(_beginning(section), told.file)),
-        is_deleted=told.is_deleted,
+        symbols=tuple(touched(_beginning(section), found.file)),
+        is_deleted=found.is_deleted,
     )
 
 
@@ -118,7 +118,8 @@ FORMAT = "--format=%x00%H%x00%P%x00%an%x00%aI%x00%cI%n%B%n%x00"
 message, file name or line of a diff can forge one, since git prints those without NUL or behind a
 quote, a space or a sign."""
 
-_LINK, _SUBMODULE = "120000", "160000"
+LINK, SUBMODULE = "120000", "160000"
+"""The modes of a symbolic link and of a pointer to another repository."""
 _MAX_MESSAGE = 16_384
 # Not in hunks: their lines begin with a space, a sign or @.
 _BOUNDARY = re.compile(rb"\n(?=\x00|" + BEGINNING + rb")")
@@ -148,18 +149,8 @@ class FileDiff(Record):
     was: str
     modes: tuple[str, str]
     is_same_content: bool
-    is_binary: bool
-    hunks: bytes
-
-    @property
-    def is_submodule(self) -> bool:
-        """Whether it is a pointer to another repository, before or after."""
-        return _SUBMODULE in self.modes
-
-    @property
-    def is_link(self) -> bool:
-        """Whether it is a symbolic link, before or after."""
-        return _LINK in self.modes
+    is_binary: bool = False
+    hunks: bytes = b""
 
     @property
     def added(self) -> int:
@@ -204,9 +195,11 @@ def read_log(blocks: Iterable[bytes]) -> Iterator[tuple[Commit, Iterator[FileDif
         while (more := sections.take(BEGINNING)) is not None:
             head = head if len(head) > _MAX_MESSAGE else head + b"\n" + more
         table = sections.take(b"\0") or b""
-        commit = _parse_commit(head)
+        facts, _, message = head.partition(b"\n")
+        hash_, parents, author, authored, committed = (_text(field) for field in facts.split(b"\0")[1:6])
+        text = _text(message[:_MAX_MESSAGE])
         diffs = _read_diffs(sections, _parse_table(table))
-        yield commit, diffs
+        yield Commit(hash_, tuple(parents.split()), author, authored, committed, text), diffs
         for _ in diffs:
             pass
 
@@ -216,7 +209,7 @@ def read_diffs(blocks: Iterable[bytes]) -> tuple[Iterator[FileDiff], int]:
     sections = _Sections(blocks)
     rows = _parse_table(sections.take(b":") or b"")
     merged = [row for row in rows if row.status != _CONFLICT]
-    return _read_diffs(sections, merged), len({row.names[0] for row in rows}) - len({row.names[0] for row in merged})
+    return _read_diffs(sections, merged), len({row.was for row in rows}) - len({row.was for row in merged})
 
 
 class _Sections:
@@ -249,29 +242,8 @@ def _split(blocks: Iterable[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-class _Row(Record):
-    """A line of the table that git prints before the diffs of a commit."""
-
-    status: str
-    modes: tuple[str, str]
-    is_same_content: bool
-    names: Sequence[str]
-
-    def diff(self, section: bytes) -> FileDiff:
-        head, found, body = section.partition(b"\n@@ ")
-        body = body.partition(b"\n* Unmerged path ")[0]
-        return FileDiff(
-            status=self.status,
-            file=self.names[-1],
-            was=self.names[0],
-            modes=self.modes,
-            is_same_content=self.is_same_content,
-            is_binary=not found and (b"\nBinary files " in head or b"\nGIT binary patch" in head),
-            hunks=b"@@ " + body.removesuffix(b"\n") if found else b"",
-        )
-
-
-def _read_diffs(sections: _Sections, rows: Sequence[_Row]) -> Iterator[FileDiff]:
+def _read_diffs(sections: _Sections, rows: Sequence[FileDiff]) -> Iterator[FileDiff]:
+    """The diffs of a commit: the rows of its table, each with what its section holds."""
     for row in rows:
         section = sections.take(BEGINNING)
         if section is None:
@@ -279,37 +251,24 @@ def _read_diffs(sections: _Sections, rows: Sequence[_Row]) -> Iterator[FileDiff]
         # A file that turned into a link is one row but two diffs: the old gone, the new come.
         if row.status == "retyped":
             sections.take(BEGINNING)
-        yield row.diff(section)
+        head, found, body = section.partition(b"\n@@ ")
+        body = body.partition(b"\n* Unmerged path ")[0].removesuffix(b"\n")
+        is_binary = not found and (b"\nBinary files " in head or b"\nGIT binary patch" in head)
+        yield replace(row, is_binary=is_binary, hunks=b"@@ " + body if found else b"")
     while sections.take(BEGINNING) is not None:
         pass
 
 
-def _parse_commit(section: bytes) -> Commit:
-    head, _, message = section.partition(b"\n")
-    fields = head.split(b"\0")
-    return Commit(
-        hash=_text(fields[1]),
-        parents=tuple(_text(fields[2]).split()),
-        author=_text(fields[3]),
-        authored=_text(fields[4]),
-        committed=_text(fields[5]),
-        message=_text(message[:_MAX_MESSAGE]),
-    )
-
-
-def _parse_table(section: bytes) -> list[_Row]:
-    return [_parse_row(line) for line in section.split(b"\n") if line.startswith(b":")]
-
-
-def _parse_row(line: bytes) -> _Row:
-    facts, *names = line.split(b"\t")
-    old_mode, new_mode, old_blob, new_blob, status = facts[1:].decode("ascii").split(" ")
-    return _Row(
-        status=_STATUS.get(status[0], "modified"),
-        modes=(old_mode, new_mode),
-        is_same_content=old_blob == new_blob,
-        names=[as_name(name) for name in names],
-    )
+def _parse_table(section: bytes) -> list[FileDiff]:
+    """The table that git prints before the diffs of a commit, as diffs without hunks."""
+    rows = []
+    for line in section.split(b"\n"):
+        if line.startswith(b":"):
+            facts, *names = line.split(b"\t")
+            old_mode, new_mode, old_blob, new_blob, status = facts[1:].decode("ascii").split(" ")
+            kind, was, file = _STATUS.get(status[0], "modified"), as_name(names[0]), as_name(names[-1])
+            rows.append(FileDiff(kind, file, was, (old_mode, new_mode), old_blob == new_blob))
+    return rows
 
 
 def _text(data: bytes) -> str:

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from memcli.code import parts
+from memcli.code import symbols
 from memcli.git import tree
 from memcli.git.repository import UnfitError
 from memcli.ingest import decisions, files, frontmatter, markdown
@@ -32,7 +32,7 @@ WORK: dict[str, Callable[[str], object]] = {
     "outline of AsciiDoc": lambda text: list(markdown.parts(text, markdown.asciidoc_headings)),
     "pieces": lambda text: files.pieces("a.md", None, text),
     "pieces of code": lambda text: files.pieces("a.py", None, text),
-    "parts": lambda text: parts.cut("a.js", text),
+    "parts": lambda text: symbols.cut("a.js", text),
     "is_generated": tree.is_generated,
 }
 
