@@ -91,6 +91,7 @@ class _Server:
 
 def _rows(server: _Server, given: argparse.Namespace) -> Iterator[Row]:
     yield from _recall(server, given.size, given.seconds)
+    yield _beside(server, given.size, given.seconds)
     yield from _write(server, given.writes)
     yield from _mixed(server, given.requests)
     yield from _stop(server)
@@ -105,6 +106,23 @@ def _recall(server: _Server, size: int, seconds: int) -> Iterator[Row]:
     detail = f"{found['num_requests']} requests, {found['num_failures']} failed"
     yield Row(f"{name}: requests a second", f"{rate:.0f}", "60", detail)
     yield Row(f"{name}: 99 %", f"{_quantile(found, 0.99):.0f} ms", "100 ms", f"median {_quantile(found, 0.5):.0f} ms")
+
+
+def _beside(server: _Server, size: int, seconds: int) -> Row:
+    """How long questions wait while others keep asking for the whole graph."""
+    slow = server.load("Graph", 3, seconds + 30)
+    try:
+        (found,) = _stats(server.load("Recall", 1, seconds, BENCH_QUESTIONS=json.dumps(questions(200))))
+    finally:
+        slow.terminate()
+        slow.wait()
+    detail = f"median {_quantile(found, 0.5):.0f} ms, 99 % {_quantile(found, 0.99):.0f} ms"
+    return Row(
+        f"recall, {size_name(size)}, beside slow verbs: the slowest",
+        f"{_quantile(found, 1.0):.0f} ms",
+        "200 ms",
+        detail,
+    )
 
 
 def _write(server: _Server, writes: int) -> Iterator[Row]:

@@ -34,6 +34,14 @@ class Recall(_User):
         self.ask("recall", f"/api/recall?{urlencode({'topic': next(_questions)})}")
 
 
+class Graph(_User):
+    """Asks for the graph of the whole space, which takes long."""
+
+    @task
+    def graph(self) -> None:
+        self.ask("graph", "/api/graph")
+
+
 class Mixed(_User):
     """Looks around: memories, lists, the health of the server."""
 

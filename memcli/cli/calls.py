@@ -52,14 +52,22 @@ class Calls:
         self._is_late = False
         self._loader: Thread | None = None
 
-    def run(self, verb: Verb, arguments: Sequence[Any], options: Mapping[str, Any], *, as_json: bool = True) -> Any:
-        """The result of a verb, or what it prints in a pipe. Raises MemcliError, and TypeError for arguments that the verb
-        does not have."""
+    def run(
+        self,
+        verb: Verb,
+        arguments: Sequence[Any],
+        options: Mapping[str, Any],
+        *,
+        as_json: bool = True,
+        environ: Mapping[str, str] = os.environ,
+    ) -> Any:
+        """The result of a verb, or what it prints in a pipe. `environ` leads to the stores and names the user. Raises
+        MemcliError, and TypeError for arguments that the verb does not have."""
         given = {name: value for name, value in options.items() if name != "space"}
         values, data = bind(verb, arguments, given)
         output = _Values(as_json and values.get("format") is None, self._note)
         with self._turn() as kept, called(data):
-            return self._run(kept, verb, values, options.get("space"), output)
+            return self._run(kept, verb, values, options.get("space"), output, environ)
 
     def text(self, verb: Verb, options: Mapping[str, Any]) -> str:
         """What a command prints in a pipe, and then its messages, for an agent; also those of an error after the answer.
@@ -175,12 +183,18 @@ class Calls:
             kept.close()
 
     def _run(
-        self, kept: WorkspaceCache, verb: Verb, values: Mapping[str, Any], space: str | None, output: _Values
+        self,
+        kept: WorkspaceCache,
+        verb: Verb,
+        values: Mapping[str, Any],
+        space: str | None,
+        output: _Values,
+        environ: Mapping[str, str] = os.environ,
     ) -> Any:
         known = {name: self._options.get(name) for name in ("root", "freeze_clock")}
         offline = bool(self._options.get("offline"))
         common = CommonOptions(quiet=True, offline=offline, space=space or self._options.get("space"), **known)
-        session = CommandContext(verb.name, common, output, kept.open)
+        session = CommandContext(verb.name, common, output, kept.open, environ)
         session.options |= {name: value for name, value in self._options.items() if name not in CommonOptions.FIELDS}
         if self._is_loading:
             session.options["embedder"] = "off"

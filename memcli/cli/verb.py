@@ -110,15 +110,21 @@ class CommandContext:
     """The context of a command. The store is located only when `open` is called."""
 
     def __init__(
-        self, command: str, common: CommonOptions, output: Output | None = None, opener: Opener | None = None
+        self,
+        command: str,
+        common: CommonOptions,
+        output: Output | None = None,
+        opener: Opener | None = None,
+        environ: Mapping[str, str] = os.environ,
     ) -> None:
-        """`output` and `opener`, by default the streams and `wiring.workspace.open_workspace`."""
+        """`output` and `opener` are by default the streams and `wiring.workspace.open_workspace`. Another `environ` than that
+        of the process leads a call to the stores and the user of its caller."""
         self.options: dict[str, str | None] = {
             "command": command, "space": common.space, "root": common.root, "freeze_clock": common.freeze_clock,
             "offline": "1" if common.offline else None,
         }  # fmt: skip
         self.output = Output(common.json, common.quiet) if output is None else output
-        self._command, self._opener = command, opener
+        self._command, self._opener, self._environ = command, opener, environ
         self.progress = ProgressBar("embedding", common.quiet)
         self._made = ""
         self._told_off = False
@@ -140,11 +146,11 @@ class CommandContext:
 
             self._opener = open_workspace
         chosen = self.options | {name: value for name, value in options.items() if value is not None}
-        is_new = create and not self._made and chosen.get("store") is None and locate(chosen, os.environ) is None
+        is_new = create and not self._made and chosen.get("store") is None and locate(chosen, self._environ) is None
         notes: list[str] = []
         workspace = self._opener(
             chosen,
-            os.environ,
+            self._environ,
             create=create,
             warn=lambda text: notes.append(text) if is_new and not self._made else self.output.note(text),
             progress=self.progress,
@@ -156,7 +162,7 @@ class CommandContext:
                 self.counters.hold()
         if is_new:
             self._made, self._notes = workspace.root, notes
-        if tells_off and not self._told_off and is_off(workspace.root, os.environ):
+        if tells_off and not self._told_off and is_off(workspace.root, self._environ):
             self._told_off = True
             self.output.note("memory is off: hooks, watch and agents do nothing until you run `memcli on`")
         return workspace
@@ -164,13 +170,13 @@ class CommandContext:
     @contextmanager
     def observed(self, *, is_background: bool) -> Iterator[None]:
         """Around the run of the command: with a trace, if one is wanted. Raises UsageError when there can be none."""
-        if not os.environ.get("MEMCLI_OTEL"):  # nothing of it is imported
+        if not self._environ.get("MEMCLI_OTEL"):  # nothing of it is imported
             yield
             return
         from memcli.wiring.tracing import traced
 
         is_offline = bool(self.options["offline"])
-        with traced(self._command, os.environ, is_offline=is_offline, is_background=is_background) as command:
+        with traced(self._command, self._environ, is_offline=is_offline, is_background=is_background) as command:
             self.observer = command or self.observer
             yield
 
@@ -200,7 +206,7 @@ class CommandContext:
         from memcli.wiring.roots import locate, read_config
 
         try:
-            root = locate(self.options, os.environ)
+            root = locate(self.options, self._environ)
         except MemcliError:
             root = None
         return (Config({}), "") if root is None else (read_config(Layout(root)), root)

@@ -18,7 +18,7 @@ NETWORK = frozenset(
 WEB = "memcli/extras/tui/web.py"
 STATUSES = {
     f"memcli/extras/serve/{module}.py: {name}"
-    for module in ("bodies", "gate", "pool", "problems")
+    for module in ("bodies", "gate", "problems")
     for name in ("http", "http.HTTPStatus")
 }
 """Numbers alone."""

@@ -95,7 +95,7 @@ def _serve(session: CommandContext, options: ServeOptions, workspace: Workspace,
     listening = listen(options.port)
     access = Admission(root=workspace.root, port=listening.getsockname()[1], tokens=tokens, logins=Logins())
     given = {name: session.options[name] for name in ("space", "freeze_clock", "offline")} | {"root": workspace.root}
-    worker = [sys.executable, "-P", "-m", "memcli.cli.serving", json.dumps(given)]
+    worker = [sys.executable, "-P", "-m", "memcli.extras.serve.worker", json.dumps(given)]
     rules = DeclaredRules()
     pool = Pool(worker, options.workers, lambda verb, given: rules.role(verb, given) == READER, _SECONDS)
     app = make_app(GuardedBackend(pool, rules), access, operations(), session.output.note, logs_all=options.verbose)

@@ -34,10 +34,10 @@ from memcli.clock import system_clock
 from memcli.errors import MemcliError, RefusedError, StoreError, UsageError
 from memcli.extras.serve.access import Backend, Caller, needs
 from memcli.extras.serve.bodies import MAX_HEAD, bound, within
-from memcli.extras.serve.gate import Admission, Gate, store_is_gone, wants_page
+from memcli.extras.serve.gate import Admission, Gate, LimitedProtocol, store_is_gone, wants_page
 from memcli.extras.serve.operations import Operation, add_operations
 from memcli.extras.serve.operations import make_router as memory_router
-from memcli.extras.serve.pool import LimitedProtocol, Pool
+from memcli.extras.serve.pool import Pool
 from memcli.extras.serve.problems import Rules, answer, problem_of, problems
 from memcli.extras.serve.tokens import SESSION_SECONDS
 from memcli.model.roles import ADMIN, READER
@@ -71,7 +71,6 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, pool: Pool | None) -> None:
         super().__init__(config)
         self._pool = pool
-        self._refusing: asyncio.Task[None] | None = None
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -83,7 +82,7 @@ class _Server(uvicorn.Server):
     def _end(self) -> None:
         self.should_exit = True
         if self._pool is not None:
-            self._refusing = asyncio.create_task(self._pool.refuse())
+            self._pool.refuse()
 
 
 def serve(listening: socket.socket, pool: Pool | None, app: Gate, ready: Callable[[], None]) -> None:
@@ -106,7 +105,7 @@ def serve(listening: socket.socket, pool: Pool | None, app: Gate, ready: Callabl
             await server.serve([listening])
         finally:
             if pool is not None:
-                await pool.stop(_POOL_GRACE_SECONDS)
+                pool.stop(_POOL_GRACE_SECONDS)
 
     asyncio.run(run())
 

@@ -125,6 +125,9 @@ def test_writes_are_redacted_and_audited_by_the_name_of_the_token(server: Server
     assert made.json["redactions"] == {"github_token": 1}
     path = f"/apps/audited/memories/{made.json['id']}"
     assert SECRET not in server.get(path).body.decode()
+    unknown = server.ask("POST", "/api/feedback", {"refs": [f"ops/{SECRET}"], "helpful": True}, token)
+    assert unknown.status == 404
+    assert SECRET not in unknown.body.decode()
     server.ask("PATCH", path, {"tags": ["a"]}, token)
     server.ask("DELETE", path, None, token)
     acts = server.get("/api/audit?space=audited").json

@@ -11,7 +11,7 @@ from http.client import HTTPConnection
 
 import pytest
 
-from memcli.extras.serve import bodies, pool
+from memcli.extras.serve import bodies, gate
 from memcli.extras.serve.bodies import is_deep
 from tests.extras.serve.conftest import Server, Start
 from tests.safety.secrets_corpus import secret
@@ -265,7 +265,7 @@ def test_slow_heads_and_bodies(server: Server) -> None:
 
 def test_too_many_connections(server: Server) -> None:
     with ExitStack() as stack, suppress(OSError):
-        for _ in range(pool.MAX_CONNECTIONS + 50):
+        for _ in range(gate.MAX_CONNECTIONS + 50):
             stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=30))
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
@@ -317,8 +317,8 @@ def test_half_sent_heads_close_nothing(start: Start) -> None:
         for _ in range(5):
             assert quickly(server, "/health", None) == 200
             assert quickly(server, "/apps") == 200
-        time.sleep(3 * pool.PATIENCE)
-        assert 0 < sum(map(is_open, half)) <= pool.SHARES[pool.STRANGER]
+        time.sleep(3 * gate.PATIENCE)
+        assert 0 < sum(map(is_open, half)) <= gate.SHARES[gate.STRANGER]
 
 
 def test_slow_bodies_are_counted_by_token(start: Start) -> None:
@@ -330,7 +330,7 @@ def test_slow_bodies_are_counted_by_token(start: Start) -> None:
             assert quickly(server, "/health", None) == 200
             assert quickly(server, "/apps", server.by_role["writer"]) == 200
         assert quickly(server, "/apps", reader) == 503
-        assert 0 < sum(map(is_open, slow)) <= pool.MAX_OF_TOKEN
+        assert 0 < sum(map(is_open, slow)) <= gate.MAX_OF_TOKEN
         for connection in slow:
             connection.close()
         deadline = time.monotonic() + 5
@@ -346,18 +346,18 @@ def test_many_tokens_leave_room_for_those_who_have_shown_none_yet(start: Start) 
         slow = [open_at(server, stack, slow_body(server, token)) for token in tokens for _ in range(64)]
         assert quickly(server, "/health", None) == 200
         assert quickly(server, "/apps") == 503
-        assert 0 < sum(map(is_open, slow)) <= pool.MAX_KNOWN
+        assert 0 < sum(map(is_open, slow)) <= gate.MAX_KNOWN
 
 
 def test_idle_connections_make_room_for_requests(start: Start) -> None:
     server = start("--workers", "1")
     with ExitStack() as stack:
         get = request(server, "GET /apps HTTP/1.1").replace(b"Connection: close\r\n", b"")
-        idle = [open_at(server, stack, get) for _ in range(pool.MAX_OF_TOKEN)]
+        idle = [open_at(server, stack, get) for _ in range(gate.MAX_OF_TOKEN)]
         assert all(status(connection.recv(65536)) == 200 for connection in idle)
-        time.sleep(2 * pool.PATIENCE)
+        time.sleep(2 * gate.PATIENCE)
         assert quickly(server, "/apps") == 200
-        assert sum(map(is_open, idle)) == pool.MAX_OF_TOKEN - 1
+        assert sum(map(is_open, idle)) == gate.MAX_OF_TOKEN - 1
         assert quickly(server, "/apps", server.by_role["writer"]) == 200
 
 

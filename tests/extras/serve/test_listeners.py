@@ -20,8 +20,7 @@ from memcli.cli.verb import ToolDeclaration, Verb
 from memcli.extras.mcp.offer import declared
 from memcli.extras.serve import bodies, gate
 from memcli.extras.serve.bodies import MAX_HEAD
-from memcli.extras.serve.gate import Admission, Gate
-from memcli.extras.serve.pool import MAX_OF_TOKEN
+from memcli.extras.serve.gate import MAX_OF_TOKEN, Admission, Gate
 from memcli.extras.serve.tokens import Logins, Tokens
 from memcli.model.roles import ADMIN, READER, WRITER
 from memcli.store.layout import Layout
