@@ -17,7 +17,7 @@ def main() -> None:
 def _run() -> None:
     """Runs the command line. Typer is imported only for what the parser does not accept."""
     if sys.argv[1:2] == ["__complete"]:
-        from memcli.cli.completion.values import complete
+        from memcli.extras.completion.values import complete
 
         complete(sys.argv[2:])
         return

@@ -377,7 +377,7 @@ def names() -> list[str]:
     """The names of all commands, without those below a group, in alphabetical order."""
     folder = os.path.dirname(importlib.import_module("memcli.cli.commands").__file__ or "")
     modules = (entry.removesuffix(".py") for entry in os.listdir(folder) if not entry.startswith(("_", ".")))
-    return sorted((*(name_of(module) for module in modules), *OF_EXTRAS))
+    return sorted({*(name_of(module) for module in modules), *OF_EXTRAS})
 
 
 def all_verbs() -> Iterator[Verb]:
@@ -392,8 +392,8 @@ def all_verbs() -> Iterator[Verb]:
 
 _COMMANDS = "memcli.cli.commands"
 OF_EXTRAS = {
-    "agent": "agents", "browse": "tui", "mcp": "mcp", "metrics": "telemetry", "provider": "providers", "serve": "serve",
-    "watch": "watch",
+    "agent": "agents", "browse": "tui", "completions": "completion", "doctor": "doctor", "mcp": "mcp",
+    "metrics": "telemetry", "provider": "providers", "serve": "serve", "watch": "watch",
 }  # fmt: skip
 """The extras that have the other commands, each in its module `command`."""
 ALIASES = {"show": "get", "add": "remember", "rm": "forget"}

@@ -1,6 +1,6 @@
 """Text to vectors. To add an embedder: one file here and one line in EMBEDDERS.
 
-Beside these, `onnx:DIR` is the model in a folder (`sentence.py`), and `provider:model` one of a provider (`remote.py`).
+Beside these, `onnx:DIR` is the model in a folder, and `provider:model` one of a provider: see `extras/embedders/`.
 """
 
 from __future__ import annotations

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS, FOLDER, check_embedder
-from memcli.errors import ProviderError
-from memcli.model.conversation import ModelName, model_name
+from memcli.model.conversation import ModelName
 from memcli.ports import Embedder, Index, Progress
 from memcli.record import Record
 from memcli.store.layout import Layout
@@ -72,20 +70,8 @@ class ChosenEmbedder:
         return self._keep(("embedder", self.name, self._folder), self._make)
 
     def _make(self) -> Embedder:
-        from memcli.embed.folder import Facts
-
-        facts = Facts(self._folder)
-        if self.name.startswith(FOLDER):
-            from memcli.embed.sentence import SentenceEmbedder
-
-            return SentenceEmbedder(os.path.abspath(os.path.expanduser(self.name.removeprefix(FOLDER))), facts)
-        from memcli.embed.remote import RemoteEmbedder
-
-        name = model_name(self.name)
-        if self._load_remote is None:
-            raise ProviderError(f"{name} cannot be asked here", "set MEMCLI_EMBEDDER=onnx to use the built-in model")
-        remote = self._load_remote()
-        return RemoteEmbedder(str(name), remote.address(name), partial(remote.call, name), remote.redact, facts)
+        made: Embedder = extra("embedders.opening").open_embedder(self.name, self._folder, self._load_remote)
+        return made
 
 
 def absolute(name: str, base: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli import diagnosis as doctor
+from memcli.extras.doctor import diagnosis as doctor
 from tests.conftest import ROOT, Run
 from tests.faults.names import NAMES
 

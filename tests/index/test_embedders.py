@@ -17,7 +17,7 @@ from memcli.embed.hashed import HashedEmbedder
 from memcli.errors import ProviderError
 from memcli.ports import Progress
 from tests.conftest import Run, open_at
-from tests.embed.folders import make_folder
+from tests.extras.embedders.folders import make_folder
 from tests.index.test_cache import ask, fill
 
 FRENCH = {"jeton": "le jeton expire après quinze minutes", "gateau": "gâteau faut trois œufs"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from memcli.cli.completion.values import values
+from memcli.extras.completion.values import values
 from tests.conftest import Run
 from tests.safety.secrets_corpus import secret
 from tests.servers import new_schema

@@ -14,8 +14,8 @@ def command(session: CommandContext) -> int:
     >>> [check['name'] for check in memory.doctor()][:2]
     ['python', 'sqlite']
     """
-    from memcli.cli.diagnosis import run_checks
     from memcli.errors import StoreError
+    from memcli.extras.doctor.diagnosis import run_checks
 
     checks = run_checks(session.options, os.environ)
     lines = [

@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from memcli.embed.folder import Facts, known_prompts
 from memcli.embed.hashed import quantised
 from memcli.embed.runtime import LARGEST, beginning
 from memcli.errors import ProviderError
+from memcli.extras.embedders.folder import Facts, known_prompts
 
 if TYPE_CHECKING:
     from memcli.ports import Progress

@@ -2,7 +2,7 @@
 
 Completion scripts for bash, zsh and fish, generated from the command tree. The output is committed in `completions/`.
 
-After a change of commands, options or this module: `pytest tests/cli/test_completion.py --update-golden`.
+After a change of commands, options or this module: `pytest tests/extras/completion/test_completion.py --update-golden`.
 
 Values for shell completion from a store on a server.
 """

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.completion.shells import SHELLS, Command, command_tree
-from memcli.cli.completion.values import complete, values
 from memcli.cli.main import load_command
 from memcli.cli.verb import ALIASES, names
 from memcli.codec.space import encode_space
+from memcli.extras.completion.shells import SHELLS, Command, command_tree
+from memcli.extras.completion.values import complete, values
 from memcli.model.shapes import KINDS
 from memcli.model.space import Space
 from memcli.ranking import RANKERS
@@ -81,14 +81,12 @@ def test_the_file_is_what_comes_out(run: Run, shell: str, update_golden: bool) -
     if update_golden:
         file_of(shell).parent.mkdir(exist_ok=True)
         file_of(shell).write_bytes(made.encode())
-    again = "pytest tests/cli/test_completion.py --update-golden"
+    again = "pytest tests/extras/completion/test_completion.py --update-golden"
     assert file_of(shell).read_bytes().decode() == made, f"{file_of(shell)} is out of date: run `{again}`"
 
 
 def test_what_comes_out_hangs_on_nothing_else(tmp_path: Path) -> None:
-    code = (
-        "from memcli.cli.completion.shells import SHELLS; print(*(make() for make in SHELLS.values()), sep='', end='')"
-    )
+    code = "from memcli.extras.completion.shells import SHELLS; print(*(make() for make in SHELLS.values()), sep='', end='')"
     environ = {**os.environ, "PYTHONHASHSEED": "1", "PYTHONPATH": str(ROOT), "COLUMNS": "40", "PYTHONUTF8": "1"}
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environ, capture_output=True, check=True)
     assert done.stdout.decode() == "".join(make() for make in SHELLS.values())

@@ -43,7 +43,7 @@ def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
         return []
     layout = Layout(found)
     if kind != "sessions" and (os.environ.get("MEMCLI_STORE") or b"store" in _config(layout)):
-        from memcli.cli.completion.shells import served
+        from memcli.extras.completion.shells import served
 
         there = served(kind, prefix, space, root)
         if there is not None:

@@ -12,12 +12,13 @@ import onnx
 import pytest
 from onnx.external_data_helper import convert_model_to_external_data
 
-from memcli.embed import runtime, sentence
-from memcli.embed.folder import Facts, Prompts, known_prompts, read_folder
-from memcli.embed.sentence import SentenceEmbedder
+from memcli.embed import runtime
 from memcli.errors import ProviderError
-from tests.embed.folders import DIMENSIONS, WORDS, make_folder, word_vector
+from memcli.extras.embedders import sentence
+from memcli.extras.embedders.folder import Facts, Prompts, known_prompts, read_folder
+from memcli.extras.embedders.sentence import SentenceEmbedder
 from tests.embed.test_embedders import cosine
+from tests.extras.embedders.folders import DIMENSIONS, WORDS, make_folder, word_vector
 
 TEXT = "the token expires after fifteen minutes"
 E5 = {"config_sentence_transformers.json": {"prompts": {"query": "query: ", "passage": "passage: "}}}
@@ -299,7 +300,9 @@ class TestErrors:
             opened(make_folder(tmp_path)).embed([TEXT])
 
     def test_values_that_are_no_numbers_are_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("tests.embed.folders.word_vector", lambda *_: np.full(DIMENSIONS, np.nan, np.float32))
+        monkeypatch.setattr(
+            "tests.extras.embedders.folders.word_vector", lambda *_: np.full(DIMENSIONS, np.nan, np.float32)
+        )
         with pytest.raises(ProviderError, match="no numbers"):
             opened(make_folder(tmp_path)).embed([TEXT])
 

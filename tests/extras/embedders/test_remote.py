@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy
 import pytest
 
-from memcli.embed.folder import Facts
-from memcli.embed.remote import RemoteEmbedder
 from memcli.embed.runtime import quantised
 from memcli.errors import MemcliError, ProviderError, RefusedError
+from memcli.extras.embedders.folder import Facts
+from memcli.extras.embedders.remote import RemoteEmbedder
 
 
 class Provider:

@@ -22,7 +22,7 @@ def command(session: CommandContext, options: CompletionsOptions) -> None:
     zsh:   memcli completions zsh > "${fpath[1]}/_memcli"
     fish:  memcli completions fish > ~/.config/fish/completions/memcli.fish
     """
-    from memcli.cli.completion.shells import SHELLS
+    from memcli.extras.completion.shells import SHELLS
 
     if options.shell not in SHELLS:
         raise UsageError(f"no completions for {options.shell!r}", f"choose one of {', '.join(sorted(SHELLS))}")
