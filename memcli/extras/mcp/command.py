@@ -97,7 +97,7 @@ def _serve_http(session: CommandContext, tools: str, port: int) -> None:
         session.output.note(f"serving MCP on {address}/mcp")
         session.output.note(f"clients send `Authorization: Bearer TOKEN`; {token_file} holds a token")
 
-    extra("serve.guarded").serve_guarded(root, port, make_app, session.output.note, ready)
+    extra("serve.server").serve_guarded(root, port, make_app, session.output.note, ready)
 
 
 def _admit(request: Any, writes: bool) -> None:

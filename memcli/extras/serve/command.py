@@ -85,10 +85,10 @@ def _check_extra() -> None:
 
 
 def _serve(session: CommandContext, options: ServeOptions, workspace: Workspace, tokens: Tokens) -> None:
-    from memcli.extras.serve.endpoints import DeclaredRules, operations
+    from memcli.extras.serve.access import GuardedBackend, role_of
     from memcli.extras.serve.gate import Admission
     from memcli.extras.serve.pool import Pool
-    from memcli.extras.serve.server import HOST, GuardedBackend, link_to, listen, make_app, serve
+    from memcli.extras.serve.server import HOST, link_to, listen, make_app, serve
     from memcli.extras.serve.tokens import Logins
 
     first = tokens.make_first()
@@ -96,9 +96,8 @@ def _serve(session: CommandContext, options: ServeOptions, workspace: Workspace,
     access = Admission(root=workspace.root, port=listening.getsockname()[1], tokens=tokens, logins=Logins())
     given = {name: session.options[name] for name in ("space", "freeze_clock", "offline")} | {"root": workspace.root}
     worker = [sys.executable, "-P", "-m", "memcli.extras.serve.worker", json.dumps(given)]
-    rules = DeclaredRules()
-    pool = Pool(worker, options.workers, lambda verb, given: rules.role(verb, given) == READER, _SECONDS)
-    app = make_app(GuardedBackend(pool, rules), access, operations(), session.output.note, logs_all=options.verbose)
+    pool = Pool(worker, options.workers, lambda verb, given: role_of(verb, given) == READER, _SECONDS)
+    app = make_app(GuardedBackend(pool), access, session.output.note, logs_all=options.verbose)
 
     def ready() -> None:
         digest = next(token.digest for token in tokens.all() if tokens.find(first) == token)

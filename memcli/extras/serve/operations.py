@@ -1,19 +1,20 @@
-"""Operations: verbs as paths and methods, made into routes with their parameters, bodies and OpenAPI.
-
-Spaces and their memories: `/apps/{space}/memories`.
-"""
+"""The routes of the API: the endpoints that verbs declare, and `/apps/{space}/memories`."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import Field as BodyField
 from starlette.responses import Response
 
+from memcli.cli.binding import parameters
+from memcli.cli.options import LARGEST, REQUIRED, CommonOptions, Field
+from memcli.cli.verb import Http, Verb, all_verbs
 from memcli.codec.schema import memory_schema
 from memcli.errors import ChangedError, NotFoundError
 from memcli.extras.serve.access import Backend, Caller, needs
@@ -24,117 +25,110 @@ from memcli.record import Record
 _LONGEST = 100_000
 
 
-class Param(Record, kw_only=True):
-    """A parameter of an operation. `name` is that of the option of the verb; callers may know it by another, `shown`."""
+class _Param(Record, kw_only=True):
+    """An option of a verb as a parameter of its endpoint, where callers know it by the name `shown`."""
 
-    name: str
-    type: type = str
-    many: bool = False
-    help: str = ""
-    low: float | None = None
-    high: float | None = None
-    is_required: bool = False
-    shown: str = ""
+    field: Field
+    shown: str
+    is_required: bool
 
+    def limits(self) -> dict[str, Any]:
+        """The bounds of a value, as pydantic names them."""
+        field = self.field
+        if field.many:
+            return {"max_length": 1000}
+        if field.type is str:
+            return {"max_length": _LONGEST}
+        high = LARGEST if field.type is int and field.high is None else field.high
+        limits: dict[str, Any] = {name: end for name, end in (("ge", field.low), ("le", high)) if end is not None}
+        return limits | ({"allow_inf_nan": False} if field.type is float else {})
 
-class Operation(Record, kw_only=True):
-    """A verb as a method of a path. `{name}` in the path is a parameter; the others are in the query, or in the body of
-    what is not GET. `fixed` are options that a caller has no say in, `defaults` those that it need not give. `status` is that of success."""
+    def annotation(self) -> Any:
+        kind: Any = list[self.field.type] if self.field.many else self.field.type  # type: ignore[name-defined]
+        return kind if self.is_required else kind | None
 
-    verb: str
-    method: str
-    path: str
-    summary: str
-    role: str = READER
-    params: Sequence[Param] = ()
-    fixed: Mapping[str, Any] = {}
-    defaults: Mapping[str, Any] = {}
-    status: int = 200
-    in_query: bool = False
-    """Whether the parameters are in the query although the method is not GET."""
-    media: str = ""
-    """The type of a result that is a text."""
+    def about(self) -> dict[str, Any]:
+        """What OpenAPI says of it."""
+        return {"alias": self.shown if self.shown != self.field.name else None, "description": self.field.help}
 
 
-def add_operations(router: APIRouter, operations: Sequence[Operation], backend: Backend) -> None:
-    """Adds a route for each operation."""
-    for operation in operations:
-        router.add_api_route(
-            operation.path,
-            _endpoint(operation, backend),
-            methods=[operation.method],
-            status_code=operation.status,
-            summary=operation.summary,
-            operation_id=_identifier(operation),
-            responses=problems(operation.status),
-            response_class=Response,
-            tags=[operation.verb.partition(" ")[0]],
-        )
+def add_operations(router: APIRouter, backend: Backend) -> None:
+    """Adds a route for each endpoint that a verb declares; those with a parameter in the path come last, since the first that
+    matches is taken."""
+    declared = [(verb, http) for verb in all_verbs() for http in verb.about.http]
+    for verb, http in sorted(declared, key=lambda one: "{" in one[1].path):
+        for method in (http.method, "POST") if http.posted else (http.method,):
+            words = [word for word in http.path.replace("{", "").replace("}", "").split("/") if word]
+            identifier = "_".join([method.lower(), *words])
+            router.add_api_route(
+                http.path,
+                _endpoint(verb, http, _parameters(verb, http, method, identifier), backend),
+                methods=[method],
+                status_code=http.status,
+                summary=http.summary,
+                operation_id=identifier,
+                responses=problems(http.status),
+                response_class=Response,
+                tags=[verb.name.partition(" ")[0]],
+            )
 
 
-def _endpoint(operation: Operation, backend: Backend) -> Callable[..., Any]:
-    """A function whose signature has the parameters of the operation."""
+def _endpoint(verb: Verb, http: Http, signature: Sequence[inspect.Parameter], backend: Backend) -> Callable[..., Any]:
+    """A function with these parameters, which runs the verb."""
 
     async def endpoint(**given: Any) -> Response:
         caller: Caller = given.pop("caller")
         body: BaseModel | None = given.pop("body", None)
         options = {**given, **(body.model_dump(exclude_unset=True) if body is not None else {})}
         options = {name: value for name, value in options.items() if value is not None and value != []}
-        value = await backend.call(operation.verb, {**operation.defaults, **options, **operation.fixed}, caller)
-        return answer(value, operation.status, media=operation.media)
+        value = await backend.call(verb.name, {**http.defaults, **options, **http.fixed}, caller)
+        return answer(value, http.status, media=http.media)
 
-    endpoint.__signature__ = inspect.Signature(_parameters(operation))  # type: ignore[attr-defined]
+    endpoint.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
     return endpoint
 
 
-def _parameters(operation: Operation) -> list[inspect.Parameter]:
+def _parameters(verb: Verb, http: Http, method: str, identifier: str) -> list[inspect.Parameter]:
+    """The parameters of an endpoint: the caller, those in the path, and the others in the query or in the body."""
+
     def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
-    found = [parameter("caller", Annotated[Caller, Depends(needs(operation.role))])]
-    inside = [one for one in operation.params if f"{{{one.shown or one.name}}}" in operation.path]
-    others = [one for one in operation.params if one not in inside]
-    found += [
-        parameter(one.name, Annotated[str, Path(alias=one.shown or None, description=one.help, max_length=500)])
-        for one in inside
-    ]
-    if operation.method == "GET" or operation.in_query:
+    role = verb.role_for(http.fixed)
+    assert role is not None, f"{verb.name} has an endpoint and no role"
+    found = [parameter("caller", Annotated[Caller, Depends(needs(role))])]
+    others = []
+    for one in _params(verb, http):
+        if f"{{{one.shown}}}" in http.path:
+            found.append(parameter(one.field.name, Annotated[str, Path(**one.about(), max_length=500)]))
+        else:
+            others.append(one)
+    if method == "GET" or http.in_query:
         for one in others:
-            told: Any = Query(alias=one.shown or None, description=one.help, **_limits(one))
-            found.append(parameter(one.name, Annotated[_type(one), told], *(() if one.is_required else (None,))))
+            query: Any = Query(**one.about(), **one.limits())
+            default = () if one.is_required else (None,)
+            found.append(parameter(one.field.name, Annotated[one.annotation(), query], *default))
     elif others:
-        found.append(parameter("body", Annotated[_model(operation, others), Body()]))
+        fields: dict[str, Any] = {
+            one.field.name: (
+                one.annotation(),
+                BodyField(... if one.is_required else None, **one.about(), **one.limits()),
+            )
+            for one in others
+        }
+        model = create_model(identifier, __config__=ConfigDict(extra="forbid"), **fields)
+        found.append(parameter("body", Annotated[model, Body()]))
     return found
 
 
-def _model(operation: Operation, params: Sequence[Param]) -> type[BaseModel]:
-    fields: dict[str, Any] = {
-        one.name: (
-            _type(one),
-            Field(... if one.is_required else None, alias=one.shown or None, description=one.help, **_limits(one)),
-        )
-        for one in params
-    }
-    return create_model(_identifier(operation), __config__=ConfigDict(extra="forbid"), **fields)
-
-
-def _type(one: Param) -> Any:
-    kind: Any = list[one.type] if one.many else one.type  # type: ignore[name-defined]
-    return kind if one.is_required else kind | None
-
-
-def _limits(one: Param) -> dict[str, Any]:
-    if one.many:
-        return {"max_length": 1000}
-    if one.type is str:
-        return {"max_length": _LONGEST}
-    limits: dict[str, Any] = {name: value for name, value in (("ge", one.low), ("le", one.high)) if value is not None}
-    return limits | ({"allow_inf_nan": False} if one.type is float else {})
-
-
-def _identifier(operation: Operation) -> str:
-    words = [word for word in operation.path.replace("{", "").replace("}", "").split("/") if word]
-    return "_".join([operation.method.lower(), *words])
+def _params(verb: Verb, http: Http) -> Iterator[_Param]:
+    """The options that a caller may give; the space is always one of them."""
+    fields = parameters(verb)
+    for name in http.fields:
+        is_required = name in http.required or fields[name].default is REQUIRED
+        yield _Param(field=fields[name], shown=http.renamed.get(name, name), is_required=is_required)
+    if "space" not in http.renamed.values():
+        yield _Param(field=CommonOptions.FIELDS["space"], shown="space", is_required=False)
 
 
 _MOST = 1000

@@ -1,15 +1,10 @@
-"""Errors as problem details (RFC 9457): our exit codes as statuses.
-
-Rules: what verbs declare of who may call them, and of the spaces that a call concerns.
-
-Answers: values as responses, and what OpenAPI says of them.
-"""
+"""Responses: values as JSON, errors as problem details (RFC 9457), and what OpenAPI says of both."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 from fastapi.exceptions import RequestValidationError
@@ -84,19 +79,6 @@ def problem_of(error: Exception) -> Problem:
 def _place(words: Sequence[Any]) -> str:
     """Where a value is; of a name that a caller chose itself nothing is said."""
     return ".".join(str(word) for word in words[:2] if str(word).isidentifier()) or "the request"
-
-
-class Rules(Protocol):
-    """What the guard asks of the verbs."""
-
-    def role(self, verb: str, options: Mapping[str, Any]) -> str | None:
-        """The role that a call needs; None for a verb that is not served."""
-
-    def reach(self, verb: str) -> str:
-        """What the verb concerns: one of the constants of `model/roles.py`."""
-
-    def references(self, verb: str, options: Mapping[str, Any]) -> Iterator[Any]:
-        """The values of the options that may name a memory."""
 
 
 _PROBLEM = {

@@ -3,8 +3,6 @@
 The application: its routes, behind the checks that every request passes.
 
 Coming and going: health, one-time links, and the tokens themselves.
-
-The guard: who may call which verb, and on which spaces, whatever a route forgot to ask.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ import logging
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Annotated, Any
 
@@ -28,19 +26,21 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp
 
 from memcli import __version__
 from memcli.clock import system_clock
 from memcli.errors import MemcliError, RefusedError, StoreError, UsageError
 from memcli.extras.serve.access import Backend, Caller, needs
-from memcli.extras.serve.bodies import MAX_HEAD, bound, within
+from memcli.extras.serve.bodies import MAX_HEAD
 from memcli.extras.serve.gate import Admission, Gate, LimitedProtocol, store_is_gone, wants_page
-from memcli.extras.serve.operations import Operation, add_operations
+from memcli.extras.serve.operations import add_operations
 from memcli.extras.serve.operations import make_router as memory_router
 from memcli.extras.serve.pool import Pool
-from memcli.extras.serve.problems import Rules, answer, problem_of, problems
-from memcli.extras.serve.tokens import SESSION_SECONDS
+from memcli.extras.serve.problems import answer, problem_of, problems
+from memcli.extras.serve.tokens import SESSION_SECONDS, Logins, Tokens
 from memcli.model.roles import ADMIN, READER
+from memcli.store.layout import Layout
 
 HOST = "127.0.0.1"
 _BACKLOG = 512
@@ -201,7 +201,6 @@ def _check_unbound(caller: Caller) -> None:
 def make_app(
     backend: Backend,
     access: Admission,
-    operations: Sequence[Operation] = (),
     log: Callable[[str], None] = lambda _: None,
     *,
     logs_all: bool = False,
@@ -210,7 +209,7 @@ def make_app(
     app = FastAPI(title="memcli", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.include_router(make_router(access))
     app.include_router(memory_router(backend))
-    add_operations(app.router, operations, backend)
+    add_operations(app.router, backend)
     gate = Gate(app, access, log, logs_all=logs_all)
     if find_spec("memcli.extras.serve.inspector") is not None:
         inspector = importlib.import_module("memcli.extras.serve.inspector")
@@ -228,32 +227,21 @@ def make_app(
     return gate
 
 
-class GuardedBackend:
-    """A backend that refuses what its caller may not do."""
+def serve_guarded(
+    root: str,
+    port: int,
+    make_app: Callable[[], ASGIApp],
+    note: Callable[[str], None],
+    ready: Callable[[str, str], None],
+) -> None:
+    """Serves an application on the loopback until SIGINT or SIGTERM, to who has a token of the store at `root`.
 
-    def __init__(self, backend: Backend, rules: Rules) -> None:
-        self._backend, self._rules = backend, rules
-
-    async def call(self, verb: str, options: Mapping[str, Any], caller: Caller) -> Any:
-        """As `Backend.call`. Raises also RefusedError."""
-        role = self._rules.role(verb, options)
-        if role is None:
-            raise RefusedError(f"{verb} is not served", "use the command line")
-        caller.check(role)
-        _check(verb, options)
-        if not caller.spaces:
-            return await self._backend.call(verb, options, caller)
-        wanted = bound(verb, options, caller, self._rules)
-        return within(verb, await self._backend.call(verb, wanted, caller), caller.reach)
-
-
-def _check(verb: str, options: Mapping[str, Any]) -> None:
-    """Raises UsageError for what only makes sense at a terminal."""
-    if (
-        verb == "edit"
-        and options.get("text") is None
-        and not any(options.get(name) for name in ("set", "tag", "untag"))
-    ):
-        raise UsageError("no field is set", "send the fields to set as a JSON object")
-    if verb == "feedback" and any(str(ref).isdecimal() for ref in options.get("refs", ())):
-        raise UsageError("a number names a memory of the last recall at a terminal", "name memories by id or path")
+    The first use makes a token that allows everything. `make_app` is called once the port, 0 for any free one, is open.
+    `ready` gets the address and the file of that token when requests are answered. Raises UsageError, StoreError.
+    """
+    tokens = Tokens(Layout(root))
+    tokens.make_first()
+    listening = listen(port)
+    access = Admission(root=root, port=listening.getsockname()[1], tokens=tokens, logins=Logins())
+    app = Gate(make_app(), access, note)
+    serve(listening, None, app, lambda: ready(f"http://{HOST}:{access.port}", tokens.first_file))

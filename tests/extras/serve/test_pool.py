@@ -13,11 +13,9 @@ from typing import Any
 import pytest
 
 from memcli.errors import ChangedError, RefusedError, UsageError
-from memcli.extras.serve.access import Caller
-from memcli.extras.serve.endpoints import DeclaredRules
+from memcli.extras.serve.access import Caller, GuardedBackend
 from memcli.extras.serve.pool import Pool
 from memcli.extras.serve.problems import LateError, LostError
-from memcli.extras.serve.server import GuardedBackend
 from memcli.model.roles import READER
 
 WORKER = """
@@ -166,7 +164,7 @@ def test_a_reader_changes_nothing_whatever_a_route_asks_for() -> None:
         ("feedback gaps", {"close": True}), ("forget", {"refs": ["a"], "purge": True}), ("inbox", {"action": "accept"}),
         ("check code", {"reanchor": True}), ("store maintain", {}), ("space delete", {"name": "a"}), ("restore", {}),
     ]  # fmt: skip
-    backend = GuardedBackend(Anything(), DeclaredRules())
+    backend = GuardedBackend(Anything())
     for verb, options in calls:
         with suppress(RefusedError, UsageError):
             asyncio.run(backend.call(verb, options, ANN))

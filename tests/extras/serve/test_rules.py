@@ -9,10 +9,9 @@ import pytest
 
 from memcli.cli.options import ASSIGNMENT, JSON, LINK, MEMORY, TEXT, TIME
 from memcli.cli.verb import Verb, all_verbs
-from memcli.extras.serve.endpoints import DeclaredRules
+from memcli.extras.serve.access import references
 
 GOLDEN = Path(__file__).parent / "golden" / "rules.txt"
-RULES = DeclaredRules()
 
 
 def lines() -> Iterator[str]:
@@ -50,7 +49,7 @@ def test_every_option_that_may_name_a_memory_is_checked(verb: Verb) -> None:
     """Of a served verb; by its kind, so that a new option cannot be forgotten."""
     named = [name for name, field in verb.options.FIELDS.items() if field.kind in (MEMORY, LINK, ASSIGNMENT, JSON)]
     given = dict.fromkeys(named, "relates_to:shop:mem_a")
-    assert len(list(RULES.references(verb.name, given))) == len(named)
+    assert len(list(references(verb.name, given))) == len(named)
     free = {name for name, field in verb.options.FIELDS.items() if field.kind in (TEXT, TIME)}
-    assert not list(RULES.references(verb.name, dict.fromkeys(free, "shop:mem_a")))
+    assert not list(references(verb.name, dict.fromkeys(free, "shop:mem_a")))
     assert not free & {"ref", "refs", "start", "end", "supersedes", "links", "object", "insert"} - {"refs"}
