@@ -11,7 +11,8 @@ from memcli.model.space import Policy
 from memcli.model.tokens import count_tokens
 from memcli.record import Record
 from memcli.summarize.keyphrases import MAX_TAGS, extract
-from memcli.summarize.sentences import PROSE, Sentence
+from memcli.summarize.sentences import Sentence
+from memcli.text.blocks import PROSE
 
 _DEFAULT = Policy()
 RECENT, SIZE, MOST = _DEFAULT.recent_messages, _DEFAULT.chunk_size, _DEFAULT.max_chunks

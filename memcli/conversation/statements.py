@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from memcli.model.conversation import Message
 from memcli.regex import regex
-from memcli.text.passages import cut
+from memcli.text.blocks import ITEM, PROSE, STEP, read_blocks, read_sentences
 
 STATED, ASKED, SUPPOSED, OFFERED, PLANNED, PHATIC = "stated", "asked", "supposed", "offered", "planned", "phatic"
 """The moods. A phatic sentence greets, thanks or agrees, and says nothing more."""
@@ -19,14 +19,9 @@ _LONGEST = 400
 """Longer sentences are logs or data."""
 _MOST_CHARACTERS = 20_000
 """How much of a message is looked at."""
-_WRAPPED = 45
-"""A line shorter than this was not broken by an editor, unless the next goes on in lowercase."""
-_FENCE = regex(r"\s*(?:```|~~~)")
-_LEFT_OUT = regex(
-    r"\s*(?:>|\||\[[^\]]*\]\s*$|#{1,6}\s|<|\$ |(?:[-=*_~]\s*){3,}$|Traceback |File \"|at \w[\w.$]*\()|(?: {4}|\t)"
-)
+_LEFT_OUT = regex(r"\s*(?:>|\[[^\]]*\]\s*$|<|\$ |Traceback |File \"|at \w[\w.$]*\()|(?: {4}|\t)")
+"""Quotations, notes in brackets, commands, stack traces, and indented code."""
 _CLAUSE = 2
-_MARK = regex(r"\s*(?:[-*+•]|\(?\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _QUOTED = regex(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|`[^`\n]{1,300}`|(?<!\w)'[^'\n]{4,300}'(?!\w)")
 
 _QUESTION = regex(
@@ -87,8 +82,11 @@ def statements(message: Message) -> tuple[TalkStatement, ...]:
 
 def sentences(text: str) -> Iterator[str]:
     """The sentences of prose and list items in `text`, word for word, without the marks of lists."""
-    for block in _blocks(text):
-        yield from (sentence for sentence in cut(block) if len(sentence) <= _LONGEST and _has_words(sentence))
+    for role, block in read_blocks(text, is_left_out=_LEFT_OUT.match):
+        if role in (PROSE, ITEM, STEP):
+            for _, sentence in read_sentences(" ".join(block.split())):
+                if len(sentence) <= _LONGEST and any(c.isalpha() for c in sentence):
+                    yield sentence
 
 
 def bared(text: str) -> str:
@@ -111,34 +109,3 @@ def mood_of(text: str, bare: str) -> str:
     ):  # what is explained behind a colon is no guess
         return SUPPOSED
     return PLANNED if _PLAN.search(plain) else STATED
-
-
-def _blocks(text: str) -> Iterator[str]:
-    """Paragraphs and list items, each on one line."""
-    lines: list[str] = []
-    is_code = False
-    for line in text.splitlines():
-        is_fence = bool(_FENCE.match(line))
-        mark = _MARK.match(line)
-        is_out = is_fence or is_code or not line.strip() or (not mark and bool(_LEFT_OUT.match(line)))
-        if is_out or mark or (lines and _ends(lines[-1], line)):
-            yield from _joined(lines)
-            lines = []
-        is_code ^= is_fence
-        if not is_out:
-            lines.append(line[mark.end() :] if mark else line)
-    yield from _joined(lines)
-
-
-def _ends(line: str, following: str) -> bool:
-    """Whether a line is a sentence of its own rather than wrapped by an editor."""
-    return (len(line) < _WRAPPED and not following.lstrip()[:1].islower()) or line.rstrip()[-1:] in ":?!"
-
-
-def _joined(lines: Sequence[str]) -> Iterator[str]:
-    if block := " ".join(" ".join(lines).split()):
-        yield block
-
-
-def _has_words(sentence: str) -> bool:
-    return any(c.isalpha() for c in sentence)

@@ -12,7 +12,8 @@ from memcli.model.characters import character_end
 from memcli.model.memory import Memory
 from memcli.record import Record, replace
 from memcli.regex import regex
-from memcli.text.passages import CONTENT, CONTEXT, HUNK, MESSAGE, Passage, cut, passages, trail
+from memcli.text.blocks import read_sentences
+from memcli.text.passages import CONTENT, CONTEXT, HUNK, MESSAGE, Passage, passages, trail
 from memcli.text.words import terms
 
 _LONGEST = 900
@@ -105,7 +106,7 @@ def _units(text: str) -> Iterator[_Unit]:
 
 
 def _sentences(prose: list[str]) -> Iterator[_Unit]:
-    for sentence in cut(" ".join(prose)):
+    for _, sentence in read_sentences(" ".join(prose)):
         yield _Unit(_bounded(sentence), is_line=False)
 
 

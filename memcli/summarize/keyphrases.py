@@ -16,7 +16,6 @@ from memcli.summarize.sentences import (
     BREAK,
     COMMON,
     GERUND,
-    HEADING,
     NAME,
     NOUN_CUE,
     PARTICIPLE,
@@ -28,6 +27,7 @@ from memcli.summarize.sentences import (
     Sentence,
     path_words,
 )
+from memcli.text.blocks import HEADING
 from memcli.text.words import terms
 
 MAX_TAGS = 5

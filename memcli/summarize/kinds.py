@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.summarize import summaries
 from memcli.summarize.lexicon import GENERIC, VAGUE, cue_of
-from memcli.summarize.sentences import HEADING, ITEM, STEP, Sentence, split
+from memcli.summarize.sentences import Sentence, split
 from memcli.summarize.subject import Subject
 from memcli.summarize.summaries import LONG, MICRO, SHORT, Summaries, clip, within
+from memcli.text.blocks import HEADING, ITEM, STEP
 
 if TYPE_CHECKING:
     from memcli.summarize.patches import Code, FileChange, Patch

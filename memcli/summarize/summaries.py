@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from memcli.model.characters import character_end
 from memcli.summarize.lexicon import cue_of
-from memcli.summarize.sentences import HEADING, ITEM, ROW, STEP, Sentence
+from memcli.summarize.sentences import Sentence
+from memcli.text.blocks import HEADING, ITEM, ROW, STEP
 from memcli.text.words import terms
 
 _ROUNDS = 3

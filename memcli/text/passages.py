@@ -3,9 +3,7 @@
 Prose is cut at paragraphs, lists at items, tables at rows, changes at hunks; code stays whole. Small neighbours under one
 heading are packed together. A passage never ends inside a line of up to LINE characters.
 
-The blocks of Markdown and reStructuredText: headings, paragraphs, list items, code; found in one pass, without nesting.
-
-Text in pieces: its sentences, and chunks that fit the window of an embedder.
+Chunks of a text that fit the window of an embedder.
 """
 
 from __future__ import annotations
@@ -17,121 +15,94 @@ from memcli.model.characters import character_end
 from memcli.model.memory import Json, Memory, json_texts
 from memcli.record import Record, replace
 from memcli.regex import regex
+from memcli.text.blocks import BLANK, CODE, FENCE, HEADING, ITEM, PROSE, STEP, Line, read_lines
 
-PROSE, CODE = "prose", "code"
 LONG_ITEM = 450
 """From so many characters on, a list below a list item is blocks of its own."""
 
-_HEADING = regex(r" {0,3}(#{1,6})(?:[ \t]+(.*))?\Z")
-_FENCE = regex(r"[ \t]*(`{3,}|~{3,})")
-_ITEM = regex(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")
 _UNDERLINE = regex(r" {0,3}(=+|-+|([~^\"'`#*+])\2{2,})[ \t]*\Z")
 _LEVELS = "=-~^\"'`#*+"
 """The marks below a heading, the outermost first: Markdown has two of them, reStructuredText any."""
+_BEGINS = (BLANK, FENCE, HEADING, ITEM, STEP)
+"""The roles of lines that end the paragraph before them."""
 _DIRECTIVE = regex(r"\.\. [\w:-]+::")
 _CODE_DIRECTIVE = regex(r"\.\. (?:code-block|code|sourcecode|doctest|testcode|prompt|highlight)::")
 
-Line = tuple[int, int, str]
-Block = tuple[int, int, str, int]
 
-
-def lines_of(text: str) -> Iterator[Line]:
-    """Each line: where it starts, where the next one does, and its text without the line end."""
-    start = 0
-    while start < len(text):
-        at = text.find("\n", start)
-        end = len(text) if at < 0 else at + 1
-        yield start, end, text[start:end].rstrip("\r\n")
-        start = end
-
-
-def blocks(text: str) -> Iterator[Block]:
-    """The blocks of Markdown: start, end, form, and the level of a heading, 0 for all else."""
-    lines = list(lines_of(text))
+def blocks(text: str) -> Iterator[tuple[int, int, str, int]]:
+    """The blocks of `text`, which do not nest: start, end, form, and the level of a heading, 0 for all else."""
+    lines = list(read_lines(text))
     at = 0
     while at < len(lines):
-        start, _, line = lines[at]
-        if not line.strip():
+        if lines[at].role == BLANK:
             at += 1
             continue
         end, form, level = _block(lines, at)
-        yield start, lines[end - 1][1], form, level
+        yield lines[at].start, lines[end - 1].end, form, level
         at = end
 
 
 def _block(lines: Sequence[Line], at: int) -> tuple[int, str, int]:
     """The line behind the block that begins at line `at`, its form, its level."""
-    line = lines[at][2]
-    if fence := _FENCE.match(line):
-        return _fenced(lines, at, fence[1]), CODE, 0
-    if heading := _HEADING.match(line):
-        return at + 1, PROSE, len(heading[1])
-    if item := _ITEM.match(line):
-        return _item(lines, at, len(item[1].expandtabs(4))), PROSE, 0
+    _, _, line, role, _ = lines[at]
+    if role in (FENCE, CODE):
+        return _fenced(lines, at), CODE, 0
+    if role == HEADING:
+        title = line.lstrip()
+        return at + 1, PROSE, len(title) - len(title.lstrip("#"))
+    if role in (ITEM, STEP):
+        return _item(lines, at), PROSE, 0
     if line.startswith(("    ", "\t")):
         return _indented(lines, at), CODE, 0
     if _DIRECTIVE.match(line):
         return max(at + 1, _indented(lines, at + 1)), CODE if _CODE_DIRECTIVE.match(line) else PROSE, 0
     end = at + 1
-    while end < len(lines) and not _begins(lines[end][2]):
+    while end < len(lines) and lines[end].role not in _BEGINS and not _UNDERLINE.match(lines[end].text):
         end += 1
-    if end < len(lines) and end == at + 1 and (level := _underlined(line, lines[end][2])):
-        return end + 1, PROSE, level
+    if end == at + 1 < len(lines) and _UNDERLINE.match(lines[end].text) and line[:1].strip():
+        rule = lines[end].text.strip()
+        if rule[0] in "=-" or len(rule) >= len(line.rstrip()):
+            return end + 1, PROSE, 1 + _LEVELS.index(rule[0])
     return end, PROSE, 0
 
 
-def _underlined(line: str, below: str) -> int:
-    """The level of the heading that a line with another one below it is; 0 for none."""
-    rule = below.strip()
-    is_heading = _UNDERLINE.match(below) and line[:1].strip() and (rule[0] in "=-" or len(rule) >= len(line.rstrip()))
-    return 1 + _LEVELS.index(rule[0]) if is_heading else 0
-
-
-def _begins(line: str) -> bool:
-    """Whether a line ends the paragraph before it."""
-    return not line.strip() or bool(_FENCE.match(line) or _HEADING.match(line) or _ITEM.match(line) or _is_rule(line))
-
-
-def _is_rule(line: str) -> bool:
-    return bool(_UNDERLINE.match(line))
-
-
-def _fenced(lines: Sequence[Line], at: int, fence: str) -> int:
-    for end in range(at + 1, len(lines)):
-        mark = _FENCE.match(lines[end][2])
-        if mark and mark[1].startswith(fence) and not lines[end][2].strip(" \t`~"):
-            return end + 1
-    return len(lines)
+def _fenced(lines: Sequence[Line], at: int) -> int:
+    """Behind the lines of a fence that begins at line `at`, or of which this one is the first that is left."""
+    end = at + 1
+    while end < len(lines) and lines[end].role == CODE:
+        end += 1
+    return end + 1 if end < len(lines) and lines[end].role == FENCE else end
 
 
 def _indented(lines: Sequence[Line], at: int) -> int:
     """Behind the lines from `at` on that are indented; `at` when there are none."""
     end = behind = at
-    while end < len(lines) and (lines[end][2].startswith(("   ", "\t")) or not lines[end][2].strip()):
+    while end < len(lines) and (lines[end].text.startswith(("   ", "\t")) or lines[end].role == BLANK):
         end += 1
-        behind = end if lines[end - 1][2].strip() else behind
+        behind = end if lines[end - 1].role != BLANK else behind
     return behind
 
 
-def _item(lines: Sequence[Line], at: int, indent: int) -> int:
-    """Behind a list item with what is indented below it."""
-    end = at + 1
+def _item(lines: Sequence[Line], at: int) -> int:
+    """Behind a list item with what is indented below it; a long list below it is blocks of its own."""
+    indent, end = _width(lines[at].text), at + 1
     while end < len(lines):
-        line = lines[end][2]
-        inner = len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
-        if not line.strip():
-            following = lines[end + 1][2] if end + 1 < len(lines) else ""
-            if not following.startswith((" ", "\t")) or _width(following) <= indent or _ITEM.match(following):
+        _, behind, line, role, _ = lines[end]
+        is_item = role in (ITEM, STEP)
+        if role == BLANK:
+            following = lines[end + 1] if end + 1 < len(lines) else None
+            if following is None or following.role in (ITEM, STEP) or _width(following.text) <= indent:
                 break
-        elif inner <= indent and (_ITEM.match(line) or _HEADING.match(line) or _FENCE.match(line)):
+        elif (_width(line) <= indent and (is_item or role in (HEADING, FENCE))) or (
+            is_item and behind - lines[at].start > LONG_ITEM
+        ):
             break
-        elif _ITEM.match(line) and lines[end][1] - lines[at][0] > LONG_ITEM:
-            break  # a long list below the item
-        end += 1
+        end = _fenced(lines, end) if role == FENCE else end + 1
     return end
 
 
 def _width(line: str) -> int:
+    """How far a line is indented."""
     text = line.expandtabs(4)
     return len(text) - len(text.lstrip())
 
@@ -279,17 +250,17 @@ def _introduces(raw: str, start: int, end: int) -> bool:
 
 def _of_change(raw: str) -> Iterator[Passage]:
     """The message, then the hunks under the title of their file; short neighbours of one file are packed together."""
-    lines = list(lines_of(raw))
-    first = next((n for n, (_, _, line) in enumerate(lines) if line.startswith("@@")), None)
+    lines = list(read_lines(raw))
+    first = next((n for n, line in enumerate(lines) if line.text.startswith("@@")), None)
     if first is None:
         yield from (Passage(raw[a:b].strip(), a, b, (), MESSAGE) for a, b in _pieces(raw, 0, len(raw)))
         return
     at = max(0, first - 1)
     yield from (
-        Passage(raw[a:b].strip(), a, b, (), MESSAGE) for a, b in _pieces(raw, 0, lines[at][0]) if raw[a:b].strip()
+        Passage(raw[a:b].strip(), a, b, (), MESSAGE) for a, b in _pieces(raw, 0, lines[at].start) if raw[a:b].strip()
     )
-    title, start, end = lines[at][2], lines[first][0], lines[first][0]
-    for a, b, line in lines[first:]:
+    title, start, end = lines[at].text, lines[first].start, lines[first].start
+    for a, b, line, _, _ in lines[first:]:
         is_title = line[:1] not in ("+", "-", " ", "(", "@", "")
         is_new = is_title or line.startswith("@@")
         if end > start and (b - start > LINE or (is_new and b - start > PACKED) or is_title):
@@ -355,45 +326,3 @@ def _cut(text: str, start: int, size: int) -> int:
         if ends:
             return ends[-1]
     return start + size
-
-
-_END = regex(r"(?<![.!?…])[.!?…]+[\"'”’)\]*_`]*\s+|[。！？｡]+[」』”）]*\s*")
-_ASCII_END = regex(r"[.!?](?<![.!?]{2})[.!?]*[\"')\]*_`]*\s+")
-"""The same where all is ASCII, found in a third of the time."""
-_LAST_WORD = regex(r"[\w.]*\Z")
-_NEVER_LAST = frozenset([
-    "e.g", "i.e", "eg", "ie", "cf", "vs", "viz", "dr", "mr", "mrs", "ms", "prof", "st", "resp", "incl", "excl", "esp",
-    "aka", "approx", "ca",
-])  # fmt: skip
-_NOT_BEFORE_NUMBER = frozenset(
-    ["no", "nos", "fig", "sec", "ch", "p", "pp", "ver", "v", "vol", "min", "max", "est", "rev"]
-)
-_NOT_BEFORE_LOWER = frozenset(["etc", "inc", "ltd", "corp", "co", "al", "a.m", "p.m", "u.s"])
-
-
-def cut(prose: str) -> Iterator[str]:
-    """The sentences of one paragraph whose white space is collapsed."""
-    start = 0
-    for match in (_ASCII_END if prose.isascii() else _END).finditer(prose):
-        if prose[match.start()] == "." and _is_abbreviation(prose, match):
-            continue
-        if match.end() < len(prose):
-            yield prose[start : match.end()].rstrip()
-            start = match.end()
-    if start < len(prose):
-        yield prose[start:]
-
-
-def _is_abbreviation(prose: str, dot: re.Match[str]) -> bool:
-    """Whether the full stop belongs to the word before it, as in `e.g.` and `J. Smith`."""
-    before = _LAST_WORD.search(prose, max(0, dot.start() - 12), dot.start())
-    word = before[0] if before else ""
-    following = prose[dot.end() : dot.end() + 1]
-    if len(word) == 1 and word.isupper() and following.isupper():
-        return word not in "IABCXYZ"  # An initial; but "plan B. Then" and "so do I. Then" are two sentences.
-    low = word.lower()
-    if low in _NEVER_LAST:
-        return True
-    if low in _NOT_BEFORE_NUMBER:
-        return following.isdigit()
-    return low in _NOT_BEFORE_LOWER and following.islower()

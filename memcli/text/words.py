@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 
 import Stemmer
 
-VERSION = f"3-{Stemmer.version()}"
+VERSION = f"4-{Stemmer.version()}"
 """Changes when the same text no longer gives the same terms; indexes made by another version are remade."""
 
 STOP_WORDS = frozenset(

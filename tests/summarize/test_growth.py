@@ -8,6 +8,7 @@ import pytest
 
 from memcli.summarize import SUMMARIZERS, keyphrases, kinds, lexicon, patches, paths, sentences
 from memcli.summarize.sentences import Sentence
+from memcli.text.blocks import read_blocks, read_sentences
 from tests.growth import SHAPES, grows_too_fast
 
 _DESCRIBE = SUMMARIZERS["local"]().describe
@@ -17,10 +18,10 @@ WORK: dict[str, Callable[[str], object]] = {
     "kind_of": kinds.kind_of_look,
     "kind_of lines": lambda text: kinds.kind_of_look(f"x\n{text}\ny"),
     "is_diff": lambda text: kinds.is_diff(f"{text}\n+"),
-    "blocks": lambda text: list(sentences.read_blocks(text)),
-    "blocks of lines": lambda text: list(sentences.read_blocks(f"x\n{text}\ny")),
+    "blocks": lambda text: list(read_blocks(text)),
+    "blocks of lines": lambda text: list(read_blocks(f"x\n{text}\ny")),
     "inline": sentences.inline,
-    "cut": lambda text: list(sentences.cut(text)),
+    "sentences": lambda text: list(read_sentences(text)),
     "cue_of": lexicon.cue_of,
     "tokens": sentences.split_tokens,
     "path_words": sentences.path_words,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.summarize.sentences import HEADING, ITEM, PROSE, ROW, STEP, Sentence, split
+from memcli.summarize.sentences import Sentence, split
+from memcli.text.blocks import HEADING, ITEM, PROSE, ROW, STEP
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from memcli.regex import regex
-from memcli.text.passages import cut
+from memcli.text.blocks import read_sentences
 
 PROSE, ITEM, STEP = "prose", "item", "step"
 MAX_STATEMENTS = 300
@@ -42,12 +42,9 @@ def read(text: str) -> list[FactStatement]:
     found: list[FactStatement] = []
     for number, (start, end, role) in enumerate(_blocks(text)):
         block = text[start:end].replace("\n", " ")
-        at = 0
-        for part in cut(block):
-            at = block.index(part, at)
+        for at, part in read_sentences(block):
             if len(part) <= MAX_CHARACTERS and any(c.isalnum() for c in part):
                 found.append(FactStatement(part, start + at, role, number))
-            at += len(part)
             if len(found) >= MAX_STATEMENTS:
                 return found
     return found
