@@ -41,7 +41,9 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
         "as well", "in order", "at once", "without exception", "not only", "no matter", "whether or not",
         "no need to worry", "of course",
     ),
-    **{f"{verb} not": (f"{verb}nt",) for verb in "do does did is are was must should could would wo ca".split()},
+    **{f"{verb} not": (f"{verb}nt",) for verb in "do does did is are was must should could would".split()},
+    "will not": ("wont",),
+    "can not": ("cant",),
 }  # fmt: skip
 
 

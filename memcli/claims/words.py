@@ -11,7 +11,7 @@ from memcli.claims.choices import CASED, FIRST_PARTS, LONGEST, NAMES, PLAIN, REG
 from memcli.claims.lexicon import GENERIC, SAME_WORDS
 from memcli.claims.phrases import FIRST_WORDS, LONGEST_PHRASE, PHRASES
 from memcli.regex import regex
-from memcli.text.words import stem
+from memcli.text.words import negated, stem
 
 _NUMBER = r"v?\d{1,15}(?:,\d{3}){0,4}(?:\.\d{1,15}){0,4}(?:e-?\d{1,2})?(?:x\d{1,9})?%?"
 _MIXED = regex(rf"(?!{_NUMBER}\Z)\d\w*")
@@ -74,8 +74,8 @@ def is_content(word: Word) -> bool:
 
 def _written_out(found: Sequence[str]) -> Iterator[str]:
     for token in found:
-        if token[-2:].lower() == "'t" and len(token) > 3:  # doesn't
-            yield from (token[:-3], "not")
+        if token[-2:] in ("'t", "'T") and (verb := negated(token.lower())):
+            yield from (verb, "not")
         elif ":" in token and token[0].isalpha():  # debian:12
             yield from token.split(":", 1)
         else:

@@ -92,6 +92,14 @@ def without_terms(text: str, common: frozenset[str]) -> str:
     return " ".join(kept.split()) if _WORD.search(kept) else text
 
 
+_NEGATED = {"won't": "will", "can't": "can", "shan't": "shall", "ain't": "is"}
+
+
+def negated(low: str) -> str:
+    """The verb that a contraction in lower case denies, as `do` for `don't`; empty for another word."""
+    return _NEGATED.get(low) or (low[:-3] if low.endswith("n't") else "")
+
+
 def _fold(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from memcli.conversation.facts import lexicon
 from memcli.conversation.facts.lexicon import BASE
 from memcli.regex import regex
+from memcli.text.words import negated
 
 CODE, QUOTE = "<code>", "<quote>"
 _CODE_MARK, _QUOTE_MARK = "\ue000", "\ue001"
@@ -25,8 +26,7 @@ _NAME_WORDS = 2
 """A quotation of so few words is a name; a longer one is what somebody else said."""
 
 _IRREGULAR = {
-    "won't": "will not", "can't": "can not", "cannot": "can not", "shan't": "shall not", "ain't": "is not",
-    "let's": "let us", "i'm": "i am", "dont": "do not", "cant": "can not", "wont": "will not", "doesnt": "does not",
+    "cannot": "can not", "let's": "let us", "i'm": "i am", "dont": "do not", "cant": "can not", "wont": "will not", "doesnt": "does not",
     "didnt": "did not", "isnt": "is not", "arent": "are not", "wasnt": "was not", "shouldnt": "should not",
     "couldnt": "could not", "wouldnt": "would not", "mustnt": "must not", "im": "i am", "ive": "i have",
     "thats": "that is", "whats": "what is", "youre": "you are", "weve": "we have", "theyre": "they are",
@@ -88,8 +88,8 @@ def _written_out(token: str) -> list[str]:
         return _IRREGULAR[low].split()
     if "'" not in low:
         return [low]
-    if low.endswith("n't"):
-        return [low[:-3], "not"]
+    if verb := negated(low):
+        return [verb, "not"]
     stem, _, ending = low.rpartition("'")
     if f"'{ending}" in _ENDINGS:
         return [stem, _ENDINGS[f"'{ending}"]]
