@@ -36,15 +36,20 @@ class MemoryDetail(Record):
     """What is shown of one memory.
 
     `states` say why it is not valid, or not now: a word, and since when or by which memory. `facts` are its id, kind and
-    relevance, and whether it is pinned or carries instructions to an agent. `dates` are names, times and notes. `fields` are
-    those that are not default and have no place of their own, in order of name. `conflicts` are values that lost a merge.
+    relevance, and whether it is pinned or carries instructions to an agent, which `reasons` say and somebody may have
+    accepted. `dates` are names, times and notes. `fields` are
+    those that are not default and have no place of their own, in order of name; `metadata` is in order of name, without the
+    values that lost a merge, which `conflicts` describe.
     """
 
     states: tuple[tuple[str, str], ...]
     facts: tuple[str, ...]
+    reasons: tuple[str, ...]
+    is_accepted: bool
     dates: tuple[tuple[str, str, str], ...]
     usage: UsageDetail
     fields: tuple[tuple[str, Json], ...]
+    metadata: tuple[tuple[str, Json], ...]
     conflicts: tuple[str, ...]
 
 
@@ -61,20 +66,27 @@ def detail_of(
     renderer shows in a place of its own.
     """
     facts = [memory.id, memory.kind, memory.relevance, *(["pinned"] if memory.pinned else [])]
-    if finding := inspect(memory):
-        facts.append(f"{'accepted' if is_accepted(memory, finding) else 'untrusted'} ({', '.join(finding.reasons)})")
+    finding = inspect(memory)
+    reasons = finding.reasons if finding else ()
+    accepted = finding is not None and is_accepted(memory, finding)
+    if reasons:
+        facts.append(f"{'accepted' if accepted else 'untrusted'} ({', '.join(reasons)})")
     dates = [("created", memory.created_at, "")]
     if memory.updated_at != memory.created_at:
         dates.append(("updated", memory.updated_at, f"version {memory.version}"))
     hidden = {*_PLACED, *placed}
     noted = memory.metadata.get("conflicts")
+    conflicts = tuple(_conflict(one) for one in noted if isinstance(one, dict)) if isinstance(noted, list) else ()
     return MemoryDetail(
         states=_states(memory, now, successor),
         facts=tuple(facts),
+        reasons=reasons,
+        is_accepted=accepted,
         dates=tuple(dates),
         usage=_usage(memory, usage or {}),
         fields=tuple((name, value) for name, value in sorted(memory_to_json(memory).items()) if name not in hidden),
-        conflicts=tuple(_conflict(one) for one in noted if isinstance(one, dict)) if isinstance(noted, list) else (),
+        metadata=tuple(one for one in sorted(memory.metadata.items()) if one[0] != "conflicts" or not conflicts),
+        conflicts=conflicts,
     )
 
 

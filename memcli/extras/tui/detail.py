@@ -32,6 +32,7 @@ _MOST_LINES = 200
 _LONG_TEXT = 600
 """Of a text of more characters the summary is shown too, and of a memory without a summary only so many."""
 _LABEL_WIDTH = 10
+_LONG_HASH = 19  # characters: `sha256:` and twelve digits
 _TAB = 4
 
 
@@ -49,9 +50,9 @@ def of_memory(memory: Memory, catalogue: PathCatalogue, section: Section | None 
     why = ", ".join(f"{name} {value:.2f}" for name, value in section.why.items()) if section else ""
     texts = [memory.raw, encode(memory.content).decode() if memory.content is not None else ""]
     dates = [(name, f"{readable_time(at)}{f', {note}' if note else ''}") for name, at, note in detail.dates]
-    metadata = {name: value for name, value in memory.metadata.items() if name != "conflicts" or not detail.conflicts}
-    if len(memory.hash) > 20:
-        metadata["hash"] = f"{memory.hash[:19]}…"
+    metadata = dict(detail.metadata)
+    if len(memory.hash) > _LONG_HASH:
+        metadata["hash"] = f"{memory.hash[:_LONG_HASH]}…"
     fields = [*dates, *detail.fields, *([("chunks", len(memory.chunks))] if memory.chunks else [])]
     parts = [
         Content("\n").join([Content.styled(clean_line(memory.path), _HEAD), *(Content(clean_line(one)) for one in head if one)]),
@@ -64,7 +65,7 @@ def of_memory(memory: Memory, catalogue: PathCatalogue, section: Section | None 
         _block("Links", [_link(n, link, catalogue) for n, link in enumerate(catalogue.links(memory), 1)]),
         _block("Details", [*(_field(name, value) for name, value in fields),
                            *(_field("conflict", one) for one in detail.conflicts)]),
-        _block("Metadata", [_field(name, value) for name, value in sorted(metadata.items())]),
+        _block("Metadata", [_field(name, value) for name, value in metadata.items()]),
     ]  # fmt: skip
     return Content("\n\n").join([part for part in parts if part.plain])
 

@@ -14,7 +14,8 @@ from fastapi import APIRouter, Form, Request, Response
 from memcli.errors import ChangedError, UsageError
 from memcli.extras.serve.access import Backend, Caller
 from memcli.extras.serve.inspector import catalogue, pages
-from memcli.extras.serve.inspector.detail import one
+from memcli.extras.serve.inspector.detail import OpenMemory, read_memory
+from memcli.model.memory import Memory
 from memcli.record import Record
 
 _FAILED_PRECONDITION = 412
@@ -51,10 +52,10 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
         form = await request.form()
         given = {field: str(form.get(field, "")) for field in _EDITED}
         target = Target(request, caller, space, name, digest)
-        now = await one(backend, caller, space, name)
-        if now["digest"] != digest:
+        now = await read_memory(backend, caller, space, name)
+        if now.digest != digest:
             return _faster(target, now, given)
-        fields = changed(given, now)
+        fields = changed(given, now.memory)
         return await _edit(backend, target, fields, "saved", given) if fields else pages.see(_back(target, "same"))
 
     @router.post("/change/forget/{space}/{name:path}")
@@ -93,22 +94,22 @@ async def _apply(
     try:
         await backend.call(verb, {**options, "if_digest": target.digest, "space": space}, target.caller)
     except ChangedError:
-        return _faster(target, await one(backend, target.caller, space, target.name), given)
+        return _faster(target, await read_memory(backend, target.caller, space, target.name), given)
     return pages.see(_back(target, done))
 
 
-def changed(given: Mapping[str, str], memory: Mapping[str, Any]) -> dict[str, Any]:
+def changed(given: Mapping[str, str], memory: Memory) -> dict[str, Any]:
     """The fields that a form changes. Raises UsageError for a number that is none."""
     text = given["text"].replace("\r\n", "\n")
-    fields: dict[str, Any] = {"raw": text} if text.strip() and text != memory["raw"] else {}
+    fields: dict[str, Any] = {"raw": text} if text.strip() and text != memory.raw else {}
     for name in ("importance", "confidence"):
         number = _number(name, given[name])
-        if number is not None and number != memory[name]:
+        if number is not None and number != getattr(memory, name):
             fields[name] = number
     kind, until = given["kind"].strip(), given["valid_until"].strip()
-    if kind and kind != memory["kind"]:
+    if kind and kind != memory.kind:
         fields["kind"] = kind
-    if until != (memory["valid_until"] or ""):
+    if until != (memory.valid_until or ""):
         fields["valid_until"] = until or None
     return fields
 
@@ -125,11 +126,12 @@ def _number(name: str, text: str) -> float | None:
     return number
 
 
-def _faster(target: Target, now: Mapping[str, Any], given: Mapping[str, str] | None) -> Response:
-    """Says that somebody else changed the memory, and keeps what was typed."""
+def _faster(target: Target, now: OpenMemory, given: Mapping[str, str] | None) -> Response:
+    """The page that says that somebody else changed the memory; it shows what was typed again."""
     return pages.render(
-        target.request, "conflict.html", _FAILED_PRECONDITION, space=target.space, memory=now, given=given
-    )
+        target.request, "conflict.html", _FAILED_PRECONDITION, space=target.space, memory=now.memory, digest=now.digest,
+        given=given,
+    )  # fmt: skip
 
 
 def _back(target: Target, done: str) -> str:

@@ -1,201 +1,187 @@
-"""The page of a memory, its links and its history.
-
-The versions of a memory: as commits have it, and as it is now, each with what changed since the one before.
-
-The page Graph: memories, tags and links, drawn by the scripts of `memcli graph`.
-"""
+"""The page of a memory, with its links, its anchors and its history; and the page Graph."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
+from memcli.app.history import memory_change
+from memcli.clock import system_clock
 from memcli.codec.canonical import encode_line
+from memcli.codec.memory import memory_from_json
 from memcli.errors import MemcliError, NotFoundError
 from memcli.extras.serve.access import Backend, Caller
 from memcli.extras.serve.inspector import catalogue, pages
+from memcli.model.changes import HistoryCommit
+from memcli.model.memory import Memory
+from memcli.model.references import elsewhere, target
+from memcli.present.changes import NOT_COMMITTED, FieldView, field_view, shown_fields
+from memcli.present.links import BOTH, IN, OUT, direction, relation_words
+from memcli.present.memory import context_pieces, detail_of
 from memcli.record import Record
 from memcli.render.clean import escape
 
-_MOST = 12
-_COMPARED = (
-    "path", "kind", "tags", "pinned", "active", "superseded_by", "importance", "confidence", "relevance", "valid_from",
-    "valid_until",
-)  # fmt: skip
-
-
-class MemoryVersion(Record):
-    """A memory at a commit, or in the work tree if `commit` is empty, with the text before and the fields that changed."""
-
-    commit: Mapping[str, Any]
-    text: str
-    before: str | None
-    changes: tuple[tuple[str, Any, Any], ...]
-
-
-def commits(blame: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The commits that a memory as it is now comes from, oldest first; of many only the newest."""
-    found = {one["commit"]: one for one in (blame["added"], *blame["fields"].values()) if one}
-    return sorted(found.values(), key=lambda one: (one["date"], one["commit"]))[-_MOST:]
-
-
-def compared(
-    read: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], now: Mapping[str, Any]
-) -> list[MemoryVersion]:
-    """The versions, newest first; that of now only where it differs from the last commit."""
-    found: list[MemoryVersion] = []
-    before: Mapping[str, Any] | None = None
-    for commit, memory in [*read, ({}, now)]:
-        version = _version(commit, memory, before)
-        if commit or version.changes or version.text != version.before:
-            found.append(version)
-        before = memory
-    return found[::-1]
-
-
-def _version(commit: Mapping[str, Any], memory: Mapping[str, Any], before: Mapping[str, Any] | None) -> MemoryVersion:
-    if before is None:
-        return MemoryVersion(commit, memory["raw"], None, ())
-    changes = [(name, before.get(name), memory.get(name)) for name in _COMPARED if before.get(name) != memory.get(name)]
-    return MemoryVersion(commit, memory["raw"], before["raw"], tuple(changes))
-
-
 _NAMED = 8
 """Memories that are named on top of a page because they contradict it or took its place."""
-_ELSEWHERE = frozenset(
-    "id path kind raw content summary_micro summary_short summary_long tags pinned created_at updated_at version usage "
-    "active superseded_by links anchors metadata relevance importance confidence trust strength valid_from valid_until "
-    "provenance context chunks digest".split()
-)
-"""Fields that have their places on the page; the others are listed as they are."""
+_PLACED = (
+    "links", "anchors", "importance", "confidence", "trust", "strength", "valid_from", "valid_until", "provenance",
+    "procedure", "version",
+)  # fmt: skip
+"""Fields that have a place of their own on the page."""
+_ARROWS = {BOTH: ("", ""), OUT: ("→", "from this"), IN: ("←", "to this")}
+"""What stands between a relation and the other memory, and the same for screen readers."""
+
+
+class OpenMemory(Record):
+    """A memory as it was read for a page, the digest that a form about it sends back, and the JSON of its use."""
+
+    memory: Memory
+    digest: str
+    usage: Mapping[str, Any]
 
 
 def add_routes(router: APIRouter, backend: Backend) -> None:
     @router.get("/memory/{space}/{name:path}")
     async def memory(request: Request, caller: pages.Reader, space: str, name: str, show: str = "") -> Response:
-        found = await one(backend, caller, space, name, is_noted=not show)
-        if show == "links":
-            return pages.render(request, "links.html", **await _links(backend, caller, space, found))
-        if show == "history":
-            return pages.render(request, "history.html", **await _history(backend, caller, space, found))
-        if show == "anchors":
-            return pages.render(request, "anchors.html", **await _anchors(backend, caller, space, found))
+        found = await read_memory(backend, caller, space, name, is_noted=not show)
+        read = {"links": _links, "history": _history, "anchors": _anchors}.get(show)
+        if read is not None:
+            values = await read(backend, caller, space, found.memory)
+            return pages.render(request, f"{show}.html", space=space, memory=found.memory, **values)
+        detail = detail_of(found.memory, system_clock(), usage=found.usage, placed=_PLACED)
         return pages.render(
-            request, "memory.html", space=space, memory=found, others=await _named(backend, caller, space, found),
-            rest={name: value for name, value in found.items() if name not in _ELSEWHERE},
+            request, "memory.html", space=space, memory=found.memory, digest=found.digest, detail=detail,
+            context=context_pieces(found.memory), others=await _named(backend, caller, space, found.memory),
         )  # fmt: skip
 
 
-async def one(
+async def read_memory(
     backend: Backend, caller: Caller, space: str, name: str, *, is_noted: bool = False, rev: str | None = None
-) -> dict[str, Any]:
-    """A memory with the fields that a page needs, defaults included. Raises NotFoundError."""
+) -> OpenMemory:
+    """A memory as it is now, or as the commit `rev` has it; `is_noted` counts it as read. Raises NotFoundError."""
     pages.checked(caller, space)
     options = {
         "refs": [name], "space": space, "digest": True, "no_usage": not is_noted, **({"rev": rev} if rev else {}),
     }  # fmt: skip
-    found = await backend.call("get", options, caller)
-    defaults: dict[str, Any] = {
-        "version": 1, "active": True, "superseded_by": None, "links": [], "anchors": [], "tags": [], "metadata": {},
-        "usage": {}, "raw": "", "content": None, "importance": None, "confidence": 1.0, "trust": 1.0, "strength": 1,
-        "valid_from": None, "valid_until": None, "provenance": {}, "context": [], "chunks": [], "relevance": "medium",
-    }  # fmt: skip
-    return {**defaults, **found}
+    found = dict(await backend.call("get", options, caller))
+    digest, usage = found.pop("digest", ""), found.pop("usage", {})
+    return OpenMemory(memory_from_json(found, name), digest, usage)
 
 
-async def _named(backend: Backend, caller: Caller, space: str, memory: Mapping[str, Any]) -> list[dict[str, Any]]:
+async def _named(backend: Backend, caller: Caller, space: str, memory: Memory) -> list[dict[str, Any]]:
     """What to see before the text: the memory that took its place, those that contradict it, those it replaces."""
-    by: list[Mapping[str, Any]] = [{"relation": "superseded by", "to": memory["superseded_by"]}]
-    wanted = by if memory["superseded_by"] else []
-    links = [link for link in memory["links"] if isinstance(link, Mapping) and isinstance(link.get("to"), str)]
-    wanted += [link for link in links if link.get("relation") in ("contradicts", "supersedes")]
+    wanted: list[Mapping[str, Any]] = []
+    if memory.superseded_by:
+        wanted.append({"relation": "superseded by", "to": memory.superseded_by})
+    wanted += [link for link in memory.links if target(link) and link.get("relation") in ("contradicts", "supersedes")]
     found = []
     for link in wanted[:_NAMED]:
-        where, name = pages.target(link["to"], space)
-        if pages.sees(caller, where):
-            other = await _brief(backend, caller, where, name)
-            found.append({**other, "relation": link["relation"], "holds": link.get("holds")})
+        where, name = elsewhere(link["to"]) or (space, link["to"])
+        if not pages.sees(caller, where):
+            continue
+        other = {"space": where, "id": name, "path": "", "summary": ""}
+        with suppress(MemcliError):  # one that cannot be read is named by its id alone
+            read = (await read_memory(backend, caller, where, name)).memory
+            summary = "" if read.metadata.get("untrusted") else read.summary_micro
+            other |= {"id": read.id, "path": read.path, "summary": summary}
+        found.append({**other, "relation": link["relation"], "holds": link.get("holds")})
     return found
 
 
-async def _brief(backend: Backend, caller: Caller, space: str, name: str) -> dict[str, Any]:
-    """A memory by its path and summary; by its id alone if it cannot be read."""
-    try:
-        memory = await one(backend, caller, space, name)
-    except MemcliError:
-        return {"space": space, "id": name, "path": "", "summary": "", "updated_at": ""}
-    summary = "" if memory["metadata"].get("untrusted") else memory["summary_micro"]
-    about = {name: memory[name] for name in ("id", "path", "updated_at")}
-    return {"space": space, "summary": summary, **about}
-
-
-async def _links(backend: Backend, caller: Caller, space: str, memory: Mapping[str, Any]) -> dict[str, Any]:
+async def _links(backend: Backend, caller: Caller, space: str, memory: Memory) -> dict[str, Any]:
     """All links from and to a memory, by relation."""
-    options = {"ref": memory["id"], "depth": 1, "all": True, "space": space}
+    options = {"ref": memory.id, "depth": 1, "all": True, "space": space}
     graph = await backend.call("graph", options, caller)
     nodes = {node["id"]: node for node in graph["nodes"] if node["type"] == "memory"}
-    own = next((name for name, node in nodes.items() if node["memory"] == memory["id"] and node["space"] == space), "")
+    own = next((name for name, node in nodes.items() if node["memory"] == memory.id and node["space"] == space), "")
     links = []
     for edge in graph["edges"]:
-        if own not in (edge["start"], edge["end"]) or edge["relation"] in ("has_tag", "in_cluster"):
-            continue
         is_out = edge["start"] == own
         other = nodes.get(edge["end" if is_out else "start"])
-        if other is not None and pages.sees(caller, other["space"]):
-            links.append({**edge, "is_out": is_out, "other": other, "weight": edge.get("weight", 1.0)})
-    links.sort(key=lambda link: (link["relation"], not link["is_out"], link["other"]["path"], link["other"]["id"]))
-    return {"space": space, "memory": memory, "links": links}
+        if own in (edge["start"], edge["end"]) and other is not None and pages.sees(caller, other["space"]):
+            links.append((edge["relation"], is_out, other, edge.get("weight", 1.0)))
+    links.sort(key=lambda link: (link[0], not link[1], link[2]["path"], link[2]["id"]))
+    return {"links": [(*_told(relation, is_out), other, weight) for relation, is_out, other, weight in links]}
 
 
-async def _anchors(backend: Backend, caller: Caller, space: str, memory: Mapping[str, Any]) -> dict[str, Any]:
+def _told(relation: str, is_out: bool) -> tuple[str, tuple[str, str]]:
+    return relation_words(relation), _ARROWS[direction(relation, is_out=is_out)]
+
+
+async def _anchors(backend: Backend, caller: Caller, space: str, memory: Memory) -> dict[str, Any]:
     """The anchors of a memory with the state of the code; without it if the code cannot be read."""
     states: dict[tuple[str, str], str] = {}
     problem = ""
     try:
         checked = await backend.call("check code", {"space": space}, caller)
         for found in checked["found"]:
-            if found["id"] == memory["id"]:
+            if found["id"] == memory.id:
                 states[found["file"], found.get("symbol", "")] = found["state"]
     except MemcliError as error:
         problem = error.message
     anchors = [
         {**anchor, "state": "" if problem else states.get((anchor.get("file", ""), anchor.get("symbol", "")), "fresh")}
-        for anchor in memory["anchors"]
+        for anchor in memory.anchors
         if isinstance(anchor, Mapping)
     ]
-    return {"space": space, "memory": memory, "anchors": anchors, "problem": problem}
+    return {"anchors": anchors, "problem": problem}
 
 
-async def _history(backend: Backend, caller: Caller, space: str, memory: Mapping[str, Any]) -> dict[str, Any]:
-    """The acts of the audit log, and the versions that git has, with what changed between them."""
-    acts = await backend.call("store audit", {"id": memory["id"], "limit": 100, "space": space}, caller) or []
-    found, problem = await _versions(backend, caller, space, memory)
-    return {"space": space, "memory": memory, "acts": acts[::-1], "versions": found, "problem": problem}
+_MOST = 12
+"""The most commits whose versions are shown: each is read by a call."""
 
 
-async def _versions(
-    backend: Backend, caller: Caller, space: str, memory: Mapping[str, Any]
-) -> tuple[list[MemoryVersion], str]:
-    """The versions, newest first, and why there are none."""
+class MemoryVersion(Record):
+    """A memory at a commit, or as it is now where there is none, and the fields that changed since the version before."""
+
+    commit: HistoryCommit | None
+    memory: Memory
+    status: str
+    fields: tuple[FieldView, ...]
+
+
+async def _history(backend: Backend, caller: Caller, space: str, memory: Memory) -> dict[str, Any]:
+    """The acts of the audit log, and the versions that git has, newest first, or why it has none."""
+    acts = await backend.call("store audit", {"id": memory.id, "limit": 100, "space": space}, caller) or []
+    read, problem = [], ""
     try:
-        blame = await backend.call("blame", {"ref": memory["id"], "space": space}, caller)
+        blame = await backend.call("blame", {"ref": memory.id, "space": space}, caller)
+        for commit in commits(blame):
+            with suppress(NotFoundError):
+                found = await read_memory(backend, caller, space, memory.id, rev=commit.hash)
+                read.append((commit, found.memory))
+        versions = versions_of(read, memory)
     except MemcliError as error:
-        return [], error.message
-    read = []
-    for commit in commits(blame):
-        try:
-            read.append((commit, await one(backend, caller, space, memory["id"], rev=commit["commit"])))
-        except NotFoundError:
-            continue
-    return compared(read, memory), ""
+        versions, problem = [], error.message
+    return {"acts": acts[::-1], "versions": versions, "problem": problem, "not_committed": NOT_COMMITTED}
+
+
+def commits(blame: Mapping[str, Any]) -> list[HistoryCommit]:
+    """The commits that a memory as it is now comes from, oldest first; of many only the newest."""
+    found = {one["commit"]: one for one in (blame["added"], *blame["fields"].values()) if one}
+    ordered = sorted(found.values(), key=lambda one: (one["date"], one["commit"]))[-_MOST:]
+    return [HistoryCommit(one["commit"], (), one["author"], one["date"], one["subject"]) for one in ordered]
+
+
+def versions_of(read: Sequence[tuple[HistoryCommit, Memory]], now: Memory) -> list[MemoryVersion]:
+    """The versions, newest first; that of now only where it differs from the last commit."""
+    found: list[MemoryVersion] = []
+    before: Memory | None = None
+    for commit, memory in [*read, (None, now)]:
+        change = memory_change(before, memory)
+        if change is not None or commit is not None:
+            fields = tuple(map(field_view, shown_fields(change))) if change else ()
+            found.append(MemoryVersion(commit, memory, change.status if change else "", fields))
+        before = memory
+    return found[::-1]
 
 
 _READABLE = 2_000
 """From so many memories on, a part of the space is asked for first."""
 _LISTED = 300
-_REVERSED = {"supersedes": "superseded by", "depends on": "needed by", "derived from": "source of"}
 Depth = Annotated[int, Query(ge=0, le=6)]
 
 
@@ -243,13 +229,12 @@ async def _graph(backend: Backend, caller: Caller, space: str, ref: str, depth: 
 def _rows(graph: dict[str, Any]) -> dict[str, Any]:
     """The memories that have links, each with these; and how many there are in all."""
     nodes = {node["id"]: node for node in graph["nodes"] if node["type"] == "memory"}
-    links: dict[str, list[tuple[str, dict[str, Any]]]] = {name: [] for name in nodes}
+    links: dict[str, list[tuple[str, tuple[str, str], dict[str, Any]]]] = {name: [] for name in nodes}
     for edge in graph["edges"]:
         start, end = nodes.get(edge["start"]), nodes.get(edge["end"])
         if start is not None and end is not None:
-            relation = edge["relation"].replace("_", " ")
-            links[edge["start"]].append((relation, end))
-            links[edge["end"]].append((_REVERSED.get(relation, relation), start))
+            links[edge["start"]].append((*_told(edge["relation"], True), end))
+            links[edge["end"]].append((*_told(edge["relation"], False), start))
     tied = sorted((node for name, node in nodes.items() if links[name]), key=lambda node: (node["path"], node["id"]))
     rows = [(node, links[node["id"]]) for node in tied[:_LISTED]]
     return {"rows": rows, "count": len(nodes), "left_out": len(tied) - len(rows)}

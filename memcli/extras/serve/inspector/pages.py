@@ -28,9 +28,9 @@ from memcli.codec.canonical import encode
 from memcli.digests import sha256
 from memcli.errors import NotFoundError
 from memcli.extras.serve.access import Caller, needs
-from memcli.model.references import elsewhere
 from memcli.model.roles import READER, WRITER
 from memcli.present.changes import difference
+from memcli.present.links import relation_words
 from memcli.present.memory import count_of, parsed_time, readable_time
 from memcli.render.clean import clean
 from memcli.text.words import query_terms, terms
@@ -207,7 +207,7 @@ def _environment() -> Environment:
     }  # fmt: skip
     made.filters |= {
         "ago": ago, "date": readable_time, "marked": marked, "difference": difference,
-        "words": _words, "number": _number, "json": _json, "count": count_of,
+        "words": relation_words, "number": _number, "json": _json, "count": count_of,
     }  # fmt: skip
     return made
 
@@ -219,11 +219,6 @@ def _shown(value: Any) -> Any:
     if isinstance(value, str) and not isinstance(value, Markup):
         return clean(value)
     return "" if value is None else value
-
-
-def _words(name: str) -> str:
-    """A name such as `problem_solved`, to read."""
-    return str(name).replace("_", " ")
 
 
 def _number(value: object) -> str:
@@ -266,8 +261,3 @@ def seen(caller: Caller, found: Iterable[Mapping[str, Any]]) -> list[Mapping[str
     order = {name: place for place, name in enumerate(_FIRST)}
     shown = [one for one in found if sees(caller, str(one["space"]))]
     return sorted(shown, key=lambda one: (order.get(one["space"], len(order)), one["space"]))
-
-
-def target(reference: str, space: str) -> tuple[str, str]:
-    """The space and the id that a link of a memory in `space` leads to."""
-    return elsewhere(reference) or (space, reference)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -13,10 +12,11 @@ from memcli.errors import NotFoundError, UsageError
 from memcli.extras.serve.access import Caller
 from memcli.extras.serve.inspector import pages
 from memcli.extras.serve.inspector.changes import changed
-from memcli.extras.serve.inspector.detail import commits, compared
+from memcli.extras.serve.inspector.detail import commits, versions_of
 from memcli.extras.serve.inspector.pages import ago, marked
 from memcli.present.changes import ADDED, REMOVED, difference
 from memcli.present.memory import readable_time
+from tests.conftest import memory
 
 NOW = "2026-06-15T12:00:00Z"
 
@@ -93,9 +93,7 @@ def test_a_caller_sees_only_the_spaces_of_the_token() -> None:
     assert [one["space"] for one in pages.seen(bound, [{"space": "main"}, {"space": "notes"}])] == ["notes"]
 
 
-MEMORY: Mapping[str, Any] = {
-    "raw": "text", "kind": "fact", "importance": None, "confidence": 1.0, "valid_until": None
-}  # fmt: skip
+MEMORY = memory(raw="text")
 FORM = {"text": "text", "kind": "fact", "importance": "", "confidence": "1.0", "valid_until": ""}
 
 
@@ -121,14 +119,17 @@ def test_a_form_with_a_wrong_number() -> None:
 
 
 def test_versions_are_those_of_the_commits_and_of_now() -> None:
-    first, second = ({"commit": name, "date": f"2026-01-0{n}T00:00:00Z"} for n, name in ((1, "aa"), (2, "bb")))
-    blame = {"added": first, "fields": {"raw": second, "tags": first, "kind": None}}
-    assert [one["commit"] for one in commits(blame)] == ["aa", "bb"]
-    old, new, now = ({"raw": raw, "tags": tags} for raw, tags in (("one", []), ("two", []), ("two", ["x"])))
-    found = compared([(first, old), (second, new)], now)
-    assert [(version.before, version.text, version.changes) for version in found] == [
-        ("two", "two", (("tags", [], ["x"]),)),
-        ("one", "two", ()),
-        (None, "one", ()),
+    first, second = (
+        {"commit": name, "date": f"2026-01-0{n}T00:00:00Z", "author": "Ada", "subject": name}
+        for n, name in ((1, "aa"), (2, "bb"))
+    )
+    found = commits({"added": first, "fields": {"raw": second, "tags": first, "kind": None}})
+    assert [one.hash for one in found] == ["aa", "bb"]
+    old, new, now = (memory(raw=raw, tags=tags) for raw, tags in (("one", ()), ("two", ()), ("two", ("x",))))
+    versions = versions_of(list(zip(found, (old, new), strict=True)), now)
+    assert [(one.commit and one.commit.hash, one.status, [view.name for view in one.fields]) for one in versions] == [
+        (None, "changed", ["tags"]),
+        ("bb", "changed", ["raw"]),
+        ("aa", "added", []),
     ]
-    assert len(compared([(first, old), (second, new)], new)) == 2
+    assert len(versions_of(list(zip(found, (old, new), strict=True)), new)) == 2
