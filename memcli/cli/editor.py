@@ -1,7 +1,4 @@
-"""Editing the text of a memory, or all its fields as JSON, in the user's editor.
-
-What a command prints that changed several memories.
-"""
+"""Editing the text of a memory, or all its fields as JSON, in the user's editor."""
 
 from __future__ import annotations
 
@@ -12,13 +9,11 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from memcli.cli.arguments import decode, read_file
 from memcli.cli.output import ask, can_ask, has_input, is_called, is_terminal, report
-from memcli.cli.verb import CommandContext
 from memcli.codec.canonical import decode_object, encode
 from memcli.codec.memory import memory_to_json
 from memcli.errors import ConflictError, MemcliError, ProviderError, UsageError
@@ -70,15 +65,24 @@ class EditorFile:
 
     def edit(self) -> None:
         """Opens the file in the editor and waits. Raises UsageError if there is no editor, ProviderError if it fails."""
-        command = editor_command()
+        from memcli.git.repository import find_program
+
+        program, *arguments = command = editor_command()
         name = shlex.join(command)
+        # Ctrl-C goes to the editor too. A handler is not inherited by it, unlike SIG_IGN.
+        before = signal.signal(signal.SIGINT, lambda *_: None)
         try:
-            with _interrupts_ignored():
-                code = subprocess.run([_program(command[0]), *command[1:], self.path], check=False).returncode
+            # A name without a folder is looked for on PATH, whose relative folders do not count.
+            file = program if os.path.dirname(program) else find_program(program)
+            if file is None:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), program)
+            code = subprocess.run([file, *arguments, self.path], check=False).returncode
         except OSError as error:
             raise ProviderError(
                 f"cannot run the editor {name!r}: {error.strerror}", "set EDITOR to a command that works"
             ) from None
+        finally:
+            signal.signal(signal.SIGINT, before)
         if code:
             raise ProviderError(f"the editor {name!r} failed with exit code {code}", "nothing was saved")
 
@@ -89,7 +93,10 @@ class EditorFile:
             return {}
         text = decode(data, "the edited text")
         if self._whole is not None:
-            return _difference(self._whole, decode_object(text, "the edited memory"))
+            whole = decode_object(encode(self._whole).decode(), "the memory")  # lists where the memory has tuples
+            edited = decode_object(text, "the edited memory")
+            changed = {name: value for name, value in edited.items() if name not in whole or whole[name] != value}
+            return {**changed, **{name: None for name in whole if name not in edited}}
         if not text.strip():
             raise UsageError("the edited text is empty", "use `memcli forget` to remove a memory from recall")
         raw = text if self._raw.endswith("\n") else text.removesuffix("\n")
@@ -98,17 +105,6 @@ class EditorFile:
     def remove(self) -> None:
         """Deletes the file."""
         shutil.rmtree(os.path.dirname(self.path), ignore_errors=True)
-
-
-def _program(name: str) -> str:
-    """The file that a command names by its path, or by a name on PATH, whose relative folders do not count."""
-    from memcli.git.repository import find_program
-
-    if os.path.dirname(name):
-        return name
-    if (file := find_program(name)) is None:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
-    return file
 
 
 def editor_command() -> list[str]:
@@ -171,30 +167,3 @@ def _wants_again(error: MemcliError, json: bool) -> bool:
         return ask("Edit again?", default=True)
     except KeyboardInterrupt:
         return False
-
-
-def _difference(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, Json]:
-    whole = decode_object(encode(before).decode(), "the memory")  # lists where the memory has tuples
-    changed = {name: value for name, value in after.items() if name not in whole or whole[name] != value}
-    return {**changed, **{name: None for name in whole if name not in after}}
-
-
-@contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Ignores Ctrl-C, which the terminal also sends to the editor. Unlike SIG_IGN, a handler is not inherited."""
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def confirm_changed(
-    session: CommandContext, memories: Sequence[Memory], lines: Sequence[str], missing: MemcliError | None
-) -> None:
-    """Prints the changed memories, as lines or as JSON, and then raises the error for those that are `missing`."""
-    from memcli.render.memory import summary_json
-
-    session.output.confirm([summary_json(memory) for memory in memories], "\n".join(lines))
-    if missing is not None:
-        raise missing

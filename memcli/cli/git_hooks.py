@@ -1,8 +1,6 @@
-"""Install git hooks and remove them, with notes for the user; and have what they follow built in a new clone.
+"""Git hooks: installed and removed with notes for the user, and run within a time limit or in a process of their own.
 
-Run the work of a hook: within a time limit, or in a process of its own, with a line in the log for each run.
-
-Input of `check secrets`: named files, files of the store, versions in git.
+Beside it what `check secrets` and the hook pre-push scan: named files, files of the store, versions in git.
 """
 
 from __future__ import annotations
@@ -72,39 +70,12 @@ def install_hooks(session: CommandContext, names: Sequence[str]) -> Changed:
     if hooks.is_seen and any(what != "unchanged" for what in done.values()):
         session.output.note(f"{hooks.folder} is in the work tree: git shows the hooks as changes; do not commit them")
     if has_store:
-        _build(session)
+        _build_missing(session)
     return Changed(hooks.folder, done)
 
 
-def remove_hooks(session: CommandContext, names: Sequence[str]) -> Changed:
-    """Removes hooks, and restores those that were there before. Raises UsageError, StoreError."""
-    from memcli.git.hooks import find_hooks
-
-    hooks = find_hooks(os.getcwd())
-    done = _each(session, names, hooks.uninstall)
-    if not {"removed", "restored"}.isdisjoint(done.values()) and (others := _other_stores(session)):
-        told = f"the hooks also worked for {', '.join(others)}"
-        session.output.note(
-            f"{told}, as git calls them for the whole repository; `memcli hook install` installs them again"
-        )
-    return Changed(hooks.folder, done)
-
-
-def _other_stores(session: CommandContext) -> list[str]:
-    """The stores of this work tree but for the one that is meant."""
-    from memcli.store.private import stores_of
-    from memcli.wiring.roots import locate
-
-    own = None
-    with suppress(MemcliError):
-        own = locate(session.options, os.environ)
-    work_tree = find_work_tree(os.getcwd(), os.path.expanduser("~"))
-    return [root for root in (stores_of(work_tree) if work_tree else []) if root != own]
-
-
-def _build(session: CommandContext) -> None:
+def _build_missing(session: CommandContext) -> None:
     """Starts to build the space for what is read from the repository, if it is missing, as in a new clone."""
-    from memcli.app.repo import over_repo
     from memcli.store.layout import complete_ignore
     from memcli.wiring.build import is_missing
 
@@ -118,6 +89,27 @@ def _build(session: CommandContext) -> None:
     if not has_repo:
         session.output.note(f"building space {workspace.space!r} from the history and the files in the background")
         run_hook(session, "post-checkout", (), detached=False)
+
+
+def remove_hooks(session: CommandContext, names: Sequence[str]) -> Changed:
+    """Removes hooks, and restores those that were there before. Raises UsageError, StoreError."""
+    from memcli.git.hooks import find_hooks
+    from memcli.wiring.roots import locate
+
+    hooks = find_hooks(os.getcwd())
+    done = _each(session, names, hooks.uninstall)
+    if {"removed", "restored"}.isdisjoint(done.values()):
+        return Changed(hooks.folder, done)
+    own = None
+    with suppress(MemcliError):
+        own = locate(session.options, os.environ)
+    work_tree = find_work_tree(os.getcwd(), os.path.expanduser("~"))
+    if others := [root for root in (stores_of(work_tree) if work_tree else []) if root != own]:
+        session.output.note(
+            f"the hooks also worked for {', '.join(others)}, as git calls them for the whole repository; "
+            "`memcli hook install` installs them again"
+        )
+    return Changed(hooks.folder, done)
 
 
 def _each(session: CommandContext, names: Sequence[str], act: Callable[[str], str]) -> dict[str, str]:
@@ -144,18 +136,23 @@ _MAX_PAIRS = 1 << 20
 
 def run_hook(session: CommandContext, hook: str, arguments: Sequence[str], *, detached: bool) -> bool:
     """Runs the hook. Returns whether work that ran out of time is still running. Never raises a MemcliError."""
-    pairs = _pairs() if hook == "post-rewrite" else ""
     waits = bool(os.environ.get(FOREGROUND))
     if hook == "prepare-commit-msg":
-        return _run_within(
-            None if waits else _MESSAGE_SECONDS,
-            lambda: _logged_in_each(session, hook, lambda w, _: _advise(w, arguments), ADVICE_BACKEND),
-        )
+
+        def advised(workspace: Workspace, _: HookLog) -> dict[str, Json]:
+            from memcli.wiring.hooks import advise  # within the time that the hook may take
+
+            return advise(workspace, arguments[0]) if arguments else {"outcome": "no message"}
+
+        seconds = None if waits else _MESSAGE_SECONDS
+        return _run_within(seconds, lambda: _logged(session, hook, advised, ADVICE_BACKEND))
     if hook == "pre-push":
-        return _run_within(
-            None if waits else _PUSH_SECONDS,
-            lambda: _logged_in_each(session, hook, lambda w, _: _look_for_secrets(session, w)),
-        )
+        seconds = None if waits else _PUSH_SECONDS
+        return _run_within(seconds, lambda: _logged(session, hook, lambda w, _: _look_for_secrets(session, w)))
+    pairs = ""
+    if hook == "post-rewrite" and not sys.stdin.isatty():  # the rewritten commits
+        with suppress(OSError):
+            pairs = sys.stdin.buffer.read(_MAX_PAIRS).decode("ascii", "replace")
     if not detached and not waits:
         space = [f"--space={session.options['space']}"] if session.options["space"] else []
         for root in _roots(session):
@@ -164,7 +161,17 @@ def run_hook(session: CommandContext, hook: str, arguments: Sequence[str], *, de
     if detached:
         with suppress(OSError):  # it leads a session already
             os.setsid()
-    _logged_in_each(session, hook, lambda workspace, log: _follow(session, workspace, log, hook, arguments, pairs))
+
+    def followed(workspace: Workspace, log: HookLog) -> dict[str, Json]:
+        from memcli.wiring.hooks import follow
+
+        with log.one_at_a_time(_TURN_SECONDS):
+            told = follow(workspace, log, hook, arguments, pairs)
+        if told["outcome"] == "ingested" and not waits:
+            embed_soon(session, workspace)
+        return told
+
+    _logged(session, hook, followed)
     return False
 
 
@@ -181,24 +188,6 @@ def _roots(session: CommandContext) -> list[str]:
     return []
 
 
-def _follow(
-    session: CommandContext, workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[str], pairs: str
-) -> dict[str, Json]:
-    from memcli.wiring.hooks import follow
-
-    with log.one_at_a_time(_TURN_SECONDS):
-        told = follow(workspace, log, hook, arguments, pairs)
-    if told["outcome"] == "ingested" and not os.environ.get(FOREGROUND):
-        embed_soon(session, workspace)
-    return told
-
-
-def _advise(workspace: Workspace, arguments: Sequence[str]) -> dict[str, Json]:
-    from memcli.wiring.hooks import advise
-
-    return advise(workspace, arguments[0]) if arguments else {"outcome": "no message"}
-
-
 def _look_for_secrets(session: CommandContext, workspace: Workspace) -> dict[str, Json]:
     from memcli.app.trust import scan
 
@@ -213,57 +202,39 @@ def _look_for_secrets(session: CommandContext, workspace: Workspace) -> dict[str
     return {"outcome": "warned" if leaks else "no secrets", "secrets": len(leaks)}
 
 
-def _logged_in_each(
+def _logged(
     session: CommandContext,
     hook: str,
     work: Callable[[Workspace, HookLog], Mapping[str, Json]],
     backend: str | None = None,
 ) -> None:
-    """Runs the work for each store, and logs the results."""
-    for root in _roots(session):
-        _logged(session, root, hook, work, backend)
-
-
-def _logged(
-    session: CommandContext,
-    root: str,
-    hook: str,
-    work: Callable[[Workspace, HookLog], Mapping[str, Json]],
-    backend: str | None,
-) -> None:
-    """Runs the work for the store at `root` and logs the result, since no one is there to see an error."""
+    """Runs the work for each store and logs the results, since no one is there to see an error."""
     is_verbose = bool(os.environ.get(_VERBOSE))
     session.output.quiet = not is_verbose
-    since = time.monotonic()
-    try:
-        workspace = over_repo(session.open(lock_wait=_LOCK_SECONDS, backend=backend, root=root))
-    except MemcliError as error:
-        if is_verbose and not isinstance(error, NotFoundError):
-            report(error, json=False)
-        return
-    if is_off(workspace.root, os.environ):
-        return
-    log, store = HookLog(Layout(workspace.root), workspace.space), identity(workspace.root)
-    try:
-        told = work(workspace, log)
-    except MemcliError as error:
-        told = {"outcome": "failed", "error": error.message, "hint": error.hint}
-    except Exception as error:  # noqa: BLE001 - whatever it is, git must not suffer from it
-        told = {"outcome": "failed", "error": reason_of(error)}
-    spent = round((time.monotonic() - since) * 1000)
-    entry = {"at": workspace.clock(), "hook": hook, "space": workspace.space, "ms": spent, **told}
-    if identity(workspace.root) == store:
-        with suppress(MemcliError, OSError):
-            log.add(entry)
-    if is_verbose:
-        session.output.note(f"{hook}: {', '.join(f'{name} {value}' for name, value in told.items())}")
-
-
-def _pairs() -> str:
-    """The rewritten commits that git passes on standard input; none if it cannot be read."""
-    with suppress(OSError):
-        return "" if sys.stdin.isatty() else sys.stdin.buffer.read(_MAX_PAIRS).decode("ascii", "replace")
-    return ""
+    for root in _roots(session):
+        since = time.monotonic()
+        try:
+            workspace = over_repo(session.open(lock_wait=_LOCK_SECONDS, backend=backend, root=root))
+        except MemcliError as error:
+            if is_verbose and not isinstance(error, NotFoundError):
+                report(error, json=False)
+            continue
+        if is_off(workspace.root, os.environ):
+            continue
+        log, store = HookLog(Layout(workspace.root), workspace.space), identity(workspace.root)
+        try:
+            told = work(workspace, log)
+        except MemcliError as error:
+            told = {"outcome": "failed", "error": error.message, "hint": error.hint}
+        except Exception as error:  # noqa: BLE001 - whatever it is, git must not suffer from it
+            told = {"outcome": "failed", "error": reason_of(error)}
+        spent = round((time.monotonic() - since) * 1000)
+        entry = {"at": workspace.clock(), "hook": hook, "space": workspace.space, "ms": spent, **told}
+        if identity(workspace.root) == store:
+            with suppress(MemcliError, OSError):
+                log.add(entry)
+        if is_verbose:
+            session.output.note(f"{hook}: {', '.join(f'{name} {value}' for name, value in told.items())}")
 
 
 def _run_within(seconds: float | None, work: Callable[[], None]) -> bool:

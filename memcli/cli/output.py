@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memcli.cancel import check_cancelled
 from memcli.codec.canonical import encode, encode_line
@@ -21,6 +21,8 @@ from memcli.render.clean import clean, clean_line, escape
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+
+    from memcli.model.memory import Memory
 
 
 _ON_STREAMS = object()
@@ -151,6 +153,17 @@ def finish() -> None:
 def silence() -> None:
     """Redirects stdout to the null device, so that the interpreter's final flush cannot fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def confirm_changed(
+    output: Output, memories: Sequence[Memory], lines: Sequence[str], missing: MemcliError | None
+) -> None:
+    """Prints the changed memories, as lines or as JSON, and then raises the error for those that are `missing`."""
+    from memcli.render.memory import summary_json
+
+    output.confirm([summary_json(memory) for memory in memories], "\n".join(lines))
+    if missing is not None:
+        raise missing
 
 
 def ask(question: str, default: bool = False) -> bool:
@@ -311,7 +324,9 @@ def as_error(error: Exception) -> MemcliError:
 
 def _known(error: Exception) -> MemcliError | None:
     if hasattr(error, "format_message"):
-        return UsageError(error.format_message().rstrip("."), _help_of(error))
+        context = getattr(error, "ctx", None)
+        command = "memcli" if context is None else context.command_path.removesuffix(" default")
+        return UsageError(error.format_message().rstrip("."), f"see `{command} --help`")
     if isinstance(error, UnicodeEncodeError):
         return UsageError(f"not valid UTF-8: {error.object[:40]!a}", "convert the argument to UTF-8")
     if isinstance(error, MemoryError):
@@ -324,12 +339,3 @@ def _known(error: Exception) -> MemcliError | None:
         where = f": {error.filename}" if error.filename else ""
         return StoreError(f"{error.strerror or error}{where}", hint_of(error, "check permissions and free space"))
     return None
-
-
-def _help_of(error: Any) -> str:
-    context = getattr(error, "ctx", None)
-    return (
-        f"see `{context.command_path.removesuffix(' default')} --help`"
-        if context is not None
-        else "see `memcli --help`"
-    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.arguments import assignments
 from memcli.cli.options import Options, check_one, digest_option, flag, option, refs_argument
-from memcli.cli.output import redacted_told
+from memcli.cli.output import confirm_changed, redacted_told
 from memcli.cli.verb import RECALL, CommandContext, ToolDeclaration, verb
 from memcli.errors import UsageError
 from memcli.model.memory import Json
@@ -114,14 +114,13 @@ def _tag(session: CommandContext, options: EditOptions) -> None:
     from memcli.app import edit as app
     from memcli.app.homes import by_home
     from memcli.cli import arguments
-    from memcli.cli.editor import confirm_changed
 
     check_one(options.refs, options.if_digest)
     tags = arguments.parts(options.tag), arguments.parts(options.untag)
     homes, missing = by_home(session.open(), options.refs)
     memories = [memory for home, own in homes for memory in app.tag(home, own, *tags, options.if_digest)]
     lines = [f"{m.id} {m.path}: {', '.join(m.tags) or 'no tags'}" for m in memories]
-    confirm_changed(session, memories, lines, missing)
+    confirm_changed(session.output, memories, lines, missing)
 
 
 def _found(workspace: Workspace, memory: Memory) -> tuple[dict[str, Json], list[str]]:

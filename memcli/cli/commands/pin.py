@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memcli.cli.options import Options, check_one, digest_option, flag, refs_argument
+from memcli.cli.output import confirm_changed
 from memcli.cli.verb import RECALL, CommandContext, verb
 from memcli.model.roles import WRITER
 
@@ -28,10 +29,9 @@ def command(session: CommandContext, options: PinOptions) -> None:
     """
     from memcli.app.edit import pin
     from memcli.app.homes import by_home
-    from memcli.cli.editor import confirm_changed
 
     check_one(options.refs, options.if_digest)
     homes, missing = by_home(session.open(), options.refs)
     memories = [memory for home, own in homes for memory in pin(home, own, not options.remove, options.if_digest)]
     state = "unpinned" if options.remove else "pinned"
-    confirm_changed(session, memories, [f"{state} {m.id} {m.path}" for m in memories], missing)
+    confirm_changed(session.output, memories, [f"{state} {m.id} {m.path}" for m in memories], missing)

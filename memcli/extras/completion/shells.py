@@ -1,17 +1,15 @@
-"""The fixed parts of each shell's completion script.
+"""Completion scripts for bash, zsh and fish: their fixed parts, and what is generated from the verbs; and the values of a
+store on a server.
 
-Completion scripts for bash, zsh and fish, generated from the command tree. The output is committed in `completions/`.
-
-After a change of commands, options or this module: `pytest tests/extras/completion/test_completion.py --update-golden`.
-
-Values for shell completion from a store on a server.
+The scripts are committed in `completions/`. After a change of commands, options or this module, run
+`pytest tests/extras/completion/test_completion.py --update-golden`.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 
 from memcli.cli.options import CHOICE, FILE, FOLDER, KIND, MEMORY, PATH, SESSION, SPACE, TAG, CommonOptions, Field
@@ -241,16 +239,11 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 
 def command_tree() -> list[Command]:
     """The program and all its commands with all their options."""
-    known = {**{name: name for name in names()}, **ALIASES}
-    texts = tuple((name, _text(_command(told))) for name, told in known.items())
+    named = {**{name: name for name in names()}, **ALIASES}
+    known = {name: found for name, verb in named.items() if (found := find(verb))}
+    texts = tuple((name, _text(found)) for name, found in known.items())
     root = Command((), (_VERSION, _HELP_OPTION), (), texts)
-    return [root, *(one for name, told in known.items() for one in _walk(_command(told), (name,)))]
-
-
-def _command(name: str) -> Verb | Group:
-    found = find(name)
-    assert found is not None
-    return found
+    return [root, *(one for name, found in known.items() for one in _walk(found, (name,)))]
 
 
 def _text(command: Verb | Group) -> str:
@@ -398,18 +391,17 @@ def served(kind: str, prefix: str, space: str, root: str) -> list[str] | None:
         return workspace.store.spaces()
     with closing(workspace.store.open(workspace.space)) as snapshot:
         catalogue = workspace.index.kept(snapshot)
-        return list(_values(catalogue, kind, prefix)) if catalogue else []
-
-
-def _values(space: Catalogue, kind: str, prefix: str) -> Iterable[str]:
-    if kind in ("tags", "kinds"):
-        counts = space.counts()
-        return counts.tags if kind == "tags" else counts.kinds
-    ids = space.ids_with_prefix(prefix) if kind == "ids" or (kind == "refs" and prefix) else []
-    return ids if kind == "ids" else [*ids, *_paths(space, prefix)]
+        if not catalogue:
+            return []
+        if kind in ("tags", "kinds"):
+            counts = catalogue.counts()
+            return list(counts.tags if kind == "tags" else counts.kinds)
+        ids = list(catalogue.ids_with_prefix(prefix)) if kind == "ids" or (kind == "refs" and prefix) else []
+        return ids if kind == "ids" else [*ids, *_paths(catalogue, prefix)]
 
 
 def _paths(space: Catalogue, prefix: str) -> list[str]:
+    """The paths that are in the folder of `prefix`; of very many only the next segment."""
     wanted = CatalogueFilter(under=prefix.rpartition("/")[0], inactive=True)
     if space.count(wanted) <= _MOST:
         return [path for path, _ in space.places(wanted)]
