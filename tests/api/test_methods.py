@@ -41,19 +41,19 @@ def test_every_command_has_its_method() -> None:
     assert not verbs & WITHOUT_METHOD.keys()
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_a_method_has_the_parameters_of_its_command(name: str) -> None:
-    signature = inspect.signature(getattr(Memory(), name))
-    declared = {n: f for n, f in METHODS[name].verb.options.FIELDS.items() if n not in EXIT_CODES_ONLY | PROCESS_ONLY}
-    assert signature.parameters.keys() == {*declared, "space"}
-    for own, field in declared.items():
-        parameter = signature.parameters[own]
-        by_position = parameter.kind != inspect.Parameter.KEYWORD_ONLY
-        assert by_position == field.is_argument
-        if parameter.kind != inspect.Parameter.VAR_POSITIONAL:
-            is_required = parameter.default is inspect.Parameter.empty
-            assert is_required == (field.default is REQUIRED)
-            assert is_required or parameter.default == (() if field.many else field.default)
+def test_a_method_has_the_parameters_of_its_command() -> None:
+    for name, method in METHODS.items():
+        signature = inspect.signature(getattr(Memory(), name))
+        fields = method.verb.options.FIELDS
+        declared = {n: f for n, f in fields.items() if n not in EXIT_CODES_ONLY | PROCESS_ONLY}
+        assert signature.parameters.keys() == {*declared, "space"}, name
+        for own, field in declared.items():
+            parameter = signature.parameters[own]
+            assert (parameter.kind != inspect.Parameter.KEYWORD_ONLY) == field.is_argument, (name, own)
+            if parameter.kind != inspect.Parameter.VAR_POSITIONAL:
+                is_required = parameter.default is inspect.Parameter.empty
+                assert is_required == (field.default is REQUIRED), (name, own)
+                assert is_required or parameter.default == (() if field.many else field.default), (name, own)
 
 
 @pytest.mark.parametrize("name", [*METHODS, "Memory"])

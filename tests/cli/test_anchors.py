@@ -257,17 +257,6 @@ def test_what_was_ingested_says_when_the_file_went_on_without_it(run: Run, work:
     assert told(run, "run tox before a push")["docs/guide.md/test"] == ["fresh"]
 
 
-def test_what_only_moved_is_not_written_anew(run: Run, work: Repo) -> None:
-    text = GUIDE.format("Tag it. " * 200)
-    work.write("docs/guide.md", text)
-    run("ingest", "docs/guide.md")
-    before = {ref: run("get", ref, "--json").out for ref in ("docs/guide.md/release", "docs/guide.md/test")}
-    work.write("docs/guide.md", text.replace("About.", "About.\n\nMore of it."))
-    counts = run("ingest", "docs/guide.md", "--json").json
-    assert (counts["updated"], counts["deduplicated"]) == (1, 2)
-    assert {ref: run("get", ref, "--json").out for ref in before} == before
-
-
 def test_what_was_read_from_a_file_does_not_lead_where_that_file_changes(run: Run, work: Repo) -> None:
     run("ingest", "src/auth.py")
     run("remember", TEXT, "-p", "tokens", "-k", "decision", "--anchor", "src/auth.py")

@@ -16,7 +16,7 @@ import pytest
 from memcli.cli import background
 from memcli.cli.background import run_alone
 from memcli.embed.hashed import HashedEmbedder
-from memcli.errors import LockedError, StoreError
+from memcli.errors import LockedError
 from memcli.store.atomic import make_folder
 from memcli.store.layout import Layout, make_root
 from memcli.store.lock import locked
@@ -202,17 +202,6 @@ def test_the_vectors_of_a_small_ingest_are_there_at_once(
     assert run("ingest", "note.md").code == 0
     assert len(begun) == 1
     assert is_done(run)
-
-
-def test_an_error_reaches_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: list[object] = []
-
-    def fail(_: object) -> None:
-        begun.append(1)
-        raise StoreError("the disk is full")
-
-    run_alone(store(tmp_path).root, fail)
-    assert begun
 
 
 def test_a_store_without_an_embedder_has_no_vectors_made(

@@ -92,15 +92,6 @@ def test_merge_strengthens_the_first(run: Run) -> None:
     assert "net" in memory["tags"]
 
 
-def test_merge_afterwards_supersedes_the_repetition(run: Run) -> None:
-    run("init")
-    old, again = remember(run, OLD), remember(run, SAME)
-    assert [one["id"] for one in again["duplicates"]] == [old["id"]]
-    assert remember(run, SAME, "--merge")["id"] == old["id"]
-    assert objects()[again["id"]]["superseded_by"] == old["id"]
-    assert run("check", "store").code == 0
-
-
 def test_markers_say_that_the_newer_one_holds(run: Run) -> None:
     run("init")
     old = remember(run, OLD)
@@ -318,20 +309,6 @@ def test_no_side_is_shown_without_one_of_another_space(run: Run, space: str, how
     assert {s["id"]: [o["id"] for o in s["contradicts"]] for s in sections} == {new: [old], old: [new]}
     alone = run("recall", "gateway timeout", "--json", "--space", "main").json["sections"]
     assert [s.get("contradicts") for s in alone] == [None]
-
-
-def test_a_batch_that_is_stored_already_is_not_told_twice(run: Run) -> None:
-    run("init")
-    batch = "\n".join(json.dumps({"raw": text, "path": f"a/{n}"}) for n, text in enumerate((OLD, NEW)))
-    first, second = run("remember", "--batch", "-", "--json", stdin=batch).json["memories"]
-    again = run("remember", "--batch", "-", "--json", stdin=batch).json["memories"]
-    assert [[one["id"] for one in memory["contradicts"]] for memory in again] == [[second["id"]], [first["id"]]]
-    told = run("remember", "--batch", "-", stdin=batch).out
-    assert f"`memcli link {first['id']} {second['id']} --relation supersedes`" in told
-    assert "--supersedes" not in told
-    run("remember", "--batch", "-", "--keep-both", stdin=batch)
-    again = run("remember", "--batch", "-", "--json", stdin=batch).json["memories"]
-    assert [memory["contradicts"] for memory in again] == [[], []]
 
 
 def test_no_way_is_offered_that_fails(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

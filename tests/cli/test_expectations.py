@@ -104,22 +104,6 @@ def test_there_are_no_tests(run: Run, folder: Path) -> None:
     assert run("check", "recall", "own.toml").err.startswith("memcli: no tests (")
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b'[[case]]\ntopic = "a"\nmust_have = 1\n', "memcli: .memory/tests/a.toml:3: unknown key 'must_have' ("),
-        (b"\0\1\2", "memcli: .memory/tests/a.toml is binary"),
-        (b"\xff\xfe", "memcli: .memory/tests/a.toml is not valid UTF-8"),
-        (b"x = 1\n" * 200_000, "memcli: .memory/tests/a.toml is longer than 1 MiB"),
-    ],
-)
-def test_a_malformed_file_is_one_line_and_2(run: Run, folder: Path, data: bytes, message: str) -> None:
-    (folder / "a.toml").write_bytes(data)
-    result = run("check", "recall")
-    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
-    assert result.err.startswith(message)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
 def test_no_link_is_followed_out_of_the_store(run: Run, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()

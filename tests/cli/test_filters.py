@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.cli.arguments import parts, similar_kind
+from memcli.cli.arguments import parts
 from memcli.cli.main import main
 from tests.conftest import Run
 
@@ -76,14 +76,6 @@ def test_a_kind_that_is_nearly_a_known_one_is_named(run: Run) -> None:
     assert run("remember", "--batch", "-", stdin='{"raw": "y", "kind": "gide"}').err.endswith("'guide'?\n")
     assert run("remember", "z", "--kind", "note").err == ""
     assert run("remember", "x", "--kind", "fact,guide").code == 2
-
-
-@pytest.mark.parametrize(
-    ("name", "known"),
-    [("decision", ""), ("Decision", "decision"), ("facts", "fact"), ("customer", ""), ("note", ""), ("prefrence", "preference")],
-)  # fmt: skip
-def test_similar_kinds(name: str, known: str) -> None:
-    assert similar_kind(name) == known
 
 
 def test_a_list_is_cut_and_says_so(few: Run) -> None:

@@ -120,18 +120,6 @@ def test_a_proposal_may_update_and_supersede(reviewed: Run) -> None:
     assert memory["superseded_by"]
 
 
-def test_what_was_to_supersede_a_memory_that_has_gone_is_accepted(run: Run) -> None:
-    for name in ("a", "b"):
-        run("remember", f"Text of {name}.", "--path", name)
-        assert run("remember", f"New text of {name}.", "--propose", "--supersedes", name).code == 0
-    run("forget", "--purge", "--yes", "a")
-    run("remember", "Another memory.", "--path", "a")
-    assert run("inbox", "accept", "--all").code == 0
-    kept = {item["summary_micro"] for item in run("list", "--all", "--json").json}
-    assert kept == {"Another memory.", "New text of a.", "Text of b.", "New text of b."}
-    assert run("remember", "X.", "--propose", "--supersedes", "nowhere").code == 3
-
-
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
@@ -199,12 +187,3 @@ def test_what_is_rejected_at_a_path_that_others_wait_for_does_not_come_again(run
     assert run("inbox", "reject", "z/z").code == 0
     assert status(run, "The third text.", "--path", "z/z", "--propose") == "proposed"
     assert status(run, "The first text.", "--path", "z/z", "--propose") == "deduplicated"
-
-
-def test_a_proposal_with_the_id_of_another_is_kept_too(run: Run) -> None:
-    for text in ("The first text.", "The second text."):
-        run("remember", text, "--path", "z/z", "--id", "mem_own", "--propose")
-    found = {item["summary_micro"]: item["id"] for item in run("inbox", "--json").json}
-    assert len(found) == 2
-    assert run("inbox", "accept", found["The second text."]).code == 0
-    assert run("get", "z/z", "--json").json["id"] == "mem_own"

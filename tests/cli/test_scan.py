@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
@@ -82,25 +81,6 @@ def test_files_need_no_store(run: Run, tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(f"key = '{OTHER}'\n")
     assert run("check", "secrets", "app.py").out == "app.py:1: stripe_key\n"
     assert run("check", "secrets").code == 3
-
-
-def test_an_export_and_a_policy_of_its_own(run: Run, repository: Path) -> None:
-    write(repository, "mail ann.lee@corp.net")
-    run("space", "policy", "main", "--set", 'pii_redaction={"detectors": ["-email"]}')
-    run("export")
-    assert run("check", "secrets").out == "no secrets in 2 files\n"
-    file = repository / ".memory" / "spaces" / "main.json"
-    stored = json.loads(file.read_text())
-    stored["policy"]["pii_redaction"] = ["-email"]  # written by hand
-    file.write_text(json.dumps(stored))
-    assert run("check", "secrets").out == "no secrets in 2 files\n"
-    write(repository, f"with {TOKEN}", "b")
-    (repository / ".memory" / "exports" / "main.json").write_bytes(
-        (repository / ".memory" / "spaces" / "main.json").read_bytes()
-    )
-    assert [line.partition(":")[0] for line in run("check", "secrets").out.splitlines()] == [
-        ".memory/exports/main.json", ".memory/spaces/main.json",
-    ]  # fmt: skip
 
 
 def test_staged(run: Run, repository: Path) -> None:

@@ -138,17 +138,3 @@ def test_while_the_store_is_locked_no_transcript_is_given_up(run: Run, monkeypat
         patch.setattr("memcli.store.sessions.FileSessions.take_in", fail)
         assert run("session", "sync").code == LockedError.exit_code
     assert [one["messages"] for one in synced(run)["imported"]] == [2]
-
-
-def test_what_waits_longer_than_it_should_is_not_cut_off(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise LockedError("locked", "try again")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("memcli.app.session_import.import_transcript", fail)
-        for number in range(6):
-            for part in "ab":
-                spool("stop", f"s{number}{part}", text="Something that was said, and is to be kept.", agent="codex")
-            assert run("session", "sync").code == LockedError.exit_code
-    assert len({one["id"] for one in synced(run)["imported"]}) == 12
-    assert not Spool(State(Layout(".memory"))).is_waiting

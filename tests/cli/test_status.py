@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
+
+import pytest
 
 from memcli.cli.main import FIRST
 from memcli.cli.verb import all_verbs, names
 from tests.cli.conftest import git
-from tests.conftest import Run
+from tests.conftest import ROOT, Run
 
 
 def lines(run: Run) -> dict[str, str]:
@@ -80,3 +83,84 @@ def test_help_explains_every_command_as_its_option_does(run: Run) -> None:
 def test_help_of_what_there_is_not(run: Run) -> None:
     assert run("help", "stats").err == "memcli: no command 'stats' (did you mean status or doctor?)\n"
     assert os.linesep not in run("help", "nothing").out
+
+
+def test_the_tour_shows_its_steps_and_leaves_nothing_behind(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "off")
+    done = run("demo")
+    assert done.code == 0
+    for step in ("$ memcli init", "$ memcli remember ", "$ memcli recall ", "We chose PostgreSQL as our database"):
+        assert step in done.out
+    assert list(temporary.iterdir()) == []
+    assert not (tmp_path / ".memory").exists()
+
+
+def test_the_tour_uses_no_server(run: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "off")
+    monkeypatch.setenv("MEMCLI_STORE", "postgresql://127.0.0.1:1/none")
+    done = run("demo")
+    assert (
+        done.code,
+        "$ memcli status" in done.out,
+        "cannot connect" in done.err + capfd.readouterr().err,
+    ) == (
+        0,
+        True,
+        False,
+    )
+
+
+@pytest.fixture
+def sound(run: Run, tmp_path: Path) -> Path:
+    """A store in a repository, without a fault."""
+    git(tmp_path, "init", "-q")
+    run("init")
+    run("remember", "We chose PostgreSQL because of JSONB.", "--path", "db/choice", "--kind", "decision")
+    return tmp_path
+
+
+def states(run: Run) -> dict[str, str]:
+    return {name: found["state"] for name, found in run("check", "--json").json.items()}
+
+
+def test_a_sound_store_passes_and_what_it_lacks_is_skipped(run: Run, sound: Path) -> None:
+    done = run("check")
+    assert done.code == 0
+    assert [line.split()[:2] for line in done.out.splitlines()] == [
+        ["passed", "code"], ["skipped", "recall"], ["passed", "secrets"], ["passed", "store"],
+    ]  # fmt: skip
+    assert states(run) == {"code": "passed", "recall": "skipped", "secrets": "passed", "store": "passed"}
+
+
+def test_a_check_that_fails_says_what_it_says_alone(run: Run, sound: Path) -> None:
+    file = sound / ".memory" / "spaces" / "main.json"
+    file.write_text(file.read_text().replace("because of JSONB", "since AKIA" + "Q3EGTX7ZP5RNB2WM"))
+    alone = run("check", "store")
+    assert alone.code == 6
+    done = run("check")
+    assert (done.code, states(run)["store"], states(run)["secrets"]) == (6, "failed", "failed")
+    assert all(f"  {line}" in done.out.splitlines() for line in alone.out.splitlines())
+    assert "Q3EGTX7ZP5RNB2WM" not in done.out
+
+
+def test_recall_tests_that_cannot_be_read_fail(run: Run, sound: Path) -> None:
+    tests = sound / ".memory" / "tests"
+    tests.mkdir()
+    (tests / "db.toml").write_text('[[case]]\ntopic = "postgresql"\nmust_include = ["db/choice"]\n')
+    assert states(run)["recall"] == "passed"
+    (tests / "db.toml").write_text('[[case]]\ntopik = "which database?"\n')
+    done = run("check")
+    assert (done.code, states(run)["recall"]) == (6, "failed")
+    assert "topik" in done.out
+
+
+def test_an_unknown_check_is_an_error(run: Run, sound: Path) -> None:
+    done = run("check", "everything")
+    assert (done.code, "everything" in done.err, "`memcli check --help`" in done.err) == (2, True, True)

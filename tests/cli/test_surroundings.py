@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli.conftest import wrong
 from tests.conftest import NOW, ROOT, Run, memory, open_at, rewrite, slow_but
+from tests.ingest.conftest import Repo, new_repo
 
 ESCAPES = ("\x1b", "\u202e", "\x7f", "\x9b", "\u200b")
 
@@ -60,25 +61,6 @@ def test_an_export_path_of_a_policy_replaces_nothing(run: Run, tmp_path: Path, t
     run("space", "policy", "main", "--set", "export_path=shared/out.json")
     assert run("export").code == run("export").code == 0
     assert json.loads((tmp_path / "shared" / "out.json").read_text())["format"] == "memcli/export"
-
-
-@pytest.mark.parametrize("target", ["shared", "shared/", "./shared", "ABSOLUTE", "../{}-beside"])
-def test_an_export_path_may_be_a_folder(run: Run, tmp_path: Path, target: str) -> None:
-    run("remember", "We chose PostgreSQL.")
-    target = target.format(tmp_path.name)
-    folder = tmp_path / "elsewhere" if target == "ABSOLUTE" else tmp_path / target
-    path = str(folder) if target == "ABSOLUTE" else target
-    assert run("space", "policy", "main", "--set", f"export_path={path}").code == 0
-    for form in ("json", "jsonl", "md"):
-        for _ in range(2):
-            done = run("export", "--format", form, "--json").json
-            assert Path(done["path"]).samefile(folder / f"main.{form}")
-        assert run("import", str(folder / f"main.{form}")).code == 0
-    (folder / "main.md").write_text("mine")
-    refused = run("export", "--format", "md")
-    assert (refused.code, (folder / "main.md").read_text()) == (8, "mine")
-    run("export", "--out", "own.json")
-    assert (tmp_path / "own.json").is_file()
 
 
 def test_an_export_path_leads_through_no_link(run: Run, tmp_path: Path) -> None:
@@ -234,3 +216,40 @@ def test_doctor_tries_to_write(run: Run, tmp_path: Path) -> None:
     result = run("doctor")
     assert result.code == 8
     assert "FAIL  store" in result.out
+
+
+@pytest.fixture
+def bare(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    made = new_repo(tmp_path / "work")
+    made.commit("first", {"a.md": "# A\n\nText of a.\n"})
+    monkeypatch.chdir(made.root)
+    return made
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["ingest", "--git", "nix"], ["ingest", "nix.md"], ["ingest", "--since", "a..b"], ["remember", ""],
+        ["remember", "x", "--commit", "nix"], ["remember", "x", "--anchor", "nix.py"], ["remember", "x", "--supersedes", "nix"],
+    ],
+)  # fmt: skip
+def test_what_fails_leaves_no_store(run: Run, bare: Repo, arguments: list[str]) -> None:
+    result = run(*arguments)
+    assert result.code in (2, 3)
+    assert result.err.count("\n") == 1
+    assert not (bare.root / ".memory").exists()
+
+
+def test_what_is_done_leaves_one(run: Run, bare: Repo) -> None:
+    result = run("ingest", "a.md")
+    assert result.code == 0
+    assert "created a store at" in result.err
+    before = (bare.root / ".memory/spaces/repo.json").read_bytes()
+    assert run("ingest", "--git", "nix").code == 3
+    assert (bare.root / ".memory/spaces/repo.json").read_bytes() == before
+
+
+def test_a_dry_run_needs_none(run: Run, bare: Repo) -> None:
+    assert run("ingest", "--git", "HEAD", "--dry-run", "--json").json["paths"] != []
+    assert run("ingest", "a.md", "--dry-run").out == "a.md\n1 would be ingested\n"
+    assert not (bare.root / ".memory").exists()

@@ -6,7 +6,9 @@ import json
 import os
 import shutil
 import sys
+from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -224,33 +226,6 @@ def test_an_import_leaves_alone_what_came_from_elsewhere(run: Run, tmp_path: Pat
     assert "3 unchanged" in run("import", "notes").out
 
 
-def test_odd_files_are_counted_not_read(run: Run, tmp_path: Path) -> None:
-    folder = tmp_path / "odd"
-    folder.mkdir()
-    os.mkfifo(folder / "pipe.md")
-    os.symlink("/etc/passwd", folder / "link.md")
-    os.symlink(".", folder / "loop")
-    (folder / "bin.md").write_bytes(b"a\0b")
-    (folder / "enc.md").write_bytes(b"\xff\xfe")
-    (folder / "empty.md").write_bytes(b"\n")
-    (folder / "huge.md").write_bytes(b"a" * (1 << 20) + b"b")
-    (folder / "x.png").write_bytes(b"\x89PNG")
-    (folder / "memory.jsonl").write_bytes(b'{"type":"entity"}\n')
-    (folder / "export.md").write_bytes(b"# Memory of main\n\nMemories: 0, active: 0, pinned: 0.\n")
-    (folder / ".env.md").write_text("SECRET=1")
-    (folder / "ok.md").write_text("Fine.")
-    os.mkdir(folder / os.fsdecode(b"\xff\n[x]"))
-    (folder / os.fsdecode(b"\xff\n[x]") / "-rf.md").write_text("Odd.")
-    answer = run("import", "odd", "--json").json
-    assert (answer["created"], answer["found"]) == (2, {"markdown": 2})
-    assert answer["skipped"] == {
-        "binary": 1, "damaged": 1, "empty": 1, "encoding": 1, "huge": 1, "ignored": 1, "link": 2, "other": 2, "special": 1,
-    }  # fmt: skip
-    for name, message in (("bin.md", "binary"), ("memory.jsonl", "line 1"), ("empty.md", "empty")):
-        refused = run("import", f"odd/{name}")
-        assert (refused.code, message in refused.err, name in refused.err) == (6 if "json" in name else 2, True, True)
-
-
 def test_wrong_use_is_named(run: Run, tmp_path: Path) -> None:
     run("init")
     (tmp_path / "notes").mkdir()
@@ -261,19 +236,6 @@ def test_wrong_use_is_named(run: Run, tmp_path: Path) -> None:
         ("import notes/a.md --from mcp", 6, "line 1"), ("import nowhere", 3, "nowhere"), ("export --format yaml", 2, "no format 'yaml'"),
     ]  # fmt: skip
     assert wrong(run, table) == ""
-
-
-def test_an_import_makes_room_as_the_policy_says(run: Run, tmp_path: Path) -> None:
-    for n in range(3):
-        run("remember", f"Fact {n} is known.", "--freeze-clock", f"2026-01-0{n + 1}")
-    run("export", "--out", "three.json")
-    (tmp_path / "other").mkdir()
-    run("init", "--root", "other")
-    run("remember", "The oldest.", "--root", "other", "--freeze-clock", "2025-01-01")
-    run("space", "policy", "main", "--set", "max_objects=3", "--set", "compaction=fifo", "--root", "other")
-    assert run("import", "three.json", "--root", "other").code == 0  # setting max_objects is consent
-    assert "The oldest." not in run("list", "--root", "other").out
-    assert run("restore", "--list", "--root", "other").out
 
 
 @pytest.mark.parametrize("grace", ["14", "0"])
@@ -398,3 +360,59 @@ def test_an_export_of_mem0_is_taken_in_once_and_updated_by_a_later_one(run: Run)
     refused = run("import", "c.json")
     assert (refused.code, refused.err) == (6, "memcli: c.json: memory 2 is not an object (use a JSON export of mem0)\n")
     assert run("import", "a.json", "--mode", "replace").code == 2
+
+
+HEAD = "# {n}. {title}\n\n## Status\n\n{status}\n\n## Context\n\nWe need one.\n\n## Decision\n\nWe use {title}.\n"
+RECORDS = {
+    "0001-mysql.md": HEAD.format(n=1, title="MySQL", status="Accepted"),
+    "0002-postgresql.md": HEAD.format(n=2, title="PostgreSQL", status="Accepted\n\nSupersedes 1"),
+    "0003-redis.md": HEAD.format(n=3, title="Redis", status="Superseded by [Valkey](0004-valkey.md)"),
+    "0004-valkey.md": HEAD.format(n=4, title="Valkey", status="Accepted"),
+}
+
+
+def states(run: Run) -> dict[str, tuple[str | None, bool, list[str]]]:
+    """By path: what it is superseded by, whether it is active, and what it supersedes."""
+    found: list[dict[str, Any]] = json.loads(Path(".memory/spaces/main.json").read_text())["objects"]
+    paths = {m["id"]: m["path"].rpartition("/")[2][:4] for m in found}
+    return {
+        paths[m["id"]]: (
+            paths.get(m.get("superseded_by") or ""),
+            m.get("active", True),
+            [paths[link["to"]] for link in m.get("links", []) if link["relation"] == "supersedes"],
+        )
+        for m in found
+    }
+
+
+WANTED = {
+    "0001": ("0002", True, []), "0002": (None, True, ["0001"]),
+    "0003": ("0004", True, []), "0004": (None, True, ["0003"]),
+}  # fmt: skip
+
+
+@pytest.fixture
+def records(run: Run, tmp_path: Path) -> Path:
+    run("init")
+    folder = tmp_path / "docs" / "adr"
+    folder.mkdir(parents=True)
+    for name, text in RECORDS.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_all_at_once(run: Run, records: Path) -> None:
+    assert run("import", "docs/adr").code == 0
+    assert states(run) == WANTED
+    assert "4 unchanged" in run("import", "docs/adr").out
+    assert states(run) == WANTED
+
+
+@pytest.mark.parametrize("order", list(permutations(range(4)))[::5])
+def test_one_after_the_other(run: Run, records: Path, order: tuple[int, ...]) -> None:
+    for n in order:
+        assert run("import", f"docs/adr/{sorted(RECORDS)[n]}").code == 0
+    assert states(run) == WANTED
+    assert run("check", "store").code == 0
+    run("import", "docs/adr")
+    assert states(run) == WANTED

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from memcli.cli.main import load_command
 from memcli.cli.verb import names
 from memcli.extras.mcp.offer import declared
 from memcli.settings import BESIDE
-from tests.cli.conftest import git
 from tests.conftest import Run, memory, open_at, rewrite
 
 
@@ -61,26 +59,6 @@ def test_an_empty_answer_names_the_spaces_that_were_searched(run: Run, tmp_path:
     run("ingest", "notes.md")
     assert "2 memories in spaces main and repo)" in run("recall", "zebra crossings").out
     assert "1 memory in space main)" in run("recall", "zebra crossings", "-s", "main").out
-
-
-def test_a_list_has_the_date_of_a_commit_and_not_of_its_ingestion(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / ".git").rmdir()
-    git(tmp_path, "init", "-q", "-b", "main")
-    (tmp_path / "queue.py").write_text("def work():\n    return 1\n")
-    for name in ("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"):
-        monkeypatch.setenv(name, "2023-02-03T10:00:00Z")
-    subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
-    author = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com"]
-    subprocess.run(["git", *author, "commit", "-qm", "Add the queue"], cwd=tmp_path, check=True)
-    run("init")
-    run("ingest", "--git", "HEAD")
-    row = run("list").out.splitlines()[-1]
-    assert "2023-02-03" in row
-    assert "2026" not in row
-    (section,) = run("recall", "queue", "--json").json["sections"]
-    assert section["created_at"].startswith("2023-02-03")
 
 
 def test_no_line_of_a_description_is_indented_further() -> None:

@@ -122,30 +122,6 @@ def test_the_user_wide_store(run: Run, tmp_path: Path, monkeypatch: pytest.Monke
     assert (result.code, "not in a work tree" in result.err) == (2, True)
 
 
-def test_a_file_that_git_renamed_is_followed(run: Run, known: Repo) -> None:
-    known.git("mv", "src/auth.py", "src/session.py")
-    assert run("check", "code").code == 0
-    assert states(run) == {"note src/session.py": "moved", "rule src/session.py": "moved"}
-    assert run("check", "code", "src/auth.py").out.endswith("2 anchors: 2 moved\n")  # by the name that the anchors know
-    known.commit("move")
-    (known.root / "src" / "other.py").unlink()
-    known.commit("remove")
-    assert run("check", "code", "src/other.py", "--changed", "HEAD").code == 0
-    known.write("src/other.py", "a = 1\n")
-    known.write("src/session.py", CODE.replace("return 1", "return 7"))
-    assert states(run) == {"note src/session.py": "moved", "rule src/session.py": "stale"}
-    known.write("src/session.py", CODE)
-    assert run("check", "code", "--reanchor").code == 0
-    assert run("check", "code").out == "3 anchors: 3 fresh\n"
-    assert [a["file"] for ref in ("rule", "note") for a in anchors(run, ref)] == [
-        "src/session.py",
-        "src/session.py",
-        "src/other.py",
-    ]
-    known.git("rm", "-q", "src/session.py")
-    assert states(run) == {"note src/session.py": "gone", "rule src/session.py": "gone"}
-
-
 AFTERWARDS = 30 * 24 + 20
 """The hour of a commit after the memories were made."""
 

@@ -14,9 +14,8 @@ from memcli import Memory
 from memcli.cli.calls import Calls
 from memcli.cli.verb import find_verb
 from memcli.errors import NotFoundError
-from memcli.extras.telemetry.exporting import render
 from memcli.model.conversation import ModelName
-from memcli.model.metrics import Charge, TokenUsage, families_from_json
+from memcli.model.metrics import Charge, TokenUsage
 from memcli.store.layout import Layout
 from memcli.store.ledger import StoreLedger
 from memcli.store.state import State
@@ -147,18 +146,6 @@ def test_the_ledger_says_what_was_spent(run: Run, tmp_path: Path) -> None:
         labels(provider="openai", direction="in"): 11, labels(provider="openai", direction="out"): 22,
     }  # fmt: skip
     assert found["memcli_provider_usd_total"] == {labels(provider="openai"): 0.6}
-
-
-def test_json_has_the_same_numbers(run: Run) -> None:
-    run("remember", "One.")
-    families = {family["name"]: family for family in run("metrics", "--json").json["metrics"]}
-    assert families["memcli_remember_total"]["type"] == "counter"
-    assert families["memcli_remember_total"]["samples"] == [
-        {"name": "memcli_remember_total", "labels": {"space": "main", "status": "0"}, "value": 1}
-    ]
-    with Memory() as memory:
-        found = memory.metrics()["metrics"]
-    assert parsed(render(families_from_json(found)))["memcli_remember_total"] == {labels(space="main", status="0"): 1}
 
 
 def test_a_text_file_is_replaced_at_once_and_readable_by_all(run: Run, tmp_path: Path) -> None:
