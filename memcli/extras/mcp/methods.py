@@ -1,13 +1,8 @@
-"""The methods of the protocol without the SDK: the handshake, its versions, and what each request asks for.
+"""The Model Context Protocol without the SDK: its messages, which are JSON-RPC, its methods, and the results of these, which
+are the same over standard input and over HTTP. Long results come in pages.
 
 Clients of the versions up to 2025 begin with `initialize`. From 2026-07-28 on they do without: each request names its
 version, and its result says a little more.
-
-The messages of JSON-RPC, one on each line: what a line says, and the lines of answers.
-
-The results of the protocol's methods, as JSON objects: the same over standard input and over HTTP.
-
-Answers to the requests of agents, in pages: the one place that caps what a result may hold.
 """
 
 from __future__ import annotations
@@ -15,14 +10,16 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NoReturn
 from urllib.parse import unquote
 
 from memcli import __version__
+from memcli.cli.output import as_error, on_one_line
 from memcli.errors import NotFoundError, UsageError
-from memcli.extras.mcp.tools import CURSOR, Offer, Resource, Tool
+from memcli.extras.mcp.offer import CURSOR, INSTRUCTIONS, Offer, Resource, Tool
 from memcli.model.tokens import cut_tokens, end_of_tokens
 from memcli.record import Record
 
@@ -131,55 +128,6 @@ _DIGEST = 8
 _QUERY = f"?{CURSOR}="
 
 
-class PagedOffer:
-    """Answers each request with a page of its result. The methods raise what the tools of the offer raise, NotFoundError for
-    a tool, resource or prompt that there is not, and UsageError for a cursor that leads nowhere."""
-
-    def __init__(self, offer: Offer) -> None:
-        self._offer = offer
-        self._tools = {tool.name: tool for tool in offer.tools}
-        self._pages = ResultPages(offer.state)
-
-    def call_tool(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """The result of a tool."""
-        if name not in self._tools:
-            raise NotFoundError(f"no tool {name[:_SHOWN]!r}", f"tools: {', '.join(self._tools)}")
-        return self._call(self._tools[name], arguments)
-
-    def get_prompt(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """The text of the prompt, which users ask for: it has no further pages."""
-        prompt = self._offer.prompt
-        if name != prompt.name:
-            raise NotFoundError(f"no prompt {name[:_SHOWN]!r}", f"there is {prompt.name}")
-        return cut_tokens(prompt.call(arguments), MOST_TOKENS - _NOTE_TOKENS)
-
-    def read_resource(self, uri: str) -> tuple[str, str]:
-        """The text of the resource with this URI, and its media type."""
-        uri, _, cursor = uri.partition(_QUERY)
-        one, value = self._find(uri)
-        how = f'read this resource with "{_QUERY}%s" at the end of its URI'
-        return self._pages.read(uri, cursor, lambda: one.read(value), how), one.mime_type
-
-    def report(self, error: Exception) -> str:
-        """The error in a line."""
-        return cut_tokens(self._offer.report(error), _ERROR_TOKENS)
-
-    def _call(self, tool: Tool, arguments: Mapping[str, Any]) -> str:
-        given = {name: value for name, value in arguments.items() if name != CURSOR}
-        key = json.dumps([tool.name, given], sort_keys=True)
-        how = f'call again with {CURSOR} "%s"'
-        return self._pages.read(key, arguments.get(CURSOR), lambda: tool.call(given), how, writes=not tool.reads_only)
-
-    def _find(self, uri: str) -> tuple[Resource, str]:
-        """The resource with this URI, and the value in it."""
-        for one in self._offer.resources:
-            start = one.uri.partition("{")[0]
-            if uri == one.uri or (one.is_template and uri.startswith(start) and len(uri) > len(start)):
-                return one, unquote(uri[len(start) :])
-        known = ", ".join(one.uri for one in self._offer.resources)
-        raise NotFoundError(f"no resource {uri[:_SHOWN]!r}", f"resources: {known}")
-
-
 class _Kept(Record):
     """A result of several pages: what asked for it, its text, the state of the memory then, and the time."""
 
@@ -269,7 +217,8 @@ class Results:
 
     def __init__(self, offer: Offer) -> None:
         self._offer = offer
-        self._answers = PagedOffer(offer)
+        self._tools = {tool.name: tool for tool in offer.tools}
+        self._pages = ResultPages(offer.calls.state)
 
     def tools(self) -> Result:
         """The list of tools."""
@@ -297,33 +246,67 @@ class Results:
     def call_tool(
         self, name: str, arguments: Mapping[str, Any], admit: Callable[[bool], None] = lambda _: None
     ) -> Result:
-        """What a tool answers, or the error."""
+        """A page of what a tool answers, or the error in a line."""
+        tool = self._tools.get(name)
         try:
-            admit(any(tool.name == name and not tool.reads_only for tool in self._offer.tools))
-            text, is_error = self._answers.call_tool(name, arguments), False
+            admit(tool is not None and not tool.reads_only)
+            if tool is None:
+                raise NotFoundError(f"no tool {name[:_SHOWN]!r}", f"tools: {', '.join(self._tools)}")
+            given = {key: value for key, value in arguments.items() if key != CURSOR}
+            key = json.dumps([name, given], sort_keys=True)
+            how = f'call again with {CURSOR} "%s"'
+            text = self._pages.read(
+                key, arguments.get(CURSOR), lambda: tool.call(given), how, writes=not tool.reads_only
+            )
         except Exception as error:  # noqa: BLE001 - an agent is told of every error, in words
-            text, is_error = self._answers.report(error), True
-        return {"content": [{"type": "text", "text": text}], "isError": is_error}
+            return {"content": [{"type": "text", "text": _report(error)}], "isError": True}
+        return {"content": [{"type": "text", "text": text}], "isError": False}
 
     def read_resource(self, uri: str, admit: Callable[[bool], None] = lambda _: None) -> Result:
-        """The text of a resource. Raises RequestError."""
-        text, mime_type = self._told(admit, lambda: self._answers.read_resource(uri))
-        return {"contents": [{"uri": uri, "mimeType": mime_type, "text": text}]}
+        """A page of the text of a resource. Raises RequestError."""
+        with _reported():
+            admit(False)
+            name, _, cursor = uri.partition(_QUERY)
+            one, value = self._find(name)
+            how = f'read this resource with "{_QUERY}%s" at the end of its URI'
+            text = self._pages.read(name, cursor, lambda: one.read(value), how)
+        return {"contents": [{"uri": uri, "mimeType": one.mime_type, "text": text}]}
 
     def get_prompt(
         self, name: str, arguments: Mapping[str, Any], admit: Callable[[bool], None] = lambda _: None
     ) -> Result:
-        """The message of the prompt. Raises RequestError."""
-        text = self._told(admit, lambda: self._answers.get_prompt(name, arguments))
-        message = {"role": "user", "content": {"type": "text", "text": text}}
-        return {"description": self._offer.prompt.description, "messages": [message]}
-
-    def _told(self, admit: Callable[[bool], None], work: Callable[[], Any]) -> Any:
-        try:
+        """The message of the prompt, which users ask for: it has no further pages. Raises RequestError."""
+        prompt = self._offer.prompt
+        with _reported():
             admit(False)
-            return work()
-        except Exception as error:  # noqa: BLE001 - an agent is told of every error, in words
-            raise RequestError(INVALID_PARAMS, self._answers.report(error)) from None
+            if name != prompt.name:
+                raise NotFoundError(f"no prompt {name[:_SHOWN]!r}", f"there is {prompt.name}")
+            text = cut_tokens(prompt.call(arguments), MOST_TOKENS - _NOTE_TOKENS)
+        message = {"role": "user", "content": {"type": "text", "text": text}}
+        return {"description": prompt.description, "messages": [message]}
+
+    def _find(self, uri: str) -> tuple[Resource, str]:
+        """The resource with this URI, and the value in it. Raises NotFoundError."""
+        for one in self._offer.resources:
+            start = one.uri.partition("{")[0]
+            if uri == one.uri or (one.is_template and uri.startswith(start) and len(uri) > len(start)):
+                return one, unquote(uri[len(start) :])
+        known = ", ".join(one.uri for one in self._offer.resources)
+        raise NotFoundError(f"no resource {uri[:_SHOWN]!r}", f"resources: {known}")
+
+
+def _report(error: Exception) -> str:
+    """An error in a line."""
+    return cut_tokens(on_one_line(as_error(error)), _ERROR_TOKENS)
+
+
+@contextmanager
+def _reported() -> Iterator[None]:
+    """Around the work of a request that has no place for errors in its result. Raises RequestError for each."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - an agent is told of every error, in words
+        raise RequestError(INVALID_PARAMS, _report(error)) from None
 
 
 def _tool(tool: Tool) -> Result:
@@ -367,9 +350,8 @@ class Requested(Record, kw_only=True):
 class Methods:
     """The methods, by their names."""
 
-    def __init__(self, results: Results, instructions: str) -> None:
-        self._results = results
-        self._known = {"capabilities": _CAPABILITIES, "instructions": instructions}
+    def __init__(self, results: Results) -> None:
+        self._known = {"capabilities": _CAPABILITIES, "instructions": INSTRUCTIONS}
         self._short: Mapping[str, Callable[[Mapping[str, Any]], Result]] = {
             "initialize": self._initialize,
             "server/discover": lambda _: {**self._known, "supportedVersions": [_VERSION_OF_REQUESTS]},

@@ -36,7 +36,7 @@ from memcli.extras.mcp.methods import (
     encode_message,
     parse_message,
 )
-from memcli.extras.mcp.tools import Offer
+from memcli.extras.mcp.offer import INSTRUCTIONS, Offer
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -69,7 +69,7 @@ class Agents:
         return Server(
             "memcli",
             version=__version__,
-            instructions=self._offer.instructions,
+            instructions=INSTRUCTIONS,
             on_list_tools=_lists(types.ListToolsResult, results.tools),
             on_list_resources=_lists(types.ListResourcesResult, results.resources),
             on_list_resource_templates=_lists(types.ListResourceTemplatesResult, results.templates),
@@ -108,7 +108,7 @@ class Agents:
             try:
                 return await anyio.to_thread.run_sync(admitted, abandon_on_cancel=True)
             except anyio.get_cancelled_exc_class():
-                self._offer.abandon()
+                self._offer.calls.abandon()
                 raise
             except RequestError as error:
                 from mcp.shared.exceptions import MCPError
@@ -142,7 +142,7 @@ class LineServer:
     def __init__(self, offer: Offer, source: BinaryIO, target: BinaryIO) -> None:
         self._offer = offer
         self._source, self._target = source, target
-        self._methods = Methods(Results(offer), offer.instructions)
+        self._methods = Methods(Results(offer))
         self._changed = Condition()
         self._waiting: deque[tuple[Id, Requested]] = deque()
         self._current: tuple[Id, Requested] | None = None
@@ -212,7 +212,7 @@ class LineServer:
         with self._changed:
             self._waiting = deque(one for one in self._waiting if one[0] != request_id)
             if self._current is not None and self._current[0] == request_id:
-                self._offer.abandon()
+                self._offer.calls.abandon()
                 self._current = None
                 self._is_at_work = False
                 self._go_on()
@@ -283,7 +283,7 @@ class LineServer:
             except (OSError, ValueError):  # nobody reads any more
                 return
             if is_first:
-                self._offer.prepare()
+                self._offer.calls.load()
                 is_first = False
 
 

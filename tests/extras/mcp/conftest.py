@@ -26,9 +26,8 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from memcli.cli.calls import Calls
-from memcli.extras.mcp.offer import enter_project, make_offer
+from memcli.extras.mcp.offer import Offer, enter_project, make_offer
 from memcli.extras.mcp.server import Agents, LineServer
-from memcli.extras.mcp.tools import Offer
 
 Connect = Callable[..., Any]
 
