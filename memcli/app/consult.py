@@ -31,7 +31,7 @@ from memcli.ports import Shelf
 from memcli.prompts import describe
 from memcli.record import Record
 from memcli.safety.injection.reasons import find_reasons
-from memcli.summarize.subject import Subject, missing
+from memcli.summarize.kinds import Subject, missing
 
 TEXT, QUESTION, VERDICT = "text", "question", "verdict"
 """What an answer is that is kept: one that repeats memories, or questions without an answer, or one that repeats nothing."""

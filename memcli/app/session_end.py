@@ -20,7 +20,7 @@ from memcli.app.session import made_from
 from memcli.app.session_yield import Yield, already, by_model, by_rules
 from memcli.app.workspace import Workspace, load_space
 from memcli.conversation import episodes
-from memcli.conversation.arc import Arc, arc
+from memcli.conversation.episodes import Arc, arc
 from memcli.conversation.facts import Fact
 from memcli.errors import CorruptError, LockedError, NotFoundError, RefusedError, UsageError
 from memcli.model.conversation import ENDED, Message, Session

@@ -11,9 +11,8 @@ from collections.abc import Hashable, Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from memcli.claims.choices import SCOPED
 from memcli.claims.claim import Claim
-from memcli.claims.lexicon import LIGHT, ROLES, SOFT_SCOPES
+from memcli.claims.lexicon import LIGHT, ROLES, SCOPED, SOFT_SCOPES
 from memcli.claims.statement import Statement
 from memcli.claims.values import CODE, Quantity, differ, missing, share_value, values_of
 from memcli.claims.words import change_places
@@ -50,24 +49,20 @@ def pairs(new: Claim, old: Claim) -> Iterator[StatementPair]:
         for other in old.statements:
             if one.terms.isdisjoint(other.terms):
                 continue
-            if _content(one) not in theirs and _content(other) not in mine:
-                yield _pair(one, other, new, old)
+            if _content(one) in theirs or _content(other) in mine:
+                continue
+            values = _values(one, other)
+            same = same_terms(one.terms - values, other.terms - values)
+            common = frozenset(a for a, _ in same)
+            left = _unmatched(one.terms - values - common, other.conditions)
+            right = _unmatched(other.terms - values - {b for _, b in same}, one.conditions)
+            subject = _other_subject(one, other, new, old, values, left, right)
+            yield StatementPair(one, other, common, left, right, subject)
 
 
 def _content(statement: Statement) -> Hashable:
     quantities = tuple((quantity.dimension, quantity.key) for quantity in statement.quantities)
     return statement.stems, quantities, statement.conditions, statement.denies_limits
-
-
-def _pair(one: Statement, other: Statement, new: Claim, old: Claim) -> StatementPair:
-    values = _values(one, other)
-    mine, theirs = one.terms - values, other.terms - values
-    same = same_terms(mine, theirs)
-    common = frozenset(a for a, _ in same)
-    left = _unmatched(mine - common, other.conditions)
-    right = _unmatched(theirs - {b for _, b in same}, one.conditions)
-    subject = _other_subject(one, other, new, old, values, left, right)
-    return StatementPair(one, other, common, left, right, subject)
 
 
 def _other_subject(
@@ -98,7 +93,7 @@ def _other_subject(
         other.conditions, new.terms | one.conditions
     ):
         return "condition"
-    before, after = _before(one), _before(other)
+    before, after = _neighbours(one, -1), _neighbours(other, -1)
     for term in before.keys() & after.keys():
         if before[term] & left and after[term] & right:
             return "modifier"
@@ -117,28 +112,20 @@ def _is_about(statement: Statement, kind: str) -> bool:
 
 def is_of_others(pair: StatementPair) -> bool:
     """Whether what both do is done to one thing in one, and to another in the other: `retry e-mails`, `retry webhooks`."""
-    mine, theirs = _after(pair.new), _after(pair.old)
+    mine, theirs = _neighbours(pair.new, 1), _neighbours(pair.old, 1)
     return any(mine[term] & pair.left and theirs[term] & pair.right for term in mine.keys() & theirs.keys())
 
 
-def _after(statement: Statement) -> dict[str, set[str]]:
-    """For each stem those that stand right after it."""
+def _neighbours(statement: Statement, step: int) -> dict[str, set[str]]:
+    """For each stem those that stand right behind it (`step` 1), or right before it (-1)."""
     found: dict[str, set[str]] = {}
-    for first, second in pairwise(statement.stems):
+    for first, second in pairwise(statement.stems[::step]):
         found.setdefault(first, set()).add(second)
     return found
 
 
 def _is_elsewhere(conditions: frozenset[str], there: frozenset[str]) -> bool:
     return bool(conditions) and _unmatched(conditions, there) == conditions
-
-
-def _before(statement: Statement) -> dict[str, set[str]]:
-    """For each stem those that stand right before it."""
-    found: dict[str, set[str]] = {}
-    for first, second in pairwise(statement.stems):
-        found.setdefault(second, set()).add(first)
-    return found
 
 
 def _unmatched(terms: frozenset[str], there: frozenset[str]) -> frozenset[str]:
@@ -213,7 +200,7 @@ def conflicts(new: Claim, old: Claim) -> Iterator[ClaimConflict]:
         counted = [*_quantities(pair)]
         values = counted if len(counted) == 1 else []  # where all numbers differ, they are of another case
         found = [*values, *_choices(pair), *_poles(pair)] or [*_signs(pair)]
-        yield from found or [*_slots(pair), *_roles(pair), *_names(pair)]
+        yield from found or [*_slots(pair), *_roles_and_names(pair)]
 
 
 def _quantities(pair: StatementPair) -> Iterator[ClaimConflict]:
@@ -229,15 +216,14 @@ def _quantities(pair: StatementPair) -> Iterator[ClaimConflict]:
         a, b = max(((x, y) for x in mine for y in theirs), key=lambda two: len(two[0].beside & two[1].beside))
         if a.is_beyond and b.is_beyond and pair.both:
             continue  # what happens beyond one bound, and beyond another
-        if a.is_approximate == b.is_approximate and (dimension != "number" or _counts_same(a, b, pair)):
+        counts_other = (
+            dimension == "number"
+            and a.nouns
+            and b.nouns
+            and not (a.nouns & b.nouns or a.nouns & pair.old.terms or b.nouns & pair.new.terms)
+        )
+        if a.is_approximate == b.is_approximate and not counts_other:
             yield ClaimConflict(QUANTITY, f"{a.text} here, {b.text} there", pair)
-
-
-def _counts_same(a: Quantity, b: Quantity, pair: StatementPair) -> bool:
-    """Whether two plain numbers count the same."""
-    if a.nouns and b.nouns:
-        return bool(a.nouns & b.nouns or a.nouns & pair.old.terms or b.nouns & pair.new.terms)
-    return True
 
 
 def _choices(pair: StatementPair) -> Iterator[ClaimConflict]:
@@ -278,13 +264,6 @@ def _signs(pair: StatementPair) -> Iterator[ClaimConflict]:
     yield ClaimConflict("sign", "denied here" if one.sign < 0 else "denied there", pair)
 
 
-def _names(pair: StatementPair) -> Iterator[ClaimConflict]:
-    """Another name in the same place."""
-    mine, theirs = pair.left & pair.new.names, pair.right & pair.old.names
-    if mine and theirs and len(pair.left) <= 2 and len(pair.right) <= 2 and len(pair.common) >= 2:
-        yield ClaimConflict("name", f"{_listed(mine)} here, {_listed(theirs)} there", pair)
-
-
 def _slots(pair: StatementPair) -> Iterator[ClaimConflict]:
     """Another value behind the same preposition, where all else is the same."""
     for group in sorted(pair.new.slots.keys() & pair.old.slots.keys()):
@@ -298,12 +277,15 @@ def _slots(pair: StatementPair) -> Iterator[ClaimConflict]:
             )
 
 
-def _roles(pair: StatementPair) -> Iterator[ClaimConflict]:
-    """Another value of what has one alone, such as a level or a format."""
+def _roles_and_names(pair: StatementPair) -> Iterator[ClaimConflict]:
+    """Another value of what has one alone, such as a level or a format; another name in the same place."""
     one, other = pair.new, pair.old
     same_head = one.head and other.head and not (pair.left & one.head) and not (pair.right & other.head)
     if same_head and pair.left and pair.right and one.head & other.head & ROLES and pair.both <= _FEW:
         yield ClaimConflict(SLOT, f"{_listed(pair.left)} here, {_listed(pair.right)} there", pair)
+    mine, theirs = pair.left & one.names, pair.right & other.names
+    if mine and theirs and len(pair.left) <= 2 and len(pair.right) <= 2 and len(pair.common) >= 2:
+        yield ClaimConflict("name", f"{_listed(mine)} here, {_listed(theirs)} there", pair)
 
 
 class Relation(Record):
@@ -329,7 +311,11 @@ def compare(new: Claim, old: Claim, cosine: float | None = None) -> Relation | N
     best = max(found, key=lambda one: (one.pair.alignment, one.reason), default=None)
     if best is not None:
         return Relation(CONTRADICTS, best.reason, new.is_newer)
-    return _duplicate(new, old, cosine) if _is_close(new, old, cosine) and is_compatible(new, old) else None
+    if not _is_close(new, old, cosine) or not is_compatible(new, old):
+        return None
+    adds = missing(values_of(old.text), values_of(new.text))
+    reason = "the same words" if cosine is None else "the same claim in other words"
+    return Relation(DUPLICATES, f"{reason}, but it lacks {adds}" if adds else reason, adds=adds)
 
 
 def is_compatible(new: Claim, old: Claim) -> bool:
@@ -339,20 +325,17 @@ def is_compatible(new: Claim, old: Claim) -> bool:
         new.is_whole
         and old.is_whole
         and next(conflicts(new, old), None) is None
-        and not _is_other(new, old)
+        and not any(
+            pair.other_subject
+            or (
+                pair.new.sign != pair.old.sign and not pair.new.poles
+            )  # the one denies the other, be it as an exception
+            or pair.new.denies_limits != pair.old.denies_limits
+            for pair in pairs(new, old)
+            if pair.alignment >= _SAME
+        )
         and not differ(values_of(new.text), values_of(old.text))
         and not change_places(new.text, old.text)
-    )
-
-
-def _is_other(new: Claim, old: Claim) -> bool:
-    """Whether what is most alike in the two denies the other, be it as an exception, or speaks of another thing."""
-    return any(
-        pair.other_subject
-        or (pair.new.sign != pair.old.sign and not pair.new.poles)
-        or pair.new.denies_limits != pair.old.denies_limits
-        for pair in pairs(new, old)
-        if pair.alignment >= _SAME
     )
 
 
@@ -417,9 +400,3 @@ _SAME_WORDS, _SAME_MEANING = 0.7, 1.3
 _SHARED = 0.12
 """How much less is enough then. Of labelled pairs it finds nearly a third more duplicates by words, and flags none more that
 go together: what differs in a value is no duplicate however close it is."""
-
-
-def _duplicate(new: Claim, old: Claim, cosine: float | None) -> Relation:
-    adds = missing(values_of(old.text), values_of(new.text))
-    reason = "the same words" if cosine is None else "the same claim in other words"
-    return Relation(DUPLICATES, f"{reason}, but it lacks {adds}" if adds else reason, adds=adds)

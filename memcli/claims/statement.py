@@ -42,17 +42,17 @@ def replaced_places(words: Sequence[Word]) -> frozenset[int]:
     """The places of names behind such words as `instead of`, and of those that are said to be gone."""
     if all(choice_of(word) is None for word in words):
         return frozenset()
-    return frozenset([*_behind_phrases(words), *_said_to_be_gone(words), *_moved_from(words)])
-
-
-def _behind_phrases(words: Sequence[Word]) -> Iterator[int]:
     lows = [word.low for word in words]
+    found = {
+        at - 2 for at in range(2, len(words)) if lows[at] in _GONE and choice_of(words[at - 2]) is not None
+    }  # X of `X is gone`
     for at, low in enumerate(lows):
         two = " ".join(lows[at : at + 2])
         if two in _PHRASES:
-            yield from _names(words, at + 2, _REACH)
+            found.update(_names(words, at + 2, _REACH))
         elif low in _PHRASES:
-            yield from _names(words, at + 1, 1 if low in _ADJACENT else _REACH)
+            found.update(_names(words, at + 1, 1 if low in _ADJACENT else _REACH))
+    return frozenset([*found, *_moved_from(words)])
 
 
 def _names(words: Sequence[Word], start: int, reach: int) -> Iterator[int]:
@@ -61,13 +61,6 @@ def _names(words: Sequence[Word], start: int, reach: int) -> Iterator[int]:
             return
         if choice_of(words[place]) is not None:
             yield place
-
-
-def _said_to_be_gone(words: Sequence[Word]) -> Iterator[int]:
-    """The place of X in `X is gone`."""
-    for at in range(2, len(words)):
-        if words[at].low in _GONE and choice_of(words[at - 2]) is not None:
-            yield at - 2
 
 
 def _moved_from(words: Sequence[Word]) -> Iterator[int]:
@@ -133,7 +126,12 @@ def statement_of(clause: Clause) -> Statement:
         sign, is_refusal = 1, False  # what is refused beyond a bound is allowed up to it
     versions = [one for one in counted if _is_scope(one, main)]
     terms = [(at, word.stem) for at, word in enumerate(main) if _is_term(word) and at not in gone]
-    verb = _verb_place(main)
+    verb = next(  # where the subject ends: at a colon after a few words, or at the first auxiliary verb
+        (n for n, word in enumerate(main[1:], 1) if (word.text == ":" and n <= _LABEL_WORDS) or word.low in VERB_MARKS),
+        0,
+    )
+    scopes = (SCOPES.get(word.low, "") for word in words if word.low != "us" or word.text == "US")
+    is_dated = any(word.text.isdecimal() and int(word.text[:9]) in _YEARS for word in main)
     return Statement(
         terms=frozenset(stem for _, stem in terms),
         head=frozenset(stem for at, stem in terms if at < verb),
@@ -146,12 +144,12 @@ def statement_of(clause: Clause) -> Statement:
         is_refusal=is_refusal,
         is_affirmed=any(word.stem in AFFIRMING for word in main),
         poles=poles,
-        scopes=frozenset([*filter(None, map(_scope, words)), *(one.text for one in versions)]),
+        scopes=frozenset([*filter(None, scopes), *(one.text for one in versions)]),
         labels=frozenset(one.key for one in counted if _is_label(one, main)),
         quantities=tuple(one for one in counted if one not in versions),
         choices=_choices(word for at, word in enumerate(main) if at not in gone),
         replaced=_choices(main[at] for at in gone),
-        is_event=_is_event(main),
+        is_event=is_dated or any(word.low in EVENTS for word in main[:_EVENT_WORDS]),
         is_reason=clause.is_reason,
         denies_limits=any(word.low in NEGATIONS for word in limits),
         has_exception=any(word.low in EXCEPTIONS for word in words),
@@ -163,14 +161,11 @@ def terms_by_clause(sentence: str) -> Iterator[Collection[str]]:
     for part in parts(sentence):
         found = list(map(_term_alone, tokens(part)[:MOST_WORDS]))
         if None in found:
-            yield from map(_terms_of, clauses_of_part(part))
+            for clause in clauses_of_part(part):
+                gone = replaced_places(clause.main)
+                yield frozenset(word.stem for at, word in enumerate(clause.main) if _is_term(word) and at not in gone)
         elif len(found) - found.count(_MARK) >= LEAST_WORDS:
             yield [term for term in found if term and term != _NO_TERM]
-
-
-def _terms_of(clause: Clause) -> frozenset[str]:
-    gone = replaced_places(clause.main)
-    return frozenset(word.stem for at, word in enumerate(clause.main) if _is_term(word) and at not in gone)
 
 
 _MARK, _NO_TERM = "", " "
@@ -271,20 +266,3 @@ def _slots(words: Sequence[Word]) -> dict[str, frozenset[str]]:
         elif into is not None and is_content(word):
             into.add(word.stem)
     return {group: frozenset(stems) for group, stems in found.items() if stems}
-
-
-def _verb_place(words: Sequence[Word]) -> int:
-    """Where the subject ends: at a colon after a few words, or at the first auxiliary verb."""
-    for at, word in enumerate(words[1:], 1):
-        if (word.text == ":" and at <= _LABEL_WORDS) or word.low in VERB_MARKS:
-            return at
-    return 0
-
-
-def _scope(word: Word) -> str:
-    return "" if word.low == "us" and word.text != "US" else SCOPES.get(word.low, "")
-
-
-def _is_event(words: Sequence[Word]) -> bool:
-    is_dated = any(word.text.isdecimal() and int(word.text[:9]) in _YEARS for word in words)
-    return is_dated or any(word.low in EVENTS for word in words[:_EVENT_WORDS])

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from memcli.claims.choices import NAMES
-from memcli.claims.lexicon import NUMBERS, VERB_MARKS
+from memcli.claims.lexicon import NAMES, NUMBERS, VERB_MARKS
 from memcli.claims.words import Word, choice_of, is_content, read
 from memcli.regex import regex
 from memcli.text.words import MONTH_NUMBERS, STOP_WORDS
@@ -126,23 +125,19 @@ def _quantity(words: Sequence[Word], at: int, one: _Read) -> Quantity:
     after = words[at + one.length : at + one.length + 3]
     lows = {w.low for w in near[-3:]}
     counted = words[at + 1 : at + 1 + _NOUNS] if one.dimension == "number" else ()
+    end = next((n for n, word in enumerate(counted) if not word.stem or word.low in _LINKS), len(counted))
     return Quantity(
         one.dimension,
         one.value,
         one.text,
         at,
         beside=frozenset(w.stem for w in (*near, *after) if is_content(w)),
-        nouns=frozenset(w.stem for w in _until_link(counted) if is_content(w)),
+        nouns=frozenset(w.stem for w in counted[:end] if is_content(w)),
         bound="most" if lows & _MOST else "least" if lows & _LEAST else "",
         is_beyond=bool(lows & _BEYOND),
         is_approximate=bool(lows & _APPROXIMATE),
         stem=words[at].stem,
     )
-
-
-def _until_link(words: Sequence[Word]) -> Sequence[Word]:
-    end = next((n for n, word in enumerate(words) if not word.stem or word.low in _LINKS), len(words))
-    return words[:end]
 
 
 def _clock(words: Sequence[Word], at: int) -> _Read | None:
@@ -217,32 +212,21 @@ def _version(words: Sequence[Word], at: int) -> _Read | None:
     if at + 1 < len(words) and words[at + 1].low in UNITS:
         return None
     is_plain = word.text.count(".") == 1 and not word.low.startswith("v")
-    if is_plain and not _names_version(words, at):
+    if is_plain and not (
+        any(w.low in _VERSION_WORDS for w in words[max(0, at - 5) : at + 2])
+        or any(w.low in _PRODUCTS for w in words[max(0, at - 3) : at])
+    ):
         return None
-    value = _parts(word.low.removeprefix("v"))
-    return None if value is None else _Read(f"version of {_named_quantity(words, at)}", value, 1, word.text)
-
-
-def _names_version(words: Sequence[Word], at: int) -> bool:
-    """Whether what stands around a number says that it is a version."""
-    near = words[max(0, at - 5) : at + 2]
-    return any(w.low in _VERSION_WORDS for w in near) or any(w.low in _PRODUCTS for w in words[max(0, at - 3) : at])
-
-
-def _named_quantity(words: Sequence[Word], at: int) -> str:
-    """The stem of what the version is of."""
-    for word in reversed(words[max(0, at - 4) : at]):
-        if word.stem and word.low not in _VERSION_WORDS and (is_content(word) or word.low in _PRODUCTS):
-            return word.stem
-    return ""
-
-
-def _parts(text: str) -> float | None:
-    """A version as one number, for comparison."""
-    numbers = re.findall(r"\d+", text)[:3]
+    numbers = re.findall(r"\d+", word.low)[:3]
     if not numbers or any(len(n) > 6 for n in numbers):
         return None
-    return sum(int(n) / 1e4**place for place, n in enumerate(numbers))
+    named = (
+        near.stem
+        for near in reversed(words[max(0, at - 4) : at])
+        if near.stem and near.low not in _VERSION_WORDS and (is_content(near) or near.low in _PRODUCTS)
+    )
+    value = sum(int(n) / 1e4**place for place, n in enumerate(numbers))  # as one number, for comparison
+    return _Read(f"version of {next(named, '')}", value, 1, word.text)
 
 
 def glued(text: str) -> str:

@@ -7,9 +7,20 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from memcli.claims.choices import CASED, FIRST_PARTS, LONGEST, NAMES, PLAIN, REGION, REGIONS
-from memcli.claims.lexicon import GENERIC, SAME_WORDS
-from memcli.claims.phrases import FIRST_WORDS, LONGEST_PHRASE, PHRASES
+from memcli.claims.lexicon import (
+    CASED,
+    FIRST_PARTS,
+    FIRST_WORDS,
+    GENERIC,
+    LONGEST,
+    LONGEST_PHRASE,
+    NAMES,
+    PHRASES,
+    PLAIN,
+    REGION,
+    REGIONS,
+    SAME_WORDS,
+)
 from memcli.regex import regex
 from memcli.text.words import negated, stem
 

@@ -1,12 +1,14 @@
-"""The episodes of a conversation: what was decided, solved, found out, found wrong, completed or given up."""
+"""The episodes of a conversation: what was decided, solved, found out, found wrong, completed or given up.
+
+The arc of a conversation: its episodes by thirds, and the key moments.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from memcli.conversation.statements import PHATIC, bared, statements
-from memcli.conversation.thread import BREAKTHROUGH, COMPLETED, DECISION, ISSUE, PIVOT, SOLVED, DraftEpisode
-from memcli.conversation.threads import drafts
+from memcli.conversation.threads import BREAKTHROUGH, COMPLETED, DECISION, ISSUE, PIVOT, SOLVED, DraftEpisode, drafts
 from memcli.model.conversation import Message
 from memcli.model.memory import Json
 from memcli.record import Record
@@ -164,3 +166,25 @@ def _significance(draft: DraftEpisode, said: Sequence[Message]) -> float:
     value += 0.05 * bool(_REASON.search(words)) + 0.05 * bool(_GLAD.search(words))
     value += min(0.1, 0.01 * (draft.last - draft.first))
     return round(min(1.0, value), 2)
+
+
+KEY = 0.7
+"""The significance from which on an episode is a key moment."""
+
+
+class Arc(Record):
+    """The episodes that begin in each third of the messages, and of all the key moments."""
+
+    beginning: tuple[Episode, ...]
+    middle: tuple[Episode, ...]
+    end: tuple[Episode, ...]
+    key_moments: tuple[Episode, ...]
+
+
+def arc(episodes: Sequence[Episode], messages: int) -> Arc:
+    """The arc of a conversation of so many messages, its episodes in order."""
+    thirds = [min(2, (episode.turns[0] - 1) * 3 // max(1, messages)) for episode in episodes]
+    first, second, third = (
+        tuple(episode for episode, place in zip(episodes, thirds, strict=True) if place == n) for n in range(3)
+    )
+    return Arc(first, second, third, tuple(one for one in episodes if one.significance >= KEY))

@@ -31,8 +31,7 @@ from memcli.upkeep.step import UpkeepStep
 if TYPE_CHECKING:
     from memcli.app.feedback import Reviewed
     from memcli.app.session_end import Ended
-    from memcli.conversation.arc import Arc
-    from memcli.conversation.episodes import Episode
+    from memcli.conversation.episodes import Arc, Episode
     from memcli.conversation.facts import Fact
 
 

@@ -9,9 +9,8 @@ from memcli.errors import UsageError
 from memcli.model.names import check_path, safe_path, slug
 from memcli.summarize import kinds
 from memcli.summarize.keyphrases import FROM_HINT, STRIDE, Phrase
-from memcli.summarize.kinds import FOLDERS
+from memcli.summarize.kinds import FOLDERS, Subject
 from memcli.summarize.lexicon import FUNCTION_WORDS
-from memcli.summarize.subject import Subject
 from memcli.text.words import words
 
 _CLAIM_HEAD = 240

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from memcli.summarize import keyphrases, kinds, paths, sentences, summaries
-from memcli.summarize.kinds import DEFAULT_KIND
+from memcli.summarize.kinds import DEFAULT_KIND, Subject, missing
 from memcli.summarize.sentences import Sentence
-from memcli.summarize.subject import Subject, missing
 from memcli.text import passages
 
 _CHUNKED = int(passages.CHUNK_CHARACTERS * 1.25)

@@ -4,9 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.claims.choices import CASED, NAMES, PLAIN, SCOPED
-from memcli.claims.lexicon import AFFIRMING, DENYING, OPPOSITES, POLES, REFUSING, SAME_WORDS, SCOPES, SOFT_SCOPES
-from memcli.claims.phrases import FIRST_WORDS, LONGEST_PHRASE, PHRASES
+from memcli.claims.lexicon import (
+    AFFIRMING,
+    CASED,
+    DENYING,
+    FIRST_WORDS,
+    LONGEST_PHRASE,
+    NAMES,
+    OPPOSITES,
+    PHRASES,
+    PLAIN,
+    POLES,
+    REFUSING,
+    SAME_WORDS,
+    SCOPED,
+    SCOPES,
+    SOFT_SCOPES,
+)
 from memcli.claims.values import UNITS, glued, quantities
 from memcli.claims.words import choice_of, read
 

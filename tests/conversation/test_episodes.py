@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.conversation.arc import KEY, arc
-from memcli.conversation.episodes import KINDS, Episode, find
+from memcli.conversation.episodes import KEY, KINDS, Episode, arc, find
 from memcli.model.conversation import Message
 from memcli.model.shapes import MEMORY_FIELDS
 from tests.conversation.corpus import Labelled, read
