@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.conversation.statements import PHATIC, statements
-from memcli.conversation.summary import CHUNK_SUMMARIZERS, DEFAULT_CHUNK_SUMMARIZER, Summarize
+from memcli.conversation.summary import CHUNK_SUMMARIZERS, DEFAULT_CHUNK_SUMMARIZER
 from memcli.model.conversation import Message
 from memcli.model.space import Policy
 from memcli.model.tokens import count_tokens
@@ -49,12 +49,18 @@ def fold(
 
     `before` are the chunks of the messages that come before `messages`, if these are not all: the result is the same.
     """
-    summarize = CHUNK_SUMMARIZERS[summarizer]()
+    summarize = CHUNK_SUMMARIZERS[summarizer]
     chunks = list(before)
-    number = _next(chunks, size)
+    # a merged chunk counts for each of those that it was made of
+    number = 1 + (chunks[-1].turns[1] - chunks[0].turns[0] + 1) // size if chunks else 1
     older = max(0, len(messages) - recent) // size * size
     for start in range(0, older, size):
-        chunks.append(_chunk(number, messages[start : start + size], summarize))
+        part = messages[start : start + size]
+        said = [one for message in part for one in statements(message) if one.mood != PHATIC]
+        topics = extract([Sentence(one.text, PROSE) for one in said], limit=MAX_TAGS)
+        tokens = sum(count_tokens(message.text) for message in part)
+        turns = part[0].number, part[-1].number
+        chunks.append(Chunk(number, turns, summarize(part), tuple(phrase.tag for phrase in topics), tokens))
         number += 1
         if len(chunks) > most:
             chunks[:2] = [merged(chunks[0], chunks[1])]
@@ -87,20 +93,3 @@ def _merged_summary(first: str, second: str) -> str:
     while len(earlier) > 1 and len("\n".join(earlier)) + len(second) > _MERGED:
         del earlier[1 if len(earlier) > 2 else 0]
     return f"{_EARLIER}{chr(10).join(earlier)}\n\n{_THEN}{second}" if earlier and second else first or second
-
-
-def _chunk(number: int, messages: Sequence[Message], summarize: Summarize) -> Chunk:
-    said = [one for message in messages for one in statements(message) if one.mood != PHATIC]
-    topics = extract([Sentence(one.text, PROSE) for one in said], limit=MAX_TAGS)
-    return Chunk(
-        number,
-        (messages[0].number, messages[-1].number),
-        summarize(messages),
-        tuple(phrase.tag for phrase in topics),
-        sum(count_tokens(message.text) for message in messages),
-    )
-
-
-def _next(chunks: Sequence[Chunk], size: int) -> int:
-    """The number of the next chunk: a merged one counts for each of those that it was made of."""
-    return 1 + (chunks[-1].turns[1] - chunks[0].turns[0] + 1) // size if chunks else 1

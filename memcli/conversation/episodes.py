@@ -75,11 +75,7 @@ def find(messages: Sequence[Message], most: int = MOST) -> list[Episode]:
     by_number = {message.number: message for message in messages}
     found = [_episode(draft, by_number) for draft in _merged(drafts(messages))]
     kept = sorted(found, key=lambda one: (-one.significance, one.turns, one.kind))[:most]
-    return sorted(kept, key=_order)
-
-
-def _order(episode: Episode) -> tuple[int, int, int, str]:
-    return *episode.turns, KINDS.index(episode.kind), episode.title
+    return sorted(kept, key=lambda one: (*one.turns, KINDS.index(one.kind), one.title))
 
 
 def _merged(found: Iterable[DraftEpisode]) -> list[DraftEpisode]:
@@ -89,8 +85,10 @@ def _merged(found: Iterable[DraftEpisode]) -> list[DraftEpisode]:
         place = next((n for n, other in enumerate(kept) if _is_part(draft, other)), None)
         if place is None:
             kept.append(draft)
-        else:
-            kept[place] = _joined(kept[place], draft)
+        elif kept[place].kind == draft.kind and draft.first <= kept[place].last:
+            # else it is a part, or the same said again later
+            later = max((kept[place], draft), key=lambda one: one.last)
+            kept[place] = kept[place]._replace(last=later.last, closing=later.closing)
     return kept
 
 
@@ -102,13 +100,6 @@ def _is_part(draft: DraftEpisode, other: DraftEpisode) -> bool:
             draft, other
         ) >= _ALIKE
     return overlaps and other.kind == SOLVED and draft.kind in (ISSUE, COMPLETED) and draft.last <= other.last
-
-
-def _joined(one: DraftEpisode, other: DraftEpisode) -> DraftEpisode:
-    if one.kind != other.kind or other.first > one.last:  # a part, or the same said again later
-        return one
-    later = max((one, other), key=lambda draft: draft.last)
-    return one._replace(last=later.last, closing=later.closing)
 
 
 def _likeness(one: DraftEpisode, other: DraftEpisode) -> float:

@@ -102,9 +102,8 @@ def by_words(topic: str, texts: Sequence[str]) -> list[float]:
     wanted = frozenset(terms(topic))
     counts = Counter(term for of in sets for term in of)
     weight = {term: log(1 + len(sets) / (0.5 + counts[term])) for term in {*counts, *wanted}}
-    return [_cosine(wanted, of, weight) for of in sets]
-
-
-def _cosine(one: frozenset[str], other: frozenset[str], weight: dict[str, float]) -> float:
-    shared, mine, others = (sum(weight[term] ** 2 for term in sorted(of)) for of in (one & other, one, other))
-    return round(shared / sqrt(mine * others), 6) if shared else 0.0
+    found = []
+    for one in sets:
+        shared, mine, others = (sum(weight[term] ** 2 for term in sorted(of)) for of in (wanted & one, wanted, one))
+        found.append(round(shared / sqrt(mine * others), 6) if shared else 0.0)
+    return found

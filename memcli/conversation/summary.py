@@ -55,11 +55,7 @@ def of_chunk(messages: Sequence[Message]) -> str:
     return _lines(_best(facts or asked, _OF_CHUNK))
 
 
-def _local() -> Summarize:
-    return of_chunk
-
-
-CHUNK_SUMMARIZERS: Mapping[str, Callable[[], Summarize]] = {"local": _local}
+CHUNK_SUMMARIZERS: Mapping[str, Summarize] = {"local": of_chunk}
 DEFAULT_CHUNK_SUMMARIZER = "local"
 
 
@@ -76,7 +72,11 @@ def _best(found: Sequence[Moment], most: int) -> list[Moment]:
     sets = [frozenset(terms(one.statement.text)) for one in found]
     scores = weigh([one.statement.text for one in found], sets, is_document=False)
     void = _withdrawn(found)
-    scores = [_score(one, score, sets[n], n in void) for n, (one, score) in enumerate(zip(found, scores, strict=True))]
+    for n, one in enumerate(found):
+        scores[n] += max((_WEIGHTS.get(mark, 0.0) for mark in one.marks), default=0.0)
+        if len(sets[n]) < _LEAST or _DANGLING.match(one.statement.bare):
+            scores[n] *= _WEAK
+        scores[n] = round(scores[n] * (_VOID if n in void else 1.0), 6)
     chosen: list[int] = []
     for n in sorted(range(len(found)), key=lambda n: (-scores[n], n)):
         if len(chosen) < most and not any(
@@ -84,13 +84,6 @@ def _best(found: Sequence[Moment], most: int) -> list[Moment]:
         ):
             chosen.append(n)
     return [found[n] for n in sorted(chosen)]
-
-
-def _score(one: Moment, score: float, of: frozenset[str], is_void: bool) -> float:
-    score += max((_WEIGHTS.get(mark, 0.0) for mark in one.marks), default=0.0)
-    if len(of) < _LEAST or _DANGLING.match(one.statement.bare):
-        score *= _WEAK
-    return round(score * (_VOID if is_void else 1.0), 6)
 
 
 def _withdrawn(found: Sequence[Moment]) -> set[int]:

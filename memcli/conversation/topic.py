@@ -116,9 +116,10 @@ def compare_to(previous: Trace, current: str, similarity: float | None = None, s
     """As `compare`, with a prompt of which only the trace was kept; `sign` is what made it."""
     now = current[:MAX_CHARACTERS].strip()
     words, shared = _in_common(previous, now, sign)
-    near = words if similarity is None else _joint(similarity, words)
+    near = words if similarity is None else max(0.0, min(1.0, max(similarity, 0.8 * similarity + 0.35 * words)))
     low = now.lower().replace("’", "'")
-    if said := _break(low):
+    marker = _BREAK.match(low)
+    if marker and not _NEXT.match(low) and (said := _quoted(marker[0])):
         return TopicChange(True, round(near, 3), f'says so: "{said}"')
     if marker := _ASIDE.match(low):
         return TopicChange(near < _ALIKE, round(near, 3), f'begins with "{_quoted(marker[0])}"')
@@ -128,9 +129,11 @@ def compare_to(previous: Trace, current: str, similarity: float | None = None, s
         return TopicChange(False, round(near, 3), reason, follows=True)
     if shared:
         return TopicChange(False, round(near, 3), f'both name "{shared}"')
-    return _by_similarity(
-        near, _threshold(prose, has_vectors=similarity is not None), has_vectors=similarity is not None
-    )
+    has_vectors = similarity is not None
+    if near >= _threshold(prose, has_vectors=has_vectors):
+        return TopicChange(False, round(near, 3), "similar in meaning" if has_vectors else "similar in words")
+    how = "different in meaning and words" if has_vectors else "in other words"
+    return TopicChange(True, round(near, 3), f"a request of its own, {how}")
 
 
 def cosine(one: bytes, other: bytes) -> float | None:
@@ -138,19 +141,6 @@ def cosine(one: bytes, other: bytes) -> float | None:
     a, b = memoryview(one).cast("b"), memoryview(other).cast("b")
     norm = sqrt(sum(x * x for x in a) * sum(y * y for y in b))
     return sum(x * y for x, y in zip(a, b, strict=True)) / norm if norm and len(a) == len(b) else None
-
-
-def _break(low: str) -> str:
-    """The words by which a prompt says that it changes the topic."""
-    marker = _BREAK.match(low)
-    return _quoted(marker[0]) if marker and not _NEXT.match(low) else ""
-
-
-def _by_similarity(near: float, least: float, *, has_vectors: bool) -> TopicChange:
-    if near >= least:
-        return TopicChange(False, round(near, 3), "similar in meaning" if has_vectors else "similar in words")
-    how = "different in meaning and words" if has_vectors else "in other words"
-    return TopicChange(True, round(near, 3), f"a request of its own, {how}")
 
 
 def _dependence(prose: str, *, is_said_after_filler: bool) -> str:
@@ -171,7 +161,8 @@ def _dependence(prose: str, *, is_said_after_filler: bool) -> str:
         or sum(term not in _GENERIC for term in terms) < _FEW - 1
     ):
         return "a short reply"
-    return "code alone" if _is_code(prose) else ""
+    is_code = sum(c in _CODE_MARKS for c in prose) > len(prose) // 12 and not _REQUEST.match(prose)
+    return "code alone" if is_code else ""
 
 
 def _points_back(prose: str) -> str:
@@ -205,7 +196,9 @@ def _threshold(prose: str, *, has_vectors: bool) -> float:
     count = len(query_terms(prose))
     if not has_vectors:
         return _APART if _REQUEST.match(prose) or count > _MANY else 0.0
-    if _is_foreign(prose):
+    found = prose.split()
+    foreign = sum(word in _FOREIGN for word in found)
+    if foreign > sum(word in STOP_WORDS for word in found) or (foreign == 0 and not prose.isascii()):
         return _FOREIGN_CLOSE
     if _REQUEST.match(prose):
         return _ALIKE if count > _FEW else _CLOSE if count == _FEW else _APART
@@ -232,20 +225,6 @@ def _weight(term: str) -> float:
     return 2.0 if not term.isalpha() else 1.0 + min(len(term), 10) / 20
 
 
-def _joint(cosine: float, words: float) -> float:
-    return max(0.0, min(1.0, max(cosine, 0.8 * cosine + 0.35 * words)))
-
-
-def _is_code(prose: str) -> bool:
-    return sum(c in _CODE_MARKS for c in prose) > len(prose) // 12 and not _REQUEST.match(prose)
-
-
-def _is_foreign(prose: str) -> bool:
-    found = prose.split()
-    foreign = sum(word in _FOREIGN for word in found)
-    return foreign > sum(word in STOP_WORDS for word in found) or (foreign == 0 and not prose.isascii())
-
-
 def _quoted(found: str) -> str:
     return " ".join(found.split()).strip(" ,.:;!-—?")[-40:]
 
@@ -269,21 +248,16 @@ def next_topic(last: LastTopic | None, prompt: str, own: LastTopic, sign: Sign) 
     """
     if last is None:
         return own, False
-    topic = compare_to(last.trace, prompt, _similarity(last, own), sign)
-    return (_joined(last, own) if topic.follows else own), topic.changed
-
-
-def _similarity(last: LastTopic, own: LastTopic) -> float | None:
-    return cosine(last.vector, own.vector) if last.vector and last.model == own.model else None
-
-
-def _joined(last: LastTopic, own: LastTopic) -> LastTopic:
+    similarity = cosine(last.vector, own.vector) if last.vector and last.model == own.model else None
+    topic = compare_to(last.trace, prompt, similarity, sign)
+    if not topic.follows:
+        return own, topic.changed
     before, new = last.trace, own.trace
     if len(before.terms | new.terms) > _MOST:
-        return last
+        return last, topic.changed
     share = len(new.terms - before.terms) / max(1, len(new.terms))  # a hash does not say what its word weighs
     joined = Trace(before.terms | new.terms, before.names | new.names, before.weight + share * new.weight)
-    return replace(last, trace=joined)
+    return replace(last, trace=joined), topic.changed
 
 
 _RAISED = 6

@@ -72,26 +72,25 @@ def of_memory(id: str, text: str, label: str, score: float) -> Item:  # noqa: A0
 
 def of_context(memory: str, context: Sequence[Mapping[str, Json]], session: str) -> list[Item]:
     """The chunks of a memory's `context`, best first; those from `session` have the number of their message."""
-    ranked = sorted(enumerate(context), key=lambda one: (-float(one[1].get("similarity", 0)), one[0]))
-    return [_of_piece(memory, n, piece, session) for n, piece in ranked]
-
-
-def _of_piece(memory: str, n: int, piece: Mapping[str, Json], session: str) -> Item:
-    of, _, number = str(piece.get("source", "")).rpartition("#")
-    is_own = bool(session) and of == session and number.isdecimal()
-    role = str(piece.get("role") or "user")
-    where = f"message {number}, as {memory} has it" if is_own else f"from {memory}"
-    return Item(
-        MESSAGES,
-        f"{memory} context {n + 1}",
-        str(piece.get("text", "")),
-        f"[{where}] {role}",
-        role,
-        "",
-        int(number) if is_own else 0,
-        float(piece.get("similarity", 0)),
-        memory,
-    )
+    found = []
+    for n, piece in sorted(enumerate(context, 1), key=lambda one: (-float(one[1].get("similarity", 0)), one[0])):
+        of, _, number = str(piece.get("source", "")).rpartition("#")
+        is_own = bool(session) and of == session and number.isdecimal()
+        role = str(piece.get("role") or "user")
+        where = f"message {number}, as {memory} has it" if is_own else f"from {memory}"
+        found.append(
+            Item(
+                MESSAGES,
+                f"{memory} context {n}",
+                str(piece.get("text", "")),
+                f"[{where}] {role}",
+                role,
+                number=int(number) if is_own else 0,
+                priority=float(piece.get("similarity", 0)),
+                source=memory,
+            )
+        )
+    return found
 
 
 RESERVE_SYSTEM, RESERVE_WORKING = 2_000, 8_000
@@ -189,13 +188,14 @@ def allocate(items: Sequence[Item], limits: WindowLimits, layout: WindowLayout) 
     found = _prioritised(costed)
     whole = {(item.section, item.id): item for section in found.values() for item in section}
     steps = _steps(found, layout)
-    taken, left = _fill(steps, room)
+    taken = steps[: _fitting([step.cost for step in steps], room)]
     inside = {(item.section, item.id): item for item in system} | {(s.item.section, s.item.id): s.item for s in taken}
+    place = {(item.section, item.id): (SECTIONS.index(item.section), n) for n, item in enumerate(costed)}
     return ContextWindow(
         limits,
-        tuple(_printed(list(inside.values()), costed)),
+        tuple(inside[key] for key in sorted(inside, key=place.__getitem__)),
         (*_left_out(steps, len(taken), inside, whole), *(_out(item, EMPTY) for item in blank)),
-        prompt + room - left,
+        prompt + sum(step.cost for step in taken),
         room,
         max(0, prompt - limits.reserve_system),
     )
@@ -215,16 +215,19 @@ def insert(
     new = [item for item in costed if item.number not in present and item.tokens]
     kept = {item.number for item in costed} | {item.number for item in messages[-1:]}
     is_full = any(one.reason != EMPTY for one in window.left_out)
-    spare = 0 if is_full else window.room - (window.used - _cost(window.of(SYSTEM), layout))
+    system = window.of(SYSTEM)
+    spare = 0 if is_full else window.room - window.used + _sum(system) + (layout.frame(SYSTEM) if system else 0)
     frame = 0 if messages or not new else layout.frame(MESSAGES)
     ranked = sorted(
         (item for item in messages if item.number not in kept),
         key=lambda item: (relevance.get(item.number, 0.0), item.number),
     )
     fitting = _fitting([item.tokens for item in new], _sum(ranked) + spare - frame)
-    taken = _enough(ranked, _sum(new[:fitting]))
-    items = [item for item in window.items if item not in taken]
-    inserted = (*[i for i in items if i.section != MESSAGES], *_in_order([*_messages(items), *new[:fitting]]))
+    ends = [0, *accumulate(item.tokens for item in ranked)]
+    taken = ranked[: next((n for n, end in enumerate(ends) if end >= _sum(new[:fitting])), len(ranked))]
+    others = [item for item in window.items if item.section != MESSAGES]
+    left = [item for item in messages if item not in taken]
+    inserted = (*others, *sorted([*left, *new[:fitting]], key=lambda item: item.number))
     left_out = [
         *(_out(item, REPLACED) for item in taken),
         *(_out(item, NO_ROOM if n == 0 else BEHIND) for n, item in enumerate(new[fitting:])),
@@ -280,12 +283,6 @@ def _shortened(item: Item, layout: WindowLayout) -> Item:
     return cut if cut.tokens < item.tokens else item
 
 
-def _fill(steps: Sequence[_Step], room: int) -> tuple[list[_Step], int]:
-    """The steps up to the first that does not fit, and the room that is left."""
-    count = _fitting([step.cost for step in steps], room)
-    return list(steps[:count]), room - sum(step.cost for step in steps[:count])
-
-
 def _fitting(costs: Sequence[int], room: int) -> int:
     """How many of the costs, from the first on, fit."""
     return next((n for n, end in enumerate(accumulate(costs)) if end > room), len(costs))
@@ -309,38 +306,13 @@ def _out(item: Item, reason: str) -> LeftOut:
     return LeftOut(item.section, item.id, item.tokens, item.priority, reason)
 
 
-def _printed(inside: Sequence[Item], given: Sequence[Item]) -> list[Item]:
-    """The items by section, in each as they were given."""
-    place = {(item.section, item.id): n for n, item in enumerate(given)}
-    return sorted(inside, key=lambda item: (SECTIONS.index(item.section), place[item.section, item.id]))
-
-
-def _messages(items: Sequence[Item]) -> list[Item]:
-    return [item for item in items if item.section == MESSAGES]
-
-
-def _in_order(messages: Sequence[Item]) -> list[Item]:
-    return sorted(messages, key=lambda item: item.number)
-
-
-def _enough(ranked: Sequence[Item], tokens: int) -> list[Item]:
-    """As many of the first items as take so many tokens together."""
-    ends = [0, *accumulate(item.tokens for item in ranked)]
-    return list(ranked[: next((n for n, end in enumerate(ends) if end >= tokens), len(ranked))])
-
-
 def _sum(items: Sequence[Item]) -> int:
     return sum(item.tokens for item in items)
 
 
-def _cost(items: Sequence[Item], layout: WindowLayout) -> int:
-    return _sum(items) + (layout.frame(items[0].section) if items else 0)
-
-
 _MOST = 12_000
 """Tokens of the messages, together."""
-_MOST_EACH = {"tool": 80}
-_MOST_OTHERS = 800
+_MOST_TOOL, _MOST_OTHERS = 80, 800
 """Tokens of one message: what runs on is pasted."""
 _MOST_CHUNKS = 20
 _MOST_SUMMARY = 150
@@ -357,21 +329,14 @@ class Excerpt(Record):
 
 def excerpt(messages: Sequence[Message]) -> Excerpt:
     """The excerpt of a conversation whose messages are numbered."""
-    cut = [replace(message, text=cut_tokens(message.text, _most(message))) for message in messages]
-    older = _older([count_tokens(message.text) for message in cut])
+    most = [_MOST_TOOL if message.role == "tool" else _MOST_OTHERS for message in messages]
+    cut = [replace(one, text=cut_tokens(one.text, limit)) for one, limit in zip(messages, most, strict=True)]
+    totals = accumulate(count_tokens(message.text) for message in reversed(cut))
+    old = len(cut) - sum(total <= _MOST for total in totals)
+    older = min(len(cut) // SIZE, -(-old // SIZE)) * SIZE  # whole chunks
     chunks, _ = fold(messages[:older], recent=0, most=_MOST_CHUNKS)
     return Excerpt(
         [replace(chunk, summary=cut_tokens(chunk.summary, _MOST_SUMMARY)) for chunk in chunks if chunk.summary],
         cut[older:],
-        {message.number: end_of_tokens(message.text, _most(message)) for message in messages[older:]},
+        {message.number: end_of_tokens(message.text, most[n]) for n, message in enumerate(messages) if n >= older},
     )
-
-
-def _most(message: Message) -> int:
-    return _MOST_EACH.get(message.role, _MOST_OTHERS)
-
-
-def _older(sizes: Sequence[int]) -> int:
-    """How many messages are too old to be sent: whole chunks."""
-    fits = sum(total <= _MOST for total in accumulate(reversed(sizes)))
-    return min(len(sizes) // SIZE, -(-(len(sizes) - fits) // SIZE)) * SIZE
