@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, cached_property, lru_cache
 from pkgutil import get_data
 from typing import Any
@@ -23,30 +24,37 @@ _MAX_SET_MEMORY = 128 << 20
 _NEVER = r"[^\s\S]"
 
 
-@cache
-def compile_pattern(text: str, at: str) -> Any:
-    """`text` compiled. Raises UsageError naming the field `at` for what RE2 does not take."""
-    import re2
-
-    if len(text) > MAX_PATTERN:
-        raise UsageError(f"{at} has {len(text)} characters; the maximum is {MAX_PATTERN}", "shorten it")
-    try:
-        return re2.compile(text, quiet_options(_MAX_MEMORY))
-    except re2.error as error:
-        reason = error.args[0].decode("utf-8", "replace") if error.args and isinstance(error.args[0], bytes) else error
-        raise UsageError(
-            f"{at} is not an RE2 pattern: {reason}", "RE2 has no lookaround and no backreferences"
-        ) from None
-
-
-def quiet_options(memory: int) -> Any:
+def _options(memory: int = _MAX_MEMORY, *, for_bytes: bool = False) -> Any:
     """Options of RE2: so many bytes at most, and nothing on stderr."""
     import re2
 
     options = re2.Options()
     options.max_mem = memory
     options.log_errors = False
+    if for_bytes:
+        options.encoding = re2.Options.Encoding.LATIN1
     return options
+
+
+@cache
+def re2_pattern(text: str) -> Any:
+    """`text` compiled by RE2. Raises `re2.error`."""
+    import re2
+
+    return re2.compile(text, _options())
+
+
+def compile_pattern(text: str, at: str, hint: str = "RE2 has no lookaround and no backreferences") -> Any:
+    """A pattern that a user wrote, compiled. Raises UsageError naming the field `at` for what RE2 does not take."""
+    import re2
+
+    if len(text) > MAX_PATTERN:
+        raise UsageError(f"{at} has {len(text)} characters; the maximum is {MAX_PATTERN}", "shorten it")
+    try:
+        return re2_pattern(text)
+    except re2.error as error:
+        reason = error.args[0].decode("utf-8", "replace") if error.args and isinstance(error.args[0], bytes) else error
+        raise UsageError(f"{at} is not an RE2 pattern: {reason}", hint) from None
 
 
 class PatternSet:
@@ -57,38 +65,35 @@ class PatternSet:
         self._expressions = expressions
         self._whole = whole
         self.refused: list[int] = []
-        self._set = self._compiled() if expressions else None
+        self._set: Any = None
+        if not expressions:
+            return
+        import re2
+
+        options = _options(_MAX_SET_MEMORY)
+        made = re2.Set.FullMatchSet(options) if whole else re2.Set.SearchSet(options)
+        for number, expression in enumerate(expressions):
+            try:
+                made.Add(expression)
+            except (re2.error, UnicodeEncodeError):
+                self.refused.append(number)
+                made.Add(_NEVER)
+        made.Add(r"(?s:.*)" if whole else r"\z")  # not "", which would make every byte a match to note
+        with suppress(re2.error):  # too much for one set
+            made.Compile()
+            self._set = made
 
     def matching(self, text: str) -> list[int]:
         """The numbers of the expressions that match, ascending."""
         if not self._expressions:
             return []
         found = self._set.Match(text) if self._set is not None else None
-        if not found:  # not even the one that matches anything: the set ran out of memory
-            return [n for n in range(len(self._expressions)) if n not in self.refused and self._is_alone(n, text)]
-        return sorted([n for n in found if n < len(self._expressions)]) if len(found) > 1 else []
-
-    def _is_alone(self, number: int, text: str) -> bool:
-        pattern = compile_pattern(self._expressions[number], "pattern")
-        return bool(pattern.fullmatch(text) if self._whole else pattern.search(text))
-
-    def _compiled(self) -> Any:
-        import re2
-
-        options = quiet_options(_MAX_SET_MEMORY)
-        made = re2.Set.FullMatchSet(options) if self._whole else re2.Set.SearchSet(options)
-        for number, expression in enumerate(self._expressions):
-            try:
-                made.Add(expression)
-            except (re2.error, UnicodeEncodeError):
-                self.refused.append(number)
-                made.Add(_NEVER)
-        made.Add(r"(?s:.*)" if self._whole else r"\z")  # not "", which would make every byte a match to note
-        try:
-            made.Compile()
-        except re2.error:  # too much for one set
-            return None
-        return made
+        if found:
+            return sorted([n for n in found if n < len(self._expressions)]) if len(found) > 1 else []
+        # Not even the one that matches anything: the set ran out of memory.
+        numbers = (n for n in range(len(self._expressions)) if n not in self.refused)
+        patterns = ((n, compile_pattern(self._expressions[n], "pattern")) for n in numbers)
+        return [n for n, one in patterns if (one.fullmatch(text) if self._whole else one.search(text))]
 
 
 class _StandIns(dict[int, str]):
@@ -146,26 +151,13 @@ class _Meter:
     def __init__(self) -> None:
         self._seen = 0
 
-    def is_plenty(self, text: str) -> bool:
-        """Whether, `text` among them, they are worth RE2."""
-        return self.is_worth(len(text))
-
-    def is_worth(self, size: int) -> bool:
-        """Whether so many more are worth it."""
+    def is_worth_re2(self, size: int) -> bool:
+        """Whether these and `size` more are worth loading RE2."""
         self._seen += size
         return self._seen > _PLENTY
 
 
 _METER = _Meter()
-
-
-def _beginnings(words: str) -> set[str]:
-    """All strings of at most `_PART` characters in `words`."""
-    found = longer = {words[at : at + _PART] for at in range(len(words))}
-    for size in reversed(range(_PART)):
-        longer = {part[:size] for part in longer}
-        found = found | longer
-    return found
 
 
 class Literals:
@@ -177,16 +169,18 @@ class Literals:
     def within(self, text: str) -> frozenset[str]:
         """Those that occur in `text`."""
         found = self.at_once(text)
-        return self._one_by_one(text) if found is None else found
-
-    def _one_by_one(self, text: str) -> frozenset[str]:
+        if found is not None:
+            return found
         if len(text) < _LONG:
             return frozenset([literal for literal in self._literals if literal in text])
         # A long text is gone over once for all literals, and few of them have a beginning that occurs in it. The same
         # words come again and again.
         words = "\n".join(dict.fromkeys(text.split()))
-        parts = _beginnings(words)
-        return frozenset([word for word, head in self._heads if head in parts and word in text])
+        beginnings = longer = {words[at : at + _PART] for at in range(len(words))}
+        for size in reversed(range(_PART)):
+            longer = {part[:size] for part in longer}
+            beginnings = beginnings | longer
+        return frozenset([word for word, head in self._heads if head in beginnings and word in text])
 
     @cached_property
     def _heads(self) -> list[tuple[str, str]]:
@@ -195,7 +189,7 @@ class Literals:
 
     def at_once(self, text: str) -> frozenset[str] | None:
         """Those that occur in `text`, found by RE2; None where it is not worth it, or cannot."""
-        if len(self._literals) <= _FEW or not _METER.is_plenty(text):
+        if len(self._literals) <= _FEW or not _METER.is_worth_re2(len(text)):
             return None
         try:
             return frozenset([self._literals[n] for n in self._set.matching(text)])
@@ -223,14 +217,12 @@ class Pattern:
 
     def may_occur(self, text: str) -> bool:
         """Whether it is worth a closer look: once RE2 is there, to try a loose pattern is all that it takes."""
-        return (
-            self._looser.search(in_ascii(text)) is not None
-            if _METER.is_plenty(text)
-            else self._exact.search(text) is not None
-        )
+        if _METER.is_worth_re2(len(text)):
+            return self._looser.search(in_ascii(text)) is not None
+        return self._exact.search(text) is not None
 
     def _is_ruled_out(self, text: str) -> bool:
-        return _METER.is_plenty(text) and not self._looser.search(in_ascii(text))
+        return _METER.is_worth_re2(len(text)) and not self._looser.search(in_ascii(text))
 
     @cached_property
     def _exact(self) -> re.Pattern[str]:
@@ -238,43 +230,39 @@ class Pattern:
 
     @cached_property
     def _looser(self) -> Any:
-        import re2
+        return re2_pattern(looser(in_ascii(self._text).decode()))
 
-        return re2.compile(looser(in_ascii(self._text).decode()), quiet_options(_MAX_MEMORY))
+
+pattern = cache(Pattern)
+compiled = cache(re.compile)
 
 
 class BytesPattern:
     """A pattern of what `re` and RE2 take to mean the same, for bytes. Without one of `signs`, if there are any, it is
     not worth trying."""
 
-    def __init__(self, pattern: str, signs: Sequence[bytes] = ()) -> None:
-        self._text = pattern
+    def __init__(self, text: str, signs: Sequence[bytes] = ()) -> None:
+        self.text = text
         self._signs = signs
 
     def finditer(self, data: bytes) -> Iterator[Any]:
         """The matches in `data`, in order."""
-        pattern = self._fast if _METER.is_worth(len(data)) else self._exact
-        found: Iterator[Any] = pattern.finditer(data)
+        found: Iterator[Any] = (self._fast if _METER.is_worth_re2(len(data)) else self._exact).finditer(data)
         return found
 
     def has_sign(self, data: bytes) -> bool:
         """Whether `data` has what makes it worth trying."""
         return not self._signs or any(sign in data for sign in self._signs)
 
-    @property
-    def text(self) -> str:
-        """The pattern as it was given."""
-        return self._text
-
     @cached_property
     def _exact(self) -> re.Pattern[bytes]:
-        return re.compile(self._text.encode())
+        return re.compile(self.text.encode())
 
     @cached_property
     def _fast(self) -> Any:
         import re2
 
-        return re2.compile(self._text.encode(), _options_for_bytes())
+        return re2.compile(self.text.encode(), _options(for_bytes=True))
 
 
 class BytesPatterns:
@@ -285,7 +273,7 @@ class BytesPatterns:
 
     def within(self, data: bytes) -> frozenset[BytesPattern]:
         """Those that are worth trying on `data`."""
-        found = self._set.Match(data) if _METER.is_worth(len(data)) else ()
+        found = self._set.Match(data) if _METER.is_worth_re2(len(data)) else ()
         # Without RE2, or where the set ran out of memory and did not find the end, which always matches.
         tried = [self._patterns[n] for n in found if n < len(self._patterns)] if found else self._patterns
         return frozenset([pattern for pattern in tried if pattern.has_sign(data)])
@@ -294,20 +282,12 @@ class BytesPatterns:
     def _set(self) -> Any:
         import re2
 
-        made = re2.Set.SearchSet(_options_for_bytes())
+        made = re2.Set.SearchSet(_options(for_bytes=True))
         for pattern in self._patterns:
             made.Add(pattern.text)
         made.Add(r"\z")
         made.Compile()
         return made
-
-
-def _options_for_bytes() -> Any:
-    import re2
-
-    options = quiet_options(_MAX_MEMORY)
-    options.encoding = re2.Options.Encoding.LATIN1
-    return options
 
 
 _REFERENCE = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
 from memcli.model.characters import INVISIBLE, MISPLACED, is_plain
-from memcli.safety.patterns import Pattern, read_words
+from memcli.safety.patterns import compiled, pattern, read_words
 
 _WORDS = read_words(__package__)
 _LOOKALIKES: dict[str, str] = _WORDS["lookalikes"]
@@ -20,6 +19,7 @@ _MARKS = ((0x300, 0x36F), (0x483, 0x489), (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF), (0
 _SKELETON = str.maketrans("l1!|0@43$576982+", "iiiioaaesstgabzt"[:16])
 """Letters and the signs that stand for them, as one of them."""
 _KEY_WORDS = frozenset(_WORDS["key_words"])
+_SKELETONS = {word.translate(_SKELETON): word for word in _KEY_WORDS}
 _LONG = 12
 _SINGLES = r"\b" + r"\w[ ._*|-]+" * 6
 _ORDERED = tuple(_WORDS["ordered"])
@@ -52,7 +52,7 @@ class Reading(NamedTuple):
 
 def readings(text: str, depth: int = _DEPTH) -> Iterator[Reading]:
     """The text itself first, then what it hides."""
-    plain = text if text.isascii() else _latin(_visible(text))
+    plain = text if text.isascii() else _latin(text)
     low = fold(plain)
     yield Reading(low)
     long = "\n".join([word for word in dict.fromkeys(plain.split()) if len(word) >= _LONG])
@@ -83,15 +83,11 @@ def fold(text: str) -> str:
     return "\n".join([" ".join(line.split()) for line in low.splitlines()]) if "\n" in low else " ".join(low.split())
 
 
-def _visible(text: str) -> str:
-    return text if is_plain(text) else MISPLACED().sub("", INVISIBLE().sub("", text))
-
-
 def without_accents(text: str) -> str:
     """Compatibility forms resolved, accents taken off, and every kind of Latin letter as the plain one."""
     import unicodedata
 
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFKD", text).translate(_plain_letters()))
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFKD", text).translate(_PLAIN_LETTERS))
 
 
 class _PlainLetters(dict[int, str | None]):
@@ -110,9 +106,7 @@ class _PlainLetters(dict[int, str | None]):
         return found
 
 
-@cache
-def _plain_letters() -> _PlainLetters:
-    return _PlainLetters()
+_PLAIN_LETTERS = _PlainLetters()
 
 
 def has_other_scripts(text: str) -> bool:
@@ -121,8 +115,9 @@ def has_other_scripts(text: str) -> bool:
 
 
 def _latin(text: str) -> str:
-    plain = without_accents(text)
-    return _compiled(r"\w+").sub(_in_latin, plain) if has_other_scripts(plain) else plain
+    """The text without invisible characters, and in Latin letters where it means these."""
+    plain = without_accents(text if is_plain(text) else MISPLACED().sub("", INVISIBLE().sub("", text)))
+    return compiled(r"\w+").sub(_in_latin, plain) if has_other_scripts(plain) else plain
 
 
 def _in_latin(word: re.Match[str]) -> str:
@@ -139,22 +134,22 @@ def _names(long: str) -> str:
     """The words of names such as `a-b-c`, `a_b_c` and `aBigName`, one name a line; of those alone that have key words."""
     low = long.lower()
     is_order = any(word in low for word in _ORDERED) and any(word in low for word in _OBJECTS)
-    if not is_order and not _compiled(_SANDWICH).search(low):
+    if not is_order and not compiled(_SANDWICH).search(low):
         return ""
-    parts = [re.sub(r"[-_./+~:]+", " ", name) for name in _compiled(_PARTS).findall(long)]
-    humps = [re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in _compiled(_HUMPS).findall(long)]
+    parts = [re.sub(r"[-_./+~:]+", " ", name) for name in compiled(_PARTS).findall(long)]
+    humps = [re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in compiled(_HUMPS).findall(long)]
     return "\n".join(
         [re.sub(r"\bto (https?) ", r"to \1://", name) for name in map(str.lower, parts + humps) if _is_telling(name)]
     )
 
 
 def _is_telling(name: str) -> bool:
-    return len(_KEY_WORDS.intersection(name.split())) >= _TELLING or bool(_compiled(_SANDWICH).search(name))
+    return len(_KEY_WORDS.intersection(name.split())) >= _TELLING or bool(compiled(_SANDWICH).search(name))
 
 
 def _from_leet(low: str) -> str:
     """`low` with key words for what is spelled with digits and signs; empty when there are not two of them."""
-    if not _pattern(_TWO_SANDWICHES).occurs(low):
+    if not pattern(_TWO_SANDWICHES).occurs(low):
         return ""
     count = 0
 
@@ -163,17 +158,12 @@ def _from_leet(low: str) -> str:
         word = match[0]
         if word.isalpha():
             return word
-        found = _skeletons().get(word.translate(_SKELETON)) or _skeletons().get(word.rstrip("!+|").translate(_SKELETON))
+        found = _SKELETONS.get(word.translate(_SKELETON)) or _SKELETONS.get(word.rstrip("!+|").translate(_SKELETON))
         count += bool(found)
         return found or word
 
-    read = _compiled(r"[a-z0-9@$!|+]{2,40}").sub(key_word, low)
+    read = compiled(r"[a-z0-9@$!|+]{2,40}").sub(key_word, low)
     return read if count > 1 else ""
-
-
-@cache
-def _skeletons() -> dict[str, str]:
-    return {word.translate(_SKELETON): word for word in _KEY_WORDS}
 
 
 def _mended(low: str) -> str:
@@ -181,15 +171,15 @@ def _mended(low: str) -> str:
     squeezed = low.replace(" ", "")
     if not any(stem in squeezed and squeezed.count(stem) > low.count(stem) for stem in _TORN):
         return ""
-    read, count = _compiled(_TORN_WORDS).subn(lambda match: match[0].replace(" ", ""), low)
+    read, count = compiled(_TORN_WORDS).subn(lambda match: match[0].replace(" ", ""), low)
     return fold(read) if count > 1 and read != low else ""
 
 
 def _respelled(plain: str) -> str:
     """Words that were spelled out, as in `i g n o r e` and `i-g-n-o-r-e`, one run a line."""
-    if not _pattern(_SINGLES).occurs(plain):
+    if not pattern(_SINGLES).occurs(plain):
         return ""
-    return "\n".join([fold(_joined(run)) for run in _compiled(_SPELLED).findall(plain)])
+    return "\n".join([fold(_joined(run)) for run in compiled(_SPELLED).findall(plain)])
 
 
 def _joined(run: str) -> str:
@@ -200,13 +190,17 @@ def _joined(run: str) -> str:
 
 
 def _decoded(plain: str, low: str, long: str) -> Iterator[str]:
-    if ("&" in low or "%" in low or "\\" in low) and _compiled(_CODED).search(low):
-        yield _unescaped(plain)
+    if ("&" in low or "%" in low or "\\" in low) and compiled(_CODED).search(low):
+        import html
+        from urllib.parse import unquote
+
+        text = unquote(html.unescape(plain))
+        yield compiled(_ESCAPED).sub(_character, text) if "\\" in text else text
     pieces = []
-    for piece in _compiled(_BASE64).findall(long):
+    for piece in compiled(_BASE64).findall(long):
         if piece.isalpha() and piece.islower():
             continue
-        if _compiled(_HEX).match(piece):
+        if compiled(_HEX).match(piece):
             text = _readable(bytes.fromhex(piece))
         else:
             pieces.append(piece)
@@ -215,14 +209,6 @@ def _decoded(plain: str, low: str, long: str) -> Iterator[str]:
             yield text
     if len(pieces) > 1 and (whole := _from_base64("".join(pieces)[:_MOST])):
         yield whole
-
-
-def _unescaped(text: str) -> str:
-    import html
-    from urllib.parse import unquote
-
-    text = unquote(html.unescape(text))
-    return _compiled(_ESCAPED).sub(_character, text) if "\\" in text else text
 
 
 def _character(match: re.Match[str]) -> str:
@@ -247,13 +233,3 @@ def _readable(data: bytes) -> str:
     except UnicodeDecodeError:
         return ""
     return text if " " in text and text.replace("\n", " ").replace("\t", " ").isprintable() else ""
-
-
-@cache
-def _pattern(pattern: str) -> Pattern:
-    return Pattern(pattern)
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import cache, cached_property
+from functools import cache
 
 from memcli.model.characters import ESCAPE, SMUGGLED, is_plain
-from memcli.safety.injection.readings import Reading, readings
+from memcli.safety.injection.readings import readings
 from memcli.safety.injection.rules import (
     ESCAPES,
     HIDDEN,
@@ -18,7 +18,7 @@ from memcli.safety.injection.rules import (
     Suspects,
     is_foreign_order,
 )
-from memcli.safety.patterns import Pattern, read_words
+from memcli.safety.patterns import compiled, pattern, read_words
 
 _WORDS = read_words(__package__)
 DISCUSSED = tuple(_WORDS["discussed"])
@@ -71,35 +71,32 @@ def is_mentioned(rule: InjectionRule, text: str, match: re.Match[str]) -> bool:
     act = match.start("act") if "act" in match.re.groupindex else start
     if rule.forbids and (_is_forbidden(text, start) or (act != start and _is_forbidden(text, act))):
         return True
-    if match[0].startswith(_REFUSALS) and _compiled(_IF).search(text, max(0, start - _CLAUSE), start):
+    if match[0].startswith(_REFUSALS) and compiled(_IF).search(text, max(0, start - _CLAUSE), start):
         return True
-    if rule.is_local and not _compiled(_WHOLE).search(match[0]) and _compiled(_ELSEWHERE).match(text, end):
+    if rule.is_local and not compiled(_WHOLE).search(match[0]) and compiled(_ELSEWHERE).match(text, end):
         return True
     if _is_obeyed(text, start, end):
         return False
     if rule.reason == MARKUP:
         return _is_named(text, start, end) or _is_quoted(text, start, end)
-    return _is_reported(text, start) or _is_quoted(text, start, end)
+    # What is said of others: "models ignore ...", "it tricks the agent into ...".
+    is_reported = compiled(_REPORTED).search(text, max(0, start - _CLAUSE), start)
+    return bool(is_reported) or _is_quoted(text, start, end)
 
 
 def _is_forbidden(text: str, start: int) -> bool:
     """Whether the clause before `start` says that what follows must not be done."""
     before = text[max(0, start - _CLAUSE) : start]
-    cut = _compiled(_CUT).match(before)
+    cut = compiled(_CUT).match(before)
     clause = before[cut.end() :] if cut else before
-    return bool(_compiled(_FORBIDDEN).search(clause)) and not _compiled(_NOT_FORBIDDEN).search(clause)
-
-
-def _is_reported(text: str, start: int) -> bool:
-    """Whether what follows is said of others: "models ignore ...", "it tricks the agent into ..."."""
-    return bool(_compiled(_REPORTED).search(text, max(0, start - _CLAUSE), start))
+    return bool(compiled(_FORBIDDEN).search(clause)) and not compiled(_NOT_FORBIDDEN).search(clause)
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:
     """Whether the match stands in quotation marks in a text that speaks about such things."""
-    if not _compiled(_OPEN).search(text[max(0, start - _OPENED) : start + 1]):
+    if not compiled(_OPEN).search(text[max(0, start - _OPENED) : start + 1]):
         return False
-    if not _compiled(_CLOSE).search(text[end - 1 : end + _CLOSED]):
+    if not compiled(_CLOSE).search(text[end - 1 : end + _CLOSED]):
         return False
     around = text[max(0, start - _NEAR) : start] + text[end : end + _NEAR]
     return any(word in around for word in DISCUSSED)
@@ -111,21 +108,16 @@ def _is_named(text: str, start: int, end: int) -> bool:
     if " " in text[start:end].strip() or not line.strip(" -*#>\"'`"):
         return False
     is_code = line.count("`") % 2 == 1 and "`" in text[end : end + 20]
-    return is_code or bool(_compiled(_NAMED).match(text, end))
+    return is_code or bool(compiled(_NAMED).match(text, end))
 
 
 def _is_obeyed(text: str, start: int, end: int) -> bool:
     """Whether the reader is asked, near the match, to do what is quoted."""
     for part in (text[max(0, start - _NEAR) : start], text[end : end + _NEAR]):
-        for match in _compiled(OBEYED).finditer(part):
+        for match in compiled(OBEYED).finditer(part):
             if not _is_forbidden(part, match.start()):
                 return True
     return False
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 _HEAD_OF_TEXT = 4000
@@ -143,7 +135,7 @@ def find_reasons(text: str) -> frozenset[str]:
     for reading in readings(text):
         whole = whole or reading.text
         if not reading.is_name or not any(word in whole[:_HEAD_OF_TEXT] for word in ABOUT):
-            _read(reading, found)
+            _read(reading.text, found)
     return frozenset(found)
 
 
@@ -154,49 +146,36 @@ def quotable(text: str, most: int = 160) -> str:
     return "" if find_reasons(line) else line
 
 
-def _read(reading: Reading, found: set[str]) -> None:
-    """Adds to `found` the reasons that one reading gives."""
-    low = reading.text
-    texts = _Texts(low)
+def _read(low: str, found: set[str]) -> None:
+    """Adds to `found` the reasons that one reading, a text in lower case, gives."""
+    forms: list[str] = []
     for number in _suspects().within(low):
         if number >= len(RULES):
             if INSTRUCTIONS not in found and is_foreign_order(low, number - len(RULES)):
                 found.add(INSTRUCTIONS)
-        elif RULES[number].reason not in found and _applies(RULES[number], texts):
-            found.add(RULES[number].reason)
+            continue
+        rule = RULES[number]
+        if rule.reason in found:
+            continue
+        forms = forms or _forms(low)
+        # Markup may not run over lines, and what begins a line counts as it is.
+        texts = forms[:1] if rule.reason == MARKUP else forms
+        exact = pattern(rule.pattern)
+        if any(not is_mentioned(rule, text, match) for text in texts for match in exact.finditer(text)):
+            found.add(rule.reason)
+
+
+def _forms(low: str) -> list[str]:
+    """A text by lines, and by paragraphs where that is another text: an order may run over the lines of one."""
+    # A setting that names the secret it is to be given, as those of a workflow do, gives none away.
+    plain = compiled(_NAMED_SETTING).sub("", low) if "${{" in low else low
+    by_line = plain.replace("*", "")
+    if "\n" not in by_line:
+        return [by_line]
+    return [by_line, plain.replace("\n\n", "\f").replace("\n", " ").replace("\f", "\n").replace("*", "")]
 
 
 @cache
 def _suspects() -> Suspects:
     """The rules, and after them the rows of the other languages."""
     return Suspects([*(rule.needs for rule in RULES), *(row.groups for row in LANGUAGES)])
-
-
-class _Texts:
-    """A text, by lines and by paragraphs, each made when a rule first asks for it."""
-
-    def __init__(self, low: str) -> None:
-        # A setting that names the secret it is to be given, as those of a workflow do, gives none away.
-        self._plain = _compiled(_NAMED_SETTING).sub("", low) if "${{" in low else low
-
-    @cached_property
-    def by_line(self) -> str:
-        return self._plain.replace("*", "")
-
-    @cached_property
-    def by_paragraph(self) -> str:
-        low = self._plain.replace("\n\n", "\f").replace("\n", " ").replace("\f", "\n")
-        return low.replace("*", "")
-
-
-def _applies(rule: InjectionRule, texts: _Texts) -> bool:
-    # An order may run over the lines of a paragraph; markup may not, and what begins a line counts as it is.
-    forms = [texts.by_line]
-    if rule.reason != MARKUP and "\n" in texts.by_line:
-        forms.append(texts.by_paragraph)
-    return any(not is_mentioned(rule, text, match) for text in forms for match in _pattern(rule.pattern).finditer(text))
-
-
-@cache
-def _pattern(pattern: str) -> Pattern:
-    return Pattern(pattern)

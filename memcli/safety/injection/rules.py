@@ -75,10 +75,7 @@ _STOPS = (". ", "; ", "! ", "? ", "\n\n", "。", "！")
 
 def is_foreign_order(low: str, row: int) -> bool:
     """Whether `low`, which has a word of each group of the row, gives an agent the order that the row describes."""
-    return _is_near(LANGUAGES[row], low)
-
-
-def _is_near(near: Near, low: str) -> bool:
+    near = LANGUAGES[row]
     first, *others = near.groups
     for word in first:
         at = low.find(word)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
+from itertools import chain
 from typing import Any
 
 from memcli.errors import UsageError
 from memcli.model.memory import Json
-from memcli.safety.patterns import quiet_options
+from memcli.safety.patterns import MAX_PATTERN, compile_pattern, re2_pattern
 from memcli.safety.secrets import views
 from memcli.safety.secrets.rules import (
     EMAIL,
@@ -25,14 +26,10 @@ from memcli.safety.secrets.rules import (
     SecretHit,
     SecretRule,
     merged,
-    replaced,
-    text_mark,
 )
 
 SECRETS = "secrets"
-MAX_PATTERN = 1000
 MAX_PATTERNS = 100
-_MAX_MEMORY = 8 << 20
 _CONTEXT = 200
 _DEPTH = 2
 _RANKS = {id(rule): rank for rank, rule in enumerate(RULES)}
@@ -87,17 +84,16 @@ class Detector:
         """Whether it is worth looking into `text` at all; cheap."""
         return bool(self._own) or any(self.suspects(reading) for reading in _readings(text, _DEPTH))
 
-    def find(self, text: str) -> list[SecretHit]:
-        """What is secret in `text`, in order, none overlapping another."""
-        return self._find(text, _DEPTH)
-
-    def _find(self, text: str, depth: int) -> list[SecretHit]:
-        """What is secret in `text` as it stands and as it may be read, with words decoded up to `depth` times."""
+    def find(self, text: str, depth: int = _DEPTH) -> list[SecretHit]:
+        """The secrets in `text` as it stands and as it may be read, with words decoded up to `depth` times; in order, none
+        overlapping another."""
         data = text.encode("utf-8", "surrogatepass")
         found = self._find_plain(text, data)
         if depth and len(text) >= SHORTEST:
             found += self._find_in_views(text, data, found)
-            found += self._find_in_blobs(data, depth - 1)
+            for start, end, inner in views.blobs(data):  # words that hold a secret in base 64 or hex
+                hits = [hit for hit in self.find(inner, depth - 1) if hit.kind != EMAIL]
+                found += [hit._replace(start=start, end=end) for hit in hits[:1]]
         if self._allowed:
             found = [hit for hit in found if self.sign(hit.value) not in self._allowed]
         return merged(found, _marks(data)) if found else []
@@ -110,19 +106,12 @@ class Detector:
                 found += _added(self._find_plain(view.text, view.text.encode()), view, known)
         if (view := views.joined(data)) is not None:
             rules = self._index.formats.suspects(view.text)
-            found += _added(_by_rules(rules, view.text.encode()), view, known)
+            found += _added(chain.from_iterable(_by_rule(rule, view.text.encode()) for rule in rules), view, known)
         return found
-
-    def _find_in_blobs(self, data: bytes, depth: int) -> Iterator[SecretHit]:
-        """Words that hold a secret in base 64 or hex."""
-        for start, end, inner in views.blobs(data):
-            hits = [hit for hit in self._find(inner, depth) if hit.kind != EMAIL]
-            if hits:
-                yield hits[0]._replace(start=start, end=end)
 
     def _find_plain(self, text: str, data: bytes) -> list[SecretHit]:
         """What is secret in `text` as it stands; `data` are its bytes."""
-        found = _by_rules(self.suspects(text), data)
+        found = [hit for rule in self.suspects(text) for hit in _by_rule(rule, data)]
         for name, pattern in self._own:
             found += _by_pattern(name, pattern, data)
         return found
@@ -136,13 +125,19 @@ class Detector:
             hits = (self._wide if any(mark in text for mark in _MARKS) else self).find(text)
             if not hits:
                 break
-            text = replaced(text, hits, partial(self.mark, as_name=as_name))
+            data, parts, position = text.encode("utf-8", "surrogatepass"), list[bytes](), 0
+            for hit in hits:
+                parts += [data[position : hit.start], self.mark(hit, as_name=as_name).encode()]
+                position = hit.end
+            text = b"".join([*parts, data[position:]]).decode("utf-8", "surrogatepass")
             taken += hits
         return text, taken
 
     def mark(self, hit: SecretHit, *, as_name: bool) -> str:
         """What stands in the place of a secret, in a text or in a name."""
-        return f"redacted-{hit.kind.replace('_', '-')}-{self.sign(hit.value)}" if as_name else text_mark(hit)
+        if as_name:
+            return f"redacted-{hit.kind.replace('_', '-')}-{self.sign(hit.value)}"
+        return f"[REDACTED:{hit.kind}]"
 
 
 def _readings(text: str, depth: int) -> Iterator[str]:
@@ -190,10 +185,11 @@ def check_policy(policy: Mapping[str, Json]) -> None:
             )
 
 
-@cache
-def _groups() -> dict[str, frozenset[str]]:
-    """The kinds that each name of the field `detectors` stands for."""
-    return {SECRETS: frozenset(KINDS) - {EMAIL}, **{kind: frozenset([kind]) for kind in KINDS}}
+_GROUPS: Mapping[str, frozenset[str]] = {
+    SECRETS: frozenset(KINDS) - {EMAIL},
+    **{kind: frozenset([kind]) for kind in KINDS},
+}
+"""The kinds that each name of the field `detectors` stands for."""
 
 
 @lru_cache(8)
@@ -206,9 +202,8 @@ def _chosen(detectors: Sequence[str] | None) -> frozenset[str] | None:
     """The kinds that `detectors` leave in force; None for all."""
     if detectors is None:
         return None
-    groups = _groups()
     for n, name in enumerate(detectors):
-        if name.removeprefix("-") not in groups:
+        if name.removeprefix("-") not in _GROUPS:
             raise UsageError(
                 f"pii_redaction.detectors[{n}] {name[:40]!a} is not a detector",
                 f"use {SECRETS}, {EMAIL} or a kind such as aws_key; a leading - switches it off",
@@ -217,31 +212,15 @@ def _chosen(detectors: Sequence[str] | None) -> frozenset[str] | None:
         raise UsageError(
             "pii_redaction.detectors is empty", f'use ["-{SECRETS}", "-{EMAIL}"] to switch all detectors off'
         )
-    named = [groups[name] for name in detectors if not name.startswith("-")]
+    named = [_GROUPS[name] for name in detectors if not name.startswith("-")]
     kinds = frozenset().union(*named) if named else frozenset(KINDS)
-    return kinds.difference(*(groups[name[1:]] for name in detectors if name.startswith("-")))
+    return kinds.difference(*(_GROUPS[name[1:]] for name in detectors if name.startswith("-")))
 
 
 def _own_pattern(regex: str, where: str) -> Any:
     if not 0 < len(regex) <= MAX_PATTERN:
         raise UsageError(f"{where} must have 1 to {MAX_PATTERN} characters", f"it has {len(regex)}")
-    import re2
-
-    try:
-        return _compile(regex)
-    except re2.error as error:
-        told = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else error
-        raise UsageError(
-            f"{where} is not an RE2 pattern: {told}",
-            "see github.com/google/re2/wiki/Syntax; lookaround is not supported",
-        ) from None
-
-
-@cache
-def _compile(pattern: str) -> Any:
-    import re2
-
-    return re2.compile(pattern, quiet_options(_MAX_MEMORY))
+    return compile_pattern(regex, where, "see github.com/google/re2/wiki/Syntax; lookaround is not supported")
 
 
 _NOTES = (
@@ -287,20 +266,22 @@ def _added(hits: Iterable[SecretHit], view: views.TextView, known: Sequence[Secr
             yield hit._replace(start=start, end=end)
 
 
-def _by_rules(rules: Iterable[SecretRule], data: bytes) -> list[SecretHit]:
-    return [hit for rule in rules for hit in _by_rule(rule, data)]
-
-
 def _by_rule(rule: SecretRule, data: bytes) -> Iterator[SecretHit]:
     from memcli.safety.secrets.secret_checks import is_secret
 
     rank = _RANKS[id(rule)]
-    if rule.is_table:
-        yield from _in_tables(rule, data)
-        return
-    pattern = _compile(rule.pattern)
-    others = range(2, pattern.groups + 1)
+    pattern = re2_pattern(rule.pattern)
     position = 0
+    if rule.is_table:
+        from memcli.safety.secrets.tables import secret_cells
+
+        while (match := pattern.search(data, position)) is not None:
+            cells, position = secret_cells(data, data.rfind(b"\n", 0, match.start() + 1) + 1)
+            position = max(position, match.end())
+            for start, end, _ in cells:
+                yield SecretHit(start, end, rule.kind, data[start:end], rank)
+        return
+    others = range(2, pattern.groups + 1)
     while (match := pattern.search(data, position)) is not None:
         start, end = match.span(1)
         if start < 0:
@@ -313,17 +294,6 @@ def _by_rule(rule: SecretRule, data: bytes) -> Iterator[SecretHit]:
             yield SecretHit(start, end, rule.kind, data[start:end], rank)
         # What was taken for a value may be a name with a value of its own.
         position = max(end if is_hit else start, match.start() + 1)
-
-
-def _in_tables(rule: SecretRule, data: bytes) -> Iterator[SecretHit]:
-    from memcli.safety.secrets.tables import secret_cells
-
-    position = 0
-    while (match := _compile(rule.pattern).search(data, position)) is not None:
-        cells, position = secret_cells(data, data.rfind(b"\n", 0, match.start() + 1) + 1)
-        position = max(position, match.end())
-        for start, end, _ in cells:
-            yield SecretHit(start, end, rule.kind, data[start:end], _RANKS[id(rule)])
 
 
 def _by_pattern(name: str, pattern: Any, data: bytes) -> Iterator[SecretHit]:

@@ -80,12 +80,12 @@ def _with_names(given: Mapping[str, Json], names: Mapping[str, str]) -> Mapping[
         return given
     pattern = re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
 
-    def told(value: Json) -> Json:
+    def replaced(value: Json) -> Json:
         return pattern.sub(lambda match: names[match[0]], value) if isinstance(value, str) else value
 
     metadata = given.get("metadata")
-    inner = {name: told(value) for name, value in metadata.items()} if isinstance(metadata, Mapping) else metadata
-    outer = {name: told(value) for name, value in given.items() if name != "path"}
+    inner = {name: replaced(value) for name, value in metadata.items()} if isinstance(metadata, Mapping) else metadata
+    outer = {name: replaced(value) for name, value in given.items() if name != "path"}
     return {**given, **outer, **({"metadata": inner} if "metadata" in given else {})}
 
 
@@ -125,11 +125,11 @@ def with_flags(metadata: Mapping[str, Json], flags: Iterable[str]) -> dict[str, 
     counts: dict[str, int] = {}
     marks: set[str] = set()
     for flag in filter(_FLAG.match, [*before, *flags]):
-        kind, _, said = flag.partition(":")
-        if len(said) == _MARK_SIZE:
+        kind, _, detail = flag.partition(":")
+        if len(detail) == _MARK_SIZE:
             marks.add(flag)
         else:
-            counts[kind] = max(int(said), counts.get(kind, 0))
+            counts[kind] = max(int(detail), counts.get(kind, 0))
     merged = sorted([*marks, *(f"{kind}:{count}" for kind, count in counts.items())])
     rest = {name: value for name, value in metadata.items() if name != FLAGS}
     return {**rest, FLAGS: merged} if merged else rest
@@ -151,12 +151,11 @@ def _clean(detector: Detector, memory: Memory, data: Mapping[str, Any]) -> Memor
     walk = _walk(detector, data)
     if walk is None:
         return memory
-    clean = walk.fields(data)
-    changed = {name: value for name, value in clean.items() if _listed(value) != _listed(data[name])}
-    if not changed:
-        return memory
-    as_before: dict[str, Any] = {n: tuple(v) if isinstance(data[n], tuple) else v for n, v in changed.items()}
-    return replace(memory, **as_before)
+    clean: dict[str, Any] = {
+        name: tuple(value) if isinstance(data[name], tuple) else value for name, value in walk.fields(data).items()
+    }
+    changed = {name: value for name, value in clean.items() if value != data[name]}
+    return replace(memory, **changed) if changed else memory
 
 
 def clean_field(detector: Detector, name: str, value: Json) -> Json:
@@ -198,10 +197,6 @@ def find_in_memory(detector: Detector, data: Mapping[str, Json]) -> list[SecretF
         return []
     walk.fields(data)
     return [SecretFinding(name, hit.kind, detector.sign(hit.value)) for name, hits in walk.found for hit in hits]
-
-
-def _listed(value: Json) -> Json:
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _walk(detector: Detector, data: Mapping[str, Json]) -> _Walk | None:
@@ -259,13 +254,12 @@ class _Walk:
         self.found: list[tuple[str, list[SecretHit]]] = []
 
     def fields(self, given: Mapping[str, Json]) -> dict[str, Json]:
-        """The top level: names stay names, what holds no text stays as it is."""
-        return {self._own_name(name): self._field(name, value) for name, value in given.items()}
-
-    def _own_name(self, name: str) -> str:
-        """The name of a field, which is the user's behind `x_`."""
-        mark, own, rest = name.partition("x_")
-        return name if mark or not own else own + self._text(rest, name, is_name=True)
+        """The top level: names stay names, what holds no text stays as it is. After `x_` a name is the user's."""
+        clean = {}
+        for name, value in given.items():
+            own = f"x_{self._text(name[2:], name, is_name=True)}" if name.startswith("x_") else name
+            clean[own] = self._field(name, value)
+        return clean
 
     def file_names(self, given: Mapping[str, Json]) -> dict[str, str]:
         """What stands for the names of files that the memory is of, where these are not kept as they are."""
@@ -292,22 +286,19 @@ class _Walk:
             raise UsageError(f"{where[:60]} is nested deeper than {_MAX_DEPTH}", "flatten it, or store it as text")
         if isinstance(value, list | tuple):
             return [self._value(item, name, f"{where}[{n}]", depth + 1) for n, item in enumerate(value)]
-        if isinstance(value, Mapping):
-            return self._object(value, where, depth)
-        return value
-
-    def _object(self, value: Mapping[str, Json], where: str, depth: int) -> dict[str, Json]:
+        if not isinstance(value, Mapping):
+            return value
         clean: dict[str, Json] = {}
         owner = where.partition("[")[0]
-        for name, inner in value.items():
-            if _is_machine_made(owner, name, inner):
-                clean[name] = inner
+        for own, inner in value.items():
+            if _is_machine_made(owner, own, inner):
+                clean[own] = inner
                 continue
-            is_plain = isinstance(inner, str) and not self._detector.is_suspect(f"{name}: {inner}")
-            key = name if is_plain else self._text(name, where)
+            is_plain = isinstance(inner, str) and not self._detector.is_suspect(f"{own}: {inner}")
+            key = own if is_plain else self._text(own, where)
             while key in clean:  # two secrets of a kind leave one mark, but no value may be lost
                 key += "~"
-            clean[key] = inner if is_plain else self._value(inner, name, f"{where}.{key}", depth + 1)
+            clean[key] = inner if is_plain else self._value(inner, own, f"{where}.{key}", depth + 1)
         return clean
 
     def _named(self, value: str, name: str, where: str) -> str:
@@ -316,10 +307,10 @@ class _Walk:
             return self._text(value, where, is_name=True)
         clean = self._text(value, where)
         head = f"{name}: "
-        told, hits = self._detector.redact(head + clean)
-        if hits and told.startswith(head):
+        redacted, hits = self._detector.redact(head + clean)
+        if hits and redacted.startswith(head):
             self.found.append((where, hits))
-            return told[len(head) :]
+            return redacted[len(head) :]
         return clean
 
     def _text(self, text: str, where: str, *, is_name: bool = False) -> str:
@@ -329,22 +320,18 @@ class _Walk:
         return clean
 
     def clean_name(self, name: str) -> tuple[str, list[SecretHit]]:
-        clean, hits = self._detector.redact(name, as_name=True)
+        """A path, an id or a tag without secrets, and without addresses in the names of folders, and in that of the file
+        before its extension: in a text, an address beside a slash or an extension is none."""
+        clean, found = self._detector.redact(name, as_name=True)
         if "@" not in clean:
-            return clean, hits
-        clean, more = self._parts(clean)
-        return clean, [*hits, *more]
-
-    def _parts(self, name: str) -> tuple[str, list[SecretHit]]:
-        """A path without addresses in the names of its folders, and in that of its file before the extension: beside
-        a slash or an extension an address is none in a text."""
-        clean, found = [], list[SecretHit]()
-        for part in name.split("/"):
+            return clean, found
+        parts = []
+        for part in clean.split("/"):
             stem, dot, suffix = part.rpartition(".")
-            told, hits = self._detector.redact(part, as_name=True)
+            redacted, hits = self._detector.redact(part, as_name=True)
             if not hits and stem:
-                told, hits = self._detector.redact(stem, as_name=True)
-                told += dot + suffix
-            clean.append(told)
-            found += hits
-        return "/".join(clean), found
+                redacted, hits = self._detector.redact(stem, as_name=True)
+                redacted += dot + suffix
+            parts.append(redacted)
+            found = [*found, *hits]
+        return "/".join(parts), found

@@ -11,13 +11,13 @@ Labels: the words that introduce a secret, in the languages that people write, a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from memcli.regex import regex
-from memcli.safety.patterns import Literals, Pattern, RuleFile, read_words
+from memcli.safety.patterns import Literals, RuleFile, pattern, read_words
 
 
 class Label(Enum):
@@ -38,6 +38,7 @@ FOREIGN = tuple(word for word in (*PASSWORD_WORDS, *SECRET_WORDS) if not word.is
 FOREIGN_PHRASES = tuple(_WORDS["foreign_phrases"])
 _SHORT_WORDS = frozenset(_WORDS["short_words"])
 _PASSWORD_ENDS = ("password", "passwd", "passphrase", "passcode", "passwort", "kennwort", "wachtwoord")
+_PASSWORD_PAIRS = ("pass word", "pass phrase", "pass code", "shared key", "preshared key", "wpa key", "wifi key")
 _OWNERS = frozenset(_WORDS["owners"])
 _PASSES = frozenset(_WORDS["passes"])
 _JOINED_ENDS = regex(rf"(?:{'|'.join(sorted(_OWNERS))})(?:pass|pwd|pw|psk)\Z")
@@ -62,29 +63,15 @@ def label_of(name: str) -> Label | None:
         words.pop()
     if not words or not _PUBLIC.isdisjoint(words[-3:]):
         return None
-    return _label(words, name)
-
-
-def _is_pass_of_owner(owner: str, name: str) -> bool:
-    """Whether `pass` is somebody's, and not the second pass of a compiler."""
-    return owner in _OWNERS or (name.isupper() and owner not in _PASSES)
-
-
-def _label(words: Sequence[str], name: str) -> Label | None:
     last = words[-1]
-    if last == "pass" and len(words) > 1 and not _is_pass_of_owner(words[-2], name):
-        return None
+    if last == "pass" and len(words) > 1:
+        # A `pass` is somebody's, or the second pass of a compiler.
+        owner = words[-2]
+        if owner not in _OWNERS and not (name.isupper() and owner not in _PASSES):
+            return None
     if last in _SHORT_WORDS or last in PASSWORD_WORDS or last.endswith(_PASSWORD_ENDS) or _JOINED_ENDS.search(last):
         return Label.PASSWORD
-    if words[-2:] in (
-        ["pass", "word"],
-        ["pass", "phrase"],
-        ["pass", "code"],
-        ["shared", "key"],
-        ["preshared", "key"],
-        ["wpa", "key"],
-        ["wifi", "key"],
-    ) or " ".join(words[-3:]).endswith(FOREIGN_PHRASES):
+    if " ".join(words[-2:]) in _PASSWORD_PAIRS or " ".join(words[-3:]).endswith(FOREIGN_PHRASES):
         return Label.PASSWORD
     if not _NOT_TOKENS.isdisjoint(words[-2:-1]):
         return None
@@ -166,19 +153,6 @@ def _without(hit: SecretHit, marks: Sequence[tuple[int, int]]) -> Iterator[Secre
         yield hit._replace(start=start)
 
 
-def replaced(text: str, hits: Sequence[SecretHit], mark: Callable[[SecretHit], str]) -> str:
-    data = text.encode("utf-8", "surrogatepass")
-    parts, position = [], 0
-    for hit in hits:
-        parts += [data[position : hit.start], mark(hit).encode()]
-        position = hit.end
-    return b"".join([*parts, data[position:]]).decode("utf-8", "surrogatepass")
-
-
-def text_mark(hit: SecretHit) -> str:
-    return f"[REDACTED:{hit.kind}]"
-
-
 _FOREIGN = (*FOREIGN, *FOREIGN_PHRASES)
 _KEYWORDS = {"FOREIGN": tuple(word.lower() for word in _FOREIGN)}
 _FILE = RuleFile(
@@ -192,8 +166,20 @@ _FILE = RuleFile(
 
 
 def _rule(row: Mapping[str, Any]) -> SecretRule:
+    """The rule of a row; one with `prefixes` finds words that begin with one of them."""
     if "prefixes" in row:
-        return _with_prefix(row)
+        prefixes, names = row["prefixes"].split(), row.get("beside", "").split()
+        start = "|".join(map(re.escape, prefixes))
+        probe = rf"(?:{start.lower()})\S{{16}}" if min(map(len, prefixes)) < _DISTINCT else ""
+        return SecretRule(
+            row["kind"],
+            tuple(names or prefixes),
+            rf"(?:^|[^0-9A-Za-z-])((?:{start}){_FILE.expanded(row['body'])})(?:[^0-9A-Za-z]|$)",
+            row["entropy"],
+            row.get("judge", ""),
+            _FILE.expanded("{LONG_WORD}") if names else probe,
+            is_apart=bool(names),
+        )
     words = row["keywords"]
     return SecretRule(
         row["kind"],
@@ -204,24 +190,6 @@ def _rule(row: Mapping[str, Any]) -> SecretRule:
         _FILE.expanded(row.get("probe", "")),
         row.get("is_apart", False),
         row.get("is_table", False),
-    )
-
-
-def _with_prefix(row: Mapping[str, Any]) -> SecretRule:
-    """The rule for words that begin with one of some prefixes."""
-    words = row["prefixes"].split()
-    start = "|".join(map(re.escape, words))
-    pattern = rf"(?:^|[^0-9A-Za-z-])((?:{start}){_FILE.expanded(row['body'])})(?:[^0-9A-Za-z]|$)"
-    names = row.get("beside", "").split()
-    probe = rf"(?:{start.lower()})\S{{16}}" if min(map(len, words)) < _DISTINCT else ""
-    return SecretRule(
-        row["kind"],
-        tuple(names or words),
-        pattern,
-        row["entropy"],
-        row.get("judge", ""),
-        _FILE.expanded("{LONG_WORD}") if names else probe,
-        is_apart=bool(names),
     )
 
 
@@ -287,7 +255,7 @@ class RuleIndex:
                 read = low if word == found else text
                 rules = self._rules[word] if word in read else ()
                 for probe in {rule.probe for rule in rules} - probed.keys():
-                    probed[probe] = _probe(probe).may_occur(low)
+                    probed[probe] = pattern(probe).may_occur(low)
                 left = [rule for rule in rules if probed[rule.probe] and (rule.is_apart or word in _tokens(read))]
                 if left:
                     suspects[word] = left
@@ -298,8 +266,3 @@ class RuleIndex:
 def _tokens(text: str) -> str:
     """The words of `text` that are long enough to hold a token."""
     return "\n".join([word for word in text.split() if len(word) >= TOKEN])
-
-
-@cache
-def _probe(pattern: str) -> Pattern:
-    return Pattern(pattern)

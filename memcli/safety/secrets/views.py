@@ -16,6 +16,7 @@ from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from memcli.model.characters import ESCAPE, INVISIBLE, JOINERS, SELECTORS
+from memcli.regex import regex
 from memcli.safety.patterns import BytesPattern, BytesPatterns
 
 _NEAR = 200
@@ -25,6 +26,7 @@ _LEAST_BLOB = 24
 _GAP = b"\n\x00\n"
 _FORMS = "\uff01-\uff5e\U0001d400-\U0001d7ff\u24b6-\u24e9\u2070-\u2079"
 """Letters in another form: full width, mathematical, in circles."""
+_FORM = regex(f"[{_FORMS}]")
 _TWINS = dict(zip("асԁеһіјӏоорԛѕухАВСЕНІЈКМОРЅТХοα", "acdehijloopqsyxABCEHIJKMOPSTXoa", strict=True))
 """Letters of other alphabets that look like those of ASCII; beside one of these they are meant to."""
 
@@ -83,7 +85,11 @@ def plain(text: str, data: bytes) -> TextView | None:
     changes, at, position = [], 0, 0
     for match in _hidden().finditer(text):
         at += _size(text[position : match.start()])
-        changes.append((at, at + _size(match[0]), _seen(match[0]).encode()))
+        hidden = match[0]
+        shown = _TWINS.get(hidden)
+        if shown is None:
+            shown = unicodedata.normalize("NFKC", hidden) if _FORM.match(hidden) else ""
+        changes.append((at, at + _size(hidden), shown.encode()))
         at, position = changes[-1][1], match.end()
     return TextView(data, changes, [(0, len(data))]) if changes else None
 
@@ -92,7 +98,10 @@ def unescaped(data: bytes) -> TextView | None:
     """What stands near escapes, decoded; None where there are none."""
     if _tried(data).isdisjoint((_ESCAPES, _SPLIT, _OPENED, _WORD_DIFF)):
         return None
-    changes = list(_no_overlap(sorted([*_decoded(data), *_split(data)])))
+    changes: list[Change] = []
+    for change in sorted([*_decoded(data), *_split(data)]):
+        if not changes or change[0] >= changes[-1][1]:
+            changes.append(change)
     return TextView(data, changes, _windows(data, changes)) if changes else None
 
 
@@ -123,11 +132,6 @@ def blobs(data: bytes) -> Iterator[tuple[int, int, str]]:
 
 
 @cache
-def _forms() -> re.Pattern[str]:
-    return re.compile(f"[{_FORMS}]")
-
-
-@cache
 def _hidden() -> re.Pattern[str]:
     twins = "".join(_TWINS)
     return re.compile(
@@ -138,12 +142,6 @@ def _hidden() -> re.Pattern[str]:
 @cache
 def _maybe_hidden() -> re.Pattern[str]:
     return re.compile(f"{_hidden().pattern}|[{''.join(_TWINS)}]")
-
-
-def _seen(hidden: str) -> str:
-    if hidden in _TWINS:
-        return _TWINS[hidden]
-    return unicodedata.normalize("NFKC", hidden) if _forms().match(hidden) else ""
 
 
 _ESCAPES = BytesPattern(
@@ -233,14 +231,6 @@ def _split(data: bytes) -> Iterator[Change]:
         yield *match.span(2), b" "
 
 
-def _no_overlap(changes: Sequence[Change]) -> Iterator[Change]:
-    last = 0
-    for change in changes:
-        if change[0] >= last:
-            yield change
-            last = change[1]
-
-
 def _windows(data: bytes, changes: Sequence[Change]) -> list[tuple[int, int]]:
     """The surroundings of the changes, none overlapping another, each to the end of a word."""
     found: list[tuple[int, int]] = []
@@ -248,13 +238,10 @@ def _windows(data: bytes, changes: Sequence[Change]) -> list[tuple[int, int]]:
         begin = max(0, start - _NEAR)
         if found and begin <= found[-1][1]:
             begin = found.pop()[0]
-        found.append((begin, _word_end(data, end + _NEAR)))
+        at = end + _NEAR
+        blank = re.search(rb"\s", data[at : at + _FAR])
+        found.append((begin, at + blank.start() if blank else min(len(data), at + _FAR)))
     return found
-
-
-def _word_end(data: bytes, at: int) -> int:
-    match = re.search(rb"\s", data[at : at + _FAR])
-    return at + match.start() if match else min(len(data), at + _FAR)
 
 
 def _parts(data: bytes, changes: Sequence[Change], windows: Sequence[tuple[int, int]]) -> Iterator[Part]:
