@@ -62,8 +62,10 @@ def readings(text: str, depth: int = _DEPTH) -> Iterator[Reading]:
             yield Reading(leet, is_name=True)
     if not low.isalpha() and (leet := _from_leet(low)):
         yield Reading(leet)
-    if spelled := _respelled(plain):
-        yield Reading(spelled)
+    if pattern(_SINGLES).occurs(plain):  # words spelled out, as in `i g n o r e` and `i-g-n-o-r-e`, one run a line
+        spelled = "\n".join([fold(_joined(run)) for run in compiled(_SPELLED).findall(plain)])
+        if spelled:
+            yield Reading(spelled)
     if torn := _mended(low):
         yield Reading(torn)
     if "snoitcur" in low or "erongi" in low:
@@ -138,13 +140,12 @@ def _names(long: str) -> str:
         return ""
     parts = [re.sub(r"[-_./+~:]+", " ", name) for name in compiled(_PARTS).findall(long)]
     humps = [re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in compiled(_HUMPS).findall(long)]
-    return "\n".join(
-        [re.sub(r"\bto (https?) ", r"to \1://", name) for name in map(str.lower, parts + humps) if _is_telling(name)]
-    )
-
-
-def _is_telling(name: str) -> bool:
-    return len(_KEY_WORDS.intersection(name.split())) >= _TELLING or bool(compiled(_SANDWICH).search(name))
+    telling = [
+        name
+        for name in map(str.lower, parts + humps)
+        if len(_KEY_WORDS.intersection(name.split())) >= _TELLING or compiled(_SANDWICH).search(name)
+    ]
+    return "\n".join([re.sub(r"\bto (https?) ", r"to \1://", name) for name in telling])
 
 
 def _from_leet(low: str) -> str:
@@ -173,13 +174,6 @@ def _mended(low: str) -> str:
         return ""
     read, count = compiled(_TORN_WORDS).subn(lambda match: match[0].replace(" ", ""), low)
     return fold(read) if count > 1 and read != low else ""
-
-
-def _respelled(plain: str) -> str:
-    """Words that were spelled out, as in `i g n o r e` and `i-g-n-o-r-e`, one run a line."""
-    if not pattern(_SINGLES).occurs(plain):
-        return ""
-    return "\n".join([fold(_joined(run)) for run in compiled(_SPELLED).findall(plain)])
 
 
 def _joined(run: str) -> str:

@@ -81,18 +81,15 @@ def is_foreign_order(low: str, row: int) -> bool:
         at = low.find(word)
         while at >= 0:
             end = at + len(word)
-            window = _sentence(low[max(0, at - near.within) : at], low[end : end + near.within], word)
+            # What stands near the word in the same sentence.
+            before, after = low[max(0, at - near.within) : at], low[end : end + near.within]
+            start = max((before.rfind(stop) + len(stop) for stop in _STOPS if stop in before), default=0)
+            stops = [place for stop in _STOPS if (place := after.find(stop)) >= 0]
+            window = before[start:] + word + after[: min(stops, default=len(after))]
             if all(any(other in window for other in group) for group in others) and not _is_negated(low, at, end):
                 return True
             at = low.find(word, end)
     return False
-
-
-def _sentence(before: str, after: str, word: str) -> str:
-    """`word` with what stands before and after it in the same sentence."""
-    start = max((before.rfind(stop) + len(stop) for stop in _STOPS if stop in before), default=0)
-    ends = [at for stop in _STOPS if (at := after.find(stop)) >= 0]
-    return before[start:] + word + after[: min(ends, default=len(after))]
 
 
 def _is_negated(low: str, at: int, end: int) -> bool:
@@ -169,7 +166,7 @@ class Suspects:
         for number, groups in enumerate(self._rules):
             heads, signs = set(), []
             for word in groups[0]:
-                if not _is_latin(word):
+                if not word[0].isalpha() or word[0] >= "\u0370":  # no Latin letter
                     signs.append(word)
                     continue
                 head = word[:_HEAD]
@@ -180,10 +177,6 @@ class Suspects:
             if signs:
                 by_sign.append((number, signs))
         return by_head, by_sign
-
-
-def _is_latin(word: str) -> bool:
-    return word[0].isalpha() and word[0] < "\u0370"
 
 
 def _words(text: str) -> list[str]:

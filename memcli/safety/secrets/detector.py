@@ -96,7 +96,10 @@ class Detector:
                 found += [hit._replace(start=start, end=end) for hit in hits[:1]]
         if self._allowed:
             found = [hit for hit in found if self.sign(hit.value) not in self._allowed]
-        return merged(found, _marks(data)) if found else []
+        if not found:
+            return []
+        marks = re.finditer(_MARK.encode(), data) if any(mark.encode() in data for mark in _MARKS) else ()
+        return merged(found, [mark.span() for mark in marks])  # of earlier redactions
 
     def _find_in_views(self, text: str, data: bytes, known: Sequence[SecretHit]) -> list[SecretHit]:
         """What is found only where the text is read without what interrupts it."""
@@ -247,13 +250,6 @@ def _too_wide(patterns: Sequence[Any]) -> frozenset[int]:
             else:
                 left = bytes(rest)
     return frozenset(wide)
-
-
-def _marks(data: bytes) -> list[tuple[int, int]]:
-    """Where marks of earlier redactions stand."""
-    if not any(mark.encode() in data for mark in _MARKS):
-        return []
-    return [mark.span() for mark in re.finditer(_MARK.encode(), data)]
 
 
 def _added(hits: Iterable[SecretHit], view: views.TextView, known: Sequence[SecretHit]) -> Iterator[SecretHit]:

@@ -86,8 +86,10 @@ def is_given_password(value: str, *, is_quoted: bool, is_config: bool) -> bool:
     letters = sum(char.isalpha() for char in value)
     if not letters:
         return is_quoted and len(value) >= 6 and any(char.isdigit() for char in value)
-    if " " in value:
-        return is_quoted and _is_phrase(value)
+    if " " in value:  # a phrase and not a sentence: few short words in lower case, no grammar among them
+        words = value.split(" ")
+        are_plain = all(word.isalpha() and word.islower() and 3 <= len(word) <= 10 for word in words)
+        return is_quoted and 4 <= len(words) <= 8 and are_plain and _GRAMMAR.isdisjoint(words)
     if any(char.isdigit() for char in value):
         is_named = (
             _CODE_BASE.match(value.rstrip("0123456789")) if is_config and value.isalnum() else _is_numbered(value)
@@ -143,16 +145,6 @@ def _is_numbered(value: str) -> bool:
             and all(re.match(r"(?:\d?[a-z]+\d{0,2}|[A-Z]+\d?|\d{1,4})\Z", part) for part in parts if part)
         )
     return _LABELS_WITHIN.search(value) is not None and re.match(r"[A-Za-z_]+\d{0,2}[A-Za-z_]*\Z", value) is not None
-
-
-def _is_phrase(value: str) -> bool:
-    """Whether several words are a pass phrase and not a sentence: few, short, in lower case, no grammar among them."""
-    words = value.split(" ")
-    return (
-        4 <= len(words) <= 8
-        and all(word.isalpha() and word.islower() and 3 <= len(word) <= 10 for word in words)
-        and not any(word in _GRAMMAR for word in words)
-    )
 
 
 _GRAMMAR = frozenset(_WORDS["grammar"])
@@ -211,17 +203,12 @@ STRING_ENDS = re.compile(r"[\s,;)%+\]][\s)]|\s|\)")
 
 def is_stand_in(value: str) -> bool:
     """Whether the value only holds the place of one: `<your-key>`, `xxxx`, `$TOKEN`, `${{ secrets.X }}`, `process.env.X`."""
-    return (
-        _HELD_PLACE.search(value) is not None
-        or _REFERENCE.match(value) is not None
-        or _is_run(value)
-        or (_SAME.search(value) is not None and entropy(value) < _MADE_UP)
-    )
-
-
-def _is_run(value: str) -> bool:
-    rest = _REPEATED.sub("", value)
-    return rest != value and (len(rest) < _LEAST_RANDOM or entropy(rest) < _MADE_UP)
+    if _HELD_PLACE.search(value) or _REFERENCE.match(value):
+        return True
+    rest = _REPEATED.sub("", value)  # without runs of the keyboard
+    if rest != value and (len(rest) < _LEAST_RANDOM or entropy(rest) < _MADE_UP):
+        return True
+    return _SAME.search(value) is not None and entropy(value) < _MADE_UP
 
 
 def is_reference(value: str) -> bool:

@@ -43,7 +43,8 @@ def is_token(value: str, label: Label) -> bool:
         return True
     if _HEX.match(value):
         return len(value) >= 20 and not value.isdigit() and entropy(value) > 2.8
-    if _is_code_name(value):
+    is_shuffled = sum(c.isdigit() for c in value) >= 3 or len(_ODD_CASE.findall(value)) > 2
+    if not is_shuffled and _CODE.match(value):  # a name in code or of a resource
         return (
             label is Label.KEY
             and _CHOSEN.match(value) is not None
@@ -65,15 +66,6 @@ def _is_unspoken(value: str) -> bool:
         and entropy(value) >= 3.0
         and _CONSONANTS.search(value) is not None
     )
-
-
-def _is_code_name(value: str) -> bool:
-    """Whether it is a name in code or of a resource: words joined by dots, dashes, slashes, with few digits."""
-    return _CODE.match(value) is not None and not _is_shuffled(value)
-
-
-def _is_shuffled(value: str) -> bool:
-    return sum(c.isdigit() for c in value) >= 3 or len(_ODD_CASE.findall(value)) > 2
 
 
 def is_made_of_both(value: str) -> bool:
@@ -114,7 +106,10 @@ def is_assigned_secret(value: str, before: str, after: str) -> bool:
     head = before[: sign.start()] if sign else before
     if _ARN.search(head) or (is_quoted and STRING_ENDS.match(value)):
         return False
-    label = label_of(_name(head, before))
+    # What the value is given to: the name right before the sign, or the one before that one's type.
+    label = label_of(_last_name(head))
+    if label is None and (typed := _TYPED.search(before[-_LONGEST_NAME:])):
+        label = label_of(_last_name(typed[1]))
     value = value.strip() if is_quoted else value.rstrip(CLOSING)
     if label is None or is_reference(value) or (not is_quoted and has_brackets(value)):
         return False
@@ -201,14 +196,6 @@ def is_session(value: str, before: str, after: str) -> bool:
     return is_header_token(value, before, after) or (is_mixed and not is_reference(value))
 
 
-def _name(head: str, before: str) -> str:
-    """What the value is given to: the name right before the sign, or the one before that one's type."""
-    name = _last_name(head)
-    if label_of(name) is None and (typed := _TYPED.search(before[-_LONGEST_NAME:])):
-        return _last_name(typed[1])
-    return name
-
-
 def _last_name(text: str) -> str:
     """The last words of a line, as far as they can be one name."""
     found = _NAME.search(text[-_LONGEST_NAME:].rstrip("\\\"'`])}*_ \t"))
@@ -284,11 +271,6 @@ def is_login_password(value: str, before: str, after: str) -> bool:
     return "/" not in value and "::" not in value and not is_name and is_prose_password(value, "", after)
 
 
-def is_pin(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether a number that is said to be one is a PIN."""
-    return len(set(value)) > 1
-
-
 def is_phrase(value: str, before: str, after: str) -> bool:  # noqa: ARG001
     """Whether some words are a pass phrase."""
     return is_pass_phrase(value)
@@ -332,11 +314,6 @@ def is_basic_credentials(value: str, before: str, after: str) -> bool:  # noqa: 
     return bool(colon) and user.isprintable() and password.isprintable() and is_url_password(password, f"{user}:", "")
 
 
-def is_bearer(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether a bearer token is one."""
-    return is_made_of_both(value) and entropy(value) >= 3.2 and not reads(value)
-
-
 def is_mixed(value: str, before: str, after: str) -> bool:  # noqa: ARG001
     """Whether letters and digits stand together, as in what a machine made."""
     return is_made_of_both(value) and not reads(value)
@@ -368,7 +345,8 @@ def is_flag_password(value: str, before: str, after: str) -> bool:  # noqa: ARG0
 
 def is_flag_token(value: str, before: str, after: str) -> bool:  # noqa: ARG001
     """Whether what stands after a flag such as `--api-key` is a key; files and names stand there, too."""
-    return not value.startswith(("-", "/", "./")) and is_assigned_token(value.rstrip(CLOSING))
+    value = value.rstrip(CLOSING)
+    return not value.startswith(("-", "/", "./")) and not is_reference(value) and is_token(value, Label.KEY)
 
 
 def is_argument(value: str, before: str, after: str) -> bool:  # noqa: ARG001
@@ -406,7 +384,7 @@ def is_below(value: str, before: str, after: str) -> bool:  # noqa: ARG001
         return False
     head = before.rstrip("\"'`*#>-/ \t\r\n:").lower()
     if head.endswith(("token", "secret", "key")):
-        return is_assigned_token(value)
+        return is_token(value, Label.KEY)
     return is_spoken_password(value, is_quoted=False) and not value.endswith((":", ",", "{", "(", ";"))
 
 
@@ -422,20 +400,13 @@ def is_code_list(value: str, before: str, after: str) -> bool:  # noqa: ARG001
     return bool(parts) and all(any(c.isdigit() for c in part) for part in parts) and entropy(value) > 2.5
 
 
-def is_assigned_token(value: str) -> bool:
-    """Whether a value in the place of a key was made by a machine."""
-    return not is_reference(value) and is_token(value, Label.KEY)
-
-
 JUDGES: Mapping[str, Judge] = {
     "assigned": is_assigned_secret,
     "paired": is_paired_secret,
     "prose": is_prose_password,
-    "spoken": is_prose_password,
     "beside": is_word_beside,
     "login": is_login_password,
     "account": is_account_password,
-    "pin": is_pin,
     "phrase": is_phrase,
     "said_token": is_said_token,
     "foreign": is_foreign_secret,
@@ -455,7 +426,6 @@ JUDGES: Mapping[str, Judge] = {
     "codes": is_code_list,
     "typed": is_typed_password,
     "basic": is_basic_credentials,
-    "bearer": is_bearer,
     "mixed": is_mixed,
     "key": is_key_material,
     "email": is_email,

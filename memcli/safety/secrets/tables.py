@@ -79,7 +79,15 @@ def _below(data: bytes, start: int, delimiter: str, width: int, columns: dict[in
             cells = list(_cells(row, delimiter.encode(), start))
             if len(cells) != width:
                 break
-            found += [cells[n] for n, label in columns.items() if _is_secret(cells[n].value, label)]
+            for n, label in columns.items():
+                value = cells[n].value
+                if not value or is_reference(value):
+                    continue
+                if label is Label.PASSWORD:
+                    is_secret = not value.isalpha() and is_given_password(value, is_quoted=True, is_config=True)
+                else:
+                    is_secret = is_token(value, label)
+                found += [cells[n]] if is_secret else []
         start = end + 1
     return found, start - 1
 
@@ -97,14 +105,6 @@ def _cells(row: bytes, delimiter: bytes, start: int) -> Iterator[Cell]:
         begin = at + (len(cell) - len(cell.lstrip(strip)))
         yield Cell(begin, begin + len(value), value.decode("utf-8", "replace"))
         at += len(cell) + len(delimiter)
-
-
-def _is_secret(value: str, label: Label) -> bool:
-    if not value or is_reference(value):
-        return False
-    if label is Label.PASSWORD:
-        return any(not char.isalpha() for char in value) and is_given_password(value, is_quoted=True, is_config=True)
-    return is_token(value, label)
 
 
 def line_end(data: bytes, start: int) -> int:
