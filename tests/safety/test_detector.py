@@ -15,7 +15,7 @@ from memcli.safety.secrets.detector import KINDS, RULES, Detector, check_policy
 from memcli.safety.secrets.redact_memory import redact_fields
 from memcli.safety.secrets.rules import EMAIL
 from memcli.safety.secrets.secret_checks import JUDGES
-from tests.safety.secrets_corpus import FRAMES, SECRETS, Dice, look_alikes, positives, secret
+from tests.safety.secrets_corpus import SECRETS, Dice, look_alikes, positives, secret
 from tools.scan_benign import default_folders, texts
 
 
@@ -34,18 +34,17 @@ def test_every_kind_has_an_example_and_every_judge_is_there() -> None:
     assert all(re.fullmatch(r"[a-z0-9_]{1,40}", kind) for kind in KINDS)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_rule(kind: str) -> None:
-    """One of each kind is found under its name; with its characters all alike it is nobody's secret."""
-    before, value, after = secret(kind, 101)
-    clean, hits = detector().redact(before + value + after)
-    assert [hit.kind for hit in hits] == [kind]
-    assert value.strip() not in clean
-    assert clean.startswith(before)
-    assert clean.rstrip().endswith(f"[REDACTED:{kind}]{after}")
-    if kind != EMAIL:
+def test_one_of_each_kind_is_found_under_its_name() -> None:
+    """With its characters all alike it is nobody's secret."""
+    for kind in KINDS:
+        before, value, after = secret(kind, 101)
+        clean, hits = detector().redact(before + value + after)
+        assert [hit.kind for hit in hits] == [kind]
+        assert value.strip() not in clean
+        assert clean.startswith(before)
+        assert clean.rstrip().endswith(f"[REDACTED:{kind}]{after}")
         alike = re.sub(r"[A-Za-z0-9]", "x", value)
-        assert not detector().find(f"{before}{alike}{after}")
+        assert kind == EMAIL or not detector().find(f"{before}{alike}{after}"), kind
 
 
 def test_nearly_every_secret_is_found() -> None:
@@ -117,14 +116,10 @@ def test_the_same_secret_has_the_same_mark_whatever_names_it() -> None:
     assert sign(first.value) == sign(second.value)
 
 
-@given(st.text())
+@given(st.text(st.characters(codec=None)))
 def test_any_text_can_be_looked_at(text: str) -> None:
     clean, hits = detector().redact(text)
     assert hits or clean == text
-
-
-@given(st.text(st.characters(codec=None)))
-def test_lone_surrogates_too(text: str) -> None:
     detector(patterns=[{"name": "word", "regex": r"\w+"}]).redact(text)
 
 
@@ -276,14 +271,10 @@ def test_nesting_has_an_end() -> None:
         redact_fields(detector(patterns=[{"name": "a", "regex": "x"}]), {"content": value})
 
 
-def test_frames_hold_what_they_are_given() -> None:
-    assert all("SECRET" in frame.format("SECRET") for frame in FRAMES)
-
-
 def test_a_run_of_the_keyboard_hides_no_token() -> None:
     token = "sk-" + "proj-iK2ZWeqhFWCEPyYngFb51yBMW" + "1234567890" + "bbPIa84yRmQ7"
-    assert [hit.kind for hit in Detector({}, lambda _: "0" * 8).find(f"The key is {token}")] == ["openai_key"]
-    assert Detector({}, lambda _: "0" * 8).find("token: 1234567890abcdefgh") == []
+    assert [hit.kind for hit in detector().find(f"The key is {token}")] == ["openai_key"]
+    assert detector().find("token: 1234567890abcdefgh") == []
 
 
 @given(
@@ -296,17 +287,9 @@ def test_the_probe_lets_every_address_through(address: str) -> None:
     assert rule in detector().suspects(address)
 
 
-def test_an_address_alone_in_a_text_is_found() -> None:
+def test_an_address_alone_and_in_a_diff_is_found_and_a_decorator_or_a_call_is_none() -> None:
     assert detector().redact("x@mail.163.com")[0] == "[REDACTED:email]"
-
-
-@pytest.mark.parametrize(
-    "text", ['+@pytest.mark.parametrize("a", [1])', "-@app.route.get", "+@click.option", "see foo@bar.baz() for more"]
-)
-def test_a_decorator_or_a_call_is_no_address(text: str) -> None:
-    assert detector().redact(text)[0] == text
-
-
-@pytest.mark.parametrize("text", ["+ann@acme.io", "-ann@acme.io", "+ Mail ann+news@acme.io."])
-def test_an_address_in_a_diff_is_found(text: str) -> None:
-    assert "acme" not in detector().redact(text)[0]
+    for text in ("+ann@acme.io", "-ann@acme.io", "+ Mail ann+news@acme.io."):
+        assert "acme" not in detector().redact(text)[0]
+    for text in ("+@pytest.mark.parametrize(x)", "-@app.route.get", "+@click.option", "see foo@bar.baz() for more"):
+        assert detector().redact(text)[0] == text

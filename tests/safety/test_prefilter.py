@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memcli.safety import patterns
 from memcli.safety.injection.reasons import RULES as INJECTION_RULES
 from memcli.safety.injection.reasons import find_reasons
-from memcli.safety.patterns import BytesPattern, BytesPatterns, Literals, Pattern, looser
+from memcli.safety.patterns import BytesPattern, BytesPatterns, Literals, looser
 from memcli.safety.secrets import views
 from memcli.safety.secrets.detector import RULES as SECRET_RULES
 from memcli.safety.secrets.detector import Detector
@@ -48,19 +48,14 @@ def test_literals_of_a_long_text_are_those_that_occur(text: str) -> None:
 
 
 @pytest.mark.usefixtures("re2_from_the_start")
-@pytest.mark.parametrize("pattern", PATTERNS, ids=range(len(PATTERNS)))
+@pytest.mark.parametrize("text", PATTERNS, ids=range(len(PATTERNS)))
 @settings(examples(0.3), suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_what_a_pattern_finds_is_found(pattern: str, data: st.DataObject) -> None:
-    text = data.draw(ODD) + data.draw(st.from_regex(pattern)) + data.draw(ODD)
-    exact = [match.span() for match in re.finditer(pattern, text)]
-    assert [match.span() for match in _made(pattern).finditer(text)] == exact
-    assert _made(pattern).occurs(text) == bool(exact)
-
-
-@cache
-def _made(pattern: str) -> Pattern:
-    return Pattern(pattern)
+def test_what_a_pattern_finds_is_found(text: str, data: st.DataObject) -> None:
+    example = data.draw(ODD) + data.draw(st.from_regex(text)) + data.draw(ODD)
+    exact = [match.span() for match in re.finditer(text, example)]
+    assert [match.span() for match in patterns.pattern(text).finditer(example)] == exact
+    assert patterns.pattern(text).occurs(example) == bool(exact)
 
 
 TRACES = [pattern for pattern in vars(views).values() if isinstance(pattern, BytesPattern)]

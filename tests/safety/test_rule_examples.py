@@ -8,7 +8,7 @@ from typing import Any
 
 from memcli import safety
 from memcli.safety.injection.readings import readings
-from memcli.safety.injection.reasons import _applies, _Texts
+from memcli.safety.injection.reasons import _applies, _forms
 from memcli.safety.injection.rules import LANGUAGES, RULES, Suspects, is_foreign_order
 from memcli.safety.secrets.detector import _by_rule
 from memcli.safety.secrets.rules import RULES as SECRET_RULES
@@ -41,7 +41,7 @@ def test_every_injection_rule_finds_its_first_example_and_not_the_second() -> No
         if number not in suspects.within(low):
             return False
         if number < len(RULES):
-            return _applies(RULES[number], _Texts(low))
+            return _applies(RULES[number], _forms(low))
         return is_foreign_order(low, number - len(RULES))
 
     wrong = []

@@ -15,19 +15,17 @@ from tests.conftest import examples
 ODD = st.text(st.characters(codec=None)) | st.text("aB1 :=/\"'`\\@$%{}<>()[]|\n\t-_.,;\u00ad\x1bé密\udc80", max_size=40)
 
 
-@pytest.mark.parametrize("name", sorted(JUDGES))
 @given(value=ODD.filter(bool), before=ODD, after=ODD.map(lambda text: text[:1]))
-def test_no_judge_fails(name: str, value: str, before: str, after: str) -> None:
-    assert JUDGES[name](value, before, after) in (True, False)
+def test_no_judge_fails(value: str, before: str, after: str) -> None:
+    assert {judge(value, before, after) for judge in JUDGES.values()} <= {True, False}
 
 
 @examples(0.4)
 @given(st.text("aB1 :=/\"'`\\@$%{}<>()[]|\n\t-_.,;", max_size=60))
-@pytest.mark.parametrize("number", range(len(RULES)), ids=lambda n: f"{n}-{RULES[n].kind}")
-def test_no_rule_fails(number: int, text: str) -> None:
-    rule = RULES[number]
-    for keyword in rule.keywords[:2]:
-        list(_by_rule(rule, f"{keyword}{text} {keyword}: {text}".encode()))
+def test_no_rule_fails(text: str) -> None:
+    for rule in RULES:
+        for keyword in rule.keywords[:2]:
+            list(_by_rule(rule, f"{keyword}{text} {keyword}: {text}".encode()))
 
 
 @given(ODD)
@@ -38,17 +36,15 @@ def test_no_text_stops_a_search(text: str) -> None:
         detector.redact(said, as_name=True)
 
 
-@pytest.mark.parametrize("user", ["YWRtaW46", "Og==", "OmFkbWlu", "YWRtaW4="])
-def test_an_empty_password_is_none(user: str) -> None:
-    text = f"Authorization: Basic {user}"
-    assert Detector({}, lambda _: "").redact(text) == (text, [])
+def test_an_empty_password_is_none() -> None:
+    for user in ("YWRtaW46", "Og==", "OmFkbWlu", "YWRtaW4="):
+        text = f"Authorization: Basic {user}"
+        assert Detector({}, lambda _: "").redact(text) == (text, [])
 
 
-@pytest.mark.parametrize(
-    ("before", "is_password"), [("login admin/", True), ("login: ann / ", True), ("2026-05-03-slow-login-9f2c/", False)]
-)
-def test_what_follows_the_name_of_a_folder_is_no_password(before: str, is_password: bool) -> None:
-    assert is_login_password("hunter2-4f2b61", before, "") is is_password
+def test_what_follows_the_name_of_a_folder_is_no_password() -> None:
+    befores = ("login admin/", "login: ann / ", "2026-05-03-slow-login-9f2c/")
+    assert [is_login_password("hunter2-4f2b61", before, "") for before in befores] == [True, True, False]
 
 
 def test_a_judge_that_fails_has_not_cleared_a_value(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,84 +41,81 @@ def test_the_set_is_large_enough() -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_twice_is_once(family: str) -> None:
-    for sample in FAMILIES[family](held_out=False):
-        once = redacted(sample.text)
-        assert redacted(once) == once
+    once = [redacted(sample.text) for sample in FAMILIES[family](held_out=False)]
+    assert [redacted(text) for text in once] == once
 
 
-@pytest.mark.parametrize("kind", sorted(SHAPES.keys() - {"oracle_password"}))
-def test_words_after_a_prefix_are_no_token(kind: str) -> None:
+def test_words_after_a_prefix_are_no_token() -> None:
     """A name in code that begins as a token does is left alone."""
-    before, shape, after = parts(kind)
-    words = re.sub(r"<\w:\d+>|\{uuid\}", "of_the_next_name", shape)
-    text = f"see {before}{words}{after} there"
-    assert redacted(text) == text
+    names = []
+    for before, shape, after in map(parts, sorted(SHAPES.keys() - {"oracle_password"})):
+        words = re.sub(r"<\w:\d+>|\{uuid\}", "of_the_next_name", shape)
+        names.append(f"see {before}{words}{after} there")
+    assert [redacted(text) for text in names] == names
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("session_secret: {}", "keyboard" + "cat99"),
-        ("password: '{}'", "it''s0" + "Good!x"),
-        ('password = "{}"', 'ab\\"cd12' + "XY!x"),
-        ("host\tuser\tpassword\nnas01\tbackup\t{}\n", "rdCf0kk" + "RSeHqO5"),
-        ("user,password\nann,{}\n", "rdCf0kk" + "RSeHqO5"),
-        ('{{"db_password": {{"value": "{}"}}}}', "rdCf0kk" + "RSeHqO5"),
-        ('variable "db_password" {{\n  default = "{}"\n}}', "rdCf0kk" + "RSeHqO5"),
-        ("sqlcmd -S db -U sa -P {} -Q x", "rdCf0kk" + "RSeHqO5"),
-        ("redis-cli -a {} ping", "rdCf0kk" + "RSeHqO5"),
-        ("htpasswd -bc users ann {}", "rdCf0kk" + "RSeHqO5"),
-        ("<password><![CDATA[{}]]></password>", "rdCf0kk" + "RSeHqO5"),
-        ("enable secret 0 {}", "rdCf0kk" + "RSeHqO5"),
-        ("## Root password\n\n{}\n", "rdCf0kk" + "RSeHqO5"),
-        ("secret&colon; {}", "rdCf0kk" + "RSeHqO5xx99"),
-        ("p\u0430ssword: {}", "rdCf0kk" + "RSeHqO5"),
-        ("пароль от базы данных {}", "rdCf0kk" + "RSeHqO5"),
-        ("secret_key: {}\n", "g7Rk2mZqPxw4LhT" + "vB9sNcA=="),
-        ("signingConfigs {{ release {{ storePassword '{}' }} }}", "rdCf0kk" + "RSeHqO5"),
-        ("credentials {{\n  username 'ci'\n  password '{}'\n}}", "kumquats"),
-        ("DB_PASSWORD={}", "tbxAk7jq" + "evt<L0"),
-        ("API_SECRET={}", "uO45KyBB" + "oFs[T6"),
-        ("Set-Cookie: PHPSESSID={}; path=/", "b3k9tanore" + "m2lid7vosu5pe1"),
-        ("$p = ConvertTo-SecureString '{}' -AsPlainText -Force", "kumquats"),
-        ('ConvertTo-SecureString -AsPlainText -String "{}" -Force', "rdCf0kk" + "RSeHqO5"),
-        ("'{}' | ConvertTo-SecureString -AsPlainText -Force", "rdCf0kk" + "RSeHqO5"),
-        ("$password = '{}'", "rdCf0kk" + "RSeHqO5"),
-        ("apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\ndata:\n  dsn: {}\n", "cmRDZjBra1J" + "TZUhxTzU="),
-        ("data:\n  dsn: {}\nkind: Secret\n", "cmRDZjBra1J" + "TZUhxTzU="),
-        ("+kind: Secret\n+stringData:\n+  dsn: '{}'\n", "rdCf0kk" + "RSeHqO5"),
-    ],
-)
-def test_structures(text: str, value: str) -> None:
+def test_structures() -> None:
     """What stands around a password, in settings, code, tables and prose."""
-    assert value not in redacted(text.format(value))
-    assert redacted(text.format("")) == text.format("")
+    wrong = [text for text, value in STRUCTURES if value in redacted(text.format(value))]
+    wrong += [text for text, _ in STRUCTURES if redacted(text.format("")) != text.format("")]
+    assert wrong == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Thankfully, all you need to do is pass `--max-columns 0` (or `-M0` for short).",
-        "We have to pass urllib3 the url; pass `FORCE_COLOR=1` to the CI.",
-        "The call got a password part_index=0 and no more.",
-        "<input name=pass type=password size=10>",
-        "click.echo(codecs.encode(password, 'rot13'))",
-        'value = prompt(\n    "Password",\n    hide_input=True,\n    type=Length2(),\n)\n',
-        "DEPRECATED, use @hookimpl(tryfirst=True) instead. Use memdup0 instead of malloc.",
-        "It may send off the name and password to whatever host the server decides.",
-        'm("ROOT/file_root_00").is_ignore()',
-        "* `password`: Einige der nächsten Kapitel werden Beispiele zeigen.",
-        'wie das gehashte Passwort aussieht: `"$2b$12$EixZaYVK1fsbw1ZfbX3OXePaWxn96p36WQoeG6Lruj3vjPGga31lW"`',
-        "с аутентификацией по паролю, используя токен **Bearer**. токенами JWT**).",
-        "[![Codecov](https://codecov.io/badge.svg?token=HP3K4Y4ctu)](https://codecov.io/gh/docker/compose)",
-        "s3://aws_key:aws_secret@mybucket/path and http://user:new-password@localhost/",
-        "Set-Cookie: OLD_PREF=3d141414bf4209321; path=/",
-        "DB_PASSWORD=get_secret(x1)",
-        "kind: ConfigMap\ndata:\n  mode: production\n---\nkind: Secret\nmetadata:\n  name: database\n",
-        "kind: Secret\nstringData:\n  dsn: ${DATABASE_URL}\n  path: {{ .Values.path }}\n",
-    ],
-    ids=ascii,
+STRUCTURES = (
+    ("session_secret: {}", "keyboard" + "cat99"),
+    ("password: '{}'", "it''s0" + "Good!x"),
+    ('password = "{}"', 'ab\\"cd12' + "XY!x"),
+    ("host\tuser\tpassword\nnas01\tbackup\t{}\n", "rdCf0kk" + "RSeHqO5"),
+    ("user,password\nann,{}\n", "rdCf0kk" + "RSeHqO5"),
+    ('{{"db_password": {{"value": "{}"}}}}', "rdCf0kk" + "RSeHqO5"),
+    ('variable "db_password" {{\n  default = "{}"\n}}', "rdCf0kk" + "RSeHqO5"),
+    ("sqlcmd -S db -U sa -P {} -Q x", "rdCf0kk" + "RSeHqO5"),
+    ("redis-cli -a {} ping", "rdCf0kk" + "RSeHqO5"),
+    ("htpasswd -bc users ann {}", "rdCf0kk" + "RSeHqO5"),
+    ("<password><![CDATA[{}]]></password>", "rdCf0kk" + "RSeHqO5"),
+    ("enable secret 0 {}", "rdCf0kk" + "RSeHqO5"),
+    ("## Root password\n\n{}\n", "rdCf0kk" + "RSeHqO5"),
+    ("secret&colon; {}", "rdCf0kk" + "RSeHqO5xx99"),
+    ("p\u0430ssword: {}", "rdCf0kk" + "RSeHqO5"),
+    ("пароль от базы данных {}", "rdCf0kk" + "RSeHqO5"),
+    ("secret_key: {}\n", "g7Rk2mZqPxw4LhT" + "vB9sNcA=="),
+    ("signingConfigs {{ release {{ storePassword '{}' }} }}", "rdCf0kk" + "RSeHqO5"),
+    ("credentials {{\n  username 'ci'\n  password '{}'\n}}", "kumquats"),
+    ("DB_PASSWORD={}", "tbxAk7jq" + "evt<L0"),
+    ("API_SECRET={}", "uO45KyBB" + "oFs[T6"),
+    ("Set-Cookie: PHPSESSID={}; path=/", "b3k9tanore" + "m2lid7vosu5pe1"),
+    ("$p = ConvertTo-SecureString '{}' -AsPlainText -Force", "kumquats"),
+    ('ConvertTo-SecureString -AsPlainText -String "{}" -Force', "rdCf0kk" + "RSeHqO5"),
+    ("'{}' | ConvertTo-SecureString -AsPlainText -Force", "rdCf0kk" + "RSeHqO5"),
+    ("$password = '{}'", "rdCf0kk" + "RSeHqO5"),
+    ("apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\ndata:\n  dsn: {}\n", "cmRDZjBra1J" + "TZUhxTzU="),
+    ("data:\n  dsn: {}\nkind: Secret\n", "cmRDZjBra1J" + "TZUhxTzU="),
+    ("+kind: Secret\n+stringData:\n+  dsn: '{}'\n", "rdCf0kk" + "RSeHqO5"),
 )
-def test_answers_stay_whole(text: str) -> None:
+
+
+def test_answers_stay_whole() -> None:
     """Documents of projects that hold no secret."""
-    assert redacted(text) == text
+    assert [text for text in DOCUMENTS if redacted(text) != text] == []
+
+
+DOCUMENTS = (
+    "Thankfully, all you need to do is pass `--max-columns 0` (or `-M0` for short).",
+    "We have to pass urllib3 the url; pass `FORCE_COLOR=1` to the CI.",
+    "The call got a password part_index=0 and no more.",
+    "<input name=pass type=password size=10>",
+    "click.echo(codecs.encode(password, 'rot13'))",
+    'value = prompt(\n    "Password",\n    hide_input=True,\n    type=Length2(),\n)\n',
+    "DEPRECATED, use @hookimpl(tryfirst=True) instead. Use memdup0 instead of malloc.",
+    "It may send off the name and password to whatever host the server decides.",
+    'm("ROOT/file_root_00").is_ignore()',
+    "* `password`: Einige der nächsten Kapitel werden Beispiele zeigen.",
+    'wie das gehashte Passwort aussieht: `"$2b$12$EixZaYVK1fsbw1ZfbX3OXePaWxn96p36WQoeG6Lruj3vjPGga31lW"`',
+    "с аутентификацией по паролю, используя токен **Bearer**. токенами JWT**).",
+    "[![Codecov](https://codecov.io/badge.svg?token=HP3K4Y4ctu)](https://codecov.io/gh/docker/compose)",
+    "s3://aws_key:aws_secret@mybucket/path and http://user:new-password@localhost/",
+    "Set-Cookie: OLD_PREF=3d141414bf4209321; path=/",
+    "DB_PASSWORD=get_secret(x1)",
+    "kind: ConfigMap\ndata:\n  mode: production\n---\nkind: Secret\nmetadata:\n  name: database\n",
+    "kind: Secret\nstringData:\n  dsn: ${DATABASE_URL}\n  path: {{ .Values.path }}\n",
+)

@@ -47,29 +47,23 @@ def test_every_place_leads_back(plenty: int, text: str) -> None:
                     assert view.origin(piece.at, piece.at + size) == (piece.start, piece.end)
 
 
-@pytest.mark.parametrize(
-    "hidden",
-    [
+def test_no_disguise_helps() -> None:
+    disguises = [
         TOKEN[:9] + "\u00ad" + TOKEN[9:], TOKEN[:2] + "\u034f" + TOKEN[2:], TOKEN[:20] + "\ufe0f" + TOKEN[20:], TOKEN[:4] + "\u200b" + TOKEN[4:],
         TOKEN[:12] + "\x1b[1;31m" + TOKEN[12:], "\x1b[32m" + TOKEN, "\\n" + TOKEN, "\\t" + TOKEN, "x%3D" + TOKEN, "say%20" + TOKEN, "key_" + TOKEN,
         TOKEN[:20] + '" + "' + TOKEN[20:], TOKEN[:20] + "\\\n    " + TOKEN[20:], TOKEN[:24] + "\n" + TOKEN[24:], TOKEN[:24] + "=\n" + TOKEN[24:],
         base64.b64encode(TOKEN.encode()).decode(), TOKEN.encode().hex(), "".join(chr(ord(char) + 0xFEE0) for char in TOKEN),
-    ],
-)  # fmt: skip
-def test_no_disguise_helps(hidden: str) -> None:
-    text = f"first {hidden} last"
-    clean, hits = Detector({}, lambda _: "").redact(text)
-    assert [hit.kind for hit in hits] == ["github_token"]
-    assert clean.startswith("first ")
-    assert clean.endswith(" last")
-    assert not any(part in clean for part in (TOKEN[5:9], TOKEN[13:19], TOKEN[26:34]))
+    ]  # fmt: skip
+    for hidden in disguises:
+        clean, hits = Detector({}, lambda _: "").redact(f"first {hidden} last")
+        assert [hit.kind for hit in hits] == ["github_token"], hidden
+        assert (clean[:6], clean[-5:]) == ("first ", " last")
+        assert not any(part in clean for part in (TOKEN[5:9], TOKEN[13:19], TOKEN[26:34])), hidden
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [" ", "\t", "\n", '"', "'", "\\", "%", "=", "&#", "\x1b[", "IIII", "61", "a" * 16 + "\n", '"+"', "password: ", "password=", "key:", "login a/", "|",
-     "-----BEGIN ", "[REDACTED:", "pass is ", "root:", "\\n", "value: ", "name: password, "],
-)  # fmt: skip
-def test_repeats_take_linear_time(piece: str) -> None:
+def test_repeats_take_linear_time() -> None:
     """A search that took quadratic time would not end."""
-    Detector({}, lambda _: "").find(piece * (200_000 // len(piece)))
+    pieces = [" ", "\t", "\n", '"', "'", "\\", "%", "=", "&#", "\x1b[", "IIII", "61", "a" * 16 + "\n", '"+"', "password: ", "password=", "key:", "login a/", "|",
+     "-----BEGIN ", "[REDACTED:", "pass is ", "root:", "\\n", "value: ", "name: password, "]  # fmt: skip
+    for piece in pieces:
+        Detector({}, lambda _: "").find(piece * (200_000 // len(piece)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 from memcli.model.characters import ESCAPE, SMUGGLED, is_plain
@@ -154,15 +155,18 @@ def _read(low: str, found: set[str]) -> None:
             if INSTRUCTIONS not in found and is_foreign_order(low, number - len(RULES)):
                 found.add(INSTRUCTIONS)
             continue
-        rule = RULES[number]
-        if rule.reason in found:
+        if RULES[number].reason in found:
             continue
         forms = forms or _forms(low)
-        # Markup may not run over lines, and what begins a line counts as it is.
-        texts = forms[:1] if rule.reason == MARKUP else forms
-        exact = pattern(rule.pattern)
-        if any(not is_mentioned(rule, text, match) for text in texts for match in exact.finditer(text)):
-            found.add(rule.reason)
+        if _applies(RULES[number], forms):
+            found.add(RULES[number].reason)
+
+
+def _applies(rule: InjectionRule, forms: Sequence[str]) -> bool:
+    # Markup may not run over lines, and what begins a line counts as it is.
+    texts = forms[:1] if rule.reason == MARKUP else forms
+    exact = pattern(rule.pattern)
+    return any(not is_mentioned(rule, text, match) for text in texts for match in exact.finditer(text))
 
 
 def _forms(low: str) -> list[str]:
