@@ -136,7 +136,7 @@ def test_what_is_quoted_listed_or_code_is_read_as_it_stands() -> None:
 
 def test_every_summarizer_makes_text() -> None:
     assert DEFAULT_CHUNK_SUMMARIZER in CHUNK_SUMMARIZERS
-    assert all(isinstance(make()(LONG), str) for make in CHUNK_SUMMARIZERS.values())
+    assert all(isinstance(make(LONG), str) for make in CHUNK_SUMMARIZERS.values())
 
 
 def test_messages_that_are_skipped_change_no_summary() -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from memcli.conversation.window import (
@@ -27,6 +26,7 @@ from memcli.conversation.window import (
     allocate,
     insert,
     limits,
+    of_message,
 )
 from memcli.errors import UsageError
 from memcli.model.conversation import Message
@@ -71,6 +71,13 @@ def message(number: int, role: str = "user", text: str = "word", who: str = "") 
     return Item(MESSAGES, f"message {number}", text, f"[message {number}] {who or role}", role, who, number)
 
 
+FIVE = [message(n, "user", "some words here") for n in range(10, 15)]
+
+
+def piece(n: int, text: str, where: str = "from mem_x", role: str = "user", number: int = 0) -> Item:
+    return Item(MESSAGES, f"mem_x context {n}", text, f"[{where}] {role}", role, "", number, 0.5, "mem_x")
+
+
 @st.composite
 def bounds(draw: st.DrawFn) -> WindowLimits:
     """Limits whose reserves leave little or much."""
@@ -80,13 +87,13 @@ def bounds(draw: st.DrawFn) -> WindowLimits:
     )
 
 
-def made(items: list[Item], bounds: WindowLimits) -> ContextWindow | None:
-    """The window, or None if the system prompt is larger than it."""
+def made(items: list[Item], bounds: WindowLimits) -> ContextWindow:
+    """The window; one whose system prompt is larger than it is refused, and no case of the test."""
     prompt = [item for item in items if item.section == SYSTEM and LAYOUT.cost(item)]
     if prompt and LAYOUT.cost(prompt[0]) + LAYOUT.frame(SYSTEM) > bounds.total:
         with pytest.raises(UsageError, match="the system prompt takes"):
             allocate(items, bounds, LAYOUT)
-        return None
+        reject()
     return allocate(items, bounds, LAYOUT)
 
 
@@ -105,67 +112,19 @@ def as_anthropic(window: ContextWindow) -> int:
     )
 
 
-FORMATS = [as_markdown, as_openai, as_anthropic]
+FORMATS = (as_markdown, as_openai, as_anthropic)
 
 
 @st.composite
 def insertions(draw: st.DrawFn) -> tuple[list[Item], dict[int, float]]:
     """Pieces of a memory's context, of messages before, among and after those of the window; and how relevant messages are."""
-    given_ = draw(
-        st.lists(
-            st.tuples(st.sampled_from([0, 3, 12, 31, 33, 36]), ROLES, texts(8)),
-            max_size=4,
-            unique_by=lambda one: one[0],
-        )
-    )
+    one = st.tuples(st.sampled_from([0, 3, 12, 31, 33, 36]), ROLES, texts(8))
+    turns = draw(st.lists(one, max_size=4, unique_by=lambda one: one[0]))
     pieces = [
-        Item(
-            MESSAGES,
-            f"mem_x context {n}",
-            text,
-            f"[message {number}, as mem_x has it] {role}",
-            role,
-            "",
-            number,
-            0.5,
-            "mem_x",
-        )
-        for n, (number, role, text) in enumerate(given_)
+        piece(n, text, f"message {number}, as mem_x has it", role, number)
+        for n, (number, role, text) in enumerate(turns)
     ]
     return pieces, draw(st.dictionaries(st.integers(31, 40), st.sampled_from([0.0, 0.2, 0.5, 0.9])))
-
-
-@pytest.mark.parametrize("tokens", FORMATS)
-@given(items=things(), bounds=bounds())
-def test_what_is_printed_is_never_over_the_budget(
-    tokens: Callable[[ContextWindow], int], items: list[Item], bounds: WindowLimits
-) -> None:
-    window = made(items, bounds)
-    if window is not None:
-        assert tokens(window) <= window.used <= bounds.total
-        prompt = sum(item.tokens + LAYOUT.frame(SYSTEM) for item in window.of(SYSTEM))
-        assert (
-            window.used - prompt
-            <= window.room
-            == max(0, bounds.total - bounds.reserve_working - max(bounds.reserve_system, prompt))
-        )
-        assert window.borrowed == max(0, prompt - bounds.reserve_system)
-
-
-@pytest.mark.parametrize("tokens", FORMATS)
-@given(items=things(), bounds=bounds(), inserted=insertions())
-def test_what_is_inserted_takes_no_more_than_was_there(
-    tokens: Callable[[ContextWindow], int],
-    items: list[Item],
-    bounds: WindowLimits,
-    inserted: tuple[list[Item], dict[int, float]],
-) -> None:
-    before = made(items, bounds)
-    if before is not None:
-        after = insert(before, *inserted, LAYOUT)
-        assert tokens(after) <= after.used <= max(before.used, before.room + before.used - sum_of(before))
-        if any(one.reason != EMPTY for one in before.left_out):
-            assert after.used <= before.used
 
 
 def sum_of(window: ContextWindow) -> int:
@@ -174,74 +133,61 @@ def sum_of(window: ContextWindow) -> int:
 
 
 @given(things(), bounds())
-def test_the_order_of_what_was_given_is_kept(items: list[Item], bounds: WindowLimits) -> None:
+def test_what_is_printed_is_never_over_the_budget(items: list[Item], bounds: WindowLimits) -> None:
     window = made(items, bounds)
-    if window is not None:
-        for section in (MEMORIES, CHUNKS, MESSAGES):
-            given_ = [item.id for item in items if item.section == section]
-            inside = [item.id for item in window.of(section)]
-            assert inside == [id_ for id_ in given_ if id_ in inside]
+    assert max(tokens(window) for tokens in FORMATS) <= window.used <= bounds.total
+    prompt = window.used - sum_of(window)
+    room = max(0, bounds.total - bounds.reserve_working - max(bounds.reserve_system, prompt))
+    assert sum_of(window) <= window.room == room
+    assert window.borrowed == max(0, prompt - bounds.reserve_system)
 
 
 @given(things(), bounds())
-def test_everything_is_in_or_reported_once(items: list[Item], bounds: WindowLimits) -> None:
+def test_everything_is_in_in_its_order_or_reported_once(items: list[Item], bounds: WindowLimits) -> None:
     window = made(items, bounds)
-    if window is not None:
-        inside = [(item.section, item.id) for item in window.items]
-        outside = [(one.section, one.id) for one in window.left_out if one.reason != CUT]
-        cut = [(one.section, one.id) for one in window.left_out if one.reason == CUT]
-        assert sorted(inside + outside) == sorted((item.section, item.id) for item in items)
-        assert sorted(cut) == sorted((item.section, item.id) for item in window.items if item.is_cut)
-        assert sum(one.reason == NO_ROOM for one in window.left_out) <= 1
-        whole = {(item.section, item.id): LAYOUT.cost(item) for item in items}
-        assert all(one.tokens == whole[one.section, one.id] for one in window.left_out if one.reason != CUT)
+    for section in (MEMORIES, CHUNKS, MESSAGES):
+        inside = [item.id for item in window.of(section)]
+        assert inside == [item.id for item in items if item.section == section and item.id in inside]
+    places = [(item.section, item.id) for item in window.items]
+    outside = [(one.section, one.id) for one in window.left_out if one.reason != CUT]
+    cut = [(one.section, one.id) for one in window.left_out if one.reason == CUT]
+    assert sorted(places + outside) == sorted((item.section, item.id) for item in items)
+    assert sorted(cut) == sorted((item.section, item.id) for item in window.items if item.is_cut)
+    assert sum(one.reason == NO_ROOM for one in window.left_out) <= 1
+    whole = {(item.section, item.id): LAYOUT.cost(item) for item in items}
+    assert all(one.tokens == whole[one.section, one.id] for one in window.left_out if one.reason != CUT)
 
 
 @given(things(), bounds())
 def test_nothing_lower_is_in_while_something_higher_is_out(items: list[Item], bounds: WindowLimits) -> None:
     window = made(items, bounds)
-    if window is None:
-        return
     out = {one.id for one in window.left_out if one.reason in (NO_ROOM, BEHIND)}
     for section, newest_first in ((MESSAGES, True), (MEMORIES, False), (CHUNKS, True)):
         ranked = [item.id for item in items if item.section == section and LAYOUT.cost(item)]
         states = [id_ in out for id_ in (reversed(ranked) if newest_first else ranked)]
         assert states == sorted(states)
-    if window.of(CHUNKS) or any(
-        not item.is_cut and LAYOUT.cost(item) > LONG + 50 for item in window.items if item.section != SYSTEM
-    ):
+    others = [item for item in window.items if item.section != SYSTEM]
+    if window.of(CHUNKS) or any(not item.is_cut and LAYOUT.cost(item) > LONG + 50 for item in others):
         assert not any(one.section != CHUNKS for one in window.left_out if one.reason in (NO_ROOM, BEHIND))
-
-
-@given(things(), bounds())
-def test_each_share_is_filled_before_the_other_goes_beyond_its_own(items: list[Item], bounds: WindowLimits) -> None:
-    window = made(items, bounds)
-    if window is None:
-        return
     first_out = next((one for one in window.left_out if one.reason == NO_ROOM), None)
-    if first_out and first_out.section in (MESSAGES, MEMORIES):
+    if first_out and first_out.section in (
+        MESSAGES,
+        MEMORIES,
+    ):  # each share is filled before the other goes beyond its own
         share = window.room * (6 if first_out.section == MESSAGES else 4) // 10
         used = sum(item.tokens for item in window.of(first_out.section)) + LAYOUT.frame(first_out.section)
         assert used + min(first_out.tokens, LONG + 60) > share
 
 
-@given(things(), bounds(), st.sampled_from([1, 7, 40, 300, 2000, 50_000]))
-def test_a_larger_total_never_drops_or_cuts_anything(items: list[Item], bounds: WindowLimits, more: int) -> None:
-    small, large = made(items, bounds), made(items, replace(bounds, total=bounds.total + more))
-    if small is not None:
-        assert large is not None
-        whole = {item.id: not item.is_cut for item in large.items}
-        assert all(whole.get(item.id, False) >= (not item.is_cut) and item.id in whole for item in small.items)
-
-
 @given(things(), bounds(), insertions(), st.sampled_from([1, 7, 40, 300, 2000, 50_000]))
-def test_a_larger_total_never_drops_a_turn_where_something_is_inserted(
+def test_a_larger_total_never_drops_or_cuts_anything(
     items: list[Item], bounds: WindowLimits, inserted: tuple[list[Item], dict[int, float]], more: int
 ) -> None:
     small, large = made(items, bounds), made(items, replace(bounds, total=bounds.total + more))
-    if small is not None and large is not None:
-        few, many = insert(small, *inserted, LAYOUT), insert(large, *inserted, LAYOUT)
-        assert turns(few) <= turns(many)
+    whole = {item.id: not item.is_cut for item in large.items}
+    assert all(whole.get(item.id, False) >= (not item.is_cut) and item.id in whole for item in small.items)
+    few, many = insert(small, *inserted, LAYOUT), insert(large, *inserted, LAYOUT)
+    assert turns(few) <= turns(many)
 
 
 def turns(window: ContextWindow) -> set[str]:
@@ -249,82 +195,65 @@ def turns(window: ContextWindow) -> set[str]:
 
 
 @given(things(), bounds(), insertions())
-def test_what_is_inserted_takes_the_least_relevant_and_is_reported(
+def test_what_is_inserted_takes_the_least_relevant_and_no_more_and_is_reported(
     items: list[Item], bounds: WindowLimits, inserted: tuple[list[Item], dict[int, float]]
 ) -> None:
     before = made(items, bounds)
-    if before is None:
-        return
     pieces, relevance = inserted
     after = insert(before, pieces, relevance, LAYOUT)
+    most = max(before.used, before.room + before.used - sum_of(before))
+    assert max(tokens(after) for tokens in FORMATS) <= after.used <= most
+    assert after.used <= before.used or all(one.reason == EMPTY for one in before.left_out)
     gone = [item for item in before.of(MESSAGES) if item not in after.items]
     new = [item for item in after.items if item.source]
     numbers = [item.number for item in after.of(MESSAGES)]
     assert numbers == sorted(numbers)
     assert {item.id for item in gone} == {one.id for one in after.left_out if one.reason == REPLACED}
-    told = {one.id for one in after.left_out if one.id.startswith("mem_x")}
-    assert {item.id for item in new} | told == {piece.id for piece in pieces}
-    assert {item.id for item in new}.isdisjoint(told)
+    out = {one.id: one.reason for one in after.left_out if one.id.startswith("mem_x")}
+    assert sorted([*(item.id for item in new), *out]) == sorted(piece.id for piece in pieces)
     latest = before.of(MESSAGES)[-1:]
     assert all(item in after.items for item in latest)
-    assert all(
-        piece.number in {item.number for item in after.items}
-        for piece in pieces
-        if piece.id in told and is_present(after, piece.id)
-    )
-    rank = [(relevance.get(item.number, 0.0), item.number) for item in gone]
-    stay = [
-        item
-        for item in after.of(MESSAGES)
-        if not item.source and item not in latest and item.number not in {p.number for p in pieces}
-    ]
-    assert all(max(rank) < (relevance.get(item.number, 0.0), item.number) for item in stay) if rank else True
-    needed = sum(item.tokens for item in new)
-    last = max(gone, key=lambda item: (relevance.get(item.number, 0.0), item.number), default=None)
-    assert last is None or sum(item.tokens for item in gone) - last.tokens < needed
+    assert all(piece.number in numbers for piece in pieces if out.get(piece.id) == PRESENT)
 
+    def rank(item: Item) -> tuple[float, int]:
+        return relevance.get(item.number, 0.0), item.number
 
-def is_present(window: ContextWindow, id_: str) -> bool:
-    return any(one.id == id_ and one.reason == PRESENT for one in window.left_out)
-
-
-@given(things(), bounds())
-def test_the_list_of_openai_is_valid(items: list[Item], bounds: WindowLimits) -> None:
-    window = made(items, bounds)
-    if window is not None:
-        found = openai(window, SPACE)
-        assert all(one.keys() == {"role", "content"} and one["content"].strip() for one in found)
-        assert [one["role"] for one in found].count("system") == any(item.section != MESSAGES for item in window.items)
-        assert all(one["role"] in ("user", "assistant") for one in found if one is not found[0])
-        assert sum(one["role"] != "system" for one in found) == len(window.of(MESSAGES))
-
-
-@given(things(), bounds())
-def test_the_list_of_anthropic_alternates(items: list[Item], bounds: WindowLimits) -> None:
-    window = made(items, bounds)
-    if window is not None:
-        found = anthropic(window, SPACE)
-        assert found.keys() <= {"system", "messages"}
-        assert found.get("system", "x").strip()
-        roles = [one["role"] for one in found["messages"]]
-        assert roles == [("user", "assistant")[n % 2] for n in range(len(roles))]
-        assert all(one.keys() == {"role", "content"} and one["content"].strip() for one in found["messages"])
-        texts = "\n\n".join(one["content"] for one in found["messages"])
-        assert all(as_window.content(item) in texts for item in window.of(MESSAGES))
+    kept = {piece.number for piece in pieces} | {item.number for item in latest}
+    stay = [rank(item) for item in after.of(MESSAGES) if not item.source and item.number not in kept]
+    if gone:
+        assert all(max(map(rank, gone)) < other for other in stay)
+        last = max(gone, key=rank)
+        assert sum(item.tokens for item in gone) - last.tokens < sum(item.tokens for item in new)
 
 
 @given(things(), bounds(), insertions())
-def test_the_json_says_what_the_window_has(
+def test_the_formats_have_what_the_window_has(
     items: list[Item], bounds: WindowLimits, inserted: tuple[list[Item], dict[int, float]]
 ) -> None:
     before = made(items, bounds)
-    if before is not None:
-        window = insert(before, *inserted, LAYOUT)
-        data = json.loads(json.dumps(window_to_json(window, "query", SPACE)))
-        assert [one["id"] for part in data["sections"] for one in part["items"]] == [item.id for item in window.items]
-        assert len(data["left_out"]) == len(window.left_out)
-        assert sum(data["allocation"][name]["items"] for name in data["allocation"]) == len(window.items)
-        assert data == json.loads(json.dumps(window_to_json(window, "query", SPACE)))
+    window = insert(before, *inserted, LAYOUT)
+    data = json.loads(json.dumps(window_to_json(window, "query", SPACE)))
+    assert [one["id"] for part in data["sections"] for one in part["items"]] == [item.id for item in window.items]
+    assert len(data["left_out"]) == len(window.left_out)
+    assert sum(data["allocation"][name]["items"] for name in data["allocation"]) == len(window.items)
+    assert data == json.loads(json.dumps(window_to_json(window, "query", SPACE)))
+
+    said = before.of(MESSAGES)
+    listed = openai(before, SPACE)
+    assert all(one.keys() == {"role", "content"} and one["content"].strip() for one in listed)
+    assert [one["role"] for one in listed].count("system") == any(item.section != MESSAGES for item in before.items)
+    assert all(one["role"] in ("user", "assistant") for one in listed if one is not listed[0])
+    assert sum(one["role"] != "system" for one in listed) == len(said)
+
+    found = anthropic(before, SPACE)
+    assert found.keys() <= {"system", "messages"}
+    assert found.get("system", "x").strip()
+    assert [one["role"] for one in found["messages"]] == [
+        ("user", "assistant")[n % 2] for n in range(len(found["messages"]))
+    ]
+    assert all(one.keys() == {"role", "content"} and one["content"].strip() for one in found["messages"])
+    texts = "\n\n".join(one["content"] for one in found["messages"])
+    assert all(as_window.content(item) in texts for item in said)
 
 
 def test_the_shares_are_six_to_four() -> None:
@@ -337,13 +266,12 @@ def test_the_shares_are_six_to_four() -> None:
     assert window.used > 3850
 
 
-@pytest.mark.parametrize(("few", "many"), [(MESSAGES, MEMORIES), (MEMORIES, MESSAGES)])
-def test_an_unused_share_flows_on(few: str, many: str) -> None:
-    one = message(1) if few == MESSAGES else Item(MEMORIES, "mem_1", "word", "label")
-    others = [replace(message(n + 10, "user", "word " * 90), section=many) for n in range(40)]
-    window = allocate([one, *others], WindowLimits(3000, 0, 0), LAYOUT)
-    assert len(window.of(few)) == 1
-    assert window.used > 2880
+def test_an_unused_share_flows_on() -> None:
+    for few, many in ((MESSAGES, MEMORIES), (MEMORIES, MESSAGES)):
+        others = [replace(message(n + 10, "user", "word " * 90), section=many) for n in range(40)]
+        window = allocate([replace(message(1), section=few), *others], WindowLimits(3000, 0, 0), LAYOUT)
+        assert len(window.of(few)) == 1
+        assert window.used > 2880
 
 
 def test_a_system_prompt_beyond_its_reserve_takes_from_the_rest() -> None:
@@ -373,21 +301,19 @@ def test_a_long_message_is_cut_before_others_are_left_out() -> None:
 
 
 def test_an_insertion_stands_at_its_turn() -> None:
-    window = allocate(
-        [message(n, "user", "some words here") for n in range(10, 15)], WindowLimits(20_000, 0, 0), LAYOUT
+    window = allocate(FIVE, WindowLimits(20_000, 0, 0), LAYOUT)
+    after = insert(
+        window,
+        [piece(1, "what was said", "message 4, as mem_x has it", "user", 4)],
+        {10: 0.9, 11: 0.1, 12: 0.8, 13: 0.7},
+        LAYOUT,
     )
-    piece = Item(
-        MESSAGES, "mem_x context 1", "what was said", "[message 4, as mem_x has it] user", "user", "", 4, 0.9, "mem_x"
-    )
-    after = insert(window, [piece], {10: 0.9, 11: 0.1, 12: 0.8, 13: 0.7}, LAYOUT)
     assert [item.number for item in after.of(MESSAGES)] == [4, 10, 12, 14]
     assert after.used <= window.used
 
 
 def test_an_insertion_uses_free_room_where_no_messages_are() -> None:
-    window = allocate([], WindowLimits(20_000, 0, 0), LAYOUT)
-    piece = Item(MESSAGES, "mem_x context 1", "what was said", "[from mem_x] user", "user", "", 0, 0.9, "mem_x")
-    after = insert(window, [piece], {}, LAYOUT)
+    after = insert(allocate([], WindowLimits(20_000, 0, 0), LAYOUT), [piece(1, "what was said")], {}, LAYOUT)
     assert [item.id for item in after.items] == ["mem_x context 1"]
     assert as_markdown(after) <= after.used
 
@@ -415,17 +341,13 @@ def test_markdown_is_fenced_and_cannot_be_imitated() -> None:
 
 
 def test_messages_become_items_with_their_number() -> None:
-    from memcli.conversation.window import of_message
-
     assert of_message(Message(5, "tool", "ran", speaker="pytest")) == message(5, "tool", "ran", "pytest")
 
 
 def test_no_more_is_taken_than_what_is_inserted_needs() -> None:
-    window = allocate(
-        [message(n, "user", "some words here") for n in range(10, 15)], WindowLimits(20_000, 0, 0), LAYOUT
-    )
+    window = allocate(FIVE, WindowLimits(20_000, 0, 0), LAYOUT)
     assert insert(window, [], {}, LAYOUT) == window
-    piece = replace(message(4, "user", "some words here"), id="mem_x context 1", source="mem_x")
-    after = insert(window, [piece], {}, LAYOUT)
+    new = replace(message(4, "user", "some words here"), id="mem_x context 1", source="mem_x")
+    after = insert(window, [new], {}, LAYOUT)
     taken = [one for one in after.left_out if one.reason == REPLACED]
-    assert len(taken) == 1 + (LAYOUT.cost(piece) > window.items[0].tokens)
+    assert len(taken) == 1 + (LAYOUT.cost(new) > window.items[0].tokens)
