@@ -25,7 +25,7 @@ from memcli.record import replace
 from memcli.safety.injection.screening import Overview
 
 if TYPE_CHECKING:
-    from memcli.ports.views import Catalogue
+    from memcli.ports.views import SpaceView
 
 
 _T = TypeVar("_T")
@@ -34,7 +34,7 @@ Place = tuple[str, "str | Memory"]
 
 
 class FileCatalogue:
-    """A catalogue of a space that was read whole. See `ports.views.Catalogue` for the promises."""
+    """The memories of a space that was read whole, by id and path. See `ports.views.SpaceView` for the promises."""
 
     def __init__(self, space: Space) -> None:
         self._space = space
@@ -90,9 +90,6 @@ class FileCatalogue:
             tags=Counter(tag for m in objects for tag in m.tags),
         )
 
-    def close(self) -> None:
-        pass
-
 
 class SpaceReader:
     """One version of a space, of which no more is read than what is asked for.
@@ -104,7 +101,7 @@ class SpaceReader:
         self.name = snapshot.space
         self._workspace = workspace
         self.snapshot = snapshot
-        self._index: Catalogue | None = None
+        self._index: SpaceView | None = None
         self._file: FileCatalogue | None = None
         if snapshot.fingerprint:
             self._index = workspace.index.kept(snapshot)
@@ -160,7 +157,7 @@ class SpaceReader:
             self._index.close()
         self.snapshot.close()
 
-    def _answer(self, ask: Callable[[Catalogue], _T]) -> _T:
+    def _answer(self, ask: Callable[[SpaceView | FileCatalogue], _T]) -> _T:
         if self._index is not None:
             try:
                 return ask(self._index)

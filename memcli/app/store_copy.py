@@ -22,7 +22,7 @@ from memcli.model.memory import Json
 from memcli.model.space import Change, Policy, Receipt, Space, Touched
 from memcli.policy.draft import plan_intake
 from memcli.ports import AuditTrail, Index, Progress, Shelf, Snapshot, Store, Trash
-from memcli.ports.views import Catalogue, SpaceView
+from memcli.ports.views import SpaceView
 from memcli.record import Record
 from memcli.settings import is_beside
 
@@ -366,7 +366,7 @@ class SharedIndex:
     def at_hand(self, snapshot: Snapshot) -> SpaceView | None:
         return self._of(snapshot.space).at_hand(snapshot)
 
-    def kept(self, snapshot: Snapshot) -> Catalogue | None:
+    def kept(self, snapshot: Snapshot) -> SpaceView | None:
         return self._of(snapshot.space).kept(snapshot)
 
     def embedder(self) -> str:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from _thread import allocate_lock
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from memcli import beneath
 from memcli.beneath import make, open_file
@@ -19,18 +18,16 @@ from memcli.codec.canonical import encode_line
 from memcli.codec.space import policy_to_json
 from memcli.errors import MemcliError, StoreError
 from memcli.index.database import IN_MEMORY, connect, copy, identity, open_known, remove
-from memcli.index.reading import CurrentSnapshot, Show
-from memcli.index.view import IndexedSpace, Semantic, model_in_use
+from memcli.index.tables import FileTables, Show, Source
+from memcli.index.view import IndexedSpace, Semantic
 from memcli.model.memory import Json
-from memcli.model.recall import Entry, RecordedGroup
-from memcli.model.space import Policy, size_of
+from memcli.model.space import size_of
 from memcli.ports import Embedder, Progress, Snapshot
 from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.redact_memory import find_in_memory
 
 if TYPE_CHECKING:
     from memcli.codec.window import MoveStep
-    from memcli.index.catalogue import IndexedCatalogue
     from memcli.index.vectors import VectorFile
 
 
@@ -48,21 +45,20 @@ class ErasedError(Exception):
     """The snapshot holds what was erased since."""
 
 
-def synchronize(
-    connection: sqlite3.Connection, snapshot: Snapshot, path: str = IN_MEMORY, most: int | None = None
-) -> None:
-    """Makes the index at `path` that of exactly this snapshot; what did not change is left as it is.
+def synchronize(connection: sqlite3.Connection, source: Source, path: str, most: int | None = None) -> None:
+    """Makes the index at `path` that of exactly this version of the space; what did not change is left as it is.
 
     Raises CorruptError, and TooMuchError when more than `most` memories are new.
     """
-    if stored_fingerprint(connection) == snapshot.fingerprint:
+    if stored_fingerprint(connection) == source.snapshot.fingerprint:
         return
     with _transaction(connection):
-        _renew(connection, snapshot, path, most)
+        _renew(connection, source, path, most)
 
 
-def _renew(connection: sqlite3.Connection, snapshot: Snapshot, path: str, most: int | None) -> None:
+def _renew(connection: sqlite3.Connection, source: Source, path: str, most: int | None) -> None:
     """As `synchronize`, within a transaction."""
+    snapshot = source.snapshot
     if stored_fingerprint(connection) == snapshot.fingerprint:
         return
     from memcli.index.erasing import is_outdated
@@ -72,7 +68,7 @@ def _renew(connection: sqlite3.Connection, snapshot: Snapshot, path: str, most: 
         raise ErasedError
     policy = policy_to_json(snapshot.header().policy)
     meta = {
-        "complete": "1" if update(connection, snapshot, _steps(connection, snapshot, path), most) else "",
+        "complete": "1" if update(connection, source, _steps(connection, snapshot, path), most) else "",
         "fingerprint": snapshot.fingerprint,
         "policy": "" if _is_secret(policy) else encode_line(policy).decode(),
     }
@@ -85,15 +81,15 @@ def _is_secret(policy: dict[str, Json]) -> bool:
     return bool(find_in_memory(Detector({}, lambda _: ""), policy))
 
 
-def follow(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> None:
-    """Makes the index that of the snapshot for as long as the connection is open. A few changes are not written: that
-    would take longer than to make them."""
-    steps = _steps(connection, snapshot, path)
+def follow(connection: sqlite3.Connection, source: Source, path: str) -> None:
+    """Makes the index that of this version of the space for as long as the connection is open. A few changes are not
+    written: that would take longer than to make them."""
+    steps = _steps(connection, source.snapshot, path)
     if steps is None or len(steps) > _FEW_STEPS:
-        synchronize(connection, snapshot, path, _FEW_AT_ONCE)
+        synchronize(connection, source, path, _FEW_AT_ONCE)
         return
     connection.execute("BEGIN IMMEDIATE")
-    _renew(connection, snapshot, path, _FEW_AT_ONCE)
+    _renew(connection, source, path, _FEW_AT_ONCE)
 
 
 def is_complete(connection: sqlite3.Connection) -> bool:
@@ -169,8 +165,6 @@ _FEW = 1000
 _SMALL, _LARGE = 1 << 21, 1 << 26
 """Bytes of a space that is read whole for that: where there is no index yet, and where there is one to compare with."""
 
-_View = TypeVar("_View", bound=IndexedSpace)
-
 
 class CachedIndex:
     """The index kept under `folder`; in memory alone, and so made anew each time, where that cannot be written.
@@ -194,37 +188,15 @@ class CachedIndex:
         self._folder = folder
         self._show = show
         self._live = folder if live is None else live
-        self._load_embedder = embedder
-        self._embedder: Embedder | None = None
-        self._vectors: VectorFile | None = None
-        self._embedder_loaded = False
-        self._lock = allocate_lock()
+        self._semantic = Semantic(embedder, self._open_vectors)
         self._warn = warn
         self._has_warned = False
         self._progress = progress
 
     def view(self, snapshot: Snapshot) -> IndexedSpace:
-        return self._open(IndexedSpace, self._read(snapshot))
-
-    def _read(self, snapshot: Snapshot) -> CurrentSnapshot:
-        return CurrentSnapshot(snapshot, self._show)
-
-    def _open(self, kind: type[_View], snapshot: CurrentSnapshot) -> _View:
-        return self._over(kind, snapshot, *self._fresh(snapshot))
-
-    def _over(self, kind: type[_View], snapshot: CurrentSnapshot, connection: sqlite3.Connection, path: str) -> _View:
-        def reopen() -> sqlite3.Connection | None:
-            return None if path == IN_MEMORY else connect(path)
-
-        def is_outdated(snapshot: Snapshot) -> bool:
-            from memcli.index.erasing import is_outdated
-
-            return is_outdated(self._path(snapshot.space), snapshot)
-
-        return kind(connection, snapshot, self._semantic, reopen, is_outdated, self._warn, self._progress)
+        return self._view_of(self._tables(snapshot))
 
     def at_hand(self, snapshot: Snapshot) -> IndexedSpace | None:
-        snapshot = self._read(snapshot)
         path = self._path(snapshot.space)
         most = _LARGE if os.path.exists(path) else _SMALL
         if not snapshot.fingerprint:
@@ -237,7 +209,7 @@ class CachedIndex:
             self._make(os.path.dirname(path))
             connection = connect(path)
             try:
-                follow(connection, snapshot, path)
+                follow(connection, self._source(snapshot), path)
             except BaseException:
                 connection.close()
                 raise
@@ -246,12 +218,9 @@ class CachedIndex:
             return None
         except (sqlite3.Error, OSError, MemcliError, ErasedError, LookupError, TypeError, ValueError):
             return None
-        return self._over(IndexedSpace, snapshot, connection, path)
+        return self._view_of(self._tables_of(connection, path, snapshot))
 
-    def kept(self, snapshot: Snapshot) -> IndexedCatalogue | None:
-        from memcli.index.catalogue import IndexedCatalogue
-
-        snapshot = self._read(snapshot)
+    def kept(self, snapshot: Snapshot) -> IndexedSpace | None:
         path = self._path(snapshot.space)
         try:
             connection = open_known(path)
@@ -259,61 +228,63 @@ class CachedIndex:
             return None
         if connection is None:
             return None
-        try:
-            if stored_fingerprint(connection) != snapshot.fingerprint:
-                _catch_up(connection, snapshot, path)
-            if is_complete(connection):
-                return IndexedCatalogue(connection, snapshot)
-        except (
-            sqlite3.Error,
-            MemcliError,
-            ErasedError,
-            _NotKeptError,
-            ArithmeticError,
-            LookupError,
-            TypeError,
-            ValueError,
-        ):
-            pass  # the file has the answer, or says what is wrong with it
+        # Whatever goes wrong: the file has the answer, or says what is wrong with it.
+        with suppress(sqlite3.Error, MemcliError, ErasedError, ArithmeticError, LookupError, TypeError, ValueError):
+            if self._is_caught_up(connection, snapshot, path) and is_complete(connection):
+                return self._view_of(self._tables_of(connection, path, snapshot))
         connection.close()
         return None
 
+    def _is_caught_up(self, connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> bool:
+        """Whether the index is that of the snapshot, now that it was brought up to date with a few changes."""
+        known = stored_fingerprint(connection)
+        if known == snapshot.fingerprint:
+            return True
+        if not snapshot.fingerprint or known is None:
+            return False
+        from memcli.index.update import TooMuchError
+
+        try:
+            synchronize(connection, self._source(snapshot), path, _FEW)
+        except TooMuchError:
+            return False
+        return True
+
     def embedder(self) -> str:
-        return model_in_use(self._semantic)
+        return self._semantic.model()
 
     def rebuild(self, space: str) -> None:
         remove(self._path(space))
 
     def question(self, topic: str) -> tuple[str, bytes] | None:
-        if self._embedder is None or not self._embedder.is_calibrated:
-            return None  # one question and another are compared by thresholds that hold for calibrated cosines
-        if self._vectors is None or not self._vectors.lock.acquire(blocking=False):
-            return None  # locked by a search that missed its deadline
-        try:
-            vector = self._vectors.question(topic)
-        except sqlite3.Error:
-            return None
-        finally:
-            self._vectors.lock.release()
-        return (self._embedder.model, vector) if vector else None
+        return self._semantic.question(topic)
 
-    def _fresh(self, snapshot: Snapshot) -> tuple[sqlite3.Connection, str]:
-        """The index of the snapshot, brought up to date, and where it is kept."""
+    def _source(self, snapshot: Snapshot) -> Source:
+        return Source(snapshot, self._show)
+
+    def _view_of(self, tables: FileTables) -> IndexedSpace:
+        return IndexedSpace(tables, self._semantic, self._warn, self._progress)
+
+    def _tables_of(self, connection: sqlite3.Connection, path: str, snapshot: Snapshot) -> FileTables:
+        return FileTables(connection, path, self._source(snapshot), self._path(snapshot.space))
+
+    def _tables(self, snapshot: Snapshot) -> FileTables:
+        """The index of the snapshot, brought up to date."""
         path = self._path(snapshot.space)
         if not snapshot.fingerprint:  # there is no such space
             with suppress(OSError):
                 remove(path)
-            return self._synchronized(IN_MEMORY, snapshot), IN_MEMORY
+            return self._synchronized(IN_MEMORY, snapshot)
         try:
             self._make(os.path.dirname(path))
             if self._live != self._folder and not os.path.exists(path):
                 copy(os.path.join(self._live, os.path.basename(path)), path)
-            return self._synchronized(path, snapshot), path
+            return self._synchronized(path, snapshot)
         except ErasedError:
-            return self._synchronized(IN_MEMORY, snapshot), IN_MEMORY
+            return self._synchronized(IN_MEMORY, snapshot)
         except (sqlite3.Error, OSError) as error:
             self._tell_why(error)
-            return self._synchronized(IN_MEMORY, snapshot), IN_MEMORY
+            return self._synchronized(IN_MEMORY, snapshot)
 
     def _tell_why(self, error: sqlite3.Error | OSError) -> None:
         """Warns once that there is no cache to work with, but not where another process is at work on it."""
@@ -330,10 +301,10 @@ class CachedIndex:
         with suppress(FileExistsError):
             make(folder, 0o700)  # and none above it: a store that was removed meanwhile must not come back
 
-    def _synchronized(self, path: str, snapshot: Snapshot) -> sqlite3.Connection:
+    def _synchronized(self, path: str, snapshot: Snapshot) -> FileTables:
         connection = connect(path, self._warn)
         try:
-            synchronize(connection, snapshot, path)
+            synchronize(connection, self._source(snapshot), path)
         except ErasedError:
             connection.close()
             raise
@@ -344,46 +315,18 @@ class CachedIndex:
             self._warn(f"{os.path.basename(path)} in the cache was damaged; it is made anew")
             remove(path)
             connection = connect(path)
-            synchronize(connection, snapshot, path)
-        return connection
+            synchronize(connection, self._source(snapshot), path)
+        return self._tables_of(connection, path, snapshot)
 
-    def _semantic(self) -> tuple[Embedder, VectorFile] | None:
-        """The embedder with its vectors, loaded when first asked for; None when there is none."""
-        with self._lock:  # a search that missed its deadline may still be loading
-            return self._loaded()
+    def _open_vectors(self, model: str, dimensions: int) -> VectorFile:
+        from memcli.index.vectors import VectorFile
 
-    def _loaded(self) -> tuple[Embedder, VectorFile] | None:
-        if not self._embedder_loaded:
-            self._embedder = self._load_embedder()
-            self._embedder_loaded = True
-        if self._embedder is None:
-            return None
-        if self._vectors is None:
-            from memcli.index.vectors import VectorFile
-
-            model, dimensions = self._embedder.model, self._embedder.dimensions
-            try:
-                self._make(self._live)
-                self._vectors = VectorFile(self._live, model, dimensions)
-            except (sqlite3.Error, OSError) as error:
-                self._tell_why(error)
-                self._vectors = VectorFile(None, model, dimensions)
-        return self._embedder, self._vectors
-
-
-class _NotKeptError(Exception):
-    """There is no index that could be brought up to date."""
-
-
-def _catch_up(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> None:
-    from memcli.index.update import TooMuchError
-
-    if not snapshot.fingerprint or stored_fingerprint(connection) is None:
-        raise _NotKeptError
-    try:
-        synchronize(connection, snapshot, path, _FEW)
-    except TooMuchError:
-        raise _NotKeptError from None
+        try:
+            self._make(self._live)
+            return VectorFile(self._live, model, dimensions)
+        except (sqlite3.Error, OSError) as error:
+            self._tell_why(error)
+            return VectorFile(None, model, dimensions)
 
 
 _MOST = 32
@@ -411,14 +354,13 @@ class KeptIndex(CachedIndex):
 
     def view(self, snapshot: Snapshot) -> IndexedSpace:
         self._check_vectors()
-        current = self._read(snapshot)
         known = self._views.pop(snapshot.space, None)
         if known is not None and not known.is_of(snapshot):
             known.release()
             known = None
         if known is None:
-            known = self._open(KeptSpace, current)
-        known.use(snapshot)
+            known = KeptSpace(self._tables(snapshot), self._semantic, self._warn, self._progress)
+        known.use(self._source(snapshot))
         self._views[snapshot.space] = known
         while len(self._views) > _MOST:
             self._views.popitem(last=False)[1].release()
@@ -432,32 +374,36 @@ class KeptIndex(CachedIndex):
 
     def close(self) -> None:
         """Closes all views and the vectors."""
-        while self._views:
-            self._views.popitem()[1].release()
-        if self._vectors is not None:
-            self._vectors.close()
-        self._vectors = self._seen = None
+        self._close_views()
+        self._close_vectors()
 
-    def _loaded(self) -> tuple[Embedder, VectorFile] | None:
-        found = super()._loaded()
-        if self._seen is None and self._vectors is not None:
-            self._seen = _state(self._vectors)
+    def _open_vectors(self, model: str, dimensions: int) -> VectorFile:
+        found = super()._open_vectors(model, dimensions)
+        self._seen = _state(found)
         return found
 
     def _check_vectors(self) -> None:
         """Closes the views if vectors were added, and also the vectors if their files were replaced or deleted."""
-        if self._vectors is None:
+        vectors = self._semantic.vectors
+        if vectors is None:
             return
-        now = _state(self._vectors)
-        if self._seen == now and not self._vectors.is_lost:
+        now = _state(vectors)
+        if self._seen == now and not vectors.is_lost:
             return
-        while self._views:
-            self._views.popitem()[1].release()
-        if self._vectors.is_lost or (self._seen is not None and self._seen[0] != now[0]):
-            self._vectors.close()
-            self._vectors = self._seen = None
+        self._close_views()
+        if vectors.is_lost or (self._seen is not None and self._seen[0] != now[0]):
+            self._close_vectors()
         else:
             self._seen = now
+
+    def _close_views(self) -> None:
+        while self._views:
+            self._views.popitem()[1].release()
+
+    def _close_vectors(self) -> None:
+        if self._semantic.vectors is not None:
+            self._semantic.vectors.close()
+        self._semantic.vectors = self._seen = None
 
 
 def _state(vectors: VectorFile) -> tuple[object, int]:
@@ -469,64 +415,32 @@ def _state(vectors: VectorFile) -> tuple[object, int]:
 
 
 class KeptSpace(IndexedSpace):
-    """A view that `close` leaves open until it is released. What it has read of the index it does not read again."""
+    """A view that `close` leaves open until it is released."""
+
+    _tables: FileTables
 
     def __init__(
-        self,
-        connection: sqlite3.Connection,
-        snapshot: CurrentSnapshot,
-        semantic: Semantic,
-        reopen: Callable[[], sqlite3.Connection | None],
-        is_outdated: Callable[[Snapshot], bool],
-        warn: Callable[[str], None],
-        progress: Progress | None,
+        self, tables: FileTables, semantic: Semantic, warn: Callable[[str], None], progress: Progress | None
     ) -> None:
-        self._current = snapshot
-        super().__init__(connection, self._current, semantic, reopen, is_outdated, warn, progress)
-        self._entries: dict[int, Entry] = {}
-        self._groups: dict[str, RecordedGroup] = {}
-        self._policy: Policy | None = None
-        self._pinned: list[int] | None = None
-        self._path = str(connection.execute("PRAGMA database_list").fetchone()[2])
-        self._file = identity(self._path)
+        super().__init__(tables, semantic, warn, progress)
+        self._file = identity(tables.path)
 
-    def use(self, snapshot: Snapshot) -> None:
-        """Makes it a view of this snapshot, which has the same content as the one before."""
-        self._current.now = snapshot
+    def use(self, source: Source) -> None:
+        """Reads memories from this snapshot, which has the same content as the one before."""
+        self._tables.source = source
 
     def is_of(self, snapshot: Snapshot) -> bool:
         """Whether the index is still that of this snapshot, in the same file."""
-        if self._current.fingerprint != snapshot.fingerprint or self._file != identity(self._path):
+        if self._tables.fingerprint != snapshot.fingerprint or self._file != identity(self._tables.path):
             return False
         try:
-            return stored_fingerprint(self._db) == snapshot.fingerprint
+            return stored_fingerprint(self._tables.connection) == snapshot.fingerprint
         except sqlite3.Error:
             return False
 
     def close(self) -> None:
-        pass
+        """Does nothing: the next question is asked of the same view."""
 
     def release(self) -> None:
         """Closes the index."""
         super().close()
-
-    @property
-    def policy(self) -> Policy:
-        if self._policy is None:
-            self._policy = super().policy
-        return self._policy
-
-    def pinned(self) -> list[int]:
-        if self._pinned is None:
-            self._pinned = super().pinned()
-        return self._pinned
-
-    def entries(self, rows: Sequence[int] | None = None) -> dict[int, Entry]:
-        if rows is None:
-            return super().entries()
-        self._entries |= super().entries([row for row in rows if row not in self._entries])
-        return {row: self._entries[row] for row in rows}
-
-    def groups(self, names: Sequence[str]) -> dict[str, RecordedGroup]:
-        self._groups |= super().groups([name for name in names if name not in self._groups])
-        return {name: self._groups[name] for name in names}

@@ -2,87 +2,88 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from memcli.index.database import each
+from memcli.index.tables import LAST
 from memcli.model.catalogue import CatalogueFilter, Counts, tag_counts
 from memcli.model.memory import Memory
-from memcli.ports import Snapshot
 
-_LAST = "\U0010ffff"
+if TYPE_CHECKING:
+    from memcli.index.tables import SpaceTables
+
 _BLOCK = 1000
 
 
 class IndexedCatalogue:
-    """A catalogue of one snapshot, whose ids are unique. See `ports.views.Catalogue` for the promises."""
+    """The part of a view that finds memories by id and path. See `ports.views.SpaceView` for the promises."""
 
-    def __init__(self, connection: sqlite3.Connection, snapshot: Snapshot) -> None:
-        self._db = connection
-        self._snapshot = snapshot
+    _tables: SpaceTables
 
     def find(self, ref: str) -> Memory | None:
-        for condition in ("id = ?", "path = ?"):
-            select = f"SELECT id FROM memory WHERE {condition} ORDER BY updated_at, id LIMIT 1"
-            if found := self._db.execute(select, (ref,)).fetchone():
-                return self.read(found)[0]
+        for column in ("id", "path"):
+            found = f"SELECT id FROM memory WHERE {column} = ? ORDER BY updated_at, id LIMIT 1"
+            for (name,) in self._tables.select(found, ref):
+                return self.read([name])[0]
         return None
 
     def ids_with_prefix(self, text: str) -> list[str]:
-        select = "SELECT id FROM memory WHERE id >= ? AND id < ? ORDER BY id"
-        return [name for (name,) in self._db.execute(select, (text, text + _LAST))]
+        found = "SELECT id FROM memory WHERE id >= ? AND id < ? ORDER BY id"
+        return [name for (name,) in self._tables.select(found, text, text + LAST)]
 
     def count(self, wanted: CatalogueFilter) -> int:
         where, values = _conditions(wanted)
-        return int(self._db.execute(f"SELECT count(*) FROM memory{where}", values).fetchone()[0])
+        ((count,),) = self._tables.select(f"SELECT count(*) FROM memory WHERE {where}", *values)
+        return int(count)
 
     def places(self, wanted: CatalogueFilter) -> Iterator[tuple[str, str]]:
         if wanted.depth is not None:
             yield from self._branches(wanted, wanted.depth)
             return
-        where, values = _conditions(wanted)
-        found = self._db.execute(f"SELECT path, id FROM memory{where} ORDER BY path, id", values)
-        while block := found.fetchmany(_BLOCK):
+        after = (wanted.under.strip("/"), "")
+        block = None
+        while block is None or len(block) == _BLOCK:
+            where, values = _conditions(wanted, after)
+            found = f"SELECT path, id FROM memory WHERE {where} ORDER BY path, id LIMIT {_BLOCK}"
+            block = [(path, name) for path, name in self._tables.select(found, *values)]
             yield from block
+            after = block[-1] if block else after
 
     def _branches(self, wanted: CatalogueFilter, depth: int) -> Iterator[tuple[str, str]]:
-        """As `places`; what lies below a branch is skipped, not read."""
+        """As `places`; the memories below a branch are skipped, not read."""
         where, values = _conditions(wanted)
-        after, _ = _conditions(wanted, "path > behind(step.path)")
-        self._db.create_function("behind", 1, partial(_behind, depth), deterministic=True)
-        steps = self._db.execute(
+        steps = self._tables.select(
             f"""
             WITH RECURSIVE step (path) AS (
-                SELECT (SELECT path FROM memory{where} ORDER BY path LIMIT 1)
+                SELECT (SELECT path FROM memory WHERE {where} ORDER BY path LIMIT 1)
                 UNION ALL
-                SELECT (SELECT path FROM memory{after} ORDER BY path LIMIT 1) FROM step WHERE step.path IS NOT NULL
+                SELECT (
+                    SELECT memory.path FROM memory WHERE {where} AND memory.path > {self._tables.end_of_branch(depth)}
+                    ORDER BY memory.path LIMIT 1
+                ) FROM step WHERE step.path IS NOT NULL
             ) SELECT path FROM step WHERE path IS NOT NULL
             """,
-            (*values, *values),
-        ).fetchall()
-        here = _conditions(wanted, "path = ?")[0]
-        for (path,) in steps:
+            *values,
+            *values,
+        )
+        here = f"SELECT path, id FROM memory WHERE {where} AND path = ? ORDER BY id"
+        for (path,) in list(steps):
             branch = wanted.branch(path)
             if branch is not None:
                 yield branch, ""
             else:
-                yield from self._db.execute(
-                    f"SELECT path, id FROM memory{here} ORDER BY id", (*values, path)
-                ).fetchall()
+                yield from [(own, name) for own, name in self._tables.select(here, *values, path)]
 
     def read(self, ids: Sequence[str]) -> list[Memory]:
-        select = "SELECT id, start, length FROM place WHERE id"
-        places = {place[0]: (place[0], place[1], place[2]) for place in each(self._db, select, ids)}
-        return self._snapshot.fetch([places[name] for name in ids])
+        return self._tables.read(ids)
 
     def counts(self) -> Counts:
-        *sums, oldest, newest = self._db.execute(
-            "SELECT count(*), total(active), total(superseded_by <> ''), total(pinned), total(characters),"
+        ((*sums, oldest, newest),) = self._tables.select(
+            "SELECT count(*), count(*) FILTER (WHERE active), count(*) FILTER (WHERE superseded_by <> ''),"
+            " count(*) FILTER (WHERE pinned), coalesce(sum(characters), 0),"
             " coalesce(min(created_at), ''), coalesce(max(updated_at), '') FROM memory"
-        ).fetchone()
+        )
         objects, active, superseded, pinned, characters = map(int, sums)
         return Counts(
             objects, active, superseded, pinned, characters, oldest, newest,
@@ -90,32 +91,31 @@ class IndexedCatalogue:
         )  # fmt: skip
 
     def _by(self, column: str) -> Counter[str]:
-        return Counter(dict(self._db.execute(f"SELECT {column}, count(*) FROM memory GROUP BY {column}").fetchall()))
-
-    def close(self) -> None:
-        self._db.close()
+        found = self._tables.select(f"SELECT {column}, count(*) FROM memory GROUP BY {column}")
+        return Counter(dict(found))
 
 
-def _behind(depth: int, path: str) -> str:
-    """The end of all that lies below the branch that a path is cut to at `depth`, or of the path if it is not cut."""
-    parts = path.split("/", depth)
-    return path[: len(path) - len(parts[-1])] + _LAST if len(parts) > depth else path
-
-
-def _conditions(wanted: CatalogueFilter, *more: str) -> tuple[str, list[Any]]:
+def _conditions(wanted: CatalogueFilter, after: tuple[str, str] | None = None) -> tuple[str, list[Any]]:
+    """SQL for the memories that pass the filter, or for those of them that come after a path and an id; with its values."""
+    prefix = wanted.under.strip("/")
     where: list[str] = []
     values: list[Any] = []
-    if prefix := wanted.under.strip("/"):
+    if after is not None:  # instead of the lower bound of the prefix, else a database may begin there for every block
+        where.append("(path, id) > (?, ?)")
+        values += after
+    elif prefix:
+        where.append("path >= ?")
+        values.append(prefix)
+    if prefix:
         # The character after the slash ends all that lies below the prefix.
-        where.append("path >= ? AND path < ? AND (path = ? OR path >= ?)")
-        values += [prefix, f"{prefix}0", prefix, f"{prefix}/"]
+        where.append("path < ? AND (path = ? OR path >= ?)")
+        values += [f"{prefix}0", prefix, f"{prefix}/"]
     if wanted.kinds:
-        where.append(f"kind IN ({','.join('?' * len(wanted.kinds))})")
-        values += wanted.kinds
+        where.append("kind IN ?")
+        values.append(list(wanted.kinds))
     for tag in wanted.tags:
-        where.append("instr(tags, ?)")
+        where.append("instr(tags, ?) > 0")
         values.append(f" {tag} ")
     if not wanted.inactive:
         where.append("NOT hidden")
-    where += more
-    return f" WHERE {' AND '.join(where)}" if where else "", values
+    return " AND ".join(where) or "true", values

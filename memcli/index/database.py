@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
+from itertools import chain
 from typing import Any
 
 from memcli import beneath
@@ -134,11 +135,25 @@ def open_known(path: str) -> sqlite3.Connection | None:
         return None
 
 
-def each(connection: sqlite3.Connection, statement: str, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
-    """What `statement`, which ends before `IN`, finds for any of the values, however many there are."""
-    for start in range(0, len(values), _PER_STATEMENT):
-        part = values[start : start + _PER_STATEMENT]
-        yield from connection.execute(f"{statement} IN ({','.join('?' * len(part))})", part)
+def select(connection: sqlite3.Connection, statement: str, *values: Any) -> Iterable[tuple[Any, ...]]:
+    """What a statement finds, in which `IN ?` stands for a list of values. A long list is looked up in parts, whose rows
+    come one part after the other; there are no rows for an empty one."""
+    lists = [value for value in values if isinstance(value, list | tuple)]
+    if not lists:
+        return connection.execute(statement, values)
+    if not all(lists):
+        return ()
+    longest = max(lists, key=len)
+    if len(longest) > _PER_STATEMENT:
+        found: list[tuple[Any, ...]] = []
+        for start in range(0, len(longest), _PER_STATEMENT):
+            part = longest[start : start + _PER_STATEMENT]
+            found += select(connection, statement, *(part if value is longest else value for value in values))
+        return found
+    for one in lists:
+        statement = statement.replace("IN ?", f"IN ({','.join('?' * len(one))})", 1)
+    flat = chain.from_iterable(value if isinstance(value, list | tuple) else (value,) for value in values)
+    return connection.execute(statement, tuple(flat))
 
 
 def remove(path: str) -> None:

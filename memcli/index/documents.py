@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from memcli.index.vectors import text_key
 from memcli.model.memory import Json, Memory
 from memcli.model.names import natural_order
 from memcli.model.shapes import OBSERVED
 from memcli.policy.ageing import confirmed_at
 from memcli.record import Record
-from memcli.text.passages import MESSAGE, Passage, structured
+from memcli.text.passages import MESSAGE, Passage, embedded_texts, heading, is_versioned, passages, structured
 from memcli.text.words import terms
 
 
@@ -53,18 +54,33 @@ def commit_of(memory: Memory) -> str:
     return _text(memory.provenance.get("commit")) if memory.kind == "diff" else ""
 
 
-class Parts(Record):
-    """What is kept of the text of a memory: the analysed terms of each of FIELDS, joined by spaces, and its passages by
-    number, with the terms of `raw` that each goes from and to."""
+def tellers_of(memories: Iterable[Memory]) -> dict[str, str]:
+    """For each commit the least id of its memories: that one is indexed with the message of the commit."""
+    tellers: dict[str, str] = {}
+    for memory in memories:
+        if commit := commit_of(memory):
+            tellers[commit] = min(memory.id, tellers.get(commit, memory.id))
+    return tellers
 
-    texts: tuple[str, ...]
-    passages: tuple[tuple[int, Passage, int, int], ...]
+
+class IndexRecords(Record):
+    """What the tables of an index have of one memory, beside its row.
+
+    `fields` are the analysed terms of each of FIELDS, joined by spaces; `entry`, `passages`, `links` and `anchors` the values
+    for the tables, in the order of their columns.
+    """
+
+    entry: Mapping[str, Any]
+    fields: tuple[str, ...]
+    passages: Sequence[tuple[int, str, int, int, str, bool, bytes]]
+    links: Sequence[tuple[str, str, float]]
+    anchors: Sequence[tuple[str, int, int]]
 
 
-def parts_of(memory: Memory, cut: Sequence[Passage], *, tells: bool = True) -> Parts:
-    """The parts of a memory. The message of a commit is kept with one of its files alone, the one that `tells` it: it
+def records_of(memory: Memory, *, tells: bool) -> IndexRecords:
+    """The records of a memory. The message of a commit is indexed with one of its files alone, the one that `tells` it: it
     answers once, and a large commit does not make its words common."""
-    kept = [(n, one) for n, one in enumerate(cut) if tells or one.form != MESSAGE]
+    cut = passages(memory)
     raw, spans = _raw_terms(memory.raw, cut, tells=tells)
     if tells:
         summaries = dict.fromkeys((memory.summary_micro, memory.summary_short, memory.summary_long))
@@ -74,8 +90,20 @@ def parts_of(memory: Memory, cut: Sequence[Passage], *, tells: bool = True) -> P
         symbols = memory.metadata.get("functions")
         summary = "\n".join(map(str, symbols)) if isinstance(symbols, list | tuple) else ""
     texts = (memory.path, "\n".join(memory.tags), summary, structured(memory))
-    path, tags, told, content = (" ".join(terms(text)) for text in texts)
-    return Parts((path, tags, told, " ".join(raw), content), tuple((n, one, *spans[n]) for n, one in kept))
+    path, tags, summary, content = (" ".join(terms(text)) for text in texts)
+    fields = (path, tags, summary, " ".join(raw), content)
+    embedded = embedded_texts(memory, cut)
+    return IndexRecords(
+        {**columns(memory), "terms": sum(text.count(" ") + bool(text) for text in fields), "tells": tells},
+        fields,
+        [
+            (n, one.form, *spans[n], " ".join(terms(heading(memory, one))), is_versioned(memory, one), text_key(embedded[n]))
+            for n, one in enumerate(cut)
+            if tells or one.form != MESSAGE
+        ],
+        links(memory),
+        anchors(memory),
+    )  # fmt: skip
 
 
 def _raw_terms(raw: str, cut: Sequence[Passage], *, tells: bool) -> tuple[list[str], list[tuple[int, int]]]:

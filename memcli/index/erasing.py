@@ -9,13 +9,12 @@ from contextlib import closing, suppress
 
 from memcli import beneath
 from memcli.errors import LockedError, StoreError
-from memcli.index.database import VERSION, check_tables, each, open_database, remove
+from memcli.index.database import VERSION, check_tables, open_database, remove, select
 from memcli.index.update import delete
-from memcli.index.vectors import TABLES, parts
+from memcli.index.vectors import TABLES
 from memcli.ports import Snapshot
 
 _WAIT_SECONDS = 10.0
-_PER_STATEMENT = 500
 
 
 def erase(folder: str, path: str, ids: Collection[str], written_at: int) -> None:
@@ -86,12 +85,12 @@ def _take_out(path: str, ids: Collection[str], written_at: int) -> set[bytes]:
     return keys
 
 
-def _delete(connection: sqlite3.Connection, ids: Sequence[str]) -> bool:
+def _delete(connection: sqlite3.Connection, ids: list[str]) -> bool:
     """Deletes the rows of the memories, and with them what is left of earlier ones; False where others have parts of them,
     or the index is one of a version that left texts in free pages."""
     if connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone() != (VERSION,):
         return False
-    found = list(each(connection, "SELECT row, grp, commit_hash FROM memory WHERE id", ids))
+    found = list(select(connection, "SELECT row, grp, commit_hash FROM memory WHERE id IN ?", ids))
     if any(group or commit for _, group, commit in found):
         return False
     if found:
@@ -102,15 +101,13 @@ def _delete(connection: sqlite3.Connection, ids: Sequence[str]) -> bool:
     return True
 
 
-def _keys(connection: sqlite3.Connection, ids: Sequence[str]) -> set[bytes]:
-    keys: set[bytes] = set()
-    for start in range(0, len(ids), _PER_STATEMENT):
-        part = ids[start : start + _PER_STATEMENT]
-        rows = f"SELECT row FROM memory WHERE id IN ({','.join('?' * len(part))})"
-        groups = f"SELECT grp FROM memory WHERE grp <> '' AND row IN ({rows})"
-        keys.update(key for (key,) in connection.execute(f"SELECT key FROM passage WHERE row IN ({rows})", part))
-        keys.update(key for (key,) in connection.execute(f"SELECT key FROM window WHERE grp IN ({groups})", part))
-    return keys
+def _keys(connection: sqlite3.Connection, ids: list[str]) -> set[bytes]:
+    """The keys of the vectors of these memories, and of those of what was said beside them."""
+    rows = "SELECT row FROM memory WHERE id IN ?"
+    groups = f"SELECT grp FROM memory WHERE grp <> '' AND row IN ({rows})"
+    found = list(select(connection, f"SELECT key FROM passage WHERE row IN ({rows})", ids))
+    found += select(connection, f"SELECT key FROM window WHERE grp IN ({groups})", ids)
+    return {key for (key,) in found}
 
 
 def _leave_stamp(path: str, written_at: int) -> None:
@@ -153,11 +150,8 @@ def _erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("BEGIN EXCLUSIVE")
         check_tables(connection, TABLES)
-        slots: list[int] = []
-        for part in parts(sorted(keys)):
-            marks = ",".join("?" * len(part))
-            slots += [n for (n,) in connection.execute(f"SELECT slot FROM vector WHERE key IN ({marks})", part)]
-            connection.execute(f"DELETE FROM vector WHERE key IN ({marks})", part)
+        slots = [n for (n,) in select(connection, "SELECT slot FROM vector WHERE key IN ?", sorted(keys))]
+        select(connection, "DELETE FROM vector WHERE key IN ?", sorted(keys))
         if slots:
             record = connection.execute("PRAGMA user_version").fetchone()[0]
             _overwrite(_vectors_of(places), slots, record)

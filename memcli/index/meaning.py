@@ -7,23 +7,24 @@ answer often repeats no word of its question; the two count alike.
 from __future__ import annotations
 
 import sqlite3
+from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from memcli.errors import OutdatedError, StoreError
-from memcli.index.reading import cleaned
 from memcli.index.vectors import LoadedVectors, VectorFile, VectorsLostError, text_key
 from memcli.model.memory import Memory
-from memcli.model.recall import Nearness
+from memcli.model.recall import Nearness, RowSet
 from memcli.numerics import load
-from memcli.ports import Embedder, Progress, Snapshot
+from memcli.ports import Embedder, Progress
 from memcli.text.passages import embedded_texts, passages
 
 if TYPE_CHECKING:
     from memcli.index.scale import Scale
+    from memcli.index.tables import FileTables, SpaceTables
 
 WINDOW_SHARE = 0.5
 """What a memory together with the one before it counts, beside the memory alone."""
@@ -91,48 +92,143 @@ def _scaled(vectors: Any) -> Any:
     return vectors / numpy.where(norms > 0, norms, 1.0)
 
 
-_T = TypeVar("_T")
-_Plan: TypeAlias = "tuple[array[int], array[int], array[int], array[int]]"
-_BEFORE_LOADING = 2
-"""How often vectors are read from the file: for one question, with windows. More come from a process that goes on."""
-_EMBED_BATCH = 64
 _AT_ONCE = 512
 """How many vectors a question waits for, about ten seconds; with more to be made it is answered by those that are there."""
-_PIECES = "SELECT row, key FROM passage ORDER BY row, n"
-_WORTH = "SELECT key FROM passage JOIN memory USING (row) ORDER BY memory.kind = 'diff', memory.created_at DESC, memory.id, n"
+_EMBED_BATCH = 64
+_BY_WORTH = "SELECT key FROM passage JOIN memory ON memory.row = passage.row ORDER BY memory.kind = 'diff', memory.created_at DESC, memory.id, n"
+
+
+class Meaning(ABC):
+    """The vectors of one indexed space, for one embedder. What the model was asked is kept in `vectors`."""
+
+    def __init__(self, tables: SpaceTables, embedder: Embedder, vectors: VectorFile, progress: Progress | None) -> None:
+        load("numpy")
+        self._tables = tables
+        self._embedder = embedder
+        self._vectors = vectors
+        self._progress = progress
+        self._scale: Scale | None = None
+
+    @abstractmethod
+    def cosines(self, texts: Sequence[str], among: RowSet | None = None) -> list[Nearness]:
+        """How near each text is to every passage that has a vector; in a very large space to the nearest, of `among`. A few
+        missing vectors are computed first. Raises ProviderError."""
+
+    def resumed(self, texts: Sequence[str], found: list[Nearness]) -> list[Nearness]:  # noqa: ARG002 - of a large space
+        """What was `found` for these texts in another thread, with further rows measured here."""
+        return found
+
+    @abstractmethod
+    def means(self, rows: Collection[int]) -> tuple[Any, Any] | None:
+        """Those of these rows that have passages, in order, and the mean direction of the passages of each; a few missing
+        vectors are computed first.
+
+        None when a passage has no vector then. Raises ProviderError.
+        """
+
+    @abstractmethod
+    def complete(self, goes_on: Callable[[], bool]) -> None:
+        """Computes the vectors that are missing until `goes_on`, which is asked after every batch, returns False.
+
+        Raises ProviderError, StoreError, and OutdatedError when something was erased meanwhile.
+        """
+
+    @abstractmethod
+    def _keep(self, vectors: Mapping[bytes, bytes]) -> None:
+        """Stores the vectors of texts by their keys."""
+
+    def _memories(self, rows: Sequence[int]) -> Sequence[Memory]:
+        """The memories of these rows as their texts were indexed."""
+        return self._tables.fetch(rows)
+
+    def _on_scale(self, cosines: Any) -> Any:
+        """The cosines on the scale of the floors. How the model spreads its own is measured once for each model."""
+        if self._embedder.is_calibrated:
+            return cosines
+        if self._scale is None:
+            from memcli.index.scale import VERSION, Scale, from_bytes, own_spread, to_bytes
+
+            known = self._vectors.scale(VERSION)
+            own = from_bytes(known) if known else None
+            if own is None:
+                own = own_spread(self._embedder)
+                self._vectors.keep_scale(VERSION, to_bytes(own))
+            self._scale = Scale(own)
+        return self._scale.of(cosines)
+
+    def _questions(self, texts: Sequence[str]) -> list[bytes]:
+        """The vectors of questions, computed where they were not asked before. Raises ProviderError."""
+        known = {text: self._vectors.question(text) for text in texts}
+        new = [text for text, vector in known.items() if vector is None]
+        if new:
+            made = dict(zip(new, self._embedder.embed(new, as_questions=True), strict=True))
+            self._vectors.add_questions(made)
+            known |= made
+        return [known[text] or b"" for text in texts]
+
+    def _embed(self, missing: frozenset[bytes], goes_on: Callable[[], bool] = lambda: True) -> bool:
+        """Computes vectors, those of statements and documents first, then those of the newest changes; whether all were
+        computed."""
+        order = sorted(missing)
+        if len(order) > _EMBED_BATCH:
+            found = [key for (key,) in self._tables.select(_BY_WORTH) if key in missing]
+            order = list(dict.fromkeys([*found, *order]))
+        for start in range(0, len(order), _EMBED_BATCH):
+            texts = self._texts(order[start : start + _EMBED_BATCH])
+            keys = sorted(texts)
+            self._keep(dict(zip(keys, self._embedder.embed([texts[key] for key in keys]), strict=True)))
+            done = start + len(keys)
+            if self._progress:
+                self._progress(done, len(order))
+            if done < len(order) and not goes_on():
+                return False
+        return True
+
+    def _embed_few(self, missing: frozenset[bytes]) -> bool:
+        """Computes these vectors if a question can wait for so many; whether it did."""
+        return 0 < len(missing) <= _AT_ONCE and self._embed(missing)
+
+    def _texts(self, keys: list[bytes]) -> dict[bytes, str]:
+        """The texts of passages and windows by their keys."""
+        from memcli.index.documents import window_text
+
+        texts: dict[bytes, str] = {}
+        rows = [row for (row,) in self._tables.select("SELECT DISTINCT row FROM passage WHERE key IN ?", keys)]
+        for memory in self._memories(sorted(rows)):
+            found = {text_key(text): text for text in embedded_texts(memory, passages(memory))}
+            texts |= {key: found[key] for key in found.keys() & frozenset(keys)}
+        pairs = [(b, row) for b, row in self._tables.select("SELECT before, row FROM window WHERE key IN ?", keys)]
+        said = sorted({row for pair in pairs for row in pair})
+        by_row = dict(zip(said, self._memories(said), strict=True))
+        for before, row in pairs:
+            text = window_text(by_row[before].raw, by_row[row].raw)
+            texts[text_key(text)] = text
+        return texts
+
+
+_T = TypeVar("_T")
+_Plan: TypeAlias = "tuple[array[int], array[int], array[int], array[int]]"
+"""The row and the slot of each passage, in order, and those of each window; slot -1 for no vector."""
+_BEFORE_LOADING = 2
+"""How often vectors are read from the file: for one question, with windows. More come from a process that goes on."""
+_PASSAGES = "SELECT row, key FROM passage ORDER BY row, n"
 _WINDOWS = "SELECT row, key FROM window ORDER BY row"
 
 
-class Meaning:
-    """The vectors of one indexed space, for one embedder."""
+class FileMeaning(Meaning):
+    """The vectors of a space whose index is a file."""
 
-    def __init__(
-        self,
-        db: sqlite3.Connection,
-        snapshot: Snapshot,
-        embedder: Embedder,
-        vectors: VectorFile,
-        is_outdated: Callable[[], bool],
-        progress: Progress | None,
-    ) -> None:
-        load("numpy")
-        self._db = db
-        self._snapshot = snapshot
-        self._embedder = embedder
-        self._vectors = vectors
-        self._is_outdated = is_outdated
-        self._progress = progress
+    _tables: FileTables
+
+    def __init__(self, tables: FileTables, embedder: Embedder, vectors: VectorFile, progress: Progress | None) -> None:
+        super().__init__(tables, embedder, vectors, progress)
+        self._db = tables.connection
         self._plan: _Plan | None = None
         self._uses = 0
-        self._scale: Scale | None = None
         self._numbers: dict[int, LoadedVectors | None] = {}
         self._first: dict[int, int] = {}
 
     def complete(self, goes_on: Callable[[], bool]) -> None:
-        """Makes the vectors that are missing for as long as it `goes_on`, which is asked after every batch.
-
-        Raises ProviderError, OutdatedError when something was erased meanwhile, StoreError when the cache was removed.
-        """
         with self._vectors.lock:
             try:
                 self._prepare(None, goes_on)
@@ -143,37 +239,31 @@ class Meaning:
                     "the cache was removed while vectors were computed", "`memcli store index embed` computes them"
                 ) from None
             except sqlite3.Error:
-                self._apart(lambda: self._prepare(None, goes_on))
+                self._in_memory(lambda: self._prepare(None, goes_on))
 
-    def cosines(self, texts: Sequence[str]) -> list[Nearness]:
-        """How near each text is to every passage that has a vector; a few missing ones are made first.
+    def cosines(self, texts: Sequence[str], among: RowSet | None = None) -> list[Nearness]:  # noqa: ARG002 - all are measured
+        return self._safely(lambda: self._cosines(texts))
 
-        Raises ProviderError.
-        """
+    def means(self, rows: Collection[int]) -> tuple[Any, Any] | None:
+        return self._safely(lambda: self._means(rows))
+
+    def _safely(self, work: Callable[[], _T]) -> _T:
+        """What `work` returns; in memory where the cache was deleted, damaged or outdated while this process works with it."""
         with self._vectors.lock:  # a search that missed its deadline may still be at work
             try:
-                return self._safely(lambda: self._cosines(texts))
-            except OutdatedError:
-                return self._apart(lambda: self._cosines(texts))
+                return work()
+            except (VectorsLostError, sqlite3.Error, OutdatedError):
+                return self._in_memory(work)
 
-    def means(self, rows: Container[int]) -> tuple[Any, Any] | None:
-        """Those of these rows that have passages, in order, and the mean direction of the passages of each; a few missing
-        vectors are made first.
+    def _in_memory(self, work: Callable[[], _T]) -> _T:
+        self._vectors.go_on_in_memory()
+        self._plan = None
+        return work()
 
-        None when a passage has no vector then. Raises ProviderError.
-        """
-        with self._vectors.lock:
-            try:
-                return self._safely(lambda: self._means(rows))
-            except OutdatedError:
-                return self._apart(lambda: self._means(rows))
-
-    def _means(self, rows: Container[int]) -> tuple[Any, Any] | None:
+    def _means(self, rows: Collection[int]) -> tuple[Any, Any] | None:
         import numpy
 
-        self._prepare(_AT_ONCE)
-        assert self._plan is not None
-        known, slots = (numpy.frombuffer(part, numpy.int64) for part in self._plan[:2])
+        known, slots = (numpy.frombuffer(part, numpy.int64) for part in self._prepare(_AT_ONCE)[:2])
         is_asked = numpy.array([row in rows for row in known.tolist()], bool)
         known, slots = known[is_asked], slots[is_asked]
         if (slots < 0).any():
@@ -181,41 +271,26 @@ class Meaning:
         found, starts = numpy.unique(known, return_index=True)
         return found, mean_directions(starts, len(slots), lambda part: self._vectors.values(slots[part]))
 
-    def _safely(self, work: Callable[[], _T]) -> _T:
-        try:
-            return work()
-        except (VectorsLostError, sqlite3.Error):  # the cache was deleted or damaged while this process works with it
-            return self._apart(work)
-
-    def _apart(self, work: Callable[[], _T]) -> _T:
-        self._vectors.go_on_in_memory()
-        self._plan = None
-        return work()
-
     def _cosines(self, texts: Sequence[str]) -> list[Nearness]:
-        self._prepare(_AT_ONCE)
-        return self._nearness(self._questions(texts)) if texts else []
-
-    def _prepare(self, most: int | None, goes_on: Callable[[], bool] = lambda: True) -> None:
-        if self._plan is None or (most is None and self._missing()):
-            self._plan = (self._load_plan() if most is not None else None) or self._make_plan(most, goes_on)
-            self._uses, self._numbers, self._first = 0, {}, {}
-
-    def _missing(self) -> int:
-        """How many passages of the plan have no vector."""
-        assert self._plan is not None
-        return sum(slot < 0 for slot in self._plan[1])
-
-    def _nearness(self, questions: Sequence[bytes]) -> list[Nearness]:
-        assert self._plan is not None
+        plan = self._prepare(_AT_ONCE)
+        if not texts:
+            return []
         import numpy
 
-        rows, slots, window_rows, window_slots = (numpy.frombuffer(part, numpy.int64) for part in self._plan)
+        questions = self._questions(texts)
+        rows, slots, window_rows, window_slots = (numpy.frombuffer(part, numpy.int64) for part in plan)
         if not self._first:
             self._first = first_of(rows)
         cosines = self._cosines_of(0, questions, slots)
         windows = self._cosines_of(1, questions, window_slots) if len(window_rows) else None
         return of_passages(self._first, cosines, window_rows, windows, int(numpy.count_nonzero(slots < 0)))
+
+    def _prepare(self, most: int | None, goes_on: Callable[[], bool] = lambda: True) -> _Plan:
+        """The plan, for which missing vectors are computed unless they are more than `most`."""
+        if self._plan is None or (most is None and any(slot < 0 for slot in self._plan[1])):
+            self._plan = (self._load_plan() if most is not None else None) or self._make_plan(most, goes_on)
+            self._uses, self._numbers, self._first = 0, {}, {}
+        return self._plan
 
     def _cosines_of(self, part: int, questions: Sequence[bytes], slots: Any) -> Any:
         """The cosines of a part of the plan, whose vectors are kept as numbers from the second search on."""
@@ -223,33 +298,12 @@ class Meaning:
         if self._uses > _BEFORE_LOADING and part not in self._numbers:
             self._numbers[part] = self._vectors.load(slots)
         numbers = self._numbers.get(part)
-        cosines = self._vectors.cosines(questions, slots) if numbers is None else numbers.cosines(questions)
-        return cosines if self._embedder.is_calibrated else self._calibration().of(cosines)
-
-    def _calibration(self) -> Scale:
-        """What lays the cosines of the model on the scale of the floors, found once for each model."""
-        if self._scale is None:
-            from memcli.index.scale import VERSION, Scale, from_bytes, own_spread, to_bytes
-
-            known = self._vectors.scale(VERSION)
-            own = from_bytes(known) if known else None
-            if own is None:
-                own = own_spread(self._embedder)
-                self._vectors.keep_scale(VERSION, to_bytes(own))
-            self._scale = Scale(own)
-        return self._scale
-
-    def _questions(self, texts: Sequence[str]) -> list[bytes]:
-        known = {text: self._vectors.question(text) for text in texts}
-        new = [text for text, vector in known.items() if vector is None]
-        if new:
-            made = dict(zip(new, self._embedder.embed(new, as_questions=True), strict=True))
-            self._vectors.add_questions(made)
-            known |= made
-        return [known[text] or b"" for text in texts]
+        return self._on_scale(
+            self._vectors.cosines(questions, slots) if numbers is None else numbers.cosines(questions)
+        )
 
     def _load_plan(self) -> _Plan | None:
-        """The plan that was kept, if it is of this state of the space and lacks nothing that is there now."""
+        """The plan that was stored, if it is of this version of the space and every vector that it lacks is still missing."""
         stored = self._db.execute("SELECT token, data FROM plan WHERE model = ?", (self._embedder.model,)).fetchone()
         if stored is None or stored[0] != self._token():
             return None
@@ -262,9 +316,8 @@ class Meaning:
         return parts[0], parts[1], parts[2], parts[3]
 
     def _make_plan(self, most: int | None, goes_on: Callable[[], bool]) -> _Plan:
-        """Where the vector of every passage is, -1 for none; kept for the next process. Those that are missing are made
-        first, unless they are more than `most`."""
-        pieces = self._db.execute(_PIECES).fetchall()
+        """A new plan, stored for the next process. Missing vectors are computed first, unless they are more than `most`."""
+        pieces = self._db.execute(_PASSAGES).fetchall()
         windows = self._db.execute(_WINDOWS).fetchall()
         keys = list(dict.fromkeys(key for _, key in (*pieces, *windows)))
         slots = self._vectors.slots(keys)
@@ -291,43 +344,8 @@ class Meaning:
         fingerprint = self._db.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()
         return f"{fingerprint[0] if fingerprint else ''}/{self._vectors.token}"
 
-    def _embed(self, missing: frozenset[bytes], goes_on: Callable[[], bool]) -> None:
-        """Makes vectors, in the order in which they are worth most: what was told and documents, then newest changes."""
-        order = self._by_worth(missing)
-        done = 0
-        for start in range(0, len(order), _EMBED_BATCH):
-            texts = self._texts(frozenset(order[start : start + _EMBED_BATCH]))
-            keys = sorted(texts)
-            values = self._embedder.embed([texts[key] for key in keys])
-            self._vectors.add(dict(zip(keys, values, strict=True)), self._is_outdated)
-            done += len(keys)
-            if self._progress:
-                self._progress(done, len(order))
-            if not goes_on():
-                return
+    def _keep(self, vectors: Mapping[bytes, bytes]) -> None:
+        self._vectors.add(vectors, self._tables.is_outdated)
 
-    def _by_worth(self, missing: frozenset[bytes]) -> list[bytes]:
-        found = [key for (key,) in self._db.execute(_WORTH) if key in missing]
-        return list(dict.fromkeys([*found, *sorted(missing)]))
-
-    def _texts(self, missing: frozenset[bytes]) -> dict[bytes, str]:
-        from memcli.index.documents import window_text
-
-        texts: dict[bytes, str] = {}
-        rows = sorted({row for row, key in self._db.execute("SELECT row, key FROM passage") if key in missing})
-        for memory in self._fetch(rows):
-            texts.update(
-                (key, text) for text in embedded_texts(memory, passages(memory)) if (key := text_key(text)) in missing
-            )
-        pairs = [(b, r) for b, r, key in self._db.execute("SELECT before, row, key FROM window") if key in missing]
-        wanted = sorted({row for pair in pairs for row in pair})
-        by_row = dict(zip(wanted, self._fetch(wanted), strict=True))
-        for before, row in sorted(pairs):
-            text = window_text(by_row[before].raw, by_row[row].raw)
-            texts[text_key(text)] = text
-        return texts
-
-    def _fetch(self, rows: Sequence[int]) -> Sequence[Memory]:
-        select = "SELECT id, start, length FROM place WHERE row = ?"
-        places: list[tuple[Any, ...]] = [self._db.execute(select, (row,)).fetchone() for row in rows]
-        return cleaned(self._snapshot, self._snapshot.fetch([(name, start, length) for name, start, length in places]))
+    def _memories(self, rows: Sequence[int]) -> Sequence[Memory]:
+        return self._tables.source.clean(self._tables.fetch(rows))

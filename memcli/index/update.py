@@ -5,19 +5,17 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 from memcli.codec.window import Move, MoveStep, Place, joined
 from memcli.digests import blake2b
 from memcli.errors import CorruptError
-from memcli.index.documents import anchors, columns, commit_of, links, parts_of, window_text
-from memcli.index.reading import cleaned
+from memcli.index.database import select
+from memcli.index.documents import commit_of, records_of, tellers_of, window_text
+from memcli.index.tables import Source
 from memcli.index.vectors import text_key
 from memcli.model.memory import TALK_KINDS, Memory
 from memcli.ports import Snapshot
 from memcli.record import Record
-from memcli.text.passages import embedded_texts, heading, is_versioned, passages
-from memcli.text.words import terms
 
 MOST_PIECES = 1000
 """With more pieces the file is compared as a whole, after which there are none."""
@@ -89,32 +87,32 @@ def _gaps(known: Sequence[Move], pieces: Sequence[Move]) -> Iterator[tuple[int, 
 
 
 def renew_windows(
-    connection: sqlite3.Connection, snapshot: Snapshot, groups: Iterable[str], texts: Mapping[int, str]
+    connection: sqlite3.Connection, source: Source, groups: Iterable[str], texts: Mapping[int, str]
 ) -> None:
     """Brings the windows of these groups up to date. `texts` holds the texts of rows that are at hand already.
 
     A changed memory has a new row, so a pair of rows that is known is known to be unchanged.
     """
-    kinds = ",".join("?" * len(TALK_KINDS))
     for group in sorted(set(groups)):
-        rows = connection.execute(
-            f"SELECT row FROM memory WHERE grp = ? AND kind IN ({kinds}) ORDER BY position", (group, *TALK_KINDS)
-        ).fetchall()
+        members = "SELECT row FROM memory WHERE grp = ? AND kind IN ? ORDER BY position"
+        rows = list(select(connection, members, group, list(TALK_KINDS)))
         known = set(connection.execute("SELECT row, before FROM window WHERE grp = ?", (group,)))
         pairs = [(row, before) for (before,), (row,) in pairwise(rows)]
         for row, _ in known.difference(pairs):
             connection.execute("DELETE FROM window WHERE row = ?", (row,))
         for row, before in pairs:
             if (row, before) not in known:
-                text = window_text(*(texts[r] if r in texts else _read(connection, snapshot, r) for r in (before, row)))
+                said = (texts[r] if r in texts else _read(connection, source, r).raw for r in (before, row))
+                text = window_text(*said)
                 connection.execute(
                     "INSERT OR REPLACE INTO window VALUES (?, ?, ?, ?)", (row, before, group, text_key(text))
                 )
 
 
-def _read(connection: sqlite3.Connection, snapshot: Snapshot, row: int) -> str:
+def _read(connection: sqlite3.Connection, source: Source, row: int) -> Memory:
+    """The memory of a row, as it may be indexed."""
     place = connection.execute("SELECT id, start, length FROM place WHERE row = ?", (row,)).fetchone()
-    return cleaned(snapshot, snapshot.fetch([place]))[0].raw
+    return source.clean(source.snapshot.fetch([place]))[0]
 
 
 _DIGEST_BYTES = 16
@@ -127,40 +125,38 @@ class TooMuchError(Exception):
 
 
 def update(
-    connection: sqlite3.Connection, snapshot: Snapshot, steps: Sequence[MoveStep] | None = None, most: int | None = None
+    connection: sqlite3.Connection, source: Source, steps: Sequence[MoveStep] | None = None, most: int | None = None
 ) -> bool:
     """Makes the rows those of the memories in the snapshot; whether each of these has a row of its own.
 
     `steps`, where known, lead from the file that was indexed, in which each memory had a row of its own, to this one.
     Raises CorruptError, and TooMuchError when more than `most` memories are new.
     """
+    snapshot = source.snapshot
     found = (_followed(connection, snapshot, steps) if steps else None) or _compared(connection, snapshot)
     if most is not None and len(found.new) > most:
         raise TooMuchError
     touched = _groups_of(connection, found.gone)
-    commits = _commits_of(connection, found.gone)
+    commit = "SELECT commit_hash FROM memory WHERE row = ?"
+    commits = {connection.execute(commit, (row,)).fetchone()[0] for row in found.gone}
     delete(connection, found.gone)
     settle(connection, found.pieces)
     connection.executemany("UPDATE memory SET start = ? WHERE row = ?", found.moved)
     read = [_memory(data, snapshot) for _, data, _ in found.new]
-    shown = cleaned(snapshot, read) if found.may_be_of_a_hand(snapshot) else read
+    shown = source.clean(read) if found.may_be_of_a_hand(snapshot) else read
     memories = [
         (memory, (digest, start, len(data)))
         for memory, was, (digest, data, start) in zip(shown, read, found.new, strict=True)
         if memory.id == was.id  # else the file cannot be asked for it by an id that may be kept
     ]
-    tellers: dict[str, str] = {}
-    for memory, _ in memories:
-        if commit := commit_of(memory):
-            tellers[commit] = min(memory.id, tellers.get(commit, memory.id))
+    tellers = tellers_of(memory for memory, _ in memories)
     texts: dict[int, str] = {}
     for memory, place in memories:
-        commit = commit_of(memory)
-        row = _insert(connection, memory, place, tells=not commit or tellers[commit] == memory.id)
+        row = _insert(connection, memory, place, tells=tellers.get(commit_of(memory), memory.id) == memory.id)
         if memory.kind in TALK_KINDS and memory.metadata.get("group"):
             texts[row] = memory.raw
-    _tell_once(connection, snapshot, {*commits, *tellers})
-    renew_windows(connection, snapshot, [*touched, *_groups_of(connection, list(texts))], texts)
+    _tell_once(connection, source, {*commits, *tellers})
+    renew_windows(connection, source, [*touched, *_groups_of(connection, list(texts))], texts)
     return len(memories) == len(read) and found.is_complete(connection, [memory.id for memory, _ in memories])
 
 
@@ -232,31 +228,19 @@ def _digest(data: bytes) -> bytes:
 
 def _insert(connection: sqlite3.Connection, memory: Memory, place: tuple[bytes, int, int], *, tells: bool) -> int:
     """Adds a memory, whose digest, start and length in the file are `place`; returns its row."""
-    cut = passages(memory)
-    kept = parts_of(memory, cut, tells=tells)
+    records = records_of(memory, tells=tells)
     digest, start, length = place
-    values: Mapping[str, Any] = {
-        **columns(memory), "digest": digest, "start": start, "length": length,
-        "terms": sum(text.count(" ") + bool(text) for text in kept.texts), "tells": tells,
-    }  # fmt: skip
-    row = connection.execute(
-        f"INSERT INTO memory ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})", tuple(values.values())
-    ).lastrowid
+    entry = {**records.entry, "digest": digest, "start": start, "length": length}
+    inserted = f"INSERT INTO memory ({', '.join(entry)}) VALUES ({', '.join('?' * len(entry))})"
+    row = connection.execute(inserted, tuple(entry.values())).lastrowid or 0
     connection.execute(
-        "INSERT INTO term (rowid, path, tags, summary, raw, content) VALUES (?, ?, ?, ?, ?, ?)",
-        (row, *kept.texts),
+        "INSERT INTO term (rowid, path, tags, summary, raw, content) VALUES (?, ?, ?, ?, ?, ?)", (row, *records.fields)
     )
-    embedded = embedded_texts(memory, cut)
-    connection.executemany(
-        "INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (row, n, one.form, first, last, " ".join(terms(heading(memory, one))), is_versioned(memory, one), text_key(embedded[n]))
-            for n, one, first, last in kept.passages
-        ],
-    )  # fmt: skip
-    connection.executemany("INSERT INTO link VALUES (?, ?, ?, ?)", [(row, *link) for link in links(memory)])
-    connection.executemany("INSERT INTO anchor VALUES (?, ?, ?, ?)", [(row, *place) for place in anchors(memory)])
-    return int(row or 0)
+    for table, values in (("passage", records.passages), ("link", records.links), ("anchor", records.anchors)):
+        if values:
+            marks = ", ".join("?" * (1 + len(values[0])))
+            connection.executemany(f"INSERT INTO {table} VALUES ({marks})", [(row, *one) for one in values])
+    return row
 
 
 def delete(connection: sqlite3.Connection, rows: Iterable[int]) -> None:
@@ -266,7 +250,7 @@ def delete(connection: sqlite3.Connection, rows: Iterable[int]) -> None:
         connection.executemany(f"DELETE FROM {table} = ?", dead)
 
 
-def _tell_once(connection: sqlite3.Connection, snapshot: Snapshot, commits: Iterable[str]) -> None:
+def _tell_once(connection: sqlite3.Connection, source: Source, commits: Iterable[str]) -> None:
     """Of each commit the file with the least id keeps the message, whatever came and went."""
     for commit in sorted(set(commits) - {""}):
         rows = connection.execute(
@@ -274,8 +258,7 @@ def _tell_once(connection: sqlite3.Connection, snapshot: Snapshot, commits: Iter
         ).fetchall()
         for n, (row, tells, digest, start, length) in enumerate(rows):
             if bool(tells) != (n == 0):
-                place = connection.execute("SELECT id, start, length FROM place WHERE row = ?", (row,)).fetchone()
-                (memory,) = cleaned(snapshot, snapshot.fetch([place]))
+                memory = _read(connection, source, row)
                 delete(connection, [row])
                 _insert(connection, memory, (digest, start, length), tells=n == 0)
 
@@ -288,11 +271,6 @@ def _groups_of(connection: sqlite3.Connection, rows: Iterable[int]) -> set[str]:
         if kind in TALK_KINDS and group:
             found.add(group)
     return found
-
-
-def _commits_of(connection: sqlite3.Connection, rows: Iterable[int]) -> set[str]:
-    select = "SELECT commit_hash FROM memory WHERE row = ?"
-    return {connection.execute(select, (row,)).fetchone()[0] for row in rows}
 
 
 def _memory(data: bytes, snapshot: Snapshot) -> Memory:

@@ -16,7 +16,7 @@ from typing import Any
 from memcli.beneath import make, open_file, own_file
 from memcli.digests import blake2b
 from memcli.errors import OutdatedError
-from memcli.index.database import IN_MEMORY, check_tables, identity, open_database, remove
+from memcli.index.database import IN_MEMORY, check_tables, identity, open_database, remove, select
 
 _KEY_BYTES = 16
 HEADER_BYTES = 8  # the squared norm, as a little-endian whole number
@@ -87,10 +87,14 @@ def _exact(dimensions: int) -> Any:
     return numpy.float32 if dimensions <= _MOST_EXACT else numpy.float64
 
 
+def square_of(vector: bytes) -> int:
+    """The squared norm of a vector of signed bytes."""
+    return sum((b - 256 if b > 127 else b) ** 2 for b in vector)
+
+
 def record(vector: bytes) -> bytes:
     """The vector behind its header."""
-    square = sum((b - 256 if b > 127 else b) ** 2 for b in vector)
-    return square.to_bytes(HEADER_BYTES, "little") + vector
+    return square_of(vector).to_bytes(HEADER_BYTES, "little") + vector
 
 
 TABLES = (
@@ -99,7 +103,6 @@ TABLES = (
     "CREATE TABLE IF NOT EXISTS asked (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS scale (version INTEGER PRIMARY KEY, data BLOB NOT NULL)",
 )
-_PER_STATEMENT = 500
 _NUMBERS_AT_ONCE = 8192 * 384  # bounds the memory of a scan
 _MOST_LOADED = 50_000 * 384  # 80 MB of numbers
 
@@ -144,11 +147,7 @@ class VectorFile:
 
     def slots(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """Where the vectors of these keys are, for those that there are."""
-        found: dict[bytes, int] = {}
-        for part in parts(keys):
-            marks = ",".join("?" * len(part))
-            found.update(self._places.execute(f"SELECT key, slot FROM vector WHERE key IN ({marks})", part))
-        return found
+        return dict(select(self._places, "SELECT key, slot FROM vector WHERE key IN ?", list(keys)))
 
     def add(self, vectors: Mapping[bytes, bytes], is_outdated: Callable[[], bool] = lambda: False) -> None:
         """Keeps the vectors of these keys. Raises VectorsLostError when the files were removed, OutdatedError when the
@@ -325,12 +324,7 @@ def _size(path: str) -> int:
         return 0
 
 
-def parts(keys: Sequence[bytes]) -> list[Sequence[bytes]]:
-    """The keys in lists that one statement takes."""
-    return [keys[n : n + _PER_STATEMENT] for n in range(0, len(keys), _PER_STATEMENT)]
-
-
-class Questions:
+class Questions(VectorFile):
     """The questions asked of a model, kept in `folder`; in memory alone where that cannot be written."""
 
     def __init__(self, folder: str, model: str, dimensions: int) -> None:
@@ -338,28 +332,24 @@ class Questions:
             os.stat(os.path.dirname(os.path.normpath(folder)))  # a store that was moved away must not come back
             with suppress(FileExistsError):
                 make(folder, 0o700)
-            self._vectors = VectorFile(folder, model, dimensions)
+            super().__init__(folder, model, dimensions)
         except (sqlite3.Error, OSError):
-            self._vectors = VectorFile(None, model, dimensions)
+            super().__init__(None, model, dimensions)
 
     def question(self, text: str) -> bytes | None:
-        """The vector of a question asked before."""
         with suppress(sqlite3.Error):
-            return self._vectors.question(text)
+            return super().question(text)
         return None
 
     def add_questions(self, vectors: Mapping[str, bytes]) -> None:
-        """Keeps the vectors of questions by the digests of their texts."""
         with suppress(sqlite3.Error):
-            self._vectors.add_questions(vectors)
+            super().add_questions(vectors)
 
     def scale(self, version: int) -> bytes | None:
-        """What was kept of how the model spreads its cosines."""
         with suppress(sqlite3.Error):
-            return self._vectors.scale(version)
+            return super().scale(version)
         return None
 
     def keep_scale(self, version: int, data: bytes) -> None:
-        """Keeps it, for one version of how it is measured."""
         with suppress(sqlite3.Error):
-            self._vectors.keep_scale(version, data)
+            super().keep_scale(version, data)

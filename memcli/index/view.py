@@ -1,29 +1,28 @@
-"""One space as its index shows it: what rankers ask of it, answered from SQLite and the vectors; and what the views of
-other databases share with it.
-"""
+"""One space as its index shows it: what rankers ask of it, and its memories by id and path."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from _thread import allocate_lock
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from memcli.codec.space import policy_from_json
 from memcli.errors import ProviderError, RefusedError
-from memcli.index.database import each
+from memcli.index.catalogue import IndexedCatalogue
 from memcli.index.words import IndexedWords
 from memcli.model.memory import Memory
-from memcli.model.recall import Clusters, Entry, Nearness, PassageTerms, Query, RecordedGroup, RowSet, TermStats
+from memcli.model.recall import Clusters, Entry, Nearness, Query, RecordedGroup, RowSet
 from memcli.model.space import Policy
-from memcli.ports import Embedder, Progress, Snapshot
+from memcli.ports import Embedder, Progress
 
 if TYPE_CHECKING:
     from threading import Thread
 
     from memcli.index.meaning import Meaning
+    from memcli.index.tables import SpaceTables
     from memcli.index.vectors import VectorFile
-    from memcli.index.words import StoredWords
 
 
 _T = TypeVar("_T")
@@ -62,226 +61,201 @@ def run_within(seconds: float, work: Callable[[], _T]) -> _T | None:
     return results[0] if results else None
 
 
-ENTRY = "row, id, path, kind, tags, relevance, pinned, created_at, updated_at, importance, confidence, grp, speaker, commit_hash, confirmed_at, season, is_read"
-"""The columns that `entry_of` takes."""
+class Semantic:
+    """The embedder of an index, and the vectors that are kept for its model: both are opened when first called for.
+
+    `open_vectors` takes the name and the dimensions of the model.
+    """
+
+    def __init__(self, load: Callable[[], Embedder | None], open_vectors: Callable[[str, int], VectorFile]) -> None:
+        self._load = load
+        self._open_vectors = open_vectors
+        self._lock = allocate_lock()
+        self._is_loaded = False
+        self.embedder: Embedder | None = None
+        self.vectors: VectorFile | None = None
+
+    def __call__(self) -> tuple[Embedder, VectorFile] | None:
+        """Both; None when there is no embedder. Raises ProviderError, RefusedError."""
+        with self._lock:  # a search that missed its deadline may still be loading
+            if not self._is_loaded:
+                self.embedder = self._load()
+                self._is_loaded = True
+            if self.embedder is None:
+                return None
+            if self.vectors is None:
+                self.vectors = self._open_vectors(self.embedder.model, self.embedder.dimensions)
+            return self.embedder, self.vectors
+
+    def model(self) -> str:
+        """The model of the embedder, or why there is none."""
+        try:
+            semantic = self()
+        except (ProviderError, RefusedError) as error:
+            return f"none: {error.message}"
+        return semantic[0].model if semantic else "off"
+
+    def question(self, topic: str) -> tuple[str, bytes] | None:
+        """The model, and its vector of a topic that was just asked for; it is never computed for this."""
+        if self.embedder is None or not self.embedder.is_calibrated:
+            return None  # one question and another are compared by thresholds that hold for calibrated cosines
+        if self.vectors is None or not self.vectors.lock.acquire(blocking=False):
+            return None  # locked by a search that missed its deadline
+        try:
+            vector = self.vectors.question(topic)
+        except sqlite3.Error:
+            return None
+        finally:
+            self.vectors.lock.release()
+        return (self.embedder.model, vector) if vector else None
 
 
-class WordsOfView:
-    """The part of a view that its words answer. See `ports.views.SpaceView` for the promises."""
-
-    _words: StoredWords
-
-    def lexical(
-        self, terms: Sequence[str], limit: int, among: RowSet | None = None, *, with_common: bool = False
-    ) -> TermStats:
-        return self._words.lexical(terms, limit, among, with_common=with_common)
-
-    def passages(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, list[PassageTerms]]:
-        return self._words.passages(terms, rows)
-
-    def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
-        return self._words.terms()
-
-
-def entry_of(values: Sequence[Any]) -> Entry:
-    """The entry of a row that has these ENTRY columns."""
-    row, name, path, kind, tags, relevance, pinned, *rest = values
-    return Entry(row, name, path, kind, tuple(tags.split()), relevance, bool(pinned), *rest)
-
-
-def groups_of(names: Sequence[str], members: Iterable[Sequence[Any]]) -> dict[str, RecordedGroup]:
-    """These groups; each member comes as its group, its position there, its row, and how many terms it has."""
-    found: dict[str, list[tuple[str, int, int]]] = {name: [] for name in names}
-    for name, position, row, length in members:
-        found[name].append((position, row, length))
-    return {
-        name: RecordedGroup(tuple(row for _, row, _ in sorted(of)), sum(length for *_, length in of))
-        for name, of in found.items()
-    }
-
-
-def model_in_use(load: Callable[[], tuple[Embedder, Any] | None]) -> str:
-    """The model of the embedder that is loaded, or why there is none."""
-    try:
-        semantic = load()
-    except (ProviderError, RefusedError) as error:
-        return f"none: {error.message}"
-    return semantic[0].model if semantic else "off"
-
-
-_HELD = """
-SELECT memory.row,
-    iif(memory.valid_from <> '' OR memory.valid_until <> '' AND memory.superseded_by = '',
-        memory.valid_from, memory.created_at),
-    iif(memory.valid_until <> '' OR memory.superseded_by = '', memory.valid_until,
-        coalesce(nullif(later.valid_from, ''), later.created_at, memory.updated_at)),
-    iif(memory.active, '', memory.updated_at)
-FROM memory LEFT JOIN memory AS later ON memory.superseded_by <> '' AND later.id = memory.superseded_by
+_ENTRY = (
+    "SELECT row, id, path, kind, tags, relevance, pinned, created_at, updated_at, importance, confidence, grp, speaker,"
+    " commit_hash, confirmed_at, season, is_read FROM memory"
+)
+_OUT_OF_FORCE = """
+SELECT row FROM memory WHERE (hidden OR valid_from <> '' OR valid_until <> '')
+AND (hidden OR valid_from > ? OR (valid_until <> '' AND valid_until <= ?))
 """
-"""From when and until when each memory held, and when it was forgotten. What was not known yet was not valid yet, unless
-its own times say so. A memory of the space `repo` that a copy in `main` supersedes does not say until when it held."""
+_NOT_HELD = """
+SELECT row FROM (
+    SELECT memory.row,
+        CASE WHEN memory.valid_from <> '' OR memory.valid_until <> '' AND memory.superseded_by = ''
+            THEN memory.valid_from ELSE memory.created_at END AS start,
+        CASE WHEN memory.valid_until <> '' OR memory.superseded_by = '' THEN memory.valid_until
+            ELSE coalesce(nullif(later.valid_from, ''), later.created_at, memory.updated_at) END AS until,
+        CASE WHEN memory.active THEN '' ELSE memory.updated_at END AS since
+    FROM memory LEFT JOIN memory AS later ON memory.superseded_by <> '' AND later.id = memory.superseded_by
+) AS held
+WHERE start > ? OR (until <> '' AND until <= ?) OR (since <> '' AND since <= ?)
+"""
+"""What did not hold at a moment: from when and until when each memory held, and when it was forgotten. A memory was not
+valid before it was recorded, unless its own times say so. One of the space `repo` that a copy in `main` supersedes does not
+say until when it held."""
+_OF_SESSIONS = "SELECT row FROM memory WHERE scope > 'session:' AND scope < 'session;'"
+_LINKS = "SELECT link.row, memory.row, relation, weight FROM link JOIN memory ON memory.id = target"
 
 
-def visible(connection: sqlite3.Connection, size: int, query: Query) -> RowSet:
-    """The rows that pass the filters of the query, of the `size` rows that there are."""
-    hidden = _out_of_force(connection, query) | _of_other_sessions(connection, query)
-    where, values = _conditions(query)
-    if not where:
-        return RowSet(size - len(hidden), None, hidden)
-    found = connection.execute(f"SELECT row FROM memory WHERE {' AND '.join(where)}", values)
-    only = frozenset(row for (row,) in found) - hidden
-    return RowSet(len(only), only)
+class IndexedSpace(IndexedWords, IndexedCatalogue):
+    """A view of the version of a space that `tables` hold. See `ports.views.SpaceView` for the promises.
 
-
-def _out_of_force(connection: sqlite3.Connection, query: Query) -> frozenset[int]:
-    """The rows that did not hold at the moment of the query, unless it wants them too."""
-    if query.at is not None:
-        return _not_held(connection, query.at)
-    return frozenset() if query.include_inactive else _hidden(connection, query.now)
-
-
-def _hidden(connection: sqlite3.Connection, now: str) -> frozenset[int]:
-    """The rows that are forgotten, superseded or not valid now."""
-    limited = connection.execute(
-        "SELECT row, hidden, valid_from, valid_until FROM memory WHERE hidden OR valid_from <> '' OR valid_until <> ''"
-    )
-    return frozenset(row for row, gone, start, end in limited if gone or start > now or (end and end <= now))
-
-
-def _not_held(connection: sqlite3.Connection, moment: str) -> frozenset[int]:
-    """The rows that did not hold at an earlier or later moment, whatever became of them since."""
-    return frozenset(
-        row
-        for row, start, end, since in connection.execute(_HELD)
-        if start > moment or any(until and until <= moment for until in (end, since))
-    )
-
-
-def _of_other_sessions(connection: sqlite3.Connection, query: Query) -> frozenset[int]:
-    """The rows that live in another session than that of the query."""
-    found = connection.execute(
-        "SELECT row FROM memory WHERE scope > 'session:' AND scope < 'session;' AND scope <> ?",
-        (f"session:{query.session}",),
-    )
-    return frozenset(row for (row,) in found)
-
-
-def _conditions(query: Query) -> tuple[list[str], list[Any]]:
-    where: list[str] = []
-    values: list[Any] = []
-
-    def add(condition: str, *given: Any) -> None:
-        where.append(condition)
-        values.extend(given)
-
-    if query.kinds:
-        add(f"kind IN ({','.join('?' * len(query.kinds))})", *query.kinds)
-    if query.without_kinds:
-        add(f"kind NOT IN ({','.join('?' * len(query.without_kinds))})", *query.without_kinds)
-    if query.ids:
-        add(f"id IN ({','.join('?' * len(query.ids))})", *query.ids)
-    for tag in query.tags:
-        add("instr(tags, ?)", f" {tag} ")
-    if query.under:
-        prefix = query.under.strip("/")
-        # The slash and the character after it bound all that lies below the prefix.
-        add("(path = ? OR (path >= ? AND path < ?))", prefix, f"{prefix}/", f"{prefix}0")
-    if query.scope:
-        add("scope IN (?, ?)", query.scope, f"{query.scope}:{query.session}")
-    if query.since:
-        add("created_at >= ?", query.since)
-    if query.until:
-        add("created_at < ?", query.until)
-    if query.changed_since:
-        add("updated_at >= ?", query.changed_since)
-    if query.min_importance is not None:
-        add("importance >= ?", query.min_importance)
-    if query.require_high_relevance:
-        add("relevance = 'high'")
-    return where, values
-
-
-Semantic = Callable[[], "tuple[Embedder, VectorFile] | None"]
-
-
-class IndexedSpace(WordsOfView):
-    """A view of one snapshot. See `ports.views.SpaceView` for the promises."""
+    Entries and groups are read once; the tables do not change.
+    """
 
     def __init__(
-        self,
-        connection: sqlite3.Connection,
-        snapshot: Snapshot,
-        semantic: Semantic,
-        reopen: Callable[[], sqlite3.Connection | None],
-        is_outdated: Callable[[Snapshot], bool],
-        warn: Callable[[str], None],
-        progress: Progress | None,
+        self, tables: SpaceTables, semantic: Semantic, warn: Callable[[str], None], progress: Progress | None
     ) -> None:
-        self._reopen = reopen
-        self._warn = warn
-        self._db = connection
-        self._snapshot = snapshot
-        self._is_outdated = lambda: is_outdated(snapshot)
+        super().__init__(tables)
         self._semantic = semantic
+        self._warn = warn
         self._progress = progress
         self._loaded: Meaning | None = None
-        self._triggers: dict[int, tuple[str, ...]] | None = None
-        self._size = int(self._one("SELECT count(*) FROM memory"))
-        self._words = IndexedWords(connection, self._size)
+        self._entries: dict[int, Entry] = {}
+        self._groups: dict[str, RecordedGroup] = {}
 
     @property
     def size(self) -> int:
-        return self._size
+        return self._tables.size
 
-    @property
+    @cached_property
     def policy(self) -> Policy:
-        stored = self._one("SELECT value FROM meta WHERE key = 'policy'")
-        if not stored:
-            return self._snapshot.header().policy
-        return policy_from_json(json.loads(stored))
+        return self._tables.policy
 
     def visible(self, query: Query) -> RowSet:
-        return visible(self._db, self._size, query)
+        others = self._select_rows(f"{_OF_SESSIONS} AND scope <> ?", f"session:{query.session}")
+        hidden = self._out_of_force(query) | others
+        where, values = _conditions(query)
+        if not where:
+            return RowSet(self.size - len(hidden), None, hidden)
+        only = self._select_rows(f"SELECT row FROM memory WHERE {' AND '.join(where)}", *values) - hidden
+        return RowSet(len(only), only)
+
+    def _out_of_force(self, query: Query) -> frozenset[int]:
+        """The rows that did not hold at the moment of the query, unless it wants them too."""
+        if query.at is not None:
+            return self._select_rows(_NOT_HELD, query.at, query.at, query.at)
+        return frozenset() if query.include_inactive else self._select_rows(_OUT_OF_FORCE, query.now, query.now)
 
     def has_sessions(self) -> bool:
-        return bool(self._one("SELECT EXISTS (SELECT 1 FROM memory WHERE scope > 'session:' AND scope < 'session;')"))
+        return bool(self._select_rows(f"{_OF_SESSIONS} LIMIT 1"))
 
     def entries(self, rows: Sequence[int] | None = None) -> dict[int, Entry]:
-        found = {}
-        select = f"SELECT {ENTRY} FROM memory"
-        for values in self._db.execute(select) if rows is None else each(self._db, f"{select} WHERE row", rows):
-            found[values[0]] = entry_of(values)
-        return found
+        if rows is None:
+            return {values[0]: _entry(values) for values in self._tables.select(_ENTRY)}
+        new = [row for row in rows if row not in self._entries]
+        self._entries |= {values[0]: _entry(values) for values in self._tables.select(f"{_ENTRY} WHERE row IN ?", new)}
+        return {row: self._entries[row] for row in rows}
 
     def pinned(self) -> list[int]:
-        return [row for (row,) in self._db.execute("SELECT row FROM memory WHERE pinned ORDER BY row")]
+        return [row for (row,) in self._tables.select("SELECT row FROM memory WHERE pinned ORDER BY row")]
 
     def triggers(self) -> dict[int, tuple[str, ...]]:
-        if self._triggers is None:
-            found = self._db.execute("SELECT row, triggers FROM memory WHERE triggers <> '' ORDER BY row")
-            self._triggers = {row: tuple(json.loads(texts)) for row, texts in found}
         return self._triggers
+
+    @cached_property
+    def _triggers(self) -> dict[int, tuple[str, ...]]:
+        found = self._tables.select("SELECT row, triggers FROM memory WHERE triggers <> '' ORDER BY row")
+        return {row: tuple(json.loads(texts)) for row, texts in found}
 
     def anchors(self, files: Sequence[str]) -> dict[int, list[tuple[str, int, int]]]:
         found: dict[int, list[tuple[str, int, int]]] = {}
-        for row, *place in each(self._db, "SELECT row, file, first, last FROM anchor WHERE file", files):
-            found.setdefault(row, []).append((place[0], place[1], place[2]))
+        select = "SELECT row, file, first, last FROM anchor WHERE file IN ?"
+        for row, file, first, last in self._tables.select(select, list(files)):
+            found.setdefault(row, []).append((file, first, last))
         return found
 
     def anchored_files(self) -> list[str]:
-        return [file for (file,) in self._db.execute("SELECT DISTINCT file FROM anchor ORDER BY file")]
+        return [file for (file,) in self._tables.select("SELECT DISTINCT file FROM anchor ORDER BY file")]
+
+    def groups(self, names: Sequence[str]) -> dict[str, RecordedGroup]:
+        new = [name for name in names if name not in self._groups]
+        members: dict[str, list[tuple[str, int, int]]] = {name: [] for name in new}
+        select = "SELECT grp, position, row, terms FROM memory WHERE grp <> '' AND grp IN ?"
+        for name, position, row, length in self._tables.select(select, new):
+            members[name].append((position, row, length))
+        for name, of in members.items():
+            rows = tuple(row for _, row, _ in sorted(of))
+            self._groups[name] = RecordedGroup(rows, sum(length for *_, length in of))
+        return {name: self._groups[name] for name in names}
+
+    def links(self, rows: Sequence[int] | None = None) -> list[tuple[int, int, str, float]]:
+        statement = _LINKS
+        if rows is not None:
+            some = ",".join(str(int(row)) for row in rows)
+            ends = f"target IN (SELECT id FROM memory WHERE row IN ({some}))"
+            statement = f"{_LINKS} WHERE link.row IN ({some}) UNION {_LINKS} WHERE {ends}"
+        return [(start, end, relation, weight) for start, end, relation, weight in self._tables.select(statement)]
+
+    def fetch(self, rows: Sequence[int]) -> list[Memory]:
+        return self._tables.fetch(rows)
 
     def dense(
-        self,
-        texts: Sequence[str],
-        within: float | None = None,
-        among: RowSet | None = None,  # noqa: ARG002 - all passages are measured
+        self, texts: Sequence[str], within: float | None = None, among: RowSet | None = None
     ) -> list[Nearness] | None:
         try:
-            return self._dense(texts) if within is None else self._dense_within(texts, within)
+            if within is not None:
+                return self._dense_within(within, texts, among)
+            meaning = self._meaning()
+            return None if meaning is None else meaning.cosines(texts, among)
         except (ProviderError, RefusedError) as error:
             self._warn(f"{error.message}; answering by words alone")
             return None
+
+    def _dense_within(self, seconds: float, texts: Sequence[str], among: RowSet | None) -> list[Nearness] | None:
+        """As `dense`, in a thread with a connection of its own: it may still be at work when the view has long been closed."""
+        open_beside = self._tables.beside()
+
+        def work() -> list[Nearness] | None:
+            semantic = self._semantic()
+            if semantic is None:
+                return None
+            with open_beside() as tables:
+                return None if tables is None else tables.meaning(*semantic, None).cosines(texts, among)
+
+        found = run_within(seconds, work)
+        meaning = self._meaning() if found and found[0].more is not None else None
+        return found if meaning is None else meaning.resumed(texts, found or [])
 
     def embed(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
         meaning = self._meaning()
@@ -289,87 +263,70 @@ class IndexedSpace(WordsOfView):
             meaning.complete(goes_on)
         return meaning is not None
 
+    def _meaning(self) -> Meaning | None:
+        """The vectors of the space, loaded when first asked for; None when there is no embedder."""
+        if self._loaded is None and (semantic := self._semantic()) is not None:
+            self._loaded = self._tables.meaning(*semantic, self._progress)
+        return self._loaded
+
     def clusters(self, *, only_known: bool = False) -> Clusters:
-        from memcli.index.clusters import find_clusters, kept_clusters
+        from memcli.index.clusters import find_clusters, known_clusters
 
         try:
             semantic = self._semantic()
             if semantic is None:
                 return Clusters(reason="there is no embedder")
-            known = kept_clusters(self._db, semantic[0].model)
+            known = known_clusters(self._tables, semantic[0].model)
             if known or only_known:
                 return known or Clusters(reason="none were looked for")
             meaning = self._meaning()
             assert meaning is not None  # there is an embedder
-            return find_clusters(self._db, meaning, semantic[0].model, self.fetch)
+            return find_clusters(self._tables, meaning, semantic[0].model)
         except (ProviderError, RefusedError) as error:
             return Clusters(reason=error.message)
 
-    def _dense(self, texts: Sequence[str]) -> list[Nearness] | None:
-        meaning = self._meaning()
-        return None if meaning is None else meaning.cosines(texts)
-
-    def _dense_within(self, texts: Sequence[str], seconds: float) -> list[Nearness] | None:
-        return run_within(seconds, lambda: self._dense_apart(texts))
-
-    def _dense_apart(self, texts: Sequence[str]) -> list[Nearness] | None:
-        """As `_dense`, on a connection of its own: this may still go on when the view has long been closed."""
-        from memcli.index.meaning import Meaning
-
-        semantic = self._semantic()
-        db = self._reopen()
-        if semantic is None or db is None:
-            return None
-        try:
-            return Meaning(db, self._snapshot, *semantic, self._is_outdated, None).cosines(texts)
-        finally:
-            db.close()
-
-    def groups(self, names: Sequence[str]) -> dict[str, RecordedGroup]:
-        return groups_of(names, each(self._db, "SELECT grp, position, row, terms FROM memory WHERE grp", names))
-
     def status(self) -> dict[str, int]:
-        chunks = [key for (key,) in self._db.execute("SELECT key FROM passage UNION SELECT key FROM window")]
+        texts = "(SELECT key FROM passage UNION SELECT key FROM window) AS text"
+        ((chunks,),) = self._tables.select(f"SELECT count(*) FROM {texts}")
         try:
             semantic = self._semantic()
-        except (ProviderError, RefusedError):  # `CachedIndex.embedder` tells
+        except (ProviderError, RefusedError):  # `Index.embedder` reports it
             semantic = None
-        known = len(semantic[1].slots(chunks)) if semantic else 0
-        terms = int(self._one("SELECT count(*) FROM vocabulary"))
-        clusters = len(self.clusters(only_known=True).found)
         return {
-            "objects": self._size, "terms": terms, "chunks": len(chunks), "vectors": known, "clusters": clusters,
+            "objects": self.size, "terms": self._tables.count_terms(), "chunks": chunks,
+            "vectors": self._tables.count_vectors(*semantic) if semantic else 0,
+            "clusters": len(self.clusters(only_known=True).found),
         }  # fmt: skip
 
     def close(self) -> None:
-        self._db.close()
+        self._tables.close()
 
-    def links(self, rows: Sequence[int] | None = None) -> list[tuple[int, int, str, float]]:
-        every = "SELECT link.row, memory.row, relation, weight FROM link JOIN memory ON memory.id = target"
-        if rows is None:
-            return self._db.execute(every).fetchall()
-        some = ",".join(str(int(row)) for row in rows)
-        ends = f"target IN (SELECT id FROM memory WHERE row IN ({some}))"
-        return self._db.execute(f"{every} WHERE link.row IN ({some}) UNION {every} WHERE {ends}").fetchall()
+    def _select_rows(self, statement: str, *values: Any) -> frozenset[int]:
+        return frozenset(row for (row,) in self._tables.select(statement, *values))
 
-    def fetch(self, rows: Sequence[int]) -> list[Memory]:
-        places = {
-            row: (name, start, length)
-            for row, name, start, length in each(self._db, "SELECT row, id, start, length FROM place WHERE row", rows)
-        }
-        return self._snapshot.fetch([places[row] for row in rows])
 
-    def _meaning(self) -> Meaning | None:
-        """The vectors of the space, loaded when first asked for; None when there is no embedder."""
-        if self._loaded is None:
-            semantic = self._semantic()
-            if semantic is None:
-                return None
-            from memcli.index.meaning import Meaning
+def _entry(values: Sequence[Any]) -> Entry:
+    """The entry of a row that has these columns of _ENTRY."""
+    row, name, path, kind, tags, relevance, pinned, *rest = values
+    return Entry(row, name, path, kind, tuple(tags.split()), relevance, bool(pinned), *rest)
 
-            self._loaded = Meaning(self._db, self._snapshot, *semantic, self._is_outdated, self._progress)
-        return self._loaded
 
-    def _one(self, statement: str, *values: Any) -> Any:
-        row = self._db.execute(statement, values).fetchone()
-        return row[0] if row else None
+def _conditions(query: Query) -> tuple[list[str], list[Any]]:
+    """SQL for the filters of a query that name a value, and these values."""
+    prefix = query.under.strip("/")
+    filters: list[tuple[Any, str, tuple[Any, ...]]] = [
+        (query.kinds, "kind IN ?", (list(query.kinds),)),
+        (query.without_kinds, "kind NOT IN ?", (list(query.without_kinds),)),
+        (query.ids, "id IN ?", (list(query.ids),)),
+        *((True, "instr(tags, ?) > 0", (f" {tag} ",)) for tag in query.tags),
+        # The slash and the character after it bound all that lies below the prefix.
+        (query.under, "(path = ? OR (path >= ? AND path < ?))", (prefix, f"{prefix}/", f"{prefix}0")),
+        (query.scope, "scope IN (?, ?)", (query.scope, f"{query.scope}:{query.session}")),
+        (query.since, "created_at >= ?", (query.since,)),
+        (query.until, "created_at < ?", (query.until,)),
+        (query.changed_since, "updated_at >= ?", (query.changed_since,)),
+        (query.min_importance is not None, "importance >= ?", (query.min_importance,)),
+        (query.require_high_relevance, "relevance = 'high'", ()),
+    ]
+    asked = [(condition, values) for is_asked, condition, values in filters if is_asked]
+    return [condition for condition, _ in asked], [value for _, values in asked for value in values]

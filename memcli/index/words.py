@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import sqlite3
-from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, islice, pairwise
 from sys import intern
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from memcli.index.database import each
 from memcli.model.recall import FIELDS, PassageTerms, RowSet, TermStats
 from memcli.text.passages import CONTENT
 from memcli.text.words import is_compound
+
+if TYPE_CHECKING:
+    from memcli.index.tables import SpaceTables
 
 _MOST_KEPT = 12_000_000
 """Characters; a memory has about 1,500 of them."""
@@ -66,26 +66,22 @@ class AnalysedPassage(NamedTuple):
     field: int | None
 
 
-Read = Callable[[Sequence[int]], Iterable[tuple[Any, ...]]]
-"""Reads what a database has of these rows: each record begins with its row."""
+_TEXTS = f"SELECT rowid, {', '.join(FIELDS)} FROM term WHERE rowid IN ?"
+_PASSAGES = "SELECT row, n, form, first, last, heading, is_versioned FROM passage WHERE row IN ? ORDER BY row, n"
 
 
 class RowTerms:
-    """The terms that a database keeps of each memory. Those that were read last are kept, up to a number of characters.
+    """The terms of memories as the index has them. Those that were read last are kept, up to a number of characters."""
 
-    `texts` reads FIELDS as terms with blanks between them, `passages` the number, form, first and last term, heading and
-    `is_versioned` of each passage, in order.
-    """
-
-    def __init__(self, texts: Read, passages: Read) -> None:
-        self._read_texts, self._read_passages = texts, passages
+    def __init__(self, tables: SpaceTables) -> None:
+        self._tables = tables
         self._terms: dict[int, Terms] = {}
         self._passages: dict[int, tuple[AnalysedPassage, ...]] = {}
         self._kept = 0
 
     def terms(self, rows: Sequence[int]) -> dict[int, Terms]:
         """The terms of each of the rows."""
-        for row, *texts in self._read_texts([row for row in rows if row not in self._terms]):
+        for row, *texts in self._tables.select(_TEXTS, [row for row in rows if row not in self._terms]):
             self._terms[row] = made = read_terms(texts)
             self._kept += len(made.text)
         found = {row: self._terms[row] for row in rows}
@@ -99,7 +95,7 @@ class RowTerms:
         """The passages of the rows whose terms these are."""
         new = [row for row in terms if row not in self._passages]
         read: dict[int, list[AnalysedPassage]] = {row: [] for row in new}
-        for row, *values in self._read_passages(new):
+        for row, *values in self._tables.select(_PASSAGES, new):
             read[row].append(_passage(terms[row], *values))
         found = {row: tuple(read[row]) if row in read else self._passages[row] for row in terms}
         self._passages |= {row: found[row] for row in new if row in self._terms}
@@ -131,8 +127,6 @@ def _passage(
 COMMON_SHARE, COMMON = 0.1, 1_000
 """A term in more than this share of a space finds no candidates while there are rarer ones; it still counts in scores. Where
 common terms are asked for too, it must be in more memories than this."""
-WEIGHTS = (4.0, 3.0, 1.5, 1.0, 1.0)
-"""What one occurrence in each of FIELDS counts in the choice of candidates."""
 _MOST_FREQUENCIES = 10_000
 """How many terms of questions are kept with their frequencies."""
 
@@ -141,33 +135,24 @@ _Counts = Mapping[str, tuple[int, ...]]
 _NONE: _Counts = {}
 
 
-class StoredWords(ABC):
-    """The terms that a database keeps of `size` memories. See `ports.views.SpaceView` for the promises."""
+class IndexedWords:
+    """The part of a view that finds memories by words. See `ports.views.SpaceView` for the promises."""
 
-    def __init__(self, rows: RowTerms, size: int) -> None:
-        self._size = size
-        self._rows = rows
+    def __init__(self, tables: SpaceTables) -> None:
+        self._tables = tables
+        self._rows = RowTerms(tables)
         self._frequencies: dict[str, int] = {}
         self._asked: tuple[str, ...] = ()
         self._known: list[str] = []
         self._counts: dict[int, _Counts] = {}
 
-    @abstractmethod
-    def best(self, terms: Sequence[str], limit: int, among: RowSet) -> Iterator[tuple[int, float]]:
-        """The rows that have any of the terms, with their scores, from the least: at least `limit` of those that are in
-        `among`, if there are so many."""
-
-    @abstractmethod
-    def by_id(self, terms: Sequence[str]) -> Iterator[int]:
-        """The rows that have any of the terms, in order of id."""
-
-    @abstractmethod
-    def read_frequencies(self, terms: Sequence[str]) -> Mapping[str, int]:
-        """In how many memories each of the terms stands; those that stand in none may be left out."""
-
-    @abstractmethod
     def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
-        """See `ports.views.SpaceView`."""
+        # A text that is its own summary is not kept as one.
+        found = self._tables.select(
+            "SELECT memory.row, term.path, term.tags, source, CASE summary WHEN '' THEN raw ELSE summary END"
+            " FROM memory JOIN term ON term.rowid = memory.row"
+        )
+        return {row: tuple(tuple(text.split()) for text in texts) for row, *texts in found}
 
     def lexical(
         self, terms: Sequence[str], limit: int, among: RowSet | None = None, *, with_common: bool = False
@@ -176,13 +161,13 @@ class StoredWords(ABC):
         # What nobody writes as one word is asked for by its parts.
         frequencies = {t: n for t, n in found.items() if n or not is_compound(t)}
         known = [t for t in frequencies if frequencies[t]]
-        most = max(COMMON if with_common else 0.0, COMMON_SHARE * self._size)
+        most = max(COMMON if with_common else 0.0, COMMON_SHARE * self._tables.size)
         rare = [t for t in known if frequencies[t] <= most]
-        seen = RowSet(self._size) if among is None else among
+        seen = RowSet(self._tables.size) if among is None else among
         rows = self._candidates(rare, limit, seen) or self._candidates(known, limit, seen)
         read = self._rows.terms(rows)
         return TermStats(
-            size=self._size,
+            size=self._tables.size,
             frequencies=frequencies,
             counts=self._count(terms, read),
             lengths={row: one.lengths for row, one in read.items()},
@@ -213,12 +198,14 @@ class StoredWords(ABC):
         there, taken in order of id: what is cut off must not depend on the history of the index."""
         if not terms:
             return []
-        found = list(islice((one for one in self.best(terms, limit + 1, among) if one[0] in among), limit + 1))
+        given = self._frequencies_of(terms)
+        most = limit + 1 + len(among.hidden) if among.only is None else None
+        found = list(islice((one for one in self._tables.best(given, most) if one[0] in among), limit + 1))
         if len(found) <= limit:
             return [row for row, _ in found]
         cut = found[-1][1]
         better = [row for row, score in found if score < cut]
-        return better or list(islice((row for row in self.by_id(terms) if row in among), limit))
+        return better or list(islice((row for row in self._tables.by_id(given) if row in among), limit))
 
     def _frequencies_of(self, terms: Sequence[str]) -> dict[str, int]:
         new = [t for t in dict.fromkeys(terms) if t not in self._frequencies]
@@ -226,7 +213,7 @@ class StoredWords(ABC):
             self._frequencies.clear()
             new = list(dict.fromkeys(terms))
         if new:
-            found = self.read_frequencies(new)
+            found = self._tables.frequencies(new)
             self._frequencies |= {t: found.get(t, 0) for t in new}
         return {t: self._frequencies[t] for t in terms}
 
@@ -253,53 +240,3 @@ def _counted(
             both = {t: (0, n) for t, n in told.items()}
         found.append(one.bare._replace(counts=both) if both else one.bare)
     return found
-
-
-_TERMS = f"SELECT rowid, {', '.join(FIELDS)} FROM term WHERE rowid"
-_PASSAGES = "SELECT row, n, form, first, last, heading, is_versioned FROM passage WHERE row"
-
-
-class IndexedWords(StoredWords):
-    """The terms that a database keeps of `size` memories. See `ports.views.SpaceView` for the promises."""
-
-    def __init__(self, connection: sqlite3.Connection, size: int) -> None:
-        self._db = connection
-        super().__init__(row_terms(connection), size)
-
-    def best(self, terms: Sequence[str], limit: int, among: RowSet) -> Iterator[tuple[int, float]]:
-        """By FTS5's own score."""
-        most = limit + len(among.hidden) if among.only is None else -1
-        weights = ", ".join(map(str, WEIGHTS))
-        return self._db.execute(
-            f"SELECT rowid, bm25(term, {weights}) AS score FROM term WHERE term MATCH ? ORDER BY score LIMIT ?",
-            (_any(terms), most),
-        )
-
-    def by_id(self, terms: Sequence[str]) -> Iterator[int]:
-        tied = self._db.execute(
-            "SELECT term.rowid FROM term JOIN memory ON memory.row = term.rowid WHERE term MATCH ? ORDER BY id",
-            (_any(terms),),
-        )
-        return (row for (row,) in tied)
-
-    def read_frequencies(self, terms: Sequence[str]) -> Mapping[str, int]:
-        select = "SELECT term, doc FROM vocabulary WHERE term = ?"
-        found = (self._db.execute(select, (term,)).fetchone() for term in terms)
-        return dict(row for row in found if row is not None)
-
-    def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
-        # A text that is its own summary is not kept as one.
-        found = self._db.execute(
-            "SELECT memory.row, term.path, term.tags, source, iif(summary = '', raw, summary)"
-            " FROM memory JOIN term ON term.rowid = memory.row"
-        )
-        return {row: tuple(tuple(text.split()) for text in texts) for row, *texts in found}
-
-
-def row_terms(connection: sqlite3.Connection) -> RowTerms:
-    """The terms of the rows of a database."""
-    return RowTerms(lambda rows: each(connection, _TERMS, rows), lambda rows: each(connection, _PASSAGES, rows))
-
-
-def _any(terms: Sequence[str]) -> str:
-    return " OR ".join(f'"{t}"' for t in terms)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memcli.model.memory import Json, Memory
     from memcli.model.recall import Bundle, Query, Ranking
     from memcli.model.space import Change, Policy, Receipt, Space, Touched
-    from memcli.ports.views import Catalogue, SpaceView
+    from memcli.ports.views import SpaceView
 
 Fold = Callable[["Shelf", "Json"], "tuple[Change, Json]"]
 """Says what a request makes of a space, and the answer to whoever made it. Pure."""
@@ -209,9 +209,9 @@ class Index(Protocol):
     def at_hand(self, snapshot: Snapshot) -> SpaceView | None:
         """As `view`, for those who cannot wait: None where much would have to be indexed first, or the index fails."""
 
-    def kept(self, snapshot: Snapshot) -> Catalogue | None:
-        """The memories of the snapshot by the index that is kept, brought up to date if little has changed; None when there
-        is no such index, or it could answer otherwise than the file."""
+    def kept(self, snapshot: Snapshot) -> SpaceView | None:
+        """As `view`, by the index that is there, brought up to date if little has changed; None when there is no such index,
+        or its answers could differ from those of the file."""
 
     def embedder(self) -> str:
         """The model that vectors are made by, or why none are made."""

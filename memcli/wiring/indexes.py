@@ -18,7 +18,7 @@ from memcli.wiring.extras import extra
 from memcli.wiring.roots import Warn
 
 if TYPE_CHECKING:
-    from memcli.index.reading import Show
+    from memcli.index.tables import Show
     from memcli.store.snapshot import RevisionStore
 
 

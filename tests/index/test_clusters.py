@@ -135,16 +135,14 @@ def test_without_an_embedder_there_are_none(tmp_path: Path) -> None:
 
 @on_both
 def test_too_many_memories(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("memcli.index.clusters", "memcli.extras.postgres.catalogue"):
-        monkeypatch.setattr(f"{module}.MOST", 10, raising=False)
+    monkeypatch.setattr("memcli.index.clusters.MOST", 10)
     reason = clusters(filled(workspace, of_topics())).reason
     assert reason == "clusters are found among at most 10 memories, not 18"
 
 
 @on_both
 def test_vectors_that_are_missing(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    for constant in ("memcli.index.meaning._AT_ONCE", "memcli.extras.postgres.vectors._MEANING_AT_ONCE"):
-        monkeypatch.setattr(constant, 3)
+    monkeypatch.setattr("memcli.index.meaning._AT_ONCE", 3)
     filled(workspace, of_topics())
     assert "index embed" in clusters(workspace).reason
     embed_spaces(workspace)
@@ -161,7 +159,7 @@ def test_an_empty_space(workspace: Workspace) -> None:
 def test_the_mean_of_passages_is_a_direction(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     import numpy
 
-    monkeypatch.setattr("memcli.index.meaning._AT_ONCE", at_once)
+    monkeypatch.setattr("memcli.index.meaning._MEANS_AT_ONCE", at_once)
     vectors = numpy.array([[2, 0], [0, 9], [0, 0], [-5, 0], [3, 4]], numpy.int8)
     means = mean_directions(numpy.array([0, 2, 3, 4]), 5, vectors.__getitem__)
     assert means.tolist() == [[1414, 1414], [0, 0], [-2000, 0], [1200, 1600]]

@@ -103,8 +103,7 @@ def test_a_passage_without_a_vector_has_no_cosine(monkeypatch: pytest.MonkeyPatc
     with opened(workspace) as (_, view):
         assert view.embed()
     put(workspace, memory("b", raw="The okapi lives in the zoo."))
-    for constant in ("memcli.index.meaning._AT_ONCE", "memcli.extras.postgres.vectors._MEANING_AT_ONCE"):
-        monkeypatch.setattr(constant, 0)
+    monkeypatch.setattr("memcli.index.meaning._AT_ONCE", 0)
     with opened(workspace) as (_, view):
         (near,) = view.dense(["a zebra"]) or []
         rows = {entry.id: row for row, entry in view.entries().items()}

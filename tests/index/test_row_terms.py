@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.app.workspace import Workspace, opened
-from memcli.index.words import Terms, read_terms, row_terms
+from memcli.index.words import RowTerms, Terms, read_terms
 from memcli.model.recall import FIELDS
 from tests.conftest import NOW, memory, rewrite
 
@@ -53,7 +53,7 @@ def test_no_more_is_kept_than_fits(workspace: Workspace, monkeypatch: pytest.Mon
     rewrite(workspace.store, lambda space: space.put([memory(f"m{n}", raw=f"Zebra {n}.") for n in range(99)], NOW))
     with opened(workspace) as (_, view):
         rows = sorted(view.entries())
-        kept = row_terms(view._db)  # type: ignore[attr-defined]
+        kept = RowTerms(view._tables)  # type: ignore[attr-defined]
         for row in rows:
             kept.passages(kept.terms([row]))
         assert 0 < sum(len(one.text) for one in kept._terms.values()) <= 200

@@ -5,7 +5,6 @@ The index of spaces on a server: it is written with the memories, and read in th
 
 from __future__ import annotations
 
-from _thread import allocate_lock
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
@@ -13,14 +12,14 @@ from typing import TYPE_CHECKING, Any, cast
 import orjson
 
 from memcli.errors import MemcliError
-from memcli.extras.postgres.catalogue import PostgresCatalogue, add, fold, pending
 from memcli.extras.postgres.connection import unhurried
 from memcli.extras.postgres.records import Tally, records, total
-from memcli.extras.postgres.snapshot import ServerSnapshot, clean, memories, reader, rows
-from memcli.extras.postgres.view import ServerSpace
-from memcli.index.documents import columns, commit_of, window_text
+from memcli.extras.postgres.snapshot import ServerSnapshot, clean, memories_of, rows
+from memcli.extras.postgres.tables import ServerTables
+from memcli.extras.postgres.totals import add, fold, pending
+from memcli.index.documents import columns, commit_of, tellers_of, window_text
 from memcli.index.vectors import text_key
-from memcli.index.view import model_in_use
+from memcli.index.view import IndexedSpace, Semantic
 from memcli.model.memory import TALK_KINDS, Memory
 from memcli.model.recall import FIELDS
 from memcli.text.words import VERSION as ANALYSIS_VERSION
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from psycopg import Connection, Cursor
 
     from memcli.extras.postgres.server import Server
-    from memcli.extras.postgres.vectors import QuestionCache
+    from memcli.index.vectors import VectorFile
     from memcli.ports import Embedder, Progress, Snapshot
 
 
@@ -57,10 +56,7 @@ def write(connection: Connection, space: str, put: Sequence[Memory], removed: Se
     groups = sorted({clean(group) for kind, group, _ in touched if kind in TALK_KINDS and group})
     commits = sorted({clean(commit) for *_, commit in touched if commit})
     tallies, keys = _delete(connection, space, [row for row, *_ in before])
-    tellers: dict[str, str] = {}
-    for memory in put:
-        if commit := commit_of(memory):
-            tellers[commit] = min(memory.id, tellers.get(commit, memory.id))
+    tellers = tellers_of(put)
     told = [(memory, tellers.get(commit_of(memory), memory.id) == memory.id) for memory in put]
     tallies += _insert(connection, space, told, numbers)
     for commit in commits:
@@ -93,11 +89,12 @@ def rebuild(connection: Connection, space: str) -> None:
     clear(connection, space)
     ids = [name for (name,) in connection.execute("SELECT id FROM memory WHERE space = %s ORDER BY id", (space,))]
     for start in range(0, len(ids), _AT_ONCE):
-        write(connection, space, list(_read(connection, space, ids[start : start + _AT_ONCE]).values()), ())
+        write(connection, space, _read(connection, space, ids[start : start + _AT_ONCE]), ())
 
 
-def _read(connection: Connection, space: str, ids: Sequence[str]) -> dict[str, Memory]:
-    return memories(lambda statement, values: rows(connection, statement, values), space, ids)
+def _read(connection: Connection, space: str, ids: Sequence[str]) -> list[Memory]:
+    """The memories of these ids, in the order asked. Raises CorruptError."""
+    return memories_of(lambda statement, values: rows(connection, statement, values), space, ids)
 
 
 def _new_rows(connection: Connection, count: int) -> Cursor:
@@ -179,7 +176,7 @@ def _tell_once(connection: Connection, space: str, commit: str) -> list[tuple[Ta
         return []
     memories = _read(connection, space, list(wrong))
     gone, _ = _delete(connection, space, [row for row, _ in wrong.values()])
-    told = [(memories[name], tells) for name, (_, tells) in wrong.items()]
+    told = [(memory, tells) for memory, (_, tells) in zip(memories, wrong.values(), strict=True)]
     return gone + _insert(connection, space, told, _new_rows(connection, len(told)))
 
 
@@ -198,8 +195,7 @@ def _renew_turns(connection: Connection, space: str, group: str, texts: Mapping[
         connection.execute("DELETE FROM turn WHERE space = %s AND row = ANY(%s)", (space, [row for row, _ in stale]))
     new = {pair: names for pair, names in pairs.items() if pair not in known}
     missing = {name for names in new.values() for name in names if name not in texts}
-    more = {name: memory.raw for name, memory in _read(connection, space, sorted(missing)).items()} if missing else {}
-    raw = {**more, **texts}
+    raw = {**{memory.id: memory.raw for memory in _read(connection, space, sorted(missing))}, **texts}
     insert(
         connection,
         "turn",
@@ -226,32 +222,33 @@ def _forget(connection: Connection, space: str, keys: Collection[bytes]) -> None
 class PostgresIndex:
     """The index on `server`. See `ports.Index` for the promises.
 
-    `embedder` is called once, when the first vector is needed, and `asked` with its model and dimensions: it has what this
-    machine keeps of the model.
+    `embedder` is called once, when the first vector is needed, and `open_vectors` with its model and dimensions: this machine
+    keeps the vectors of questions.
     """
 
     def __init__(
         self,
         server: Server,
         embedder: Callable[[], Embedder | None],
-        asked: Callable[[str, int], QuestionCache],
+        open_vectors: Callable[[str, int], VectorFile],
         warn: Callable[[str], None],
         progress: Progress | None = None,
     ) -> None:
         self._server = server
-        self._load_embedder = embedder
-        self._open_asked = asked
-        self._loaded: tuple[Embedder, QuestionCache] | None = None
-        self._is_loaded = False
-        self._lock = allocate_lock()
+        self._semantic = Semantic(embedder, open_vectors)
         self._warn = warn
         self._progress = progress
 
-    def view(self, snapshot: Snapshot) -> ServerSpace:
-        self._check(snapshot)
-        return ServerSpace(_own(snapshot), self._server, self._semantic, self._warn, self._progress)
+    def view(self, snapshot: Snapshot) -> IndexedSpace:
+        tables = self._tables(snapshot)
+        if tables.read_rows("SELECT 1 FROM total WHERE space = %s AND version <> %s", (tables.space, VERSION)):
+            self._warn(
+                f"the index of space {tables.space!r} was written by another version of memcli, and may rank differently"
+                f" (`memcli store index rebuild -s {tables.space}` makes it anew)"
+            )
+        return self._view_of(tables)
 
-    def at_hand(self, snapshot: Snapshot) -> ServerSpace | None:
+    def at_hand(self, snapshot: Snapshot) -> IndexedSpace | None:
         if not snapshot.fingerprint:
             return None
         try:
@@ -259,15 +256,14 @@ class PostgresIndex:
         except MemcliError:
             return None
 
-    def kept(self, snapshot: Snapshot) -> PostgresCatalogue | None:
-        odd = "SELECT 1 FROM entry WHERE space = %s AND is_odd LIMIT 1"
-        own = _own(snapshot)
-        if not snapshot.fingerprint or reader(own)(odd, (own.space,)):
+    def kept(self, snapshot: Snapshot) -> IndexedSpace | None:
+        tables = self._tables(snapshot)
+        if not snapshot.fingerprint or tables.select("SELECT 1 FROM memory WHERE is_odd LIMIT 1"):
             return None
-        return PostgresCatalogue(own)
+        return self._view_of(tables)
 
     def embedder(self) -> str:
-        return model_in_use(self._semantic)
+        return self._semantic.model()
 
     def rebuild(self, space: str) -> None:
         what = f"rebuild the index of space {space!r}"
@@ -275,32 +271,10 @@ class PostgresIndex:
             rebuild(connection, space)
 
     def question(self, topic: str) -> tuple[str, bytes] | None:
-        if self._loaded is None or not self._loaded[0].is_calibrated:
-            return None  # one question and another are compared by thresholds that hold for calibrated cosines
-        vector = self._loaded[1].question(topic)
-        return (self._loaded[0].model, vector) if vector else None
+        return self._semantic.question(topic)
 
-    def _check(self, snapshot: Snapshot) -> None:
-        """Warns of an index that another version of memcli has written."""
-        own = _own(snapshot)
-        other = "SELECT 1 FROM total WHERE space = %s AND version <> %s"
-        if reader(own)(other, (own.space, VERSION)):
-            self._warn(
-                f"the index of space {own.space!r} was written by another version of memcli, and may rank differently"
-                f" (`memcli store index rebuild -s {own.space}` makes it anew)"
-            )
+    def _tables(self, snapshot: Snapshot) -> ServerTables:
+        return ServerTables(cast("ServerSnapshot", snapshot), self._server)  # of a server, as the store is there
 
-    def _semantic(self) -> tuple[Embedder, QuestionCache] | None:
-        """The embedder with what is kept of it, loaded when first asked for; None when there is none."""
-        with self._lock:  # a search that missed its deadline may still be loading
-            if not self._is_loaded:
-                embedder = self._load_embedder()
-                if embedder is not None:
-                    self._loaded = embedder, self._open_asked(embedder.model, embedder.dimensions)
-                self._is_loaded = True
-            return self._loaded
-
-
-def _own(snapshot: Snapshot) -> ServerSnapshot:
-    """The snapshot as one of a server, which it is wherever the store is."""
-    return cast("ServerSnapshot", snapshot)
+    def _view_of(self, tables: ServerTables) -> IndexedSpace:
+        return IndexedSpace(tables, self._semantic, self._warn, self._progress)

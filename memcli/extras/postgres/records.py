@@ -7,16 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from memcli.extras.postgres.snapshot import clean
-from memcli.index.documents import anchors, columns, links, parts_of
-from memcli.index.vectors import text_key
-from memcli.index.words import WEIGHTS
+from memcli.index.documents import records_of
+from memcli.index.tables import WEIGHTS
 from memcli.model.memory import Memory
 from memcli.model.recall import FIELDS
 from memcli.record import Record
-from memcli.text.passages import embedded_texts, heading, is_versioned, passages
-from memcli.text.words import terms
 
 _MOST = 32_767  # of a smallint
+_PASSAGE = ("n", "form", "first", "last", "heading", "is_versioned")
 
 Records = Mapping[str, Sequence[Mapping[str, Any]]]
 """Records to insert, by table."""
@@ -35,28 +33,20 @@ class Tally(Record):
 
 def records(space: str, memory: Memory, row: int, *, tells: bool) -> tuple[Records, Tally]:
     """The records of a memory, and what it adds to the sums."""
-    cut = passages(memory)
-    parts = parts_of(memory, cut, tells=tells)
-    lengths = [text.count(" ") + bool(text) for text in parts.texts]
-    weights, size = _weights(parts.texts)
-    at = {"space": space, "row": row}
-    keys = [text_key(text).hex() for text in embedded_texts(memory, cut)]
+    own = records_of(memory, tells=tells)
+    weights, size = _weights(own.fields)
     found: dict[str, list[dict[str, Any]]] = {
-        "entry": [{**columns(memory), "terms": sum(lengths), "tells": tells}],
-        "field": [dict(zip(FIELDS, parts.texts, strict=True))],
+        "entry": [dict(own.entry)],
+        "field": [dict(zip(FIELDS, own.fields, strict=True))],
         "term": [{"size": size, "lexemes": list(weights), "weights": list(weights.values())}],
-        "passage": [
-            {
-                "n": n, "form": one.form, "first": first, "last": last, "heading": " ".join(terms(heading(memory, one))),
-                "is_versioned": is_versioned(memory, one), "key": f"\\x{keys[n]}",
-            }
-            for n, one, first, last in parts.passages
-        ],
-        "link": [{"target": to, "relation": relation, "weight": weight} for to, relation, weight in links(memory)],
-        "anchor": [{"file": file, "first": first, "last": last} for file, first, last in anchors(memory)],
-    }  # fmt: skip
-    length = sum(last - first for *_, first, last in parts.passages)
-    tally = Tally(1, size, tuple(lengths), len(parts.passages), length, dict.fromkeys(weights, 1))
+        "passage": [{**dict(zip(_PASSAGE, one, strict=False)), "key": f"\\x{one[-1].hex()}"} for one in own.passages],
+        "link": [{"target": to, "relation": relation, "weight": weight} for to, relation, weight in own.links],
+        "anchor": [{"file": file, "first": first, "last": last} for file, first, last in own.anchors],
+    }
+    lengths = tuple(text.count(" ") + bool(text) for text in own.fields)
+    length = sum(last - first for _, _, first, last, *_ in own.passages)
+    tally = Tally(1, size, lengths, len(own.passages), length, dict.fromkeys(weights, 1))
+    at = {"space": space, "row": row}
     return {table: [_clean({**at, **one}) for one in ones] for table, ones in found.items()}, tally
 
 

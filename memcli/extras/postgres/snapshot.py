@@ -143,15 +143,7 @@ class ServerSnapshot:
         return memory_of(data, where_of(self.space))
 
     def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
-        bodies: dict[str, bytes] = {}
-        for some in _parts([name for name, _, _ in places]):
-            bodies.update(self.query(partial(_select, _BY_ID, [self.space, some])))
-        for name, _, _ in places:
-            if name not in bodies:
-                raise CorruptError(
-                    f"{where_of(self.space)}: memory {name} is missing", "run `memcli store index rebuild`"
-                )
-        return [self.decode(bodies[name]) for name, _, _ in places]
+        return memories_of(reader(self), self.space, [name for name, _, _ in places])
 
     def is_before(self, time: int) -> bool:  # noqa: ARG002 - what a server erases it erases from its index, too
         return False
@@ -268,10 +260,15 @@ def _sent(value: Any) -> Any:
     return [clean(one) if isinstance(one, str) else one for one in value] if isinstance(value, list) else value
 
 
-def memories(read: Read, space: str, ids: Sequence[str]) -> dict[str, Memory]:
-    """The memories of these ids, for those that there are. Raises CorruptError."""
-    found = read("SELECT id, body FROM memory WHERE space = %s AND id = ANY(%s)", (space, list(ids)))
-    return {name: memory_of(body, where_of(space)) for name, body in found}
+def memories_of(read: Read, space: str, ids: Sequence[str]) -> list[Memory]:
+    """The memories of these ids, in the order asked. Raises CorruptError, also for an id that is not there."""
+    bodies: dict[str, bytes] = {}
+    for some in _parts(list(ids)):
+        bodies.update(read(_BY_ID, (space, some)))
+    for name in ids:
+        if name not in bodies:
+            raise CorruptError(f"{where_of(space)}: memory {name} is missing", "run `memcli store index rebuild`")
+    return [memory_of(bodies[name], where_of(space)) for name in ids]
 
 
 @contextmanager

@@ -7,27 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from memcli.digests import blake2b
 from memcli.errors import MemcliError, RefusedError
 from memcli.extras.postgres.connection import unhurried
-from memcli.extras.postgres.snapshot import memories
-from memcli.index.documents import window_text
-from memcli.index.meaning import first_of, of_passages
-from memcli.index.scale import VERSION, Scale, from_bytes, own_spread, to_bytes
-from memcli.index.vectors import asked, cosines_by, cosines_of, text_key
+from memcli.index.meaning import Meaning, first_of, mean_directions, of_passages
+from memcli.index.vectors import asked, cosines_by, cosines_of, square_of
 from memcli.model.recall import Nearness, RowSet
-from memcli.numerics import load
 from memcli.record import Record
-from memcli.text.passages import embedded_texts, passages
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from memcli.extras.postgres.server import Server
     from memcli.extras.postgres.snapshot import Read
-    from memcli.model.memory import Memory
+    from memcli.extras.postgres.tables import ServerTables
+    from memcli.index.vectors import VectorFile
     from memcli.ports import Embedder, Progress
 
 
@@ -72,13 +67,30 @@ class ServerVectors:
         self._dimensions = dimensions
         self.made: dict[bytes, bytes] = {}
 
-    def passages(self, questions: Sequence[bytes], rows: Collection[int] | None = None) -> Measured:
-        """The cosines of the passages of these rows, or of all, in order."""
-        return self._measured("passage", "text.row, text.n", questions, rows)
+    def measure(self, table: str, questions: Sequence[bytes], rows: Collection[int] | None = None) -> Measured:
+        """The cosines of the passages of these rows, or of all, in order; or of their turns: what was said, with what was said
+        right before it."""
+        import numpy
 
-    def turns(self, questions: Sequence[bytes], rows: Collection[int] | None = None) -> Measured:
-        """The cosines of these rows with what was said before them, in order."""
-        return self._measured("turn", "text.row", questions, rows)
+        order = "text.row, text.n" if table == "passage" else "text.row"
+
+        among = "" if rows is None else "AND text.row = ANY(%(rows)s)"
+        dots = ", ".join(f"coalesce({self._dot(f'q{n}')}, 'NaN')" for n in range(len(questions)))
+        values = {f"q{n}": _written(question) for n, question in enumerate(questions)}
+        found = self._read(
+            _TEXTS.format(dots=dots, table=table, among=among, order=order),
+            {**self._at, **values, "rows": None if rows is None else list(rows)},
+        )
+        own = numpy.array([row for row, *_ in found], numpy.int64)
+        squares = numpy.array([square for _, square, *_ in found], numpy.float64)
+        products = numpy.array([one[3:] for one in found], numpy.float64).reshape(len(found), len(questions))
+        cosines = cosines_by(products.T, squares, asked(questions))
+        new = [(place, one[2]) for place, one in enumerate(found) if one[2] is not None]
+        known = [(place, self.made[key]) for place, key in new if key in self.made]
+        if known:
+            cosines[:, [place for place, _ in known]] = cosines_of(questions, [vector for _, vector in known])
+        missing = frozenset(key for _, key in new) - self.made.keys()
+        return Measured(own, cosines, missing, len(new) - len(known))
 
     def nearest(self, question: bytes, count: int) -> list[int]:
         """The rows of the `count` texts that are nearest to the question."""
@@ -93,8 +105,7 @@ class ServerVectors:
             f" ORDER BY (value::halfvec({size})) <=> %(question)s::halfvec({size}) LIMIT %(count)s"
         )
         found = self._read(near, {**self._at, "question": _written(question), "count": count})
-        keys = [key for (key,) in found]
-        return self.rows_of(keys)
+        return self.rows_of([key for (key,) in found])
 
     def rows_of(self, keys: Sequence[bytes]) -> list[int]:
         """The rows with any of these texts."""
@@ -102,11 +113,6 @@ class ServerVectors:
             f"SELECT row FROM {table} WHERE space = %(space)s AND key = ANY(%(keys)s)" for table in ("passage", "turn")
         )
         return [row for (row,) in self._read(f"{both} ORDER BY row", {**self._at, "keys": list(keys)})]
-
-    def count(self, table: str) -> int:
-        """How many records a table of texts has."""
-        ((count,),) = self._read(f"SELECT count(*) FROM {table} WHERE space = %(space)s", self._at)
-        return int(count)
 
     def missing(self) -> frozenset[bytes]:
         """The keys of all texts that have no vector."""
@@ -137,27 +143,6 @@ class ServerVectors:
         vectors = numpy.frombuffer(b"".join(value for value in values if value), numpy.int8)
         return numpy.array([row for row, *_ in found], numpy.int64), vectors.reshape(len(found), self._dimensions)
 
-    def _measured(self, table: str, order: str, questions: Sequence[bytes], rows: Collection[int] | None) -> Measured:
-        import numpy
-
-        among = "" if rows is None else "AND text.row = ANY(%(rows)s)"
-        dots = ", ".join(f"coalesce({self._dot(f'q{n}')}, 'NaN')" for n in range(len(questions)))
-        values = {f"q{n}": _written(question) for n, question in enumerate(questions)}
-        found = self._read(
-            _TEXTS.format(dots=dots, table=table, among=among, order=order),
-            {**self._at, **values, "rows": None if rows is None else list(rows)},
-        )
-        own = numpy.array([row for row, *_ in found], numpy.int64)
-        squares = numpy.array([square for _, square, *_ in found], numpy.float64)
-        products = numpy.array([one[3:] for one in found], numpy.float64).reshape(len(found), len(questions))
-        cosines = cosines_by(products.T, squares, asked(questions))
-        new = [(place, one[2]) for place, one in enumerate(found) if one[2] is not None]
-        known = [(place, self.made[key]) for place, key in new if key in self.made]
-        if known:
-            cosines[:, [place for place, _ in known]] = cosines_of(questions, [vector for _, vector in known])
-        missing = frozenset(key for _, key in new) - self.made.keys()
-        return Measured(own, cosines, missing, len(new) - len(known))
-
     def _dot(self, question: str) -> str:
         """The dot product of a vector with a question: a sum of whole numbers that is exact in every part."""
         if self._dimensions <= _MOST_EXACT:
@@ -173,7 +158,7 @@ class ServerVectors:
 
 def keep(connection: Connection, space: str, model: str, vectors: Mapping[bytes, bytes]) -> None:
     """Keeps the vectors of texts by their keys, for those that the space still has."""
-    values = [(key, _square(vector), _written(vector)) for key, vector in sorted(vectors.items())]
+    values = [(key, square_of(vector), _written(vector)) for key, vector in sorted(vectors.items())]
     for start in range(0, len(values), _AT_ONCE):
         keys, squares, written = zip(*values[start : start + _AT_ONCE], strict=True)
         given = (space, model, list(keys), list(squares), list(written), space, space)
@@ -230,230 +215,97 @@ def _bytes(value: bytes) -> bytes:
     return numpy.frombuffer(value, ">f2", offset=_HALF_HEADER).astype(numpy.int8).tobytes()
 
 
-def _square(vector: bytes) -> int:
-    return sum((b - 256 if b > 127 else b) ** 2 for b in vector)
-
-
 EXACT = 20_000
 """Up to so many passages, every one is measured; of more, the nearest by an index of the server, and those of candidates."""
-_MEANING_AT_ONCE = 512
-"""How many vectors a question waits for, about ten seconds; with more to be made it is answered by those that are there."""
-_EMBED_BATCH, _EMBED_SLICE = 64, 1024
 _FILTERED = 4
 """So many times more of the nearest are looked at where a filter hides some."""
-_WORTH = """
-SELECT key FROM passage JOIN entry USING (space, row) WHERE space = %s
-ORDER BY entry.kind = 'diff', entry.created_at DESC, entry.id, n
-"""
-_TURNS = """
-SELECT earlier.id, later.id FROM turn
-JOIN entry AS earlier ON earlier.space = turn.space AND earlier.row = turn.before
-JOIN entry AS later ON later.space = turn.space AND later.row = turn.row
-WHERE turn.space = %s AND turn.key = ANY(%s) ORDER BY turn.row
-"""
-_OF_KEYS = (
-    "SELECT DISTINCT id FROM passage JOIN entry USING (space, row) WHERE space = %s AND key = ANY(%s) ORDER BY id"
-)
 
 
-class QuestionCache(Protocol):
-    """What this machine keeps of a model: the vectors of questions, and the spread of its cosines."""
+class ServerMeaning(Meaning):
+    """The vectors of a space whose index is on a server."""
 
-    def question(self, text: str) -> bytes | None:
-        """The vector of a question asked before."""
-
-    def add_questions(self, vectors: Mapping[str, bytes]) -> None:
-        """Keeps the vectors of questions."""
-
-    def scale(self, version: int) -> bytes | None:
-        """What was kept of how the model spreads its cosines."""
-
-    def keep_scale(self, version: int, data: bytes) -> None:
-        """Keeps it."""
-
-
-class VectorSource(Record):
-    """What vectors are made of: `read` reads one version of a `space`, which has so many `passages`."""
-
-    read: Read
-    space: str
-    passages: int
-
-
-class ServerMeaning:
-    """The vectors of one space, for one embedder."""
+    _tables: ServerTables
 
     def __init__(
-        self, source: VectorSource, server: Server, embedder: Embedder, asked: QuestionCache, progress: Progress | None
+        self, tables: ServerTables, embedder: Embedder, vectors: VectorFile, progress: Progress | None
     ) -> None:
-        load("numpy")
-        self._source = source
-        self._server = server
-        self._embedder = embedder
-        self._asked = asked
-        self._progress = progress
-        self._vectors = ServerVectors(source.read, source.space, embedder.model, embedder.dimensions)
-        self._scale: Scale | None = None
-
-    @property
-    def passages(self) -> int:
-        """How many passages the space has."""
-        return self._source.passages
+        super().__init__(tables, embedder, vectors, progress)
+        self._stored = ServerVectors(tables.read_rows, tables.space, embedder.model, embedder.dimensions)
+        self._passages = tables.totals.passages
 
     def cosines(self, texts: Sequence[str], among: RowSet | None = None) -> list[Nearness]:
-        """How near each text is to every passage that has a vector, or of very many to the nearest; a few missing ones are
-        made first. Raises ProviderError."""
         if not texts:
             return []
-        if self._source.passages <= EXACT:
-            return self._every(texts)
-        missing = self._vectors.missing()
-        if 0 < len(missing) <= _MEANING_AT_ONCE:
-            self._embed(missing)
-            missing = self._vectors.missing()
+        if self._passages <= EXACT:
+            questions = self._questions(texts)
+            found, missing = self.measure(questions, None)
+            return self.measure(questions, None)[0] if self._embed_few(missing) else found
+        missing = self._stored.missing()
+        if self._embed_few(missing):
+            missing = self._stored.missing()
         questions = self._questions(texts)
         rows = self._near(questions, among)
-        return _Extended(self, questions, len(missing)).including(rows)
+        return _Extended(self, questions, len(missing), self._passages).including(rows)
 
-    def resumed(self, texts: Sequence[str], found: Sequence[Nearness]) -> list[Nearness]:
-        """What another reader of the same version has `found` of a very large space, with more of it read here."""
-        return _Extended(self, self._questions(texts), found[0].missing).including(found[0].rows.tolist())
-
-    def complete(self, goes_on: Callable[[], bool]) -> None:
-        """Makes the vectors that are missing for as long as it `goes_on`, which is asked after every batch. Raises
-        ProviderError, StoreError."""
-        if not self._embed(self._vectors.missing(), goes_on):
-            return
-        ((row,),) = self._source.read("SELECT coalesce(max(row), 0) FROM entry WHERE space = %s", (self._source.space,))
-        with self._server.connected("keep vectors") as connection:
-            mark_embedded(connection, self._source.space, self._embedder.model, row)
-
-    def build_index(self) -> None:
-        """Builds the index of the nearest vectors for a very large space. No snapshot may be open in this process: it would
-        wait for that. Without the right to build it, questions are answered more slowly. Raises StoreError."""
-        if self._source.passages > EXACT:
-            with suppress(RefusedError), self._server.connected("build an index of vectors") as connection:
-                build_index(connection, self._embedder.model, self._embedder.dimensions)
-
-    def known(self, keys: int) -> int:
-        """How many of so many texts have a vector."""
-        return keys - len(self._vectors.missing())
+    def resumed(self, texts: Sequence[str], found: list[Nearness]) -> list[Nearness]:
+        extended = _Extended(self, self._questions(texts), found[0].missing, self._passages)
+        return extended.including(found[0].rows.tolist())
 
     def means(self, rows: Collection[int]) -> tuple[Any, Any] | None:
-        """Those of these rows that have passages, in order, and the mean direction of the passages of each; a few missing
-        vectors are made first. None when a passage has no vector then. Raises ProviderError."""
         import numpy
 
-        from memcli.index.meaning import mean_directions
-
-        missing = self._vectors.missing()
-        if 0 < len(missing) <= _MEANING_AT_ONCE:
-            self._embed(missing)
-        found = self._vectors.values(rows)
+        self._embed_few(self._stored.missing())
+        found = self._stored.values(rows)
         if found is None:
             return None
         known, values = found
         own, starts = numpy.unique(known, return_index=True)
         return own, mean_directions(starts, len(known), lambda part: values[part])
 
+    def complete(self, goes_on: Callable[[], bool]) -> None:
+        tables = self._tables
+        if self._embed(self._stored.missing(), goes_on):
+            ((row,),) = tables.select("SELECT coalesce(max(row), 0) FROM memory")
+            with tables.server.connected("keep vectors") as connection:
+                mark_embedded(connection, tables.space, self._embedder.model, row)
+        tables.snapshot.close()  # to build an index waits for every snapshot; it opens again when it is read
+        if self._passages > EXACT:
+            # Without the right to build it, questions are answered more slowly.
+            with suppress(RefusedError), tables.server.connected("build an index of vectors") as connection:
+                build_index(connection, self._embedder.model, self._embedder.dimensions)
+
     def measure(
         self, questions: Sequence[bytes], rows: Collection[int] | None
     ) -> tuple[list[Nearness], frozenset[bytes]]:
         """The nearness of these rows, or of all, and the keys of those texts that have no vector."""
-        found, turns = self._vectors.passages(questions, rows), self._vectors.turns(questions, rows)
-        nearness = of_passages(
-            first_of(found.rows), self._scaled(found), turns.rows, self._scaled(turns), found.unknown
-        )
+        found, turns = (self._stored.measure(table, questions, rows) for table in ("passage", "turn"))
+        cosines = self._on_scale(found.cosines)
+        nearness = of_passages(first_of(found.rows), cosines, turns.rows, self._on_scale(turns.cosines), found.unknown)
         return nearness, found.missing | turns.missing
 
-    def _every(self, texts: Sequence[str]) -> list[Nearness]:
-        questions = self._questions(texts)
-        found, missing = self.measure(questions, None)
-        if 0 < len(missing) <= _MEANING_AT_ONCE:
-            self._embed(missing)
-            found, _ = self.measure(questions, None)
-        return found
-
     def _near(self, questions: Sequence[bytes], among: RowSet | None) -> set[int]:
-        """The rows that are nearest to any of the questions, and those whose vectors were just made."""
+        """The rows that are nearest to any of the questions, and those whose vectors were just computed."""
         if among is not None and among.only is not None and len(among.only) <= EXACT:
             return set(among.only)
         is_filtered = among is not None and (among.only is not None or bool(among.hidden))
         count = NEAREST * (_FILTERED if is_filtered else 1)
-        rows = {row for question in questions for row in self._vectors.nearest(question, count)}
-        return rows | set(self._vectors.rows_of(list(self._vectors.made)))
+        rows = {row for question in questions for row in self._stored.nearest(question, count)}
+        return rows | set(self._stored.rows_of(list(self._stored.made)))
 
-    def _scaled(self, found: Measured) -> Any:
-        return found.cosines if self._embedder.is_calibrated else self._calibration().of(found.cosines)
-
-    def _calibration(self) -> Scale:
-        """What lays the cosines of the model on the scale of the floors, found once for each model."""
-        if self._scale is None:
-            known = self._asked.scale(VERSION)
-            own = from_bytes(known) if known else None
-            if own is None:
-                own = own_spread(self._embedder)
-                self._asked.keep_scale(VERSION, to_bytes(own))
-            self._scale = Scale(own)
-        return self._scale
-
-    def _questions(self, texts: Sequence[str]) -> list[bytes]:
-        known = {text: self._asked.question(text) for text in texts}
-        new = [text for text, vector in known.items() if vector is None]
-        if new:
-            made = dict(zip(new, self._embedder.embed(new, as_questions=True), strict=True))
-            self._asked.add_questions(made)
-            known |= made
-        return [known[text] or b"" for text in texts]
-
-    def _embed(self, missing: frozenset[bytes], goes_on: Callable[[], bool] = lambda: True) -> bool:
-        """Makes vectors, in the order in which they are worth most: what was told and documents, then newest changes;
-        whether all were made."""
-        order = self._by_worth(missing)
-        for start in range(0, len(order), _EMBED_BATCH):
-            texts = self._texts(order[start : start + _EMBED_BATCH])
-            keys = sorted(texts)
-            made = dict(zip(keys, self._embedder.embed([texts[key] for key in keys]), strict=True))
-            self._vectors.made |= made
-            with suppress(MemcliError), self._server.connected("keep vectors") as connection:
-                keep(connection, self._source.space, self._embedder.model, made)  # a reader may not
-            done = start + len(keys)
-            if self._progress:
-                self._progress(done, len(order))
-            if done < len(order) and not goes_on():
-                return False
-        return True
-
-    def _by_worth(self, missing: frozenset[bytes]) -> list[bytes]:
-        if len(missing) <= _EMBED_BATCH:
-            return sorted(missing)
-        found = [key for (key,) in self._source.read(_WORTH, (self._source.space,)) if key in missing]
-        return list(dict.fromkeys([*found, *sorted(missing)]))
-
-    def _texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
-        wanted, at = frozenset(keys), (self._source.space, list(keys))
-        texts: dict[bytes, str] = {}
-        for memory in self._fetch([name for (name,) in self._source.read(_OF_KEYS, at)]).values():
-            made = embedded_texts(memory, passages(memory))
-            texts.update((key, text) for text in made if (key := text_key(text)) in wanted)
-        pairs = self._source.read(_TURNS, at)
-        by_id = self._fetch(sorted({name for pair in pairs for name in pair}))
-        for before, name in pairs:
-            text = window_text(by_id[before].raw, by_id[name].raw)
-            texts[text_key(text)] = text
-        return texts
-
-    def _fetch(self, ids: Sequence[str]) -> dict[str, Memory]:
-        return memories(self._source.read, self._source.space, ids) if ids else {}
+    def _keep(self, vectors: Mapping[bytes, bytes]) -> None:
+        self._stored.made |= vectors
+        with suppress(MemcliError), self._tables.server.connected("keep vectors") as connection:
+            keep(connection, self._tables.space, self._embedder.model, vectors)  # a reader may not
 
 
 class _Extended:
     """The nearness of some rows of a very large space to several questions; more rows are measured when they are asked for."""
 
-    def __init__(self, meaning: ServerMeaning, questions: Sequence[bytes], missing: int) -> None:
+    def __init__(self, meaning: ServerMeaning, questions: Sequence[bytes], missing: int, passages: int) -> None:
         self._meaning = meaning
         self._questions = questions
         self._missing = missing
+        self._passages = passages
         self._rows: set[int] = set()
         self._found: list[Nearness] = []
 
@@ -462,12 +314,11 @@ class _Extended:
         if not self._found or not self._rows.issuperset(rows):
             self._rows.update(rows)
             found, _ = self._meaning.measure(self._questions, sorted(self._rows))
-            total = self._meaning.passages
             self._found = [
-                Nearness(one.rows, one.best, one.first, one.cosines, self._missing, total, self._more(n))
+                Nearness(one.rows, one.best, one.first, one.cosines, self._missing, self._passages, self._more(n))
                 for n, one in enumerate(found)
             ]
         return self._found
 
-    def _more(self, n: int) -> Any:
+    def _more(self, n: int) -> Callable[[Collection[int]], Nearness]:
         return lambda rows: self.including(rows)[n]

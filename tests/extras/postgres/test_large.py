@@ -9,9 +9,9 @@ import pytest
 
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace, opened
-from memcli.extras.postgres import catalogue as server_catalogue
+from memcli.extras.postgres import tables as server_tables
+from memcli.extras.postgres import totals as server_totals
 from memcli.extras.postgres import vectors as server_vectors
-from memcli.extras.postgres import view as server_view
 from memcli.model.recall import Query, RowSet
 from tests.conftest import NOW, memory, rewrite
 from tests.extras.postgres import made
@@ -67,7 +67,7 @@ def test_few_are_nearest_and_more_are_measured_when_asked_for(
 def test_rare_words_choose_the_candidates_among_many(
     tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server_view, "EXACT", 10)
+    monkeypatch.setattr(server_tables, "EXACT", 10)
     with on_server(tmp_path, postgres) as workspace:
         memories = [
             memory(f"m{n}", raw=f"The zebra crosses{' the okapi bridge' if n % 20 == 3 else ''} {n}.")
@@ -87,7 +87,7 @@ def test_rare_words_choose_the_candidates_among_many(
 def test_sums_that_were_folded_are_the_same(
     after: int, tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server_catalogue, "_FOLD_AFTER", after)
+    monkeypatch.setattr(server_totals, "_FOLD_AFTER", after)
     with both(tmp_path, postgres) as pair:
         write(pair, SEED)
         compare(pair, made.questions(SEED, 6))
@@ -119,7 +119,7 @@ def test_an_index_of_another_version_is_named(tmp_path: Path, postgres: str, mon
 
 def test_all_vectors_are_made_and_indexed(tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_vectors, "EXACT", 0)
-    monkeypatch.setattr(server_vectors, "_MEANING_AT_ONCE", 2)
+    monkeypatch.setattr("memcli.index.meaning._AT_ONCE", 2)
     with on_server(tmp_path, postgres) as workspace:
         memories = [memory(f"m{n}", raw=f"The zebra {n}.") for n in range(9)]
         rewrite(workspace.store, lambda space: space.put(memories, NOW))

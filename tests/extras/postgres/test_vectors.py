@@ -53,7 +53,7 @@ def test_cosines_are_equal_to_the_last_bit(server: Server, dimensions: int) -> N
     made = numpy.random.default_rng(dimensions).integers(-127, 128, (COUNT, dimensions)).astype(numpy.int8)
     made[0], made[1], made[2], made[3] = 127, -127, 0, -128
     vectors = [row.tobytes() for row in made]
-    found = filled(server, vectors).passages([vectors[0], vectors[1], vectors[7], vectors[3]])
+    found = filled(server, vectors).measure("passage", [vectors[0], vectors[1], vectors[7], vectors[3]])
     expected = cosines_of([vectors[0], vectors[1], vectors[7], vectors[3]], vectors)
     assert found.rows.tolist() == list(range(COUNT))
     assert found.cosines.tobytes() == expected.tobytes()
@@ -71,7 +71,7 @@ def test_models_do_not_mix(server: Server) -> None:
     mine = filled(server, [bytes([n, 1, 2]) for n in range(COUNT)])
     with server.connected("read") as connection:
         keep(connection, "main", "other", {text_key(str(n)): bytes([1, n, 2, 5]) for n in range(COUNT)})
-    found = mine.passages([bytes([1, 2, 3])])
+    found = mine.measure("passage", [bytes([1, 2, 3])])
     assert found.cosines.tobytes() == cosines_of([bytes([1, 2, 3])], [bytes([n, 1, 2]) for n in range(COUNT)]).tobytes()
     assert mine.nearest(bytes([5, 1, 2]), 3)[0] >= 0
 
@@ -128,7 +128,7 @@ def kept(workspace: Workspace) -> set[bytes]:
 def test_embedding_goes_on_where_it_was_stopped(
     tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
-    monkeypatch.setattr("memcli.extras.postgres.vectors._EMBED_BATCH", 3)
+    monkeypatch.setattr("memcli.index.meaning._EMBED_BATCH", 3)
     failing = Failing(3, error)
     monkeypatch.setitem(EMBEDDERS, "failing", lambda: failing)  # type: ignore[arg-type]
     with on_server(tmp_path, postgres, MEMCLI_EMBEDDER="failing") as workspace:

@@ -1,0 +1,112 @@
+"""The sums over a space and the frequencies of its terms: writers add to what is pending, now and then one folds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from memcli.model.recall import FIELDS
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from psycopg import Connection, Cursor
+
+    from memcli.extras.postgres.records import Tally
+    from memcli.extras.postgres.snapshot import Read
+
+
+_FOLD_AFTER, _FOLD_TERMS = 64, 20_000
+"""So many writes, or terms of one, are pending before they are folded."""
+_SUMS = ("memories", "tokens", *FIELDS, "passages", "terms")
+
+
+class Totals(Record):
+    """The sums over a space."""
+
+    memories: int
+    tokens: int
+    fields: tuple[int, ...]
+    passages: int
+    terms: int
+
+
+def pending(connection: Connection, space: str) -> Cursor:
+    """Asks how many writes are pending."""
+    return connection.execute("SELECT count(*) FROM pending WHERE space = %s", (space,))
+
+
+def add(connection: Connection, space: str, version: str, tally: Tally, before: Cursor) -> None:
+    """Adds to the sums of the space. `before`: the writes that were pending, which were asked for."""
+    changed = sorted((term, n) for term, n in tally.lexemes.items() if n)
+    sums = (tally.memories, tally.tokens, *tally.fields, tally.passages, tally.terms)
+    if not changed and not any(sums):
+        return
+    names = ", ".join(_SUMS)
+    zeros = ", ".join("0" for _ in _SUMS)
+    marks = ", ".join("%s" for _ in _SUMS)
+    connection.execute(f"INSERT INTO total VALUES (%s, %s, {zeros}) ON CONFLICT DO NOTHING", (space, version))
+    connection.execute(
+        f"INSERT INTO pending (space, {names}, lexemes, counts) VALUES (%s, {marks}, %s, %s)",
+        (space, *sums, [term for term, _ in changed], [n for _, n in changed]),
+    )
+    (count,) = before.fetchone() or (0,)
+    if count + 1 >= _FOLD_AFTER or len(changed) >= _FOLD_TERMS:
+        fold(connection, space)
+
+
+def fold(connection: Connection, space: str) -> None:
+    """Adds what is pending to the sums and frequencies, and forgets the terms that no memory has any more."""
+    at = {"space": space}
+    connection.execute(
+        "INSERT INTO frequency AS known SELECT space, term, sum(n)"
+        " FROM pending, unnest(lexemes, counts) AS change (term, n)"
+        " WHERE space = %(space)s GROUP BY space, term"
+        " ON CONFLICT (space, term) DO UPDATE SET memories = known.memories + excluded.memories",
+        at,
+    )
+    sums = ", ".join(f"{name} = total.{name} + more.{name}" for name in _SUMS)
+    more = ", ".join(f"sum({name}) AS {name}" for name in _SUMS)
+    connection.execute(
+        f"UPDATE total SET {sums} FROM (SELECT {more} FROM pending WHERE space = %(space)s HAVING count(*) > 0)"
+        " AS more WHERE space = %(space)s",
+        at,
+    )
+    connection.execute("DELETE FROM pending WHERE space = %(space)s", at)
+    connection.execute("DELETE FROM frequency WHERE space = %(space)s AND memories = 0", at)
+
+
+def totals(read: Read, space: str) -> Totals:
+    """The sums over the space."""
+    both = " UNION ALL ".join(
+        f"SELECT {', '.join(_SUMS)} FROM {table} WHERE space = %(space)s" for table in ("total", "pending")
+    )
+    sums = ", ".join(f"coalesce(sum({name}), 0)::bigint" for name in _SUMS)
+    ((memories, tokens, *fields, passages, terms),) = read(f"SELECT {sums} FROM ({both}) AS every", {"space": space})
+    return Totals(memories, tokens, tuple(fields), passages, terms)
+
+
+def frequencies(read: Read, space: str, terms: Sequence[str]) -> Mapping[str, int]:
+    """In how many memories each of the terms stands, for those that stand in any."""
+    found = read(
+        "SELECT term, sum(n)::bigint FROM ("
+        "  SELECT term, memories AS n FROM frequency WHERE space = %(space)s AND term = ANY(%(terms)s)"
+        "  UNION ALL"
+        "  SELECT term, n FROM pending, unnest(lexemes, counts) AS change (term, n)"
+        "  WHERE space = %(space)s AND lexemes && %(terms)s::text[] AND term = ANY(%(terms)s)"
+        ") AS every GROUP BY term",
+        {"space": space, "terms": list(terms)},
+    )
+    return {term: n for term, n in found if n > 0}
+
+
+def count_terms(read: Read, space: str) -> int:
+    """How many distinct terms the space has."""
+    ((count,),) = read(
+        "SELECT count(*) FROM (SELECT term FROM ("
+        "  SELECT term, memories AS n FROM frequency WHERE space = %(space)s"
+        "  UNION ALL"
+        "  SELECT term, n FROM pending, unnest(lexemes, counts) AS change (term, n) WHERE space = %(space)s"
+        ") AS every GROUP BY term HAVING sum(n) > 0) AS known",
+        {"space": space},
+    )
+    return int(count)

@@ -1,0 +1,210 @@
+"""The tables of the index of one space: what everything else reads them by, and those of a SQLite file.
+
+`extras/postgres/tables.py` reads the same tables on a server. What is not SQL of one database alone is in `view.py`, once.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+from memcli.codec.space import policy_from_json
+from memcli.index.database import IN_MEMORY, connect, select
+from memcli.model.memory import Memory
+from memcli.model.space import Policy
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.index.meaning import Meaning
+    from memcli.index.vectors import VectorFile
+    from memcli.ports import Embedder, Progress, Snapshot
+
+WEIGHTS = (4.0, 3.0, 1.5, 1.0, 1.0)
+"""What one occurrence in each of FIELDS counts in the choice of candidates."""
+
+
+class SpaceTables(Protocol):
+    """Reads one version of the index of one space."""
+
+    fingerprint: str
+
+    @property
+    def size(self) -> int:
+        """How many memories the space has."""
+
+    @property
+    def policy(self) -> Policy:
+        """The policy of the space. Raises CorruptError."""
+
+    def select(self, statement: str, *values: Any) -> Iterable[tuple[Any, ...]]:
+        """What a statement finds that SQLite and PostgreSQL both understand, over the tables of `database.py` and the memories
+        of this space alone. `?` stands for a value, `IN ?` for a list of values; the rows for a long list may come out of
+        order, and there are none for an empty one."""
+
+    def end_of_branch(self, depth: int) -> str:
+        """SQL for what lies behind all paths that have the first `depth` segments of `step.path`; for a path that is no
+        longer than that, the path itself."""
+
+    def best(self, frequencies: Mapping[str, int], most: int | None) -> Iterator[tuple[int, float]]:
+        """The rows that contain any of these terms, given with their frequencies, and the negative BM25 score of each, best
+        first: at most so many, if there is a limit."""
+
+    def by_id(self, frequencies: Mapping[str, int]) -> Iterator[int]:
+        """The rows that contain any of these terms, given with their frequencies, in order of id."""
+
+    def frequencies(self, terms: Sequence[str]) -> Mapping[str, int]:
+        """In how many memories each of the terms occurs; those that occur in none may be left out."""
+
+    def count_terms(self) -> int:
+        """How many distinct terms the space has."""
+
+    def read(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories of these ids, from the store, in the order asked. Raises CorruptError."""
+
+    def fetch(self, rows: Sequence[int]) -> list[Memory]:
+        """The memories of these rows, from the store, in the order asked. Raises CorruptError."""
+
+    def keep_clusters(self, model: str, data: str) -> None:
+        """Stores the clusters of this version of the space, if that can be written."""
+
+    def meaning(self, embedder: Embedder, vectors: VectorFile, progress: Progress | None) -> Meaning:
+        """The vectors of the space by this embedder."""
+
+    def count_vectors(self, embedder: Embedder, vectors: VectorFile) -> int:
+        """How many texts of the space have a vector by this embedder."""
+
+    def beside(self) -> Callable[[], AbstractContextManager[SpaceTables | None]]:
+        """Opens the same version on a connection of its own, for another thread; None where there can be no other."""
+
+    def close(self) -> None:
+        """Closes the connection."""
+
+
+Show = Callable[[Sequence[Memory], Policy], Sequence[Memory]]
+"""Memories as they may be kept beside the space under its policy; those are the same in which nothing is secret."""
+
+
+class Source(Record):
+    """What an index is made of: a version of a space, and `show`, which takes out of memories what somebody wrote into the
+    file past redaction."""
+
+    snapshot: Snapshot
+    show: Show = lambda memories, _: memories
+
+    def clean(self, memories: Sequence[Memory]) -> Sequence[Memory]:
+        """The memories as an index may hold them."""
+        return self.show(memories, self.snapshot.header().policy) if memories else memories
+
+
+class FileTables:
+    """The tables in the SQLite database at `path`, which were brought up to date with `source`. See `SpaceTables`.
+
+    `home` is where the index of the space is kept, unless it is in memory.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: str, source: Source, home: str) -> None:
+        self.connection = connection
+        self.path = path
+        self.source = source
+        self._home = home
+        self.fingerprint = source.snapshot.fingerprint
+
+    @cached_property
+    def size(self) -> int:
+        return int(self.connection.execute("SELECT count(*) FROM memory").fetchone()[0])
+
+    @property
+    def policy(self) -> Policy:
+        stored = self.connection.execute("SELECT value FROM meta WHERE key = 'policy'").fetchone()
+        return policy_from_json(json.loads(stored[0])) if stored and stored[0] else self.source.snapshot.header().policy
+
+    def select(self, statement: str, *values: Any) -> Iterable[tuple[Any, ...]]:
+        return select(self.connection, statement, *values)
+
+    def end_of_branch(self, depth: int) -> str:
+        def end(path: str) -> str:
+            parts = path.split("/", depth)
+            return path[: len(path) - len(parts[-1])] + LAST if len(parts) > depth else path
+
+        self.connection.create_function("end_of_branch", 1, end, deterministic=True)
+        return "end_of_branch(step.path)"
+
+    def best(self, frequencies: Mapping[str, int], most: int | None) -> Iterator[tuple[int, float]]:
+        weights = ", ".join(map(str, WEIGHTS))
+        found = f"SELECT rowid, bm25(term, {weights}) AS score FROM term WHERE term MATCH ? ORDER BY score LIMIT ?"
+        return self.connection.execute(found, (_any(frequencies), -1 if most is None else most))
+
+    def by_id(self, frequencies: Mapping[str, int]) -> Iterator[int]:
+        found = "SELECT term.rowid FROM term JOIN memory ON memory.row = term.rowid WHERE term MATCH ? ORDER BY id"
+        return (row for (row,) in self.connection.execute(found, (_any(frequencies),)))
+
+    def frequencies(self, terms: Sequence[str]) -> Mapping[str, int]:
+        found = "SELECT term, doc FROM vocabulary WHERE term = ?"
+        rows = (self.connection.execute(found, (term,)).fetchone() for term in terms)
+        return dict(row for row in rows if row is not None)
+
+    def count_terms(self) -> int:
+        return int(self.connection.execute("SELECT count(*) FROM vocabulary").fetchone()[0])
+
+    def read(self, ids: Sequence[str]) -> list[Memory]:
+        places = {
+            place[0]: place for place in self.select("SELECT id, start, length FROM place WHERE id IN ?", list(ids))
+        }
+        return self.source.snapshot.fetch([places[name] for name in ids])
+
+    def fetch(self, rows: Sequence[int]) -> list[Memory]:
+        found = self.select("SELECT row, id, start, length FROM place WHERE row IN ?", list(rows))
+        places = {row: (name, start, length) for row, name, start, length in found}
+        return self.source.snapshot.fetch([places[row] for row in rows])
+
+    def keep_clusters(self, model: str, data: str) -> None:
+        with suppress(sqlite3.Error):  # a cache that cannot be written is done without
+            self.connection.execute(
+                "INSERT OR REPLACE INTO clusters SELECT ?, value, ? FROM meta WHERE key = 'fingerprint' AND value = ?",
+                (model, data, self.fingerprint),
+            )
+
+    def meaning(self, embedder: Embedder, vectors: VectorFile, progress: Progress | None) -> Meaning:
+        from memcli.index.meaning import FileMeaning
+
+        return FileMeaning(self, embedder, vectors, progress)
+
+    def count_vectors(self, embedder: Embedder, vectors: VectorFile) -> int:  # noqa: ARG002 - the file is of one model
+        return len(
+            vectors.slots([key for (key,) in self.select("SELECT key FROM passage UNION SELECT key FROM window")])
+        )
+
+    def is_outdated(self) -> bool:
+        """Whether something was erased since the source was read."""
+        from memcli.index.erasing import is_outdated
+
+        return is_outdated(self._home, self.source.snapshot)
+
+    def beside(self) -> Callable[[], AbstractContextManager[FileTables | None]]:
+        @contextmanager
+        def opened() -> Iterator[FileTables | None]:
+            if self.path == IN_MEMORY:
+                yield None
+                return
+            connection = connect(self.path)
+            try:
+                yield FileTables(connection, self.path, self.source, self._home)
+            finally:
+                connection.close()
+
+        return opened
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+LAST = "\U0010ffff"
+"""Comes after every character of a path or an id."""
+
+
+def _any(terms: Iterable[str]) -> str:
+    return " OR ".join(f'"{term}"' for term in terms)
