@@ -56,6 +56,14 @@ def test_one_file_of_a_commit_keeps_the_message_whatever_comes_and_goes(workspac
     assert tellers(workspace) == ["mem_b", "mem_other"]
 
 
+def test_the_files_of_a_new_commit_are_indexed_once(workspace: Workspace) -> None:
+    """A row that was written with the message of another file, and then again without it, would have another number."""
+    put(workspace, *FILES)
+    with opened(workspace) as (_, view):
+        rows = sorted(view.entries())
+    assert rows == list(range(rows[0], rows[0] + len(FILES)))
+
+
 def test_the_message_is_common_by_one_whatever_the_size_of_a_commit(workspace: Workspace) -> None:
     put(workspace, *FILES, memory("z", raw="Bread."))
     with opened(workspace) as (_, view):
