@@ -19,8 +19,8 @@ from objects import objects
 
 from memcli.codec.space import encode_memory
 from memcli.extras.postgres import indexing
-from memcli.extras.postgres.totals import add, pending
 from memcli.extras.postgres.records import Tally, records, total
+from memcli.extras.postgres.totals import add, pending
 from memcli.extras.postgres.vectors import build_index, mark_embedded
 from memcli.model.memory import Memory
 
