@@ -18,7 +18,7 @@ from memcli.codec.canonical import encode_line
 from memcli.codec.space import policy_to_json
 from memcli.errors import MemcliError, StoreError
 from memcli.index.database import IN_MEMORY, connect, copy, identity, open_known, remove
-from memcli.index.tables import FileTables, Show, Source
+from memcli.index.tables import FileTables, Show, IndexSource
 from memcli.index.view import IndexedSpace, Semantic
 from memcli.model.memory import Json
 from memcli.model.space import size_of
@@ -45,7 +45,7 @@ class ErasedError(Exception):
     """The snapshot holds what was erased since."""
 
 
-def synchronize(connection: sqlite3.Connection, source: Source, path: str, most: int | None = None) -> None:
+def synchronize(connection: sqlite3.Connection, source: IndexSource, path: str, most: int | None = None) -> None:
     """Makes the index at `path` that of exactly this version of the space; what did not change is left as it is.
 
     Raises CorruptError, and TooMuchError when more than `most` memories are new.
@@ -56,7 +56,7 @@ def synchronize(connection: sqlite3.Connection, source: Source, path: str, most:
         _renew(connection, source, path, most)
 
 
-def _renew(connection: sqlite3.Connection, source: Source, path: str, most: int | None) -> None:
+def _renew(connection: sqlite3.Connection, source: IndexSource, path: str, most: int | None) -> None:
     """As `synchronize`, within a transaction."""
     snapshot = source.snapshot
     if stored_fingerprint(connection) == snapshot.fingerprint:
@@ -81,7 +81,7 @@ def _is_secret(policy: dict[str, Json]) -> bool:
     return bool(find_in_memory(Detector({}, lambda _: ""), policy))
 
 
-def follow(connection: sqlite3.Connection, source: Source, path: str) -> None:
+def follow(connection: sqlite3.Connection, source: IndexSource, path: str) -> None:
     """Makes the index that of this version of the space for as long as the connection is open. A few changes are not
     written: that would take longer than to make them."""
     steps = _steps(connection, source.snapshot, path)
@@ -259,8 +259,8 @@ class CachedIndex:
     def question(self, topic: str) -> tuple[str, bytes] | None:
         return self._semantic.question(topic)
 
-    def _source(self, snapshot: Snapshot) -> Source:
-        return Source(snapshot, self._show)
+    def _source(self, snapshot: Snapshot) -> IndexSource:
+        return IndexSource(snapshot, self._show)
 
     def _view_of(self, tables: FileTables) -> IndexedSpace:
         return IndexedSpace(tables, self._semantic, self._warn, self._progress)
@@ -425,7 +425,7 @@ class KeptSpace(IndexedSpace):
         super().__init__(tables, semantic, warn, progress)
         self._file = identity(tables.path)
 
-    def use(self, source: Source) -> None:
+    def use(self, source: IndexSource) -> None:
         """Reads memories from this snapshot, which has the same content as the one before."""
         self._tables.source = source
 

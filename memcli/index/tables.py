@@ -88,7 +88,7 @@ Show = Callable[[Sequence[Memory], Policy], Sequence[Memory]]
 """Memories as they may be kept beside the space under its policy; those are the same in which nothing is secret."""
 
 
-class Source(Record):
+class IndexSource(Record):
     """What an index is made of: a version of a space, and `show`, which takes out of memories what somebody wrote into the
     file past redaction."""
 
@@ -106,7 +106,7 @@ class FileTables:
     `home` is where the index of the space is kept, unless it is in memory.
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: str, source: Source, home: str) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: str, source: IndexSource, home: str) -> None:
         self.connection = connection
         self.path = path
         self.source = source

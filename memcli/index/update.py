@@ -11,7 +11,7 @@ from memcli.digests import blake2b
 from memcli.errors import CorruptError
 from memcli.index.database import select
 from memcli.index.documents import commit_of, records_of, tellers_of, window_text
-from memcli.index.tables import Source
+from memcli.index.tables import IndexSource
 from memcli.index.vectors import text_key
 from memcli.model.memory import TALK_KINDS, Memory
 from memcli.ports import Snapshot
@@ -87,7 +87,7 @@ def _gaps(known: Sequence[Move], pieces: Sequence[Move]) -> Iterator[tuple[int, 
 
 
 def renew_windows(
-    connection: sqlite3.Connection, source: Source, groups: Iterable[str], texts: Mapping[int, str]
+    connection: sqlite3.Connection, source: IndexSource, groups: Iterable[str], texts: Mapping[int, str]
 ) -> None:
     """Brings the windows of these groups up to date. `texts` holds the texts of rows that are at hand already.
 
@@ -109,7 +109,7 @@ def renew_windows(
                 )
 
 
-def _read(connection: sqlite3.Connection, source: Source, row: int) -> Memory:
+def _read(connection: sqlite3.Connection, source: IndexSource, row: int) -> Memory:
     """The memory of a row, as it may be indexed."""
     place = connection.execute("SELECT id, start, length FROM place WHERE row = ?", (row,)).fetchone()
     return source.clean(source.snapshot.fetch([place]))[0]
@@ -125,7 +125,10 @@ class TooMuchError(Exception):
 
 
 def update(
-    connection: sqlite3.Connection, source: Source, steps: Sequence[MoveStep] | None = None, most: int | None = None
+    connection: sqlite3.Connection,
+    source: IndexSource,
+    steps: Sequence[MoveStep] | None = None,
+    most: int | None = None,
 ) -> bool:
     """Makes the rows those of the memories in the snapshot; whether each of these has a row of its own.
 
@@ -250,7 +253,7 @@ def delete(connection: sqlite3.Connection, rows: Iterable[int]) -> None:
         connection.executemany(f"DELETE FROM {table} = ?", dead)
 
 
-def _tell_once(connection: sqlite3.Connection, source: Source, commits: Iterable[str]) -> None:
+def _tell_once(connection: sqlite3.Connection, source: IndexSource, commits: Iterable[str]) -> None:
     """Of each commit the file with the least id keeps the message, whatever came and went."""
     for commit in sorted(set(commits) - {""}):
         rows = connection.execute(
