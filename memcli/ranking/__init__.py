@@ -44,7 +44,7 @@ def _hybrid() -> ScoringScheme:
 
 
 def _patricia() -> ScoringScheme:
-    from memcli.ranking.paths import PATRICIA
+    from memcli.ranking.points import PATRICIA
 
     return PATRICIA
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memcli.model.memory import Memory
-from memcli.ranking.context import ALONG, MOST_LINKS
+from memcli.ranking.fusion import ALONG, MOST_LINKS
 from tests.conftest import memory
 from tests.ranking.asking import ranked
 

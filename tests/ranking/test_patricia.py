@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.ranking.paths import INNER_POINTS, PREFIX_POINTS, letters_of
+from memcli.ranking.points import INNER_POINTS, PREFIX_POINTS, letters_of
 from tests.conftest import memory
 from tests.ranking.asking import ranked
 

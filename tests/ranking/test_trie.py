@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.ranking.paths import Trie
+from memcli.ranking.points import Trie
 
 KEYS = st.lists(st.sampled_from("abc"), max_size=6).map(tuple)
 
