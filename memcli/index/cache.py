@@ -18,7 +18,7 @@ from memcli.codec.canonical import encode_line
 from memcli.codec.space import policy_to_json
 from memcli.errors import MemcliError, StoreError
 from memcli.index.database import IN_MEMORY, connect, copy, identity, open_known, remove
-from memcli.index.tables import FileTables, Show, IndexSource
+from memcli.index.tables import FileTables, IndexSource, Show
 from memcli.index.view import IndexedSpace, Semantic
 from memcli.model.memory import Json
 from memcli.model.space import size_of
