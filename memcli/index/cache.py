@@ -17,7 +17,7 @@ from memcli.beneath import make, open_file
 from memcli.codec.canonical import encode_line
 from memcli.codec.space import policy_to_json
 from memcli.errors import MemcliError, StoreError
-from memcli.index.database import IN_MEMORY, connect, copy, identity, open_known, remove
+from memcli.index.database import IN_MEMORY, connect, copy, identity, is_outdated, open_known, remove
 from memcli.index.tables import FileTables, IndexSource, Show
 from memcli.index.view import IndexedSpace, Semantic
 from memcli.model.memory import Json
@@ -61,7 +61,6 @@ def _renew(connection: sqlite3.Connection, source: IndexSource, path: str, most:
     snapshot = source.snapshot
     if stored_fingerprint(connection) == snapshot.fingerprint:
         return
-    from memcli.index.erasing import is_outdated
     from memcli.index.update import update
 
     if path != IN_MEMORY and is_outdated(path, snapshot):

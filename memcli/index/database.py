@@ -7,10 +7,13 @@ import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memcli import beneath
 from memcli.text.words import VERSION as ANALYSIS_VERSION
+
+if TYPE_CHECKING:
+    from memcli.ports import Snapshot
 
 VERSION = f"18/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"
@@ -245,3 +248,25 @@ def identity(path: str | None) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino
+
+
+def is_outdated(path: str, snapshot: Snapshot) -> bool:
+    """Whether the snapshot was taken before something was erased, so that the index at `path` must not be built of it."""
+    try:
+        with open(beneath.open_file(_stamp(path), os.O_RDONLY), encoding="ascii") as file:
+            return snapshot.is_before(int(file.read(32)))
+    except (OSError, ValueError):
+        return False
+
+
+def leave_stamp(path: str, written_at: int) -> None:
+    """Notes beside the index at `path` when its space was written without what was erased, in nanoseconds."""
+    fd = beneath.open_file(_stamp(path), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    try:
+        os.write(fd, str(written_at).encode())
+    finally:
+        os.close(fd)
+
+
+def _stamp(path: str) -> str:
+    return f"{path.removesuffix('.index')}.erased"

@@ -9,10 +9,9 @@ from contextlib import closing, suppress
 
 from memcli import beneath
 from memcli.errors import LockedError, StoreError
-from memcli.index.database import VERSION, check_tables, open_database, remove, select
+from memcli.index.database import VERSION, check_tables, leave_stamp, open_database, remove, select
 from memcli.index.update import delete
 from memcli.index.vectors import TABLES
-from memcli.ports import Snapshot
 
 _WAIT_SECONDS = 10.0
 
@@ -45,24 +44,11 @@ def erase(folder: str, path: str, ids: Collection[str], written_at: int) -> None
         ) from None
 
 
-def is_outdated(path: str, snapshot: Snapshot) -> bool:
-    """Whether the snapshot was taken before something was erased, so that the index at `path` must not be built of it."""
-    try:
-        with open(beneath.open_file(_stamp(path), os.O_RDONLY), encoding="ascii") as file:
-            return snapshot.is_before(int(file.read(32)))
-    except (OSError, ValueError):
-        return False
-
-
-def _stamp(path: str) -> str:
-    return f"{path.removesuffix('.index')}.erased"
-
-
 def _take_out(path: str, ids: Collection[str], written_at: int) -> set[bytes]:
     """Takes the memories out of the index while nobody else can use it; returns the keys of their vectors."""
     keys: set[bytes] = set()
     if not os.path.exists(path):
-        _leave_stamp(path, written_at)
+        leave_stamp(path, written_at)
         return keys
     with closing(open_database(path, _WAIT_SECONDS)) as connection:
         is_clean = False
@@ -77,7 +63,7 @@ def _take_out(path: str, ids: Collection[str], written_at: int) -> set[bytes]:
                 raise
         except sqlite3.DatabaseError:
             pass  # damaged: it goes all the same
-        _leave_stamp(path, written_at)
+        leave_stamp(path, written_at)
         if is_clean:
             connection.execute("COMMIT")
         else:
@@ -108,15 +94,6 @@ def _keys(connection: sqlite3.Connection, ids: list[str]) -> set[bytes]:
     found = list(select(connection, f"SELECT key FROM passage WHERE row IN ({rows})", ids))
     found += select(connection, f"SELECT key FROM window WHERE grp IN ({groups})", ids)
     return {key for (key,) in found}
-
-
-def _leave_stamp(path: str, written_at: int) -> None:
-    stamp = _stamp(path)
-    fd = beneath.open_file(stamp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    try:
-        os.write(fd, str(written_at).encode())
-    finally:
-        os.close(fd)
 
 
 def erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:

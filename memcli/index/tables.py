@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memcli.codec.space import policy_from_json
-from memcli.index.database import IN_MEMORY, connect, select
+from memcli.index.database import IN_MEMORY, connect, is_outdated, select
 from memcli.model.memory import Memory
 from memcli.model.space import Policy
 from memcli.record import Record
@@ -180,8 +180,6 @@ class FileTables:
 
     def is_outdated(self) -> bool:
         """Whether something was erased since the source was read."""
-        from memcli.index.erasing import is_outdated
-
         return is_outdated(self._home, self.source.snapshot)
 
     def beside(self) -> Callable[[], AbstractContextManager[FileTables | None]]:
