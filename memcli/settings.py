@@ -52,7 +52,7 @@ class Config(NamedTuple):
 
 
 class Settings(Record, kw_only=True):
-    """What a command was told by its surroundings. None: not told."""
+    """The settings of a command, by options, environment and configuration. None: not set."""
 
     space: str = DEFAULT_SPACE
     main: str = DEFAULT_SPACE
@@ -112,6 +112,11 @@ def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], confi
         given = options.get(name)
         return given if given is not None else environ.get(variable(name)) or config.get(name)
 
+    store, server = options.get("store"), environ.get("MEMCLI_STORE") or config.get("store") or ""
+    if store and is_server(store):
+        server = store
+    elif store == FILES:
+        server = ""
     space = pick("space")
     main = config.get("space") or DEFAULT_SPACE
     return Settings(
@@ -125,15 +130,9 @@ def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], confi
         semantic=pick("semantic"),
         model=pick("model"),
         hook_verify=pick("hook_verify"),
-        store=_server(options.get("store"), environ.get("MEMCLI_STORE") or config.get("store") or ""),
+        store=server,
         is_offline=bool(options.get("offline")) or is_on(environ, "MEMCLI_OFFLINE"),
     )
-
-
-def _server(option: str | None, told: str) -> str:
-    if option and is_server(option):
-        return option
-    return "" if option == FILES else told
 
 
 def check_config(data: Mapping[str, Any]) -> Config:

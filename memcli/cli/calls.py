@@ -118,11 +118,12 @@ class Calls:
             return None
 
     def _refuse_while_off(self) -> None:
-        from memcli.store.switch import is_off, is_off_by_variable
+        from memcli.settings import is_on
+        from memcli.store.switch import is_off
         from memcli.wiring.roots import locate
 
         root = locate(self._options, os.environ)
-        if is_off_by_variable(os.environ) or (root is not None and is_off(root, os.environ)):
+        if is_on(os.environ, "MEMCLI_OFF") or (root is not None and is_off(root, os.environ)):
             raise RefusedError(
                 "memory is off in this clone", "go on without it; the user switches it on by `memcli on`"
             )

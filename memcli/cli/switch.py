@@ -9,12 +9,13 @@ from memcli.cli.verb import CommandContext
 
 def switch_memory(session: CommandContext, *, on: bool) -> None:
     """Switches the memory of this clone on or off, and says so."""
-    from memcli.store.switch import is_off_by_variable, switch
+    from memcli.settings import is_on
+    from memcli.store.switch import switch
 
     workspace = session.open(tells_off=False)
     changed = switch(workspace.root, on=on)
     state = "on" if on else "off"
     text = f"memory is {'' if changed else 'already '}{state} in this clone"
     session.output.confirm({"state": state, "changed": changed}, text)
-    if on and is_off_by_variable(os.environ):
+    if on and is_on(os.environ, "MEMCLI_OFF"):
         session.output.note("MEMCLI_OFF is set: memory stays off in this shell until you unset it")

@@ -47,7 +47,7 @@ class Link(NamedTuple):
 
 
 def seal(entry: Mapping[str, Json], link: Link) -> bytes:
-    """The line that says `entry`, without its newline, bound to what came before. Where a crash tore a line, it begins
+    """The line for `entry`, bound to the line before it, without its newline. After a line that a crash tore, it begins
     with one."""
     body: dict[str, Json] = {**entry, "n": link.number + 1, "prev": link.hash}
     if link.torn:
@@ -57,7 +57,7 @@ def seal(entry: Mapping[str, Json], link: Link) -> bytes:
 
 
 def bare(entry: Mapping[str, Json]) -> dict[str, Json]:
-    """What a line says, without what binds it to others."""
+    """The fields of a line without its seals."""
     return {name: value for name, value in entry.items() if name not in SEALS}
 
 
@@ -90,7 +90,7 @@ def entries(data: bytes) -> Iterator[dict[str, Any]]:
 
 
 def purged(data: bytes) -> dict[str, str]:
-    """The ids of the memories that a log says are gone for good and not back, with the time."""
+    """The ids of the memories that a log records as erased, and not as stored again, each with the time of the erasure."""
     gone: dict[str, str] = {}
     for entry in entries(data):
         for change in entry["changes"]:
@@ -103,13 +103,13 @@ def purged(data: bytes) -> dict[str, str]:
 
 
 def is_erasure(change: Mapping[str, Json]) -> bool:
-    """Whether it says that a memory is gone for good: that is told without a path. One whose path was taken out later, which
-    leaves the digest, is of a memory that went into the trash; another one at that path may have been erased."""
+    """Whether a change records an erasure, which has no path. One whose path was taken out later, which leaves its digest,
+    is of a memory that went into the trash: another memory at that path may have been erased."""
     return change.get("after") == "" and not {"path", "path_hash"} & change.keys()
 
 
 def parse_entry(line: bytes) -> dict[str, Any] | None:
-    """The act that a line tells of; None for what is no whole line."""
+    """The entry in a line; None for what is no whole line."""
     try:
         entry = decode(line, "a line")
     except CorruptError:
@@ -153,8 +153,8 @@ def _rule(digest: str) -> int:
 def without_paths(data: bytes, ids: Collection[str]) -> bytes:
     """The log without the paths that the memories of `ids`, which are gone for good, ever had, whoever had them since;
     and without torn lines that speak of them."""
-    told = [change for entry in entries(data) for change in entry["changes"] if change.get("id") in ids]
-    paths = {change["path"] for change in told if isinstance(change.get("path"), str)}
+    changes = [change for entry in entries(data) for change in entry["changes"] if change.get("id") in ids]
+    paths = {change["path"] for change in changes if isinstance(change.get("path"), str)}
     words = [encode_line(word) for word in sorted({*ids, *paths})]
     kept: list[bytes] = []
     for is_whole, lines in groupby(data.split(b"\n"), lambda line: not line or parse_entry(line) is not None):
@@ -208,10 +208,10 @@ class Verification(Record):
 
     @property
     def gap(self) -> str:
-        """What could not be checked, as a reader is told it; empty where everything was."""
+        """The message about entries whose hashes cannot be checked; empty where all were."""
         some = "all" if self.unchecked == self.entries else f"the first {self.unchecked} of"
-        told = "were written by an earlier development version: their hashes cannot be checked"
-        return f"{some} {self.entries} entries {told}" if self.unchecked else ""
+        reason = "were written by an earlier development version: their hashes cannot be checked"
+        return f"{some} {self.entries} entries {reason}" if self.unchecked else ""
 
 
 def verify(data: bytes) -> Verification:
@@ -237,7 +237,7 @@ def verify(data: bytes) -> Verification:
 
 
 def _misfit(line: bytes, entry: Mapping[str, Any], link: Link, debris: bytes) -> str:
-    rule, told = _rule(entry["hash"]), entry.get("torn")
+    rule, note = _rule(entry["hash"]), entry.get("torn")
     if not rule:
         if _rule(link.hash) or not _DIGEST.fullmatch(entry["hash"]) or _is_stripped(entry):
             return "the version of its hash was removed"
@@ -245,9 +245,9 @@ def _misfit(line: bytes, entry: Mapping[str, Any], link: Link, debris: bytes) ->
         return f"a newer memcli wrote it (version {rule} of the hash)"
     elif encode_line(entry) != line or _rehashed(entry) != entry["hash"]:
         return "it does not match its hash"
-    if debris and told is None:
+    if debris and note is None:
         return "it cannot be read"
-    if rule and debris and not _is_told(told, debris):  # without any it was erased, with the memory that it spoke of
+    if rule and debris and not _is_noted(note, debris):  # without any it was erased, with the memory that it spoke of
         return "the truncated line before it was changed"
     if entry.get("prev") != link.hash or entry["n"] != link.number + 1:
         return "a line before it was removed, added or moved"
@@ -264,8 +264,8 @@ def _is_stripped(entry: Mapping[str, Any]) -> bool:
     return made in (_rehashed(entry), _rehashed(entry, prev=f"{RULE}:{entry.get('prev')}"))
 
 
-def _is_told(told: Json, debris: bytes) -> bool:
+def _is_noted(note: Json, debris: bytes) -> bool:
     for torn in (debris, debris.removesuffix(b"\n")):  # its newline came with the line that tells of it
-        if torn and told == {"bytes": len(torn), "hash": torn_hash(torn)}:
+        if torn and note == {"bytes": len(torn), "hash": torn_hash(torn)}:
             return True
     return False

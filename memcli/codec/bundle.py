@@ -50,7 +50,7 @@ _DEEP = re.compile(rb"\n {%d}" % (2 * MAX_DEPTH + 2))
 
 
 class Export(Record):
-    """A space as it is handed on. `part` tells the filters that its memories were chosen by; none: it is whole."""
+    """A space as it is handed on. `part`: the filters by which its memories were chosen; empty for a whole space."""
 
     space: Space
     part: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -182,8 +182,8 @@ def _content(tree: Json, where: str) -> bytes:
 
 
 def _digest(head: Mapping[str, Json], content: bytes) -> str:
-    told = encode({name: value for name, value in head.items() if name not in _UNDIGESTED})
-    return f"sha256:{hashlib.sha256(_PREFIX + told + bytes(1) + content).hexdigest()}"
+    fields = encode({name: value for name, value in head.items() if name not in _UNDIGESTED})
+    return f"sha256:{hashlib.sha256(_PREFIX + fields + bytes(1) + content).hexdigest()}"
 
 
 def encode_lines(export: Export) -> Iterator[bytes]:
@@ -235,8 +235,8 @@ def is_document(data: bytes) -> bool:
 def encode_document(export: Export) -> Iterator[bytes]:
     """The document, section by section."""
     counts = export.counts()
-    told = f"Memories: {counts['objects']}, active: {counts['active']}, pinned: {counts['pinned']}."
-    yield f"{_TITLE}{_heading(export.space.name)}\n\n{told}\n".encode()
+    totals = f"Memories: {counts['objects']}, active: {counts['active']}, pinned: {counts['pinned']}."
+    yield f"{_TITLE}{_heading(export.space.name)}\n\n{totals}\n".encode()
     for memory in export.space.objects:
         yield _section(memory).encode()
     head = {**export.head(), "content": header_to_json(export.space)}

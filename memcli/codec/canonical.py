@@ -125,9 +125,9 @@ def decode(data: bytes | memoryview, name: str, hint: str = MEND) -> Json:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
         is_unmerged = any(line.startswith((b"<<<<<<< ", b">>>>>>> ")) for line in bytes(data).splitlines())
-        told = "; the file contains conflict markers" if is_unmerged else ""
+        suffix = "; the file contains conflict markers" if is_unmerged else ""
         at = f"{name}:{error.lineno}:{error.colno}"
-        raise CorruptError(f"{at}: invalid JSON ({_reason(error)}){told}", hint) from None
+        raise CorruptError(f"{at}: invalid JSON ({_reason(error)}){suffix}", hint) from None
 
 
 def decode_argument(data: str | bytes, name: str) -> Json:

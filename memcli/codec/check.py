@@ -50,7 +50,7 @@ _ENDS = (b"\n", b"\n  }")
 
 
 def salvage(data: bytes) -> tuple[dict[str, Any], str]:
-    """The memories, and the fields of the header, that are whole in a damaged file; and a word on what is not.
+    """The memories, and the fields of the header, that are whole in a damaged file; and a clause for the message about what is lost.
 
     Of a file with conflict markers both sides are taken. Never raises.
     """
@@ -174,7 +174,8 @@ class Damage(Record):
 
 
 def check_chain(data: bytes, where: str) -> Damage | None:
-    """What is to be said of an audit log: that it was changed since it was written, or that nobody can tell."""
+    """The finding about an audit log: it was changed since it was written, or a part of it cannot be checked. None when it
+    is sound."""
     log = verify(data)
     if log.broken:
         return Damage(where, "audit", f"line {log.broken} of the audit log: {log.reason}")
@@ -183,7 +184,7 @@ def check_chain(data: bytes, where: str) -> Damage | None:
 
 class Examined(Record):
     """What was found in a file. `mended` are the bytes to write in its place; empty when nothing of it can be saved,
-    None when nothing needs to be written, nobody asked, or this version must not."""
+    None when nothing needs to be written, without `mend`, or where a newer version wrote the file."""
 
     findings: tuple[Damage, ...] = ()
     mended: bytes | None = None
@@ -217,7 +218,7 @@ class _Contents(Record):
 
 def examine(data: bytes, name: str, where: str, known: Mapping[str, frozenset[str]], *, mend: bool = True) -> Examined:
     """Looks at all of the file of space `name`. `known` are the ids in each space of the store, for links. Without `mend`
-    it is not said what to write in its place."""
+    no bytes to write in its place are made."""
     parts = framed(data, where)
     if parts and not _is_newer(parts[0]):
         tree, rest, items = parts
@@ -234,8 +235,8 @@ def _examine(
 ) -> Examined:
     tree, items = contents.tree, contents.items
     if _is_newer(tree):
-        told = f"written by a newer memcli (format version {tree['version']}); not checked further"
-        return Examined((Damage(where, "version", told),))
+        message = f"written by a newer memcli (format version {tree['version']}); not checked further"
+        return Examined((Damage(where, "version", message),))
     objects: list[Damage] = []
     outlines = list(_outlines(items, where, found, objects))
     header = _header(tree, name, where, found if contents.is_whole else [])
@@ -254,8 +255,8 @@ def _examine(
         return Examined(tuple(found))
     if not any(finding.is_damage for finding in found):
         if is_same:
-            told = f"it is in format {FULL_VERSION}; the next write rewrites it in format {VERSION}"
-            found.append(Damage(where, OUTDATED, told, repair="format it"))
+            message = f"it is in format {FULL_VERSION}; the next write rewrites it in format {VERSION}"
+            found.append(Damage(where, OUTDATED, message, repair="format it"))
         elif not is_sorted:
             found.append(Damage(where, "order", "its memories are not sorted by updated_at and id", repair="sort them"))
         else:
@@ -272,17 +273,17 @@ def _parse(data: bytes, name: str, where: str, found: list[Damage]) -> _Contents
         tree: Json = decode(data, where)
     except CorruptError as error:
         saved, lost = salvage(data)
-        told = (
+        message = (
             f"{error.message.removeprefix(where).lstrip(':')}; {len(saved.get('objects', []))} can be recovered{lost}"
         )
-        found.append(Damage(where, "torn", told, repair="keep what can be recovered, move the file to quarantine"))
+        found.append(Damage(where, "torn", message, repair="keep what can be recovered, move the file to quarantine"))
         return _contents(saved, name, is_whole=False)
     if isinstance(tree, dict) and _is_newer(tree):
         return _contents({**tree, "objects": []}, name)
     if not isinstance(tree, dict) or not isinstance(tree.get("objects"), list):
         saved, _ = salvage(data)
-        told = f"not a space file; {len(saved.get('objects', []))} memories can be recovered"
-        found.append(Damage(where, "torn", told, repair="keep what can be recovered, move the file to quarantine"))
+        message = f"not a space file; {len(saved.get('objects', []))} memories can be recovered"
+        found.append(Damage(where, "torn", message, repair="keep what can be recovered, move the file to quarantine"))
         return _contents(saved, name, is_whole=False)
     found.extend(_twice(data, where))
     return _contents(tree, name)
@@ -294,8 +295,8 @@ def _contents(tree: Mapping[str, Any], name: str, *, is_whole: bool = True) -> _
 
 def _twice(data: bytes, where: str) -> Iterator[Damage]:
     """The keys that stand twice in one object of these bytes."""
-    told = "the key {!r} occurs twice in one object"
-    return (Damage(where, "repeated", told.format(key), repair="keep the last one") for key in repeated(data))
+    message = "the key {!r} occurs twice in one object"
+    return (Damage(where, "repeated", message.format(key), repair="keep the last one") for key in repeated(data))
 
 
 def _is_newer(tree: object) -> bool:
@@ -312,12 +313,12 @@ def _header(tree: Mapping[str, Any], name: str, where: str, found: list[Damage])
             found.append(Damage(where, "header", error.message.removeprefix(f"{where}: "), repair="use the default"))
         space = decode_header(encode({**bare, **_sound_fields(tree, bare, where), "objects": []}), b"", where)
     wrong = policy_problems(space.policy)
-    found += [Damage(where, "header", f"policy: {told}", repair="use the default") for told in wrong.values()]
+    found += [Damage(where, "header", f"policy: {message}", repair="use the default") for message in wrong.values()]
     sound = {field: value for field, value in policy_to_json(space.policy).items() if field not in wrong}
     space = replace(space, policy=policy_from_json(sound))
     if space.name != name:
-        told = f"it contains space {space.name!r}"
-        found.append(Damage(where, "name", told, repair=f"rename the space to {name}, like the file"))
+        message = f"it contains space {space.name!r}"
+        found.append(Damage(where, "name", message, repair=f"rename the space to {name}, like the file"))
     return replace(space, name=name)
 
 
@@ -347,8 +348,8 @@ def _outlines(items: Items, where: str, found: list[Damage], objects: list[Damag
             check_memory(found_memory)  # every field, down to its leaves
             memory = found_memory
         except MemcliError as error:
-            told = error.message.removeprefix(f"{where}: {label}: ")
-            objects.append(Damage(where, "object", told, label, "move it to quarantine"))
+            message = error.message.removeprefix(f"{where}: {label}: ")
+            objects.append(Damage(where, "object", message, label, "move it to quarantine"))
         is_canonical = memory is not None and items.is_canonical(n, memory)
         if stored and not is_canonical:
             found.extend(_twice(stored, where))
@@ -371,16 +372,16 @@ def _unique(
     for one in sorted(outlines, key=rank):
         if one.id in by_id:
             same = items.memory(by_id[one.id].n, where) == items.memory(one.n, where)
-            told = "it is an exact duplicate" if same else SAME_ID
-            found.append(Damage(where, "twice", told, one.id, "keep the newer one, move the other to quarantine"))
+            message = "it is an exact duplicate" if same else SAME_ID
+            found.append(Damage(where, "twice", message, one.id, "keep the newer one, move the other to quarantine"))
         by_id[one.id] = one
     by_path: dict[str, str] = {}
     paths: dict[str, str] = {}
     for one in sorted(by_id.values(), key=lambda one: (one.created_at, one.id)):
         if one.path in by_path:
             paths[one.id] = marked(one.path, one.id[-8:])
-            told = belongs(one.path, by_path[one.path])
-            found.append(Damage(where, "path", told, one.id, f"move it to {paths[one.id]}"))
+            message = belongs(one.path, by_path[one.path])
+            found.append(Damage(where, "path", message, one.id, f"move it to {paths[one.id]}"))
         by_path.setdefault(one.path, one.id)
     return list(by_id.values()), paths
 
@@ -407,16 +408,16 @@ def _mend(memory: Memory, is_there: _IsThere, where: str, found: list[Damage]) -
     """`memory` with a hash that is right and without links into nowhere."""
     digest = right_hash(memory)
     if digest not in ("", memory.hash):
-        told = f"{WRONG_HASH} (edited by hand?)"
-        found.append(Damage(where, "hash", told, memory.id, "recompute the hash"))
+        message = f"{WRONG_HASH} (edited by hand?)"
+        found.append(Damage(where, "hash", message, memory.id, "recompute the hash"))
         memory = replace(memory, metadata={**memory.metadata, "hash": digest})
     links = tuple(link for link in memory.links if is_there(str(link["to"])))
     if gone := [str(link["to"]) for link in memory.links if link not in links]:
-        told = f"it links to {', '.join(gone)}, which does not exist"
-        found.append(Damage(where, "link", told, memory.id, "remove the link"))
+        message = f"it links to {', '.join(gone)}, which does not exist"
+        found.append(Damage(where, "link", message, memory.id, "remove the link"))
     if memory.superseded_by and not is_there(memory.superseded_by):
-        told = f"it is superseded by {memory.superseded_by}, which does not exist"
-        found.append(Damage(where, "link", told, memory.id, "make it current again"))
+        message = f"it is superseded by {memory.superseded_by}, which does not exist"
+        found.append(Damage(where, "link", message, memory.id, "make it current again"))
     return without_dangling(replace(memory, links=links), is_there)
 
 

@@ -28,7 +28,7 @@ MEND = "`memcli check store --repair` recovers the intact messages"
 
 
 class FileEnd(Record):
-    """What the end of a file says: its last message, its state, and how many bytes its whole lines take."""
+    """What the last lines of a file give: the number of the last message, the state, and the bytes of all whole lines."""
 
     messages: int = 0
     change: StateChange = StateChange(ACTIVE)
@@ -38,8 +38,10 @@ class FileEnd(Record):
 def encode_header(session: Session) -> bytes:
     """The first line, without its newline."""
     names = ("title", "started_at", "source", "key")
-    told = {name: getattr(session, name) for name in names if getattr(session, name)}
-    return encode_line({"format": FORMAT, "version": session.version, "id": session.id, "space": session.space, **told})
+    fields = {name: getattr(session, name) for name in names if getattr(session, name)}
+    return encode_line(
+        {"format": FORMAT, "version": session.version, "id": session.id, "space": session.space, **fields}
+    )
 
 
 def encode_entry(entry: Entry) -> bytes:
@@ -56,8 +58,8 @@ def entry_to_json(entry: Entry) -> dict[str, Json]:
 def session_to_json(session: Session) -> dict[str, Json]:
     """A session as commands print it."""
     names = ("id", "space", "title", "state", "started_at", "ended_at", "outcome", "source", "key", "messages")
-    told = {name: getattr(session, name) for name in names}
-    return {name: value for name, value in told.items() if value or name in ("title", "messages")}
+    fields = {name: getattr(session, name) for name in names}
+    return {name: value for name, value in fields.items() if value or name in ("title", "messages")}
 
 
 def decode_header(line: bytes, where: str) -> Session:
@@ -115,7 +117,7 @@ def end_of(tail: bytes, start: int, where: str) -> FileEnd | None:
 
 
 def with_end(session: Session, end: FileEnd) -> Session:
-    """The session of a header, in the state and with the count of messages that the end of its file says."""
+    """The session of a header, in the state and with the count of messages at the end of its file."""
     change = end.change
     is_ended = change.state == ENDED
     return replace(

@@ -1,10 +1,10 @@
 """The space file: the canonical bytes of a space, and where each memory stands in them.
 
-Form: what of a memory a space file says, by the version of its format.
+Form: the fields of a memory in a space file, by the version of its format.
 
 Version 1 has every core field of a memory: the full form, which servers, exports and digests have as well. Version 2 leaves
-out what says nothing: a field that is what the table says of it, and in the metadata the name of the file's own space, so
-that `"space": null` stands for a memory that has none there.
+out a field that has its default, or the value of the field that it is `like` (see `model/shapes.py`), and in the metadata
+the name of the file's own space; so `"space": null` stands for a memory without a space there.
 
 Frame: the bytes between which the memories of a canonical space file, and their fields, stand.
 
@@ -230,8 +230,8 @@ def check_writable(space: Space, where: str, is_accepted: Callable[[], bool] = l
         )
     wrong = policy_problems(space.policy)
     if wrong and is_accepted():
-        told = next(iter(wrong.values()))
-        raise CorruptError(f"{where}: policy: {told}", "correct it with `memcli space policy`; nothing was changed")
+        first = next(iter(wrong.values()))
+        raise CorruptError(f"{where}: policy: {first}", "correct it with `memcli space policy`; nothing was changed")
 
 
 def spans(data: Any) -> list[Span] | None:
@@ -443,7 +443,7 @@ def check_names_once(data: bytes, where: str, hint: str) -> None:
 
 
 def repeated(data: bytes) -> Iterator[str]:
-    """The keys that stand twice in one object: parsers keep one of the two, and nobody is told."""
+    """The keys that stand twice in one object: parsers keep one of the two without a word."""
     found: list[str] = []
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from memcli.record import Record
 
 WINDOW = 1 << 18
 HELD = 1 << 24
-"""So many bytes are in memory as a whole once one of them is asked for."""
+"""A file of up to so many bytes is read whole at the first access."""
 
 
 class ByteRange:
@@ -184,9 +184,9 @@ def _decoded(data: bytes) -> Iterator[MoveStep]:
     """The steps, last first, up to one that cannot be read."""
     for line in reversed(data.splitlines()):
         try:
-            told = decode(line, "moves")
-            moves = [(int(old), int(new), int(length)) for old, new, length in told["moves"]]
-            places = [(int(start), int(length)) for start, length in told["new"]]
-            yield MoveStep(str(told["before"]), str(told["after"]), moves, places)
+            step = decode(line, "moves")
+            moves = [(int(old), int(new), int(length)) for old, new, length in step["moves"]]
+            places = [(int(start), int(length)) for start, length in step["new"]]
+            yield MoveStep(str(step["before"]), str(step["after"]), moves, places)
         except (CorruptError, LookupError, TypeError, ValueError):
             return

@@ -48,7 +48,7 @@ class Act(Record):
 def act_of(
     receipt: Receipt, before: Policy, after: Policy | None, by: Json = None, change: Change | None = None
 ) -> Act | None:
-    """What the log is to say of a write that made `change`; None when it did nothing."""
+    """The act for the audit log of a write that made `change`; None when the write changed nothing."""
     policy = None if before == after else _difference(before, after)
     if not receipt.touched and not receipt.header_changed and policy is None:
         return None
@@ -68,12 +68,12 @@ def _action(receipt: Receipt, policy: Json) -> str:
 
 
 def author(user: str, command: str) -> dict[str, Json]:
-    """Whose acts these are."""
+    """The user and the command, as a line of the audit log has them."""
     return {"user": user, "command": command}
 
 
 def entry(space: str, act: Act, time: str, by: dict[str, Json]) -> dict[str, Json]:
-    """What a line of the audit log says of an act at `time`, `by` this author where the act names none."""
+    """The fields of the line of the audit log for an act at `time`, `by` this author where the act names none."""
     own = act.by
     if isinstance(own, dict) and own.keys() == {"user", "command"} and all(isinstance(v, str) for v in own.values()):
         by = own
@@ -120,7 +120,7 @@ def _digest(policy: Json) -> str:
 
 
 def receipt_of(draft: Draft, change: Change) -> Receipt:
-    """Lays the change over the draft, and says what it did."""
+    """Applies the change to the draft, and returns what it did."""
     touched = tuple(
         Touched(memory.id, memory.path, _memory_digest(before), _memory_digest(after))
         for before, after in draft.take(change)
@@ -153,7 +153,7 @@ def is_kept(going: Going, *, is_whole: bool) -> bool:
 
 
 def trash_note(going: Going, grace: float) -> str:
-    """What a user reads about what the trash keeps."""
+    """The note for the user about memories that went into the trash for `grace` days."""
     count = len(going.kept.objects)
     what = "1 memory is" if count == 1 else f"{count} memories are"
     if count and all(memory.id in going.displaced for memory in going.kept.objects):

@@ -29,7 +29,7 @@ _ACCESS_SHARE = 0.1
 
 
 def remaining(kind: str, since: str, now: str) -> float:
-    """The share of the confidence that is left at `now` of what was told or confirmed at `since`; 0..1."""
+    """The share of the confidence that is left at `now` of a memory that was stored or confirmed at `since`; 0..1."""
     days = HALF_LIVES.get(kind)
     return 1.0 if days is None else _faded(days, since, now)
 
@@ -120,8 +120,8 @@ def _yearly(first: str, last: str) -> _Holds:
         date.fromisoformat(_LEAP + end)
 
     def holds(day: date) -> bool:
-        told = f"{day:%m-%d}"
-        return first <= told <= last if first <= last else told >= first or told <= last
+        of_year = f"{day:%m-%d}"
+        return first <= of_year <= last if first <= last else of_year >= first or of_year <= last
 
     return holds
 

@@ -223,8 +223,8 @@ def _of_commit(ranked: Sequence[int], cut: Sequence[Passage]) -> list[int]:
     """The message, or of a long one its first passage and that which answers, and the hunk that does."""
     messages = [n for n, one in enumerate(cut) if one.form == MESSAGE]
     if sum(len(cut[n].text) for n in messages) > _MESSAGE:
-        told = [*messages[:1], *(n for n in ranked if cut[n].form == MESSAGE)][:2]
-        messages = [n for n in messages if n in told]
+        chosen = [*messages[:1], *(n for n in ranked if cut[n].form == MESSAGE)][:2]
+        messages = [n for n in messages if n in chosen]
     hunks = [n for n in ranked if cut[n].form == HUNK] or [n for n, one in enumerate(cut) if one.form == HUNK]
     return [*messages, *hunks[:1]]
 

@@ -19,8 +19,8 @@ Place = Mapping[str, Json]
 of no group."""
 
 
-def outdated(shelf: Shelf, places: Sequence[Place], told: Collection[str], now: str) -> list[Memory]:
-    """The memories at `places` whose paths and ids are not among those `told`, deactivated: marked, not lost."""
+def outdated(shelf: Shelf, places: Sequence[Place], known: Collection[str], now: str) -> list[Memory]:
+    """The memories at `places` whose paths and ids are not among those that are `known` now, deactivated: marked, not lost."""
     if not places:
         return []
     by_root: dict[str, list[Place]] = {}
@@ -35,8 +35,8 @@ def outdated(shelf: Shelf, places: Sequence[Place], told: Collection[str], now: 
         replace(memory, active=False, updated_at=now, version=increased(memory.version))
         for memory in shelf.under(*by_root)
         if memory.active
-        and memory.path not in told
-        and memory.id not in told
+        and memory.path not in known
+        and memory.id not in known
         and any(_is_of(memory, place) for root in above(memory.path) for place in by_root.get(root, ()))
     ]
 

@@ -139,8 +139,8 @@ class TriggerSet:
             here = [self._globs[n] for n in self._paths.matching(edit.file)] if edit.file else []
             inside = {owner for owner, _ in here}
             first = edit.added[0][0] if edit.added else 1
-            told = {owner: Match(owner, first, t.text) for owner, t in reversed(here) if owner not in self._reading}
-            yield from (told[owner] for owner in sorted(told))
+            by_path = {owner: Match(owner, first, t.text) for owner, t in reversed(here) if owner not in self._reading}
+            yield from (by_path[owner] for owner in sorted(by_path))
             for number, line in edit.added if self._texts else ():
                 found: dict[int, Match] = {}
                 for n in self._lines.matching(line):

@@ -37,18 +37,18 @@ class AuditLog:
         self._warn = warn
 
     def record(self, space: str, action: str, touched: Sequence[Touched], policy: Json = None) -> None:
-        """Appends what was done. It is done already, so a line that cannot be written is only told of."""
+        """Appends a line for an act that is done already, so that an error is only a warning."""
         try:
             self.append(space, [self.entry(space, Act(action, touched, policy))])
         except MemcliError as error:
             self._warn(f"done, but not recorded in the audit log: {error.message} ({error.hint})")
 
     def author(self) -> dict[str, Json]:
-        """Whose acts these are."""
+        """The user and the command, as a line has them."""
         return author(self._user(), self._command)
 
     def entry(self, space: str, act: Act) -> dict[str, Json]:
-        """What a line says of an act."""
+        """The fields of the line for an act, without its seals."""
         return entry(space, act, self._clock(), self.author())
 
     def append(self, space: str, entries: Sequence[dict[str, Json]]) -> None:
@@ -75,7 +75,7 @@ class AuditLog:
             )
 
     def ends_with(self, space: str, entries: Sequence[dict[str, Json]]) -> bool:
-        """Whether the last lines of the log say just this. Raises StoreError."""
+        """Whether the last lines of the log have just these fields. Raises StoreError."""
         last = list(read_entries(self.read(space)))[-len(entries) :]
         return list(map(bare, last)) == list(entries)
 

@@ -216,11 +216,11 @@ class FileStore:
 
     def _begin(self, space: str, acts: Sequence[Act | None], going: Going, before: str, after: str) -> None:
         if self._acts:
-            told = [
+            final = [
                 replace(act, touched=without_erased(act.touched, going), run=going.run)
                 for act in acts if act is not None
             ]  # fmt: skip
-            self._acts.begin(space, told, before, after)
+            self._acts.begin(space, final, before, after)
 
     def _answer(self, draft: Draft, request: Json, acts: list[Act | None]) -> Json:
         """What becomes of a request of another writer, and, among `acts`, what it does."""

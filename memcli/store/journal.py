@@ -59,11 +59,11 @@ class Mail:
         return decode_object(read_at(self._fd, size - self._length, self._length), "the answer")
 
     def take_back(self) -> bool:
-        """Takes the request back; False when somebody is at it already."""
+        """Withdraws the request; returns False where the holder of the lock has taken it already."""
         return remove_quietly(self._path + _REQUEST)
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Closes the file."""
         with suppress(OSError):
             os.close(self._fd)
 
@@ -76,7 +76,7 @@ class Journal:
         self._quarantine = quarantine
 
     def place(self, request: Json) -> Mail:
-        """Puts a request in. Raises StoreError."""
+        """Adds a request. Raises StoreError."""
         data = encode_line(request) + b"\n"
         for attempt in range(_ATTEMPTS):
             name = os.path.join(self._folder, f"{time.monotonic_ns():020d}-{os.getpid()}")
@@ -91,7 +91,8 @@ class Journal:
         raise AssertionError
 
     def take(self, fingerprint: str) -> list[Waiting]:
-        """All requests, oldest first. What was folded into the space of this `fingerprint` is answered instead."""
+        """Takes all requests, oldest first. Those that a crash kept from their answers, though the space with this
+        `fingerprint` has them, are answered instead."""
         try:
             names = sorted(os.listdir(self._folder))
         except (FileNotFoundError, NotADirectoryError):
@@ -105,12 +106,12 @@ class Journal:
         return [waiting for waiting in found if waiting is not None]
 
     def promise(self, fingerprint: str, answers: Mapping[str, Json]) -> None:
-        """Says beforehand what the answers are once the space has this fingerprint. Raises OSError."""
+        """Records, before the space is written, the answers that hold once it has this fingerprint. Raises OSError."""
         record = encode_line({"fingerprint": fingerprint, "answers": dict(answers)})
         os.close(place_file(os.path.join(self._folder, _FOLD), record))
 
     def answer(self, answers: Mapping[str, Json]) -> None:
-        """Answers requests that were taken, and is done with them."""
+        """Appends to each request that was taken its answer, by name, and removes the request."""
         for name, answer in answers.items():
             path = os.path.join(self._folder, name + _TAKEN)
             with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The folder `.memory/`: how it is found, made and removed, where each file is, and what git is told of them."""
+"""The folder `.memory/`: how it is found, made and removed, where each file is, and its lines in git's files of patterns."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def _files(top: str) -> Iterator[str]:
 
 
 def identity(path: str) -> tuple[int, int] | None:
-    """What differs between two files or folders that have had this path; None when there is none."""
+    """The device and inode at `path`, which differ for another file or folder in its place; None when there is none."""
     try:
         facts = os.stat(path)
     except OSError:
@@ -264,7 +264,7 @@ def _read_ignore(layout: Layout) -> bytes:
 
 
 def set_ignored(layout: Layout, space: str, ignored: bool) -> None:
-    """Has git ignore the file of `space`, or see it again; other lines stay as they are. Raises StoreError."""
+    """Adds the file of `space` to the `.gitignore` of the store, or removes it; other lines stay. Raises StoreError."""
     if is_private(space):  # git never sees those
         return
     line = f"spaces/{space}.json".encode()
@@ -276,7 +276,8 @@ def set_ignored(layout: Layout, space: str, ignored: bool) -> None:
 
 
 def show_sessions(layout: Layout) -> None:
-    """Has git see what lies in `sessions/`, of which earlier versions ignored what was not shared. Raises StoreError."""
+    """Removes the lines of `.gitignore` with which earlier versions ignored private sessions. Raises StoreError where it
+    ignores all sessions."""
     with _ignore_locked(layout):
         lines = _read_ignore(layout).splitlines()
         if not {b"sessions", b"sessions/"}.isdisjoint(lines):
@@ -295,7 +296,7 @@ def _ignore_locked(layout: Layout) -> AbstractContextManager[HeldLock | None]:
 def remove_unused(root: str) -> bool:
     """Removes a store without memories; returns whether it did.
 
-    A space that another process writes meanwhile stays, or that process is told that it could not write.
+    A space that another process writes meanwhile stays, or that process fails with an error.
     """
     import shutil
 

@@ -79,15 +79,15 @@ class HeldLock:
             return False
 
     def note(self) -> str:
-        """What the last holder left; empty when it cannot be read."""
+        """The note of the last holder; empty when it cannot be read."""
         with suppress(OSError):
             os.lseek(self._fd, 0, os.SEEK_SET)
             return os.read(self._fd, _NOTE_BYTES).decode("ascii", "replace")
         return ""
 
     def leave(self, note: str) -> None:
-        """Leaves a note in the place of the last one."""
-        with suppress(OSError):  # without it the next holder reads more, and that is all
+        """Replaces the note. Never raises: without it the next holder reads more, and that is all."""
+        with suppress(OSError):
             if os.fstat(self._fd).st_nlink > 1:
                 return  # the file is not ours alone: what another name leads to must not change
             os.lseek(self._fd, 0, os.SEEK_SET)
@@ -170,7 +170,8 @@ class Holder(NamedTuple):
 
 @contextmanager
 def held(path: str, what: str, now: str) -> Iterator[None]:
-    """Holds the lock file at `path` while the block runs, and leaves in it who does. Raises LockedError, StoreError."""
+    """Holds the lock file at `path` while the block runs, with the id of this process and the time `now` as its note.
+    Raises LockedError, StoreError."""
     stack = ExitStack()
     try:
         lock = stack.enter_context(locked(path, what, wait=_PATIENCE_SECONDS, queues=False))

@@ -20,14 +20,15 @@ MAX_BYTES = 1_000_000
 
 
 class Log:
-    """The log at `path`. Once it is full it becomes `path.1`, in the place of the one before. Not for several writers."""
+    """A log of JSON lines at `path`. At `max_bytes` it is renamed to `path.1`, over an earlier one. One process at a time
+    may write to it."""
 
     def __init__(self, path: str, max_bytes: int = MAX_BYTES) -> None:
         self._path = path
         self._max_bytes = max_bytes
 
     def add(self, entry: Mapping[str, Json]) -> None:
-        """Appends a line. A log that cannot be written is done without: it must not stop what it tells of."""
+        """Appends a line. Never raises OSError: a log must not stop the work that it records."""
         with suppress(OSError):
             self.append(entry)
 
@@ -84,7 +85,7 @@ class HookLog:
         return found if isinstance(found, str) else ""
 
     def see(self, git_dir: str, commit: str) -> None:
-        """Notes it. Raises StoreError."""
+        """Records the commit up to which a work tree was followed. Raises StoreError."""
         if self.seen(git_dir) != commit:
             self._write({**self._load(), "heads": {**self._heads(), git_dir: commit}})
 

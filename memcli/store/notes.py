@@ -171,13 +171,13 @@ _DAY_SECONDS = 86_400
 
 
 class Mark:
-    """A mark that says when something was last so. What cannot be read or written is no mark."""
+    """The time at which something last happened, under a name. What cannot be read or written counts as never."""
 
     def __init__(self, state: State, name: str) -> None:
         self._state, self._name = state, f"mark.{name}"
 
     def is_younger(self, seconds: float, now: str) -> bool:
-        """Whether it was set less than so many seconds before `now`."""
+        """Whether it happened less than so many seconds before `now`."""
         try:
             before = normalize_time(self._state.value(self._name))
         except MemcliError:
@@ -186,7 +186,7 @@ class Mark:
         return is_past and days_between(before, now) * _DAY_SECONDS < seconds
 
     def set(self, now: str) -> None:
-        """Sets it."""
+        """Records `now` as that time. Never raises."""
         self._state.note(lambda connection: set_value(connection, self._name, now))
 
 

@@ -52,7 +52,7 @@ class Acts:
         self._begun: dict[str, list[dict[str, Json]]] = {}
 
     def author(self) -> Json:
-        """Who this is, for a request that another writer may take along."""
+        """The user and the command, for a request that another writer may take along."""
         return self._log().author()
 
     def check(self, space: str) -> None:

@@ -43,7 +43,7 @@ class PrivatePlace:
         self._local = os.path.join(layout.root, "local")
 
     def claim(self) -> list[str]:
-        """Sees to it that the folders are this machine's own; the names of what was put aside for that.
+        """Makes the folders this machine's own; returns the names of what was moved to the quarantine or deleted for that.
 
         What waits in them for the private state is folded into it. Raises StoreError when something there came from
         elsewhere and cannot be put aside.
@@ -199,17 +199,17 @@ def _names_in(folder: str) -> list[str]:
 
 
 def describe(aside: Sequence[str]) -> str:
-    """What became of what `claim` put aside."""
+    """The message about what `claim` moved or deleted, and how to keep git from tracking it."""
     parts = (
         ("deleted", [name for name in aside if _is_rebuildable(name)]),
         (f"moved to {_QUARANTINE}", [name for name in aside if not _is_rebuildable(name)]),
     )
-    told = "; ".join(f"{', '.join(names)} {what}" for what, names in parts if names)
+    done = "; ".join(f"{', '.join(names)} {what}" for what, names in parts if names)
     tracked = sorted({name.split(os.sep, maxsplit=1)[0] for name in aside if os.sep in name.rstrip("/")})
     if not tracked:
-        return f"files in {FOLDER} came from another machine and are not used: {told}"
+        return f"files in {FOLDER} came from another machine and are not used: {done}"
     untrack = f"`git rm -r --cached {' '.join(f'{FOLDER}/{name}' for name in tracked)}` untracks them"
-    return f"files in {FOLDER} are tracked by git or came from another machine, and are not used: {told}; {untrack}"
+    return f"files in {FOLDER} are tracked by git or came from another machine, and are not used: {done}; {untrack}"
 
 
 def _is_rebuildable(name: str) -> bool:

@@ -49,11 +49,11 @@ def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> 
     names, strange = _space_names(layout)
     yield from ((finding, False) for finding in strange)
     for entry in PrivatePlace(layout).tracked():
-        told = "tracked by git, so memcli ignores it (untrack it with `git rm --cached`)"
-        yield Damage(entry.path, "strange", told), False
+        message = "tracked by git, so memcli ignores it (untrack it with `git rm --cached`)"
+        yield Damage(entry.path, "strange", message), False
     for name, command in absent(layout.root).items():
-        told = f"tracked by git, but missing from this work tree (`{command}` brings it back)"
-        yield Damage(os.path.join("spaces", f"{name}.json" if name else ""), "absent", told), False
+        message = f"tracked by git, but missing from this work tree (`{command}` brings it back)"
+        yield Damage(os.path.join("spaces", f"{name}.json" if name else ""), "absent", message), False
     yield from _leftovers(layout, repair)
     known = {name: _ids(layout, name) for name in names} if len(names) > 1 else {}
     pending, erasing = pending_acts(layout), pending_erasures(layout)
@@ -63,14 +63,14 @@ def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> 
         left = []
         journal = listed(layout.beside(name, os.path.join("journal", name)))
         if waiting := sum(file.endswith((".request", ".taken")) for file in journal):
-            told = f"{waiting} writers were killed before their changes were stored"
-            left.append(Damage(f"local/journal/{name}", "leftover", told, repair="store them now"))
+            message = f"{waiting} writers were killed before their changes were stored"
+            left.append(Damage(f"local/journal/{name}", "leftover", message, repair="store them now"))
         if name in pending:
-            told = "a command was killed before its changes were recorded in the audit log"
-            left.append(Damage(f"local/{name}.acts", "leftover", told, repair="add them to the log"))
+            message = "a command was killed before its changes were recorded in the audit log"
+            left.append(Damage(f"local/{name}.acts", "leftover", message, repair="add them to the log"))
         if name in erasing:
-            told = "a command was ended before it had erased all that it deleted"
-            left.append(Damage(f"local/{name}.erasing", "leftover", told, repair="finish the erasure"))
+            message = "a command was ended before it had erased all that it deleted"
+            left.append(Damage(f"local/{name}.erasing", "leftover", message, repair="finish the erasure"))
         mends = repair and all(mended or not finding.is_damage for finding, mended in found)
         if left and mends:
             fold(name)
@@ -187,9 +187,9 @@ def _records(layout: Layout) -> Iterator[Damage]:
             name, suffix = os.path.splitext(file)
             try:
                 data = read_regular(os.path.join(path, file), _MAX_BYTES) if suffix in (".json", ".jsonl") else None
-                told = check(data, name, where) if data is not None else None
-                if isinstance(told, Damage):
-                    yield told
+                found = check(data, name, where) if data is not None else None
+                if isinstance(found, Damage):
+                    yield found
             except OSError as error:
                 yield Damage(where, "strange", str(error.strerror))
             except MemcliError as error:
@@ -349,8 +349,8 @@ def _examine(file: SessionFile, place: Session) -> _SessionFindings:
 
 def _findings(found: _SessionFindings, where: str) -> Iterator[Damage]:
     if found.version > VERSION:
-        told = f"written by a newer memcli (format version {found.version}); not checked further"
-        yield Damage(where, "version", told)
+        message = f"written by a newer memcli (format version {found.version}); not checked further"
+        yield Damage(where, "version", message)
         return
     if found.header:
         yield Damage(where, "header", f"wrong first line: {found.header}", repair=_REBUILD)
@@ -358,13 +358,13 @@ def _findings(found: _SessionFindings, where: str) -> Iterator[Damage]:
         lines = ", ".join(map(str, found.bad[:3])) + (", ..." if len(found.bad) > 3 else "")
         yield Damage(where, "damaged", f"{len(found.bad)} lines cannot be read ({lines})", repair=_REBUILD)
     if found.misnumbered:
-        told = f"{found.misnumbered} messages are not numbered in order"
-        yield Damage(where, "numbers", told, repair=_REBUILD)
+        message = f"{found.misnumbered} messages are not numbered in order"
+        yield Damage(where, "numbers", message, repair=_REBUILD)
     if found.repeated:
         yield Damage(where, "duplicate", f"{found.repeated} messages have the key of another", repair=_REBUILD)
     if found.torn:
-        told = f"{found.torn} bytes of a line that was interrupted"
-        yield Damage(where, "leftover", told, repair="cut them off")
+        message = f"{found.torn} bytes of a line that was interrupted"
+        yield Damage(where, "leftover", message, repair="cut them off")
 
 
 def _mend_session(layout: Layout, file: SessionFile, place: Session, found: _SessionFindings) -> None:
@@ -404,12 +404,12 @@ def _mended(file: SessionFile, place: Session, found: _SessionFindings) -> Itera
 
 def _header_problem(line: bytes, place: Session) -> tuple[str, int]:
     try:
-        told = decode_header(line, "")
+        header = decode_header(line, "")
     except CorruptError as error:
         return error.message.removeprefix(": "), VERSION
-    if told.version <= VERSION and (told.id, told.space) != (place.id, place.space):
-        return f"it is of session {told.id[:80]!a} of space {told.space[:80]!a}", told.version
-    return "", told.version
+    if header.version <= VERSION and (header.id, header.space) != (place.id, place.space):
+        return f"it is of session {header.id[:80]!a} of space {header.space[:80]!a}", header.version
+    return "", header.version
 
 
 def _decoded(line: bytes) -> Entry | None:

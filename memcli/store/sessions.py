@@ -427,11 +427,11 @@ class FileSessions:
                 write_file(target, data, 0o600, temporary=self._layout.temporary)
                 remove_file(path)
 
-    def _place(self, session: Session, *told: str, of_source: bool = False) -> tuple[Session, bool]:
-        """The session with the first id made of what is told that is free, or, `of_source`, that belongs to a session of
+    def _place(self, session: Session, *parts: str, of_source: bool = False) -> tuple[Session, bool]:
+        """The session with the first id made of `parts` that is free, or, `of_source`, that belongs to a session of
         its source and key; and whether that is so."""
         for number in count(1):
-            placed = replace(session, id=session_id(session.space, *told, number=number))
+            placed = replace(session, id=session_id(session.space, *parts, number=number))
             if not os.path.lexists(self._layout.session(placed.space, placed.id)):
                 return placed, False
             if of_source:

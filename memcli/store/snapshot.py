@@ -71,7 +71,7 @@ class ByteSnapshot(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Lets go of the file."""
+        """Closes the file."""
 
     def is_before(self, time: int) -> bool:  # noqa: ARG002 - what is read from a commit never changes
         return False
@@ -332,16 +332,9 @@ class RevisionStore:
         return self.open(space).header().policy
 
     def update(self, *_: object) -> NoReturn:
-        raise self._refusal()
+        raise StoreError(f"cannot change the store as of commit {self.commit[:10]}", "omit --rev")
 
-    def submit(self, *_: object) -> NoReturn:
-        raise self._refusal()
-
-    def delete(self, *_: object) -> NoReturn:
-        raise self._refusal()
-
-    def _refusal(self) -> StoreError:
-        return StoreError(f"cannot change the store as of commit {self.commit[:10]}", "omit --rev")
+    submit = delete = update
 
 
 def open_revision(layout: Layout, revision: str, warn: Callable[[str], None]) -> RevisionStore:

@@ -5,21 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from memcli.settings import is_on
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import Layout
 
 _FILE = "off"
-_NO = ("", "0", "false", "no")
 
 
 def is_off(root: str, environ: Mapping[str, str]) -> bool:
     """Whether memory is off for the store at `root`: switched off in this clone, or by MEMCLI_OFF."""
-    return is_off_by_variable(environ) or os.path.lexists(Layout(root).private(_FILE))
-
-
-def is_off_by_variable(environ: Mapping[str, str]) -> bool:
-    """Whether MEMCLI_OFF switches memory off."""
-    return environ.get("MEMCLI_OFF", "").strip().lower() not in _NO
+    return is_on(environ, "MEMCLI_OFF") or os.path.lexists(Layout(root).private(_FILE))
 
 
 def switch(root: str, *, on: bool) -> bool:

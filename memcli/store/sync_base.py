@@ -90,11 +90,11 @@ def _read(path: str) -> tuple[Collection[str], SyncPoint] | None:
     lineage: a merge without a base deletes nothing."""
     try:
         head, _, data = (read_stored(path) or b"").partition(b"\n")
-        told = decode(head, path)
-        if told["version"] == _VERSION and told["hash"] == sha256(data).hexdigest():
-            lineage = Lineage(*told["lineage"])
-            point = SyncPoint(decode_space(data, path), lineage, told["entries"], told["head"], told["there"])
-            return told["addresses"], point
+        fields = decode(head, path)
+        if fields["version"] == _VERSION and fields["hash"] == sha256(data).hexdigest():
+            lineage = Lineage(*fields["lineage"])
+            point = SyncPoint(decode_space(data, path), lineage, fields["entries"], fields["head"], fields["there"])
+            return fields["addresses"], point
     except (CorruptError, KeyError, TypeError):
         return None
     return None

@@ -3,7 +3,7 @@
 `trust.json` of the private state says so, for all work trees of the repository. Nothing in a clone may say it for itself, so
 the file is sealed (see `store/key.py`). A store that was moved stays trusted, and so does a copy by the same user.
 
-What is not told apart: an archive that holds the user's own private state, changed by somebody else and unpacked again.
+What cannot be distinguished: an archive that holds the user's own private state, changed by somebody else and unpacked again.
 """
 
 from __future__ import annotations
