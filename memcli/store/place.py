@@ -147,9 +147,11 @@ class PrivatePlace:
         if index is None:
             return []
         fingerprint, seen = index.fingerprint(), self._layout.local(_SEEN)
+        last = ""
         with suppress(OSError):
-            if not anew and (read_regular(seen, _MAX_SEEN) or b"").decode("ascii", "replace") == fingerprint:
-                return []
+            last = (read_regular(seen, _MAX_SEEN) or b"").decode("ascii", "replace")
+        if not anew and fingerprint == last:
+            return []
         try:
             entries = self._below(index)
         except StoreError:  # a damaged index is git's matter; `doctor` says so
