@@ -60,8 +60,8 @@ def test_every_name_is_read_as_one(name: str) -> None:
     assert NAMES[name] in words or NAMES.get(text.lower()) in words or any(words)
 
 
-@pytest.mark.parametrize("unit", sorted(UNITS))
-def test_every_unit_is_read(unit: str) -> None:
-    (quantity,) = quantities(read(glued(f"it takes 3 {unit} there"))) or (None,)
-    assert quantity is not None
-    assert (quantity.dimension, quantity.value) == (UNITS[unit][0], 3 * UNITS[unit][1])
+def test_every_unit_is_read() -> None:
+    for unit in sorted(UNITS):
+        (quantity,) = quantities(read(glued(f"it takes 3 {unit} there"))) or (None,)
+        assert quantity is not None
+        assert (quantity.dimension, quantity.value) == (UNITS[unit][0], 3 * UNITS[unit][1])

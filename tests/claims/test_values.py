@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,40 +74,33 @@ def test_a_duplicate_names_the_value_that_it_alone_has(frame: str, values: list[
     assert again is None or again.kind == CONTRADICTS or not again.adds
 
 
-@pytest.mark.parametrize("cosine", COSINES)
-@pytest.mark.parametrize(
-    ("new", "old", "reason"),
-    [
+def test_a_plain_difference_is_a_contradiction() -> None:
+    cases = [
         ("The default model is gpt-7.", "The default model is gpt-4o-mini.", "gpt-7 here, gpt-4o-mini there"),
         ("The default model is gpt-7.", "The default model is claude-3-opus.", "gpt-7 here, claude-3-opus there"),
         ("The API runs in ap-northeast-2.", "The API runs in eu-west-1.", "ap-northeast-2 here, eu-west-1 there"),
         ("The API version is v3.", "The API version is v2.", "v3 here, v2 there"),
         ("The backup starts at 3am.", "The backup starts at 2 a.m.", "03:00 here, 02:00 there"),
         ("We pin numpy 2.0.1.", "We pin numpy 1.26.4.", "2.0.1 here, 1.26.4 there"),
-    ],
-)
-def test_a_plain_difference_is_a_contradiction(new: str, old: str, reason: str, cosine: float | None) -> None:
-    if cosine != 0.5:
-        assert found(new, old, cosine) == Relation(CONTRADICTS, reason)
+    ]
+    for new, old, reason in cases:
+        for cosine in COSINES:
+            if cosine != 0.5:
+                assert found(new, old, cosine) == Relation(CONTRADICTS, reason)
 
 
-@pytest.mark.parametrize("cosine", COSINES)
-@pytest.mark.parametrize(
-    ("new", "old"),
-    [
+def test_what_has_another_number_is_another_thing() -> None:
+    cases = [
         ("Rack 7 listens on port 8107.", "Rack 8 listens on port 8108."),
         ("Rack 7 is in Oslo.", "Rack 8 is in Oslo."),
         ("rack-07 is in Oslo.", "rack-08 is in Oslo."),
         ("Server-1 runs the importer.", "Server-2 runs the importer."),
-    ],
-)
-def test_what_has_another_number_is_another_thing(new: str, old: str, cosine: float | None) -> None:
-    assert found(new, old, cosine) is None
+    ]
+    assert [(new, old, cosine) for new, old in cases for cosine in COSINES if found(new, old, cosine) is not None] == []
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
+def test_one_value_may_be_written_in_two_ways() -> None:
+    cases = [
         ("it waits 60 s", "waits for 1 minute"),
         ("at 2pm", "14:00"),
         ("twice", "x2"),
@@ -119,11 +111,10 @@ def test_what_has_another_number_is_another_thing(new: str, old: str, cosine: fl
         ("GPT-7", "`gpt-7`."),
         ("force-push", "force push"),
         ("1. build\n2. ship", "- build\n- ship"),
-    ],
-)
-def test_one_value_may_be_written_in_two_ways(one: str, other: str) -> None:
-    mine, theirs = values_of(one), values_of(other)
-    assert (missing(mine, theirs), missing(theirs, mine), differ(mine, theirs)) == ("", "", False)
+    ]
+    for one, other in cases:
+        mine, theirs = values_of(one), values_of(other)
+        assert (missing(mine, theirs), missing(theirs, mine), differ(mine, theirs)) == ("", "", False)
 
 
 def test_numbers_that_change_places_differ() -> None:
@@ -145,29 +136,25 @@ def test_a_text_that_is_too_long_to_read_repeats_nothing() -> None:
     assert finding is None or finding.kind != DUPLICATES
 
 
-@pytest.mark.parametrize("cosine", COSINES)
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
+def test_what_changes_places_is_no_duplicate() -> None:
+    cases = [
         ("Deploy to staging before production.", "Deploy to production before staging."),
         ("We prefer tabs over spaces in Go.", "We prefer spaces over tabs in Go."),
         ("Bug fixes go to branch stable, features to branch main.", "Bug fixes go to branch main, features to branch stable."),
-    ],
-)  # fmt: skip
-def test_what_changes_places_is_no_duplicate(one: str, other: str, cosine: float | None) -> None:
-    finding = found(one, other, cosine)
-    assert finding is None or finding.kind != DUPLICATES
+    ]  # fmt: skip
+    for one, other in cases:
+        for cosine in COSINES:
+            finding = found(one, other, cosine)
+            assert finding is None or finding.kind != DUPLICATES
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
+def test_a_clause_that_moves_changes_nothing() -> None:
+    cases = [
         ("Deploy to staging before production.", "Before production, deploy to staging."),
         ("In Go files we use tabs for indents.", "We use tabs for indents in Go files."),
         ("The cache is cleared at noon.", "The cache is cleared at noon!"),
-    ],
-)
-def test_a_clause_that_moves_changes_nothing(one: str, other: str) -> None:
-    finding = found(one, other, None)
-    assert finding is not None
-    assert finding.kind == DUPLICATES
+    ]
+    for one, other in cases:
+        finding = found(one, other, None)
+        assert finding is not None
+        assert finding.kind == DUPLICATES

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,20 +31,20 @@ def score(conversations: list[Labelled]) -> tuple[int, int, int]:
     return found, labelled, given_
 
 
-@pytest.mark.parametrize(("name", "recall", "precision"), [("tuned", 0.95, 0.95), ("unseen", 0.65, 0.9)])
-def test_most_episodes_are_found_and_few_are_none(name: str, recall: float, precision: float) -> None:
-    found, labelled, given_ = score(read(f"episodes_{name}.txt"))
-    print(f"{name}: found {found} of {labelled}, right {found} of {given_}")
-    assert labelled >= 15
-    assert found >= recall * labelled
-    assert found >= precision * given_
+def test_most_episodes_are_found_and_few_are_none() -> None:
+    for name, recall, precision in [("tuned", 0.95, 0.95), ("unseen", 0.65, 0.9)]:
+        found, labelled, given_ = score(read(f"episodes_{name}.txt"))
+        print(f"{name}: found {found} of {labelled}, right {found} of {given_}")
+        assert labelled >= 15
+        assert found >= recall * labelled
+        assert found >= precision * given_
 
 
-@pytest.mark.parametrize("labelled", read("episodes_answered.txt"), ids=lambda one: one.title)
-def test_an_episode_is_named_and_has_an_outcome_that_answers_it(labelled: Labelled) -> None:
-    found = find(labelled.messages)
-    assert [(one.kind, *one.turns) for one in found] == labelled.episodes
-    assert not {one.outcome for one in found} & {"Done.", "Works!", "Fixed."}
+def test_an_episode_is_named_and_has_an_outcome_that_answers_it() -> None:
+    for labelled in read("episodes_answered.txt"):
+        found = find(labelled.messages)
+        assert [(one.kind, *one.turns) for one in found] == labelled.episodes
+        assert not {one.outcome for one in found} & {"Done.", "Works!", "Fixed."}
 
 
 def test_the_outcome_is_what_was_done_where_the_end_does_not_say_it() -> None:
@@ -58,18 +57,18 @@ def test_every_kind_is_labelled() -> None:
     assert sum(not one.episodes for one in ALL) >= 20
 
 
-@pytest.mark.parametrize("labelled", ALL, ids=lambda one: one.title)
-def test_episodes_are_complete_and_stand_in_the_session(labelled: Labelled) -> None:
-    said = " ".join(" ".join(message.text.split()) for message in labelled.messages)
-    for one in find(labelled.messages):
-        assert one.kind in KINDS
-        assert 1 <= one.turns[0] <= one.turns[1] <= len(labelled.messages)
-        assert -1 <= one.valence <= 1
-        assert 0 <= one.significance <= 1
-        assert one.participants
-        assert set(one.participants) <= {message.who for message in labelled.messages}
-        assert one.title
-        assert all(text.removesuffix("…") in said for text in (one.title, one.context, one.outcome))
+def test_episodes_are_complete_and_stand_in_the_session() -> None:
+    for labelled in ALL:
+        said = " ".join(" ".join(message.text.split()) for message in labelled.messages)
+        for one in find(labelled.messages):
+            assert one.kind in KINDS
+            assert 1 <= one.turns[0] <= one.turns[1] <= len(labelled.messages)
+            assert -1 <= one.valence <= 1
+            assert 0 <= one.significance <= 1
+            assert one.participants
+            assert set(one.participants) <= {message.who for message in labelled.messages}
+            assert one.title
+            assert all(text.removesuffix("…") in said for text in (one.title, one.context, one.outcome))
 
 
 def test_an_episode_has_the_fields_of_a_memory() -> None:
@@ -83,21 +82,22 @@ def test_a_problem_and_its_solution_are_one_episode() -> None:
     assert found[0].outcome == "The 502s are gone in the load test."
 
 
-@pytest.mark.parametrize("text", [
-    "Did we decide to use Redis?",
-    "If the cache crashes, we would go with Postgres.",
-    "Maybe we should go with Postgres.",
-    'The log says "we decided to retry".',
-    "We have not decided yet whether we use Redis.",
-    "I could fix the bug in the parser if you like.",
-    "```\n# we decided to use redis, it crashed, it is fixed\n```",
-    "> We decided to use Redis.",
-    "There are no errors in the log.",
-    "The error messages are defined in errors.py.",
-])  # fmt: skip
-def test_questions_guesses_offers_quotes_and_code_are_no_episodes(text: str) -> None:
-    for role in ("user", "assistant"):
-        assert find([Message(1, "user", "Hello."), Message(2, role, text), Message(3, "user", "ok")]) == []
+def test_questions_guesses_offers_quotes_and_code_are_no_episodes() -> None:
+    cases = [
+        "Did we decide to use Redis?",
+        "If the cache crashes, we would go with Postgres.",
+        "Maybe we should go with Postgres.",
+        'The log says "we decided to retry".',
+        "We have not decided yet whether we use Redis.",
+        "I could fix the bug in the parser if you like.",
+        "```\n# we decided to use redis, it crashed, it is fixed\n```",
+        "> We decided to use Redis.",
+        "There are no errors in the log.",
+        "The error messages are defined in errors.py.",
+    ]  # fmt: skip
+    for text in cases:
+        for role in ("user", "assistant"):
+            assert find([Message(1, "user", "Hello."), Message(2, role, text), Message(3, "user", "ok")]) == []
 
 
 def test_what_still_fails_is_not_solved() -> None:
@@ -169,16 +169,15 @@ def test_any_text_can_be_read(text: str) -> None:
     find([Message(1, "user", text), Message(2, "assistant", text), Message(3, "tool", text)])
 
 
-@pytest.mark.parametrize("name", [*SHAPES, "so", "amounts"])
-def test_reading_takes_time_in_proportion_to_the_text(name: str) -> None:
-    more = {"so": lambda size: "so, " * (size // 4), "amounts": lambda size: "from 1 " * (size // 7)}
-    shape = SHAPES.get(name) or more[name]
-    assert not grows_too_fast(lambda text: find([Message(n, "user", text) for n in range(1, 3)]), shape)
+def test_reading_takes_time_in_proportion_to_the_text() -> None:
+    for name in [*SHAPES, "so", "amounts"]:
+        more = {"so": lambda size: "so, " * (size // 4), "amounts": lambda size: "from 1 " * (size // 7)}
+        shape = SHAPES.get(name) or more[name]
+        assert not grows_too_fast(lambda text: find([Message(n, "user", text) for n in range(1, 3)]), shape)
 
 
-@pytest.mark.parametrize(
-    ("title", "outcome", "parts"),
-    [
+def test_a_title_that_begins_the_outcome_is_not_said_twice() -> None:
+    cases = [
         ("It fails.", "", ("It fails.",)),
         ("It fails.", "It fails.", ("It fails.",)),
         ("It fails.", "Now it works.", ("It fails.", "Now it works.")),
@@ -187,7 +186,9 @@ def test_reading_takes_time_in_proportion_to_the_text(name: str) -> None:
             "We chose PostgreSQL, because of JSONB.",
             ("We chose PostgreSQL, because of JSONB.",),
         ),
-    ],
-)
-def test_a_title_that_begins_the_outcome_is_not_said_twice(title: str, outcome: str, parts: tuple[str, ...]) -> None:
-    assert Episode("decision_made", title, "", (), outcome, 0.5, 0.5, (1, 2)).parts == parts
+    ]
+    assert [
+        (title, outcome, parts)
+        for title, outcome, parts in cases
+        if Episode("decision_made", title, "", (), outcome, 0.5, 0.5, (1, 2)).parts != parts
+    ] == []

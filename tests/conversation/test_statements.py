@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,28 +11,28 @@ def moods(text: str) -> list[str]:
     return [one.mood for one in statements(Message(1, "user", text))]
 
 
-@pytest.mark.parametrize(("mood", "text"), [
-    (STATED, "The build fails on Windows."),
-    (STATED, "When the queue is full, send blocks."),
-    (STATED, "I've added --dry-run: it prints what would be deleted."),
-    (STATED, "Could not reproduce it on staging."),
-    (ASKED, "Should we use Redis?"),
-    (ASKED, "can you look into it"),
-    (ASKED, "And how does that work"),
-    (SUPPOSED, "If we dropped it, latency would go up."),
-    (SUPPOSED, "Maybe we should switch to pnpm."),
-    (SUPPOSED, "Then requests would fail."),
-    (OFFERED, "I could add a section on deployment."),
-    (OFFERED, "Let me know if you need anything."),
-    (PLANNED, "Let's go with Postgres."),
-    (PLANNED, "I'll write the migration."),
-    (PLANNED, "We need to release 2.4 today."),
-    (PHATIC, "Good morning!"),
-    (PHATIC, "Makes sense, go ahead."),
-    (PHATIC, "Great, thanks!"),
-])  # fmt: skip
-def test_a_sentence_has_its_mood(mood: str, text: str) -> None:
-    assert moods(text) == [mood]
+def test_a_sentence_has_its_mood() -> None:
+    cases = [
+        (STATED, "The build fails on Windows."),
+        (STATED, "When the queue is full, send blocks."),
+        (STATED, "I've added --dry-run: it prints what would be deleted."),
+        (STATED, "Could not reproduce it on staging."),
+        (ASKED, "Should we use Redis?"),
+        (ASKED, "can you look into it"),
+        (ASKED, "And how does that work"),
+        (SUPPOSED, "If we dropped it, latency would go up."),
+        (SUPPOSED, "Maybe we should switch to pnpm."),
+        (SUPPOSED, "Then requests would fail."),
+        (OFFERED, "I could add a section on deployment."),
+        (OFFERED, "Let me know if you need anything."),
+        (PLANNED, "Let's go with Postgres."),
+        (PLANNED, "I'll write the migration."),
+        (PLANNED, "We need to release 2.4 today."),
+        (PHATIC, "Good morning!"),
+        (PHATIC, "Makes sense, go ahead."),
+        (PHATIC, "Great, thanks!"),
+    ]  # fmt: skip
+    assert [(mood, text) for mood, text in cases if moods(text) != [mood]] == []
 
 
 def test_what_is_quoted_does_not_count() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,9 +11,12 @@ from memcli.model.usage import COMPACTION, INJECTION, RUN
 RECALL = (RUN, "recall", "main", "fusion", "0")
 
 
-@pytest.mark.parametrize(("micros", "bound"), [(0, ".005"), (5000, ".005"), (5001, ".01"), (30_000_001, "inf")])
-def test_a_command_is_counted_with_its_duration(micros: int, bound: str) -> None:
-    assert parts_of(RECALL, micros) == {RECALL: 1, (BUCKET, "recall", bound): 1, (MICROS, "recall"): micros}
+def test_a_command_is_counted_with_its_duration() -> None:
+    assert [
+        (micros, bound)
+        for micros, bound in [(0, ".005"), (5000, ".005"), (5001, ".01"), (30_000_001, "inf")]
+        if parts_of(RECALL, micros) != {RECALL: 1, (BUCKET, "recall", bound): 1, (MICROS, "recall"): micros}
+    ] == []
 
 
 def test_how_long_a_server_ran_is_not_counted() -> None:

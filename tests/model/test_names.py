@@ -21,26 +21,30 @@ from memcli.model.names import (
 BAD_NAMES = ["", "../x", "/etc/x", "con", "x" * 300, "a\x07b", "-rf", "a/../b", "a//b", ".", "..", "a\nb", "nul"]
 
 
-@pytest.mark.parametrize("name", [*BAD_NAMES, "A", "a b", "a/b", "a.", "x" * 65, "con.json", "ü"])
-def test_bad_space_names_are_refused(name: str) -> None:
-    with pytest.raises(UsageError):
-        check_space(name)
+def test_bad_space_names_are_refused() -> None:
+    for name in [*BAD_NAMES, "A", "a b", "a/b", "a.", "x" * 65, "con.json", "ü"]:
+        with pytest.raises(UsageError):
+            check_space(name)
 
 
-@pytest.mark.parametrize("name", ["main", "conv-26", "a", "0x", "a.b_c-d", "console", "x" * 64])
-def test_good_space_names_pass(name: str) -> None:
-    assert check_space(name) == name
+def test_good_space_names_pass() -> None:
+    assert [
+        name for name in ["main", "conv-26", "a", "0x", "a.b_c-d", "console", "x" * 64] if check_space(name) != name
+    ] == []
 
 
-@pytest.mark.parametrize("path", [*BAD_NAMES, "x/AUX/y", "a/ /b", "a/b/"])
-def test_bad_paths_are_refused(path: str) -> None:
-    with pytest.raises(UsageError):
-        check_path(path)
+def test_bad_paths_are_refused() -> None:
+    for path in [*BAD_NAMES, "x/AUX/y", "a/ /b", "a/b/"]:
+        with pytest.raises(UsageError):
+            check_path(path)
 
 
-@pytest.mark.parametrize("path", ["a", "src/auth.py", "docs/My File.md", "über/straße", "a/con.py", "x" * MAX_PATH])
-def test_good_paths_pass(path: str) -> None:
-    assert check_path(path) == path
+def test_good_paths_pass() -> None:
+    assert [
+        path
+        for path in ["a", "src/auth.py", "docs/My File.md", "über/straße", "a/con.py", "x" * MAX_PATH]
+        if check_path(path) != path
+    ] == []
 
 
 def test_paths_are_composed() -> None:
@@ -52,13 +56,23 @@ def test_a_safe_path_is_a_path(text: str) -> None:
     assert check_path(safe_path(text)) == safe_path(text)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["", "a b", "-x", "x" * 129, "a\x00", "\u202ea", "/home/me/.docker/config", "a/../b", "a//b", "a/", ".a", "a/.b"],
-)
-def test_bad_ids_are_refused(name: str) -> None:
-    with pytest.raises(UsageError):
-        check_id(name)
+def test_bad_ids_are_refused() -> None:
+    for name in [
+        "",
+        "a b",
+        "-x",
+        "x" * 129,
+        "a\x00",
+        "\u202ea",
+        "/home/me/.docker/config",
+        "a/../b",
+        "a//b",
+        "a/",
+        ".a",
+        "a/.b",
+    ]:
+        with pytest.raises(UsageError):
+            check_id(name)
 
 
 def test_ids_of_other_tools_pass() -> None:
@@ -76,10 +90,13 @@ def test_numbers_sort_as_numbers() -> None:
     assert sorted(["D1:10", "D1:2", "D2:1", "D1:1"], key=natural_order) == ["D1:1", "D1:2", "D1:10", "D2:1"]
 
 
-@pytest.mark.parametrize("path", ["a/b", "a" * 240, f"{'a' * 199}/{'b' * 40}", f"{'a' * 198}/{'b' * 40}"])
-@pytest.mark.parametrize("sign", ["-", "~", "/"])
-def test_a_marked_path_is_a_path(path: str, sign: str) -> None:
-    assert check_path(marked(path, "0123456789abcdef" * 2, sign)).endswith(f"{sign}{'0123456789abcdef' * 2}")
+def test_a_marked_path_is_a_path() -> None:
+    assert [
+        (sign, path)
+        for sign in ["-", "~", "/"]
+        for path in ["a/b", "a" * 240, f"{'a' * 199}/{'b' * 40}", f"{'a' * 198}/{'b' * 40}"]
+        if not (check_path(marked(path, "0123456789abcdef" * 2, sign)).endswith(f"{sign}{'0123456789abcdef' * 2}"))
+    ] == []
 
 
 def test_a_path_is_marked_until_it_is_free() -> None:

@@ -43,21 +43,26 @@ class Same:
     names: list[str] = dataclasses.field(default_factory=list)
 
 
-@pytest.mark.parametrize(
-    ("args", "given"),
-    [((1,), {}), ((1, 5), {}), ((), {"x": 1}), ((1,), {"y": 7}), ((1, 2, ["a"]), {}), ((1,), {"names": ["b"]})],
-)
-def test_values_are_those_of_a_dataclass(args: tuple[int, ...], given: dict[str, int]) -> None:
-    assert as_dict(Point(*args, **given)) == dataclasses.asdict(Same(*args, **given))  # type: ignore[arg-type]
+def test_values_are_those_of_a_dataclass() -> None:
+    assert [
+        (args, given)
+        for args, given in [
+            ((1,), {}),
+            ((1, 5), {}),
+            ((), {"x": 1}),
+            ((1,), {"y": 7}),
+            ((1, 2, ["a"]), {}),
+            ((1,), {"names": ["b"]}),
+        ]
+        if as_dict(Point(*args, **given)) != dataclasses.asdict(Same(*args, **given))
+    ] == []
 
 
-@pytest.mark.parametrize(
-    ("args", "given"), [((), {}), ((1, 2, [], 4), {}), ((1,), {"x": 2}), ((1,), {"gone": 2}), ((), {"y": 1})]
-)
-def test_what_a_dataclass_refuses_is_refused(args: tuple[int, ...], given: dict[str, int]) -> None:
-    for kind in (Same, Point):
-        with pytest.raises(TypeError):
-            kind(*args, **given)  # type: ignore[arg-type]
+def test_what_a_dataclass_refuses_is_refused() -> None:
+    for args, given in [((), {}), ((1, 2, [], 4), {}), ((1,), {"x": 2}), ((1,), {"gone": 2}), ((), {"y": 1})]:
+        for kind in (Same, Point):
+            with pytest.raises(TypeError):
+                kind(*args, **given)  # type: ignore[arg-type]
 
 
 def test_a_default_is_made_for_each() -> None:

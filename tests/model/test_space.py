@@ -6,7 +6,7 @@ import pytest
 
 from memcli.codec.space import encode_space
 from memcli.codec.splice import SpliceShelf
-from memcli.errors import MemcliError, NotFoundError, UsageError
+from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Memory
 from memcli.model.space import Space, find_reference, is_named
 from memcli.policy.draft import find
@@ -22,27 +22,32 @@ SPACE = Space("default", (_memory("aa1", "bb1"), _memory("aa2", "notes/two"), _m
 SHELF = SpliceShelf(encode_space(SPACE), "default")
 
 
-@pytest.mark.parametrize(
-    ("ref", "name"),
-    [("aa1", "aa1"), ("notes/two", "aa2"), ("aa2", "aa2"), ("bb", "bb1"), ("bb1", "bb1"), ("aa", "bb1")],
-)
-def test_a_reference_names_an_id_a_path_or_the_beginning_of_one_id(ref: str, name: str) -> None:
-    assert SPACE.find(ref).id == find(SHELF, ref).id == name
+def test_a_reference_names_an_id_a_path_or_the_beginning_of_one_id() -> None:
+    assert [
+        (ref, name)
+        for ref, name in [
+            ("aa1", "aa1"),
+            ("notes/two", "aa2"),
+            ("aa2", "aa2"),
+            ("bb", "bb1"),
+            ("bb1", "bb1"),
+            ("aa", "bb1"),
+        ]
+        if not (SPACE.find(ref).id == find(SHELF, ref).id == name)
+    ] == []
 
 
-@pytest.mark.parametrize(
-    ("ref", "kind", "message"),
-    [
+def test_space_and_shelf_refuse_in_the_same_words() -> None:
+    cases = [
         ("a", UsageError, "'a' matches 2 ids in space 'default'"),
         ("", NotFoundError, "no memory '' in space 'default'"),
         ("notes", NotFoundError, "no memory 'notes' in space 'default'"),
-    ],
-)
-def test_space_and_shelf_refuse_in_the_same_words(ref: str, kind: type[MemcliError], message: str) -> None:
-    for ask in (SPACE.find, lambda ref: find(SHELF, ref)):
-        with pytest.raises(kind) as caught:
-            ask(ref)
-        assert caught.value.message == message
+    ]
+    for ref, kind, message in cases:
+        for ask in (SPACE.find, lambda ref: find(SHELF, ref)):
+            with pytest.raises(kind) as caught:
+                ask(ref)
+            assert caught.value.message == message
 
 
 def test_what_is_exact_counts_before_what_only_begins_so() -> None:

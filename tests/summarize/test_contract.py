@@ -135,12 +135,12 @@ def test_odd_text_is_described_in_no_time(summarizer: Summarizer, name: str) -> 
     check(found)
 
 
-@pytest.mark.parametrize("kind", ["code", "diff", "config", "log", "guide", "procedure", "nonsense", "!"])
-@pytest.mark.parametrize("name", ODD)
-def test_odd_text_of_a_given_kind_is_described(name: str, kind: str) -> None:
-    found = SUMMARIZERS["local"]().describe({"raw": ODD[name][:100_000], "kind": kind})
-    assert "kind" not in found
-    check({**found, "kind": kind})
+def test_odd_text_of_a_given_kind_is_described() -> None:
+    for name in ODD:
+        for kind in ["code", "diff", "config", "log", "guide", "procedure", "nonsense", "!"]:
+            found = SUMMARIZERS["local"]().describe({"raw": ODD[name][:100_000], "kind": kind})
+            assert "kind" not in found
+            check({**found, "kind": kind})
 
 
 @pytest.mark.parametrize("hint", PATHS)

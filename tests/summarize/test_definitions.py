@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from memcli.summarize import SUMMARIZERS
 
 PYTHON = '''"""Tokens: issue, refresh, revoke.
@@ -51,9 +49,8 @@ SQL = (
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "source", "micro"),
-    [
+def test_code_is_told_by_its_docstring_and_names() -> None:
+    cases = [
         (PYTHON, "", "Tokens: issue, refresh, revoke. Defines class TokenStore, refresh() and revoke()."),
         (
             GO,
@@ -63,12 +60,11 @@ SQL = (
         (SHELL, "bin/rebuild.sh", "bin/rebuild.sh: Rebuilds the search index from the latest backup."),
         (TYPESCRIPT, "", "Defines class Cache and hash()."),
         (SQL, "", "Defines table users and index by_email."),
-    ],
-)
-def test_code_is_told_by_its_docstring_and_names(text: str, source: str, micro: str) -> None:
-    found = SUMMARIZERS["local"]().describe({"raw": text, "metadata": {"source": source}})
-    assert found["kind"] == "code"
-    assert found["summary_micro"] == micro
+    ]
+    for text, source, micro in cases:
+        found = SUMMARIZERS["local"]().describe({"raw": text, "metadata": {"source": source}})
+        assert found["kind"] == "code"
+        assert found["summary_micro"] == micro
 
 
 def test_a_note_about_code_is_prose() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from memcli.summarize import SUMMARIZERS, keyphrases, kinds, lexicon, patches, paths, sentences
 from memcli.summarize.sentences import Sentence
 from memcli.text.blocks import read_blocks, read_sentences
@@ -35,6 +33,7 @@ WORK: dict[str, Callable[[str], object]] = {
 }
 
 
-@pytest.mark.parametrize("work", WORK)
-def test_work_is_in_proportion_to_the_text(work: str) -> None:
-    assert [shape for shape in SHAPES if grows_too_fast(WORK[work], SHAPES[shape])] == []
+def test_work_is_in_proportion_to_the_text() -> None:
+    assert [
+        work for work in WORK if [shape for shape in SHAPES if grows_too_fast(WORK[work], SHAPES[shape])] != []
+    ] == []

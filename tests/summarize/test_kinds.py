@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from memcli.summarize import SUMMARIZERS
 
 KINDS = [
@@ -88,14 +86,18 @@ BY_SOURCE = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "text"), KINDS)
-def test_the_words_tell_the_kind(kind: str, text: str) -> None:
-    assert SUMMARIZERS["local"]().describe({"raw": text})["kind"] == kind
+def test_the_words_tell_the_kind() -> None:
+    assert [
+        (kind, text) for kind, text in KINDS if SUMMARIZERS["local"]().describe({"raw": text})["kind"] != kind
+    ] == []
 
 
-@pytest.mark.parametrize(("kind", "source", "text"), BY_SOURCE)
-def test_the_file_tells_the_kind(kind: str, source: str, text: str) -> None:
-    assert SUMMARIZERS["local"]().describe({"raw": text, "metadata": {"source": source}})["kind"] == kind
+def test_the_file_tells_the_kind() -> None:
+    assert [
+        (kind, source, text)
+        for kind, source, text in BY_SOURCE
+        if SUMMARIZERS["local"]().describe({"raw": text, "metadata": {"source": source}})["kind"] != kind
+    ] == []
 
 
 def test_the_hinted_folder_tells_the_kind() -> None:
@@ -103,9 +105,8 @@ def test_the_hinted_folder_tells_the_kind() -> None:
     assert (found["kind"], found["path"]) == ("decision", "decisions/cache")
 
 
-@pytest.mark.parametrize(
-    ("relevance", "text"),
-    [
+def test_a_marker_tells_the_relevance() -> None:
+    cases = [
         ("high", "IMPORTANT: rotate the keys."),
         ("high", "**WARNING!** The bucket is public."),
         ("high", "MUST READ: the billing cron runs once."),
@@ -114,8 +115,7 @@ def test_the_hinted_folder_tells_the_kind() -> None:
         ("medium", "It is important to rotate the keys."),
         ("medium", "This is critical: rotate the keys."),
         ("medium", "WARNING: disk almost full\nWARNING: disk full\n2026-01-01 10:00 WARNING: x"),
-    ],
-)
-def test_a_marker_tells_the_relevance(relevance: str, text: str) -> None:
-    kind = {"kind": "log"} if text.startswith("WARNING: disk") else {}
-    assert SUMMARIZERS["local"]().describe({"raw": text, **kind})["relevance"] == relevance
+    ]
+    for relevance, text in cases:
+        kind = {"kind": "log"} if text.startswith("WARNING: disk") else {}
+        assert SUMMARIZERS["local"]().describe({"raw": text, **kind})["relevance"] == relevance

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from memcli.summarize import SUMMARIZERS
 
 
-@pytest.mark.parametrize(
-    ("path", "fields"),
-    [
+def test_paths() -> None:
+    cases = [
         ("decisions/postgresql-mysql-jsonb", {"raw": "We chose PostgreSQL over MySQL because we need JSONB."}),
         ("shop/decisions/redis", {"raw": "We chose Redis.", "project": "shop"}),
         ("never/push-main-directly", {"raw": "Never push to main directly."}),
@@ -33,10 +30,8 @@ from memcli.summarize import SUMMARIZERS
         ("never/push-main-directly", {"raw": "Never push to main directly.", "metadata": {"source": "CLAUDE.md"}}),
         ("facts/redis", {"raw": "Redis is down.", "metadata": {"source": "https://example.com/a.md"}}),
         ("etc/passwd", {"raw": "Redis is down.", "path_hint": "../../etc/passwd"}),
-    ],
-)
-def test_paths(path: str, fields: dict[str, object]) -> None:
-    assert SUMMARIZERS["local"]().describe(fields)["path"] == path
+    ]
+    assert [(path, fields) for path, fields in cases if SUMMARIZERS["local"]().describe(fields)["path"] != path] == []
 
 
 def test_a_leaf_is_short() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -88,9 +87,8 @@ def test_a_change_is_its_message_and_its_hunks_below_their_files() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "titles"),
-    [
+def test_headings() -> None:
+    cases = [
         ("Title\n=====\n\nPart\n----\n\ntext", ("Title", "Part")),
         ("Title\n=====\n\nPart\n~~~~\n\ntext", ("Title", "Part")),
         ("# Title #\n\ntext", ("Title",)),
@@ -98,10 +96,8 @@ def test_a_change_is_its_message_and_its_hunks_below_their_files() -> None:
         ("no title\n~~~", ()),
         ("    # no title", ()),
         ("- a\n---\ntext", ()),
-    ],
-)
-def test_headings(text: str, titles: tuple[str, ...]) -> None:
-    assert cut(text)[-1][1] == titles
+    ]
+    assert [(text, titles) for text, titles in cases if cut(text)[-1][1] != titles] == []
 
 
 def test_long_text_is_cut_at_lines_sentences_and_characters() -> None:
@@ -175,14 +171,11 @@ def test_passages_are_ordered_bounded_and_leave_out_nothing_but_headings(raw: st
         assert all(set(word) <= set(titles) | set("#=-~^\"'`*+:.") for word in left.split()) or not shown
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["word " * 100_000, "# h\n" * 30_000, "| a | b |\n" * 30_000, "```\n" * 30_000, "- x\n" * 30_000, "漢" * 300_000,
-     "".join(" " * (n % 300) + "- x\n" for n in range(5_000)), json.dumps(list(range(50_000))), "t\n===\n" * 20_000],
-    ids=["paragraph", "headings", "rows", "fences", "items", "wide", "nested", "minified", "underlined"],
-)  # fmt: skip
-def test_hostile_text_is_cut_in_passages_of_bounded_size(text: str) -> None:
-    for kind in ("fact", "diff"):
-        found = passages(memory("a", raw=text, kind=kind))
-        assert found
-        assert all(len(one.text) <= LINE for one in found)
+def test_hostile_text_is_cut_in_passages_of_bounded_size() -> None:
+    cases = ["word " * 100_000, "# h\n" * 30_000, "| a | b |\n" * 30_000, "```\n" * 30_000, "- x\n" * 30_000, "漢" * 300_000,
+     "".join(" " * (n % 300) + "- x\n" for n in range(5_000)), json.dumps(list(range(50_000))), "t\n===\n" * 20_000]  # fmt: skip
+    for text in cases:
+        for kind in ("fact", "diff"):
+            found = passages(memory("a", raw=text, kind=kind))
+            assert found
+            assert all(len(one.text) <= LINE for one in found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,9 +24,8 @@ def made(name: str) -> tuple[str, str] | None:
 ALWAYS, NEVER = "0001-01-01", "9999-12-31"
 
 
-@pytest.mark.parametrize(
-    ("topic", "since", "until", "rest"),
-    [
+def test_a_period_is_resolved() -> None:
+    cases = [
         ("yesterday's commits", "2026-11-21", "2026-11-22", "commits"),
         ("what did we fix the day before yesterday?", "2026-11-20", "2026-11-21", "what did we fix ?"),
         ("what did we decide last week?", "2026-11-09", "2026-11-16", "what did we decide ?"),
@@ -78,17 +76,15 @@ ALWAYS, NEVER = "0001-01-01", "9999-12-31"
         ("between January and March 2024", "2024-01-01", "2024-04-01", ""),
         ("from March 2024 on", "2024-03-01", NEVER, ""),
         ("last March", "2026-03-01", "2026-04-01", ""),
-    ],
-)
-def test_a_period_is_resolved(topic: str, since: str, until: str, rest: str) -> None:
-    period = find_period(topic, NOW, made)
-    assert period is not None
-    assert (period.since[:10], period.until[:10], period.rest) == (since, until, rest)
+    ]
+    for topic, since, until, rest in cases:
+        period = find_period(topic, NOW, made)
+        assert period is not None
+        assert (period.since[:10], period.until[:10], period.rest) == (since, until, rest)
 
 
-@pytest.mark.parametrize(
-    ("topic", "name"),
-    [
+def test_a_period_says_what_was_understood() -> None:
+    cases = [
         ("what changed since 0.32rc1?", "since 0.32rc1 (2026-01-03)"),
         ("before 8.1", "before 8.1 (2026-03-01)"),
         ("between 8.1 and v8.2", "8.1 to v8.2 (2026-03-01 to 2026-05-01)"),
@@ -98,24 +94,20 @@ def test_a_period_is_resolved(topic: str, since: str, until: str, rest: str) -> 
         ("after 2024-05-03", "after 2024-05-03 (from 2024-05-04)"),
         ("until yesterday", "until yesterday (to 2026-11-21)"),
         ("from March 2024 onwards", "since March 2024 (from 2024-03-01)"),
-    ],
-)
-def test_a_period_says_what_was_understood(topic: str, name: str) -> None:
-    period = find_period(topic, NOW, made)
-    assert period is not None
-    assert period.name == name
+    ]
+    for topic, name in cases:
+        period = find_period(topic, NOW, made)
+        assert period is not None
+        assert period.name == name
 
 
-@pytest.mark.parametrize(
-    "topic",
-    [
+def test_what_names_no_period() -> None:
+    cases = [
         "", "timeout in 2000 ms", "port 2020", "least recently used", "since 3.11 of python", "in 2024-13", "error 1999",
         "the last item", "before the deploy", "after login", "on 31 February 2024", "in May", "since when", "2024",
         "since release notes exist", "before utf-8", "after 2-3 retries", "this may break", "the last may fail",
-    ],
-)  # fmt: skip
-def test_what_names_no_period(topic: str) -> None:
-    assert find_period(topic, NOW, made) is None
+    ]  # fmt: skip
+    assert [topic for topic in cases if find_period(topic, NOW, made) is not None] == []
 
 
 def test_nearness_decays_beyond_the_ends() -> None:

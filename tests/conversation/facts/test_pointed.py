@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from memcli.conversation.facts import Fact, extract
 from memcli.conversation.facts.repairs import point
 from memcli.model.conversation import Message
@@ -25,29 +23,23 @@ def pointed(text: str, role: str = "user", message: str = TEXT) -> str | None:
     return found.text
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
+def test_what_is_kept_are_the_words_of_the_message() -> None:
+    cases = [
         ("Never go below 12, the auditors require it.", "Never go below 12, the auditors require it."),
         ("go below 12", "Never go below 12, the auditors require it."),
         ("The auditors require that it is never below 12", "Never go below 12, the auditors require it."),
         ("lowering cost factors to 12", "OK, let's lower the cost factor to 12 then."),
         ("argon2 for new accounts, it resists GPUs", "We use argon2 for new accounts. It resists GPUs."),
-    ],
-)
-def test_what_is_kept_are_the_words_of_the_message(text: str, sentence: str) -> None:
-    assert pointed(text) == sentence
+    ]
+    assert [(text, sentence) for text, sentence in cases if pointed(text) != sentence] == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_the_message_does_not_state_is_none() -> None:
+    cases = [
         "We use MySQL for new accounts.", "Lower the cost factor to 13.", "Lower the cost factor for new accounts.",
         "migrate the old accounts", "rm -rf the database", "it is", "", "…",
-    ],
-)  # fmt: skip
-def test_what_the_message_does_not_state_is_none(text: str) -> None:
-    assert pointed(text) is None
+    ]  # fmt: skip
+    assert [text for text in cases if pointed(text) is not None] == []
 
 
 def test_a_tool_states_nothing() -> None:
