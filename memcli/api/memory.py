@@ -65,8 +65,8 @@ class Memory(metaclass=_WithMethods):
         standard error; by default they go to the logger `memcli`.
         """
         named = {"space": space, "freeze_clock": freeze_clock, "embedder": embedder, "backend": backend}
-        told = logging.getLogger("memcli").info if note is None else note
-        self.calls = Calls({"root": None if root is None else os.fspath(root), **named}, told)
+        log = logging.getLogger("memcli").info if note is None else note
+        self.calls = Calls({"root": None if root is None else os.fspath(root), **named}, log)
 
     def __getattr__(self, name: str) -> Any:
         getattr(type(self), name)  # which adds the method to the class

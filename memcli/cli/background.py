@@ -1,4 +1,4 @@
-"""Work that goes on when its command has ended, in a process of its own: without a daemon, and one at a time."""
+"""Background work: started in a process of its own when a command ends, at the lowest priority, one process at a time."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from memcli.store.layout import Layout, identity
 from memcli.store.lock import locked
 
 FOREGROUND = "MEMCLI_HOOK_FOREGROUND"
-"""Set: nothing goes into the background, and nothing is given up for want of time; for scripts and tests."""
+"""A variable that, when set, makes git hooks work in the foreground without a time limit; for scripts and tests."""
 SWITCH = "MEMCLI_BACKGROUND"
-"""`off`: nothing is done in the background."""
+"""A variable that turns background work off when it is `off`."""
 _LOWEST = 19
 _RECALLS = 50
 _FEW = 8
-"""So many vectors take less than a second, with the start of the model."""
+"""The vectors that are computed at once: with the start of the model they take less than a second."""
 
 
 def start(arguments: Sequence[str], piped: str = "") -> None:
@@ -44,12 +44,12 @@ def start(arguments: Sequence[str], piped: str = "") -> None:
 
 
 def is_frozen(session: CommandContext) -> bool:
-    """Whether the clock of a command stands still."""
+    """Whether the clock is frozen by an option or the environment."""
     return bool(session.options["freeze_clock"] or os.environ.get("MEMCLI_FREEZE_CLOCK"))
 
 
 def embed_later(session: CommandContext, workspace: Workspace) -> bool:
-    """Has the missing vectors of a store computed in the background; whether that was begun.
+    """Starts to compute the missing vectors of a store in the background. Returns whether it was started.
 
     Not while the clock is frozen: what such a command leaves behind must not depend on when it is looked at.
     """
@@ -104,7 +104,7 @@ def run_alone(root: str, work: Callable[[Callable[[], bool]], object]) -> None:
     """Does the work at the lowest priority when no other process does it. One waits, for what came while it was done;
     more are not needed. There is nobody to tell of an error.
 
-    The work is told how to ask whether the store is still the one at `root` that it began with. It is never made: once it
+    The work gets a function that says whether the store is still the one at `root` that it began with. It is never made: once it
     is gone, or is another one, there is nothing to do.
     """
     give_way()
@@ -119,7 +119,7 @@ def run_alone(root: str, work: Callable[[Callable[[], bool]], object]) -> None:
 
 
 def give_way() -> None:
-    """Gives this process, for good, the lowest priority."""
+    """Sets the priority of this process to the lowest there is, permanently."""
     if hasattr(os, "nice"):
         os.nice(_LOWEST)
     # Linux may weigh sessions against each other, and priorities within a session alone.

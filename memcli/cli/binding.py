@@ -1,4 +1,4 @@
-"""The values of a call bound to what a verb declares, as the command line would give them."""
+"""Python values of a call converted to what the command line would give for the options that a verb declares."""
 
 from __future__ import annotations
 
@@ -106,7 +106,10 @@ def _wrong(field: Field, value: Any) -> UsageError:
 
 
 def _contents(value: Any) -> bytes:
-    """What to read where a file can be named: bytes, an open file, or lines, of which mappings are JSON objects."""
+    """The bytes of a value given in place of a file name: bytes, an open file, or lines (mappings become JSON lines).
+
+    Raises UsageError for anything else.
+    """
     if isinstance(value, bytes):
         return value
     if hasattr(value, "read"):

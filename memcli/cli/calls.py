@@ -1,4 +1,4 @@
-"""Verbs called by a program in its own process: values in, and out what the command prints with `--json`."""
+"""Verbs called by a program in its own process: arguments are Python values, the result is what `--json` prints."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 _MODEL_SECONDS = 5.0
-"""So long a question waits for the model."""
+"""The longest wait of a question for the embedding model, in seconds."""
 _RANKING = ("recall", "session context")
 
 
 class _CallLine:
-    """Calls that wait for each other, and what is kept for them."""
+    """Calls that run one after the other, with the cache that they share. An abandoned line stops at its next check."""
 
     def __init__(self, kept: WorkspaceCache) -> None:
         self.kept, self.lock, self.is_abandoned = kept, RLock(), Event()
@@ -91,19 +91,18 @@ class Calls:
 
     @contextmanager
     def _turn(self) -> Iterator[WorkspaceCache]:
-        """Around a call, with what is kept for it: no other runs meanwhile, and it stops when it is abandoned."""
+        """Holds the lock during a call and yields the shared cache; the call is cancelled when the line is abandoned."""
         line = self._line
         with line.lock, cancelled_by(line.is_abandoned.is_set):
             yield line.kept
 
     def abandon(self) -> None:
-        """Leaves the call that runs to itself: it writes nothing that it has not begun to write, and the next call neither
-        waits for it nor shares with it what is kept, but for models."""
+        """Cancels the running call and starts a new line: the next call does not wait for it, and shares only models with it."""
         self._line.is_abandoned.set()
         self._line = _CallLine(self._line.kept.successor())
 
     def state(self) -> object:
-        """What changes whenever a space does that calls read; None without a store."""
+        """A value that differs after any space that calls read has changed; None without a store."""
         options = {**self._options, "command": "mcp"}
         try:
             with self._turn() as kept:
@@ -129,11 +128,11 @@ class Calls:
             )
 
     def load_later(self) -> None:
-        """Until `load` is done, calls do without the model; a question to `text` waits some seconds for `load`."""
+        """Postpones loading the model to `load`: until then calls search by words, and `text` waits a few seconds for it."""
         self._is_late = True
 
     def load(self) -> None:
-        """Loads the model in the background, once, if `load_later` put that off and the store of now wants it."""
+        """Loads the model in a thread, once, if `load_later` postponed it and the current store uses it."""
         if self._is_late and (self._loader is None or not self._loader.is_alive()):
             self._loader = Thread(target=self._load, daemon=True, name="model")
             self._loader.start()
@@ -146,7 +145,7 @@ class Calls:
             self._loader.join()
 
     def _is_loaded_within(self, seconds: float) -> bool:
-        """Whether the model that the store of now wants is there, after waiting for it if it is being loaded."""
+        """Whether the current store needs no model that is still to be loaded; waits for one that is being loaded."""
         if self._is_loading and self._loader is not None:
             self.load()  # the store may be another one than at first
             self._loader.join(seconds)
@@ -167,7 +166,7 @@ class Calls:
 
     @property
     def _is_loading(self) -> bool:
-        """Whether the embedder that the store of now wants is yet to be loaded."""
+        """Whether the current store uses the built-in model and it is not loaded yet."""
         return self._is_late and self._embedder() == DEFAULT_EMBEDDER
 
     def _embedder(self) -> str:
@@ -179,7 +178,7 @@ class Calls:
             return self._options.get("embedder") or os.environ.get("MEMCLI_EMBEDDER") or DEFAULT_EMBEDDER
 
     def close(self) -> None:
-        """Closes what is kept. The next call loads it again."""
+        """Closes the cached indexes and vectors. The next call loads them again."""
         with self._turn() as kept:
             kept.close()
 
@@ -211,7 +210,7 @@ class Calls:
 
 
 class _Values(Output):
-    """The output of a call: its result as a value, or as text if the command was asked for a format."""
+    """The output of a call: collects the result as a value, or as text if the call names a format."""
 
     def __init__(self, as_json: bool, note: Callable[[str], None]) -> None:
         super().__init__(json=as_json, quiet=True)
@@ -221,7 +220,7 @@ class _Values(Output):
         self._texts: list[str] = []
 
     def value(self) -> Any:
-        """What was printed; None for nothing."""
+        """The collected result; None if nothing was printed."""
         if self._is_list:
             return self._values
         return self._values[-1] if self._values else "".join(self._texts) or None

@@ -53,7 +53,7 @@ def read(
 ) -> Configured:
     """What a configuration sets of the options of a command that are not `given`.
 
-    Of a store that nobody here has accepted only what is harmless and right holds; `note` is told what does not. Raises
+    In a store that is not accepted, only harmless options hold; `note` is called with the names of the others. Raises
     UsageError naming file, line and key of what is wrong.
     """
     values: dict[str, Any] = {}

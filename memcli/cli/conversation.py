@@ -39,7 +39,7 @@ def chosen_session(workspace: Workspace, name: str | None, *states: str) -> Conv
 
 
 def finish_endings(workspace: Workspace) -> None:
-    """Does what earlier commands were interrupted in."""
+    """Finishes ends of sessions that were interrupted."""
     if workspace.sessions.ending(workspace.space):
         from memcli.app.session_end import finish_all
 
@@ -72,8 +72,8 @@ def import_files(session: CommandContext, files: Sequence[str], form: str, dry_r
                 raise
             session.output.note(on_one_line(error) if path in error.message else f"{path}: {on_one_line(error)}")
     if session.output.json:
-        told = {"sessions": [one.to_json() for one in done], "failed": failed, "dry_run": dry_run}
-        session.output.answer(told, "")
+        data = {"sessions": [one.to_json() for one in done], "failed": failed, "dry_run": dry_run}
+        session.output.answer(data, "")
     return code
 
 
@@ -91,11 +91,11 @@ def facts_of(session: CommandContext, path: str, options: FactsOptions) -> list[
 
         detector = Detector({}, lambda _: "")
         talks = _talks(read_transcripts(path), lambda text: detector.redact(text)[0])
-        return [fact for _, said in talks for fact in extract(said)]
+        return [fact for _, messages in talks for fact in extract(messages)]
     asks = asks_model(workspace, options)
     talks = _talks(read_transcripts(path), workspace.redactor.cleaner(workspace.store.policy(workspace.space)))
     if not asks:
-        return [fact for _, said in talks for fact in extract(said)]
+        return [fact for _, messages in talks for fact in extract(messages)]
     from memcli.app.session_yield import facts_by_model
 
     return list(facts_by_model(workspace, talks))
@@ -106,8 +106,8 @@ def _talks(found: Iterable[Transcript], clean: Callable[[str], str]) -> Iterator
     from memcli.record import replace
 
     for transcript in found:
-        said = enumerate(transcript.messages(), 1)
-        yield clean(transcript.title), [replace(one, number=n, text=clean(one.text)) for n, one in said]
+        messages = enumerate(transcript.messages(), 1)
+        yield clean(transcript.title), [replace(one, number=n, text=clean(one.text)) for n, one in messages]
 
 
 def list_new(session: CommandContext) -> None:
@@ -118,11 +118,11 @@ def list_new(session: CommandContext) -> None:
     found: list[str] = []
     for path in discover(workspace.root, os.environ):
         try:
-            told = next(read_transcripts(path), None)
+            transcript = next(read_transcripts(path), None)
         except MemcliError as error:
             session.output.note(f"{path}: {on_one_line(error)}")
             continue
-        if told and workspace.sessions.find_imported(workspace.space, told.source, told.key) is None:
+        if transcript and workspace.sessions.find_imported(workspace.space, transcript.source, transcript.key) is None:
             found.append(path)
     session.output.answer(found, "\n".join(found))
     if not found:

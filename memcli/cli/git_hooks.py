@@ -166,10 +166,10 @@ def run_hook(session: CommandContext, hook: str, arguments: Sequence[str], *, de
         from memcli.wiring.hooks import follow
 
         with log.one_at_a_time(_TURN_SECONDS):
-            told = follow(workspace, log, hook, arguments, pairs)
-        if told["outcome"] == "ingested" and not waits:
+            result = follow(workspace, log, hook, arguments, pairs)
+        if result["outcome"] == "ingested" and not waits:
             embed_soon(session, workspace)
-        return told
+        return result
 
     _logged(session, hook, followed)
     return False
@@ -223,18 +223,18 @@ def _logged(
             continue
         log, store = HookLog(Layout(workspace.root), workspace.space), identity(workspace.root)
         try:
-            told = work(workspace, log)
+            result = work(workspace, log)
         except MemcliError as error:
-            told = {"outcome": "failed", "error": error.message, "hint": error.hint}
+            result = {"outcome": "failed", "error": error.message, "hint": error.hint}
         except Exception as error:  # noqa: BLE001 - whatever it is, git must not suffer from it
-            told = {"outcome": "failed", "error": reason_of(error)}
+            result = {"outcome": "failed", "error": reason_of(error)}
         spent = round((time.monotonic() - since) * 1000)
-        entry = {"at": workspace.clock(), "hook": hook, "space": workspace.space, "ms": spent, **told}
+        entry = {"at": workspace.clock(), "hook": hook, "space": workspace.space, "ms": spent, **result}
         if identity(workspace.root) == store:
             with suppress(MemcliError, OSError):
                 log.add(entry)
         if is_verbose:
-            session.output.note(f"{hook}: {', '.join(f'{name} {value}' for name, value in told.items())}")
+            session.output.note(f"{hook}: {', '.join(f'{name} {value}' for name, value in result.items())}")
 
 
 def _run_within(seconds: float | None, work: Callable[[], None]) -> bool:

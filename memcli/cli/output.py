@@ -1,6 +1,6 @@
-"""Results go to standard output, messages and errors to standard error. Only this module writes to either.
+"""Standard output gets results, standard error messages and errors; standard input is read here too.
 
-What is at the other end of a command: a terminal, pipes, or the program that called it in its own process.
+The other end may be a terminal, a pipe, or a program that called the verb in its own process (see `calls.py`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _input: ContextVar[bytes | object | None] = ContextVar("input", default=_ON_STRE
 
 @contextmanager
 def called(data: bytes | None) -> Iterator[None]:
-    """Around a verb that a program calls: it reads `data` as standard input, None for no input, and nobody is asked.
+    """Within it a verb reads `data` as standard input (None: no input) and asks no questions, as a program called it.
 
     The streams of the process belong to the program.
     """
@@ -53,7 +53,7 @@ def is_terminal() -> bool:
 
 
 def can_ask() -> bool:
-    """Whether somebody can be asked on the terminal."""
+    """Whether questions can be asked: standard input and error are terminals."""
     return not is_called() and sys.stdin.isatty() and sys.stderr.isatty()
 
 

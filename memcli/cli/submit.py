@@ -1,4 +1,4 @@
-"""What `memcli remember` does, and what is said of memories that were stored: what they contradict or repeat.
+"""What `memcli remember` does, and the lines about stored memories: what they contradict or repeat.
 
 It is imported when memories are stored, which takes much more than reading the options of the command.
 """
@@ -52,8 +52,8 @@ def store_one(session: CommandContext, options: RememberOptions) -> int:
     given = _with_source(given | _whole(options) | own, options.file)
     store = "global" if given.get("scope") == "global" else None
     workspace = session.open(create=True, semantic=options.semantic, model=options.model, store=store)
-    if kept := _snapshots(workspace, options):
-        given |= {"context": kept.about(given)}
+    if chooser := _snapshots(workspace, options):
+        given |= {"context": chooser.about(given)}
     given = with_session(workspace, given, options.session)
     workspace = over_scope(workspace, given)
     candidate = prepare(workspace, given, _summarizer(workspace, options))
@@ -120,14 +120,14 @@ def _candidates(
     candidates: list[Candidate] = []
     failed: list[dict[str, Any]] = []
     summarizer = _summarizer(workspace, options)
-    kept = _snapshots(workspace, options)
+    chooser = _snapshots(workspace, options)
     for number, line in enumerate(read_text(None, options.batch or "-").split("\n"), 1):
         if not line.strip():
             continue
         try:
             given = with_session(workspace, {**common, **_fields_of(line, "it")}, options.session)
-            if kept:
-                given |= {"context": kept.about(given)}
+            if chooser:
+                given |= {"context": chooser.about(given)}
             candidates.append(prepare(workspace, given, summarizer))
         except MemcliError as error:
             is_of_model = summarizer is not None and isinstance(error, ProviderError | RefusedError)
@@ -240,8 +240,8 @@ def _full_hash(revision: str) -> str:
 
 
 def _snapshots(workspace: Workspace, options: RememberOptions) -> Snapshots | None:
-    """What chooses the snapshot of a memory, where one is asked for: of standard input, if no memory is read from there,
-    else of the session. Raises UsageError, NotFoundError."""
+    """What chooses the context stored with a memory, if --context is given: from standard input, unless the memory itself is
+    read from there, else from the session. Raises UsageError, NotFoundError."""
     if options.context is None:
         return None
     from memcli.app.context import of_session, of_text

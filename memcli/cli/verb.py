@@ -1,4 +1,4 @@
-"""Verbs: a function, its options, and one run of it with its output and workspace.
+"""Verbs: the declaration of a command, and one run of it with its output and workspace.
 
 What a command declares beside its options: where the help lists it, who may call it, and how programs call it.
 """

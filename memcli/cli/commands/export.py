@@ -88,13 +88,14 @@ def command(session: CommandContext, options: ExportOptions) -> None:
     else:
         data = b"".join(written(export, form))
         path, size = _write_file(workspace, export, form, options.out, data), len(data)
-    told = {
+    report = {
         "space": space, "objects": len(export.space.objects), "path": path, "bytes": size, "format": form,
         "hash": export.hash, "signed_by": signer.fingerprint if signer else None,
     }  # fmt: skip
     signed = f", signed by {signer.fingerprint}" if signer else ""
     session.output.confirm(
-        told, f"exported {counted(len(export.space.objects), 'memory', 'memories')} of space {space} to {path}{signed}"
+        report,
+        f"exported {counted(len(export.space.objects), 'memory', 'memories')} of space {space} to {path}{signed}",
     )
 
 
@@ -126,10 +127,10 @@ def _export_private(session: CommandContext, options: ExportOptions) -> None:
         return
     write_export(options.out, data, 0o600)
     signed_by = signer.fingerprint if signer else None
-    told = {"path": options.out, "bytes": len(data), "hash": digest, "signed_by": signed_by, "parts": parts}
+    report = {"path": options.out, "bytes": len(data), "hash": digest, "signed_by": signed_by, "parts": parts}
     counts = ", ".join(f"{name} {count}" for name, count in parts.items()) or "nothing"
     signed = f", signed by {signed_by}" if signed_by else ""
-    session.output.confirm(told, f"exported the private state to {options.out}: {counts}{signed}")
+    session.output.confirm(report, f"exported the private state to {options.out}: {counts}{signed}")
 
 
 def _signer(file: str | None) -> Signer | None:

@@ -99,11 +99,11 @@ def _purge(session: CommandContext, workspace: Workspace, options: ForgetOptions
         done = done.with_also(purge(home, [memory.id for memory in memories], now=now, digest=options.if_digest))
     lines = [f"purged {m.id} {m.path}" for m in done.memories]
     lines += [f"current again {m.id} {m.path}" for m in done.current]
-    told = {
+    changed = {
         name: [{"id": m.id, "path": m.path} for m in memories]
         for name, memories in (("memories", done.memories), ("current", done.current))
     }
-    session.output.confirm({"status": "purged", **told, "quoted_in": list(done.quotes)}, "\n".join(lines))
+    session.output.confirm({"status": "purged", **changed, "quoted_in": list(done.quotes)}, "\n".join(lines))
     for quote in done.quotes:
         session.output.note(f"the text also appears in {quote}")
     if missing is not None:

@@ -55,12 +55,12 @@ def command(session: CommandContext, options: GcOptions) -> None:
         ended = collect_ended(workspace, dry_run=options.dry_run)
     verb = "would purge" if options.dry_run else "purged"
     lines = [f"{verb} {m.id} {m.path} (its session has ended)" for m in ended]
-    data = told_json(done, workspace.space, options.dry_run)
+    data = report_json(done, workspace.space, options.dry_run)
     data["purged"] += [{"id": m.id, "path": m.path, "updated_at": m.updated_at, "why": "session"} for m in ended]
-    session.output.confirm(data, "\n".join([*lines, told(done, workspace.space, options.dry_run)]))
+    session.output.confirm(data, "\n".join([*lines, report_text(done, workspace.space, options.dry_run)]))
 
 
-def told(done: Collected, space: str, dry_run: bool) -> str:
+def report_text(done: Collected, space: str, dry_run: bool) -> str:
     """Lists each deleted memory with the reason, then the counts."""
     plan, verb = done.plan, "would purge" if dry_run else "purged"
     lines = [
@@ -80,7 +80,7 @@ def told(done: Collected, space: str, dry_run: bool) -> str:
     return "\n".join(lines)
 
 
-def told_json(done: Collected, space: str, dry_run: bool) -> dict[str, Json]:
+def report_json(done: Collected, space: str, dry_run: bool) -> dict[str, Json]:
     """The same as JSON."""
     plan = done.plan
     return {

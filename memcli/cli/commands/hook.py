@@ -83,9 +83,10 @@ def status(session: CommandContext) -> None:
 
     hooks = find_hooks(os.getcwd())
     found = [hooks.status(name) for name in NAMES]
-    kept = {"foreign": "overwrote memcli's hook: install again"}
+    remarks = {"foreign": "overwrote memcli's hook: install again"}
     rows = [
-        [hook.name, hook.state, kept.get(hook.state, "calls the previous hook") if hook.keeps else ""] for hook in found
+        [hook.name, hook.state, remarks.get(hook.state, "calls the previous hook") if hook.keeps else ""]
+        for hook in found
     ]
     log = _log(session)
     last, skipped = (log.last(), log.skipped()) if log else ({}, [])

@@ -109,17 +109,17 @@ def _import_bundle(session: CommandContext, export: Export, options: ImportOptio
         session.open(create=not dry_run), export, options.file,
         into=session.options["space"], mode=options.mode, trusted=trusted, dry_run=dry_run,
     )  # fmt: skip
-    told = done.to_json()
+    data = done.to_json()
     signed = _signed(done.is_signed, done.signed_by)
     policy = ", with its policy" if done.plan.policy == "taken" else ""
-    counts = _counted(told, ("created", "updated", "unchanged", "kept", "removed", "proposed"))
+    counts = _counted(data, ("created", "updated", "unchanged", "kept", "removed", "proposed"))
     session.output.confirm(
-        told, f"{_done(dry_run)} into space {done.space}{policy}: {counts} ({signed}){redacted_told(done.redactions)}"
+        data, f"{_done(dry_run)} into space {done.space}{policy}: {counts} ({signed}){redacted_told(done.redactions)}"
     )
 
 
 def _trusted(file: str | None) -> frozenset[str] | None:
-    """The fingerprints of the keys in a file; None where no file is named."""
+    """The fingerprints of the public keys in a file; None without a file. Raises UsageError."""
     from memcli.codec.signature import trusted_fingerprints
 
     return None if file is None else trusted_fingerprints(read_file(file, _MAX_KEYS), file)
@@ -137,11 +137,11 @@ def _import_private(session: CommandContext, options: ImportOptions, data: bytes
     found = [(n, one, many, f" {what}") for one, many, counts in groups for what, n in sorted(counts.items())]
     found += [(done.proposals, "proposal", "proposals", ""), (done.rejections, "rejection", "rejections", "")]
     found += [(done.runs, "run of the trash", "runs of the trash", "")]
-    told = [f"{counted(n, one, many)}{what}" for n, one, many, what in found if n and what != " unchanged"]
+    counts = [f"{counted(n, one, many)}{what}" for n, one, many, what in found if n and what != " unchanged"]
     signed = _signed(done.is_signed, done.signed_by)
     session.output.confirm(
         done.to_json(),
-        f"{_done(dry_run)} private state: {', '.join(told) or 'nothing new'} ({signed}){redacted_told(done.redactions)}",
+        f"{_done(dry_run)} private state: {', '.join(counts) or 'nothing new'} ({signed}){redacted_told(done.redactions)}",
     )
 
 
@@ -158,12 +158,12 @@ def _adopt(session: CommandContext, data: bytes | None, file: str, form: str, dr
     workspace = session.open(create=not dry_run)
     source = foreign_source(workspace, file, data, form)
     done = adopt(workspace, source, source.found, dry_run)
-    told = done.to_json()
+    report = done.to_json()
     files = ", ".join(f"{counted(n, 'file')} as {name}" for name, n in sorted(done.found.items())) or "nothing"
     left = ", ".join(f"{n} {reason}" for reason, n in sorted(done.skipped.items()) if n)
-    counts = _counted(told, ("created", "updated", "unchanged", "proposed"))
+    counts = _counted(report, ("created", "updated", "unchanged", "proposed"))
     session.output.confirm(
-        told,
+        report,
         f"{_done(dry_run)} into space {done.space}: {counts} (read {files}{f'; skipped {left}' if left else ''})"
         f"{redacted_told(done.redactions)}",
     )
@@ -173,5 +173,5 @@ def _done(dry_run: bool) -> str:
     return "would import" if dry_run else "imported"
 
 
-def _counted(told: Mapping[str, object], names: tuple[str, ...]) -> str:
-    return ", ".join(f"{told[name]} {name}" for name in names if told[name]) or "nothing new"
+def _counted(data: Mapping[str, object], names: tuple[str, ...]) -> str:
+    return ", ".join(f"{data[name]} {name}" for name in names if data[name]) or "nothing new"

@@ -141,8 +141,8 @@ def _show(session: CommandContext, workspace: Workspace, memories: Sequence[Memo
         session.output.answer([memory_to_json(m) for m in memories], text)
         return
     found = dict(zip((m.id for m in memories), findings(workspace, memories), strict=False))
-    told = [f"{name} {one.words(workspace.space)}" for name, ones in found.items() for one in ones]
+    contradicting = [f"{name} {one.words(workspace.space)}" for name, ones in found.items() for one in ones]
     data = [{**summary_json(m), **by_kind(found.get(m.id, ()), workspace.space)} for m in memories]
-    session.output.answer(data, "\n".join([listing(memories), *told]))
+    session.output.answer(data, "\n".join([listing(memories), *contradicting]))
     if not memories:
         session.output.note("the inbox is empty")

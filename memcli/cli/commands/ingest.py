@@ -52,7 +52,7 @@ def command(session: CommandContext, options: IngestOptions) -> int:
 
     propose = options.propose or bool(os.environ.get("MEMCLI_PROPOSE"))
     with to_ingest(session, dry_run=options.dry_run) as opened:
-        workspace = opened if propose else over_repo(opened)  # what is accepted is told
+        workspace = opened if propose else over_repo(opened)  # what is accepted goes to main
         source = source_of(
             workspace,
             options.files or [],

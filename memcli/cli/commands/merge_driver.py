@@ -70,7 +70,7 @@ def command(session: CommandContext, options: MergeDriverOptions) -> int:
 
 
 def _text_of(path: str) -> str:
-    """The text of a space file; of one that cannot be read, its lines as they are: git shows no differences if this fails."""
+    """The text of a space file; an unreadable one is printed line by line, since git shows no diff if this fails."""
     from memcli.cli.arguments import open_file
     from memcli.codec.space import decode_space
     from memcli.render.clean import escape
@@ -85,7 +85,7 @@ def _text_of(path: str) -> str:
 
 
 def _check_name(space: str, path: str) -> None:
-    """Raises CorruptError where the merged file would hold a space that is not named as the file."""
+    """Raises CorruptError if the merged space does not have the name of its file."""
     from memcli.model.names import show
 
     name = os.path.basename(path).removesuffix(".json")
@@ -94,7 +94,7 @@ def _check_name(space: str, path: str) -> None:
 
 
 def _purged_here(file: str, merged: Space, ours: ByteWindow) -> list[str]:
-    """The paths of the memories that the merge brings back, although the log of this machine says that they were purged."""
+    """The paths of memories that the audit log of this machine has as purged and that the merge would restore."""
     from memcli.codec.audit import purged
     from memcli.codec.space import decode_space
     from memcli.store.layout import Layout

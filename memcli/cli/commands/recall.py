@@ -255,7 +255,7 @@ def command(session: CommandContext, options: RecallOptions) -> int:
     ask = partial(
         recall, workspace, spaces=workspace.store.spaces() if options.all_spaces else None,
         with_global=not options.no_global, verify=_verifier(workspace, options),
-        with_talk=options.scope == "session" and options.rev is None,  # what was said is in no commit
+        with_talk=options.scope == "session" and options.rev is None,  # messages are in no commit
     )  # fmt: skip
     if options.topics is not None:
         text = read_text(None, options.topics)
@@ -280,7 +280,7 @@ def command(session: CommandContext, options: RecallOptions) -> int:
 
 
 def _verifier(workspace: Workspace, options: RecallOptions) -> Verify | None:
-    """What asks a language model. Raises UsageError when none is configured."""
+    """The check of passages by a language model that --verify asks for. Raises UsageError if none is configured."""
     if options.verify is None:
         if "model" in options.given:
             raise UsageError("--model needs --verify", "add it, or leave the option out")
@@ -294,7 +294,7 @@ def _verifier(workspace: Workspace, options: RecallOptions) -> Verify | None:
 
 
 def _note_missing(session: CommandContext, workspace: Workspace) -> None:
-    """Says how to build the space for what is read from the repository, if this clone has none."""
+    """Notes how to build the space `repo`, if this clone of a repository has none."""
     from memcli.app.repo import over_repo
     from memcli.store.layout import find_work_tree
 
@@ -329,8 +329,7 @@ def _query(session: CommandContext, options: RecallOptions, now: str) -> Query:
 
 
 def _left_out(options: RecallOptions) -> tuple[str, ...]:
-    """The kinds of the parts of sessions that are not wanted; of what was said the turns and episodes are, unless told
-    otherwise. Raises UsageError."""
+    """The kinds of the parts of sessions that are not wanted; turns and episodes are wanted by default. Raises UsageError."""
     wanted = {"turns", "episodes"}
     for name, text in (("--include", options.include), ("--exclude", options.exclude)):
         for part in (parts := text.replace(",", " ").split()):
@@ -360,10 +359,10 @@ def _asked(topic: str | None, may_be_empty: bool) -> str:
     """The topic, from the argument or a pipe. Raises UsageError if there is none."""
     if topic is None and not has_input():
         raise UsageError("no topic", _ASK)
-    asked = read_text(None, "-") if topic in (None, "-") else decode(os.fsencode(topic or ""), "the topic")
-    if not asked.replace("\0", " ").strip() and not may_be_empty:
+    text = read_text(None, "-") if topic in (None, "-") else decode(os.fsencode(topic or ""), "the topic")
+    if not text.replace("\0", " ").strip() and not may_be_empty:
         raise UsageError("the topic is empty", _ASK)
-    return asked
+    return text
 
 
 def _time(text: str | None) -> str | None:

@@ -60,7 +60,7 @@ def command(session: CommandContext, options: RestoreOptions) -> None:
 
 
 def _confirm(session: CommandContext, done: Sequence[Restored]) -> None:
-    """Says what was brought back, by each restore in a space of its own."""
+    """Prints the memories that were restored, all stores and spaces together."""
     there = [m for one in done for m in one.there]
     brought = [m for one in done for m in one.memories]
     changed = [m for one in done for m in one.changed]

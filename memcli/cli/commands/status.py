@@ -61,7 +61,7 @@ def command(session: CommandContext, options: StatusOptions) -> None:
 
 
 def _store(workspace: Workspace) -> dict[str, Json]:
-    """Where the store is, whether it is trusted, and the files of it that differ from the last commit."""
+    """The root of the store, whether it is trusted, and its files that differ from the last commit."""
     from memcli.app.anchors import tracked_spaces
     from memcli.git.work_tree import uncommitted
 

@@ -81,7 +81,7 @@ def _copied(session: CommandContext, source: SyncSide, target: SyncSide, mode: s
     from memcli.wiring.build import sync_base
 
     def settled(space: Space) -> None:
-        """Lets a later sync of the files begin from what both have."""
+        """Stores what both sides have now as the base of a later sync, if one side is files and the other a server."""
         if source.is_server != target.is_server:
             files, (server, there) = (source, (target, theirs)) if target.is_server else (target, (source, ours))
             point = point_of(there, space.name)
@@ -279,22 +279,22 @@ def audit(session: CommandContext, options: AuditOptions) -> None:
 
 def _entry(act: dict[str, Any]) -> str:
     changes = act.get("changes", [])
-    told = [f"{change.get('id')} {change.get('path', '(erased)')}" for change in changes[:_SHOWN_CHANGES]]
+    parts = [f"{change.get('id')} {change.get('path', '(erased)')}" for change in changes[:_SHOWN_CHANGES]]
     if len(changes) > _SHOWN_CHANGES:
-        told.append(f"and {len(changes) - _SHOWN_CHANGES} more")
+        parts.append(f"and {len(changes) - _SHOWN_CHANGES} more")
     if created := act.get("created"):
-        told.append(f"{created.get('count')} new")
+        parts.append(f"{created.get('count')} new")
     if policy := act.get("policy"):
-        told.append(f"policy: {', '.join(map(str, policy.get('fields', [])))}")
+        parts.append(f"policy: {', '.join(map(str, policy.get('fields', [])))}")
     if isinstance(tasks := act.get("tasks"), dict):
-        told.append(f"tasks: {', '.join(sorted(map(str, tasks)))}; run {act.get('run') or 'none'}")
+        parts.append(f"tasks: {', '.join(sorted(map(str, tasks)))}; run {act.get('run') or 'none'}")
     if isinstance(advised := act.get("advised"), list):
         for step in (one for one in advised if isinstance(one, dict)):  # why a model removed a memory
             into = f" into {step['into']}" if "into" in step else ""
             done = f"{'merged' if into else 'deleted'} {step.get('id')}{into}"
-            told.append(f"{done}: {step.get('reason')}, says {step.get('model')}")
+            parts.append(f"{done}: {step.get('reason')}, says {step.get('model')}")
     head = f"{act.get('time')}  {act.get('user')}  {act.get('command')}: {act.get('action')}"
-    return f"{head}  {'; '.join(told)}".rstrip()
+    return f"{head}  {'; '.join(parts)}".rstrip()
 
 
 class IndexOptions(Options):

@@ -82,7 +82,7 @@ def command(session: CommandContext, options: TrustOptions) -> None:
 
 
 def _confirm(session: CommandContext, question: str, yes: bool, takes_effect: Sequence[str] = ()) -> None:
-    """Asks where somebody can be asked. Raises RefusedError for a no."""
+    """Asks on a terminal; elsewhere goes on without a question. Raises RefusedError unless the answer is yes."""
     if yes or not can_ask():
         return
     for line in takes_effect:

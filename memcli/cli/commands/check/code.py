@@ -88,8 +88,8 @@ def command(session: CommandContext, options: CheckCodeOptions) -> int:
         ],
         "reanchored": [finding.to_json() for finding in accepted],
     }
-    told = _told(findings, left, accepted, workspace.space)
-    session.output.answer(data, "\n".join([*(_trigger_line(one, workspace.space) for one in unmatched), told]))
+    text = _text(findings, left, accepted, workspace.space)
+    session.output.answer(data, "\n".join([*(_trigger_line(one, workspace.space) for one in unmatched), text]))
     if failed:
         session.output.note(_MEND)
         return CorruptError.exit_code
@@ -100,15 +100,15 @@ def _is_in(file: str, place: str) -> bool:
     return place in ("", file) or file.startswith(f"{place}/")
 
 
-def _told(
+def _text(
     findings: Sequence[AnchorFinding], left: Sequence[AnchorFinding], accepted: Sequence[AnchorFinding], space: str
 ) -> str:
     lines = [_line(finding, finding.checked.state, space) for finding in left if not finding.checked.is_fresh]
     lines += [_line(finding, "reanchored", space) for finding in accepted]
     counts = Counter(finding.checked.state for finding in left)
     counts["reanchored"] = len(accepted)
-    told = ", ".join(f"{counts[name]} {name}" for name in _ORDER if counts[name])
-    return "\n".join([*lines, f"{len(findings)} {'anchor' if len(findings) == 1 else 'anchors'}{told and f': {told}'}"])
+    text = ", ".join(f"{counts[name]} {name}" for name in _ORDER if counts[name])
+    return "\n".join([*lines, f"{len(findings)} {'anchor' if len(findings) == 1 else 'anchors'}{text and f': {text}'}"])
 
 
 _ORDER = ("fresh", "reanchored", "moved", "stale", "gone")

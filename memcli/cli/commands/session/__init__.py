@@ -100,13 +100,13 @@ def add(session: CommandContext, options: AddOptions) -> None:
     name, text = options.id, options.text
     if name is not None and text is None and not name.startswith(SESSION_MARK):
         name, text = None, name
-    said = read_text(text, options.file, app.MAX_TEXT)
+    message = read_text(text, options.file, app.MAX_TEXT)
     workspace = session.open()
     chosen = chosen_session(workspace, name, ACTIVE, PAUSED)
-    done = app.add(workspace, chosen.id, options.role, said, speaker=options.speaker, at=options.at)
-    told: dict[str, Any] = {"session": done.session.id, **entry_to_json(done.message)}
-    told["redactions"] = dict(done.redactions)
-    session.output.confirm(told, f"added {done.session.id} #{done.message.number}{redacted_told(done.redactions)}")
+    done = app.add(workspace, chosen.id, options.role, message, speaker=options.speaker, at=options.at)
+    data: dict[str, Any] = {"session": done.session.id, **entry_to_json(done.message)}
+    data["redactions"] = dict(done.redactions)
+    session.output.confirm(data, f"added {done.session.id} #{done.message.number}{redacted_told(done.redactions)}")
 
 
 @command.verb(OneOptions)
@@ -206,8 +206,8 @@ def show(session: CommandContext, options: SessionShowOptions) -> None:
     clean = workspace.redactor.cleaner(workspace.store.policy(workspace.space))
     chosen = app.shown(chosen, clean)
     found = list(app.messages(workspace, chosen, options.from_, options.to))
-    told = {**session_to_json(chosen), "shared": workspace.sessions.is_shared(chosen.space, chosen.id)}
-    data = {"session": told, "messages": [entry_to_json(message) for message in found]}
+    header = {**session_to_json(chosen), "shared": workspace.sessions.is_shared(chosen.space, chosen.id)}
+    data = {"session": header, "messages": [entry_to_json(message) for message in found]}
     session.output.answer(data, "\n".join(session_lines(chosen, found)))
 
 
@@ -234,8 +234,8 @@ def share(session: CommandContext, options: ShareOptions) -> None:
     chosen = find(workspace, options.id)
     changed = share_session(workspace, chosen, shared=not options.undo)
     state = "private" if options.undo else "shared"
-    told = {"id": chosen.id, "shared": not options.undo, "changed": changed}
-    session.output.confirm(told, f"{chosen.id} is {'' if changed else 'already '}{state}")
+    data = {"id": chosen.id, "shared": not options.undo, "changed": changed}
+    session.output.confirm(data, f"{chosen.id} is {'' if changed else 'already '}{state}")
     path = f".memory/sessions/{chosen.space}/{chosen.id}.jsonl"
     if changed:
         do = f"if git tracks it, run `git rm --cached {path}`" if options.undo else f"commit {path} to share it"
@@ -414,8 +414,8 @@ def topic(session: CommandContext, options: TopicOptions) -> None:
     # The cosines of other models are on no scale that the thresholds hold for.
     embedder = chosen.load() if chosen.name in EMBEDDERS else None
     found = session_topic(embedder, options.previous, options.current)
-    told = "changed" if found.changed else "same topic"
-    session.output.answer(found.to_json(), f"{told} (similarity {found.similarity:.2f}): {found.why}")
+    verdict = "changed" if found.changed else "same topic"
+    session.output.answer(found.to_json(), f"{verdict} (similarity {found.similarity:.2f}): {found.why}")
 
 
 class SessionSyncOptions(Options):
@@ -481,9 +481,9 @@ def delete(session: CommandContext, options: SessionDeleteOptions) -> None:
         raise RefusedError(f"deleting session {what} needs confirmation", "add --yes; nothing was deleted")
     was_shared = workspace.sessions.is_shared(chosen.space, chosen.id)
     gone = session_delete.delete(workspace, chosen, keep_memories=options.keep_memories)
-    told = {"id": chosen.id, "deleted": True, "memories": [{"id": m.id, "path": m.path} for m in gone]}
+    data = {"id": chosen.id, "deleted": True, "memories": [{"id": m.id, "path": m.path} for m in gone]}
     lines = [f"deleted {chosen.id}", *(f"purged {m.id} {m.path}" for m in gone)]
-    session.output.confirm(told, "\n".join(lines))
+    session.output.confirm(data, "\n".join(lines))
     if was_shared:
         session.output.note(f"commits that have .memory/sessions/{chosen.space}/{chosen.id}.jsonl keep its text")
 
@@ -558,11 +558,11 @@ def export(session: CommandContext, options: SessionExportOptions) -> None:
 
     data = b"".join(lines)
     write_export(options.out, data)
-    told = {"id": chosen.id, "messages": chosen.messages, "path": options.out, "bytes": len(data)}
-    session.output.confirm(told, f"exported {chosen.id} to {options.out}")
+    report = {"id": chosen.id, "messages": chosen.messages, "path": options.out, "bytes": len(data)}
+    session.output.confirm(report, f"exported {chosen.id} to {options.out}")
 
 
-def _change(session: CommandContext, name: str | None, before: str, state: str, told: str) -> None:
+def _change(session: CommandContext, name: str | None, before: str, state: str, done: str) -> None:
     from memcli.app.session import change_state
     from memcli.cli.conversation import chosen_session
     from memcli.codec.session import session_to_json
@@ -570,4 +570,4 @@ def _change(session: CommandContext, name: str | None, before: str, state: str, 
     workspace = session.open()
     chosen, changed = change_state(workspace, chosen_session(workspace, name, before, state).id, state)
     data = {**session_to_json(chosen), "changed": changed}
-    session.output.confirm(data, f"{told} {chosen.id}" if changed else f"{chosen.id} is already {chosen.state}")
+    session.output.confirm(data, f"{done} {chosen.id}" if changed else f"{chosen.id} is already {chosen.state}")

@@ -108,9 +108,9 @@ def command(session: CommandContext, options: ContextOptions) -> None:
     system = read_text(None, options.system) if options.system is not None else ""
     workspace = session.open()
     chosen = None if options.no_session else _session(workspace, options.session)
-    asked = WindowRequest(query=query, session=chosen, system=system, limits=bounds, inserted=options.insert)
+    request = WindowRequest(query=query, session=chosen, system=system, limits=bounds, inserted=options.insert)
     space = workspace.space
-    found = assemble(workspace, asked, as_window.layout(space), lambda section: as_window.of_section(section, space))
+    found = assemble(workspace, request, as_window.layout(space), lambda section: as_window.of_section(section, space))
     _print(session, found, name, space)
     _report(session, found, name)
 
