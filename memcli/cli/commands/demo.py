@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 
 from memcli.cli.verb import START, CommandContext, verb
 from memcli.errors import MemcliError
@@ -32,7 +31,9 @@ def command(session: CommandContext) -> None:
     Each step is shown as you would type it. Nothing is written outside a temporary folder.
     """
     from memcli.store.layout import find_work_tree
+    from memcli.wiring.workspace import without_server
 
+    environ = {**without_server(os.environ)}
     folder = tempfile.mkdtemp(prefix="memcli-demo-")
     try:
         work_tree = find_work_tree(os.getcwd(), os.path.expanduser("~"))
@@ -42,8 +43,10 @@ def command(session: CommandContext) -> None:
             steps += [("ingest", "--git", commits)] if commits else []
         steps += [*_DECISIONS, *_QUESTIONS, ("status",)]
         for step in steps:
-            _show(step)
-            if _run(step, folder):
+            sys.stdout.write(f"\n$ memcli {shlex.join(step)}\n")
+            sys.stdout.flush()
+            argv = [sys.executable, "-P", "-m", "memcli", step[0], "--root", folder, *step[1:]]
+            if subprocess.run(argv, check=False, env=environ).returncode:
                 break
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -59,16 +62,3 @@ def _range(work_tree: str) -> str:
     except MemcliError:
         return ""
     return f"HEAD~{_COMMITS}..HEAD" if count > _COMMITS else "HEAD" if count else ""
-
-
-def _show(step: Sequence[str]) -> None:
-    sys.stdout.write(f"\n$ memcli {shlex.join(step)}\n")
-    sys.stdout.flush()
-
-
-def _run(step: Sequence[str], folder: str) -> int:
-    """Runs the command in a subprocess on the temporary store, and on no server that the environment names."""
-    from memcli.wiring.workspace import without_server
-
-    argv = [sys.executable, "-P", "-m", "memcli", step[0], "--root", folder, *step[1:]]
-    return subprocess.run(argv, check=False, env={**without_server(os.environ)}).returncode

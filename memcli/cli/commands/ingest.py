@@ -62,10 +62,7 @@ def command(session: CommandContext, options: IngestOptions) -> int:
             from_stdin=options.stdin0,
             reads_all=propose or options.dry_run,
         )
-        code = ingest_source(session, workspace, source, options.dry_run, propose)
-    if code:
-        return code
-    return 0
+        return ingest_source(session, workspace, source, options.dry_run, propose)
 
 
 _MAX_LIST = 64 << 20
@@ -117,7 +114,11 @@ def source_of(
     if git is not None:
         return commit_source(workspace, git, whole=reads_all)
     if since is not None:
-        return commit_source(workspace, _after(since), whole=reads_all)
+        if not since or ".." in since:
+            raise UsageError(
+                "--since takes one revision", "for example --since HEAD~5 or --since v1.0; use --git for ranges"
+            )
+        return commit_source(workspace, f"{since}..HEAD", whole=reads_all)
     return file_source(workspace, _listed() if from_stdin else files, may_be_gone=from_stdin)
 
 
@@ -166,15 +167,6 @@ def _told(done: Ingested, dry_run: bool) -> str:
         text = "\n".join([*done.paths, f"{len(done.paths)} would be ingested"])
     left = ", ".join(f"{n} {reason}" for reason, n in sorted(done.skipped.items()) if n)
     return f"{text}{f'; skipped {left}' if left else ''}{redacted_told(done.redactions)}"
-
-
-def _after(revision: str) -> str:
-    """The range of commits after a revision. Raises UsageError if it is not a single revision."""
-    if not revision or ".." in revision:
-        raise UsageError(
-            "--since takes one revision", "for example --since HEAD~5 or --since v1.0; use --git for ranges"
-        )
-    return f"{revision}..HEAD"
 
 
 def _listed() -> list[str]:

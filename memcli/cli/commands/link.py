@@ -77,16 +77,14 @@ def command(session: CommandContext, options: LinkOptions) -> None:
     'linked'
     """
     from memcli.app.homes import home_of_link
+    from memcli.app.links import link
 
     if options.remove and options.weight is not None:
         raise UsageError("--weight cannot be used with --remove", "leave it out")
     workspace = home_of_link(session.open(), options.start, options.end)
-    (_unlink if options.remove else _link)(session, workspace, options)
-
-
-def _link(session: CommandContext, workspace: Workspace, options: LinkOptions) -> None:
-    from memcli.app.links import link
-
+    if options.remove:
+        _unlink(session, workspace, options)
+        return
     relation = options.relation or "relates_to"
     done = link(workspace, options.start, options.end, relation, options.weight)
     status = "linked" if done.changed else "unchanged"

@@ -52,7 +52,10 @@ def command(session: CommandContext, options: MergeDriverOptions) -> int:
             merged, pieces = merge_files(*versions)
             _check_name(merged.space.name, options.path)
         except (CorruptError, UsageError) as error:  # the latter for what is too deep to be written
-            _merge_lines(options.base, options.ours, options.theirs)
+            from memcli.git.hooks import merge_lines
+
+            if (lines := merge_lines(options.base, options.ours, options.theirs)) is not None:  # as git merges them
+                write_file(options.ours, lines)
             session.output.note(
                 f"{options.path or options.ours} was merged line by line: {error.message} ({error.hint})"
             )
@@ -110,13 +113,3 @@ def _purged_here(file: str, merged: Space, ours: ByteWindow) -> list[str]:
         there = {memory.id for memory in decode_space(ours[:], "ours").objects} if found else set()
         return [m.path for m in found if m.id not in there]
     return []
-
-
-def _merge_lines(base: str, ours: str, theirs: str) -> None:
-    """Writes git's own line-based merge to OURS; leaves OURS unchanged if git cannot merge."""
-    from memcli.git.hooks import merge_lines
-    from memcli.store.atomic import write_file
-
-    lines = merge_lines(base, ours, theirs)
-    if lines is not None:
-        write_file(ours, lines)

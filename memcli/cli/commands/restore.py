@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.verb import SHARE, CommandContext, verb
 from memcli.errors import UsageError
-from memcli.model.links import Run
-from memcli.model.memory import Json
 from memcli.model.roles import ADMIN, STORE
 
 if TYPE_CHECKING:
@@ -48,7 +46,15 @@ def command(session: CommandContext, options: RestoreOptions) -> None:
             for r, is_global in runs for m in (r.space.objects or [None])
         ]  # fmt: skip
         text = grid(["run", "space", "removed by", "id", "path"], rows) if rows else "the trash is empty"
-        session.output.answer([_run_json(r) | ({"store": "global"} if g else {}) for r, g in runs], text)
+        data = [
+            {
+                "run": r.name, "space": r.space.name, "removed_at": r.removed_at, "command": r.command,
+                "memories": [{"id": m.id, "path": m.path} for m in r.space.objects],
+                **({"store": "global"} if is_global else {}),
+            }
+            for r, is_global in runs
+        ]  # fmt: skip
+        session.output.answer(data, text)
         return
     if options.run is not None:
         _confirm(session, [restore_run(workspace, options.run)])
@@ -78,10 +84,3 @@ def _confirm(session: CommandContext, done: Sequence[Restored]) -> None:
     session.output.confirm(data, "\n".join(lines) or f"restored space {done[0].space}")
     if due:
         session.output.note(f"{len(due)} will expire at the next gc: pin them, or change the policy")
-
-
-def _run_json(run: Run) -> dict[str, Json]:
-    return {
-        "run": run.name, "space": run.space.name, "removed_at": run.removed_at, "command": run.command,
-        "memories": [{"id": m.id, "path": m.path} for m in run.space.objects],
-    }  # fmt: skip

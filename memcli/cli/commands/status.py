@@ -51,8 +51,10 @@ def command(session: CommandContext, options: StatusOptions) -> None:
     if options.stats or options.usage:
         _stats(session, workspace, usage=options.usage)
         return
+    from memcli.app.inbox import waiting
+
     data: dict[str, Json] = {
-        "store": _store(workspace), "memories": _memories(workspace), "inbox": _inbox(workspace),
+        "store": _store(workspace), "memories": _memories(workspace), "inbox": len(waiting(workspace)),
         "rules": _rules(workspace), "hooks": _hooks(workspace), "agents": extra("agents.setup").installed_agents(workspace.root, os.environ),
     }  # fmt: skip
     from memcli.render.status import status_lines
@@ -82,12 +84,6 @@ def _memories(workspace: Workspace) -> dict[str, Json]:
         "spaces": {one.name: one.active for one in found},
         "damaged": [one.name for one in found if one.problem],
     }
-
-
-def _inbox(workspace: Workspace) -> int:
-    from memcli.app.inbox import waiting
-
-    return len(waiting(workspace))
 
 
 def _rules(workspace: Workspace) -> dict[str, Json] | None:

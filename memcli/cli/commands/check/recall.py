@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from memcli.cli.arguments import decode, read_file
@@ -73,10 +73,12 @@ def command(session: CommandContext, options: CheckRecallOptions) -> int:
     1
     """
     from memcli.app.test import run_cases
+    from memcli.codec.expectations import read_cases, read_questions
     from memcli.render import RENDERERS
     from memcli.render.as_prompt import entry
 
-    named = [_read(file, _toml) for file in options.files] + [_read(file, _jsonl) for file in options.questions]
+    named = [read_cases(_text_of(file), file) for file in options.files]
+    named += [read_questions(_text_of(file), file) for file in options.questions]
     workspace = session.open()
     cases = [case for found in named or _own(workspace.root) for case in found]
     if not cases:
@@ -86,7 +88,12 @@ def command(session: CommandContext, options: CheckRecallOptions) -> int:
     given = {name: value for name in ("top", "budget") if (value := getattr(options, name)) is not None}
     report = run_cases(workspace, (replace(case, **given) for case in cases), RENDERERS["prompt"](), entry)
     failed = [outcome for outcome in report.outcomes if not outcome.verdict.has_passed]
-    session.output.answer(_data(report), "\n".join([*map(_line, failed), *_summary(report, _k(report))]))
+    data = {
+        "recall": _measured(report.recall),
+        "words": _measured(report.words),
+        "tests": [outcome.to_json() for outcome in report.outcomes],
+    }
+    session.output.answer(data, "\n".join([*map(_line, failed), *_summary(report)]))
     if degraded := sum(outcome.is_degraded for outcome in report.outcomes):
         session.output.note(f"{degraded} of {len(cases)} answered by words alone (run `memcli store index embed`)")
     is_failure = report.recall.passed / len(cases) < options.fail_under
@@ -95,6 +102,7 @@ def command(session: CommandContext, options: CheckRecallOptions) -> int:
 
 def _own(root: str) -> Iterator[list[Case]]:
     """The tests that the store has. Raises UsageError, StoreError."""
+    from memcli.codec.expectations import read_cases
     from memcli.store.reading import read_regular
 
     def read(path: str) -> bytes:
@@ -118,23 +126,11 @@ def _own(root: str) -> Iterator[list[Case]]:
     for name in names:
         if name.endswith(".toml") and not name.startswith("."):
             path = os.path.join(folder, name)
-            yield _toml(decode(read(path), _shown(path)), _shown(path))
+            yield read_cases(decode(read(path), _shown(path)), _shown(path))
 
 
-def _read(file: str, parse: Callable[[str, str], list[Case]]) -> list[Case]:
-    return parse(decode(read_file(file, _MAX_BYTES), file), file)
-
-
-def _toml(text: str, file: str) -> list[Case]:
-    from memcli.codec.expectations import read_cases
-
-    return read_cases(text, file)
-
-
-def _jsonl(text: str, file: str) -> list[Case]:
-    from memcli.codec.expectations import read_questions
-
-    return read_questions(text, file)
+def _text_of(file: str) -> str:
+    return decode(read_file(file, _MAX_BYTES), file)
 
 
 def _shown(path: str) -> str:
@@ -161,9 +157,12 @@ def _line(outcome: CaseOutcome) -> str:
     return f"{clean_line(case.place)}: {cut(clean_line(outcome.topic), _TOPIC_WIDTH)!r}: {'; '.join(problems)}"
 
 
-def _summary(report: Report, k: str) -> Iterator[str]:
+def _summary(report: Report) -> Iterator[str]:
+    from memcli.model.recall import DEFAULT_LIMIT
     from memcli.render.clean import grid
 
+    tops = {outcome.case.top or DEFAULT_LIMIT for outcome in report.outcomes}
+    k = tops.pop() if len(tops) == 1 else "k"  # the limit that all tests have in common
     measures = report.recall
     yield f"{counted(measures.cases, 'test')}: {measures.passed} passed, {measures.cases - measures.passed} failed"
     header = ["", "tests", "passed", "answered", f"recall@{k}", "MRR"]
@@ -173,22 +172,6 @@ def _summary(report: Report, k: str) -> Iterator[str]:
 def _row(name: str, measures: Measures) -> list[str]:
     means = ["-" if mean is None else f"{mean:.3f}" for mean in (measures.recall, measures.mrr)]
     return [name, str(measures.cases), str(measures.passed), f"{measures.answered} of {measures.asked}", *means]
-
-
-def _k(report: Report) -> str:
-    """The limit that all tests have in common, else `k`."""
-    from memcli.model.recall import DEFAULT_LIMIT
-
-    tops = {outcome.case.top or DEFAULT_LIMIT for outcome in report.outcomes}
-    return str(tops.pop()) if len(tops) == 1 else "k"
-
-
-def _data(report: Report) -> Json:
-    return {
-        "recall": _measured(report.recall),
-        "words": _measured(report.words),
-        "tests": [outcome.to_json() for outcome in report.outcomes],
-    }
 
 
 def _measured(measures: Measures) -> Json:
