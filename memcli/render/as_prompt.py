@@ -1,17 +1,15 @@
 """`prompt`: a bundle for a language model: numbered, citable, fenced, and marked as data.
 
-One-sentence statements about a bundle as a whole.
-
-Render a memory in a bundle: its text at the level that fits, its procedure and its content.
+Also what all formats of a bundle share: notes on the bundle as a whole, and the text of a memory at the level that fits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from memcli.codec.canonical import encode_line
 from memcli.digests import nonce_of
-from memcli.model.memory import Json, Memory, json_texts
+from memcli.model.memory import Memory, json_texts
 from memcli.model.recall import (
     BUDGET_TOO_SMALL,
     EMPTY_DIFF,
@@ -20,7 +18,6 @@ from memcli.model.recall import (
     PASSAGES,
     SENTENCE,
     Bundle,
-    Evidence,
     Section,
 )
 from memcli.policy.answer import within
@@ -38,30 +35,21 @@ def global_summary(bundle: Bundle) -> str:
         return f"The diff is empty ({bundle.reason})."
     if bundle.reason == BUDGET_TOO_SMALL:
         return f"{bundle.matched} matched, but none fits the budget ({bundle.reason})."
+    count = _count(sum(bundle.own.values()) if bundle.own else bundle.size)  # of the store itself
     if bundle.query.budget is not None:
-        missing = f"Nothing relevant ({bundle.reason}; {_count(_own(bundle))})."
+        missing = f"Nothing relevant ({bundle.reason}; {count})."
         return f"{len(bundle.sections)} of {bundle.matched} matches." if bundle.sections else missing
     asked = bundle.topic if len(bundle.topic) <= _SHOWN_TOPIC else bundle.topic[:_SHOWN_TOPIC] + "…"
     topic = f"'{asked}'" if asked or not bundle.query.kinds else "kind " + ", ".join(bundle.query.kinds)
     if not bundle.sections:
-        return f"Nothing relevant to {topic} ({bundle.reason}; {_count(_own(bundle))} in {_where(bundle)})."
+        *others, last = bundle.own or (bundle.space,)
+        where = f"spaces {', '.join(others)} and {last}" if others else f"space {last}"
+        where = "all spaces" if bundle.space == "*" else where
+        return f"Nothing relevant to {topic} ({bundle.reason}; {count} in {where})."
     summaries = [texts_of(section)["micro"] for section in bundle.sections[:5]]
-    told = "; ".join(text.rstrip(".") for text in summaries if text)
+    joined = "; ".join(text.rstrip(".") for text in summaries if text)
     more = f" ({len(bundle.sections)} of {_count(bundle.size)})"
-    return f"Context bundle for {topic}{more}: {told}."
-
-
-def _own(bundle: Bundle) -> int:
-    """How many memories of the store itself were searched."""
-    return sum(bundle.own.values()) if bundle.own else bundle.size
-
-
-def _where(bundle: Bundle) -> str:
-    """The spaces of the store itself that were searched."""
-    if bundle.space == "*":
-        return "all spaces"
-    *others, last = bundle.own or (bundle.space,)
-    return f"spaces {', '.join(others)} and {last}" if others else f"space {last}"
+    return f"Context bundle for {topic}{more}: {joined}."
 
 
 def period(bundle: Bundle) -> str:
@@ -100,12 +88,11 @@ def verified(bundle: Bundle) -> str:
 
 def evidence(bundle: Bundle) -> str:
     """The match scores of each searched space, with their floors."""
-    return "; ".join(f"{name}: {_spoke(found)}" for name, found in bundle.evidence.items())
-
-
-def _spoke(found: Evidence) -> str:
-    cosine = "no vector" if found.cosine is None else f"cosine {found.cosine:.2f}"
-    return f"words {found.words:.2f}, {cosine}, together {found.together:.2f} of {found.floor:.2f}"
+    scores = []
+    for name, found in bundle.evidence.items():
+        cosine = "no vector" if found.cosine is None else f"cosine {found.cosine:.2f}"
+        scores.append(f"{name}: words {found.words:.2f}, {cosine}, together {found.together:.2f} of {found.floor:.2f}")
+    return "; ".join(scores)
 
 
 def _count(n: int) -> str:
@@ -120,14 +107,27 @@ _MOST_FILES = 5
 
 def section_text(section: Section, include_raw: bool = False) -> str:
     """The text of the memory at its level, or else the passage, or the full text if requested."""
+    memory = section.memory
     level = section.level or forms(section, include_raw)[0][-1]
-    own = texts_of(section).get(level) or _fullest(section, level)
-    text = _with_heading(section, own)
+    texts = texts_of(section)
+    own = texts.get(level, "")
+    if not own:  # the longest text below the level, or else the beginning of the full one
+        shorter = [texts[name] for name in LEVELS[: LEVELS.index(level) + 1] if name != SENTENCE and texts[name]]
+        own = shorter[-1] if shorter else memory.raw[:_GLIMPSE]
+    inside = {line.strip().strip("#").strip() for line in own.splitlines()}
+    above = [title for title in section.heading.split(" > ") if title and title not in inside]
+    lines = [*([f"{' > '.join(above)}:"] if above else []), own]
+    if section.also:
+        files = [path.removeprefix("code/").rpartition("/")[0] or path for _, path in section.also]
+        more = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
+        lines.append(f"also changed: {', '.join(files[:_MOST_FILES])}{more}")
+    text = "\n".join(lines)
     if section.level is not None and LEVELS.index(level) < _LONG:
         return _limited(section, own, text)
-    if level in (PASSAGE, PASSAGES) and _is_content(section.memory):
+    is_all_content = not memory.raw.strip() and any(json_texts(memory.content, keys=False))
+    if level in (PASSAGE, PASSAGES) and is_all_content:
         text = ""  # the passage has its keys and values one by one
-    whole = "\n".join([text, *_procedure(section.memory, text), *_content(section, text)]).strip("\n")
+    whole = "\n".join([text, *_procedure(memory, text), *_content(section, text)]).strip("\n")
     return _limited(section, own, whole)
 
 
@@ -144,25 +144,6 @@ def _limited(section: Section, own: str, whole: str) -> str:
     return text
 
 
-def _is_content(memory: Memory) -> bool:
-    """Whether all that the memory says is its content."""
-    return not memory.raw.strip() and any(json_texts(memory.content, keys=False))
-
-
-def _with_heading(section: Section, text: str) -> str:
-    """The text below the headings that lead to it, and of a commit with its other files."""
-    inside = {line.strip().strip("#").strip() for line in text.splitlines()}
-    above = [title for title in section.heading.split(" > ") if title and title not in inside]
-    return "\n".join([*([f"{' > '.join(above)}:"] if above else []), text, *_also(section)])
-
-
-def _also(section: Section) -> Iterator[str]:
-    if section.also:
-        files = [path.removeprefix("code/").rpartition("/")[0] or path for _, path in section.also]
-        more = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
-        yield f"also changed: {', '.join(files[:_MOST_FILES])}{more}"
-
-
 def score_text(section: Section) -> str:
     """The components of the score, or the reason for inclusion without one."""
     if section.why:
@@ -172,26 +153,16 @@ def score_text(section: Section) -> str:
     return "pinned; does not match the topic"
 
 
-def _fullest(section: Section, level: str) -> str:
-    """The longest text up to `level`; failing that, the beginning of the full text."""
-    texts = texts_of(section)
-    fuller = [texts[name] for name in LEVELS[: LEVELS.index(level) + 1] if name != SENTENCE and texts[name]]
-    return fuller[-1] if fuller else section.memory.raw[:_GLIMPSE]
-
-
 def _procedure(memory: Memory, text: str) -> Iterator[str]:
     """The lists of a procedure that `text` does not contain."""
     procedure = memory.procedure if isinstance(memory.procedure, Mapping) else {}
     for name, heading, mark in _STEPS:
-        items = _section_items(procedure.get(name))
+        value = procedure.get(name)
+        listed = value if isinstance(value, list | tuple) else ()  # files edited by hand may contain anything
+        items = [item for item in listed if isinstance(item, str) and item.strip()]
         if items and not all(item in text for item in items):
             yield f"{heading}:"
             yield from (f"{f'{n}.' if mark == '1.' else mark} {item}" for n, item in enumerate(items, 1))
-
-
-def _section_items(value: Json) -> Sequence[str]:
-    """The strings of a list; files edited by hand may contain anything."""
-    return [item for item in value if isinstance(item, str) and item.strip()] if isinstance(value, list | tuple) else []
 
 
 def _content(section: Section, text: str) -> Iterator[str]:
@@ -212,48 +183,43 @@ _FROM_CLONE = (
 
 def render(bundle: Bundle) -> str:
     """The bundle as a prompt. Every line of recalled text is indented, so that none can imitate the fence."""
-    body = _body(bundle)
+    is_brief = bundle.query.budget is not None
+    items = "\n\n".join(_items(bundle))
+    if bundle.sections:
+        shown, more = len(bundle.sections), bundle.withheld
+        count = f"{shown} of {shown + more} shown" if is_brief else f"{shown} shown"
+        if more and not is_brief:
+            count += f"; {more} more {'matches' if more == 1 else 'match'}"
+        cite = f"Cite as [{_line(bundle.sections[0].memory.id)}]."
+        body = f"{items}\n\n{' '.join([f'{count}.', *_notes(bundle), cite])}"
+    else:
+        summary = " ".join([_line(global_summary(bundle)), *_notes(bundle)])
+        body = "\n\n".join(part for part in (summary, items) if part)
+    if bundle.query.explain and bundle.evidence:
+        body += f"\nEvidence: {evidence(bundle)}."
     nonce = nonce_of(body)
-    lines = [f'<memory-{nonce} space="{bundle.space}"{_topic(bundle)}>']
+    quoted = cut(_line(bundle.topic).replace('"', "'"), _TOPIC_WIDTH)
+    topic = "" if is_brief else f' topic="{quoted}"'  # a budget is for the memories
+    lines = [f'<memory-{nonce} space="{bundle.space}"{topic}>']
     if bundle.sections or bundle.always:
         lines += [HEADER, *([_FROM_CLONE] if bundle.is_from_clone else []), ""]
     return "\n".join([*lines, body, f"</memory-{nonce}>", ""])
-
-
-def _topic(bundle: Bundle) -> str:
-    """The topic as an attribute of the fence; omitted under a budget, which is for memories."""
-    if bundle.query.budget is not None:
-        return ""
-    quoted = cut(_line(bundle.topic).replace('"', "'"), _TOPIC_WIDTH)
-    return f' topic="{quoted}"'
-
-
-def _body(bundle: Bundle) -> str:
-    reasons = f"\nEvidence: {evidence(bundle)}." if bundle.query.explain and bundle.evidence else ""
-    items = "\n\n".join(_items(bundle))
-    if not bundle.sections:
-        summary = " ".join([_line(global_summary(bundle)), *_notes(bundle)])
-        return "\n\n".join(part for part in (summary, items) if part) + reasons
-    return f"{items}\n\n{_closing(bundle)}{reasons}"
 
 
 def _items(bundle: Bundle) -> Iterator[str]:
     """The memories: leading ones under their own headings, then matches, then pins."""
     before = ""
     for number, section in enumerate((*bundle.sections, *bundle.always), 1):
-        heading = _heading(section, number > len(bundle.sections), before)
+        if number > len(bundle.sections):
+            heading = "Always"
+        elif section.is_lead:
+            heading = _LEADS.get(section.memory.kind, "About the changed code")
+        else:
+            heading = "Also relevant" if before else ""
         if heading != before:
             yield f"{heading}:"
         before = heading
         yield entry(number, section, bundle)
-
-
-def _heading(section: Section, is_pin: bool, before: str) -> str:
-    if is_pin:
-        return "Always"
-    if section.is_lead:
-        return _LEADS.get(section.memory.kind, "About the changed code")
-    return "Also relevant" if before else ""
 
 
 def entry(n: int, section: Section, bundle: Bundle) -> str:
@@ -286,30 +252,18 @@ def label(section: Section, space: str) -> str:
     return f"[{_line(memory.id)}] {' · '.join(marks)}"
 
 
-def _closing(bundle: Bundle) -> str:
-    cite = f"Cite as [{_line(bundle.sections[0].memory.id)}]."
-    return " ".join([f"{_shown(bundle)}.", *_notes(bundle), cite])
-
-
-def _shown(bundle: Bundle) -> str:
-    shown, more = len(bundle.sections), bundle.withheld
-    if bundle.query.budget is not None:
-        return f"{shown} of {shown + more} shown"
-    return f"{shown} shown; {more} more {'matches' if more == 1 else 'match'}" if more else f"{shown} shown"
-
-
 def _notes(bundle: Bundle) -> Iterator[str]:
     """Notes on the result as a whole."""
-    if told := period(bundle):
-        yield _line(told)
+    if note := period(bundle):
+        yield _line(note)
     if bundle.withheld_pins and bundle.query.budget is None:
         yield f"{bundle.withheld_pins} more pinned."
-    if held := untrusted(bundle):
-        yield f"{held[0].upper()}{held[1:]}."
+    if note := untrusted(bundle):
+        yield f"{note[0].upper()}{note[1:]}."
     if degraded(bundle):
         yield degraded(bundle)
-    if told := verified(bundle):
-        yield _line(told)
+    if note := verified(bundle):
+        yield _line(note)
 
 
 def _line(text: str) -> str:

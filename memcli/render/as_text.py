@@ -1,11 +1,5 @@
-"""`text`: a bundle to be read on a terminal: each entry with its heading and its passage at full width.
-
-`md`: a bundle as a Markdown document for people.
-
-`table`: a bundle for a person at a terminal.
-
-A bundle for an agent that did not ask for it: dated facts with ids under plain headings, fenced and marked as data.
-"""
+"""A bundle for people: `text` for a terminal, each entry with its passage at full width; `md` as a document; `table`; and for an
+agent that did not ask for it, dated facts under plain headings, fenced and marked as data."""
 
 from __future__ import annotations
 
@@ -32,19 +26,14 @@ _LEAST_WIDTH = 20
 
 def render(bundle: Bundle) -> str:
     """The entries in order, best first; in colour where standard output is a terminal that wants it."""
-    blocks = [*_entries(bundle), *_closing(bundle)]
-    return "\n\n".join(blocks) + "\n"
-
-
-def _entries(bundle: Bundle) -> Iterator[str]:
-    if not bundle.sections:
-        yield clean_line(as_prompt.global_summary(bundle))
-    for number, section in enumerate(bundle.sections, 1):
-        yield _entry(number, section, bundle)
+    blocks = [] if bundle.sections else [clean_line(as_prompt.global_summary(bundle))]
+    blocks += [_entry(number, section, bundle) for number, section in enumerate(bundle.sections, 1)]
     if bundle.always:
-        yield _styled("Always", _BOLD)
-    for number, section in enumerate(bundle.always, len(bundle.sections) + 1):
-        yield _entry(number, section, bundle)
+        blocks.append(_styled("Always", _BOLD))
+    blocks += [_entry(number, one, bundle) for number, one in enumerate(bundle.always, len(bundle.sections) + 1)]
+    if notes := list(_notes(bundle)):
+        blocks.append("\n".join(_styled(note, _DIM) for note in notes))
+    return "\n\n".join(blocks) + "\n"
 
 
 def _entry(number: int, section: Section, bundle: Bundle) -> str:
@@ -78,24 +67,24 @@ def _wrapped(line: str) -> list[str]:
     ) or [""]  # fmt: skip
 
 
-def _closing(bundle: Bundle) -> Iterator[str]:
-    notes = [clean_line(as_prompt.period(bundle))] if bundle.query.period else []
+def _notes(bundle: Bundle) -> Iterator[str]:
+    """Notes on the result as a whole."""
+    if bundle.query.period:
+        yield clean_line(as_prompt.period(bundle))
     if bundle.withheld and bundle.sections:
-        notes.append(f"{bundle.withheld} more {'matches' if bundle.withheld == 1 else 'match'} (use --limit)")
+        yield f"{bundle.withheld} more {'matches' if bundle.withheld == 1 else 'match'} (use --limit)"
     if bundle.withheld_pins:
-        notes.append(f"{bundle.withheld_pins} more pinned")
-    if as_prompt.untrusted(bundle):
-        notes.append(f"{as_prompt.untrusted(bundle)} (use --include-untrusted)")
-    if as_prompt.degraded(bundle):
-        notes.append(as_prompt.degraded(bundle))
+        yield f"{bundle.withheld_pins} more pinned"
+    if note := as_prompt.untrusted(bundle):
+        yield f"{note} (use --include-untrusted)"
+    if note := as_prompt.degraded(bundle):
+        yield note
     if bundle.verdict:
-        notes.append(clean_line(as_prompt.verified(bundle)))
+        yield clean_line(as_prompt.verified(bundle))
     if bundle.is_from_clone and (bundle.sections or bundle.always):
-        notes.append("From a clone that has not been accepted; see `memcli trust --status`")
+        yield "From a clone that has not been accepted; see `memcli trust --status`"
     if bundle.query.explain and bundle.evidence:
-        notes.append(f"Evidence: {as_prompt.evidence(bundle)}")
-    if notes:
-        yield "\n".join(_styled(note, _DIM) for note in notes)
+        yield f"Evidence: {as_prompt.evidence(bundle)}"
 
 
 def _styled(text: str, style: str) -> str:
@@ -123,8 +112,8 @@ def render_markdown(bundle: Bundle) -> str:
         parts.append(f"*{bundle.withheld_pins} more pinned.*")
     if as_prompt.degraded(bundle):
         parts.append(f"*{as_prompt.degraded(bundle)}*")
-    if told := as_prompt.verified(bundle):
-        parts.append(f"*{inert(clean_line(told))}*")
+    if note := as_prompt.verified(bundle):
+        parts.append(f"*{inert(clean_line(note))}*")
     if as_prompt.untrusted(bundle):
         parts.append(f"*{as_prompt.untrusted(bundle)}.*")
     return "\n\n".join(parts) + "\n"
@@ -179,25 +168,23 @@ def render_table(bundle: Bundle) -> str:
 
 
 def _rows(bundle: Bundle, sections: Sequence[Section], start: int) -> list[str]:
+    """A header and a row for each. `>` matched by trigger or anchor, `*` pinned, `!` untrusted, `?` unreviewed, `~` anchored to
+    changed code, `x` contradicted."""
     rows = []
     for n, section in enumerate(sections, start):
         memory = section.memory
         fully = bundle.query.include_raw or section.level
         text = clean_line(section_text(section, bundle.query.include_raw) if fully else texts_of(section)["micro"])
-        rows.append([str(n), memory.id, memory.path, memory.kind, memory.created_at[:10], _marks(section), text])
+        states = (
+            (">", section.is_lead), ("*", memory.pinned), ("!", section.untrusted), ("?", section.is_unreviewed),
+            ("~", section.is_doubtful), ("x", section.opposed),
+        )  # fmt: skip
+        marks = "".join(mark for mark, holds in states if holds)
+        rows.append([str(n), memory.id, memory.path, memory.kind, memory.created_at[:10], marks, text])
     header, *lines = grid(["#", "id", "path", "kind", "date", "", "memory"], rows).split("\n")
     if bundle.query.explain:
         lines = [f"{line}\n   {score_text(section)}" for line, section in zip(lines, sections, strict=True)]
     return [header, *lines]
-
-
-def _marks(section: Section) -> str:
-    """`>` matched by trigger or anchor, `*` pinned, `!` untrusted, `?` unreviewed, `~` anchored to changed code, `x` contradicted."""
-    states = (
-        (">", section.is_lead), ("*", section.memory.pinned), ("!", section.untrusted), ("?", section.is_unreviewed), ("~", section.is_doubtful),
-        ("x", section.opposed),
-    )  # fmt: skip
-    return "".join(mark for mark, holds in states if holds)
 
 
 def _cautions(bundle: Bundle) -> list[str]:
@@ -241,14 +228,9 @@ def _items(bundle: Bundle) -> Iterator[str]:
 
 
 def in_order(bundle: Bundle) -> list[Section]:
-    """The memories as they are numbered: those under one heading together."""
-    return sorted(bundle.sections, key=lambda section: _order(section, bundle))
-
-
-def _order(section: Section, bundle: Bundle) -> int:
-    """The place of the heading: that of the first section under it."""
-    heading = _heading(section, bundle.query)
-    return next(n for n, other in enumerate(bundle.sections) if _heading(other, bundle.query) == heading)
+    """The memories as they are numbered: those under one heading together, headings in the order of their first memory."""
+    headings = [_heading(section, bundle.query) for section in bundle.sections]
+    return sorted(bundle.sections, key=lambda section: headings.index(_heading(section, bundle.query)))
 
 
 def _heading(section: Section, query: Query) -> str:
