@@ -15,3 +15,8 @@ def workspace(tmp_path: Path) -> Workspace:
     make_store({"root": str(tmp_path)}, {})
     environ = {"MEMCLI_EMBEDDER": "hashed", "MEMCLI_FREEZE_CLOCK": T}
     return open_workspace({"root": str(tmp_path)}, environ)
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"

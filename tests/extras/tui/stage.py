@@ -1,7 +1,8 @@
 """What the tests of the browser share: a store with few memories, keys, what is on the screen, an editor that obeys."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 
 from textual import events
 from textual.pilot import Pilot
@@ -21,7 +22,6 @@ from memcli.record import replace
 from tests.conftest import rewrite
 
 T = "2026-01-01T00:00:00Z"
-Play = Callable[[Pilot[None], MainScreen], Awaitable[None]]
 
 
 def memory(path: str, **fields: object) -> Memory:
@@ -39,13 +39,12 @@ def stored(workspace: Workspace, path: str) -> Memory:
     return load(workspace).find(path)
 
 
-def play(browser: Browser, scene: Play, size: tuple[int, int] = (100, 30)) -> None:
-    async def run() -> None:
-        async with browser.run_test(size=size) as pilot:
-            await quiet(pilot)
-            await scene(pilot, browser.desk)
-
-    asyncio.run(run())
+@asynccontextmanager
+async def opened(browser: Browser, size: tuple[int, int] = (100, 30)) -> AsyncIterator[tuple[Pilot[None], MainScreen]]:
+    """The browser on a screen of its own: what presses its keys, and its main screen."""
+    async with browser.run_test(size=size) as pilot:
+        await quiet(pilot)
+        yield pilot, browser.desk
 
 
 async def quiet(pilot: Pilot[None]) -> None:
@@ -94,6 +93,11 @@ async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
 
 def names(desk: MainScreen) -> list[str]:
     return [row.name for row in desk.query_one(Rows).rows]
+
+
+def here(desk: MainScreen) -> str:
+    """The path of the memory under the cursor; empty on a heading."""
+    return desk.memory.path if desk.memory else ""
 
 
 def detail(desk: MainScreen) -> str:

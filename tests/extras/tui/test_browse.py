@@ -14,7 +14,6 @@ from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
 from memcli.extras.tui.app import Browser
 from memcli.extras.tui.changes import EditAgain
 from memcli.extras.tui.dialog import Help
-from memcli.extras.tui.main_screen import MainScreen
 from memcli.extras.tui.view import Filter, Rows, fit
 from memcli.model.catalogue import CatalogueFilter
 from memcli.model.memory import Memory
@@ -26,9 +25,10 @@ from tests.extras.tui.stage import (
     detail,
     enter,
     few,
+    here,
     memory,
     names,
-    play,
+    opened,
     press,
     put,
     screen,
@@ -39,11 +39,13 @@ from tests.extras.tui.stage import (
     until,
 )
 
+pytestmark = pytest.mark.anyio
+
 # Reading
 
 
-def test_it_opens_with_the_tree_and_the_first_memory(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_it_opens_with_the_tree_and_the_first_memory(workspace: Workspace) -> None:
+    async with opened(few(workspace)) as (pilot, desk):
         assert names(desk) == ["auth", "passwords", "tokens", "ops", "deploy"]
         assert "Hash with argon2id." in detail(desk)
         assert status(desk) == "3 memories, 1 pinned"
@@ -60,11 +62,10 @@ def test_it_opens_with_the_tree_and_the_first_memory(workspace: Workspace) -> No
         ):
             assert part in detail(desk)
 
-    play(few(workspace), scene)
 
-
-def test_a_heading_shows_what_lies_below_and_closes(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+@pytest.mark.slow
+async def test_a_heading_shows_what_lies_below_and_closes(workspace: Workspace) -> None:
+    async with opened(few(workspace)) as (pilot, desk):
         await press(pilot, "up")
         assert detail(desk).startswith("auth/\n2 memories: fact 1, decision 1")
         await press(pilot, "left")
@@ -77,43 +78,36 @@ def test_a_heading_shows_what_lies_below_and_closes(workspace: Workspace) -> Non
         await press(pilot, "p", "t", "f", "y")
         assert desk.app.screen is desk, "keys of a memory mean nothing on a heading"
 
-    play(few(workspace), scene)
 
-
-def test_links_are_followed_and_left_again(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_links_are_followed_and_left_again(workspace: Workspace) -> None:
+    async with opened(few(workspace)) as (pilot, desk):
         assert "1  <> relates to  ops/deploy" in detail(desk)
         await press(pilot, "slash", *"argon", "down", "1")
-        assert desk.memory is not None
-        assert desk.memory.path == "ops/deploy"
+        assert here(desk) == "ops/deploy"
         assert "1  <> relates to  auth/passwords" in detail(desk)
         assert desk.query_one(Filter).value == ""
         await press(pilot, "b")
-        assert desk.memory.path == "auth/passwords"
+        assert here(desk) == "auth/passwords"
         await press(pilot, "7")
         assert status(desk) == "link 7 leads outside the memories shown here"
 
-    play(few(workspace), scene)
 
-
-def test_the_mouse_chooses_opens_and_follows(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+@pytest.mark.slow
+async def test_the_mouse_chooses_opens_and_follows(workspace: Workspace) -> None:
+    async with opened(few(workspace)) as (pilot, desk):
         await pilot.click(Rows, offset=(10, 3))
-        assert desk.memory is not None
-        assert desk.memory.path == "auth/tokens"
+        assert here(desk) == "auth/tokens"
         await pilot.click(Rows, offset=(10, 1))
         assert names(desk) == ["auth", "ops", "deploy"]
         await press(pilot, "enter", "down")
         line = next(n for n, text in enumerate(screen(desk)) if "relates to" in text)
         column = screen(desk)[line].index("ops/deploy")
         await pilot.click(offset=(column + 2, line))
-        assert desk.memory.path == "ops/deploy"
-
-    play(few(workspace), scene)
+        assert here(desk) == "ops/deploy"
 
 
-def test_help_opens_and_closes(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_help_opens_and_closes(workspace: Workspace) -> None:
+    async with opened(few(workspace), size=(100, 50)) as (pilot, desk):
         await press(pilot, "question_mark")
         assert isinstance(pilot.app.screen, Help)
         text = "\n".join("".join(s.text for s in line) for line in pilot.app.screen._compositor.render_strips())
@@ -121,25 +115,21 @@ def test_help_opens_and_closes(workspace: Workspace) -> None:
         await press(pilot, "escape")
         assert pilot.app.screen is desk
 
-    play(few(workspace), scene, size=(100, 50))
 
-
-def test_q_and_control_c_quit(workspace: Workspace) -> None:
+@pytest.mark.slow
+async def test_q_and_control_c_quit(workspace: Workspace) -> None:
     for key in ("q", "ctrl+c"):
         browser = few(workspace)
-
-        async def scene(pilot: Pilot[None], desk: MainScreen, key: str = key) -> None:
+        async with opened(browser) as (pilot, _):
             await press(pilot, key)
-
-        play(browser, scene)
         assert browser.return_code == 0
 
 
 # Finding
 
 
-def test_the_filter_narrows_as_one_types_and_escape_clears_it(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_the_filter_narrows_as_one_types_and_escape_clears_it(workspace: Workspace) -> None:
+    async with opened(few(workspace)) as (pilot, desk):
         await press(pilot, "slash")
         await press(pilot, *"rotate")
         assert names(desk) == ["auth", "tokens"]
@@ -153,11 +143,9 @@ def test_the_filter_narrows_as_one_types_and_escape_clears_it(workspace: Workspa
         assert desk.query_one(Filter).value == ""
         assert desk.query_one(Rows).has_focus
 
-    play(few(workspace), scene)
 
-
-def test_enter_asks_and_shows_the_answers_in_order(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_enter_asks_and_shows_the_answers_in_order(workspace: Workspace) -> None:
+    async with opened(few(workspace)) as (pilot, desk):
         await press(pilot, "slash")
         await enter(pilot, "deploy make")
         await press(pilot, "enter")
@@ -168,14 +156,12 @@ def test_enter_asks_and_shows_the_answers_in_order(workspace: Workspace) -> None
         assert "score " in detail(desk), "the cursor is on the best that matches"
         await press(pilot, "escape")
         assert "deploy" in names(desk)
-        assert desk.memory is not None
-        assert desk.memory.path == "ops/deploy"
-
-    play(few(workspace), scene)
+        assert here(desk) == "ops/deploy"
 
 
-def test_asking_twice_from_one_thread_after_another(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+@pytest.mark.slow
+async def test_asking_twice_from_one_thread_after_another(workspace: Workspace) -> None:
+    async with opened(few(workspace)) as (pilot, desk):
         for topic in ("rotate", "argon"):
             await press(pilot, "slash")
             await enter(pilot, topic)
@@ -185,11 +171,10 @@ def test_asking_twice_from_one_thread_after_another(workspace: Workspace) -> Non
             assert desk.view.answer.query.topic == topic
             await press(pilot, "escape")
 
-    play(few(workspace), scene)
 
-
-def test_a_question_without_an_answer_says_so(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_a_question_without_an_answer_says_so(workspace: Workspace) -> None:
+    put(workspace, memory("a/b", raw="Something else."))
+    async with opened(Browser(workspace)) as (pilot, desk):
         await press(pilot, "slash")
         await enter(pilot, "xylophone")
         await press(pilot, "enter")
@@ -197,12 +182,10 @@ def test_a_question_without_an_answer_says_so(workspace: Workspace) -> None:
         assert names(desk) == []
         assert any("No memory in this space matches." in line for line in screen(desk))
 
-    put(workspace, memory("a/b", raw="Something else."))
-    play(Browser(workspace), scene)
 
-
-def test_an_empty_space_says_how_to_begin(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+@pytest.mark.slow
+async def test_an_empty_space_says_how_to_begin(workspace: Workspace) -> None:
+    async with opened(Browser(workspace)) as (pilot, desk):
         assert any("No memories yet." in line for line in screen(desk))
         await press(
             pilot, "down", "up", "end", "enter", "left", "right", "p", "t", "f", "e", "u", "y", "x", "a", "1", "b"
@@ -215,22 +198,22 @@ def test_an_empty_space_says_how_to_begin(workspace: Workspace) -> None:
         await press(pilot, "escape", "s")
         assert status(desk) == "this store has no spaces yet"
 
-    play(Browser(workspace), scene)
 
-
-def test_only_what_was_asked_for_is_browsed(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_only_what_was_asked_for_is_browsed(workspace: Workspace) -> None:
+    few(workspace)
+    async with opened(Browser(workspace, CatalogueFilter("auth", ("decision",), ("security",))), (140, 30)) as (
+        _pilot,
+        desk,
+    ):
         assert names(desk) == ["auth", "tokens"]
         assert any(line.startswith("╭─ main · auth/ · kind decision · #security") for line in screen(desk))
-
-    few(workspace)
-    play(Browser(workspace, CatalogueFilter("auth", ("decision",), ("security",))), scene, (140, 30))
     with pytest.raises(NotFoundError, match="nothing at 'nope'"):
         Browser(workspace, CatalogueFilter("nope"))
 
 
-def test_another_space_can_be_opened(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_another_space_can_be_opened(workspace: Workspace) -> None:
+    put(workspace.copy_with(space="other"), memory("x/y"))
+    async with opened(few(workspace)) as (pilot, desk):
         await press(pilot, "slash")
         await enter(pilot, "rotate")
         await press(pilot, "escape", "s")
@@ -238,34 +221,28 @@ def test_another_space_can_be_opened(workspace: Workspace) -> None:
         assert desk.workspace.space == "other"
         assert names(desk) == ["x", "y"]
 
-    put(workspace.copy_with(space="other"), memory("x/y"))
-    play(few(workspace), scene)
 
-
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (58, 20), (20, 8)])
-def test_narrow_screens_are_drawn(workspace: Workspace, size: tuple[int, int]) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_narrow_screens_are_drawn(workspace: Workspace, size: tuple[int, int]) -> None:
+    async with opened(few(workspace), size) as (pilot, desk):
         await press(pilot, "down", "question_mark", "escape", "t", "escape", "f", "escape")
         lines = screen(desk)
         assert len(lines) == size[1]
         assert all(len(line) == size[0] for line in lines)
 
-    play(few(workspace), scene, size)
 
-
-def test_every_key_of_the_footer_fits_on_eighty_columns(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
-        assert "/ filter  n new  p pin  t tags  e edit  f forget  i inbox  ? help  q quit" in screen(desk)[-1]
-
+async def test_every_key_of_the_footer_fits_on_eighty_columns(workspace: Workspace) -> None:
     few(workspace)
-    play(Browser(workspace, editor=Fake().editor), scene, (80, 24))
+    async with opened(Browser(workspace, editor=Fake().editor), (80, 24)) as (_, desk):
+        assert "/ filter  n new  p pin  t tags  e edit  f forget  i inbox  ? help  q quit" in screen(desk)[-1]
 
 
 # Changing
 
 
-def test_pin_is_written(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_pin_is_written(workspace: Workspace) -> None:
+    async with opened(few(workspace)) as (pilot, desk):
         await press(pilot, "p")
         await settle(pilot)
         assert stored(workspace, "auth/passwords").pinned
@@ -275,21 +252,18 @@ def test_pin_is_written(workspace: Workspace) -> None:
         await settle(pilot)
         assert not stored(workspace, "auth/passwords").pinned
 
-    play(few(workspace), scene)
 
-
-def test_two_quick_pins_cancel_each_other_out(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+@pytest.mark.slow
+async def test_two_quick_pins_cancel_each_other_out(workspace: Workspace) -> None:
+    async with opened(few(workspace)) as (pilot, desk):
         desk.action_pin()
         desk.action_pin()
         await settle(pilot)
         assert not stored(workspace, "auth/passwords").pinned
 
-    play(few(workspace), scene)
 
-
-def test_forget_asks_first_and_u_brings_back(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_forget_asks_first_and_u_brings_back(workspace: Workspace) -> None:
+    async with opened(few(workspace)) as (pilot, desk):
         await press(pilot, "f", "n")
         await settle(pilot)
         assert stored(workspace, "auth/passwords").active
@@ -301,14 +275,13 @@ def test_forget_asks_first_and_u_brings_back(workspace: Workspace) -> None:
         await press(pilot, "u")
         await settle(pilot)
         assert stored(workspace, "auth/passwords").active
-        assert desk.memory is not None
-        assert desk.memory.path == "auth/passwords"
-
-    play(few(workspace), scene)
+        assert here(desk) == "auth/passwords"
 
 
-def test_what_was_forgotten_before_is_shown_with_its_mark_and_brought_back(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+@pytest.mark.slow
+async def test_what_was_forgotten_before_is_shown_with_its_mark_and_brought_back(workspace: Workspace) -> None:
+    put(workspace, memory("a/new"), memory("a/old", active=False))
+    async with opened(Browser(workspace)) as (pilot, desk):
         assert status(desk) == "1 memory, 0 pinned; 1 forgotten or superseded hidden, a shows them"
         await press(pilot, "a")
         assert any(line.startswith("│-     old") for line in screen(desk))
@@ -316,12 +289,9 @@ def test_what_was_forgotten_before_is_shown_with_its_mark_and_brought_back(works
         await settle(pilot)
         assert stored(workspace, "a/old").active
 
-    put(workspace, memory("a/new"), memory("a/old", active=False))
-    play(Browser(workspace), scene)
 
-
-def test_tags_are_edited(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_tags_are_edited(workspace: Workspace) -> None:
+    async with opened(few(workspace)) as (pilot, desk):
         await press(pilot, "down", "t")
         await enter(pilot, " !!!")
         await press(pilot, "enter")
@@ -330,8 +300,6 @@ def test_tags_are_edited(workspace: Workspace) -> None:
         await settle(pilot)
         assert stored(workspace, "auth/tokens").tags == ("crypto",)
         assert status(desk) == "tags of auth/tokens: +crypto -security"
-
-    play(few(workspace), scene)
 
 
 @pytest.fixture
@@ -348,10 +316,11 @@ def notices(pilot: Pilot[None]) -> list[str]:
     return [notice.message for notice in pilot.app._notifications]
 
 
-def test_without_room_for_an_editor_the_text_is_edited_in_a_field(workspace: Workspace) -> None:
+@pytest.mark.slow
+async def test_without_room_for_an_editor_the_text_is_edited_in_a_field(workspace: Workspace) -> None:
     fake = Fake()
-
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+    few(workspace)
+    async with opened(Browser(workspace, editor=fake.editor)) as (pilot, desk):
         await press(pilot, "e")
         assert "Hash with argon2id." in shown(pilot)
         await press(pilot, "end")
@@ -368,14 +337,11 @@ def test_without_room_for_an_editor_the_text_is_edited_in_a_field(workspace: Wor
         assert pilot.app.screen is desk
         assert status(desk) == "nothing changed"
 
-    few(workspace)
-    play(Browser(workspace, editor=fake.editor), scene)
 
-
-def test_the_text_is_edited_and_with_shift_all_fields(workspace: Workspace, suspensions: list[str]) -> None:
+async def test_the_text_is_edited_and_with_shift_all_fields(workspace: Workspace, suspensions: list[str]) -> None:
     fake = Fake({"raw": "Edited."}, {}, {"path": "auth/renamed", "kind": "guide"})
-
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+    few(workspace)
+    async with opened(Browser(workspace, editor=fake.editor)) as (pilot, desk):
         await press(pilot, "e")
         await settle(pilot)
         assert "Edited." in detail(desk)
@@ -390,31 +356,27 @@ def test_the_text_is_edited_and_with_shift_all_fields(workspace: Workspace, susp
         assert all(draft.is_removed for draft in fake.drafts)
         assert suspensions == ["gone", "back"] * 3
 
-    few(workspace)
-    play(Browser(workspace, editor=fake.editor), scene)
 
-
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [ProviderError("the editor failed"), UsageError("no editor")])
-def test_the_screen_comes_back_when_the_editor_fails(
+async def test_the_screen_comes_back_when_the_editor_fails(
     workspace: Workspace, suspensions: list[str], error: MemcliError
 ) -> None:
     fake = Fake(error)
-
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+    few(workspace)
+    async with opened(Browser(workspace, editor=fake.editor)) as (pilot, desk):
         await press(pilot, "e")
         assert suspensions == ["gone", "back"]
         assert notices(pilot) == [error.message]
         await press(pilot, "down")
         assert detail(desk).startswith("auth/tokens"), "keys still work"
 
-    few(workspace)
-    play(Browser(workspace, editor=fake.editor), scene)
 
-
-def test_what_cannot_be_saved_is_edited_again(workspace: Workspace, suspensions: list[str]) -> None:
+@pytest.mark.slow
+async def test_what_cannot_be_saved_is_edited_again(workspace: Workspace, suspensions: list[str]) -> None:
     fake = Fake("{broken", {"path": "auth/tokens"}, ProviderError("it crashed", "but left a text"), {"raw": "At last."})
-
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+    few(workspace)
+    async with opened(Browser(workspace, editor=fake.editor), (100, 40)) as (pilot, desk):
         await press(pilot, "E")
         for wrong in ("not JSON: {broken", "belongs to mem_auth_tokens", "it crashed"):
             await settle(pilot)
@@ -431,14 +393,12 @@ def test_what_cannot_be_saved_is_edited_again(workspace: Workspace, suspensions:
         assert desk.changer.unsaved == []
         assert suspensions == ["gone", "back"] * 4
 
-    few(workspace)
-    play(Browser(workspace, editor=fake.editor), scene, (100, 40))
 
-
-def test_left_alone_the_text_stays_in_its_file(workspace: Workspace, suspensions: list[str]) -> None:
+@pytest.mark.slow
+async def test_left_alone_the_text_stays_in_its_file(workspace: Workspace, suspensions: list[str]) -> None:
     fake = Fake("{broken")
-
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+    few(workspace)
+    async with opened(Browser(workspace, editor=fake.editor)) as (pilot, desk):
         await press(pilot, "e", "escape")
         assert pilot.app.screen is desk
         assert status(desk) == "not saved; the text is in /tmp/draft"
@@ -446,11 +406,8 @@ def test_left_alone_the_text_stays_in_its_file(workspace: Workspace, suspensions
         assert desk.changer.unsaved == ["/tmp/draft"]
         assert suspensions == ["gone", "back"]
 
-    few(workspace)
-    play(Browser(workspace, editor=fake.editor), scene)
 
-
-def test_what_another_process_wrote_meanwhile_is_not_overwritten_unseen(
+async def test_what_another_process_wrote_meanwhile_is_not_overwritten_unseen(
     workspace: Workspace, suspensions: list[str]
 ) -> None:
     fake = Fake({"raw": "Mine."}, {"raw": "Mine, too."})
@@ -460,7 +417,8 @@ def test_what_another_process_wrote_meanwhile_is_not_overwritten_unseen(
         edit(workspace, memory.id, {"raw": "Theirs."})
         return fake.open(memory, as_object)
 
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+    few(workspace)
+    async with opened(Browser(workspace, editor=replace(fake.editor, open=open_late))) as (pilot, _):
         await press(pilot, "e")
         await settle(pilot)
         assert isinstance(pilot.app.screen, EditAgain)
@@ -470,14 +428,14 @@ def test_what_another_process_wrote_meanwhile_is_not_overwritten_unseen(
         assert stored(workspace, "auth/passwords").raw == "Mine, too.", "the user was told"
         assert suspensions == ["gone", "back"] * 2
 
-    few(workspace)
-    play(Browser(workspace, editor=replace(fake.editor, open=open_late)), scene)
 
-
-def test_an_editor_adds_a_memory(workspace: Workspace, suspensions: list[str]) -> None:
+@pytest.mark.slow
+async def test_an_editor_adds_a_memory(workspace: Workspace, suspensions: list[str]) -> None:
     fake = Fake({}, {"raw": "Never deploy on Fridays."}, UsageError("the edited text is empty"))
-
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+    async with opened(Browser(workspace, CatalogueFilter(kinds=("constraint",), tags=("team",)), fake.editor)) as (
+        pilot,
+        desk,
+    ):
         await press(pilot, "N")
         assert status(desk) == "nothing added"
         await press(pilot, "N")
@@ -491,44 +449,40 @@ def test_an_editor_adds_a_memory(workspace: Workspace, suspensions: list[str]) -
         assert notices(pilot) == ["the edited text is empty"]
         assert suspensions == ["gone", "back"] * 3
 
-    play(Browser(workspace, CatalogueFilter(kinds=("constraint",), tags=("team",)), fake.editor), scene)
 
-
-def test_copy_takes_the_id(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_copy_takes_the_id(workspace: Workspace) -> None:
+    async with opened(few(workspace)) as (pilot, _):
         await press(pilot, "y")
         assert pilot.app.clipboard == "mem_auth_passwords"
 
-    play(few(workspace), scene)
 
-
-def test_a_change_by_another_process_shows_on_reload_and_by_itself(
+async def test_a_change_by_another_process_shows_on_reload_and_by_itself(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+    browser = few(workspace)
+    browser.POLL_SECONDS = 0.05
+    async with opened(browser) as (pilot, desk):
         monkeypatch.setattr(desk, "say", said.append)
         await press(pilot, "down")
         put(workspace, memory("aaa/first"))
         await press(pilot, "r")
         await settle(pilot)
         assert names(desk)[:2] == ["aaa", "first"]
-        assert desk.memory is not None
-        assert desk.memory.path == "auth/tokens", "the cursor stays on its memory"
+        assert here(desk) == "auth/tokens", "the cursor stays on its memory"
         put(workspace, memory("bbb/second"))
         await until(pilot, lambda: "second" in names(desk))
         assert "reloaded: another process changed the space" in said
 
-    browser = few(workspace)
-    browser.POLL_SECONDS = 0.05
-    play(browser, scene)
 
-
-def test_a_space_that_becomes_unreadable_is_told_of_once_and_what_was_read_stays(
+async def test_a_space_that_becomes_unreadable_is_told_of_once_and_what_was_read_stays(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+    browser = few(workspace)
+    told: list[object] = []
+    monkeypatch.setattr(browser.desk, "fail", told.append)
+    browser.POLL_SECONDS = 3600.0
+    async with opened(browser) as (pilot, desk):
         path = os.path.join(workspace.root, "spaces", "main.json")
         os.truncate(path, 100)
         for _ in range(3):
@@ -541,20 +495,20 @@ def test_a_space_that_becomes_unreadable_is_told_of_once_and_what_was_read_stays
         assert len(told) == 2
         assert pilot.app.is_running
 
-    browser = few(workspace)
-    told: list[object] = []
-    monkeypatch.setattr(browser.desk, "fail", told.append)
-    browser.POLL_SECONDS = 3600.0
-    play(browser, scene)
-
 
 # Bad input
 
 HOSTILE = "[red]x[/] [/nope] [@click=app.quit]q[/] \x1b[2J\x1b]0;title\x07\u202egnp.exe\u200b \x9b31m end"
 
 
-def test_hostile_text_is_shown_harmlessly(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_hostile_text_is_shown_harmlessly(workspace: Workspace) -> None:
+    hostile = memory(
+        f"a/{HOSTILE}", id="mem_hostile", kind=HOSTILE, raw=HOSTILE, summary_micro=HOSTILE, tags=(HOSTILE, "[bold]"),
+        metadata={HOSTILE: HOSTILE, "hash": HOSTILE * 3}, links=({"to": HOSTILE, "relation": HOSTILE}, 7), triggers=(HOSTILE,),
+        context=({"text": HOSTILE, "role": HOSTILE}, 5), content={"a": HOSTILE}, valid_from=T,
+    )  # fmt: skip
+    put(workspace, hostile, memory("\u202e/\u200b", id="mem_odd", raw=""))
+    async with opened(Browser(workspace)) as (pilot, desk):
         await press(pilot, "x", "x", "home")
         details = ""
         for _ in names(desk):
@@ -574,39 +528,28 @@ def test_hostile_text_is_shown_harmlessly(workspace: Workspace) -> None:
         await settle(pilot)
         assert pilot.app.is_running
 
-    hostile = memory(
-        f"a/{HOSTILE}", id="mem_hostile", kind=HOSTILE, raw=HOSTILE, summary_micro=HOSTILE, tags=(HOSTILE, "[bold]"),
-        metadata={HOSTILE: HOSTILE, "hash": HOSTILE * 3}, links=({"to": HOSTILE, "relation": HOSTILE}, 7), triggers=(HOSTILE,),
-        context=({"text": HOSTILE, "role": HOSTILE}, 5), content={"a": HOSTILE}, valid_from=T,
-    )  # fmt: skip
-    put(workspace, hostile, memory("\u202e/\u200b", id="mem_odd", raw=""))
-    play(Browser(workspace), scene)
 
-
-def test_a_very_long_text_is_cut(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+@pytest.mark.slow
+async def test_a_very_long_text_is_cut(workspace: Workspace) -> None:
+    put(workspace, memory("a/b", raw="word " * 100_000))
+    async with opened(Browser(workspace)) as (pilot, desk):
         assert "more characters; see `memcli get`" in detail(desk)
         await press(pilot, "tab", "end", "home")
 
-    put(workspace, memory("a/b", raw="word " * 100_000))
-    play(Browser(workspace), scene)
 
-
-def test_a_thousand_memories(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+@pytest.mark.slow
+async def test_a_thousand_memories(workspace: Workspace) -> None:
+    put(workspace, *(memory(f"group{n % 10}/{n:03}", raw=f"number-{n}") for n in range(1000)))
+    async with opened(Browser(workspace)) as (pilot, desk):
         assert names(desk) == [f"group{n}" for n in range(10)], "a large tree starts closed"
         await press(pilot, "x")
         assert len(names(desk)) == 1010
         await press(pilot, "end")
-        assert desk.memory is not None
-        assert desk.memory.path == "group9/999"
+        assert here(desk) == "group9/999"
         assert any("999" in line for line in screen(desk)[:-8])
         await press(pilot, "slash")
         await enter(pilot, "number-500")
         assert names(desk) == ["group0", "500"]
-
-    put(workspace, *(memory(f"group{n % 10}/{n:03}", raw=f"number-{n}") for n in range(1000)))
-    play(Browser(workspace), scene)
 
 
 @pytest.mark.parametrize(

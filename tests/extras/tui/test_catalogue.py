@@ -3,16 +3,11 @@ from memcli.model.catalogue import CatalogueFilter
 from memcli.model.memory import Memory
 from memcli.model.space import Space
 from memcli.present.links import MemoryLink
-from memcli.record import replace
-
-T = "2026-01-01T00:00:00Z"
+from tests.extras.tui.stage import memory
 
 
 def _memory(name: str, **fields: object) -> Memory:
-    base = Memory(
-        id=f"mem_{name}", path=f"notes/{name}", kind="fact", raw=f"Text of {name}.", created_at=T, updated_at=T
-    )
-    return replace(base, **fields)  # type: ignore[arg-type]
+    return memory(str(fields.pop("path", f"notes/{name}")), id=f"mem_{name}", **fields)
 
 
 def _catalogue(*memories: Memory, scope: CatalogueFilter | None = None) -> PathCatalogue:

@@ -1,16 +1,10 @@
 from memcli.extras.tui.view import Folds, memories_below, outline
 from memcli.model.catalogue import tree
-from memcli.model.memory import Memory
-
-T = "2026-01-01T00:00:00Z"
-
-
-def _memory(path: str) -> Memory:
-    return Memory(id=f"mem_{path}", path=path, kind="fact", created_at=T, updated_at=T)
+from tests.extras.tui.stage import memory
 
 
 def _lines(paths: list[str], folds: Folds | None = None) -> list[str]:
-    rows = outline(tree([_memory(path) for path in paths]), (folds or Folds()).shows)
+    rows = outline(tree([memory(path) for path in paths]), (folds or Folds()).shows)
     return [
         "  " * row.depth + row.name + ("" if row.is_open is None else "/" if row.is_open else "/...") for row in rows
     ]
@@ -37,6 +31,6 @@ def test_a_closed_heading_hides_what_lies_below() -> None:
 
 def test_a_path_of_ten_thousand_segments_is_no_trouble() -> None:
     deep = "/".join("a" * 10_000)
-    root = tree([_memory(deep)])
+    root = tree([memory(deep)])
     assert len(outline(root, Folds().shows)) == 2
     assert [m.path for m in memories_below(root)] == [deep]

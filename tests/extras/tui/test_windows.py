@@ -27,9 +27,10 @@ from tests.extras.tui.stage import (
     detail,
     enter,
     few,
+    here,
     memory,
     names,
-    play,
+    opened,
     press,
     put,
     screen,
@@ -38,6 +39,8 @@ from tests.extras.tui.stage import (
     status,
     stored,
 )
+
+pytestmark = pytest.mark.anyio
 
 
 def window(pilot: Pilot[None]) -> str:
@@ -62,16 +65,15 @@ def test_the_help_names_every_key_that_is_bound(workspace: Workspace) -> None:
     assert max(map(len, text.splitlines())) <= 74, "it fits on eighty columns"
 
 
-def test_the_help_opens_from_a_window(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+@pytest.mark.slow
+async def test_the_help_opens_from_a_window(workspace: Workspace) -> None:
+    async with opened(few(workspace)) as (pilot, _):
         await press(pilot, "i")
         await settle(pilot)
         await press(pilot, "question_mark")
         assert isinstance(pilot.app.screen, Help)
         await press(pilot, "G", "escape")
         assert isinstance(pilot.app.screen, Inbox)
-
-    play(few(workspace), scene)
 
 
 # History
@@ -87,7 +89,7 @@ def commit(folder: Path, subject: str) -> None:
     git(folder, "commit", "-q", "-m", subject, "--date", "2026-01-02T03:04:05Z")
 
 
-def test_the_history_shows_commits_and_the_audit_log(workspace: Workspace, tmp_path: Path) -> None:
+async def test_the_history_shows_commits_and_the_audit_log(workspace: Workspace, tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     browser = few(workspace)
     commit(tmp_path, "Say how passwords are hashed")
@@ -96,8 +98,7 @@ def test_the_history_shows_commits_and_the_audit_log(workspace: Workspace, tmp_p
     edit(workspace, "auth/tokens", {"raw": "Elsewhere."})
     commit(tmp_path, "Something else")
     edit(workspace, "auth/passwords", {"raw": "Hash with bcrypt."})
-
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+    async with opened(browser) as (pilot, desk):
         await press(pilot, "r")
         await settle(pilot)
         await press(pilot, "H")
@@ -123,11 +124,10 @@ def test_the_history_shows_commits_and_the_audit_log(workspace: Workspace, tmp_p
         await press(pilot, "escape")
         assert pilot.app.screen is desk
 
-    play(browser, scene)
 
-
-def test_without_a_repository_the_history_is_that_of_the_audit_log(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+@pytest.mark.slow
+async def test_without_a_repository_the_history_is_that_of_the_audit_log(workspace: Workspace) -> None:
+    async with opened(few(workspace)) as (pilot, _):
         await press(pilot, "p")
         await settle(pilot)
         await press(pilot, "H")
@@ -135,14 +135,12 @@ def test_without_a_repository_the_history_is_that_of_the_audit_log(workspace: Wo
         assert window(pilot).startswith("0 commits, ")
         assert "memcli: update" in window(pilot)
 
-    play(few(workspace), scene)
-
 
 # Comparison
 
 
-def test_two_memories_are_marked_and_compared(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_two_memories_are_marked_and_compared(workspace: Workspace) -> None:
+    async with opened(few(workspace), (80, 24)) as (pilot, desk):
         await press(pilot, "c")
         assert status(desk) == "marked auth/passwords; press c on another memory to compare them"
         assert any(line.startswith("│=") and "passwords" in line for line in screen(desk))
@@ -159,16 +157,13 @@ def test_two_memories_are_marked_and_compared(workspace: Workspace) -> None:
         await press(pilot, "escape")
         assert not any("=" in line[:4] for line in screen(desk))
 
-    play(few(workspace), scene, (80, 24))
 
-
-def test_a_narrow_screen_shows_one_above_the_other(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+@pytest.mark.slow
+async def test_a_narrow_screen_shows_one_above_the_other(workspace: Workspace) -> None:
+    async with opened(few(workspace), (50, 24)) as (pilot, _):
         await press(pilot, "c", "down", "c")
         assert "- auth/passwords" in shown(pilot)
         assert "+ auth/tokens" in shown(pilot)
-
-    play(few(workspace), scene, (50, 24))
 
 
 def test_a_sentence_that_is_added_moves_no_other_line() -> None:
@@ -201,7 +196,7 @@ def test_lines_are_aligned(before: str, after: str, pairs: list[tuple[str | None
 # Contradictions
 
 
-def test_what_contradicts_a_memory_stands_at_its_top_and_is_followed(workspace: Workspace) -> None:
+async def test_what_contradicts_a_memory_stands_at_its_top_and_is_followed(workspace: Workspace) -> None:
     link = {"relation": "contradicts"}
     put(
         workspace,
@@ -211,23 +206,18 @@ def test_what_contradicts_a_memory_stands_at_its_top_and_is_followed(workspace: 
         memory("db/size", raw="The pool holds 50.", links=({**link, "to": "mem_db_pool"},)),
         memory("db/old", raw="The pool holds 5.", superseded_by="mem_db_size"),
     )
-
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+    async with opened(Browser(workspace)) as (pilot, desk):
         block = detail(desk).split("\n\n")[1]
         assert block.splitlines() == ["Contradicted by", " 1  db/size: The pool holds 50."]
         await press(pilot, "1")
-        assert desk.memory is not None
-        assert desk.memory.path == "db/size"
+        assert here(desk) == "db/size"
         assert detail(desk).count("contradicts") == 1, "a mutual link is told once"
 
-    play(Browser(workspace), scene)
 
-
-def test_a_secret_that_a_hand_put_into_the_file_is_not_shown(workspace: Workspace) -> None:
+async def test_a_secret_that_a_hand_put_into_the_file_is_not_shown(workspace: Workspace) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6" * 3
     put(workspace, memory("a/b", raw=f"The token is {secret}."), memory("a/c"))
-
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+    async with opened(Browser(workspace)) as (pilot, desk):
         assert "The token is" in detail(desk)
         assert secret not in detail(desk)
         await press(pilot, "c", "down", "c")
@@ -236,14 +226,13 @@ def test_a_secret_that_a_hand_put_into_the_file_is_not_shown(workspace: Workspac
         await press(pilot, "escape", "up", "up")
         assert secret not in detail(desk)
 
-    play(Browser(workspace), scene)
-
 
 # Adding
 
 
-def test_n_asks_for_kind_path_and_text(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_n_asks_for_kind_path_and_text(workspace: Workspace) -> None:
+    few(workspace)
+    async with opened(Browser(workspace, editor=Fake().editor)) as (pilot, desk):
         await press(pilot, "n")
         await enter(pilot, "We deploy on Mondays.")
         await press(pilot, "shift+tab")
@@ -262,13 +251,10 @@ def test_n_asks_for_kind_path_and_text(workspace: Workspace) -> None:
         assert status(desk) == "created ops/days"
         assert desk.memory == added
 
-    few(workspace)
-    play(Browser(workspace, editor=Fake().editor), scene)
-
 
 @pytest.mark.slow
-def test_what_cannot_be_stored_comes_back_in_the_form(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_what_cannot_be_stored_comes_back_in_the_form(workspace: Workspace) -> None:
+    async with opened(Browser(workspace, editor=Fake().editor)) as (pilot, desk):
         await press(pilot, "n", "ctrl+s")
         assert "the text is empty" in shown(pilot)
         await enter(pilot, "x " * (1 << 19) + "the end")
@@ -282,15 +268,13 @@ def test_what_cannot_be_stored_comes_back_in_the_form(workspace: Workspace) -> N
         assert status(desk) == "nothing added"
         assert load(workspace).objects == ()
 
-    play(Browser(workspace, editor=Fake().editor), scene)
 
-
-def test_what_contradicts_is_told_at_once_and_in_the_inbox(workspace: Workspace) -> None:
+@pytest.mark.slow
+async def test_what_contradicts_is_told_at_once_and_in_the_inbox(workspace: Workspace) -> None:
     put(workspace, memory("db/pool", raw="The connection pool holds 20 connections."))
     propose(workspace, [prepare(workspace, {"raw": "The connection pool holds 70 connections.", "path": "db/more"})])
     list(recall(workspace, [Query(topic="pool", now=T)]))  # which makes the index that the check looks into
-
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+    async with opened(Browser(workspace, editor=Fake().editor)) as (pilot, desk):
         await press(pilot, "i")
         await settle(pilot)
         assert "contradicts mem_db_pool db/pool (" in window(pilot)
@@ -303,8 +287,6 @@ def test_what_contradicts_is_told_at_once_and_in_the_inbox(workspace: Workspace)
         ]
         assert "Contradicted by\n 1  db/pool" in detail(desk)
 
-    play(Browser(workspace, editor=Fake().editor), scene)
-
 
 # Inbox
 
@@ -315,8 +297,8 @@ def proposed(workspace: Workspace) -> Browser:
     return Browser(workspace, editor=Fake({"raw": "Backups run at noon."}).editor)
 
 
-def test_proposals_are_accepted_rejected_and_edited(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_proposals_are_accepted_rejected_and_edited(workspace: Workspace) -> None:
+    async with opened(proposed(workspace)) as (pilot, desk):
         await press(pilot, "i")
         await settle(pilot)
         assert window(pilot).startswith("3 memories proposed\nops/backup")
@@ -345,15 +327,13 @@ def test_proposals_are_accepted_rejected_and_edited(workspace: Workspace) -> Non
         await press(pilot, "escape")
         assert pilot.app.screen is desk
 
-    play(proposed(workspace), scene)
 
-
-def test_a_proposal_that_no_longer_fits_says_so(workspace: Workspace) -> None:
+@pytest.mark.slow
+async def test_a_proposal_that_no_longer_fits_says_so(workspace: Workspace) -> None:
     put(workspace, memory("ops/backup", raw="Old."))
     browser = proposed(workspace)
     edit(workspace, "ops/backup", {"raw": "Changed since."})
-
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+    async with opened(browser) as (pilot, _):
         await press(pilot, "i")
         await settle(pilot)
         await press(pilot, "a")
@@ -361,21 +341,18 @@ def test_a_proposal_that_no_longer_fits_says_so(workspace: Workspace) -> None:
         assert ["has changed since" in notice.message for notice in pilot.app._notifications] == [True]
         assert pilot.app.screen.query_one(OptionList).option_count == 3
 
-    play(browser, scene)
 
-
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (40, 12), (20, 8)])
-def test_windows_are_drawn_on_narrow_screens(workspace: Workspace, size: tuple[int, int]) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_windows_are_drawn_on_narrow_screens(workspace: Workspace, size: tuple[int, int]) -> None:
+    put(workspace, memory("a/b"), memory("a/c", raw="数据库" * 30))
+    async with opened(proposed(workspace), size) as (pilot, desk):
         for keys in (["i"], ["H"], ["n"], ["question_mark"], ["home", "down", "c", "down", "c"]):
             await press(pilot, *keys)
             await settle(pilot)
             assert pilot.app.screen is not desk, keys
             assert {cell_len(line) for line in shown(pilot).splitlines()} == {size[0]}
             await press(pilot, "escape")
-
-    put(workspace, memory("a/b"), memory("a/c", raw="数据库" * 30))
-    play(proposed(workspace), scene, size)
 
 
 # Links
@@ -399,8 +376,8 @@ def tied(workspace: Workspace) -> Browser:
     return Browser(workspace)
 
 
-def test_the_neighbourhood_of_a_memory(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+async def test_the_neighbourhood_of_a_memory(workspace: Workspace) -> None:
+    async with opened(tied(workspace)) as (pilot, desk):
         assert "notes:mem_n_study" in detail(desk)
         await press(pilot, "L")
         await settle(pilot)
@@ -421,50 +398,43 @@ def test_the_neighbourhood_of_a_memory(workspace: Workspace) -> None:
         assert "Text of c/far." in window(pilot)
         await press(pilot, "enter")
         assert pilot.app.screen is desk
-        assert desk.memory is not None
-        assert desk.memory.path == "c/far"
+        assert here(desk) == "c/far"
         await press(pilot, "b")
-        assert desk.memory.path == "a/start"
-
-    play(tied(workspace), scene)
+        assert here(desk) == "a/start"
 
 
-def test_a_link_into_another_space_is_followed(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+@pytest.mark.slow
+async def test_a_link_into_another_space_is_followed(workspace: Workspace) -> None:
+    async with opened(tied(workspace)) as (pilot, desk):
         await press(pilot, "L")
         await settle(pilot)
         await press(pilot, "j")
         assert "A comparison of engines." in window(pilot)
         await press(pilot, "enter")
         assert desk.workspace.space == "notes"
-        assert desk.memory is not None
-        assert desk.memory.path == "n/study"
+        assert here(desk) == "n/study"
         await press(pilot, "s", "enter")
         await press(pilot, "s", "home", "enter")
         assert desk.workspace.space == "main"
         await press(pilot, "home", "down", "2")
         assert desk.workspace.space == "notes"
 
-    play(tied(workspace), scene)
 
-
-def test_a_memory_without_links_says_so(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+@pytest.mark.slow
+async def test_a_memory_without_links_says_so(workspace: Workspace) -> None:
+    put(workspace, memory("a/b"), memory("d/alone"))
+    async with opened(Browser(workspace)) as (pilot, _):
         await press(pilot, "down", "down", "L")
         await settle(pilot)
         assert window(pilot).startswith("No link leads to this memory or from it.")
         await press(pilot, "enter", "plus", "j")
         assert isinstance(pilot.app.screen, Neighbours)
 
-    put(workspace, memory("a/b"), memory("d/alone"))
-    play(Browser(workspace), scene)
 
-
-def test_links_that_a_hand_has_written_wrong_are_no_neighbours(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+@pytest.mark.slow
+async def test_links_that_a_hand_has_written_wrong_are_no_neighbours(workspace: Workspace) -> None:
+    put(workspace, memory("a/b", links=(7, {"to": 5}, {"to": "gone:mem_x", "relation": "relates_to"})))
+    async with opened(Browser(workspace)) as (pilot, _):
         await press(pilot, "L")
         await settle(pilot)
         assert window(pilot).startswith("No link leads")
-
-    put(workspace, memory("a/b", links=(7, {"to": 5}, {"to": "gone:mem_x", "relation": "relates_to"})))
-    play(Browser(workspace), scene)
