@@ -41,6 +41,7 @@ def test_what_was_decided_is_in_the_editor_and_not_in_the_commit(advised: Repo) 
     assert advised.git("log", "-1", "--format=%B") == "Retry"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [("-m", "x"), ("-F", "net/retry.py"), ("--amend",), ("-C", "HEAD"), ("-c", "HEAD"), ("--no-edit", "-m", "y")],
@@ -52,6 +53,7 @@ def test_silent_where_a_message_is_there(advised: Repo, arguments: tuple[str, ..
     assert "memcli" not in advised.git("log", "-1", "--format=%B")
 
 
+@pytest.mark.slow
 def test_silent_in_merges(advised: Repo) -> None:
     advised.git("stash", "-q")
     advised.git("switch", "-q", "-c", "topic")
@@ -68,6 +70,7 @@ def test_silent_in_merges(advised: Repo) -> None:
     assert not lines(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("setting", "mark"), [("core.commentChar", ";"), ("core.commentChar", "auto")])
 def test_comments_as_git_is_told(advised: Repo, setting: str, mark: str) -> None:
     advised.git("config", setting, mark)
@@ -76,11 +79,13 @@ def test_comments_as_git_is_told(advised: Repo, setting: str, mark: str) -> None
     assert advised.git("log", "-1", "--format=%B") == "Retry"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["core.commentChar=;", "commit.status=false", "commit.cleanup=verbatim"])
 def test_silent_where_git_alone_knows_what_becomes_of_comments(advised: Repo, setting: str) -> None:
     assert "memcli:" not in attempt(advised, "-c", setting, "commit", **SEEN).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cleanup", "shown"), [("verbatim", 0), ("whitespace", 0), ("scissors", 1), ("strip", 1)])
 def test_never_where_comments_stay(advised: Repo, cleanup: str, shown: int) -> None:
     advised.git("config", "commit.cleanup", cleanup)
@@ -93,6 +98,7 @@ def test_never_where_comments_stay(advised: Repo, cleanup: str, shown: int) -> N
         assert not lines(attempt(advised, "commit", "-a", f"--cleanup={cleanup}", **SEEN).stdout)
 
 
+@pytest.mark.slow
 def test_verbose_and_template_and_a_part_of_the_index(advised: Repo) -> None:
     done = attempt(advised, "commit", "-v", **SEEN).stdout
     assert done.index("# memcli: ") < done.index(">8")
@@ -105,6 +111,7 @@ def test_verbose_and_template_and_a_part_of_the_index(advised: Repo) -> None:
     assert not lines(attempt(advised, "commit", "--allow-empty", **SEEN).stdout)
 
 
+@pytest.mark.slow
 def test_at_most_five_and_each_on_one_line(advised: Repo) -> None:
     for n in range(9):
         main(["remember", f"Rule {n}: retry attempts\n\n{'must be counted ' * 20}", "-q", "--kind", "constraint",

@@ -9,7 +9,8 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from memcli.cli.main import main
 from memcli.errors import StoreError
 from memcli.git.hooks import DEFAULT, KEPT, NAMES, find_hooks, script
 from memcli.ingest.patch import FileDiff
-from tests.conftest import ROOT
+from tests.conftest import ROOT, slow_but
 from tests.ingest.conftest import Repo, new_repo
 
 PYTHON = sys.executable
@@ -78,21 +79,15 @@ def test_init_installs_the_hooks_of_the_repository_of_the_store(
     assert json.loads(capsys.readouterr().out)["hooks"]["hooks"] == dict.fromkeys(DEFAULT, "unchanged")
 
 
-def test_init_with_hooks_elsewhere_goes_by_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_init_with_hooks_goes_by_the_root_and_needs_a_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = new_repo(tmp_path / "shop")
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
+    assert main(["init", "--hooks", "-q"]) == 3
     assert main(["init", "--hooks", "--root", "../shop", "-q"]) == 0
     assert (made.root / ".git/hooks/post-commit").exists()
-    assert os.listdir() == []
-
-
-def test_init_with_hooks_makes_no_store_where_there_is_no_repository(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    assert main(["init", "--hooks", "-q"]) == 3
     assert os.listdir() == []
 
 
@@ -140,6 +135,13 @@ def log(repo: Repo) -> list[dict[str, object]]:
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
+def wait_for(condition: Callable[[], object]) -> None:
+    for _ in range(3000):
+        if condition():
+            break
+        time.sleep(0.01)
+
+
 def commits(repo: Repo) -> set[str]:
     """The commits that are remembered."""
     file = repo.root / ".memory" / "spaces" / "repo.json"
@@ -163,6 +165,7 @@ def test_install_and_uninstall_leave_no_trace(place: Repo, capsys: pytest.Captur
     hook("install", "pre-commit", code=2)
 
 
+@pytest.mark.slow
 def test_while_memory_is_off_hooks_do_nothing(place: Repo) -> None:
     hook("install")
     assert main(["off", "-q"]) == 0
@@ -198,47 +201,40 @@ def test_who_reads_what_git_prints_does_not_wait(name: str, tmp_path: Path, monk
     )
     assert (ran.stdout, ran.stderr) == (b"", b"")
     told.touch()
-    for _ in range(3000):
-        if done.exists() and (name != "post-rewrite" or done.read_bytes()):
-            break
-        time.sleep(0.01)
+    wait_for(lambda: done.exists() and (name != "post-rewrite" or done.read_bytes()))
     assert done.read_bytes() == (b"old new\n" if name == "post-rewrite" else b"")
 
 
+@pytest.mark.slow
 def test_the_background_does_the_same(place: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MEMCLI_HOOK_FOREGROUND")
     hook("install")
     made = change(place)
-    for _ in range(3000):
-        if log(place):
-            break
-        time.sleep(0.01)
+    wait_for(lambda: log(place))
     assert commits(place) == {made}
     hook("uninstall")
     again = change(place, "x = 1\n")
     assert main(["hook", "run", "post-commit"]) == 0  # as a hook manager would: it detaches itself
-    for _ in range(3000):
-        if len(log(place)) > 1:
-            break
-        time.sleep(0.01)
+    wait_for(lambda: len(log(place)) > 1)
     assert commits(place) == {made, again}
 
 
-@pytest.mark.parametrize("name", ["post-commit", "prepare-commit-msg", "post-rewrite", "pre-push"])
-@pytest.mark.parametrize("mode", [0o755, 0o700, 0o644])
-def test_a_hook_that_was_there_comes_back_byte_for_byte(place: Repo, name: str, mode: int) -> None:
+def test_a_hook_that_was_there_comes_back_byte_for_byte(place: Repo) -> None:
     text = b"#!/bin/sh\nprintf '%s' \"$0 $*\" >> ran\r\n\xff\x00"
-    path = put(place, name, text, mode)
-    inode = path.stat().st_ino
-    hook("install", name)
-    assert path.read_bytes() != text
-    hook("install", name)
-    hook("uninstall", name)
-    assert path.read_bytes() == text
-    assert (stat.S_IMODE(path.stat().st_mode), path.stat().st_ino) == (mode, inode)
-    assert not path.with_name(name + KEPT).exists()
+    for name, mode in product(["post-commit", "prepare-commit-msg", "post-rewrite", "pre-push"], [0o755, 0o700, 0o644]):
+        path = put(place, name, text, mode)
+        inode = path.stat().st_ino
+        hook("install", name)
+        assert path.read_bytes() != text
+        hook("install", name)
+        hook("uninstall", name)
+        assert path.read_bytes() == text
+        assert (stat.S_IMODE(path.stat().st_mode), path.stat().st_ino) == (mode, inode)
+        assert not path.with_name(name + KEPT).exists()
+        path.unlink()
 
 
+@pytest.mark.slow
 def test_a_link_comes_back_as_a_link(place: Repo) -> None:
     put(place, "shared", "#!/bin/sh\necho linked > ran\n", folder="tools")
     link = place.root / ".git" / "hooks" / "post-commit"
@@ -256,6 +252,7 @@ def test_a_link_comes_back_as_a_link(place: Repo) -> None:
     assert os.readlink(link) == "nowhere"
 
 
+@pytest.mark.slow
 def test_the_kept_hook_gets_what_git_gives_and_decides(place: Repo) -> None:
     put(place, "prepare-commit-msg", '#!/bin/sh\necho "$@" > args\n[ ! -e stop ] || { echo no >&2; exit 7; }\n')
     put(place, "post-commit", "#!/bin/sh\necho posted\nexit 3\n")
@@ -272,6 +269,7 @@ def test_the_kept_hook_gets_what_git_gives_and_decides(place: Repo) -> None:
     assert subprocess.run([script], cwd=place.root, capture_output=True, check=False).returncode == 3
 
 
+@pytest.mark.slow
 def test_a_kept_binary_that_reads_its_input(place: Repo) -> None:
     """As post-rewrite does, whose input memcli reads too."""
     shutil.copy(shutil.which("tee") or "/usr/bin/tee", place.root / ".git" / "hooks" / "post-rewrite")
@@ -290,6 +288,7 @@ def test_an_amended_commit_takes_the_place_of_the_old_one(place: Repo) -> None:
     assert commits(place) == {place.git("rev-parse", "HEAD")}
 
 
+@pytest.mark.slow
 def test_a_rebase_is_followed_once_it_is_over(place: Repo) -> None:
     hook("install")
     change(place)
@@ -324,6 +323,7 @@ def test_merges_and_branches_are_followed(place: Repo) -> None:
     assert log(place)[-1]["hook"] == "post-commit"
 
 
+@pytest.mark.slow
 def test_too_many_commits_are_left_to_ingest(place: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memcli.wiring.hooks.MAX_COMMITS", 2)
     start = change(place)
@@ -347,6 +347,7 @@ def test_no_commits_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         hook("run", name)
 
 
+@pytest.mark.slow
 def test_a_linked_work_tree_has_the_hooks_of_its_main_one(place: Repo, tmp_path: Path, capsys, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     other = tmp_path / "linked tree"
     place.git("worktree", "add", "-q", str(other), "-b", "linked")
@@ -402,6 +403,7 @@ exit $?
 """
 
 
+@pytest.mark.slow
 def test_husky(place: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     """Its scripts ask for their own name, which they must keep."""
     put(place, "h", HUSKY_RUNNER, folder=".husky/_")
@@ -427,6 +429,7 @@ def test_husky(place: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     assert (place.root / "ran").read_text() == "prepare message\npost 0\n"
 
 
+@pytest.mark.slow
 def test_pre_commit_before_and_after(place: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     """pre-commit finds its place by its folder, and moves what is there to `.legacy`, which it calls."""
     theirs = '#!/usr/bin/env bash\nHERE="$(cd "$(dirname "$0")" && pwd)"\n[ -d "$HERE" ] && echo theirs >> ran\n'
@@ -472,6 +475,7 @@ def test_a_second_hook_over_a_kept_one_is_left_alone(place: Repo) -> None:
     assert path.read_text() == "#!/bin/sh\necho first\n"
 
 
+@pytest.mark.slow
 def test_an_older_hook_is_brought_up_to_date(place: Repo, capsys, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     put(place, "post-commit", "#!/bin/sh\necho first >> ran\n")
     with monkeypatch.context() as elsewhere:
@@ -484,6 +488,7 @@ def test_an_older_hook_is_brought_up_to_date(place: Repo, capsys, monkeypatch: p
     assert (place.root / "ran").read_text() == "first\n"
 
 
+@pytest.mark.slow
 def test_memcli_is_gone(place: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "gone" / "python"))
     hook("install", *NAMES)
@@ -520,7 +525,7 @@ def test_a_hook_that_is_no_file(place: Repo) -> None:
     hook("install", code=8)
 
 
-@pytest.mark.parametrize("harm", ["corrupt", "config", "local", "locked", "full", "inside"])
+@pytest.mark.parametrize("harm", slow_but(["full"], ["corrupt", "config", "local", "locked", "full", "inside"]))
 def test_a_commit_never_fails(place: Repo, harm: str, request: pytest.FixtureRequest) -> None:
     hook("install", *NAMES)
     change(place)
@@ -541,11 +546,8 @@ def test_a_commit_never_fails(place: Repo, harm: str, request: pytest.FixtureReq
         fcntl.flock(held, fcntl.LOCK_EX)
     elif harm == "full":  # no file may grow: what the shell's `ulimit -f 0` says to memcli, and to git not yet
         for name in NAMES:
-            put(
-                place,
-                name,
-                (place.root / ".git" / "hooks" / name).read_text().replace("run() {", "run() { ulimit -f 0\n"),
-            )
+            text = (place.root / ".git" / "hooks" / name).read_text()
+            put(place, name, text.replace("run() {", "run() { ulimit -f 0\n"))
     elif harm == "inside":
         environ = {"GIT_DIR": str(place.root / ".git"), "GIT_WORK_TREE": str(place.root)}
     place.write("app.py", "z = 1\n")
@@ -567,12 +569,14 @@ def test_the_log_stays_small(place: Repo) -> None:
     assert (local / "hooks.log.1").stat().st_size == 1_000_000
 
 
+@pytest.mark.slow
 def test_it_says_what_it_did_when_asked(place: Repo) -> None:
     hook("install")
     done = attempt(place, "commit", "--allow-empty", "-qm", "x", MEMCLI_HOOK_VERBOSE="1")
     assert done.stderr.startswith("memcli: post-commit: outcome ingested, range ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["#!/bin/bash", "#!/usr/bin/env bash", "#!/bin/sh -e", "#!/usr/bin/env -S bash -eu"])
 def test_a_hook_that_looks_at_its_name_is_read_by_its_own_shell(place: Repo, first: str) -> None:
     bash_only = "set -o pipefail; names=(a b)\n" if "bash" in first else 'case "$-" in *e*) ;; *) exit 3 ;; esac\n'

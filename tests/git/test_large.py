@@ -71,6 +71,7 @@ def test_a_purge_leaves_the_index_for_the_next_recall(team: Team, monkeypatch: p
     assert compared == []
 
 
+@pytest.mark.slow
 def test_a_space_is_streamed_in_less_than_its_size(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(window, "HELD", 1 << 16)
     objects = tuple(memory(f"m{n:05}", path=f"at/{n}", raw="A text of some length. " * 80) for n in range(4_000))
@@ -97,6 +98,7 @@ def test_an_export_of_too_many_is_refused_before_they_are_read(
     check_size("main", MAX_OBJECTS)
 
 
+@pytest.mark.slow
 def test_a_long_diff_is_read_in_twice_its_size() -> None:
     lines = "".join(f"+a line that is number {n:7d} of many\n" for n in range(60_000))
     data = f"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,60000 @@\n{lines}".encode()

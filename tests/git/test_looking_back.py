@@ -163,6 +163,7 @@ def test_recall_and_the_others_at_a_commit(team: Team, ask: Any) -> None:
     assert ask("get", "db/port", "--rev", first)[0] == 3
 
 
+@pytest.mark.slow
 def test_indexes_of_commits_do_not_pile_up(team: Team, ask: Any) -> None:
     for n in range(8):
         team.remember(f"n/{n}", f"Number {n}.")
@@ -198,20 +199,16 @@ def test_a_file_that_is_not_canonical_in_a_commit(team: Team, ask: Any) -> None:
     assert told(ask("blame", "db/choice", "--json"))["added"]["subject"] == "remember db/choice"
 
 
-@pytest.mark.parametrize("command", [["diff", "@"], ["recall", "x", "--rev", "@"], ["list", "--rev", "@"]])
-@pytest.mark.parametrize(
-    ("revision", "code", "says"),
-    [
+def test_revisions_that_are_none(team: Team, ask: Any) -> None:
+    revisions = [
         ("nonsense", 3, "unknown commit"), ("HEAD~99", 3, "unknown commit"), ("HEAD:README", 3, "unknown commit"),
         ("a b", 3, "unknown commit"), ("0" * 40, 3, "unknown commit"), ("x\x1b[31m", 2, "not a commit"),
         ("A...B", 2, ""), ("--output=x", 2, ""), ("-p", 2, ""), ("x\n", 2, "not a commit"),
-    ],
-)  # fmt: skip
-def test_revisions_that_are_none(team: Team, ask: Any, command: list[str], revision: str, code: int, says: str) -> None:
-    found, out, err = ask(*(word.replace("@", revision) for word in command))
-    assert (found, out) == (code, "")
-    assert says in err
-    assert err.count("\n") == 1
+    ]  # fmt: skip
+    for revision, code, says in revisions:
+        for command in (["diff", revision], ["recall", "x", "--rev", revision], ["list", "--rev", revision]):
+            found, out, err = ask(*command)
+            assert (found, out, says in err, err.count("\n")) == (code, "", True, 1), command
     assert not (team.root / "x").exists()
 
 
@@ -260,6 +257,7 @@ def test_a_shallow_clone(team: Team, ask: Any, tmp_path: Path) -> None:
     assert "--unshallow" in err
 
 
+@pytest.mark.slow
 def test_a_store_in_a_submodule_and_in_a_folder_that_is_no_utf_8(team: Team, ask: Any, tmp_path: Path) -> None:
     outer = new_repo(tmp_path / "outer")
     outer.git("submodule", "add", "-q", str(team.root), "inner")
@@ -311,6 +309,7 @@ def rename(team: Team) -> None:
     team.file("core").write_bytes(encode_space(found))
 
 
+@pytest.mark.slow
 def test_an_index_of_a_commit_begins_with_that_of_now_and_answers_as_one_made_anew(team: Team, ask: Any) -> None:
     for n in range(5):
         team.remember(f"n/{n}", f"Number {n} of the deployments.")

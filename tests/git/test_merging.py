@@ -13,31 +13,24 @@ import pytest
 from memcli.cli.main import main
 from memcli.codec.space import decode_space, encode_full, encode_space
 from memcli.model.space import Space
-from tests.conftest import ROOT, Run, memory
+from tests.conftest import ROOT, Run, memory, slow_but
 from tests.git.conftest import Team
 
+BOTH = {"db/choice", "ops/deploy", "ops/backup"}
 
-def test_both_branches_add(team: Team) -> None:
+
+def diverge(team: Team) -> None:
+    """Each of two branches adds a memory of its own."""
     team.branch("left")
     team.remember("ops/deploy", "Deploy with make release.")
     team.branch("right")
     team.remember("ops/backup", "Backups run at night.")
+
+
+def test_both_branches_add(team: Team) -> None:
+    diverge(team)
     assert team.attempt("merge", "-q", "left").returncode == 0
-    assert set(team.texts()) == {"db/choice", "ops/deploy", "ops/backup"}
-
-
-def test_both_edit_different_fields(team: Team) -> None:
-    team.branch("left")
-    team.remember("db/choice", "We chose PostgreSQL 16.")
-    team.branch("right")
-    team.memcli("edit", "db/choice", "--tag", "storage")
-    team.memcli("pin", "db/choice")
-    team.commit()
-    done = team.attempt("merge", "left")
-    assert (done.returncode, "conflict" in done.stderr) == (0, False)
-    found = team.at("db/choice")
-    assert (found.raw, found.pinned, "storage" in found.tags) == ("We chose PostgreSQL 16.", True, True)
-    assert found.summary_micro == "We chose PostgreSQL 16."
+    assert set(team.texts()) == BOTH
 
 
 def test_both_edit_the_same_field(team: Team) -> None:
@@ -52,21 +45,6 @@ def test_both_edit_the_same_field(team: Team) -> None:
     assert found.raw == found.summary_micro == "We chose SQLite."
     assert [(n["field"], n["value"]) for n in found.metadata["conflicts"]] == [("raw", "We chose MySQL.")]
     assert found.version == 3
-
-
-def test_either_direction_gives_the_same_bytes(team: Team) -> None:
-    team.branch("left")
-    team.remember("db/choice", "We chose MySQL.")
-    team.remember("ops/deploy", "Deploy with make release.")
-    team.branch("right")
-    team.remember("db/choice", "We chose SQLite.")
-    team.attempt("merge", "left")
-    one = team.file().read_bytes()
-    team.git("reset", "-q", "--hard", "HEAD~1")
-    right = team.git("rev-parse", "HEAD")
-    team.on("left")
-    assert team.attempt("merge", right).returncode == 0
-    assert team.file().read_bytes() == one
 
 
 def test_delete_against_edit(team: Team) -> None:
@@ -123,20 +101,17 @@ def test_cherry_pick_and_revert(team: Team) -> None:
     assert set(team.texts()) == {"db/choice", "right/0", "right/1"}
 
 
-@pytest.mark.parametrize("kind", ["--no-sparse-index", "--sparse-index"])
-@pytest.mark.parametrize("command", ["merge", "rebase", "cherry-pick"])
+@pytest.mark.parametrize("kind", slow_but(["--sparse-index"], ["--no-sparse-index", "--sparse-index"]))
+@pytest.mark.parametrize("command", slow_but(["merge"], ["merge", "rebase", "cherry-pick"]))
 def test_a_sparse_checkout_that_leaves_the_store_out(team: Team, kind: str, command: str) -> None:
     """Git finds no `.gitattributes` there."""
     team.commit("code", {"src/a.py": "a = 1\n"})
-    team.branch("left")
-    team.remember("ops/deploy", "Deploy with make release.")
-    team.branch("right")
-    team.remember("ops/backup", "Backups run at night.")
+    diverge(team)
     team.git("sparse-checkout", "set", "--cone", kind, "src")
     done = team.attempt(command, "left")
     assert (done.returncode, team.file().exists()) == (0, False), done.stderr
     team.git("sparse-checkout", "disable")
-    assert set(team.texts()) == {"db/choice", "ops/deploy", "ops/backup"}
+    assert set(team.texts()) == BOTH
 
 
 def test_stash_pop(team: Team) -> None:
@@ -147,6 +122,7 @@ def test_stash_pop(team: Team) -> None:
     assert set(team.texts()) == {"db/choice", "stashed", "kept"}
 
 
+@pytest.mark.slow
 def test_an_octopus_loses_nothing(team: Team) -> None:
     """Git merges more than two heads without asking any driver: it gives up, and one after the other works."""
     for name in ("one", "two", "three"):
@@ -158,22 +134,6 @@ def test_an_octopus_loses_nothing(team: Team) -> None:
     for name in ("one", "two", "three"):
         assert team.attempt("merge", "--no-edit", name).returncode == 0
     assert set(team.texts()) == {"db/choice", "one", "two", "three"}
-
-
-def test_criss_cross(team: Team) -> None:
-    team.branch("left")
-    team.remember("db/choice", "We chose MySQL.")
-    team.branch("right")
-    team.remember("db/choice", "We chose SQLite.")
-    right = team.git("rev-parse", "HEAD")
-    assert team.attempt("merge", "--no-edit", "left").returncode == 0
-    team.on("left")
-    assert team.attempt("merge", "--no-edit", right).returncode == 0
-    team.remember("left", "More.")
-    assert team.attempt("merge", "--no-edit", "right").returncode == 0
-    found = team.at("db/choice")
-    assert found.raw == "We chose SQLite."
-    assert [n["value"] for n in found.metadata["conflicts"]] == ["We chose MySQL."]
 
 
 def test_a_space_renamed_on_one_side_and_edited_on_the_other(team: Team) -> None:
@@ -205,10 +165,7 @@ def test_both_add_a_space_of_one_name(team: Team) -> None:
 
 
 def test_a_clone_without_the_driver(team: Team, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    team.branch("left")
-    team.remember("ops/deploy", "Deploy with make release.")
-    team.branch("right")
-    team.remember("ops/backup", "Backups run at night.")
+    diverge(team)
     team.git("clone", "-q", str(team.root), str(tmp_path / "clone"))
     clone = Team(tmp_path / "clone", team.hour)
     assert clone.attempt("merge", "origin/left").returncode == 1
@@ -220,7 +177,7 @@ def test_a_clone_without_the_driver(team: Team, tmp_path: Path, capfd: pytest.Ca
     clone.memcli("init", "--git")
     assert clone.git("status", "--porcelain") == ""
     assert clone.attempt("merge", "origin/left").returncode == 0
-    assert set(clone.texts()) == {"db/choice", "ops/deploy", "ops/backup"}
+    assert set(clone.texts()) == BOTH
     clone.git("config", "merge.memcli.driver", "/nowhere/memcli merge-driver %O %A %B")
     main(["doctor", "--root", str(clone.root)])
     assert "the merge driver of this clone does not exist: /nowhere/memcli" in capfd.readouterr().out
@@ -231,10 +188,7 @@ def test_a_clone_without_the_driver(team: Team, tmp_path: Path, capfd: pytest.Ca
 
 
 def test_a_driver_that_is_gone_leaves_a_conflict(team: Team) -> None:
-    team.branch("left")
-    team.remember("ops/deploy", "Deploy with make release.")
-    team.branch("right")
-    team.remember("ops/backup", "Backups run at night.")
+    diverge(team)
     team.git("config", "merge.memcli.driver", "/nowhere/memcli merge-driver %O %A %B")
     assert team.attempt("merge", "left").returncode != 0
     stages = [line.split()[2] for line in team.git("ls-files", "-u").splitlines()]
@@ -252,13 +206,10 @@ def test_a_side_that_names_another_space_leaves_a_conflict(run: Run, tmp_path: P
     assert run("merge-driver", "base", "base", "base", "--path", ".memory/spaces/main.json").code == 0
 
 
-@pytest.mark.parametrize("damage", [b"{", b"", b"<<<<<<< HEAD\n{}\n", b"[]", b"newer"])
+@pytest.mark.parametrize("damage", slow_but([b"{", b"newer"], [b"{", b"", b"<<<<<<< HEAD\n{}\n", b"[]", b"newer"]))
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_a_side_that_is_no_space(team: Team, damage: bytes, side: str) -> None:
-    team.branch("left")
-    team.remember("ops/deploy", "Deploy with make release.")
-    team.branch("right")
-    team.remember("ops/backup", "Backups run at night.")
+    diverge(team)
     team.on(side)
     if damage == b"newer":
         damage = team.file().read_bytes().replace(b'"version": 2\n}', b'"version": 99\n}')
@@ -296,7 +247,7 @@ def test_in_a_linked_work_tree_and_a_folder_with_spaces(team: Team, tmp_path: Pa
     other = Team(tmp_path / "an odd 'name'", team.hour)
     other.remember("ops/backup", "Backups run at night.")
     assert other.attempt("merge", "--no-edit", "left").returncode == 0
-    assert set(other.texts()) == {"db/choice", "ops/deploy", "ops/backup"}
+    assert set(other.texts()) == BOTH
 
 
 def test_a_program_in_an_odd_folder(team: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,10 +258,7 @@ def test_a_program_in_an_odd_folder(team: Team, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(sys, "argv", [str(folder / "memcli")])
     team.memcli("init", "--git")
     assert "100%% o" in team.git("config", "merge.memcli.driver")
-    team.branch("left")
-    team.remember("ops/deploy", "Deploy with make release.")
-    team.branch("right")
-    team.remember("ops/backup", "Backups run at night.")
+    diverge(team)
     assert team.attempt("merge", "--no-edit", "left").returncode == 0
     team.memcli("doctor")
 
@@ -344,15 +292,15 @@ def test_a_file_that_is_no_space_is_compared_line_by_line(run: Run, tmp_path: Pa
     assert run("merge-driver", str(file)).code == 2
 
 
-@pytest.mark.parametrize("versions", [(1, 2, 2), (2, 1, 2), (2, 2, 1), (1, 1, 2), (1, 1, 1)])
-def test_versions_of_the_format_may_be_mixed(versions: tuple[int, ...], tmp_path: Path) -> None:
+def test_versions_of_the_format_may_be_mixed(tmp_path: Path) -> None:
     base, left, right = memory("a"), memory("b", metadata={"space": "main"}), memory("c", raw="A text. " * 20)
     sides = ((base,), (base, left), (base, right))
     files = [tmp_path / name for name in ("base", "ours", "theirs")]
-    for file, objects, version in zip(files, sides, versions, strict=True):
-        file.write_bytes((encode_space if version == 2 else encode_full)(Space("main", objects)))
-    assert main(["merge-driver", *map(str, files)]) == 0
-    assert files[1].read_bytes() == encode_space(Space("main", (base, left, right)))
+    for versions in ((1, 2, 2), (2, 1, 2), (2, 2, 1), (1, 1, 2), (1, 1, 1)):
+        for file, objects, version in zip(files, sides, versions, strict=True):
+            file.write_bytes((encode_space if version == 2 else encode_full)(Space("main", objects)))
+        assert main(["merge-driver", *map(str, files)]) == 0
+        assert files[1].read_bytes() == encode_space(Space("main", (base, left, right)))
 
 
 def test_init_git_again_changes_nothing(team: Team) -> None:
@@ -395,14 +343,14 @@ def test_the_driver_needs_no_store_and_no_repository(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr.count("\n")) == (3, 1)
 
 
-@pytest.mark.parametrize("climbing", range(4))
-def test_the_driver_takes_no_path_that_climbs(tmp_path: Path, run: Run, climbing: int) -> None:
+def test_the_driver_takes_no_path_that_climbs(tmp_path: Path, run: Run) -> None:
     outside = tmp_path.parent / f"{tmp_path.name}-outside"
     outside.write_bytes(encode_space(Space("main")))
     for name in ("base", "ours", "theirs"):
         (tmp_path / name).write_bytes(encode_space(Space("main")))
-    words = ["base", "ours", "theirs", "spaces/main.json"]
-    words[climbing] = f"x/../../{outside.name}"
-    done = run("merge-driver", *words[:3], "--path", words[3])
-    assert (done.code, done.err.count("\n")) == (2, 1)
+    for climbing in range(4):
+        words = ["base", "ours", "theirs", "spaces/main.json"]
+        words[climbing] = f"x/../../{outside.name}"
+        done = run("merge-driver", *words[:3], "--path", words[3])
+        assert (done.code, done.err.count("\n")) == (2, 1)
     assert outside.read_bytes() == encode_space(Space("main"))

@@ -10,6 +10,7 @@ from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
 from memcli.git.repository import Repository, find_program, find_repository, run_anywhere
 from memcli.git.tree import Head, Ignore
 from memcli.ingest.commits import CommitSource
+from memcli.ingest.patch import changed_diff, staged_diff
 from tests.ingest.conftest import Repo, memories, new_repo
 
 
@@ -37,10 +38,10 @@ def test_says_what_is_wrong(repo: Repo, tmp_path: Path):
         )
 
 
-@pytest.mark.parametrize("revisions", ["", "-p", "--output=x", "--all", "HEAD\n", "HEAD\0"])
-def test_a_range_is_never_an_option(repo: Repo, revisions: str):
+def test_a_range_is_never_an_option(repo: Repo):
     repo.commit()
-    assert_fails(UsageError, "not a range", lambda: CommitSource(str(repo.root), revisions))
+    for revisions in ("", "-p", "--output=x", "--all", "HEAD\n", "HEAD\0"):
+        assert_fails(UsageError, "not a range", lambda text=revisions: CommitSource(str(repo.root), text))
 
 
 def test_without_git(repo: Repo, monkeypatch: pytest.MonkeyPatch):
@@ -155,6 +156,10 @@ def test_nothing_that_a_repository_configures_is_run(repo: Repo):
     head.may_have_moved()
     head.since("")
     Ignore(str(repo.root)).covers("a.txt")
+    (repo.root / "a.txt").write_text("three\n")
+    repository = Repository(str(repo.root))
+    staged_diff(repository)
+    changed_diff(repository, "HEAD")
 
     assert not trace.exists()
     assert [candidate["metadata"]["status"] for candidate in found] == ["modified"] + ["added"] * 3

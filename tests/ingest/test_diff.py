@@ -182,23 +182,6 @@ def test_before_the_first_commit(repo: Repo) -> None:
     assert staged(repo)["a"].added == ((1, "1"),)
 
 
-def test_nothing_that_a_repository_configures_is_run(repo: Repo) -> None:
-    program = repo.root / "evil.sh"
-    program.write_text(f"#!/bin/sh\ntouch {repo.root}/ran\ncat\n")
-    program.chmod(0o755)
-    repo.write(".gitattributes", "* diff=evil filter=evil\n")
-    repo.commit(files={"a": "1\n"})
-    for key in ("diff.external", "diff.evil.command", "diff.evil.textconv", "filter.evil.clean", "core.fsmonitor"):
-        repo.git("config", key, str(program))
-    repo.git("-c", "filter.evil.clean=cat", "-c", "core.fsmonitor=false", "rm", "-q", "--cached", "a")
-    (repo.root / "ran").unlink(missing_ok=True)
-    repo.write("a", "2\n")
-    repository = Repository(str(repo.root))
-    staged_diff(repository)
-    changed_diff(repository, "HEAD")
-    assert not (repo.root / "ran").exists()
-
-
 @pytest.mark.parametrize(
     "hunk",
     ["@@ -1,2 +1,3 @@\n a\n-b\n", "@@ -1 +1 @@\n-a\n+b\n+eval(c)\n", "@@ -1,2 +1,2 @@\n a\n x = [-float(1)-]{+eval(2)+}\n b\n",
