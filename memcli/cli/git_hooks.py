@@ -14,7 +14,6 @@ from contextlib import suppress
 
 from memcli.app.guard import ADVICE_BACKEND
 from memcli.app.repo import over_repo
-from memcli.app.store_copy import is_shared
 from memcli.app.trust import Document, Rules
 from memcli.app.workspace import Workspace, load_space
 from memcli.cli.arguments import read_file
@@ -29,6 +28,7 @@ from memcli.model.memory import Json
 from memcli.model.space import Policy
 from memcli.record import Record
 from memcli.safety.secrets.detector import Detector
+from memcli.settings import is_beside
 from memcli.store.layout import Layout, find_root, find_work_tree, identity
 from memcli.store.log import HookLog
 from memcli.store.private import stores_of
@@ -279,5 +279,6 @@ def served(session: CommandContext) -> Iterator[Document]:
     if not chosen_store(session.options, os.environ):
         return
     store = session.open().store
-    for name in filter(is_shared, store.spaces()):
-        yield Document(f"space {name!r} on the server", encode_space(load_space(store, name)))
+    for name in store.spaces():
+        if not is_beside(name):
+            yield Document(f"space {name!r} on the server", encode_space(load_space(store, name)))

@@ -393,7 +393,7 @@ def all_verbs() -> Iterator[Verb]:
 _COMMANDS = "memcli.cli.commands"
 OF_EXTRAS = {
     "agent": "agents", "browse": "tui", "completions": "completion", "doctor": "doctor", "mcp": "mcp",
-    "metrics": "telemetry", "provider": "providers", "serve": "serve", "watch": "watch",
+    "metrics": "telemetry", "provider": "providers", "serve": "serve", "store": "stores", "watch": "watch",
 }  # fmt: skip
 """The extras that have the other commands, each in its module `command`."""
 ALIASES = {"show": "get", "add": "remember", "rm": "forget"}

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
-from memcli.app.store_copy import SharedAudit, SharedIndex, SharedStore, SharedTrash
 from memcli.errors import UsageError
+from memcli.extras.postgres.shared import SharedAudit, SharedIndex, SharedStore, SharedTrash
 from memcli.model.memory import Json
 from memcli.model.space import Change, Policy
 from memcli.ports import Embedder, Index, Progress, Store

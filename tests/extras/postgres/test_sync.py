@@ -17,9 +17,9 @@ from memcli.model.links import Lineage, SyncPoint
 from memcli.model.space import Space
 from memcli.store.layout import Layout
 from memcli.store.sync_base import FileSyncBase, erase_bases
-from tests.app.test_store_sync import CLONES, Team
 from tests.conftest import memory, open_at
 from tests.extras.postgres.proxy import Proxy
+from tests.extras.stores.test_syncing import CLONES, Team
 from tests.servers import new_schema
 
 TEXTS = {"We chose PostgreSQL.", "Never push to main.", "Deploy on Fridays."}

@@ -15,10 +15,10 @@ from memcli.model.names import counted
 from memcli.model.roles import ADMIN, READER
 
 if TYPE_CHECKING:
-    from memcli.app.store_copy import Copied
     from memcli.app.workspace import Workspace
+    from memcli.extras.stores.copying import Copied
+    from memcli.extras.stores.sides import SyncSide
     from memcli.model.space import Space
-    from memcli.wiring.build import SyncSide
 
 command = Group(
     "store",
@@ -53,8 +53,8 @@ def copy(session: CommandContext, options: CopyOptions) -> None:
     >>> [row['space'] for row in memory.store_copy('.', 'copy')]
     ['main']
     """
+    from memcli.extras.stores.sides import SyncSide
     from memcli.store.layout import remove_unused
-    from memcli.wiring.build import SyncSide
 
     if options.mode not in (None, "merge", "replace"):
         raise UsageError(f"no mode {options.mode!r}", "choose merge or replace")
@@ -77,8 +77,8 @@ def copy(session: CommandContext, options: CopyOptions) -> None:
 
 def _copied(session: CommandContext, source: SyncSide, target: SyncSide, mode: str) -> Sequence[Copied]:
     from memcli.app.history import point_of
-    from memcli.app.store_copy import BATCH, check_copy, copied_spaces, copy_space
-    from memcli.wiring.build import sync_base
+    from memcli.extras.stores.copying import BATCH, check_copy, copied_spaces, copy_space
+    from memcli.extras.stores.sides import sync_base
 
     def settled(space: Space) -> None:
         """Stores what both sides have now as the base of a later sync, if one side is files and the other a server."""
@@ -145,12 +145,12 @@ def sync(session: CommandContext, options: SyncOptions) -> None:
     Traceback (most recent call last):
     memcli.errors.UsageError: no server to sync with
     """
-    from memcli.app.store_sync import sync as sync_space
     from memcli.codec.merge import Merged
+    from memcli.extras.stores.sides import HERE, SyncSide, sync_base, team_side
+    from memcli.extras.stores.syncing import sync as sync_space
     from memcli.model.names import check_space
     from memcli.model.space import Space
     from memcli.render.changes import merged_text
-    from memcli.wiring.build import HERE, SyncSide, sync_base, team_side
 
     here = SyncSide(HERE, session.options, os.environ)
     there = team_side(options.with_, session.options, os.environ)

@@ -281,10 +281,10 @@ def test_offline_nothing_changes_and_the_work_is_pushed_later(team: Team) -> Non
 def test_what_others_write_meanwhile_is_neither_lost_nor_overwritten(
     team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memcli.app import store_sync
+    from memcli.extras.stores import syncing
 
     team.memory("a").remember("We chose PostgreSQL.", path="db/choice")
-    real = store_sync._receive
+    real = syncing._receive
     told: list[object] = []
 
     def receive(*arguments):  # type: ignore[no-untyped-def]
@@ -292,14 +292,14 @@ def test_what_others_write_meanwhile_is_neither_lost_nor_overwritten(
             told.append(team.memory("a").remember("Written meanwhile.", path="git/now"))
         return real(*arguments)
 
-    monkeypatch.setattr(store_sync, "_receive", receive)
+    monkeypatch.setattr(syncing, "_receive", receive)
     assert team.sync("a")["sent"] == 2
     team.sync("b")
     assert team.texts("b") == {"We chose PostgreSQL.", "Written meanwhile."}
 
 
 def test_a_sync_that_was_interrupted_after_it_sent_goes_on(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memcli.app import store_sync
+    from memcli.extras.stores import syncing
 
     team.memory("a").remember("We chose PostgreSQL.", path="db/choice", tag=["db"])
     team.sync("a")
@@ -308,7 +308,7 @@ def test_a_sync_that_was_interrupted_after_it_sent_goes_on(team: Team, monkeypat
     team.sync("b")
     team.memory("a").edit("db/choice", set=["raw=We chose MySQL."])
     with monkeypatch.context() as patched:
-        patched.setattr(store_sync, "_receive", _fails)
+        patched.setattr(syncing, "_receive", _fails)
         with pytest.raises(StoreError):
             team.sync("a")
     team.sync("a")

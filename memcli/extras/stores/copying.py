@@ -1,11 +1,8 @@
-"""Copying whole spaces from one store to another without loss: memories, header, audit log and trash.
-
-A store of two: spaces that a team shares on a server, and those that stay on this machine.
-"""
+"""Copying whole spaces from one store to another without loss: memories, header, audit log and trash."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
 
@@ -17,12 +14,11 @@ from memcli.codec.run import encode_run
 from memcli.codec.space import check_writable, encode_full, encode_memory, header_to_json
 from memcli.digests import sha256
 from memcli.errors import CorruptError, NotFoundError, RefusedError, StoreError, from_elsewhere
-from memcli.model.links import Lineage, Run
+from memcli.model.links import Run
 from memcli.model.memory import Json
-from memcli.model.space import Change, Policy, Receipt, Space, Touched
+from memcli.model.space import Change, Space
 from memcli.policy.draft import plan_intake
-from memcli.ports import AuditTrail, Index, Progress, Shelf, Snapshot, Store, Trash
-from memcli.ports.views import SpaceView
+from memcli.ports import Progress, Shelf
 from memcli.record import Record
 from memcli.settings import is_beside
 
@@ -255,128 +251,3 @@ def _verified(stored: Space, wanted: Space) -> str:
 
 def _memories(count: int) -> str:
     return "1 memory" if count == 1 else f"{count} memories"
-
-
-def is_shared(space: str) -> bool:
-    """Whether a space is one of those on the server: not what was read from the repository, nor what sessions yield."""
-    return not is_beside(space)
-
-
-class SharedStore:
-    """The spaces on `shared`, and those beside them on `local`. See `ports.Store` for the promises."""
-
-    def __init__(self, shared: Store, local: Store) -> None:
-        self._shared = shared
-        self._local = local
-
-    def spaces(self) -> list[str]:
-        here = (name for name in self._local.spaces() if not is_shared(name))
-        return sorted({*self._shared.spaces(), *here})
-
-    def open(self, space: str) -> Snapshot:
-        return self._of(space).open(space)
-
-    def policy(self, space: str) -> Policy:
-        return self._of(space).policy(space)
-
-    def update(self, space: str, change: Callable[[Shelf], Change]) -> Receipt:
-        return self._of(space).update(space, change)
-
-    def submit(self, space: str, request: Json) -> tuple[Json, Receipt]:
-        return self._of(space).submit(space, request)
-
-    def delete(self, space: str, check: Callable[[Space], None]) -> Space:
-        return self._of(space).delete(space, check)
-
-    def _of(self, space: str) -> Store:
-        return self._shared if is_shared(space) else self._local
-
-
-class SharedTrash:
-    """The trash of both. See `ports.Trash` for the promises."""
-
-    def __init__(self, shared: Trash, local: Trash) -> None:
-        self._shared = shared
-        self._local = local
-
-    def runs(self, skip: Callable[[str], None] | None = None) -> list[Run]:
-        here = (run for run in self._local.runs(skip) if not is_shared(run.space.name))
-        found = [*self._shared.runs(skip), *here]
-        return sorted(found, key=lambda run: run.name.partition("-")[0], reverse=True)
-
-    def holds(self, space: str, name: str) -> bool:
-        return self._of(space).holds(space, name)
-
-    def put(self, run: Run) -> None:
-        self._of(run.space.name).put(run)
-
-    def drop(self, run: Run, ids: Collection[str], *, erase: bool = False) -> None:
-        self._of(run.space.name).drop(run, ids, erase=erase)
-
-    def collected(self, space: str) -> str:
-        return self._of(space).collected(space)
-
-    def note_collection(self, space: str, at: str) -> None:
-        self._of(space).note_collection(space, at)
-
-    def _of(self, space: str) -> Trash:
-        return self._shared if is_shared(space) else self._local
-
-
-class SharedAudit:
-    """The audit logs of both. See `ports.AuditTrail` for the promises."""
-
-    def __init__(self, shared: AuditTrail, local: AuditTrail) -> None:
-        self._shared = shared
-        self._local = local
-
-    def record(self, space: str, action: str, touched: Sequence[Touched], policy: Json = None) -> None:
-        self._of(space).record(space, action, touched, policy)
-
-    def append(self, space: str, entries: Sequence[dict[str, Json]]) -> None:
-        self._of(space).append(space, entries)
-
-    def read(self, space: str) -> bytes:
-        return self._of(space).read(space)
-
-    def spaces(self) -> list[str]:
-        here = (name for name in self._local.spaces() if not is_shared(name))
-        return sorted({*self._shared.spaces(), *here})
-
-    def lineage(self, space: str) -> Lineage:
-        return self._of(space).lineage(space)
-
-    def by_admins(self, space: str, numbers: Collection[int]) -> Collection[int]:
-        return self._of(space).by_admins(space, numbers)
-
-    def _of(self, space: str) -> AuditTrail:
-        return self._shared if is_shared(space) else self._local
-
-
-class SharedIndex:
-    """The indexes of both. See `ports.Index` for the promises."""
-
-    def __init__(self, shared: Index, local: Index) -> None:
-        self._shared = shared
-        self._local = local
-
-    def view(self, snapshot: Snapshot) -> SpaceView:
-        return self._of(snapshot.space).view(snapshot)
-
-    def at_hand(self, snapshot: Snapshot) -> SpaceView | None:
-        return self._of(snapshot.space).at_hand(snapshot)
-
-    def kept(self, snapshot: Snapshot) -> SpaceView | None:
-        return self._of(snapshot.space).kept(snapshot)
-
-    def embedder(self) -> str:
-        return self._local.embedder()
-
-    def rebuild(self, space: str) -> None:
-        self._of(space).rebuild(space)
-
-    def question(self, topic: str) -> tuple[str, bytes] | None:
-        return self._shared.question(topic) or self._local.question(topic)
-
-    def _of(self, space: str) -> Index:
-        return self._shared if is_shared(space) else self._local

@@ -80,8 +80,8 @@ def test_a_copy_that_was_interrupted_goes_on(
     rewrite(
         open_at(tmp_path).store, lambda space: space.put([memory(f"m{n}") for n in range(5)], "2026-01-31T09:30:00Z")
     )
-    monkeypatch.setattr("memcli.app.store_copy.BATCH", 2)
-    monkeypatch.setattr("memcli.cli.commands.store.ProgressBar", lambda *_: _Stops())
+    monkeypatch.setattr("memcli.extras.stores.copying.BATCH", 2)
+    monkeypatch.setattr("memcli.extras.stores.command.ProgressBar", lambda *_: _Stops())
     assert stored("store", "copy", ".", there).code != 0
     monkeypatch.undo()
     monkeypatch.chdir(tmp_path)

@@ -1,0 +1,68 @@
+"""The two sides of a copy or a sync: a folder with a store in files, or the URL of a server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from memcli.digests import sha256
+from memcli.errors import NotFoundError, UsageError
+from memcli.settings import FILES, is_server
+from memcli.store.layout import Layout
+from memcli.store.lock import WAIT_SECONDS
+from memcli.store.sync_base import FileSyncBase
+from memcli.wiring.extras import extra
+from memcli.wiring.roots import locate, make_store, named_root
+from memcli.wiring.workspace import chosen_store
+
+HERE = "."
+"""The store in files that the working directory, --root or MEMCLI_ROOT leads to."""
+
+
+class SyncSide:
+    """One side. `shown` names it in messages, without a password; `identity` is equal for the same address alone."""
+
+    def __init__(self, named: str, options: Mapping[str, str | None], environ: Mapping[str, str]) -> None:
+        """Raises UsageError for what is neither, without quoting it: it may contain a password."""
+        self.is_server = is_server(named)
+        self._named = named
+        if self.is_server:
+            address = extra("postgres.opening").open_server(named, environ, WAIT_SECONDS).address
+            self.shown, self.identity = address.shown, address.identity
+            return
+        if "://" in named:
+            raise UsageError("not the URL of a PostgreSQL server", "write postgresql://USER@HOST:PORT/DATABASE")
+        self.root = _root(named, options, environ)
+        self.shown, self.identity = self.root, sha256(os.path.realpath(self.root).encode()).hexdigest()
+
+    def options(self, beside: SyncSide | None = None) -> tuple[str, str | None]:
+        """The options `store` and `root` of a workspace on it. A server's local files are in the store `beside` it."""
+        if self.is_server:
+            return self._named, beside.root if beside and not beside.is_server else None
+        return FILES, self.root
+
+    def make(self, environ: Mapping[str, str]) -> bool:
+        """Makes the store in files where there is none; whether it did. Raises StoreError."""
+        return not self.is_server and make_store({"root": self.root}, environ)[1]
+
+
+def sync_base(root: str, side: SyncSide) -> FileSyncBase:
+    """What the spaces of the store at `root` were at their last sync with the store at the address of `side`."""
+    return FileSyncBase(Layout(root), side.identity)
+
+
+def team_side(named: str | None, options: Mapping[str, str | None], environ: Mapping[str, str]) -> SyncSide:
+    """The side to sync with: the one that is named, or the configured server. Raises UsageError."""
+    url = named or chosen_store(options, environ)
+    if not url:
+        raise UsageError("no server to sync with", "set MEMCLI_STORE, or name one with --with")
+    return SyncSide(url, options, environ)
+
+
+def _root(named: str, options: Mapping[str, str | None], environ: Mapping[str, str]) -> str:
+    if named != HERE:
+        return named_root(named)
+    found = locate(options, environ)
+    if found is None:
+        raise NotFoundError("no store found: no .memory in this folder or above", "run `memcli init`, or name a folder")
+    return found
