@@ -1,14 +1,21 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.codec.canonical import encode
+from memcli.codec.canonical import encode, encode_wrapped
 from memcli.codec.memory import checked_fields, memory_from_json, memory_to_json
 from memcli.codec.space import (
+    CLOSE,
+    END,
+    INDENT,
+    OBJECTS,
+    OPEN,
+    USUAL_END,
     SpaceForm,
     check_writable,
     decode_header,
@@ -16,12 +23,16 @@ from memcli.codec.space import (
     encode_full,
     encode_item,
     encode_space,
+    of_memory,
+    of_space,
     policy_problems,
     policy_to_json,
     spans,
 )
 from memcli.errors import CorruptError, UsageError
 from memcli.model.memory import Memory
+from memcli.model.names import text_hash
+from memcli.model.shapes import CORE_FIELDS
 from memcli.model.space import Policy, Space
 from memcli.record import replace
 from tests.conftest import NOW, memory
@@ -164,3 +175,76 @@ def test_a_list_of_detectors_written_by_hand_is_read() -> None:
         b'"ttl_days": 1', b'"pii_redaction": ["email"]'
     )
     assert decode_space(listed, "main.json").policy == Policy(pii_redaction={"detectors": ["email"]})
+
+
+FORM = SpaceForm("main")
+
+
+@given(memories(), st.sampled_from(["main", "other"]))
+def test_what_is_left_out_is_filled_in(value: Memory, space: str) -> None:
+    for form in (SpaceForm(space), SpaceForm(space, 1)):
+        stored = json.loads(encode_wrapped(form.to_json(value)))
+        assert form.from_json(stored, "a file") == value
+
+
+@given(memories())
+def test_what_is_spelled_out_is_read_as_well(value: Memory) -> None:
+    full = json.loads(encode_wrapped(memory_to_json(value)))
+    full["metadata"].setdefault("space", None)
+    assert FORM.from_json(full, "a file") == value
+
+
+def test_a_memory_of_one_sentence_is_ten_lines() -> None:
+    raw = "We chose PostgreSQL because it has row-level security."
+    metadata = {"hash": text_hash(raw), "space": "main"}
+    sentence = memory(
+        raw=raw,
+        summary_micro=raw,
+        summary_short=raw,
+        summary_long=raw,
+        metadata=metadata,
+        tags=("postgresql", "security"),
+    )
+    lines = encode_item(sentence, FORM).decode().split("\n")
+    assert len(lines) == 10
+    assert lines[4] == f'      "metadata": {{"hash": "{text_hash(raw)}"}},'
+    assert lines[7] == '      "tags": ["postgresql", "security"],'
+
+
+@pytest.mark.parametrize(
+    ("fields", "left"),
+    [
+        ({}, {"metadata"}),
+        ({"metadata": {"space": "main"}}, set()),
+        ({"metadata": {"space": "other"}}, {"metadata"}),
+        ({"raw": "A."}, {"metadata", "raw", "summary_micro"}),
+        ({"raw": "A.", "summary_micro": "A."}, {"metadata", "raw", "summary_short"}),
+        ({"raw": "A.", "summary_short": "A."}, {"metadata", "raw", "summary_micro", "summary_short", "summary_long"}),
+        ({"raw": "A.", "summary_long": "A."}, {"metadata", "raw", "summary_micro", "summary_long"}),
+        ({"pinned": True, "relevance": "low", "tags": ("x",)}, {"metadata", "pinned", "relevance", "tags"}),
+    ],
+)
+def test_only_what_says_something_is_written(fields: dict[str, Any], left: set[str]) -> None:
+    bare: Memory = replace(memory(raw="", metadata={}), summary_micro="", summary_short="", summary_long="", tags=())
+    written = FORM.to_json(replace(bare, **fields)).keys()
+    assert written & set(CORE_FIELDS) - {"id", "path", "kind", "created_at", "updated_at"} == left
+
+
+def test_what_a_hand_wrote_has_the_defaults() -> None:
+    stored = {name: FORM.to_json(memory())[name] for name in ("id", "path", "kind", "created_at", "updated_at")}
+    found = FORM.from_json({**stored, "raw": "A."}, "a file")
+    assert (found.summary_micro, found.summary_short, found.summary_long) == ("A.", "A.", "A.")
+    assert (found.tags, found.relevance, found.pinned, found.metadata) == ((), "medium", False, {"space": "main"})
+
+
+EDGES = (OBJECTS, OPEN, CLOSE, END, USUAL_END)
+
+
+def test_every_mark_stands_once_for_each_memory() -> None:
+    # A text that quotes the frame does not stand in it.
+    hostile = b"".join([*EDGES, INDENT, of_space("policy"), of_memory("id")]).decode()
+    data = encode_space(Space("main").put([memory("a", raw=hostile), memory("b")], NOW))
+    assert [data.count(edge) for edge in EDGES] == [1, 2, 2, 1, 1]
+    assert data.count(of_memory("id")) == data.count(of_memory("path")) == 2
+    assert data.count(of_space("policy")) == 1
+    assert data.index(OBJECTS) < data.index(OPEN) < data.index(CLOSE) < data.rindex(CLOSE) == data.index(USUAL_END)

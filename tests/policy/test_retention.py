@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.model.space import Policy, Space
-from memcli.policy.retention import is_due, is_past_grace, plan_retention
+from memcli.policy.retention import is_due, is_past_grace, plan_retention, surplus
 from memcli.record import replace
 from tests.conftest import NOW, memory
 from tests.strategies import memories, times
@@ -110,3 +110,74 @@ def test_what_is_pinned_is_never_due() -> None:
     old, policy = memory(updated_at="2020-01-01T00:00:00Z"), Policy(ttl_days=1)
     assert is_due(old, policy, NOW)
     assert not is_due(replace(old, pinned=True), policy, NOW)
+
+
+MEMORIES = [
+    memory("decision", kind="decision", updated_at="2026-01-30T00:00:00Z"),
+    memory("inferred", kind="inferred", updated_at="2026-01-30T00:00:00Z"),
+    memory("old", kind="decision", updated_at="2025-01-30T00:00:00Z"),
+    memory("older", kind="decision", updated_at="2020-01-30T00:00:00Z"),
+    memory("forgotten", kind="decision", active=False, updated_at="2026-01-31T00:00:00Z"),
+    memory("pinned", pinned=True, updated_at="2019-01-30T00:00:00Z"),
+]
+
+
+def names(how: str, excess: int, **options: object) -> list[str]:
+    return [m.id.removeprefix("mem_") for m in surplus(MEMORIES[::-1], excess, how, NOW, **options)]  # type: ignore[arg-type]
+
+
+def test_the_first_in_goes_first() -> None:
+    assert names("fifo", 9) == ["older", "old", "decision", "inferred", "forgotten"]
+
+
+def test_the_least_valuable_goes_first() -> None:
+    for how in ("value", "llm"):  # a model decides before the write; here nobody is asked
+        assert names(how, 9) == ["forgotten", "older", "old", "inferred", "decision"]
+
+
+def test_what_is_spared_stays_and_nothing_needs_to_go() -> None:
+    assert names("value", 2, spared={"mem_forgotten"}) == ["older", "old"]
+    assert names("fifo", 0) == names("value", -3) == []
+
+
+def observed(path: str, source: str = "a.md", by: str = "observed", **fields: object) -> Memory:
+    metadata = {"source": source, **({"group": fields.pop("group")} if "group" in fields else {})}
+    return Memory(
+        id=f"mem_{path.replace('/', '_')}", path=path, kind="guide", raw="x", metadata=metadata,
+        provenance={"source": by}, created_at=NOW, updated_at=NOW, **fields,
+    )  # fmt: skip
+
+
+def gone(memories: list[Memory], places: list[dict], told: set[str]) -> list[str]:
+    space = Space(name="main", objects=tuple(sorted(memories, key=lambda m: m.order)), updated_at=NOW)
+    shelf = SpliceShelf(encode_space(space), "main.json")
+    found = outdated(shelf, places, told, NOW)
+    assert not any(m.active for m in found)
+    return [m.path for m in found]
+
+
+def test_only_what_was_observed_of_the_file_and_not_told_again():
+    memories = [
+        observed("a.md"), observed("a.md/use"), observed("a.md/old"), observed("a.md/off", active=False),
+        observed("a.md/mine", by="user"), observed("a.md/other", source="b.md"), observed("a.md/hunk", group="c0ffee"),
+        observed("a.mdx"), observed("b.md", "b.md"),
+    ]  # fmt: skip
+    place = {"under": "a.md", "source": "a.md"}
+    assert gone(memories, [place], {"a.md", "a.md/use"}) == ["a.md/old"]
+    assert gone(memories, [place], {"mem_a.md", "mem_a.md_use", "mem_a.md_old"}) == []
+    assert gone(memories, [place, {"under": "b.md", "source": "b.md"}], set()) == [
+        "a.md",
+        "a.md/old",
+        "a.md/use",
+        "b.md",
+    ]
+    assert gone(memories, [], set()) == []
+
+
+def test_a_group_of_any_file():
+    memories = [
+        observed("staged/a", group="staged"),
+        observed("staged/d/b", "b", group="staged"),
+        observed("staged/c"),
+    ]
+    assert gone(memories, [{"under": "staged", "group": "staged"}], {"staged/a"}) == ["staged/d/b"]

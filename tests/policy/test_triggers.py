@@ -6,7 +6,7 @@ import pytest
 
 from memcli.errors import UsageError
 from memcli.model.anchors import FileEdit
-from memcli.policy.triggers import TriggerSet, check_triggers, matches_topic, read_trigger
+from memcli.policy.triggers import TriggerSet, check_triggers, lost_globs, matches_topic, read_trigger
 from memcli.safety.patterns import MAX_PATTERN, PatternSet
 
 
@@ -105,3 +105,18 @@ def test_topics() -> None:
     assert matches_topic(["symbol:Token.refresh"], "may I call Token.refresh?")
     assert not matches_topic(["symbol:Token.refresh"], "may I call Token.refreshed?")
     assert not matches_topic(["src/**/*.py"], "what about python?")
+
+
+@pytest.mark.parametrize(
+    ("triggers", "files", "lost"),
+    [
+        ([["path:a/**"]], ["a/b"], []),
+        ([["path:a/**"]], ["b/a"], [(0, "path:a/**")]),
+        ([["*.env", "eval", "symbol:run", "re:x/.*"]], ["a.py"], [(0, "*.env")]),
+        ([["path:x"], ["path:y", "path:z"]], ["y"], [(0, "path:x"), (1, "path:z")]),
+        ([["path:[", "path:"]], ["a"], []),
+        ([], ["a"], []),
+    ],
+)
+def test_lost_globs(triggers: list[list[str]], files: list[str], lost: list[tuple[int, str]]) -> None:
+    assert lost_globs(triggers, files) == lost

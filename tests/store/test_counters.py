@@ -12,17 +12,11 @@ import pytest
 
 from memcli.model.metrics import MAX_SPACES, OTHERS
 from memcli.model.usage import COMPACTION, RUN
-from memcli.store.layout import Layout, make_root
+from memcli.store.layout import Layout
 from memcli.store.notes import LocalCounters
 from memcli.store.state import State
 
 KEY = (COMPACTION, "main")
-
-
-@pytest.fixture
-def layout(tmp_path: Path) -> Layout:
-    make_root(str(tmp_path / ".memory"))
-    return Layout(str(tmp_path / ".memory"))
 
 
 def test_what_is_counted_is_read(layout: Layout) -> None:
@@ -82,6 +76,7 @@ def _count(root: str, times: int) -> None:
         counters.count(COMPACTION, "main")
 
 
+@pytest.mark.slow
 def test_sixteen_processes_lose_nothing(layout: Layout) -> None:
     context = multiprocessing.get_context("fork" if os.name == "posix" else None)
     writers = [context.Process(target=_count, args=(layout.root, 50)) for _ in range(16)]

@@ -11,7 +11,9 @@ import pytest
 
 from memcli.errors import LockedError, StoreError
 from memcli.store import lock
-from memcli.store.lock import locked
+from memcli.store.lock import Holder as LockHolder
+from memcli.store.lock import held, holder_of, locked
+from tests.conftest import NOW
 
 
 @pytest.fixture
@@ -142,3 +144,42 @@ def test_a_lock_file_that_was_replaced_is_not_the_one_that_is_held(tmp_path: Pat
         assert not held.is_at(str(path))
         path.touch()
         assert not held.is_at(str(path))
+
+
+def test_who_holds_it_is_told(tmp_path: Path) -> None:
+    lock = str(tmp_path / "x.lock")
+    assert holder_of(lock, "it") is None
+    assert not os.path.exists(lock)
+    with held(lock, "it", NOW):
+        assert holder_of(lock, "it") == LockHolder(os.getpid(), NOW)
+        with pytest.raises(LockedError) as caught, held(lock, "it", NOW):
+            pass
+    assert caught.value.message == f"it is held by process {os.getpid()}, since {NOW}"
+    assert holder_of(lock, "it") is None
+    with held(lock, "it", NOW):
+        pass
+
+
+def test_who_gave_up_waiting_never_gets_the_lock(tmp_path: Path) -> None:
+    """A turn in the kernel's queue outlives the wait, and would look like a holder."""
+    lock = str(tmp_path / "x.lock")
+    with held(lock, "it", NOW):
+        before = threading.active_count()
+        with pytest.raises(LockedError), held(lock, "it", NOW):
+            pass
+        assert threading.active_count() == before
+
+
+def test_an_error_inside_is_not_taken_for_the_lock(tmp_path: Path) -> None:
+    with pytest.raises(LockedError, match="another lock"), held(str(tmp_path / "x.lock"), "it", NOW):
+        raise LockedError("another lock", "")
+    assert holder_of(str(tmp_path / "x.lock"), "it") is None
+
+
+def test_a_note_that_makes_no_sense(tmp_path: Path) -> None:
+    lock = tmp_path / "x.lock"
+    with held(str(lock), "it", NOW):
+        lock.write_text("who knows")
+        assert holder_of(str(lock), "it") == LockHolder(0, "")
+        with pytest.raises(LockedError, match=r"it is held$"), held(str(lock), "it", NOW):
+            pass

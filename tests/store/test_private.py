@@ -81,11 +81,10 @@ def test_it_survives_a_clean_and_a_lost_store(tmp_path: Path) -> None:
     private = Path(private_folder(str(folder / ".memory")))
     assert private == folder / ".git" / "memcli" / ".memory"
     assert private.stat().st_mode & 0o777 == 0o700
-    assert git_status(folder) == ["?? .memory/"]
+    assert answer(folder, "status", "--short") == "?? .memory/"
     git(folder, "add", ".")
     git(folder, "commit", "-qm", "memory")
-    tracked = subprocess.run(["git", "ls-files"], cwd=folder, capture_output=True, text=True, check=True).stdout
-    assert tracked.split() == [".memory/.gitignore", ".memory/spaces/main.json", "README.md"]
+    assert answer(folder, "ls-files").split() == [".memory/.gitignore", ".memory/spaces/main.json", "README.md"]
     git(folder, "clean", "-fdxq")
     check(folder, session)
     shutil.rmtree(folder / ".memory")
@@ -93,9 +92,9 @@ def test_it_survives_a_clean_and_a_lost_store(tmp_path: Path) -> None:
     check(folder, session)
 
 
-def git_status(folder: Path) -> list[str]:
-    told = subprocess.run(["git", "status", "--short"], cwd=folder, capture_output=True, text=True, check=True)
-    return told.stdout.splitlines()
+def answer(folder: Path, *arguments: str) -> str:
+    """What `git ARGUMENTS` prints."""
+    return subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def linked(tmp_path: Path) -> tuple[Path, Path]:
@@ -116,16 +115,14 @@ def bare_with_trees(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "one", tmp_path / "two"
 
 
-@pytest.mark.parametrize("make", [linked, bare_with_trees])
+@pytest.mark.parametrize("make", slow_but((linked,), [linked, bare_with_trees]))
 def test_all_work_trees_of_a_repository_share_it(make: Callable[[Path], tuple[Path, Path]], tmp_path: Path) -> None:
     first, second = make(tmp_path)
     session = fill(first)
     git(first, "add", ".")
     git(first, "commit", "-qm", "memory of the first")
     git(second, "reset", "-q", "--hard", "HEAD")
-    git(second, "merge", "-q", subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=first, capture_output=True, text=True, check=True
-    ).stdout.strip())  # fmt: skip
+    git(second, "merge", "-q", answer(first, "rev-parse", "HEAD"))
     assert private_folder(str(first / ".memory")) == os.path.realpath(private_folder(str(second / ".memory")))
     check(second, session)
     git(second, "clean", "-fdxq")
@@ -133,6 +130,7 @@ def test_all_work_trees_of_a_repository_share_it(make: Callable[[Path], tuple[Pa
     check(first, session)
 
 
+@pytest.mark.slow
 def test_a_submodule_has_its_own(tmp_path: Path) -> None:
     inner, outer = repository(tmp_path / "inner"), repository(tmp_path / "outer")
     git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "lib")
@@ -145,6 +143,7 @@ def test_a_submodule_has_its_own(tmp_path: Path) -> None:
     assert not (outer / ".git" / "memcli").exists()
 
 
+@pytest.mark.slow
 def test_it_moves_where_git_begins_after_the_store(tmp_path: Path) -> None:
     folder = tmp_path / "shop"
     folder.mkdir()
@@ -157,6 +156,7 @@ def test_it_moves_where_git_begins_after_the_store(tmp_path: Path) -> None:
     assert left.isdisjoint({"audit", "sessions", "spaces", "inbox", "trash", "trust.json", "off", "waiting"})
 
 
+@pytest.mark.slow
 def test_it_moves_with_its_repository(tmp_path: Path) -> None:
     session = fill(repository(tmp_path / "shop"))
     (tmp_path / "shop").rename(tmp_path / "market")
@@ -165,6 +165,7 @@ def test_it_moves_with_its_repository(tmp_path: Path) -> None:
     check(tmp_path / "copy", session)
 
 
+@pytest.mark.slow
 def test_a_clone_and_an_archive_bring_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = repository(tmp_path / "shop")
     own = os.environ["HOME"]
@@ -185,6 +186,7 @@ def test_a_clone_and_an_archive_bring_nothing(tmp_path: Path, monkeypatch: pytes
     assert memcli(tmp_path / "unpacked", "recall", "redis", "--fail-empty").returncode == 3
 
 
+@pytest.mark.slow
 def test_a_git_file_that_names_a_strange_repository_is_not_followed(tmp_path: Path) -> None:
     fill(repository(tmp_path / "shop"))
     unpacked = tmp_path / "unpacked"
@@ -196,6 +198,7 @@ def test_a_git_file_that_names_a_strange_repository_is_not_followed(tmp_path: Pa
     assert private_folder(str(unpacked / ".memory")) == str(unpacked / ".memory" / "local")
 
 
+@pytest.mark.slow
 def test_two_stores_of_a_repository_keep_apart(tmp_path: Path) -> None:
     folder = repository(tmp_path / "shop")
     fill(folder)
@@ -264,7 +267,7 @@ def test_what_cannot_be_written_waits_and_is_folded_in(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="root cannot be bound by permissions elsewhere")
-@pytest.mark.parametrize("kind", slow_but(("used",), ["clone", "used", "no repository", "with a copy"]))
+@pytest.mark.parametrize("kind", slow_but((), ["clone", "used", "no repository", "with a copy"]))
 def test_what_cannot_be_written_anywhere_is_read(tmp_path: Path, kind: str) -> None:
     folder = tmp_path / "shop"
     folder.mkdir()
@@ -289,9 +292,7 @@ def test_what_cannot_be_written_anywhere_is_read(tmp_path: Path, kind: str) -> N
             ("trust", "--status"),
         ):  # fmt: skip
             told = memcli(folder, *line)
-            code = (
-                3 if (kind, line) == ("no repository", ("guard",)) else 0
-            )  # without git there are no changes to look at
+            code = 3 if (kind, line) == ("no repository", ("guard",)) else 0  # without git there are no changes
             assert (told.returncode, len(told.stderr.splitlines()) < 2) == (code, True), (line, told.stderr)
         assert "We chose PostgreSQL." in memcli(folder, "recall", "postgresql").stdout
         doctor = memcli(folder, "doctor")
@@ -345,7 +346,9 @@ def test_nothing_is_said_to_be_erased_that_cannot_be(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="root cannot be bound by permissions elsewhere")
-@pytest.mark.parametrize("how", ["closed", "closed store", "not searchable", "file", "store file"])
+@pytest.mark.parametrize(
+    "how", slow_but(("closed",), ["closed", "closed store", "not searchable", "file", "store file"])
+)
 def test_a_folder_that_cannot_be_used_does_not_pass_for_empty(tmp_path: Path, how: str) -> None:
     folder = repository(tmp_path / "shop")
     fill(folder)
@@ -388,6 +391,7 @@ def folder(tmp_path: Path) -> Path:
     return repository(tmp_path / "shop")
 
 
+@pytest.mark.slow
 def test_what_earlier_versions_kept_elsewhere_moves(folder: Path) -> None:
     session = fill(folder)
     store, private = folder / ".memory", folder / ".git" / "memcli" / ".memory"
@@ -466,9 +470,9 @@ def test_a_fold_loses_no_line_and_is_done_once(
     if base is None:
         shutil.rmtree(root / "local" / "waiting")
     fold(str(root), str(private))
-    after = (private / LINES).read_bytes() if (private / LINES).exists() else None
+    after = _bytes(private).get(str(private / LINES))
     fold(str(root), str(private))
-    assert after == ((private / LINES).read_bytes() if (private / LINES).exists() else None)
+    assert after == _bytes(private).get(str(private / LINES))
     if theirs is None or theirs == base:
         was_deleted = base is not None and theirs is None and ours == base
         assert after == (None if was_deleted else ours)

@@ -15,17 +15,10 @@ import pytest
 from memcli.errors import ConflictError, CorruptError, LockedError, NotFoundError, StoreError
 from memcli.model.conversation import ACTIVE, ENDED, PAUSED, Message, Session, StateChange
 from memcli.record import replace
-from memcli.store.layout import Layout, make_root
+from memcli.store.layout import Layout
 from memcli.store.repair import check_sessions
 from memcli.store.sessions import FileSessions, SessionFile
 from tests.conftest import NOW
-
-
-@pytest.fixture
-def layout(tmp_path: Path) -> Layout:
-    root = str(tmp_path / ".memory")
-    make_root(root)
-    return Layout(root)
 
 
 @pytest.fixture

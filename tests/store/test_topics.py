@@ -17,12 +17,6 @@ NOW = "2026-01-31T09:30:00Z"
 PROMPT = "Which database do the orders in billing.py use?"
 
 
-@pytest.fixture
-def layout(tmp_path: Path) -> Layout:
-    make_root(str(tmp_path / ".memory"))
-    return Layout(str(tmp_path / ".memory"))
-
-
 def file_of(layout: Layout) -> Path:
     return Path(layout.local("state.db"))
 

@@ -104,14 +104,6 @@ def test_a_space_file_is_no_run(tmp_path: Path) -> None:
         decode_run("x", encode_space(Space("main")), "here")
 
 
-def test_collections_are_noted_by_space(open_trash: Open) -> None:
-    trash = open_trash()
-    assert trash.collected("main") == ""
-    trash.note_collection("main", NOW)
-    trash.note_collection("other", "2025-01-01T00:00:00Z")
-    assert (trash.collected("main"), trash.collected("none")) == (NOW, "")
-
-
 def unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> bytes:
         raise OSError(errno.EIO, "Input/output error")

@@ -19,12 +19,6 @@ from memcli.store.usage import LocalUsage
 AT = "2026-01-31T09:30:00Z"
 
 
-@pytest.fixture
-def layout(tmp_path: Path) -> Layout:
-    make_root(str(tmp_path / ".memory"))
-    return Layout(str(tmp_path / ".memory"))
-
-
 def shown(*ids: str, space: str = "main", at: str = AT, act: str = RECALL) -> Use:
     return Use(at, act, space, ids, places=tuple(range(1, len(ids) + 1)))
 
@@ -131,6 +125,7 @@ def test_a_log_that_cannot_be_written_fails_nothing(layout: Layout, damage: str)
     assert LocalUsage(State(layout)).counts("main") == {}
 
 
+@pytest.mark.slow
 def test_many_processes_lose_nothing(layout: Layout) -> None:
     code = (
         "import sys; from memcli.store.layout import Layout; from memcli.store.state import State\n"

@@ -1,4 +1,4 @@
-"""Answers of language models in the cache."""
+"""Answers of language models, and marks that say how long ago something was so."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import pytest
 
 from memcli.store import state
 from memcli.store.layout import Layout
-from memcli.store.notes import LocalAnswers
-from memcli.store.state import State
+from memcli.store.notes import LocalAnswers, Mark
+from memcli.store.state import State, set_value
+from tests.conftest import NOW
 
 
 @pytest.fixture
@@ -71,3 +72,22 @@ def test_answers_about_questions_go_alone_or_with_texts(kept: LocalAnswers) -> N
         erase()
         assert kept.get("q") is None
         assert (kept.get("a") is None) == (erase == kept.erase_texts)
+
+
+def test_a_mark_is_young_for_some_time(tmp_path: Path) -> None:
+    mark = Mark(State(Layout(str(tmp_path))), "x")
+    assert not mark.is_younger(60, NOW)
+    mark.set(NOW)
+    assert mark.is_younger(60, "2026-01-31T09:30:59Z")
+    assert not mark.is_younger(60, "2026-01-31T09:31:00Z")
+    assert not mark.is_younger(60, "2026-01-31T09:29:59Z"), "the clock was set back"
+
+
+def test_a_mark_that_is_damaged_or_cannot_be_written_is_none(tmp_path: Path) -> None:
+    state = State(Layout(str(tmp_path)))
+    with state.change() as connection:
+        set_value(connection, "mark.x", "yesterday")
+    assert not Mark(state, "x").is_younger(60, NOW)
+    nowhere = Mark(State(Layout(str(tmp_path / "no" / ".memory"))), "x")
+    nowhere.set(NOW)
+    assert not nowhere.is_younger(60, NOW)
