@@ -4,8 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memcli.codec.space import encode_space
+from memcli.codec.splice import SpliceShelf
+from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
-from memcli.policy.retention import is_due, is_past_grace, plan_retention, surplus
+from memcli.policy.retention import is_due, is_past_grace, outdated, plan_retention, surplus
 from memcli.record import replace
 from tests.conftest import NOW, memory
 from tests.strategies import memories, times
