@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from memcli.app.choice import Reader, SearchedSpace, SpaceHits, order
 from memcli.app.living import living
@@ -76,10 +76,10 @@ class Views:
         self._open.move_to_end(key)
         return self._open[key][1]
 
-    def again(self, work: Callable[[], _T]) -> _T:
-        """What `work` gives; it is done once more, on new indexes, when those that it found made no sense."""
+    def again(self, work: Callable[..., _T], *given: Any) -> _T:
+        """What `work` returns, given this; if an index proves damaged, they are built anew and it is called once more."""
         try:
-            return work()
+            return work(*given)
         except Exception as error:
             if not shows_damage(error):
                 raise
@@ -87,7 +87,7 @@ class Views:
         self.close()
         for workspace, space in known:
             workspace.index.rebuild(space)
-        return work()
+        return work(*given)
 
     def close(self) -> None:
         """Closes all."""
@@ -154,8 +154,10 @@ def in_session(query: Query, place: SearchedSpace) -> Query:
     return replace(query, session=place.load_session())
 
 
-def ask(query: Query, place: SearchedSpace) -> Ranking:
-    """What the ranker of the place says to the query, without what scores less than it wants."""
+def search(query: Query, place: SearchedSpace) -> SpaceHits:
+    """What one space has for the query: what its ranker finds, without what scores less than it wants; the pinned memories
+    that do not match; and what leads."""
+    visible = place.view.visible(query)
     if query.topic.strip():
         ranking = place.ranker.rank(query, place.view)
     else:  # nothing at all is no question
@@ -163,7 +165,11 @@ def ask(query: Query, place: SearchedSpace) -> Ranking:
         ranking = _all(query, place.view) if lists else Ranking()
     if query.min_score is not None:
         ranking = replace(ranking, hits=tuple(hit for hit in ranking.hits if hit.score >= query.min_score))
-    return ranking
+    matched = {hit.entry.row for hit in ranking.hits}
+    pinned = place.view.entries(place.view.pinned()).values()
+    least = 0.0 if query.min_score is None else query.min_score
+    shown = tuple(Hit(e, 0.0, {}) for e in pinned if least <= 0 and e.row in visible and e.row not in matched)
+    return _led(query, SpaceHits(query, place, ranking, shown, len(visible)), visible)
 
 
 def on_one_scale(rankings: Sequence[Ranking], least: float = 0.0) -> list[Ranking]:
@@ -284,10 +290,7 @@ def recall(
             places = [place for n, place in enumerate(places) if n >= len(own) or not place.is_private]
         label = workspace.space if spaces is None else "*"
         keeper = next((place.space for place in places[: len(own)] if place.keeps_gaps), "")
-
-        def found(query: Query) -> Bundle:
-            return views.again(partial(answer, query, places, label))
-
+        found = partial(views.again, answer, places, label)
         for query in queries:
             bundle = verify(query, found) if verify else found(query)
             if query.budget is not None and render is not None:
@@ -308,7 +311,7 @@ def _talk(workspace: Workspace) -> list[tuple[Workspace, str, str]]:
     return [(said, said.space, NAME)] if said else []
 
 
-def answer(query: Query, places: Sequence[SearchedSpace], label: str) -> Bundle:
+def answer(places: Sequence[SearchedSpace], label: str, query: Query) -> Bundle:
     """One bundle: what the rankers found, in the order of SPEC 6.2, read from the store, without what is untrusted."""
     size = sum(place.size for place in places)
     own = {place.space: place.size for place in places if place.name == place.space}
@@ -319,7 +322,9 @@ def answer(query: Query, places: Sequence[SearchedSpace], label: str) -> Bundle:
     asked = asked_of(query, places)
     if period := asked[0].period if asked else None:
         told = replace(told, period=replace(period, name=redact(period.name)))  # a tag of the repository may be in it
-    found = [_ask(one, place) for one, place in zip(asked, places, strict=True)]
+    found: list[SpaceHits] = []
+    for one, place in zip(asked, places, strict=True):
+        found.append(search(one, place))
     rankings = on_one_scale([f.ranking for f in found], query.min_score or 0.0)
     found = [
         replace(f, ranking=scaled(ranking, JOURNAL_SHARE if is_journal(f.place.space) else 1.0, query.min_score or 0.0))
@@ -393,16 +398,6 @@ def _with_anchors(sections: Sequence[Section], places: Sequence[SearchedSpace]) 
     code = {place.name: place.load_code for place in places}
     parts = [tuple(s for s in sections if s.is_lead), tuple(s for s in sections if not s.is_lead)]
     return tuple(section for part in parts for section in with_anchors(part, code))
-
-
-def _ask(query: Query, place: SearchedSpace) -> SpaceHits:
-    visible = place.view.visible(query)
-    ranking = ask(query, place)
-    matched = {hit.entry.row for hit in ranking.hits}
-    pinned = place.view.entries(place.view.pinned()).values()
-    least = 0.0 if query.min_score is None else query.min_score
-    shown = tuple(Hit(e, 0.0, {}) for e in pinned if least <= 0 and e.row in visible and e.row not in matched)
-    return _led(query, SpaceHits(query, place, ranking, shown, len(visible)), visible)
 
 
 def _led(query: Query, found: SpaceHits, visible: RowSet) -> SpaceHits:

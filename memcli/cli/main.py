@@ -13,7 +13,21 @@ from typer.core import TyperGroup
 from memcli import __version__
 from memcli.cli.options import REQUIRED, CommonOptions, Field, fill_bare
 from memcli.cli.output import guarded
-from memcli.cli.verb import ALIASES, CHECK, PLUMBING, RECALL, SECTIONS, SHARE, START, About, Group, Verb, find, names
+from memcli.cli.verb import (
+    ALIASES,
+    CHECK,
+    PLUMBING,
+    RECALL,
+    SECTIONS,
+    SHARE,
+    START,
+    About,
+    CommandContext,
+    Group,
+    Verb,
+    find,
+    names,
+)
 from memcli.errors import UsageError
 
 HELP = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
@@ -54,7 +68,7 @@ def _function(verb: Verb) -> Callable[..., None]:
                 if field.name in given:
                     raise UsageError(f"{field.flags[0]} cannot be used with {flag}", "use one of them")
                 given[field.name] = field.unset
-        code = verb.run(shared, given)
+        code = verb.run_in(CommandContext(verb.name, shared), given)
         if code:
             raise typer.Exit(code)
 
@@ -215,14 +229,12 @@ def build() -> Any:
 
 def main(args: Sequence[str]) -> int:
     """Runs the command in `args` and returns its exit code. User errors never raise."""
-
-    def work() -> int:
+    with guarded(json="--json" in args) as outcome:
         verb = find(ALIASES.get(args[0], args[0])) if args and not args[0].startswith("-") else None
         words = fill_bare(args, verb.options.FIELDS) if isinstance(verb, Verb) else list(args)
         result = build().main(args=words, prog_name="memcli", standalone_mode=False)
-        return result if isinstance(result, int) else 0
-
-    return guarded(work, json="--json" in args)
+        outcome.code = result if isinstance(result, int) else 0
+    return outcome.code
 
 
 FIRST = {

@@ -273,22 +273,29 @@ def prepare_streams() -> None:
             stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")
 
 
-def guarded(work: Callable[[], int], json: bool) -> int:
-    """Returns the result of `work`, or reports its failure and returns the exit code."""
+class ExitCode:
+    """The exit code of a command that is guarded."""
+
+    code = 0
+
+
+@contextmanager
+def guarded(json: bool) -> Iterator[ExitCode]:
+    """Around a command, which sets the exit code: reports its failure and sets the code for that."""
+    outcome = ExitCode()
     try:
-        code = work()
+        yield outcome
         finish()
     except MemcliError as error:
         report(error, json)
-        return error.exit_code
+        outcome.code = error.exit_code
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        outcome.code = _INTERRUPTED
     except BrokenPipeError:
         silence()  # the reader has gone, as that of `| head` does
-        return _BROKEN_PIPE
+        outcome.code = _BROKEN_PIPE
     except Exception as error:  # noqa: BLE001 - nothing may reach the user as a traceback
-        return _unexpected(error, json)
-    return code
+        outcome.code = _unexpected(error, json)
 
 
 def exit_code_of(error: BaseException) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 from memcli.cli.options import REQUIRED, CommonOptions, Field, fill_bare
 from memcli.cli.output import guarded
-from memcli.cli.verb import ALIASES, Group, find
+from memcli.cli.verb import ALIASES, CommandContext, Group, find
 
 
 def run(args: Sequence[str]) -> int | None:
@@ -28,8 +28,9 @@ def run(args: Sequence[str]) -> int | None:
     if values is None:
         return None
     common = {name: values.pop(name) for name in CommonOptions.FIELDS if name in values}
-    call = verb.run
-    return guarded(lambda: call(CommonOptions(**common), values), json=bool(common.get("json")))
+    with guarded(json=bool(common.get("json"))) as outcome:
+        outcome.code = verb.run_in(CommandContext(verb.name, CommonOptions(**common)), values)
+    return outcome.code
 
 
 def parse(

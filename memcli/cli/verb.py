@@ -276,12 +276,8 @@ class Verb:
         """The flags that take back what the configuration sets of the options."""
         return negations(self.options.FIELDS) if self.name in TABLES else {}
 
-    def run(self, common: CommonOptions, given: Mapping[str, Any]) -> int:
-        """Runs the command once with the options `given`, and returns its exit code. Raises what the function raises."""
-        return self.run_in(CommandContext(self.name, common), given)
-
     def run_in(self, session: CommandContext, given: Mapping[str, Any]) -> int:
-        """As `run`, in a session that the caller made."""
+        """Runs the command once with the options `given`, and returns its exit code. Raises what the function raises."""
         with session.observed(is_background=bool(given.get("background"))):
             began, code = time.monotonic(), MemcliError.exit_code
             try:

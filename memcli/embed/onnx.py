@@ -142,7 +142,14 @@ class OnnxEmbedder:
             ids = self._token_ids(texts)
             session = self._session_for(self._asked)
         parts = batches([len(tokens) for tokens in ids], _BATCH_TOKENS)
-        return run_all(lambda rows: _run(session, [ids[i] for i in rows]), parts, len(texts), progress)
+        import numpy as np
+
+        def run(rows: list[int]) -> list[bytes]:
+            tokens = np.array([ids[i] for i in rows], np.int64)
+            (vectors,) = session.run(None, {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
+            return quantised(vectors)
+
+        return run_all(run, parts, len(texts), progress)
 
     def _token_ids(self, texts: Sequence[str]) -> list[array[int]]:
         if len(texts) <= _PAIR and all(map(is_plain, texts)):
@@ -168,11 +175,3 @@ class OnnxEmbedder:
             self._session = open_session(str(self._folder / MODEL), is_unpacked=is_bulk)
             self._is_unpacked = is_bulk
         return self._session
-
-
-def _run(session: InferenceSession, ids: list[array[int]]) -> list[bytes]:
-    import numpy as np
-
-    tokens = np.array(ids, np.int64)
-    (vectors,) = session.run(None, {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
-    return quantised(vectors)

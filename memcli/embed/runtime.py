@@ -7,8 +7,8 @@ onnxruntime adds, and so its rounding.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from threading import Thread
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -88,36 +88,29 @@ def batches(lengths: Sequence[int], tokens: int) -> list[list[int]]:
 def run_all(
     run: Callable[[list[int]], list[bytes]], batches: list[list[int]], count: int, progress: Progress | None
 ) -> list[bytes]:
-    """The vectors of `count` texts, which `run` gives for the places in each batch."""
+    """The vectors of `count` texts, which `run` returns for the places in each batch, computed on all cores."""
     vectors = [b""] * count
     done = 0
-    for rows, made in _in_parallel(run, batches):
-        for row, vector in zip(rows, made, strict=True):
-            vectors[row] = vector
-        done += len(rows)
-        if progress:
-            progress(done, count)
-    return vectors
-
-
-def _in_parallel(
-    run: Callable[[list[int]], list[bytes]], batches: list[list[int]]
-) -> Iterator[tuple[list[int], list[bytes]]]:
-    """Each batch with what `run` gives for it, in order, worked out on all cores."""
     workers = min(cores(), len(batches))
-    if workers == 1:
-        yield from ((batch, run(batch)) for batch in batches)
-        return
-    if len(batches) == _PAIR:
-        yield from zip(batches, _both(run, batches), strict=True)
-        return
-    from concurrent.futures import ThreadPoolExecutor
+    with ExitStack() as stack:
+        made: Iterable[list[bytes]]
+        if workers == 1:
+            made = map(run, batches)
+        elif len(batches) == _PAIR:
+            made = _both(run, batches)
+        else:
+            from concurrent.futures import ThreadPoolExecutor
 
-    pool = ThreadPoolExecutor(workers)
-    try:
-        yield from zip(batches, pool.map(run, batches), strict=True)
-    finally:
-        pool.shutdown(cancel_futures=True)
+            pool = ThreadPoolExecutor(workers)
+            stack.callback(pool.shutdown, cancel_futures=True)
+            made = pool.map(run, batches)
+        for rows, computed in zip(batches, made, strict=True):
+            for row, vector in zip(rows, computed, strict=True):
+                vectors[row] = vector
+            done += len(rows)
+            if progress:
+                progress(done, count)
+    return vectors
 
 
 def _both(run: Callable[[list[int]], list[bytes]], batches: list[list[int]]) -> list[list[bytes]]:

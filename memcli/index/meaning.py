@@ -239,26 +239,26 @@ class FileMeaning(Meaning):
                     "the cache was removed while vectors were computed", "`memcli store index embed` computes them"
                 ) from None
             except sqlite3.Error:
-                self._in_memory(lambda: self._prepare(None, goes_on))
+                self._in_memory(self._prepare, None, goes_on)
 
     def cosines(self, texts: Sequence[str], among: RowSet | None = None) -> list[Nearness]:  # noqa: ARG002 - all are measured
-        return self._safely(lambda: self._cosines(texts))
+        return self._safely(self._cosines, texts)
 
     def means(self, rows: Collection[int]) -> tuple[Any, Any] | None:
-        return self._safely(lambda: self._means(rows))
+        return self._safely(self._means, rows)
 
-    def _safely(self, work: Callable[[], _T]) -> _T:
+    def _safely(self, work: Callable[..., _T], *given: object) -> _T:
         """What `work` returns; in memory where the cache was deleted, damaged or outdated while this process works with it."""
         with self._vectors.lock:  # a search that missed its deadline may still be at work
             try:
-                return work()
+                return work(*given)
             except (VectorsLostError, sqlite3.Error, OutdatedError):
-                return self._in_memory(work)
+                return self._in_memory(work, *given)
 
-    def _in_memory(self, work: Callable[[], _T]) -> _T:
+    def _in_memory(self, work: Callable[..., _T], *given: object) -> _T:
         self._vectors.go_on_in_memory()
         self._plan = None
-        return work()
+        return work(*given)
 
     def _means(self, rows: Collection[int]) -> tuple[Any, Any] | None:
         import numpy

@@ -33,6 +33,8 @@ KIN_GROUPS = 5
 """How many of these groups, from the best on, bring in members that were no candidates themselves."""
 WHOLE_SHARE = 0.3
 """What the whole question counts in meaning; the rest is the question without common words."""
+_SHARES = {1: (1.0,), 2: (WHOLE_SHARE, 1 - WHOLE_SHARE)}
+"""What each form of the question counts in meaning, by how many forms there are."""
 COMMON_SHARE = 0.25
 """A word in more than this share of a space says nothing of which memory is meant, but sways a small encoder."""
 
@@ -55,7 +57,8 @@ class FusionRanker:
         visible = view.visible(query)
         count = max(LEXICAL_CANDIDATES, query.limit)
         stats = view.lexical(asked, count, visible, with_common=True)
-        near = _meaning(query, stats, view, visible)
+        measured = view.dense(_forms(query.topic, stats), query.deadline, visible)
+        near: Near | None = None if measured is None else list(zip(_SHARES[len(measured)], measured, strict=True))
         missing = near[0][1].missing if near else 0
         cosines = mixed(near) if near else NONE
         state = Ranking(is_degraded=near is None or (missing > 0 and not len(cosines.rows)), missing=missing)
@@ -160,16 +163,11 @@ def _including(
     return known, mixed(known).among(visible)
 
 
-def _meaning(query: Query, stats: TermStats, view: SpaceView, visible: RowSet) -> Near | None:
-    """How near all is to the topic, and to the topic without the words that are common in the space, with what each of the
-    two counts; the whole topic comes first."""
-    common = frozenset(term for term, n in stats.frequencies.items() if n > COMMON_SHARE * stats.size)
-    distinctive = without_terms(query.topic, common)
-    texts = [query.topic] if distinctive == query.topic else [query.topic, distinctive]
-    found = view.dense(texts, query.deadline, visible)
-    if found is None:
-        return None
-    return [(1.0, found[0])] if len(found) == 1 else [(WHOLE_SHARE, found[0]), (1 - WHOLE_SHARE, found[1])]
+def _forms(topic: str, stats: TermStats) -> list[str]:
+    """The topic, and, where it differs, the topic without the words that are common in the space."""
+    common = frozenset(t for t, n in stats.frequencies.items() if n > COMMON_SHARE * stats.size)
+    distinctive = without_terms(topic, common)
+    return [topic] if distinctive == topic else [topic, distinctive]
 
 
 def _leading_groups(parts: Mapping[int, Mapping[str, float]], entries: Mapping[int, Entry]) -> list[str]:

@@ -18,10 +18,9 @@ DOCUMENTED = {int(n) for n in re.findall(r"\| (\d+) \| [^|]+? (?=\|)", (ROOT / "
 
 
 def failing(error: BaseException, json: bool = False) -> int:
-    def work() -> int:
+    with guarded(json) as outcome:
         raise error
-
-    return guarded(work, json=json)
+    return outcome.code
 
 
 def test_every_error_exits_with_its_code_and_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -132,7 +132,9 @@ def test_every_option_is_read_alike(own: bool) -> None:
                     assert "-x" in line or field.is_argument, line
                     continue
                 common = CommonOptions(**{key: values.pop(key) for key in CommonOptions.FIELDS if key in values})
-                past = recorder.recorded(lambda r=recorder, c=common, v=values: r.verb.run(c, v))  # type: ignore[misc]
+                past = recorder.recorded(
+                    lambda r=recorder, c=common, v=values: r.verb.run_in(CommandContext(r.verb.name, c), v)
+                )  # type: ignore[misc]
                 through = recorder.recorded(lambda r=recorder, w=line: r.command.main(w, standalone_mode=False))  # type: ignore[misc]
                 assert past == through, (verb.name, line)
 
