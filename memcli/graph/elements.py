@@ -15,7 +15,7 @@ from itertools import combinations
 from math import log
 
 from memcli.digests import blake2b
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import Memory
 from memcli.model.references import MUTUAL, SUPERSEDES, elsewhere, target
 from memcli.model.shapes import RELATIONS
 from memcli.record import Record, replace
@@ -119,12 +119,10 @@ def neighbourhood(graph: Graph, starts: Iterable[str], depth: int) -> Graph:
                 reached |= {end: None for end in (edge.start, edge.end) if end not in seen}
         seen |= reached
         frontier = list(reached)
-    cut.update(name for name in frontier if _has_more(edges.get(name, ()), seen))
+    for name in frontier:
+        if any(end not in seen for edge in edges.get(name, ()) for end in (edge.start, edge.end)):
+            cut.add(name)
     return replace(graph, roots=roots, cut=frozenset(cut)).among(seen)
-
-
-def _has_more(edges: Iterable[Edge], seen: dict[str, None]) -> bool:
-    return any(end not in seen for edge in edges for end in (edge.start, edge.end))
 
 
 def node_id(space: str, name: str, main: str) -> str:
@@ -146,9 +144,11 @@ def build(
     }
     edges: dict[tuple[str, str, str], Edge] = {}
     for _, node in sorted(memories.items()):
-        for edge in (*_links(node, main), *_tags(node)):
+        for edge in _edges(node, main):
             if edge.relation == HAS_TAG or edge.end in memories:
-                edges.setdefault(_place(edge), edge)
+                ends = (edge.start, edge.end)
+                first, second = sorted(ends) if edge.relation in MUTUAL else ends
+                edges.setdefault((first, edge.relation, second), edge)
     groups = [
         (f"cluster:{name}", [one for one in members if one in memories])
         for name, members in sorted((clusters or {}).items())
@@ -156,7 +156,9 @@ def build(
     for name, members in groups:
         edges |= {edge.order: edge for edge in (Edge(member, name, IN_CLUSTER) for member in members)}
     nodes = [Node(name, CLUSTER, name.removeprefix("cluster:"), members=len(members)) for name, members in groups]
-    return in_order([*memories.values(), *_tag_nodes(edges.values()), *nodes], edges.values())
+    tags = Counter(edge.end for edge in edges.values() if edge.relation == HAS_TAG)
+    nodes += [Node(name, TAG, name.removeprefix("tag:"), members=count) for name, count in tags.items()]
+    return in_order([*memories.values(), *nodes], edges.values())
 
 
 def overview(graph: Graph, show: Callable[[str, Memory], Overview], main: str) -> GraphView:
@@ -182,41 +184,21 @@ def overview(graph: Graph, show: Callable[[str, Memory], Overview], main: str) -
     return GraphView(changed.nodes, changed.edges, graph.roots, cut)
 
 
-def _place(edge: Edge) -> tuple[str, str, str]:
-    """What an edge is known by: a mutual one by its ends in either order."""
-    first, second = sorted((edge.start, edge.end)) if edge.relation in MUTUAL else (edge.start, edge.end)
-    return first, edge.relation, second
-
-
-def _links(node: Node, main: str) -> Iterator[Edge]:
+def _edges(node: Node, main: str) -> Iterator[Edge]:
+    """The edges of a memory to others and to its tags."""
     assert node.memory is not None
     for link in node.memory.links:
         end = target(link)
         if end and link.get("relation") in RELATIONS:
             far = elsewhere(end)
             name = node_id(*far, main) if far else node_id(node.space, end, main)
-            yield Edge(node.id, name, link["relation"], _weight(link.get("weight", 1.0)))
+            given = link.get("weight", 1.0)
+            weight = min(1.0, max(0.0, float(given))) if isinstance(given, int | float) else 1.0
+            yield Edge(node.id, name, link["relation"], weight)
     if node.memory.superseded_by:
         yield Edge(node_id(node.space, node.memory.superseded_by, main), node.id, SUPERSEDES)
-
-
-def _weight(given: Json) -> float:
-    return min(1.0, max(0.0, float(given))) if isinstance(given, int | float) else 1.0
-
-
-def _tags(node: Node) -> Iterator[Edge]:
-    assert node.memory is not None
     for tag in node.memory.tags:
         yield Edge(node.id, f"tag:{tag}", HAS_TAG)
-
-
-def _tag_nodes(edges: Iterable[Edge]) -> Iterator[Node]:
-    members: dict[str, int] = {}
-    for edge in edges:
-        if edge.relation == HAS_TAG:
-            members[edge.end] = members.get(edge.end, 0) + 1
-    for name, count in members.items():
-        yield Node(name, TAG, name.removeprefix("tag:"), members=count)
 
 
 _WORDS = 2

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Numbers = NDArray[Any]
-    from numpy.typing import NDArray
 
 
 _NEAREST = 64
@@ -340,9 +339,6 @@ def hdbscan(
         for density, point in left:
             if top >= 0:
                 clusters[point] = numbers[top]
-                strengths[point] = _strength(density, tree.deaths[top])
+                death = tree.deaths[top]
+                strengths[point] = 1.0 if isinf(density) else min(density, death) / death
     return Labels(clusters, strengths)
-
-
-def _strength(density: float, death: float) -> float:
-    return 1.0 if isinf(density) else min(density, death) / death

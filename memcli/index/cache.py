@@ -20,7 +20,6 @@ from memcli.errors import MemcliError, StoreError
 from memcli.index.database import IN_MEMORY, connect, copy, identity, is_outdated, open_known, remove
 from memcli.index.tables import FileTables, IndexSource, Show
 from memcli.index.view import IndexedSpace, Semantic
-from memcli.model.memory import Json
 from memcli.model.space import size_of
 from memcli.ports import Embedder, Progress, Snapshot
 from memcli.safety.secrets.detector import Detector
@@ -66,18 +65,15 @@ def _renew(connection: sqlite3.Connection, source: IndexSource, path: str, most:
     if path != IN_MEMORY and is_outdated(path, snapshot):
         raise ErasedError
     policy = policy_to_json(snapshot.header().policy)
+    # What a hand wrote into a policy that is secret is read from the file alone.
+    is_secret = bool(find_in_memory(Detector({}, lambda _: ""), policy))
     meta = {
         "complete": "1" if update(connection, source, _steps(connection, snapshot, path), most) else "",
         "fingerprint": snapshot.fingerprint,
-        "policy": "" if _is_secret(policy) else encode_line(policy).decode(),
+        "policy": "" if is_secret else encode_line(policy).decode(),
     }
     connection.execute("DELETE FROM meta WHERE key = 'erased'")
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", sorted(meta.items()))
-
-
-def _is_secret(policy: dict[str, Json]) -> bool:
-    """Whether a hand wrote something secret into a policy: then it is read from the file alone."""
-    return bool(find_in_memory(Detector({}, lambda _: ""), policy))
 
 
 def follow(connection: sqlite3.Connection, source: IndexSource, path: str) -> None:

@@ -132,7 +132,10 @@ class VectorFile:
         self._places_are = identity(places)
         if self._places.execute("PRAGMA user_version").fetchone()[0] != self._record:
             self._places.execute(f"PRAGMA user_version = {self._record}")
-        if self._path and self.count() * self._record > _size(self._path):
+        size = 0
+        with suppress(FileNotFoundError):
+            size = os.stat(self._path or "").st_size
+        if self._path and self.count() * self._record > size:
             # The flat file was lost or cut: what the table says of it is worth nothing.
             self._places.execute("DELETE FROM vector")
             self._places.execute("DELETE FROM birth")
@@ -315,13 +318,6 @@ def _connect(path: str) -> sqlite3.Connection:
                 raise
             remove(path)
     raise AssertionError("unreachable")
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except FileNotFoundError:
-        return 0
 
 
 class Questions(VectorFile):

@@ -164,14 +164,11 @@ def answers(
             why["exact"] = EXACT_WEIGHT * exact
         return Scored(one.n, sum(why.values()), why)
 
-    return {
-        row: _best_first([scored(one, row not in read, *sign) for one, sign in zip(found, signs[row], strict=True)])
-        for row, found in passages.items()
-    }
-
-
-def _best_first(found: list[Scored]) -> list[Scored]:
-    return found if len(found) < 2 else sorted(found, key=lambda one: (-round(one.score, 6), one.n))
+    best_first = {}
+    for row, found in passages.items():
+        every = [scored(one, row not in read, *sign) for one, sign in zip(found, signs[row], strict=True)]
+        best_first[row] = every if len(every) < 2 else sorted(every, key=lambda one: (-round(one.score, 6), one.n))
+    return best_first
 
 
 def _rare_names(topic: str, stats: TermStats) -> dict[str, float]:

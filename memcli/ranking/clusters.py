@@ -194,11 +194,12 @@ def _vectors(texts: Sequence[Mapping[str, int]]) -> Vectors:
     import numpy
 
     frequencies = Counter(term for text in texts for term in text)
-    known = {
-        term: (_dimension(term), _sign(term) * round(IDF_STEPS * math.log2(len(texts) / n)))
-        for term, n in frequencies.items()
-        if n > 1
-    }
+    known = {}
+    for term, n in frequencies.items():
+        if n > 1:
+            digest = crc32(term.encode("utf-8", "surrogatepass"))
+            sign = 1 if digest // DIMENSIONS % 2 else -1
+            known[term] = digest % DIMENSIONS, sign * round(IDF_STEPS * math.log2(len(texts) / n))
     places: list[int] = []
     values: list[int] = []
     for n, text in enumerate(texts):
@@ -209,11 +210,3 @@ def _vectors(texts: Sequence[Mapping[str, int]]) -> Vectors:
                 values.append(weight * min(count, MAX_COUNT))
     sums = numpy.bincount(places, weights=values, minlength=len(texts) * DIMENSIONS).astype(numpy.float64)
     return _scaled(sums.reshape(len(texts), DIMENSIONS))
-
-
-def _dimension(term: str) -> int:
-    return crc32(term.encode("utf-8", "surrogatepass")) % DIMENSIONS
-
-
-def _sign(term: str) -> int:
-    return 1 if crc32(term.encode("utf-8", "surrogatepass")) // DIMENSIONS % 2 else -1

@@ -63,7 +63,10 @@ def judge(
         share = covered.get(row, 0.0)
         if row not in cosines:
             return Evidence(share, None, WORDS_FLOOR)
-        weight, floor = _standard(entries[row])
+        if entries[row].is_read:
+            weight, floor = READ_WEIGHT, READ_FLOOR
+        else:
+            weight, floor = TOLD_WEIGHT, TALK_FLOOR if style_of(entries[row]) == TALK else TOLD_FLOOR
         return Evidence(weight * share, cosines[row], floor + more)
 
     return {row: evidence(row) for row in sorted(entries)}
@@ -74,23 +77,11 @@ def strongest(judged: Mapping[int, Evidence]) -> Evidence:
     return max(judged.values(), key=lambda one: round(one.together - one.floor, 6))
 
 
-def _standard(entry: Entry) -> tuple[float, float]:
-    """What all words of the question count for a memory, and its floor."""
-    if entry.is_read:
-        return READ_WEIGHT, READ_FLOOR
-    return TOLD_WEIGHT, TALK_FLOOR if style_of(entry) == TALK else TOLD_FLOOR
-
-
 def has_stranger(question: str, frequencies: Mapping[str, int]) -> bool:
     """Whether the question names, with a capital letter inside a sentence, what the space never mentions."""
     for match in _CAPITALIZED.finditer(question):
-        forms = terms(match[0])
-        if forms and not _is_calendar_word(match[0]) and not any(frequencies.get(form) for form in forms):
+        forms, word = terms(match[0]), match[0].lower().removesuffix("'s")
+        is_date = word in MONTH_NUMBERS or word in DAY_NUMBERS
+        if forms and not is_date and not any(frequencies.get(form) for form in forms):
             return True
     return False
-
-
-def _is_calendar_word(word: str) -> bool:
-    """Whether `word` is a month or a day of the week."""
-    low = word.lower().removesuffix("'s")
-    return low in MONTH_NUMBERS or low in DAY_NUMBERS

@@ -58,9 +58,8 @@ def check(query: Query) -> None:
 
 
 def ordered(hits: Iterable[Hit], query: Query) -> tuple[Hit, ...]:
-    """The hits, best first; with a recency bias `b` each score is `(1 - b) * score + b * recency * the best score`.
-
-    So it is weighed in SPEC 6.4, on whatever scale the backend has.
+    """The hits, best first; with a recency bias `b` each score is `(1 - b) * score + b * recency * the best score`, on the
+    scale of the backend.
     """
     check(query)
     found = list(hits)
@@ -68,11 +67,16 @@ def ordered(hits: Iterable[Hit], query: Query) -> tuple[Hit, ...]:
     if not bias or not found:
         return tuple(in_order(found))
     high = max(hit.score for hit in found)
-    return tuple(in_order(_biased(hit, bias, high * recency(hit.entry, query)) for hit in found))
+    biased = []
+    for hit in found:
+        added = bias * (high * recency(hit.entry, query))
+        why = {name: (1 - bias) * part for name, part in hit.why.items()} | {"recency_bias": added}
+        biased.append(Hit(hit.entry, sum(why.values()), why))
+    return tuple(in_order(biased))
 
 
 def recency(entry: Entry, query: Query) -> float:
-    """`exp(-age / 30 days)`: 1 for what was recorded now, 0 for what is old. SPEC 6.3."""
+    """`exp(-age / 30 days)`: 1 for what was recorded now, 0 for what is old."""
     return _decayed(entry.created_at, query.now)
 
 
@@ -89,11 +93,6 @@ def preferences(entry: Entry, query: Query) -> dict[str, float]:
     if any(tag in entry.tags for tag in query.prefer_tags):
         parts["prefer_tag"] = PREFERENCE
     return parts
-
-
-def _biased(hit: Hit, bias: float, added: float) -> Hit:
-    why = {name: (1 - bias) * part for name, part in hit.why.items()} | {"recency_bias": bias * added}
-    return Hit(hit.entry, sum(why.values()), why)
 
 
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"

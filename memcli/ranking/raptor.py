@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from memcli.model.recall import Entry, TermStats
+from memcli.model.recall import TermStats
 from memcli.ranking.clusters import ClusterNode, summary_tree, texts_of
 from memcli.ranking.lexical import bm25f, idf, style_of
 from memcli.ranking.priors import preferences, recency
 from memcli.ranking.scorer import Parts, ScoreInput, ScoringScheme, nonzero
 
 if TYPE_CHECKING:
-    from memcli.ports.views import SpaceView
+    pass
 
 CANDIDATES = 400
 OWN_WEIGHTS: Mapping[str, float] = {"keyword": 0.5, "semantic": 0.5, "recency": 0.05}
@@ -96,9 +96,11 @@ def _of_clusters(
     return found
 
 
-def _tree(view: SpaceView, entries: Mapping[int, Entry]) -> ClusterNode | None:
-    return summary_tree(texts_of(view, entries)) if entries else None
-
-
-RAPTOR = ScoringScheme(_raptor, OWN_WEIGHTS, candidates=CANDIDATES, uses_vectors=True, build=_tree)
+RAPTOR = ScoringScheme(
+    _raptor,
+    OWN_WEIGHTS,
+    candidates=CANDIDATES,
+    uses_vectors=True,
+    build=lambda view, entries: summary_tree(texts_of(view, entries)) if entries else None,
+)
 """`--weights` sets `keyword` and `semantic` (of memories and of clusters) and `recency`."""

@@ -42,25 +42,17 @@ class HealthRow(NamedTuple):
 def examine(server: Server) -> list[HealthRow]:
     """What there is to say of the server. Raises StoreError, RefusedError."""
     with server.connected("examine the server") as connection:
+        number, schema = connection.info.server_version, server.address.schema
+        version = f"PostgreSQL {number // 10000}.{number % 10000} at {server.address.shown}"
+        encrypted = "with TLS" if connection.pgconn.ssl_in_use else "without TLS"
         found = [
-            _version(connection, server.address.shown),
-            _schema(connection, server.address.schema),
+            HealthRow("server", number >= _OLDEST, f"{version}, {encrypted}", "memcli needs PostgreSQL 14"),
+            HealthRow("schema", True, f"{schema}, version {max(applied(connection, schema))}"),
             _extension(connection),
             _rights(connection),
             _latency(connection),
         ]
     return [one._replace(found=quotable(one.found, _LONGEST)) for one in found]
-
-
-def _version(connection: Connection, shown: str) -> HealthRow:
-    number = connection.info.server_version
-    said = f"PostgreSQL {number // 10000}.{number % 10000} at {shown}"
-    encrypted = "with TLS" if connection.pgconn.ssl_in_use else "without TLS"
-    return HealthRow("server", number >= _OLDEST, f"{said}, {encrypted}", "memcli needs PostgreSQL 14")
-
-
-def _schema(connection: Connection, schema: str) -> HealthRow:
-    return HealthRow("schema", True, f"{schema}, version {max(applied(connection, schema))}")
 
 
 def _extension(connection: Connection) -> HealthRow:
@@ -107,7 +99,10 @@ def check_spaces(server: Server) -> Iterator[Damage]:
     with server.connected("check the spaces") as connection:
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         headers = connection.execute("SELECT space, header FROM space ORDER BY space").fetchall()
-        known = {space: _ids(connection, space) for space, _ in headers}
+        ids = "SELECT id FROM memory WHERE space = %s"
+        known = {
+            space: frozenset(name for (name,) in connection.execute(ids, [space]).fetchall()) for space, _ in headers
+        }
         for space, header in headers:
             yield from _memories(connection, space, header, known)
             yield from _records(connection, space)
@@ -153,7 +148,3 @@ def _records(connection: Connection, space: str) -> Iterator[Damage]:
             decode_run(name, body, f"run {name}")
         except MemcliError as error:
             yield Damage(where_of(space), "trash", error.message)
-
-
-def _ids(connection: Connection, space: str) -> frozenset[str]:
-    return frozenset(name for (name,) in connection.execute("SELECT id FROM memory WHERE space = %s", [space]))

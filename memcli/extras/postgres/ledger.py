@@ -74,14 +74,11 @@ class ServerLedger:
         for (day, _), group in groupby(rows, key=lambda row: (row[0], row[1])):
             for charge in _day([row for _, _, *row in group]).charges:
                 if day < today or charge.is_settled:
-                    _add(sums, charge)
+                    one, more = sums.get(charge.provider, TokenUsage(0, 0, 0)), charge.usage
+                    nano = (one.nano_usd or 0) + (more.nano_usd or 0)
+                    tokens = one.tokens_in + more.tokens_in, one.tokens_out + more.tokens_out
+                    sums[charge.provider] = TokenUsage(*tokens, nano)
         return sums
-
-
-def _add(sums: dict[str, TokenUsage], charge: Charge) -> None:
-    one, more = sums.get(charge.provider, TokenUsage(0, 0, 0)), charge.usage
-    nano = (one.nano_usd or 0) + (more.nano_usd or 0)
-    sums[charge.provider] = TokenUsage(one.tokens_in + more.tokens_in, one.tokens_out + more.tokens_out, nano)
 
 
 def _day(rows: Sequence[Sequence[Any]]) -> Day:

@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
@@ -190,7 +190,7 @@ class Server:
         while True:
             attempt += 1
             try:
-                with _separate(self) as connection:
+                with closing(self._connect()) as connection:
                     return is_done(connection)
             except (psycopg.Error, MemcliError) as error:
                 if time.monotonic() < deadline:
@@ -252,15 +252,6 @@ class Server:
             configure=self._configure, min_size=0,
             max_size=MOST_CONNECTIONS - 1, max_idle=60, num_workers=1, timeout=self.wait, open=True,
         )  # fmt: skip
-
-
-@contextmanager
-def _separate(server: Server) -> Iterator[Connection]:
-    connection = server._connect()
-    try:
-        yield connection
-    finally:
-        connection.close()
 
 
 def _pause(attempt: int) -> None:

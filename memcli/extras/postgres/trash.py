@@ -128,14 +128,10 @@ class ServerTrash:
 def _drop(connection: Connection, run: Run, ids: Collection[str]) -> None:
     left = tuple(memory for memory in run.space.objects if memory.id not in ids)
     if left:
-        _set(connection, replace(run, space=replace(run.space, objects=left)))
+        _, body = encode_run(run.removed_at, run.command, replace(run.space, objects=left), run.severed, run.replaced)
+        connection.execute(_SET, [[m.id for m in left], body, run.space.name, run.name])
     else:
         connection.execute("DELETE FROM trash WHERE space = %s AND name = %s", [run.space.name, run.name])
-
-
-def _set(connection: Connection, run: Run) -> None:
-    _, body = encode_run(run.removed_at, run.command, run.space, run.severed, run.replaced)
-    connection.execute(_SET, [[m.id for m in run.space.objects], body, run.space.name, run.name])
 
 
 def _ids(found: Cursor) -> set[str]:

@@ -179,7 +179,8 @@ def put(connection: Connection, held: LockedSpace, change: Change, draft: Draft)
     if dropped:
         connection.execute(_DROP, [space, dropped])
     if change.put:
-        connection.execute(_PUT, [space, *_columns(change, bodies)])
+        columns = ([getattr(memory, name) for memory in change.put] for name in ("id", "path", "hash", "updated_at"))
+        connection.execute(_PUT, [space, *columns, bodies])
     if held.is_new:
         connection.execute(_MAKE, [space, header])
     connection.execute(_SET, [header, draft.grown, grown, space])
@@ -196,13 +197,6 @@ def remove(connection: Connection, space: str) -> None:
         raise RefusedError(
             f"cannot delete space {space!r}: the server does not allow it", "ask an administrator of the store"
         )
-
-
-def _columns(change: Change, bodies: Sequence[bytes]) -> list[list[str] | list[bytes]]:
-    kept = change.put
-    return [
-        [m.id for m in kept], [m.path for m in kept], [m.hash for m in kept], [m.updated_at for m in kept], list(bodies),
-    ]  # fmt: skip
 
 
 _TABLES = (
