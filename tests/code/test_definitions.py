@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from memcli.code.symbols import DEFINITION, cut, defined, is_holder, name_of, touched
 
 LINES = [
@@ -29,40 +27,28 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize(("line", "name", "shown"), LINES)
-def test_a_line_that_defines_a_name(line: str, name: str, shown: str) -> None:
-    match = DEFINITION.match(line)
-    assert match is not None
-    assert name_of(match) == (name, shown)
-    assert defined(line) == name
-    assert touched(f"@@ -1 +1 @@ {line.strip()}\n-  x\n+  y".encode(), "a.js") == [name]
-    if line[0] != " ":
-        assert [part.name for part in cut("a.js", f"{line}\n  x\n")] == ["", name]
+def test_a_line_that_defines_a_name() -> None:
+    for line, name, shown in LINES:
+        match = DEFINITION.match(line)
+        assert match is not None, line
+        assert (*name_of(match), defined(line)) == (name, shown, name)
+        assert touched(f"@@ -1 +1 @@ {line.strip()}\n-  x\n+  y".encode(), "a.js") == [name]
+        assert line[0] == " " or [part.name for part in cut("a.js", f"{line}\n  x\n")] == ["", name]
 
 
-@pytest.mark.parametrize(
-    ("line", "name"),
-    [
+def test_what_holds_members_of_a_name_does_not_define_it() -> None:
+    holders = [
         ("impl<T> Display for Token<T> {", "Token"),
         ("unsafe impl Send for Token {}", "Token"),
         ("impl Token {", "Token"),
         ("namespace auth {", "auth"),
         ("extension Token {", "Token"),
         ("mod tests {", "tests"),
-    ],
-)
-def test_what_holds_members_of_a_name_does_not_define_it(line: str, name: str) -> None:
-    assert DEFINITION.match(line) is None
-    assert defined(line) == name
-    assert is_holder(line)
-
-
-@pytest.mark.parametrize(
-    "line", ["mod tests;", "union all", "const total = sum(rows)", "return type", "class", "x = 1"]
-)
-def test_a_line_that_defines_nothing(line: str) -> None:
-    assert DEFINITION.match(line) is None
-    assert defined(line) == ""
+    ]
+    assert [(line, defined(line)) for line, _ in holders] == holders
+    assert all(is_holder(line) and not DEFINITION.match(line) for line, _ in holders)
+    nothing = ("mod tests;", "union all", "const total = sum(rows)", "return type", "class", "x = 1")
+    assert not any(DEFINITION.match(line) or defined(line) for line in nothing)
 
 
 def test_functions_hold_no_members() -> None:

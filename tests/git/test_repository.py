@@ -9,7 +9,7 @@ import pytest
 from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
 from memcli.git.repository import Repository, find_program, find_repository, run_anywhere
 from memcli.git.tree import Head, Ignore
-from memcli.ingest.commits import CommitSource
+from memcli.ingest.commits import CommitSource, StagedSource
 from memcli.ingest.patch import changed_diff, staged_diff
 from tests.ingest.conftest import Repo, memories, new_repo
 
@@ -159,6 +159,7 @@ def test_nothing_that_a_repository_configures_is_run(repo: Repo):
     (repo.root / "a.txt").write_text("three\n")
     repository = Repository(str(repo.root))
     staged_diff(repository)
+    list(StagedSource(repository.root).candidates())
     changed_diff(repository, "HEAD")
 
     assert not trace.exists()

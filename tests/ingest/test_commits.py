@@ -263,9 +263,7 @@ def test_an_author_date_that_is_none_gives_way(repo: Repo):
     assert read(repo)[0]["created_at"] == "2025-12-31T22:00:00Z"
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
+SETTINGS = (
         ("diff.noprefix", "true"), ("diff.mnemonicPrefix", "true"), ("diff.relative", "true"), ("diff.renames", "false"),
         ("diff.context", "0"), ("diff.algorithm", "patience"), ("diff.suppressBlankEmpty", "true"),
         ("diff.orderFile", "order"), ("diff.interHunkContext", "9"), ("diff.submodule", "log"), ("color.ui", "always"),
@@ -274,14 +272,17 @@ def test_an_author_date_that_is_none_gives_way(repo: Repo):
         ("core.attributesFile", "order"), ("i18n.logOutputEncoding", "UTF-16"), ("log.diffMerges", "separate"),
         ("notes.displayRef", "refs/notes/*"), ("diff.wsErrorHighlight", "all"), ("diff.colorMoved", "zebra"),
         ("log.mailmap", "false"), ("diff.indentHeuristic", "false"), ("diff.ignoreSubmodules", "all"),
-    ],
 )  # fmt: skip
-def test_no_setting_changes_what_is_read(repo: Repo, name: str, value: str):
+
+
+def test_no_setting_changes_what_is_read(repo: Repo):
     repo.commit("one", {"z.py": CLASS.format(1) + "\n\n" + CLASS.format(2), "é.txt": "x\n", "old.txt": "same\n" * 9})
     repo.git("notes", "add", "-m", "a note")
     repo.git("mv", "old.txt", "new.txt")
     repo.commit("two", {"z.py": CLASS.format(3) + "\n\n" + CLASS.format(4), "d/a.txt": "a\n"})
     before = read(repo)
     (repo.root / "order").write_text("*.txt\n*.py -diff\n")
-    repo.git("config", name, value)
-    assert read(repo) == before
+    for name, value in SETTINGS:
+        repo.git("config", name, value)
+        assert read(repo) == before, name
+        repo.git("config", "--unset", name)

@@ -62,22 +62,20 @@ def test_what_happens_to_files(repo: Repo) -> None:
     assert found["new name.txt"].touches("old name.txt")
 
 
-@pytest.mark.parametrize(
-    "name", ['quo"te', "tab\there", "a b", "ünï", "b/x", "line\nbreak", b"latin \xfc", "back\\slash"]
-)
-@pytest.mark.parametrize("options", [(), ("--no-prefix",), ("-c", "diff.mnemonicPrefix=true")], ids=str)
-def test_odd_names(repo: Repo, name: str | bytes, options: tuple[str, ...]) -> None:
-    told = (
-        (name if isinstance(name, str) else name.decode(errors="replace"))
-        .replace("\n", "\ufffd")
-        .replace("\t", "\ufffd")
-    )
-    repo.write(name, "one\n")
-    assert staged(repo)[told].added == ((1, "one"),)
-    before, after = (options[:2], ()) if options[:1] == ("-c",) else ((), options)
-    command = ["git", *before, "diff", "--cached", *after]
-    data = subprocess.run(command, cwd=repo.root, capture_output=True, check=True).stdout
-    assert edits(data)[told].added == ((1, "one"),)
+def test_odd_names(repo: Repo) -> None:
+    names = ('quo"te', "tab\there", "a b", "ünï", "b/x", "line\nbreak", "back\\slash")
+    for name in (*names, b"latin \xfc"):
+        repo.write(name, "one\n")
+    shown = {name.replace("\n", "\ufffd").replace("\t", "\ufffd") for name in names} | {"latin \ufffd"}
+    for found in (staged(repo), *(edits(diff(repo, *options)) for options in ([], ["--no-prefix"], ["-c"]))):
+        assert {name: edit.added for name, edit in found.items()} == dict.fromkeys(shown, ((1, "one"),))
+
+
+def diff(repo: Repo, *options: str) -> bytes:
+    """What git prints of the index; with `-c`, under other prefixes."""
+    before = ["-c", "diff.mnemonicPrefix=true"] if "-c" in options else []
+    command = ["git", *before, "diff", "--cached", *(option for option in options if option != "-c")]
+    return subprocess.run(command, cwd=repo.root, capture_output=True, check=True).stdout
 
 
 def test_line_ends_and_other_encodings(repo: Repo) -> None:

@@ -84,14 +84,14 @@ def test_noise_and_generated_files_come_when_named(repo: Repo):
     assert source.skipped == {"vendored": 1, "generated": 1}
 
 
-@pytest.mark.parametrize("name", [".env", "sub/.env.local", ".git/config", ".memory/a.json", "x.log", "private/a.txt"])
-def test_ignored_files_never_come_even_when_named(repo: Repo, name: str):
+def test_ignored_files_never_come_even_when_named(repo: Repo):
     repo.write(".gitignore", "*.log\n")
     repo.write(".secretsignore", "private\n")
-    repo.write(name, "KEY=swordfish\n")
-    source = source_of(repo, name, os.path.dirname(name))
-    assert name not in {f["path"] for f in read(source)}
-    assert source.skipped["ignored"] >= 1
+    for name in (".env", "sub/.env.local", ".git/config", ".memory/a.json", "x.log", "private/a.txt"):
+        repo.write(name, "KEY=swordfish\n")
+        source = source_of(repo, name, os.path.dirname(name))
+        assert name not in {f["path"] for f in read(source)}
+        assert source.skipped["ignored"] >= 1
 
 
 def test_files_that_are_no_text_are_counted(repo: Repo):
@@ -165,13 +165,13 @@ def test_a_work_tree_may_be_reached_by_a_link(repo: Repo, tmp_path: Path):
     assert [f["path"] for f in read(FileSource([str(tmp_path / "way" / "a.txt")], str(tmp_path / "way")))] == ["a.txt"]
 
 
-@pytest.mark.parametrize("name", ["notes/todo.txt", "notes", "", "../"])
-def test_what_is_outside_of_the_work_tree_is_refused(repo: Repo, tmp_path: Path, name: str):
+def test_what_is_outside_of_the_work_tree_is_refused(repo: Repo, tmp_path: Path):
     """Its name would be that of a file inside."""
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "todo.txt").write_text("todo\n")
-    with pytest.raises(UsageError, match="is outside"):
-        FileSource([str(tmp_path / name)], str(repo.root))
+    for name in ("notes/todo.txt", "notes", "", "../"):
+        with pytest.raises(UsageError, match="is outside"):
+            FileSource([str(tmp_path / name)], str(repo.root))
 
 
 def test_relative_paths_count_from_here(repo: Repo, monkeypatch: pytest.MonkeyPatch):

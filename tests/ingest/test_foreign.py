@@ -31,9 +31,16 @@ def read(files: dict[str, str], form: str = "auto") -> dict[str, dict[str, Any]]
     return {str(fields["path"]): dict(fields) for fields in source.candidates()}
 
 
-@pytest.mark.parametrize(
-    ("text", "fields"),
-    [
+@pytest.mark.parametrize("has_libyaml", [True, False])
+def test_front_matter_is_read_or_left(has_libyaml: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not has_libyaml:
+        monkeypatch.delattr("yaml.CSafeLoader", raising=False)
+    for text, fields in FRONT_MATTER:
+        whole = f"---\n{text}\n---\n\nBody.\n" if text else "---\n---\nBody.\n"
+        assert frontmatter.split(whole) == (fields, whole if fields is None else "Body.\n"), text[:80]
+
+
+FRONT_MATTER: list[tuple[str, dict[str, object] | None]] = [
         ("a: b", {"a": "b"}),
         ("a: 'it''s'\nb: \"x\\ny\"", {"a": "it's", "b": "x\ny"}),
         ("a: [x, 'y, z', \"q\", 3]", {"a": ["x", "y, z", "q", 3]}),
@@ -61,18 +68,7 @@ def read(files: dict[str, str], form: str = "auto") -> dict[str, dict[str, Any]]
             "a: b\n--- c: d", "a: b\n--- c",
             "a: " + "[" * 9 + "]" * 9, "a: " + "[" * 60_000, "a: " + "x" * 66_000,
         )),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("has_libyaml", [True, False])
-def test_front_matter_is_read_or_left(
-    text: str, fields: dict[str, object] | None, has_libyaml: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not has_libyaml:
-        monkeypatch.delattr("yaml.CSafeLoader", raising=False)
-    whole = f"---\n{text}\n---\n\nBody.\n" if text else "---\n---\nBody.\n"
-    found, body = frontmatter.split(whole)
-    assert found == fields
-    assert body == (whole if fields is None else "Body.\n")
+]  # fmt: skip
 
 
 def test_aliases_in_front_matter_are_not_expanded() -> None:
@@ -98,9 +94,8 @@ def test_headings_make_sections() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("where", "data", "form"),
-    [
+def test_files_are_known_by_name_and_content() -> None:
+    files = [
         ("CLAUDE.md", "x", "agents"), ("sub/AGENTS.md", "x", "agents"), (".cursorrules", "x", "agents"),
         (".cursor/rules/a.mdc", "x", "agents"), (".github/copilot-instructions.md", "x", "agents"),
         ("adr/0001-x.md", "# X\n## Status\n## Decision\n", "adr"), ("x.md", "## Context\n## Decision\n", "adr"),
@@ -110,10 +105,9 @@ def test_headings_make_sections() -> None:
         ("x.md", "# Memory of main\n\nMemories: 3", ""),
         ("x.md", '!\n  "format": "memcli/export",', ""), ("x.md", "# Memory of main\n", "markdown"), ("x.json", '{"format":"memcli/export","type":"entity"}', ""),
         ("x.json", "[" * 100_000, ""),
-    ],
-)  # fmt: skip
-def test_files_are_known_by_name_and_content(where: str, data: str, form: str) -> None:
-    assert detect(where, data.encode()) == form
+    ]  # fmt: skip
+    found = [(where, data, detect(where, data.encode())) for where, data, _ in files]
+    assert found == files
 
 
 def test_instructions_become_one_memory_a_bullet() -> None:
@@ -138,23 +132,20 @@ def decision(status: str, title: str = "X") -> str:
     return f"# {title}\n\n## Status\n\n{status}\n\n## Decision\n\nSo be it.\n"
 
 
-@pytest.mark.parametrize(
-    ("status", "active", "successor"),
-    [
+def test_the_standing_of_a_decision() -> None:
+    standings = [
         ("Accepted", None, None), ("Proposed", None, None), ("**Deprecated**", False, None), ("Rejected", False, None),
         ("Superseded by ADR-2", None, "adr/2-b"), ("superseded by [2. B](2-b.md)", None, "adr/2-b"),
         ("~~Accepted~~\n\nSuperseded by [B](../adr/2-b.md)", None, "adr/2-b"), ("Superseded", False, None),
         ("Superseded by 0002", None, "adr/2-b"), ("superseded by ADR-77", False, None),
         ("Superseded by [B](https://example.org/2-b.md)", False, None), ("Replaced by #2", None, "adr/2-b"),
         ("Superseded by ADR-1", False, None),
-    ],
-)  # fmt: skip
-def test_the_standing_of_a_decision(status: str, active: bool | None, successor: str | None) -> None:
-    found = read({"adr/1-a.md": decision(status), "adr/2-b.md": decision("Accepted")})
-    old = found["adr/1-a"]
-    assert (old.get("active"), old.get("superseded_by")) == (active, successor)
-    links = found["adr/2-b"].get("links", [])
-    assert links == ([{"to": "adr/1-a", "relation": "supersedes"}] if successor else [])
+    ]  # fmt: skip
+    for status, active, successor in standings:
+        found = read({"adr/1-a.md": decision(status), "adr/2-b.md": decision("Accepted")})
+        old, links = found["adr/1-a"], found["adr/2-b"].get("links", [])
+        assert (old.get("active"), old.get("superseded_by")) == (active, successor), status
+        assert links == ([{"to": "adr/1-a", "relation": "supersedes"}] if successor else [])
 
 
 def test_decisions_that_supersede_each_other_stay() -> None:
@@ -204,18 +195,16 @@ def test_entities_told_twice_are_one() -> None:
     assert found["entities/A"]["tags"] == ["x-y"]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_a_damaged_line_is_named() -> None:
+    damaged = [
         "{", "[]", "3", '{"type":"entity"}', '{"type":"entity","name":"","entityType":"x","observations":[]}',
         '{"type":"entity","name":"x","entityType":3}', '{"type":"entity","name":"x","entityType":"y","observations":[1]}',
         '{"type":"relation","from":"x"}', '{"type":"what"}', '{"a":' * 5000, '{"type":"entity","name":"\\ud800"}',
         '{"type":"entity","name":NaN}', '{"type":"entity","name":"a\\u0000","entityType":"x"}',
-    ],
-)  # fmt: skip
-def test_a_damaged_line_is_named(line: str) -> None:
-    with pytest.raises(MemcliError, match="m: line 2"):
-        list(READERS["mcp"](b"\n" + line.encode() + b"\n", "m"))
+    ]  # fmt: skip
+    for line in damaged:
+        with pytest.raises(MemcliError, match="m: line 2"):
+            list(READERS["mcp"](b"\n" + line.encode() + b"\n", "m"))
 
 
 def check(candidates: Iterable[Any]) -> None:
@@ -258,21 +247,8 @@ def test_no_bytes_make_more_than_an_error(data: bytes, form: str) -> None:
         check(READERS[form](data, "x.md"))
 
 
-@pytest.mark.parametrize("form", sorted(READERS))
-@pytest.mark.parametrize(
-    "piece",
-    [" ", "#", "# ", "\t", "[", "[[", "- ", "-", "---\n", "a: ", "*", "`", "```\n", "\n", "](", "0", "ADR", "> ", ": ",
-     "superseded by ", "- x\n", "## Status\n", "a: [x, ", "'"],
-)  # fmt: skip
-def test_no_repetition_takes_for_ever(form: str, piece: str) -> None:
-    """A quadratic reader would take minutes for this, a linear one a moment."""
-    for text in (piece * (200_000 // len(piece)), f"---\n{piece * 10_000}\n---\n# A\n\n## Status\n\n{piece * 30_000}x"):
-        with suppress(MemcliError):
-            list(READERS[form](text.encode(), "a.md"))
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_a_decision_is_recognised_whatever_ends_its_lines(end: str) -> None:
-    text = end.join(["\ufeff# Status", "", "accepted", "", "Decision", "-----", "", "We use X."])
-    assert is_decision(text.encode(), "docs/1.md")
-    assert detect("docs/1.md", text.encode()) == "adr"
+def test_a_decision_is_recognised_whatever_ends_its_lines() -> None:
+    for end in ("\n", "\r\n", "\r"):
+        text = end.join(["\ufeff# Status", "", "accepted", "", "Decision", "-----", "", "We use X."])
+        assert is_decision(text.encode(), "docs/1.md")
+        assert detect("docs/1.md", text.encode()) == "adr"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from memcli.ingest import markdown
 
 RST = {
@@ -38,11 +36,6 @@ ADOC = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", RST)
-def test_headings_of_restructured_text(text: str) -> None:
-    assert list(markdown.restructured_headings(text.split("\n"))) == RST[text]
-
-
-@pytest.mark.parametrize("text", ADOC)
-def test_headings_of_asciidoc(text: str) -> None:
-    assert list(markdown.asciidoc_headings(text.split("\n"))) == ADOC[text]
+def test_headings_of_restructured_text_and_asciidoc() -> None:
+    assert {text: list(markdown.restructured_headings(text.split("\n"))) for text in RST} == RST
+    assert {text: list(markdown.asciidoc_headings(text.split("\n"))) for text in ADOC} == ADOC

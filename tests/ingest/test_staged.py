@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from memcli.ingest.commits import CommitSource, StagedSource
@@ -85,20 +83,6 @@ def test_names_with_newlines_quotes_and_bytes_that_are_no_utf8(repo: Repo):
     repo.git("add", "-A")
     found = staged(repo)
     assert len({f["path"] for f in found}) == len(names)
-
-
-def test_nothing_that_the_repository_configures_is_run(repo: Repo):
-    trap = repo.root / "trap"
-    repo.commit("one", {"a.txt": "a\n", ".gitattributes": "*.txt diff=evil\n"})
-    repo.write("a.txt", "b\n")
-    repo.git("add", "a.txt")
-    for name in ("diff.external", "diff.evil.command", "diff.evil.textconv", "core.fsmonitor", "core.pager",
-                 "filter.evil.clean", "core.sshCommand", "alias.diff"):  # fmt: skip
-        repo.git("config", name, f"touch '{trap}'; true")
-    (found,) = staged(repo)
-    assert found["raw"] == "a.txt\n@@\n-a\n+b"
-    assert len(memories(CommitSource(str(repo.root), "HEAD").candidates())) == 2
-    assert not os.path.exists(trap)
 
 
 def test_a_minified_file_is_cut_to_what_fits(repo: Repo):

@@ -20,15 +20,10 @@ def after_scan(state: Loop, found: Difference, **facts: object) -> tuple[Loop, s
     return state.after_scan(found=found, **values)  # type: ignore[arg-type]
 
 
-def test_it_begins_with_a_scan():
+def test_files_that_events_name_are_read_unless_a_scan_is_due():
     assert Loop().is_scan_due(5.0, False)
-
-
-@pytest.mark.parametrize(
-    ("now", "needs_scan", "is_due"), [(5.0, False, False), (5.0, True, True), (LATER, False, True)]
-)
-def test_files_that_events_name_are_read_unless_a_scan_is_due(now: float, needs_scan: bool, is_due: bool):
-    assert Loop(scan_at=LATER).is_scan_due(now, needs_scan) == is_due
+    moments = ((5.0, False), (5.0, True), (LATER, False))
+    assert [Loop(scan_at=LATER).is_scan_due(*moment) for moment in moments] == [False, True, True]
 
 
 def test_a_scan_follows_changes_since_events_get_lost():
