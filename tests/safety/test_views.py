@@ -52,7 +52,7 @@ def test_no_disguise_helps() -> None:
         TOKEN[:9] + "\u00ad" + TOKEN[9:], TOKEN[:2] + "\u034f" + TOKEN[2:], TOKEN[:20] + "\ufe0f" + TOKEN[20:], TOKEN[:4] + "\u200b" + TOKEN[4:],
         TOKEN[:12] + "\x1b[1;31m" + TOKEN[12:], "\x1b[32m" + TOKEN, "\\n" + TOKEN, "\\t" + TOKEN, "x%3D" + TOKEN, "say%20" + TOKEN, "key_" + TOKEN,
         TOKEN[:20] + '" + "' + TOKEN[20:], TOKEN[:20] + "\\\n    " + TOKEN[20:], TOKEN[:24] + "\n" + TOKEN[24:], TOKEN[:24] + "=\n" + TOKEN[24:],
-        base64.b64encode(TOKEN.encode()).decode(), TOKEN.encode().hex(), "".join(chr(ord(char) + 0xFEE0) for char in TOKEN),
+        base64.b64encode(TOKEN.encode()).decode(), base64.b64encode(base64.b64encode(TOKEN.encode())).decode(), TOKEN.encode().hex(), "".join(chr(ord(char) + 0xFEE0) for char in TOKEN),
     ]  # fmt: skip
     for hidden in disguises:
         clean, hits = Detector({}, lambda _: "").redact(f"first {hidden} last")
