@@ -151,15 +151,11 @@ def _capital(sort: int, token: str, is_expected: bool, is_after_name: bool) -> i
     return PROPER if is_after_name and sort in (VAGUE_WORD, ACTION) else sort
 
 
-def _takes_object(token: str) -> bool:
-    """Whether the word before `token`, one in -s, is a verb: `the query scans the table`."""
-    low = token.lower()
-    return low in DETERMINERS or is_adverb(low)
-
-
 def _is_verb(word: Word, following: str) -> bool:
-    """Whether `word`, the last of a run, is a verb, given what follows: `CI publishes to PyPI`."""
-    return word[1].endswith("s") and (_takes_object(following) or (word[0] == ACTION and following == "to"))
+    """Whether `word`, the last of a run, is a verb, given what follows: `the query scans the table`, `CI publishes to PyPI`."""
+    low = following.lower()
+    takes_object = low in DETERMINERS or is_adverb(low) or (word[0] == ACTION and following == "to")
+    return word[1].endswith("s") and takes_object
 
 
 def _groups(run: Sequence[Word]) -> Iterator[list[Word]]:

@@ -443,12 +443,8 @@ def _of_settings(subject: Subject) -> Account | None:
         "",
         [Sentence(line, ITEM) for line in comments[:5]],
         _spelled(names),
-        _file(subject),
+        (subject.source,) if subject.source else (),
     )
-
-
-def _file(subject: Subject) -> tuple[str, ...]:
-    return (subject.source,) if subject.source else ()
 
 
 def _of_prose(subject: Subject, kind: str, sentences: Sequence[Sentence]) -> Account:
@@ -483,7 +479,11 @@ def _of_code(code: Code, source: str) -> Account:
 def _of_patch(patch: Patch) -> Account:
     message = patch.message
     files = sorted(patch.files, key=lambda f: -(f.added + f.removed))
-    total = _total(patch)
+    if len(files) == 1:
+        total = f"{_change(files[0])}."
+    else:
+        names = [file.path for file in patch.files if file.path]
+        total = f"Changes {len(files)} files (+{patch.added} -{patch.removed}): {_listed(names, 3)}."
     head = [f"{message.rstrip('.')}."] if message and message[-1] not in "!?" else [message] if message else []
     micro = " ".join([*head, total])
     lines = [f"- {_change(file)}" for file in files]
@@ -494,13 +494,6 @@ def _of_patch(patch: Patch) -> Account:
     )
     names = _telling([place.rpartition(".")[2] for file in files for place in file.places])
     return Account(found, message, split(message), names, [file.path for file in files[:3] if file.path])
-
-
-def _total(patch: Patch) -> str:
-    if len(patch.files) == 1:
-        return f"{_change(patch.files[0])}."
-    names = [file.path for file in patch.files if file.path]
-    return f"Changes {len(patch.files)} files (+{patch.added} -{patch.removed}): {_listed(names, 3)}."
 
 
 def _change(file: FileChange) -> str:

@@ -37,8 +37,11 @@ def with_essentials(text: str, tags: Sequence[str]) -> list[str]:
     end = _SENTENCE.search(text, 0, _CLAIM_HEAD)
     head = text[: end.start() if end else _CLAIM_HEAD].replace("’", "'")
     low = head.lower()
-    found = [(_place(low, tag), tag) for tag in tags]
-    found += [(at, word) for at, word in _essentials(head, low) if not _is_said(word, tags)]
+    places = ((low.find(tag.partition("-")[0]), tag) for tag in tags)
+    found = [(at if at >= 0 else len(low), tag) for at, tag in places]
+    for at, word in _essentials(head, low):
+        if not any(word in tag.split("-") or f"-{word}-" in f"-{tag}-" for tag in tags):
+            found.append((at, word))
     if len(found) == len(tags):
         return list(tags)
     return [word for _, word in sorted(found)]
@@ -73,16 +76,6 @@ def _essentials(head: str, low: str) -> list[tuple[int, str]]:
     return found
 
 
-def _is_said(word: str, tags: Sequence[str]) -> bool:
-    return any(word in tag.split("-") or f"-{word}-" in f"-{tag}-" for tag in tags)
-
-
-def _place(low: str, tag: str) -> int:
-    """Where the first word of `tag` stands; after all others when it stands nowhere."""
-    at = low.find(tag.partition("-")[0])
-    return at if at >= 0 else len(low)
-
-
 MAX_LEAF = 48
 _LEAF_PHRASES = 3
 _UNTITLED = "untitled"
@@ -106,8 +99,10 @@ def path_of(subject: Subject, kind: str, title: str, phrases: Sequence[Phrase]) 
     if subject.hint and not subject.hint.endswith("/"):
         return valid(subject.hint)
     name = leaf(subject, title, phrases, is_dated=kind == "log")
-    if kind == "log" and not title:
-        name = _dated(subject.text, name)
+    if kind == "log" and not title:  # an entry that begins with a date or a version
+        head = subject.text[:_HEAD]
+        found = [match[0] for pattern in (_DATE, _VERSION) if (match := pattern.search(head))]
+        name = short_slug(" ".join([*found, name])) if found else name
     if subject.hint:
         return valid(f"{subject.hint}{name}")
     where = f"{safe_path(subject.project)}/" if subject.project.strip() else ""
@@ -147,13 +142,6 @@ def _longer(name: str, tag: str) -> str:
         if len(name) + 1 + len(part) <= MAX_LEAF:
             return f"{name}-{part}"
     return name
-
-
-def _dated(text: str, name: str) -> str:
-    """The name of a log entry, after its date and version when it begins with one."""
-    head = text[:_HEAD]
-    found = [match[0] for pattern in (_DATE, _VERSION) if (match := pattern.search(head))]
-    return short_slug(" ".join([*found, name])) if found else name
 
 
 def first_words(text: str) -> str:

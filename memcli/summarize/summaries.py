@@ -45,8 +45,9 @@ def weigh(
         sums = [sum([weights[term] for term in group]) / sqrt(len(group) + _SHORT_TERMS) for group in groups]
         if turn < _ROUNDS - 1:
             weights = _spread(groups, sums, weights)
-            if turn == 0:
-                _double(weights, context)
+            for term in terms(context) if turn == 0 else ():
+                if term in weights:
+                    weights[term] *= 2
     best = max(sums, default=0.0) or 1.0
     return [
         round(sqrt(value / best) * (_manner(text, n, len(texts)) if is_document else _manner(text, 1, 0)), 6)
@@ -62,12 +63,6 @@ def _spread(sets: Sequence[Sequence[str]], sums: Sequence[float], weights: dict[
             spread[term] += value
     best = max(spread.values(), default=0.0) or 1.0
     return {term: value / best for term, value in spread.items()}
-
-
-def _double(weights: dict[str, float], context: str) -> None:
-    for term in terms(context):
-        if term in weights:
-            weights[term] *= 2
 
 
 def _manner(text: str, position: int, count: int) -> float:
@@ -235,18 +230,14 @@ def _chosen(
         cost = len(body[place].text) + 3
         if chosen and (cost > room or cost < _WORTH):
             continue
-        if body[place].role != STEP and _is_said(sets[place], [sets[other] for other in chosen]):
+        mine, others = sets[place], [sets[other] for other in chosen]
+        if body[place].role != STEP and any(len(mine & one) > _SAME * min(len(mine), len(one)) for one in others):
             continue
         chosen.append(place)
         room -= cost
         if len(chosen) == _SENTENCES[limit]:
             break
     return [body[place] for place in sorted(chosen)]
-
-
-def _is_said(terms_of: frozenset[str], others: Sequence[frozenset[str]]) -> bool:
-    """Whether one of the others says nearly the same."""
-    return any(len(terms_of & other) > _SAME * min(len(terms_of), len(other)) for other in others)
 
 
 def _new(title: str, chosen: Sequence[Sentence], limit: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from memcli.model.memory import Json
 from memcli.model.names import check_path, slug
 from memcli.model.shapes import RELEVANCES
-from memcli.ports import Summarizer
 from memcli.summarize import SUMMARIZERS
 
 FILLED = {"kind", "path", "tags", "summary_micro", "summary_short", "summary_long", "relevance"}
@@ -45,28 +43,14 @@ ODD = {
     "lone surrogate": "broken \ud800 text",
     "marks": "e\u0301\u0327" * 1000,
 }
-PATHS = [
-    "a/b",
-    "a/",
-    "/",
-    "//",
-    "..",
-    "../../x",
-    "con",
-    "con/",
-    "-x",
-    "." * 400,
-    " ",
-    "a\nb",
-    "a\x00b",
-    "é" * 300,
+PATHS = (
+    *("a/b", "a/", "/", "//", "..", "../../x", "con", "con/", "-x", "." * 400, " ", "a\nb", "a\x00b", "é" * 300),
     "\ud800",
-]
+)
 
 
-@pytest.fixture(params=list(SUMMARIZERS))
-def summarizer(request: pytest.FixtureRequest) -> Summarizer:
-    return SUMMARIZERS[request.param]()
+ALL = [load() for load in SUMMARIZERS.values()]
+LOCAL = SUMMARIZERS["local"]()
 
 
 def check(found: Mapping[str, object]) -> None:
@@ -92,26 +76,23 @@ def check(found: Mapping[str, object]) -> None:
     st.sampled_from(["", "note: ", "# T\n\n", "- a\n- ", "diff --git a/b b/b\n", "KEY=", "def f():\n"]),
 )
 def test_any_text_is_described(text: str, before: str) -> None:
-    for load in SUMMARIZERS.values():
-        fields = {"raw": before + text}
-        found = load().describe(fields)
+    for summarizer in ALL:
+        found = summarizer.describe({"raw": before + text})
         assert found.keys() == FILLED
         check(found)
-        assert found == load().describe(fields)
+        assert found == summarizer.describe({"raw": before + text})
         "".join(str(value) for value in found.values()).encode()
 
 
 @given(st.text(max_size=300), st.text(max_size=60), st.text(max_size=60), st.text(max_size=30))
 def test_any_hint_gives_a_valid_path(hint: str, source: str, project: str, kind: str) -> None:
-    for load in SUMMARIZERS.values():
-        fields = {
-            "raw": "Redis is down.",
-            "path_hint": hint,
-            "metadata": {"source": source},
-            "project": project,
-            "kind": kind,
-        }
-        path = load().describe(fields)["path"]
+    fields = {"path_hint": hint, "metadata": {"source": source}, "project": project, "kind": kind}
+    check_paths(fields)
+
+
+def check_paths(fields: Mapping[str, object]) -> None:
+    for summarizer in ALL:
+        path = summarizer.describe({"raw": "Redis is down.", **fields})["path"]
         assert isinstance(path, str)
         assert check_path(path) == path
 
@@ -123,63 +104,57 @@ def test_any_hint_gives_a_valid_path(hint: str, source: str, project: str, kind:
     )
 )
 def test_any_content_is_described(content: Json) -> None:
-    for load in SUMMARIZERS.values():
-        check(load().describe({"content": content}))
+    for summarizer in ALL:
+        check(summarizer.describe({"content": content}))
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_odd_text_is_described_in_no_time(summarizer: Summarizer, name: str) -> None:
-    start = time.process_time()
-    found = summarizer.describe({"raw": ODD[name]})
-    assert time.process_time() - start < 2
-    check(found)
+def test_odd_text_is_described() -> None:
+    for text in ODD.values():
+        for summarizer in ALL:
+            check(summarizer.describe({"raw": text}))
 
 
-def test_odd_text_of_a_given_kind_is_described() -> None:
-    for name in ODD:
-        for kind in ["code", "diff", "config", "log", "guide", "procedure", "nonsense", "!"]:
-            found = SUMMARIZERS["local"]().describe({"raw": ODD[name][:100_000], "kind": kind})
-            assert "kind" not in found
-            check({**found, "kind": kind})
+@pytest.mark.parametrize("kind", ["code", "diff", "config", "log", "guide", "procedure", "nonsense", "!"])
+def test_odd_text_of_a_given_kind_is_described(kind: str) -> None:
+    for text in ODD.values():
+        found = LOCAL.describe({"raw": text[:100_000], "kind": kind})
+        assert "kind" not in found
+        check({**found, "kind": kind})
 
 
-@pytest.mark.parametrize("hint", PATHS)
-def test_an_odd_hint_gives_a_valid_path(summarizer: Summarizer, hint: str) -> None:
-    for fields in ({"path_hint": hint}, {"project": hint}, {"metadata": {"source": hint}}, {"kind": hint}):
-        path = summarizer.describe({"raw": "Redis is down.", **fields})["path"]
-        assert isinstance(path, str)
-        assert check_path(path) == path
+def test_an_odd_hint_gives_a_valid_path() -> None:
+    for hint in PATHS:
+        for fields in ({"path_hint": hint}, {"project": hint}, {"metadata": {"source": hint}}, {"kind": hint}):
+            check_paths(fields)
 
 
-@pytest.mark.parametrize("name", sorted(FILLED))
-def test_what_is_given_is_not_filled(summarizer: Summarizer, name: str) -> None:
-    found = summarizer.describe({"raw": "We chose Redis.", name: VALUES[name]})
-    assert found.keys() == FILLED - {name}
+def test_what_is_given_is_not_filled() -> None:
+    for summarizer in ALL:
+        for name in FILLED:
+            assert summarizer.describe({"raw": "We chose Redis.", name: VALUES[name]}).keys() == FILLED - {name}
+        assert summarizer.describe({"raw": "We chose Redis. " * 200, **VALUES}) == {}
+        # null and an empty text are missing, empty tags are not
+        found = summarizer.describe({"raw": "We chose Redis.", "kind": None, "path": "", "tags": ()})
+        assert found.keys() == FILLED - {"tags"}
 
 
-def test_nothing_is_left_to_fill(summarizer: Summarizer) -> None:
-    assert summarizer.describe({"raw": "We chose Redis. " * 200, **VALUES}) == {}
-
-
-def test_null_and_empty_text_are_missing_and_empty_tags_are_not(summarizer: Summarizer) -> None:
-    found = summarizer.describe({"raw": "We chose Redis.", "kind": None, "path": "", "tags": ()})
-    assert found.keys() == FILLED - {"tags"}
-
-
-def test_the_fields_are_not_changed(summarizer: Summarizer) -> None:
+def test_the_fields_are_not_changed() -> None:
     fields = {"raw": "We chose Redis.", "metadata": {"source": "a.md"}, "content": {"a": [1]}}
-    summarizer.describe(fields)
-    assert fields == {"raw": "We chose Redis.", "metadata": {"source": "a.md"}, "content": {"a": [1]}}
+    for summarizer in ALL:
+        summarizer.describe(fields)
+        assert fields == {"raw": "We chose Redis.", "metadata": {"source": "a.md"}, "content": {"a": [1]}}
 
 
-def test_wrong_types_are_as_good_as_missing(summarizer: Summarizer) -> None:
-    check(summarizer.describe({"raw": 5, "path_hint": [], "metadata": "x", "project": 1}))
-    check(summarizer.describe({"raw": "a", "metadata": {"source": 5}}))
+def test_wrong_types_are_as_good_as_missing() -> None:
+    for summarizer in ALL:
+        check(summarizer.describe({"raw": 5, "path_hint": [], "metadata": "x", "project": 1}))
+        check(summarizer.describe({"raw": "a", "metadata": {"source": 5}}))
 
 
-def test_short_text_is_its_own_summary(summarizer: Summarizer) -> None:
-    found = summarizer.describe({"raw": "  Tokens  expire\nafter an hour. "})
-    assert {found[name] for name in LIMITS} == {"Tokens expire after an hour."}
+def test_short_text_is_its_own_summary() -> None:
+    for summarizer in ALL:
+        found = summarizer.describe({"raw": "  Tokens  expire\nafter an hour. "})
+        assert {found[name] for name in LIMITS} == {"Tokens expire after an hour."}
 
 
 def test_off_guesses_nothing() -> None:
@@ -191,11 +166,10 @@ def test_off_guesses_nothing() -> None:
 
 
 def test_long_text_is_chunked_and_short_text_is_not() -> None:
-    local = SUMMARIZERS["local"]()
-    assert "chunks" not in local.describe({"raw": "word " * 190})
+    assert "chunks" not in LOCAL.describe({"raw": "word " * 190})
     raw = "A sentence about tokens. " * 100
-    chunks = local.describe({"raw": raw})["chunks"]
+    chunks = LOCAL.describe({"raw": raw})["chunks"]
     assert isinstance(chunks, list)
     assert [chunk["chunk_id"] for chunk in chunks] == [f"#{n}" for n in range(len(chunks))]
     assert " ".join(chunk["text"] for chunk in chunks) == raw.strip()
-    assert "chunks" not in local.describe({"content": {"text": raw}})
+    assert "chunks" not in LOCAL.describe({"content": {"text": raw}})
