@@ -29,9 +29,8 @@ from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, NotFoundError, ProviderError, RefusedError, UsageError
 from memcli.graph.elements import names
 from memcli.model.memory import Json, Memory
-from memcli.model.metrics import Gap, GapTopic
 from memcli.model.recall import ALL_REJECTED, Bundle, ModelVerdict, Query, Section
-from memcli.model.usage import REJECTED, Use
+from memcli.model.usage import REJECTED, Gap, GapTopic, Use
 from memcli.prompts import describe
 from memcli.prompts import session as prompts
 from memcli.record import Record, as_dict, replace

@@ -13,14 +13,19 @@ from memcli.app.workspace import Workspace
 from memcli.errors import CorruptError
 from memcli.model.conversation import Prompt
 from memcli.model.memory import Json
-from memcli.model.metrics import (
+from memcli.model.usage import (
     BOUNDS,
     BUCKET,
+    COMPACTION,
     COUNTER,
     GAUGE,
     HISTOGRAM,
+    INJECTION,
     MICROS,
     NANO,
+    PIN_TOGGLE,
+    RUN,
+    SESSION_END,
     Charge,
     Family,
     Key,
@@ -30,7 +35,6 @@ from memcli.model.metrics import (
     Totals,
     total,
 )
-from memcli.model.usage import COMPACTION, INJECTION, PIN_TOGGLE, RUN, SESSION_END
 from memcli.ports.language_model import LanguageModel
 from memcli.record import Record
 

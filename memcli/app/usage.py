@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from memcli.app.topic import NOT_REPEATED
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Json, Memory
-from memcli.model.metrics import MAX_TOPIC, Gap
 from memcli.model.recall import ALL_REJECTED, BELOW_FLOOR, NO_MATCH, Bundle, Query
-from memcli.model.usage import GET, JUDGEMENTS, RECALL, Access, Use
+from memcli.model.usage import GET, JUDGEMENTS, MAX_TOPIC, RECALL, Access, Gap, Use
 from memcli.policy.ageing import effective_confidence
 from memcli.record import Record, field, replace
 

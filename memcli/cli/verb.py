@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 from memcli.cli.options import CommonOptions, Field, Options, negations
 from memcli.cli.output import Output, ProgressBar, exit_code_of
 from memcli.errors import MemcliError, UsageError
-from memcli.model.roles import ROLES, SPACE_ALONE
+from memcli.model.space import ROLES, SPACE_ALONE
 from memcli.ports.usage import Observer
 from memcli.record import Record
 from memcli.settings import TABLES, Config
@@ -84,7 +84,7 @@ class ToolDeclaration(Record, kw_only=True):
 class About(Record, kw_only=True):
     """What a command declares beside its options.
 
-    `section` and `line` are where and how the help lists it. `role` is the role (`model/roles.py`) that a caller of
+    `section` and `line` are where and how the help lists it. `role` is the role (`model/space.py`) that a caller of
     `memcli serve` needs; None: it is not served. `escalates` has the roles for calls with certain options instead: an
     option that is given, or `name=value`. `reach` says what else than the space it concerns. `returns` is the type of the result in Python.
     """

@@ -1,4 +1,7 @@
-"""The space: a named set of memories that is stored, shared and governed as one."""
+"""The space: a named set of memories that is stored, shared and governed as one.
+
+Roles: what a token of `memcli serve` lets its holder do with a space.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,15 @@ from typing import Protocol, TypeVar
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.record import Record, as_dict, field, replace
+
+READER, WRITER, ADMIN = "reader", "writer", "admin"
+ROLES = (READER, WRITER, ADMIN)
+"""Each may do what those before it may."""
+
+SPACE_ALONE, JOURNAL, SPACES, STORE = "space", "journal", "spaces", "store"
+"""What a verb concerns: the space that it is called for, that space and its journal, each space that the caller may see, or
+the store as a whole, which a caller who is for some spaces only may not ask about."""
+
 
 _Found = TypeVar("_Found")
 

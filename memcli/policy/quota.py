@@ -11,7 +11,7 @@ from decimal import Decimal
 from memcli.errors import RefusedError, UsageError
 from memcli.model.conversation import PROVIDERS
 from memcli.model.memory import Json
-from memcli.model.metrics import NANO, TokenUsage, Total
+from memcli.model.usage import NANO, TokenUsage, Total
 from memcli.record import Record
 
 LOW_SHARE = 5

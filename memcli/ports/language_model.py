@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from memcli.model.conversation import Prompt
 from memcli.model.memory import Json
-from memcli.model.metrics import Booked, Charge, Day, TokenUsage
+from memcli.model.usage import Booked, Charge, Day, TokenUsage
 
 T = TypeVar("T")
 

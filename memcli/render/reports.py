@@ -22,8 +22,8 @@ from memcli.codec.canonical import encode_line
 from memcli.codec.space import SpaceForm, header_to_json
 from memcli.model.conversation import Message, Session
 from memcli.model.memory import Json, Memory
-from memcli.model.metrics import Gap, GapTopic
 from memcli.model.space import Space
+from memcli.model.usage import Gap, GapTopic
 from memcli.render.clean import clean_line, escape, grid
 from memcli.upkeep.plan import Maintained
 from memcli.upkeep.step import UpkeepStep

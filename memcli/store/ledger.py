@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from memcli.clock import system_clock
-from memcli.model.metrics import Booked, Charge, Day, TokenUsage
+from memcli.model.usage import Booked, Charge, Day, TokenUsage
 from memcli.store.state import LOST, UNKNOWN, State, set_value
 
 if TYPE_CHECKING:

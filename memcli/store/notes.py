@@ -13,9 +13,8 @@ from memcli.clock import days_between, normalize_time
 from memcli.codec.canonical import encode_line
 from memcli.errors import MemcliError
 from memcli.model.memory import Json
-from memcli.model.metrics import MAX_SPACES as MOST_SPACES
-from memcli.model.metrics import OTHERS, Gap, Totals, in_order, parts_of, space_of, with_gap
-from memcli.model.usage import RUN
+from memcli.model.usage import MAX_SPACES as MOST_SPACES
+from memcli.model.usage import OTHERS, RUN, Gap, Totals, in_order, parts_of, space_of, with_gap
 from memcli.store.atomic import make_folder
 from memcli.store.lock import held
 from memcli.store.state import State, count_up, set_value, trim

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from memcli.model.conversation import ModelName, Prompt
     from memcli.model.memory import Json
-    from memcli.model.metrics import TokenUsage
+    from memcli.model.usage import TokenUsage
     from memcli.ports.language_model import LanguageModel
     from memcli.ports.usage import Observer
 

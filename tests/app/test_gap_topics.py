@@ -10,7 +10,7 @@ from memcli.app.feedback import drop, named_locally, topics_of
 from memcli.app.space import set_policy
 from memcli.app.workspace import Workspace
 from memcli.errors import ProviderError, RefusedError, UsageError
-from memcli.model.metrics import Gap
+from memcli.model.usage import Gap
 from tests.conftest import NOW
 from tests.safety.secrets_corpus import secret
 from tests.scripted import Scripted, with_model

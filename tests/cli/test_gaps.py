@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memcli.model.metrics import Gap
+from memcli.model.usage import Gap
 from memcli.store.notes import LocalGaps
 from tests.conftest import ROOT, Run
 from tests.extras.providers import server as play

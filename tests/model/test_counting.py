@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.model.metrics import BOUNDS, BUCKET, MICROS, parts_of, space_of
-from memcli.model.usage import COMPACTION, INJECTION, RUN
+from memcli.model.usage import BOUNDS, BUCKET, COMPACTION, INJECTION, MICROS, RUN, parts_of, space_of
 
 RECALL = (RUN, "recall", "main", "fusion", "0")
 

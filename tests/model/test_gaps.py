@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.model.metrics import MAX_GAPS, Gap, in_order, with_gap
+from memcli.model.usage import MAX_GAPS, Gap, in_order, with_gap
 from tests.conftest import NOW
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.model.metrics import MAX_SPACES, OTHERS
-from memcli.model.usage import COMPACTION, RUN
+from memcli.model.usage import COMPACTION, MAX_SPACES, OTHERS, RUN
 from memcli.store.layout import Layout
 from memcli.store.notes import LocalCounters
 from memcli.store.state import State

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import StoreError
-from memcli.model.metrics import Charge, TokenUsage, total
+from memcli.model.usage import Charge, TokenUsage, total
 from memcli.record import replace
 from memcli.store import state
 from memcli.store.layout import Layout
@@ -26,7 +26,7 @@ CHARGE = Charge(at=NOW, space="main", provider="openai", model="m", task="t/1", 
 WRITER = """
 import sys
 from memcli.errors import RefusedError
-from memcli.model.metrics import Charge, TokenUsage, total
+from memcli.model.usage import Charge, TokenUsage, total
 from memcli.store import state
 from memcli.store.layout import Layout
 from memcli.store.ledger import StoreLedger

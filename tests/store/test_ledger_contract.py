@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import RefusedError
-from memcli.model.metrics import Charge, Day, TokenUsage, total
+from memcli.model.usage import Charge, Day, TokenUsage, total
 from memcli.ports.language_model import CallLedger
 from memcli.record import replace
 from memcli.store.layout import Layout

@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memcli.errors import LockedError, StoreError
-from memcli.model.metrics import Gap
-from memcli.model.usage import RECALL, Access, Use
+from memcli.model.usage import RECALL, Access, Gap, Use
 from memcli.store.agents import Spool
 from memcli.store.layout import Layout, make_root
 from memcli.store.notes import LocalAnswers, LocalGaps

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.cli.options import Options, ref_argument
 from memcli.cli.verb import CHECK, CommandContext, verb
-from memcli.model.roles import READER
+from memcli.model.space import READER
 
 
 class BlameOptions(Options):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memcli.cli.options import Options, argument, flag
 from memcli.cli.verb import CHECK, CommandContext, verb
 from memcli.errors import UsageError
-from memcli.model.roles import READER, STORE
+from memcli.model.space import READER, STORE
 
 
 class DiffOptions(Options):

@@ -11,7 +11,7 @@ from memcli.cli.output import confirm_changed, redacted_told
 from memcli.cli.verb import RECALL, CommandContext, ToolDeclaration, verb
 from memcli.errors import UsageError
 from memcli.model.memory import Json
-from memcli.model.roles import WRITER
+from memcli.model.space import WRITER
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace

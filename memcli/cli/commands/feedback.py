@@ -9,12 +9,12 @@ from memcli.cli.arguments import asks_model
 from memcli.cli.options import Options, argument, flag, option, refs_argument
 from memcli.cli.verb import RECALL, About, CommandContext, Group, Http, ToolDeclaration, verb
 from memcli.errors import UsageError
-from memcli.model.roles import READER, WRITER
+from memcli.model.space import READER, WRITER
 from memcli.model.usage import JUDGEMENTS
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
-    from memcli.model.metrics import Gap
+    from memcli.model.usage import Gap
 
 
 class FeedbackOptions(Options):

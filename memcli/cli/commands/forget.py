@@ -11,7 +11,7 @@ from memcli.cli.verb import RECALL, CommandContext, ToolDeclaration, verb
 from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Memory
 from memcli.model.names import counted
-from memcli.model.roles import ADMIN, WRITER
+from memcli.model.space import ADMIN, WRITER
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace

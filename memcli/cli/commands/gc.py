@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memcli.cli.options import Options, argument, dry_run_option, flag, option
 from memcli.cli.verb import SHARE, CommandContext, Http, verb
 from memcli.model.memory import Json, Memory
-from memcli.model.roles import ADMIN
+from memcli.model.space import ADMIN
 
 if TYPE_CHECKING:
     from memcli.app.trash import Collected

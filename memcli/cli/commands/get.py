@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memcli.cli.options import Options, flag, option, refs_argument, rev_option, usage_option
 from memcli.cli.verb import RECALL, CommandContext, ToolDeclaration, verb
 from memcli.errors import NotFoundError, UsageError
-from memcli.model.roles import READER
+from memcli.model.space import READER
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace

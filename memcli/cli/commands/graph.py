@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.verb import RECALL, CommandContext, Http, verb
 from memcli.errors import UsageError
-from memcli.model.roles import READER
+from memcli.model.space import READER
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace

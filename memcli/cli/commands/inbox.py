@@ -9,7 +9,7 @@ from memcli.cli.arguments import assignments, check_known
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.verb import CHECK, CommandContext, Http, verb
 from memcli.errors import UsageError
-from memcli.model.roles import READER, WRITER
+from memcli.model.space import READER, WRITER
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from memcli.cli.options import Options, end_argument, flag, option
 from memcli.cli.verb import RECALL, CommandContext, Http, ToolDeclaration, verb
 from memcli.errors import UsageError
-from memcli.model.roles import WRITER
 from memcli.model.shapes import RELATIONS
+from memcli.model.space import WRITER
 
 if TYPE_CHECKING:
     from memcli.app.links import Linked

@@ -7,7 +7,7 @@ from functools import partial
 from memcli.cli.options import Options, argument, flag, kinds_option, option, rev_option, tags_option
 from memcli.cli.verb import RECALL, CommandContext, Http, ToolDeclaration, verb
 from memcli.errors import UsageError
-from memcli.model.roles import READER
+from memcli.model.space import READER
 
 
 class ListOptions(Options):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memcli.cli.options import Options, check_one, digest_option, flag, refs_argument
 from memcli.cli.output import confirm_changed
 from memcli.cli.verb import RECALL, CommandContext, verb
-from memcli.model.roles import WRITER
+from memcli.model.space import WRITER
 
 
 class PinOptions(Options):

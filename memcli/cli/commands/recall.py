@@ -25,7 +25,7 @@ from memcli.cli.verb import RECALL, CommandContext, Http, ToolDeclaration, verb
 from memcli.clock import normalize_time
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.recall import DEFAULT_LIMIT, Query
-from memcli.model.roles import READER
+from memcli.model.space import READER
 from memcli.record import replace
 
 if TYPE_CHECKING:

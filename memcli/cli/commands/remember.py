@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.cli.options import MEMORY, Options, argument, flag, option
 from memcli.cli.verb import RECALL, CommandContext, ToolDeclaration, verb
-from memcli.model.roles import WRITER
+from memcli.model.space import WRITER
 
 
 class RememberOptions(Options):

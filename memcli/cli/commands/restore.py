@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.verb import SHARE, CommandContext, verb
 from memcli.errors import UsageError
-from memcli.model.roles import ADMIN, STORE
+from memcli.model.space import ADMIN, STORE
 
 if TYPE_CHECKING:
     from memcli.app.trash import Restored

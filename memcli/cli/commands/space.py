@@ -6,7 +6,7 @@ from memcli.cli.arguments import assignments, read_text, split_pairs
 from memcli.cli.options import REQUIRED, SPACE, Options, argument, flag, option
 from memcli.cli.verb import SHARE, About, CommandContext, Group, Http
 from memcli.errors import UsageError
-from memcli.model.roles import ADMIN, READER, SPACES
+from memcli.model.space import ADMIN, READER, SPACES
 
 command = Group(
     "space",

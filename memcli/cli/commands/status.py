@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memcli.cli.options import Options, flag
 from memcli.cli.verb import START, CommandContext, Http, verb
 from memcli.errors import CorruptError, MemcliError
-from memcli.model.roles import READER
+from memcli.model.space import READER
 from memcli.wiring.extras import extra
 
 if TYPE_CHECKING:

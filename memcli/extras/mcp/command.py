@@ -102,7 +102,7 @@ def _serve_http(session: CommandContext, tools: str, port: int) -> None:
 
 def _admit(request: Any, writes: bool) -> None:
     """Raises RefusedError for a call that its caller may not make; what it changes is noted under the caller's name."""
-    from memcli.model.roles import READER, WRITER
+    from memcli.model.space import READER, WRITER
 
     caller = request.state.caller  # an `extras.serve.access.Caller`
     caller.check(WRITER if writes else READER)

@@ -12,7 +12,7 @@ from psycopg import Connection
 from memcli.codec.canonical import encode_line
 from memcli.extras.postgres.server import Server
 from memcli.model.memory import Json
-from memcli.model.metrics import Booked, Charge, Day, TokenUsage
+from memcli.model.usage import Booked, Charge, Day, TokenUsage
 from memcli.record import replace
 
 _LOCK = "SELECT seize(%s, 'charges', true)"

@@ -19,8 +19,8 @@ from memcli.extras.providers.table import CHAT, PROVIDERS, Provider, address, cr
 from memcli.extras.providers.wire import parse_answer
 from memcli.model.conversation import ModelName, Prompt
 from memcli.model.memory import Json
-from memcli.model.metrics import TokenUsage
 from memcli.model.tokens import count_tokens
+from memcli.model.usage import TokenUsage
 from memcli.ports.language_model import Meter
 from memcli.record import replace
 from memcli.safety.injection.reasons import find_reasons

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit, urlunsplit
 from memcli.errors import ProviderError, UsageError
 from memcli.model.conversation import PROVIDERS as PRICES_PROVIDERS
 from memcli.model.conversation import ModelName
-from memcli.model.metrics import TokenUsage
+from memcli.model.usage import TokenUsage
 from memcli.record import Record
 
 CHAT, MESSAGES = "chat", "messages"

@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 from memcli.extras.providers.table import CHAT, Provider
 from memcli.model.conversation import Prompt
 from memcli.model.memory import Json
-from memcli.model.metrics import TokenUsage
 from memcli.model.shapes import problem
+from memcli.model.usage import TokenUsage
 from memcli.record import Record
 
 Turn = tuple[str, str]

@@ -14,7 +14,7 @@ from memcli.cli.options import ASSIGNMENT, JSON, LINK, MEMORY
 from memcli.cli.verb import find_verb
 from memcli.errors import RefusedError, UsageError
 from memcli.model.references import elsewhere
-from memcli.model.roles import JOURNAL, READER, ROLES, SPACES, STORE
+from memcli.model.space import JOURNAL, READER, ROLES, SPACES, STORE
 from memcli.record import Record
 from memcli.settings import DEFAULT_SPACE, REPO, journal_of, meant_by
 

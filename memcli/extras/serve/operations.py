@@ -19,7 +19,7 @@ from memcli.codec.schema import memory_schema
 from memcli.errors import ChangedError, NotFoundError
 from memcli.extras.serve.access import Backend, Caller, needs
 from memcli.extras.serve.problems import answer, problems
-from memcli.model.roles import ADMIN, READER, WRITER
+from memcli.model.space import ADMIN, READER, WRITER
 from memcli.record import Record
 
 _LONGEST = 100_000

@@ -39,7 +39,7 @@ from memcli.extras.serve.operations import make_router as memory_router
 from memcli.extras.serve.pool import Pool
 from memcli.extras.serve.problems import answer, problem_of, problems
 from memcli.extras.serve.tokens import SESSION_SECONDS, Logins, Tokens
-from memcli.model.roles import ADMIN, READER
+from memcli.model.space import ADMIN, READER
 from memcli.store.layout import Layout
 
 HOST = "127.0.0.1"

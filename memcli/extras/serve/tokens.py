@@ -20,7 +20,7 @@ from memcli.errors import ConflictError, CorruptError, NotFoundError, StoreError
 from memcli.extras.serve.access import Caller
 from memcli.model.memory import Json
 from memcli.model.names import check_space
-from memcli.model.roles import ADMIN, ROLES
+from memcli.model.space import ADMIN, ROLES
 from memcli.record import Record, field
 from memcli.safety.secrets.detector import Detector
 from memcli.store.atomic import make_folder, remove_file, write_file

@@ -12,7 +12,7 @@ from memcli.cli.output import ProgressBar
 from memcli.cli.verb import SHARE, About, CommandContext, Group, Http
 from memcli.errors import CorruptError, MemcliError, ProviderError, UsageError
 from memcli.model.names import counted
-from memcli.model.roles import ADMIN, READER
+from memcli.model.space import ADMIN, READER
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.cli.options import Options, option
 from memcli.cli.verb import PLUMBING, CommandContext, Http, verb
-from memcli.model.roles import READER, STORE
+from memcli.model.space import READER, STORE
 
 _FOR_ALL = 0o644
 """node_exporter reads the file as another user."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 
-from memcli.model.metrics import Family, Sample
+from memcli.model.usage import Family, Sample
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter

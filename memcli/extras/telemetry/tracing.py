@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from memcli.errors import MemcliError
-from memcli.model.metrics import NANO, TokenUsage
+from memcli.model.usage import NANO, TokenUsage
 from memcli.ports.usage import Observer
 
 if TYPE_CHECKING:

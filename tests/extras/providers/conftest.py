@@ -9,7 +9,7 @@ import pytest
 from memcli.extras.providers.model import ProviderModel
 from memcli.model.conversation import Prompt, model_name
 from memcli.model.memory import Json
-from memcli.model.metrics import TokenUsage
+from memcli.model.usage import TokenUsage
 from tests.conftest import NOW
 from tests.extras.providers.server import KEY, SCHEMA, Script, serving
 

@@ -13,7 +13,7 @@ from memcli.errors import ProviderError, RefusedError
 from memcli.extras.providers.model import ProviderEmbeddings
 from memcli.extras.providers.opening import embed_texts
 from memcli.model.conversation import model_name
-from memcli.model.metrics import TokenUsage
+from memcli.model.usage import TokenUsage
 from tests.conftest import NOW, memory, open_at, rewrite
 from tests.extras.providers import server as play
 from tests.extras.providers.conftest import FakeMeter, environ_for

@@ -14,7 +14,7 @@ import pytest
 from memcli.errors import ProviderError
 from memcli.extras.providers.table import PROVIDERS
 from memcli.model.memory import Json
-from memcli.model.metrics import TokenUsage
+from memcli.model.usage import TokenUsage
 from tests.extras.providers import server as play
 from tests.extras.providers.conftest import WIRES, Asked
 from tests.extras.providers.server import ANSWER, KEY, Script

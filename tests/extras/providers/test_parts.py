@@ -22,7 +22,7 @@ from memcli.extras.providers.table import (
 from memcli.extras.providers.wire import body, sent_schema
 from memcli.model.conversation import PROVIDERS as NAMES
 from memcli.model.conversation import Prompt, model_name
-from memcli.model.metrics import TokenUsage
+from memcli.model.usage import TokenUsage
 
 
 def test_every_provider_has_a_row() -> None:

@@ -20,7 +20,7 @@ import pytest
 
 from memcli.extras.serve.access import Caller
 from memcli.extras.serve.tokens import Tokens
-from memcli.model.roles import ADMIN, READER, WRITER
+from memcli.model.space import ADMIN, READER, WRITER
 from memcli.store.layout import Layout
 from memcli.wiring.roots import make_store
 from tests.conftest import NOW

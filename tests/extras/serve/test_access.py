@@ -12,7 +12,7 @@ import pytest
 from memcli.errors import StoreError
 from memcli.extras.serve.access import Caller
 from memcli.extras.serve.tokens import Tokens
-from memcli.model.roles import ADMIN, READER, WRITER
+from memcli.model.space import ADMIN, READER, WRITER
 from memcli.store.layout import Layout, make_root
 from tests.conftest import NOW, Run
 from tests.extras.serve.conftest import Server, Start

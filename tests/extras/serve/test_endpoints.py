@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.model.roles import ADMIN, READER, ROLES, WRITER
+from memcli.model.space import ADMIN, READER, ROLES, WRITER
 from tests.extras.serve.conftest import Server
 
 FIELDS = {"raw": "We chose PostgreSQL over MySQL: we need JSONB.", "path": "decisions/database", "kind": "decision"}

@@ -22,7 +22,7 @@ from memcli.extras.serve import bodies, gate
 from memcli.extras.serve.bodies import MAX_HEAD
 from memcli.extras.serve.gate import MAX_OF_TOKEN, Admission, Gate
 from memcli.extras.serve.tokens import Logins, Tokens
-from memcli.model.roles import ADMIN, READER, WRITER
+from memcli.model.space import ADMIN, READER, WRITER
 from memcli.store.layout import Layout
 from tests.conftest import ROOT
 from tests.extras.serve.conftest import Answer, McpServer, Server, serving

@@ -16,7 +16,7 @@ from memcli.errors import ChangedError, RefusedError, UsageError
 from memcli.extras.serve.access import Caller, GuardedBackend
 from memcli.extras.serve.pool import Pool
 from memcli.extras.serve.problems import LateError, LostError
-from memcli.model.roles import READER
+from memcli.model.space import READER
 
 WORKER = """
 import os, sys, time

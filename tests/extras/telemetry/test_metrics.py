@@ -15,7 +15,7 @@ from memcli.cli.calls import Calls
 from memcli.cli.verb import find_verb
 from memcli.errors import NotFoundError
 from memcli.model.conversation import ModelName
-from memcli.model.metrics import Charge, TokenUsage
+from memcli.model.usage import Charge, TokenUsage
 from memcli.store.layout import Layout
 from memcli.store.ledger import StoreLedger
 from memcli.store.state import State

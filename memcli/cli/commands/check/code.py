@@ -11,7 +11,7 @@ from memcli.cli.options import FILE, Options, argument, flag, option
 from memcli.cli.verb import CommandContext, Http, ToolDeclaration, verb
 from memcli.errors import CorruptError, NotFoundError
 from memcli.model.names import show
-from memcli.model.roles import READER, WRITER
+from memcli.model.space import READER, WRITER
 
 if TYPE_CHECKING:
     from memcli.app.anchors import AnchorFinding, Unmatched

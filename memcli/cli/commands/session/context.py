@@ -12,7 +12,7 @@ from memcli.cli.output import has_input
 from memcli.cli.verb import CommandContext, Http, ToolDeclaration, verb
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.conversation import ACTIVE, PAUSED, WINDOW_TOKENS
-from memcli.model.roles import READER
+from memcli.model.space import READER
 
 if TYPE_CHECKING:
     from memcli.app.context import Assembled

@@ -28,7 +28,7 @@ from memcli.codec.canonical import encode
 from memcli.digests import sha256
 from memcli.errors import NotFoundError
 from memcli.extras.serve.access import Caller, needs
-from memcli.model.roles import READER, WRITER
+from memcli.model.space import READER, WRITER
 from memcli.present.changes import difference
 from memcli.present.links import relation_words
 from memcli.present.memory import count_of, parsed_time, readable_time
