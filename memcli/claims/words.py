@@ -47,10 +47,16 @@ class Word(NamedTuple):
 
 def read(sentence: str) -> list[Word]:
     """The words of a sentence, contractions written out; names and phrases of several words as one."""
-    found: list[Word] = []
+    words: list[Word] = []
     for token in _written_out(tokens(sentence)):
-        found.append(_word(token, is_first=not found or found[-1].text in ".:!?;"))
-    return list(_joined(found))
+        words.append(_word(token, is_first=not words or words[-1].text in ".:!?;"))
+    found: list[Word] = []
+    at = 0
+    while at < len(words):
+        length, joined = _longest(words, at)
+        found += joined
+        at += length
+    return found
 
 
 def tokens(sentence: str) -> list[str]:
@@ -110,14 +116,6 @@ def _word(token: str, *, is_first: bool) -> Word:
     low = low.removesuffix("'s")[:_MOST_CHARACTERS]
     is_name = (token[0].isupper() and not is_first) or any(c.isupper() or c.isdigit() or c in "_./" for c in token[1:])
     return Word(token, low, _stem(low), is_name)
-
-
-def _joined(words: Sequence[Word]) -> Iterator[Word]:
-    at = 0
-    while at < len(words):
-        length, joined = _longest(words, at)
-        yield from joined
-        at += length
 
 
 def _longest(words: Sequence[Word], at: int) -> tuple[int, Sequence[Word]]:

@@ -79,17 +79,16 @@ def skipped(count: int, recent: int = RECENT, size: int = SIZE, most: int = MOST
 def merged(first: Chunk, second: Chunk) -> Chunk:
     """Two neighbouring chunks as one."""
     topics = list(dict.fromkeys((*first.topics, *second.topics)))
+    earlier = [line for line in first.summary.removeprefix(_EARLIER).replace(f"\n\n{_THEN}", "\n").split("\n") if line]
+    while len(earlier) > 1 and len("\n".join(earlier)) + len(second.summary) > _MERGED:
+        del earlier[1 if len(earlier) > 2 else 0]
+    summary = first.summary or second.summary
+    if earlier and second.summary:
+        summary = "\n".join([f"{_EARLIER}{earlier[0]}", *earlier[1:], "", f"{_THEN}{second.summary}"])
     return Chunk(
         first.number,
         (first.turns[0], second.turns[1]),
-        _merged_summary(first.summary, second.summary),
+        summary,
         tuple(topics if len(topics) <= _TOPICS else [*topics[: _TOPICS // 2], *topics[-_TOPICS // 2 :]]),
         first.tokens + second.tokens,
     )
-
-
-def _merged_summary(first: str, second: str) -> str:
-    earlier = [line for line in first.removeprefix(_EARLIER).replace(f"\n\n{_THEN}", "\n").split("\n") if line]
-    while len(earlier) > 1 and len("\n".join(earlier)) + len(second) > _MERGED:
-        del earlier[1 if len(earlier) > 2 else 0]
-    return f"{_EARLIER}{chr(10).join(earlier)}\n\n{_THEN}{second}" if earlier and second else first or second

@@ -279,19 +279,29 @@ def moments(message: Message) -> tuple[Moment, ...]:
     """The sentences of a message with what each does."""
     if message.role == "tool":
         said = TalkStatement(message.number, message.role, message.who, message.text, "", STATED)
-        return (Moment(said, _of_tool(message.text)),)
+        head = message.text[:2000]
+        has_failed = TOOL_FAILED.search(NONE_FAILED.sub("", head))
+        ends = [FAILED] if has_failed else [PASSED] if TOOL_PASSED.search(head) else []
+        return (Moment(said, frozenset(ends)),)
     return tuple([Moment(said, marks_of(said)) for said in statements(message)])
 
 
 def marks_of(said: TalkStatement) -> frozenset[str]:
     """What a sentence does. A question may ask for something or name a problem before it asks; a guess does nothing."""
     if said.mood == PHATIC:
-        return frozenset() if said.role == "assistant" else frozenset(_of_phatic(said.bare))
+        if said.role == "assistant":
+            return frozenset()
+        found = [mark for mark in (GLAD, ACCEPTED, DISMAY) if _is_in(OF_USER[mark], said.bare)]
+        return frozenset(found if _REFUSAL.search(said.bare) else [PRAISE, *found])
     if said.mood == ASKED:
         return frozenset(_asked(said))
     if said.mood not in (STATED, PLANNED):
         return frozenset()
-    marks = {name for name, patterns in _table(said.role).items() if _is_in(patterns, _searched(name, said))}
+    marks = {mark for mark, patterns in _table(said.role).items() if mark != PROBLEM and _is_in(patterns, said.bare)}
+    # what says that there is no problem, or when there would be one, names none
+    is_general = said.role == "assistant" and _GENERAL.match(said.bare)
+    if not is_general and _is_in(_table(said.role)[PROBLEM], NO_PROBLEM.sub(" ", said.bare)):
+        marks.add(PROBLEM)
     marks |= _change(said.bare)
     if _is_in(REQUEST_WORDS, said.bare) and said.role != "assistant":
         marks.discard(PROBLEM)
@@ -337,11 +347,6 @@ def _settled(marks: set[str]) -> set[str]:
     return marks
 
 
-def _of_phatic(bare: str) -> set[str]:
-    found = {mark for mark in (GLAD, ACCEPTED, DISMAY) if _is_in(OF_USER[mark], bare)}
-    return found if _REFUSAL.search(bare) else {PRAISE, *found}
-
-
 def _asked(said: TalkStatement) -> set[str]:
     """What a question asks for, and the problem that is named before it."""
     found = set()
@@ -356,13 +361,6 @@ def _asked(said: TalkStatement) -> set[str]:
     return found
 
 
-def _searched(mark: str, said: TalkStatement) -> str:
-    """What of a sentence a mark is searched in: of a problem, not what says that there is none or when there would be one."""
-    if mark != PROBLEM:
-        return said.bare
-    return "" if said.role == "assistant" and _GENERAL.match(said.bare) else NO_PROBLEM.sub(" ", said.bare)
-
-
 def _table(role: str) -> Mapping[str, Sequence[str]]:
     return OF_ASSISTANT if role == "assistant" else OF_USER
 
@@ -374,10 +372,3 @@ def _is_in(patterns: Sequence[str], bare: str) -> bool:
 @cache
 def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
-
-
-def _of_tool(text: str) -> frozenset[str]:
-    head = text[:2000]
-    if TOOL_FAILED.search(NONE_FAILED.sub("", head)):
-        return frozenset([FAILED])
-    return frozenset([PASSED]) if TOOL_PASSED.search(head) else frozenset()

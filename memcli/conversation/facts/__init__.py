@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from memcli.conversation.facts.fact import KINDS, Fact
+from memcli.conversation.facts.statements import KINDS, Fact
 from memcli.model.conversation import Message
 
 Extract = Callable[[Sequence[Message]], list[Fact]]

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from memcli.conversation.facts import choices, constraints, lexicon, moods, repairs
 from memcli.conversation.facts.clauses import FactClause, FactSentence
-from memcli.conversation.facts.fact import CONSTRAINT, CORRECTION, DECISION, GOAL, NEGATIVE, PREFERENCE, PROCEDURE
 from memcli.conversation.facts.lexicon import BASE, NOUN, WE, YOU
 from memcli.conversation.facts.openings import CODE
+from memcli.conversation.facts.statements import CONSTRAINT, CORRECTION, DECISION, GOAL, NEGATIVE, PREFERENCE, PROCEDURE
 from memcli.regex import regex
 
 _PURPOSE = regex(

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from memcli.conversation.facts import lexicon, moods
 from memcli.conversation.facts.clauses import FactSentence
-from memcli.conversation.facts.fact import DECISION
 from memcli.conversation.facts.kinds import FAIR, FactMatch
-from memcli.conversation.facts.statements import ITEM, STEP
+from memcli.conversation.facts.statements import DECISION, ITEM, STEP
 from memcli.regex import regex
 from memcli.text.words import terms
 

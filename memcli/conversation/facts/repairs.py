@@ -12,10 +12,9 @@ from functools import lru_cache
 
 from memcli.conversation.facts import moods, openings
 from memcli.conversation.facts.clauses import FactClause, FactSentence
-from memcli.conversation.facts.fact import CORRECTION, DECISION, Fact
 from memcli.conversation.facts.lexicon import BASE, GERUND, IT, NOUN, PARTICIPLE, PAST, THEY, THIRD, WE, YOU, I
 from memcli.conversation.facts.openings import FactWord, is_word
-from memcli.conversation.facts.statements import FactStatement, read
+from memcli.conversation.facts.statements import CORRECTION, DECISION, Fact, FactStatement, read
 from memcli.conversation.statements import ASKED, bared, mood_of
 from memcli.model.conversation import Message
 from memcli.record import replace

@@ -1,12 +1,36 @@
-"""What a message states in its author's own words: its sentences with their places, without code, quotations and logs."""
+"""Facts, and the sentences of a message in which its author may state one: without code, quotations and logs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from memcli.model.memory import Json
+from memcli.record import Record
 from memcli.regex import regex
 from memcli.text.blocks import read_sentences
+
+DECISION, PREFERENCE, CONSTRAINT, GOAL = "decision", "preference", "constraint", "goal"
+PROCEDURE, CORRECTION, NEGATIVE = "procedure", "correction", "negative"
+KINDS = (DECISION, PREFERENCE, CONSTRAINT, GOAL, PROCEDURE, CORRECTION, NEGATIVE)
+
+
+class Fact(Record):
+    """A statement worth keeping. `text` stands at `span` of the text of message number `message`, white space collapsed.
+
+    `confidence` is about the share of facts found in this way that are right.
+    """
+
+    kind: str
+    text: str
+    message: int
+    confidence: float
+    span: tuple[int, int]
+
+    def to_json(self) -> dict[str, Json]:
+        """What is printed of it."""
+        return {"kind": self.kind, "text": self.text, "message": self.message, "confidence": self.confidence}
+
 
 PROSE, ITEM, STEP = "prose", "item", "step"
 MAX_STATEMENTS = 300
