@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memcli.extras.doctor import diagnosis as doctor
-from tests.conftest import ROOT, Run
+from tests.conftest import ROOT, Run, slow_but
 from tests.faults.names import NAMES
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="forks and links")
@@ -44,7 +44,7 @@ def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_model")
-@pytest.mark.parametrize("kind", ["file", "folder", "nothing", "loop"])
+@pytest.mark.parametrize("kind", slow_but(("file",), ["file", "folder", "nothing", "loop"]))
 @pytest.mark.parametrize("place", PLACES)
 def test_no_link_leads_outside(run: Run, tmp_path: Path, place: str, kind: str) -> None:
     """Refused or harmless: what the link leads to is neither read nor written, and nothing is made there."""

@@ -105,7 +105,7 @@ _STEPS = st.lists(
 )
 
 
-@examples(0.3)
+@examples(0.12)
 @given(steps=_STEPS)
 @pytest.mark.usefixtures("surroundings")
 def test_killed_and_resumed(history: Path, tmp_path_factory: pytest.TempPathFactory, steps: list[int | str]) -> None:

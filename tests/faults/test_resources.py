@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, Run
+from tests.conftest import ROOT, Run, slow_but
 from tests.faults.judge import MAY_BE_THERE
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits and mounts as Linux has them")
@@ -52,7 +52,7 @@ def work(tmp_path: Path, run: Run) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("size", [0, 1, 300, 4096])
+@pytest.mark.parametrize("size", slow_but((300,), [0, 1, 300, 4096]))
 @pytest.mark.parametrize("command", [("remember", "One more."), ("edit", "db/1", "--set", "kind=fact"), ("export",)])
 def test_files_may_not_grow(work: Path, run: Run, command: tuple[str, ...], size: int) -> None:
     before = space(work)
@@ -61,7 +61,7 @@ def test_files_may_not_grow(work: Path, run: Run, command: tuple[str, ...], size
     assert run("remember", "Afterwards.").code == 0
 
 
-@pytest.mark.parametrize("files", [4, 5, 6, 8, 10, 12, 16])
+@pytest.mark.parametrize("files", slow_but((5, 8, 12), [4, 5, 6, 8, 10, 12, 16]))
 def test_few_files_may_be_open(work: Path, run: Run, files: int) -> None:
     before = space(work)
     done = memcli(work, "remember", "One more.", limits={resource.RLIMIT_NOFILE: files})
@@ -74,6 +74,7 @@ def test_few_files_may_be_open(work: Path, run: Run, files: int) -> None:
     assert run("remember", "Afterwards.").code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts need root")
 def test_a_full_file_system(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "small"
@@ -115,7 +116,7 @@ def unprivileged() -> list[str]:
     return command
 
 
-@pytest.mark.parametrize("folder", ["", "spaces", "local"])
+@pytest.mark.parametrize("folder", slow_but(("spaces",), ["", "spaces", "local"]))
 @pytest.mark.parametrize("command", [("remember", "One more."), ("edit", "db/1", "--set", "kind=fact"), ("export",)])
 def test_a_folder_without_permission(work: Path, folder: str, command: tuple[str, ...]) -> None:
     """What can be done is done; what cannot is refused."""

@@ -8,14 +8,17 @@ import sys
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, slow_but
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="kills and forks")
 
 
 @pytest.mark.parametrize(
     "options",
-    ["--writers 4 --count 25", "--writers 4 --kill-every 50 --seconds 1", "--writers 0 --processes 3 --count 4"],
+    slow_but(
+        ("--writers 4 --kill-every 50 --seconds 1",),
+        ["--writers 4 --count 25", "--writers 4 --kill-every 50 --seconds 1", "--writers 0 --processes 3 --count 4"],
+    ),
 )
 def test_nothing_acknowledged_is_lost(options: str) -> None:
     """In a process of its own, which has no threads and may fork."""

@@ -9,23 +9,13 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from shlex import join
 
 from tests.faults.inject import Fault, Watched
-from tests.faults.scene import Scene, environment
+from tests.faults.scene import Ended, Scene, environment
 
 KILLED = -9
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a command ended. `code` is below 0 when a signal ended it."""
-
-    code: int
-    out: str
-    err: str
 
 
 class Bench:
@@ -74,8 +64,7 @@ class Bench:
         """Runs `memcli ARGUMENTS` in a fork that `fault` strikes, if it comes so far."""
         self._note(now, arguments, stdin, f"  # {fault.kind} at call {fault.at}")
         self.scene.environ["MEMCLI_FREEZE_CLOCK"] = now
-        ended = self.scene.run(arguments, stdin, Watched(str(self.work), fault).install)
-        return Ended(ended.code, ended.out, ended.err)
+        return self.scene.run(arguments, stdin, Watched(str(self.work), fault).install)
 
     def copy(self, source: str, target: str) -> None:
         """Copies a file of the work tree, and notes it."""

@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random  # noqa: TID251 - drawn from a seed
 
-from tests.oracle.bench import KILLED, Bench, Ended
+from tests.faults.scene import Ended
+from tests.oracle.bench import KILLED, Bench
 from tests.oracle.fields import Fields
 from tests.oracle.judge import Judge
 from tests.oracle.model import Model, Refused

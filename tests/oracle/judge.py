@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.oracle.bench import Bench, Ended
+from tests.faults.scene import Ended
+from tests.oracle.bench import Bench
 from tests.oracle.compare import settle
 from tests.oracle.fields import Fields, is_read, spelled_out, value
 from tests.oracle.model import Model, Trashed

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memcli.store.absent import absent
-from tests.conftest import Run
+from tests.conftest import Run, slow_but
 from tests.store.test_place import git
 from tests.store.test_private import repository
 
@@ -42,11 +42,11 @@ def lose(folder: Path, how: str) -> str:
     return "sparse-checkout add .memory"
 
 
-@pytest.mark.parametrize("how", ["deleted", "staged", "sparse", "sparse index"])
+@pytest.mark.parametrize("how", slow_but(("deleted", "sparse"), ["deleted", "staged", "sparse", "sparse index"]))
 @pytest.mark.parametrize(
     "line", [("remember", "We chose MySQL."), ("init",), ("recall", "which database?"), ("check", "store")]
 )
-@pytest.mark.parametrize("place", [".", "src"])
+@pytest.mark.parametrize("place", slow_but((".",), [".", "src"]))
 def test_a_store_that_git_has_is_not_begun_anew(
     folder: Path, run: Run, how: str, line: tuple[str, ...], place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,9 +116,9 @@ def nested(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder / "src"
 
 
-@pytest.mark.parametrize("is_alone", [False, True])
+@pytest.mark.parametrize("is_alone", slow_but((False,), [False, True]))
 @pytest.mark.parametrize("how", ["deleted", "sparse"])
-@pytest.mark.parametrize("place", [".", "deep"])
+@pytest.mark.parametrize("place", slow_but(("deep",), [".", "deep"]))
 def test_a_store_above_does_not_stand_in_for_one_that_git_has(
     nested: Path, run: Run, how: str, place: str, is_alone: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

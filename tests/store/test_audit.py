@@ -92,6 +92,7 @@ def _append_many(folder: str, worker: int) -> None:
         log.record("main", "create", new(f"{worker}-{n}"))
 
 
+@pytest.mark.slow
 def test_processes_that_append_at_once_make_one_chain(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     workers = [context.Process(target=_append_many, args=(str(tmp_path), n)) for n in range(3)]

@@ -17,7 +17,7 @@ from memcli.git.index_file import find_index
 from memcli.store.key import signer
 from memcli.store.layout import Layout
 from memcli.store.place import PrivatePlace
-from tests.conftest import ROOT, Run
+from tests.conftest import ROOT, Run, slow_but
 
 PLANTED = {
     "local/journal/main/1.request": b'{"now": "2026-01-01T00:00:00Z", "candidates": [], "supersedes": null}\n',
@@ -161,7 +161,7 @@ def test_an_archive_is_put_aside_whole(run: Run, tmp_path: Path) -> None:
     assert PLANTED["cache/main.index"] not in aside  # it can be rebuilt, and holds words
 
 
-@pytest.mark.parametrize("kind", ["fifo", "zero", "folder"])
+@pytest.mark.parametrize("kind", slow_but(("fifo",), ["fifo", "zero", "folder"]))
 @pytest.mark.parametrize("name", ["local/redaction.key", "local/trust.json", "local/state.db", "cache/main.index"])
 def test_nothing_waits_for_a_strange_file(run: Run, tmp_path: Path, kind: str, name: str) -> None:
     run("remember", "We chose PostgreSQL.", "--path", "db/choice")
