@@ -156,3 +156,10 @@ def test_a_trigger_that_nobody_looks_at_is_told_of(run: Run, options: tuple[str,
     result = run("remember", "Never call eval on input.", *options)
     assert result.code == 0
     assert told in result.err if told else result.err == ""
+
+
+def test_what_is_enforced_comes_first_among_findings_of_one_line(run: Run, tmp_path: Path) -> None:
+    rules = [memory(name, kind="negative", triggers=("eval",), enforce=name == "z") for name in ("a", "z")]
+    rewrite(open_at(tmp_path).store, lambda space: space.put(rules, rules[0].updated_at))
+    done = run("guard", "--diff", "-", stdin="--- a\n+++ a\n@@ -0,0 +1 @@\n+eval\n")
+    assert [line.split()[-5] for line in done.out.splitlines()] == ["notes/z:", "notes/a:"]
