@@ -10,60 +10,71 @@ import pytest
 
 from memcli.graph.elements import Graph, build
 from tests.conftest import memory
-from tests.render import browser
+from tests.extras.serve.inspector.site import browser_path
 from tests.render.test_graph import BREAKING, drawn, example, hostile, link
 
-pytestmark = pytest.mark.skipif(browser.find() is None, reason="no Chromium on this machine")
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = pytest.mark.skipif(browser_path() is None, reason="no Chromium")
+
+
+class GraphPage:
+    """A page of a browser, and what went wrong on it: errors, dialogs, and requests for anything but a file."""
+
+    def __init__(self, page: Any) -> None:
+        self.page, self.problems = page, []
+        wrong = self.problems.append
+        page.on("pageerror", lambda error: wrong(str(error)))
+        page.on("console", lambda message: wrong(message.text) if message.type == "error" else None)
+        page.on("dialog", lambda dialog: (wrong(dialog.message), dialog.dismiss()))
+        page.on("request", lambda request: None if request.url.startswith("file://") else wrong(request.url))
+        self.evaluate = page.evaluate
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Page]:
-    with browser.browsing(tmp_path_factory.mktemp("browser")) as opened:
-        opened.size(1440, 900)
-        yield opened
+def page() -> Iterator[GraphPage]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=browser_path(), args=["--no-sandbox", "--disable-gpu"])
+        yield GraphPage(started.new_page(viewport={"width": 1440, "height": 900}))
+        started.close()
 
 
-def show(page: browser.Page, folder: Path, graph: Graph) -> browser.Page:
+def show(page: GraphPage, folder: Path, graph: Graph) -> GraphPage:
     file = folder / "graph.html"
     file.write_text(drawn("html", graph), encoding="utf-8")
-    page.events.clear()
-    page.open(file)
+    page.problems.clear()
+    page.page.goto(file.as_uri())
+    page.page.wait_for_selector("html[data-ready]", state="attached")
     return page
 
 
-def problems(page: browser.Page) -> list[Any]:
-    """What the browser complained about, and what the page asked for but itself."""
-    bad = [
-        e
-        for e in page.events
-        if e["method"] in ("Runtime.exceptionThrown", "Log.entryAdded", "Page.javascriptDialogOpening")
-    ]
-    asked = [e for e in page.events if e["method"] == "Network.requestWillBeSent"]
-    return bad + [e for e in asked if not e["params"]["request"]["url"].startswith("file://")]
-
-
-def listed(page: browser.Page) -> list[str]:
+def listed(page: GraphPage) -> list[str]:
     return page.evaluate("[...document.querySelectorAll('#nodes li')].map((item) => item.textContent)")
 
 
-def selected(page: browser.Page) -> str | None:
+def selected(page: GraphPage) -> str | None:
     return page.evaluate("state.selected && state.selected.label")
 
 
-def focused(page: browser.Page) -> str:
+def focused(page: GraphPage) -> str:
     return page.evaluate("document.activeElement.id")
 
 
-def test_the_list_has_what_the_picture_has(page: browser.Page, tmp_path: Path) -> None:
+def test_the_list_has_what_the_picture_has(page: GraphPage, tmp_path: Path) -> None:
     show(page, tmp_path, example())
-    assert problems(page) == []
+    assert page.problems == []
     assert listed(page) == [
         "db/engine", "db/old", "db/pool", "notes:db/study", "ops/deploy", "x/orders", "zz/alone", "#db (tag, 3)", "storage (cluster)",
     ]  # fmt: skip
     assert page.evaluate("document.getElementById('count').textContent") == "7 memories, 10 ties"
 
 
-def test_search_by_keys(page: browser.Page, tmp_path: Path) -> None:
+def test_search_by_keys(page: GraphPage, tmp_path: Path) -> None:
     show(page, tmp_path, example())
     page.press("/", *"mysql")
     assert (focused(page), listed(page)) == ("search", ["db/old"])
@@ -80,7 +91,7 @@ def test_search_by_keys(page: browser.Page, tmp_path: Path) -> None:
     assert len(listed(page)) == 9
 
 
-def test_arrows_go_to_neighbours_and_tab_through_them(page: browser.Page, tmp_path: Path) -> None:
+def test_arrows_go_to_neighbours_and_tab_through_them(page: GraphPage, tmp_path: Path) -> None:
     show(page, tmp_path, example())
     page.evaluate("document.getElementById('graph').focus()")
     page.press("ArrowDown")
@@ -106,26 +117,25 @@ def test_arrows_go_to_neighbours_and_tab_through_them(page: browser.Page, tmp_pa
     assert selected(page) == "storage"
 
 
-@pytest.mark.parametrize(
-    ("box", "gone"),
-    [
-        ("kinds/decision", ["db/engine"]), ("spaces/notes", ["notes:db/study"]), ("types/tags", ["#db (tag, 3)"]),
-        ("types/unlinked", ["x/orders", "zz/alone"]), ("types/clusters", ["storage (cluster)"]), ("relations/supersedes", []),
-    ],
-)  # fmt: skip
-def test_filters(page: browser.Page, tmp_path: Path, box: str, gone: list[str]) -> None:
-    show(page, tmp_path, example())
-    before, shown = listed(page), page.evaluate("state.edges.length")
-    field, _, name = box.partition("/")
-    click = f"[...document.querySelectorAll('#{field} label')].find((one) => one.innerText.includes('{name}')).querySelector('input').click()"
-    page.evaluate(click)
-    assert [one for one in before if one not in listed(page)] == gone
-    assert page.evaluate("state.edges.length") < shown or name == "unlinked"
-    page.evaluate("document.getElementById('reset').click()")
-    assert listed(page) == before
+def test_filters(page: GraphPage, tmp_path: Path) -> None:
+    boxes = {
+        "kinds/decision": ["db/engine"], "spaces/notes": ["notes:db/study"], "types/tags": ["#db (tag, 3)"],
+        "types/unlinked": ["x/orders", "zz/alone"], "types/clusters": ["storage (cluster)"], "relations/supersedes": [],
+    }  # fmt: skip
+    for box, gone in boxes.items():
+        show(page, tmp_path, example())
+        before, shown = listed(page), page.evaluate("state.edges.length")
+        field, _, name = box.partition("/")
+        page.evaluate(
+            f"[...document.querySelectorAll('#{field} label')].find((one) => one.innerText.includes('{name}')).querySelector('input').click()"
+        )
+        assert [one for one in before if one not in listed(page)] == gone, box
+        assert page.evaluate("state.edges.length") < shown or name == "unlinked", box
+        page.evaluate("document.getElementById('reset').click()")
+        assert listed(page) == before, box
 
 
-def test_a_tag_shows_what_has_it(page: browser.Page, tmp_path: Path) -> None:
+def test_a_tag_shows_what_has_it(page: GraphPage, tmp_path: Path) -> None:
     show(page, tmp_path, example())
     page.evaluate(
         "{ const t = document.getElementById('tag'); t.value = 'pool'; t.dispatchEvent(new Event('change')); }"
@@ -133,11 +143,11 @@ def test_a_tag_shows_what_has_it(page: browser.Page, tmp_path: Path) -> None:
     assert listed(page) == ["db/pool", "storage (cluster)"]
 
 
-def test_what_was_stored_does_nothing(page: browser.Page, tmp_path: Path) -> None:
+def test_what_was_stored_does_nothing(page: GraphPage, tmp_path: Path) -> None:
     for text in BREAKING:
         show(page, tmp_path, hostile(text))
         page.evaluate("select(nodes[0])")
-        assert problems(page) == [], text
+        assert page.problems == [], text
         assert page.evaluate("document.scripts.length") == 2
         assert page.evaluate("document.querySelectorAll('img, iframe, object, a[href]:not(.skip)').length") == 0
         assert page.evaluate("document.querySelector('#details h2').textContent") == f"a{text}"
@@ -155,11 +165,11 @@ def big(count: int) -> Graph:
 
 
 @pytest.mark.parametrize("count", [1, 10, 200, 2000])
-def test_a_graph_of_any_size_is_laid_out_the_same_each_time(page: browser.Page, tmp_path: Path, count: int) -> None:
+def test_a_graph_of_any_size_is_laid_out_the_same_each_time(page: GraphPage, tmp_path: Path, count: int) -> None:
     places = "nodes.map((node) => [node.x, node.y])"
     first = show(page, tmp_path, big(count)).evaluate(places)
     assert show(page, tmp_path, big(count)).evaluate(places) == first
-    assert problems(page) == []
+    assert page.problems == []
     apart = """(() => { let least = Infinity; const on = state.nodes; for (const a of on) for (const b of on)
       if (a.index < b.index) least = Math.min(least, Math.hypot(a.x - b.x, a.y - b.y) - a.radius - b.radius); return least; })()"""
     assert count == 1 or page.evaluate(apart) > -1
@@ -167,7 +177,7 @@ def test_a_graph_of_any_size_is_laid_out_the_same_each_time(page: browser.Page, 
     assert page.evaluate(inside)
 
 
-def test_labels_never_cover_each_other(page: browser.Page, tmp_path: Path) -> None:
+def test_labels_never_cover_each_other(page: GraphPage, tmp_path: Path) -> None:
     show(page, tmp_path, big(2000))
     covering = """(() => { const boxes = [], c = drawing.context, fill = c.fillText;
       c.fillText = function (text, x, y) { const w = c.measureText(text).width; const size = parseInt(c.font.match(/(\\d+)(\\.\\d+)?px/)[1]);
@@ -179,11 +189,10 @@ def test_labels_never_cover_each_other(page: browser.Page, tmp_path: Path) -> No
     assert overlapping == 0
 
 
-def test_both_themes(page: browser.Page, tmp_path: Path) -> None:
+def test_both_themes(page: GraphPage, tmp_path: Path) -> None:
     for dark in (False, True):
-        page.size(1440, 900, dark=dark)
+        page.page.emulate_media(color_scheme="dark" if dark else "light")
         show(page, tmp_path, example())
         assert page.evaluate("document.documentElement.dataset.theme") == ("dark" if dark else "light")
         page.evaluate("document.getElementById('theme').click()")
         assert page.evaluate("document.documentElement.dataset.theme") == ("light" if dark else "dark")
-    page.size(1440, 900)
