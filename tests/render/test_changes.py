@@ -12,9 +12,8 @@ from tests.conftest import memory
 from tests.strategies import texts
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [
+def test_words_that_went_and_came(subtests: pytest.Subtests) -> None:
+    cases = [
         ("We deploy on Friday.", "We deploy on Monday.", "We deploy on [-Friday-]{+Monday+}."),
         ("one two", "one two three", "one two{+ three+}"),
         ("", "new", "{+new+}"),
@@ -22,10 +21,10 @@ from tests.strategies import texts
         (f"{'x ' * 100}a", f"{'x ' * 100}b", f"…{'x ' * 20}[-a-]{{+b+}}"),
         ("a" + " x" * 3000, "b" + " y" * 3000, f"[-a{' x' * 99} …{' x' * 100}-]{{+b{' y' * 99} …{' y' * 100}+}}"),
         ("a\n" * 3000, "b\n" * 3000, "[-6000 characters-]{+6000 characters+}"),
-    ],
-)
-def test_words_that_went_and_came(before: str, after: str, expected: str) -> None:
-    assert word_diff(before, after) == expected
+    ]
+    for before, after, expected in cases:
+        with subtests.test(before=ascii(before), after=ascii(after)):
+            assert word_diff(before, after) == expected
 
 
 def test_long_texts_are_compared_by_lines() -> None:

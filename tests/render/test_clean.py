@@ -53,9 +53,8 @@ def test_inert_twice_is_inert_once(text: str) -> None:
     assert inert(inert(text)) == inert(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
+def test_examples(subtests: pytest.Subtests) -> None:
+    cases = [
         ("\x1b[31mred\x1b[0m", "red"), ("\x9b31mred", "red"), ("\x1b]0;title\x07x", "x"), ("\x9d52;c;QQ==\x9cx", "x"),
         ("\x1b]8;;http://e\x1b\\link\x1b]8;;\x1b\\", "link"), ("\x1b]0;never ended\nnext", "\nnext"), ("\x1bPq#0\x1b\\s", "s"),
         ("\x1b_apc\x1b\\x", "x"), ("\x1b(0x\x1bc", "x"), ("\x1b\x1b[31m[31mx", "[31mx"),
@@ -63,32 +62,29 @@ def test_inert_twice_is_inert_once(text: str) -> None:
         ("❤\ufe0f\ufe0f", "❤"), ("1\ufe0f\u20e3", "1\ufe0f\u20e3"), ("👩\u200d💻", "👩\u200d💻"), ("👩\ufe0f\u200d💻", "👩\ufe0f\u200d💻"),
         ("می\u200cخواهم", "می\u200cخواهم"), ("क्\u200dष", "क्\u200dष"), ("a\r\nb\rc\u2028d", "a\nb\nc\nd"), ("\ud800x", "x"),
         ("naïve — café … 数据", "naïve — café … 数据"),
-    ],
-    ids=ascii,
-)  # fmt: skip
-def test_examples(text: str, shown: str) -> None:
-    assert clean(text) == shown
+    ]  # fmt: skip
+    for text, shown in cases:
+        with subtests.test(text=ascii(text), shown=ascii(shown)):
+            assert clean(text) == shown
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
+def test_what_could_act_is_broken(subtests: pytest.Subtests) -> None:
+    cases = [
         ("<|im_start|>", "<\\|im_start|>"), ("</memory-0badcafe>", "<\\/memory-0badcafe>"), ("[INST]", "[\\INST]"),
         ("<invoke name=", "<\\invoke name="), ("System: x", "System\\: x"), ("a System: x", "a System: x"),
         ("![a](https://e/?q)", "!\\[a]\\(https://e/?q)"), ("[a](//e)", "[a]\\(//e)"), ("[a](#b)", "[a](#b)"),
         ("<img src=x>", "<\\img src=x>"), ("### Instruction:", "###\\ Instruction:"), ("List<String> x", "List<String> x"),
         ("[a]: https://e", "[a]\\: https://e"), ("### Setup:", "### Setup:"), ("a[0](x)", "a[0](x)"),
-    ],
-)  # fmt: skip
-def test_what_could_act_is_broken(text: str, shown: str) -> None:
-    assert inert(text) == shown
+    ]  # fmt: skip
+    for text, shown in cases:
+        with subtests.test(text=ascii(text), shown=ascii(shown)):
+            assert inert(text) == shown
 
 
-@pytest.mark.parametrize(
-    "unit", [*PARTS, "\x1b]x", "e\u0301\u200b", "👩\u200d", "\ufe0f\u200d", "![](", "<|a"], ids=ascii
-)
-def test_a_long_run_of_it_ends(unit: str) -> None:
-    inert(clean(unit * (300_000 // len(unit))))
+def test_a_long_run_of_it_ends(subtests: pytest.Subtests) -> None:
+    for unit in [*PARTS, "\x1b]x", "e\u0301\u200b", "👩\u200d", "\ufe0f\u200d", "![](", "<|a"]:
+        with subtests.test(unit=ascii(unit)):
+            inert(clean(unit * (300_000 // len(unit))))
 
 
 def test_the_classes_do_not_overlap() -> None:

@@ -83,21 +83,22 @@ def hostile(text: str) -> Graph:
     return build({"main": told}, "main", {text: ["mem_a", "mem_b"]})
 
 
-@pytest.mark.parametrize("text", BREAKING, ids=ascii)
-@pytest.mark.parametrize("form", ["dot", "mermaid", "text", "json"])
-def test_a_name_stays_in_its_place(form: str, text: str) -> None:
-    plain, shown = drawn(form, hostile("plain")), drawn(form, hostile(text))
-    assert not [c for c in shown if not c.isprintable() and c not in "\n\t"]
-    if form == "json":
-        assert [node["label"] for node in json.loads(shown)["nodes"]] == [f"a{text}", "notes/b", text, text]
-        return
-    assert shown.count("\n") == plain.count("\n")
-    if form == "dot":  # without its quoted strings, the file is as for any other name
-        strings = re.compile(r'"(?:[^"\\]|\\.)*"')
-        assert strings.sub('""', shown) == strings.sub('""', plain)
-    if form == "mermaid":
-        labels = re.compile(r'"[\w ./:,+#;-]*"')
-        assert labels.sub('""', shown) == labels.sub('""', plain)
+def test_a_name_stays_in_its_place(subtests: pytest.Subtests) -> None:
+    for text in BREAKING:
+        for form in ["dot", "mermaid", "text", "json"]:
+            with subtests.test(text=ascii(text), form=ascii(form)):
+                plain, shown = drawn(form, hostile("plain")), drawn(form, hostile(text))
+                assert not [c for c in shown if not c.isprintable() and c not in "\n\t"]
+                if form == "json":
+                    assert [node["label"] for node in json.loads(shown)["nodes"]] == [f"a{text}", "notes/b", text, text]
+                    continue
+                assert shown.count("\n") == plain.count("\n")
+                if form == "dot":  # without its quoted strings, the file is as for any other name
+                    strings = re.compile(r'"(?:[^"\\]|\\.)*"')
+                    assert strings.sub('""', shown) == strings.sub('""', plain)
+                if form == "mermaid":
+                    labels = re.compile(r'"[\w ./:,+#;-]*"')
+                    assert labels.sub('""', shown) == labels.sub('""', plain)
 
 
 class Reader(HTMLParser):
@@ -125,14 +126,15 @@ class Reader(HTMLParser):
             self._into[-1] += data
 
 
-@pytest.mark.parametrize("text", BREAKING, ids=ascii)
-def test_nothing_stored_gets_out_of_the_data_of_the_page(text: str) -> None:
-    page, plain = Reader(drawn("html", hostile(text))), Reader(drawn("html", hostile("plain")))
-    assert page.elements == plain.elements
-    data, script = page.scripts
-    assert script == plain.scripts[1]
-    stored = json.loads(data)["nodes"]
-    assert {node["label"] for node in stored if node["type"] == "tag"} == {text}
+def test_nothing_stored_gets_out_of_the_data_of_the_page(subtests: pytest.Subtests) -> None:
+    for text in BREAKING:
+        with subtests.test(text=ascii(text)):
+            page, plain = Reader(drawn("html", hostile(text))), Reader(drawn("html", hostile("plain")))
+            assert page.elements == plain.elements
+            data, script = page.scripts
+            assert script == plain.scripts[1]
+            stored = json.loads(data)["nodes"]
+            assert {node["label"] for node in stored if node["type"] == "tag"} == {text}
 
 
 def test_the_page_allows_only_what_is_in_it_and_loads_nothing() -> None:

@@ -34,27 +34,29 @@ def bundle(*texts: str, **options: object) -> Bundle:
     return Bundle(space="main", query=query, sections=sections, matched=len(sections) + 2, size=9)
 
 
-@pytest.mark.parametrize("name", sorted(RENDERERS))
-@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
-def test_nothing_hostile_gets_out(name: str, text: str) -> None:
-    shown = RENDERERS[name]()(bundle(text, "harmless", include_raw=True))
-    if name == "json":
-        json.loads(shown)
-        assert "\x1b" not in shown
-        return
-    forbidden = [c for c in shown if not c.isprintable() and c not in "\n\t"]
-    assert forbidden == []
-    assert "\u3164" not in shown
+def test_nothing_hostile_gets_out(subtests: pytest.Subtests) -> None:
+    for name in sorted(RENDERERS):
+        for text in HOSTILE:
+            with subtests.test(name=ascii(name), text=ascii(text)):
+                shown = RENDERERS[name]()(bundle(text, "harmless", include_raw=True))
+                if name == "json":
+                    json.loads(shown)
+                    assert "\x1b" not in shown
+                    continue
+                forbidden = [c for c in shown if not c.isprintable() and c not in "\n\t"]
+                assert forbidden == []
+                assert "\u3164" not in shown
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
-def test_the_fence_of_a_prompt_cannot_be_closed_from_inside(text: str) -> None:
-    lines = RENDERERS["prompt"]()(bundle(text, text * 3)).splitlines()
-    fence = lines[0].split()[0].removeprefix("<")
-    assert lines[-1] == f"</{fence}>"
-    assert [n for n, line in enumerate(lines) if fence in line] == [0, len(lines) - 1]
-    outside = [line for line in lines[3:-1] if line and not line.startswith("   ")]
-    assert [line.split(" ")[0] for line in outside] == ["1.", "2.", "2"]
+def test_the_fence_of_a_prompt_cannot_be_closed_from_inside(subtests: pytest.Subtests) -> None:
+    for text in HOSTILE:
+        with subtests.test(text=ascii(text)):
+            lines = RENDERERS["prompt"]()(bundle(text, text * 3)).splitlines()
+            fence = lines[0].split()[0].removeprefix("<")
+            assert lines[-1] == f"</{fence}>"
+            assert [n for n, line in enumerate(lines) if fence in line] == [0, len(lines) - 1]
+            outside = [line for line in lines[3:-1] if line and not line.startswith("   ")]
+            assert [line.split(" ")[0] for line in outside] == ["1.", "2.", "2"]
 
 
 def test_equal_bundles_are_equal_prompts_and_others_have_other_fences() -> None:
@@ -76,38 +78,42 @@ def test_metadata_and_scores_when_asked() -> None:
     assert json.loads(RENDERERS["json"]()(asked))["sections"][0]["why"] == {"words": 1.0}
 
 
-@pytest.mark.parametrize("name", sorted(RENDERERS))
-def test_an_empty_bundle_says_why(name: str) -> None:
-    empty = Bundle(space="main", query=Query(topic="x", now=NOW), reason=NO_MATCH)
-    assert "no_match" in RENDERERS[name]()(empty)
+def test_an_empty_bundle_says_why(subtests: pytest.Subtests) -> None:
+    for name in sorted(RENDERERS):
+        with subtests.test(name=ascii(name)):
+            empty = Bundle(space="main", query=Query(topic="x", now=NOW), reason=NO_MATCH)
+            assert "no_match" in RENDERERS[name]()(empty)
 
 
 PERIOD = Period("2026-08-22T00:00:00Z", "2026-11-23T00:00:00Z", "", "the last 3 months (2026-08-22 to 2026-11-22)")
 
 
-@pytest.mark.parametrize("name", sorted(RENDERERS))
-@pytest.mark.parametrize("texts", [(), ("Text of a memory.",)])
-def test_every_format_says_which_period_was_understood(name: str, texts: tuple[str, ...]) -> None:
-    asked = replace(bundle(*texts, period=PERIOD), reason=None if texts else NO_MATCH)
-    assert PERIOD.name in RENDERERS[name]()(asked)
-    brief = RENDERERS[name]()(bundle(*texts, period=PERIOD, budget=60))
-    assert "2026-08-22 to 2026-11-22" in brief
-    assert PERIOD.name not in brief
+def test_every_format_says_which_period_was_understood(subtests: pytest.Subtests) -> None:
+    for name in sorted(RENDERERS):
+        for texts in [(), ("Text of a memory.",)]:
+            with subtests.test(name=ascii(name), texts=ascii(texts)):
+                asked = replace(bundle(*texts, period=PERIOD), reason=None if texts else NO_MATCH)
+                assert PERIOD.name in RENDERERS[name]()(asked)
+                brief = RENDERERS[name]()(bundle(*texts, period=PERIOD, budget=60))
+                assert "2026-08-22 to 2026-11-22" in brief
+                assert PERIOD.name not in brief
 
 
-@pytest.mark.parametrize("name", sorted(RENDERERS))
-def test_a_period_leaves_the_empty_frame_small(name: str) -> None:
-    empty = Bundle(space="main", query=Query(topic="x", now=NOW, budget=60, period=PERIOD), reason=NO_MATCH)
-    assert count_tokens(RENDERERS[name]()(empty)) <= 60
+def test_a_period_leaves_the_empty_frame_small(subtests: pytest.Subtests) -> None:
+    for name in sorted(RENDERERS):
+        with subtests.test(name=ascii(name)):
+            empty = Bundle(space="main", query=Query(topic="x", now=NOW, budget=60, period=PERIOD), reason=NO_MATCH)
+            assert count_tokens(RENDERERS[name]()(empty)) <= 60
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
-def test_a_tag_in_a_period_gets_nothing_hostile_out(text: str) -> None:
-    asked = bundle("Text.", period=replace(PERIOD, name=f"since {text} (2026-08-22)"))
-    for name in ("prompt", "md", "text", "table"):
-        printed = RENDERERS[name]()(asked)
-        assert clean(printed) == printed
-        assert name != "prompt" or "</memory-00000000>" not in printed
+def test_a_tag_in_a_period_gets_nothing_hostile_out(subtests: pytest.Subtests) -> None:
+    for text in HOSTILE:
+        with subtests.test(text=ascii(text)):
+            asked = bundle("Text.", period=replace(PERIOD, name=f"since {text} (2026-08-22)"))
+            for name in ("prompt", "md", "text", "table"):
+                printed = RENDERERS[name]()(asked)
+                assert clean(printed) == printed
+                assert name != "prompt" or "</memory-00000000>" not in printed
 
 
 def test_cleaning_keeps_what_people_write() -> None:

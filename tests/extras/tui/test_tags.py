@@ -1,12 +1,11 @@
 import pytest
 
 from memcli.errors import UsageError
-from memcli.extras.tui.dialog import TagChange, tag_change
+from memcli.extras.tui.dialog import tag_change
 
 
-@pytest.mark.parametrize(
-    ("typed", "change"),
-    [
+def test_what_is_typed_becomes_tags_to_add_and_to_take_away(subtests: pytest.Subtests) -> None:
+    cases = [
         ("auth web", ((), ())),
         ("auth", ((), ("web",))),
         ("auth web New_Tag", (("new-tag",), ())),
@@ -14,10 +13,10 @@ from memcli.extras.tui.dialog import TagChange, tag_change
         ("", ((), ("auth", "web"))),
         ("AUTH web", ((), ())),
         ("web ops ops", (("ops",), ("auth",))),
-    ],
-)
-def test_what_is_typed_becomes_tags_to_add_and_to_take_away(typed: str, change: TagChange) -> None:
-    assert tag_change({"auth": "auth", "web": "web"}, typed) == change
+    ]
+    for typed, change in cases:
+        with subtests.test(typed=ascii(typed), change=ascii(change)):
+            assert tag_change({"auth": "auth", "web": "web"}, typed) == change
 
 
 def test_what_can_be_no_tag_is_refused() -> None:

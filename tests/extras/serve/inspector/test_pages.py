@@ -46,26 +46,33 @@ def client(backend: OneStore, role: str = "writer", spaces: tuple[str, ...] = ()
     return TestClient(make_site(backend, role, spaces), headers={"Accept": "text/html"}, follow_redirects=False)
 
 
-@pytest.mark.parametrize("role", ["reader", "writer", "admin"])
-@pytest.mark.parametrize("path", PAGES)
-def test_every_page_is_there_for_every_role(store: OneStore, path: str, role: str) -> None:
-    answer = client(store, role).get(path)
-    assert answer.status_code == 200, answer.text
-    assert "undefined" not in answer.text.lower()
-    forms = re.findall(r'<form[^>]*method="post"[^>]*action="([^"]*)"', answer.text)
-    if role == "reader":
-        assert set(forms) <= {"/logout"}
-    for form in re.findall(r'<form[^>]*method="post".*?</form>', answer.text, re.DOTALL):
-        assert f'name="csrf" value="{CSRF}"' in form
+def test_every_page_is_there_for_every_role(store: OneStore, subtests: pytest.Subtests) -> None:
+    for role in ["reader", "writer", "admin"]:
+        for path in PAGES:
+            with subtests.test(role=ascii(role), path=ascii(path)):
+                answer = client(store, role).get(path)
+                assert answer.status_code == 200, answer.text
+                assert "undefined" not in answer.text.lower()
+                forms = re.findall(r'<form[^>]*method="post"[^>]*action="([^"]*)"', answer.text)
+                if role == "reader":
+                    assert set(forms) <= {"/logout"}
+                for form in re.findall(r'<form[^>]*method="post".*?</form>', answer.text, re.DOTALL):
+                    assert f'name="csrf" value="{CSRF}"' in form
 
 
-@pytest.mark.parametrize("part", ["", "?show=links", "?show=history", "?show=anchors", "?show=links&part=1"])
-def test_every_part_of_a_memory(store: OneStore, part: str) -> None:
-    name = store.memory.get("auth/tokens", no_usage=True)["id"]
-    answer = client(store).get(f"/memory/main/{name}{part}")
-    assert answer.status_code == 200
-    expected = {"": "Contradicts", "?show=links": "relates to", "?show=history": "remember", "?show=anchors": "stale"}
-    assert expected.get(part.replace("&part=1", ""), "") in answer.text
+def test_every_part_of_a_memory(store: OneStore, subtests: pytest.Subtests) -> None:
+    for part in ["", "?show=links", "?show=history", "?show=anchors", "?show=links&part=1"]:
+        with subtests.test(part=ascii(part)):
+            name = store.memory.get("auth/tokens", no_usage=True)["id"]
+            answer = client(store).get(f"/memory/main/{name}{part}")
+            assert answer.status_code == 200
+            expected = {
+                "": "Contradicts",
+                "?show=links": "relates to",
+                "?show=history": "remember",
+                "?show=anchors": "stale",
+            }
+            assert expected.get(part.replace("&part=1", ""), "") in answer.text
 
 
 def test_what_a_page_says_of_a_memory(store: OneStore) -> None:
@@ -105,23 +112,21 @@ def test_the_date_of_a_commit_is_when_it_was_made(own: OneStore, path: str) -> N
     assert dates[0].startswith("2023-02-03")
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["/memory/main/none", "/memory/none/x", "/sessions/main/ses_none", "/?space=main&under=none", "/static/0/inspector.css",
-     "/memory/main/..%2f..%2fetc", "/audit?since=never", "/tree?space=none&path=x"],
-)  # fmt: skip
-def test_what_is_not_there_is_a_page_with_a_reason(store: OneStore, path: str) -> None:
-    answer = client(store).get(path)
-    assert answer.status_code in (404, 422)
-    assert "<h1>" in answer.text
-    assert "Traceback" not in answer.text
+def test_what_is_not_there_is_a_page_with_a_reason(store: OneStore, subtests: pytest.Subtests) -> None:
+    cases = ["/memory/main/none", "/memory/none/x", "/sessions/main/ses_none", "/?space=main&under=none", "/static/0/inspector.css",
+     "/memory/main/..%2f..%2fetc", "/audit?since=never", "/tree?space=none&path=x"]  # fmt: skip
+    for path in cases:
+        with subtests.test(path=ascii(path)):
+            answer = client(store).get(path)
+            assert answer.status_code in (404, 422)
+            assert "<h1>" in answer.text
+            assert "Traceback" not in answer.text
 
 
-@pytest.mark.parametrize(
-    "path", ["/?page=0", "/?page=x", "/?more=100000", f"/?q={'a' * 2000}", "/audit?limit=-1", "/graph?depth=99"]
-)
-def test_wrong_values_are_refused(store: OneStore, path: str) -> None:
-    assert client(store).get(path).status_code == 422
+def test_wrong_values_are_refused(store: OneStore, subtests: pytest.Subtests) -> None:
+    for path in ["/?page=0", "/?page=x", "/?more=100000", f"/?q={'a' * 2000}", "/audit?limit=-1", "/graph?depth=99"]:
+        with subtests.test(path=ascii(path)):
+            assert client(store).get(path).status_code == 422
 
 
 WRITES = (
@@ -133,22 +138,15 @@ WRITES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("path", "form"), WRITES)
-def test_a_reader_changes_nothing(own: OneStore, path: str, form: dict[str, str]) -> None:
+def test_who_may_not_write_changes_nothing(own: OneStore, subtests: pytest.Subtests) -> None:
     name = own.memory.remember("We use uv.", path="tools/uv")["id"]
     before = own.memory.get(name, digest=True, no_usage=True)
-    answer = client(own, "reader").post(path.format(id=name), data={"digest": before["digest"], **form})
-    assert answer.status_code == 403
-    assert own.memory.get(name, digest=True, no_usage=True) == before
-
-
-@pytest.mark.parametrize(("path", "form"), WRITES)
-def test_a_writer_of_another_space_changes_nothing(own: OneStore, path: str, form: dict[str, str]) -> None:
-    name = own.memory.remember("We use uv.", path="tools/uv")["id"]
-    digest = own.memory.get(name, digest=True)["digest"]
-    answer = client(own, "writer", ("notes",)).post(path.format(id=name), data={"digest": digest, **form})
-    assert answer.status_code == 404
-    assert own.memory.get(name, digest=True)["digest"] == digest
+    for role, spaces, status in (("reader", (), 403), ("writer", ("notes",), 404)):
+        for path, form in WRITES:
+            with subtests.test(role=role, path=path):
+                answer = client(own, role, spaces).post(path.format(id=name), data={"digest": before["digest"], **form})
+                assert answer.status_code == status
+                assert own.memory.get(name, digest=True, no_usage=True) == before
 
 
 def test_a_writer_steers_a_memory(own: OneStore) -> None:
@@ -261,12 +259,13 @@ def two_spaces(own: OneStore) -> OneStore:
     return own
 
 
-@pytest.mark.parametrize("path", [*PAGES, "/?q=merger", "/?q=aurora&state=all"])
-def test_a_bound_token_sees_nothing_of_other_spaces(two_spaces: OneStore, path: str) -> None:
-    answer = client(two_spaces, "writer", ("notes",)).get(path.replace("q=aurora", "q=secret"))
-    assert "aurora" not in answer.text.lower()
-    assert "secret/merger" not in answer.text
-    assert answer.status_code == (404 if "main" in path or "journal" in path or "under=" in path else 200)
+def test_a_bound_token_sees_nothing_of_other_spaces(two_spaces: OneStore, subtests: pytest.Subtests) -> None:
+    for path in [*PAGES, "/?q=merger", "/?q=aurora&state=all"]:
+        with subtests.test(path=ascii(path)):
+            answer = client(two_spaces, "writer", ("notes",)).get(path.replace("q=aurora", "q=secret"))
+            assert "aurora" not in answer.text.lower()
+            assert "secret/merger" not in answer.text
+            assert answer.status_code == (404 if "main" in path or "journal" in path or "under=" in path else 200)
 
 
 def test_links_to_other_spaces_are_hidden_from_a_bound_token(two_spaces: OneStore) -> None:
@@ -293,20 +292,7 @@ class Parsed(HTMLParser):
         self.elements.append((tag, dict(attrs)))
 
 
-FOREIGN = {
-    "img",
-    "svg",
-    "iframe",
-    "object",
-    "embed",
-    "style",
-    "base",
-    "b-foreign",
-    "video",
-    "audio",
-    "math",
-    "template",
-}
+FOREIGN = frozenset("img svg iframe object embed style base b-foreign video audio math template".split())
 
 
 def check_harmless(text: str) -> None:
@@ -341,24 +327,26 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OneStore
     memory.close()
 
 
-@pytest.mark.parametrize("path", [*PAGES, "/?q=zq+script&why=1&state=all", "/?space=main&state=all", "/?space=journal"])
-def test_hostile_texts_stay_texts(hostile: tuple[OneStore, list[str]], path: str) -> None:
-    answer = client(hostile[0]).get(path.replace("auth/tokens", "zq").replace("=auth", "=zq"))
-    assert answer.status_code == 200, answer.text
-    if answer.headers["content-type"].startswith("text/html"):
-        check_harmless(answer.text)
-    else:
-        assert answer.headers["x-content-type-options"] == "nosniff"
+def test_hostile_texts_stay_texts(hostile: tuple[OneStore, list[str]], subtests: pytest.Subtests) -> None:
+    for path in [*PAGES, "/?q=zq+script&why=1&state=all", "/?space=main&state=all", "/?space=journal"]:
+        with subtests.test(path=ascii(path)):
+            answer = client(hostile[0]).get(path.replace("auth/tokens", "zq").replace("=auth", "=zq"))
+            assert answer.status_code == 200, answer.text
+            if answer.headers["content-type"].startswith("text/html"):
+                check_harmless(answer.text)
+            else:
+                assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-@pytest.mark.parametrize("n", range(len(hostile_store.ATTACKS)))
-def test_hostile_memories_stay_texts(hostile: tuple[OneStore, list[str]], n: int) -> None:
-    backend, names = hostile
-    for part in ("", "?show=links", "?show=history", "?show=anchors", "?done=<script>"):
-        answer = client(backend).get(f"/memory/main/{names[n]}{part}")
-        assert answer.status_code == 200, answer.text
-        check_harmless(answer.text)
-    assert hostile_store.MARK in answer.text
+def test_hostile_memories_stay_texts(hostile: tuple[OneStore, list[str]], subtests: pytest.Subtests) -> None:
+    for n in range(len(hostile_store.ATTACKS)):
+        with subtests.test(n=ascii(n)):
+            backend, names = hostile
+            for part in ("", "?show=links", "?show=history", "?show=anchors", "?done=<script>"):
+                answer = client(backend).get(f"/memory/main/{names[n]}{part}")
+                assert answer.status_code == 200, answer.text
+                check_harmless(answer.text)
+            assert hostile_store.MARK in answer.text
 
 
 def test_hostile_sessions_stay_texts(hostile: tuple[OneStore, list[str]]) -> None:
@@ -369,12 +357,13 @@ def test_hostile_sessions_stay_texts(hostile: tuple[OneStore, list[str]]) -> Non
         check_harmless(answer.text)
 
 
-@pytest.mark.parametrize("attack", hostile_store.ATTACKS)
-def test_hostile_questions_stay_texts(store: OneStore, attack: str) -> None:
-    for field in ("q", "space", "under", "kind", "tag", "state", "done"):
-        check_harmless(client(store).get("/", params={field: attack}).text)
-    for path in ("/graph", "/sessions", "/audit", "/gaps", "/usage"):
-        check_harmless(client(store).get(path, params={"space": attack, "ref": attack, "about": attack}).text)
+def test_hostile_questions_stay_texts(store: OneStore, subtests: pytest.Subtests) -> None:
+    for attack in hostile_store.ATTACKS:
+        with subtests.test(attack=ascii(attack)):
+            for field in ("q", "space", "under", "kind", "tag", "state", "done"):
+                check_harmless(client(store).get("/", params={field: attack}).text)
+            for path in ("/graph", "/sessions", "/audit", "/gaps", "/usage"):
+                check_harmless(client(store).get(path, params={"space": attack, "ref": attack, "about": attack}).text)
 
 
 def test_a_text_begins_with_its_own_line_break(own: OneStore) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memcli.errors import NotFoundError, UsageError
@@ -21,9 +19,8 @@ from tests.conftest import memory
 NOW = "2026-06-15T12:00:00Z"
 
 
-@pytest.mark.parametrize(
-    ("at", "told"),
-    [
+def test_how_long_ago(subtests: pytest.Subtests) -> None:
+    cases = [
         ("2026-06-15T12:00:00Z", "now"),
         ("2026-06-15T11:59:59Z", "1 second ago"),
         ("2026-06-15T11:58:01Z", "1 minute ago"),
@@ -38,10 +35,10 @@ NOW = "2026-06-15T12:00:00Z"
         ("<b>", "<b>"),
         ("2026-06-15", "2026-06-15"),
         ("", ""),
-    ],
-)
-def test_how_long_ago(at: str, told: str) -> None:
-    assert ago(at, NOW) == told
+    ]
+    for at, told in cases:
+        with subtests.test(at=ascii(at), told=ascii(told)):
+            assert ago(at, NOW) == told
 
 
 def test_a_date_is_in_utc_and_what_is_none_stays() -> None:
@@ -55,11 +52,13 @@ def test_words_of_the_question_are_marked_in_all_their_forms() -> None:
     assert [part for part, is_match in parts if is_match] == ["Tokens", "live", "TOKEN", "lives", "token.refresh"]
 
 
+@settings(max_examples=10)
 @given(st.text(), st.text())
 def test_marking_changes_no_character(text: str, query: str) -> None:
     assert "".join(part for part, _ in marked(text, query)) == text
 
 
+@settings(max_examples=10)
 @given(st.text(), st.text())
 def test_a_difference_has_both_texts(before: str, after: str) -> None:
     pieces = difference(before, after)
@@ -97,19 +96,18 @@ MEMORY = memory(raw="text")
 FORM = {"text": "text", "kind": "fact", "importance": "", "confidence": "1.0", "valid_until": ""}
 
 
-@pytest.mark.parametrize(
-    ("typed", "fields"),
-    [
+def test_a_form_changes_what_is_different(subtests: pytest.Subtests) -> None:
+    cases = [
         ({}, {}),
         ({"text": "other\r\nline"}, {"raw": "other\nline"}),
         ({"text": "  "}, {}),
         ({"kind": "decision", "confidence": "0.5"}, {"kind": "decision", "confidence": 0.5}),
         ({"importance": "0.3"}, {"importance": 0.3}),
         ({"valid_until": "2026-12-31"}, {"valid_until": "2026-12-31"}),
-    ],
-)
-def test_a_form_changes_what_is_different(typed: dict[str, str], fields: dict[str, Any]) -> None:
-    assert changed({**FORM, **typed}, MEMORY) == fields
+    ]
+    for typed, fields in cases:
+        with subtests.test(typed=ascii(typed), fields=ascii(fields)):
+            assert changed({**FORM, **typed}, MEMORY) == fields
 
 
 def test_a_form_with_a_wrong_number() -> None:
