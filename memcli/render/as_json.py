@@ -6,7 +6,7 @@ from typing import Any
 
 from memcli.codec.canonical import encode, encode_line
 from memcli.model.memory import Json
-from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, RAW, SENTENCE, Bundle, Evidence, ModelVerdict, Query, Section
+from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, RAW, SENTENCE, Bundle, ModelVerdict, Section
 from memcli.policy.budget import forms, texts_of
 from memcli.render.as_prompt import global_summary
 from memcli.render.clean import escape
@@ -23,37 +23,28 @@ def bundle_to_json(bundle: Bundle) -> dict[str, Json]:
 
     `score` and `why` are included if the query asks for explanations.
     """
-    data: dict[str, Json] = {
-        "space": bundle.space,
-        "sections": [_section(section, bundle) for section in bundle.sections],
-        "matched": bundle.matched,
-        **_notes(bundle),
-    }
-    return data if _is_bare(bundle) else {**data, **_surroundings(bundle)}
-
-
-def _is_bare(bundle: Bundle) -> bool:
-    return bundle.query.budget is not None and not (bundle.sections or bundle.always)
-
-
-def _notes(bundle: Bundle) -> dict[str, Json]:
-    """Notes on the result as a whole."""
+    query = bundle.query
+    period = {}
+    if query.period is not None:
+        named = {"name": query.period.name, **query.period.ends}
+        period = named if query.budget is None else {"name": query.period.dates}
     notes = {
         "reason": bundle.reason,
-        "period": _period(bundle.query),
+        "period": period,
         "degraded": bundle.degraded,
         "missing_vectors": bundle.missing,
         "withheld_untrusted": bundle.withheld_untrusted + bundle.untrusted_pins,
         "verified": _verified(bundle.verdict),
     }
-    return {name: value for name, value in notes.items() if value}
-
-
-def _period(query: Query) -> dict[str, Json]:
-    """The period that the topic names; under a budget by its dates alone."""
-    if query.period is None:
-        return {}
-    return {"name": query.period.name, **query.period.ends} if query.budget is None else {"name": query.period.dates}
+    data: dict[str, Json] = {
+        "space": bundle.space,
+        "sections": [_section(section, bundle) for section in bundle.sections],
+        "matched": bundle.matched,
+        **{name: value for name, value in notes.items() if value},
+    }
+    if query.budget is not None and not (bundle.sections or bundle.always):
+        return data
+    return {**data, **_surroundings(bundle)}
 
 
 def _verified(verdict: ModelVerdict | None) -> dict[str, Json]:
@@ -80,17 +71,16 @@ def _surroundings(bundle: Bundle) -> dict[str, Json]:
     if query.budget is not None:
         data["withheld"] = bundle.withheld
     if query.explain:
-        data["evidence"] = {name: _evidence(found) for name, found in bundle.evidence.items()}
+        data["evidence"] = {
+            name: {
+                "words": round(found.words, 4),
+                "cosine": None if found.cosine is None else round(found.cosine, 4),
+                "floor": round(found.floor, 4),
+                "is_enough": found.is_enough,
+            }
+            for name, found in bundle.evidence.items()
+        }
     return data
-
-
-def _evidence(found: Evidence) -> dict[str, Json]:
-    return {
-        "words": round(found.words, 4),
-        "cosine": None if found.cosine is None else round(found.cosine, 4),
-        "floor": round(found.floor, 4),
-        "is_enough": found.is_enough,
-    }
 
 
 def _section(section: Section, bundle: Bundle) -> dict[str, Any]:
@@ -143,18 +133,14 @@ def _fields(section: Section) -> dict[str, Any]:
     if section.also:
         data["also"] = [{"id": name, "path": path} for name, path in section.also]
     if "metadata" in data:
-        data |= _structured(section)
+        structured = {"procedure": memory.procedure} if memory.procedure else {}
+        if memory.content is not None and (section.shows_content or not memory.raw):
+            structured["content"] = memory.content
+        limit = section.limit
+        for name, value in structured.items():
+            if limit is None or len(encode_line(value).decode()) <= limit:
+                data[name] = value
     return data
-
-
-def _structured(section: Section) -> dict[str, Json]:
-    """The procedure, and the content if it matched or is all there is, where they are within the limit of the section."""
-    memory = section.memory
-    data = {"procedure": memory.procedure} if memory.procedure else {}
-    if memory.content is not None and (section.shows_content or not memory.raw):
-        data["content"] = memory.content
-    limit = section.limit
-    return {name: value for name, value in data.items() if limit is None or len(encode_line(value).decode()) <= limit}
 
 
 def _raw(bundle: Bundle) -> list[dict[str, Json]]:

@@ -1,9 +1,5 @@
-"""A context window as text for a prompt: the system prompt, memories and summaries fenced as data, recent messages.
-
-A context window as JSON: what is in it, what each section took, and what was left out and why.
-
-A context window as the list of messages that a provider's interface takes.
-"""
+"""A context window as text for a prompt, with the system prompt, memories and summaries fenced as data and recent messages; as
+JSON, with what each section took and what was left out; and as the list of messages that a provider's interface takes."""
 
 from __future__ import annotations
 
@@ -109,7 +105,18 @@ def content(item: Item) -> str:
 
 def report(window: ContextWindow) -> list[str]:
     """What the window holds, and what was left out and why: lines beside the window."""
-    return [*_allocation(window), *(f"Left out: {line}" for line in left_out(window))]
+    limits = window.limits
+    held = [(name, window.of(name)) for name in SECTIONS if window.of(name)]
+    parts = [_many(name, len(items), sum(item.tokens for item in items)) for name, items in held]
+    return [
+        (
+            f"{window.used:,} of {limits.total:,} tokens used; {limits.reserve_system:,} reserved for the system "
+            f"prompt, {limits.reserve_working:,} for work."
+        ),
+        *notes(window),
+        f"The window holds {', '.join(parts)}." if parts else "The window is empty.",
+        *(f"Left out: {line}" for line in left_out(window)),
+    ]
 
 
 def left_out(window: ContextWindow) -> Iterator[str]:
@@ -134,17 +141,6 @@ def notes(window: ContextWindow) -> list[str]:
     if excess > 0:
         found.append(f"The system prompt takes {excess:,} tokens of the working reserve.")
     return found
-
-
-def _allocation(window: ContextWindow) -> Iterator[str]:
-    yield (
-        f"{window.used:,} of {window.limits.total:,} tokens used; {window.limits.reserve_system:,} reserved for the system "
-        f"prompt, {window.limits.reserve_working:,} for work."
-    )
-    yield from notes(window)
-    held = [(name, window.of(name)) for name in SECTIONS if window.of(name)]
-    told = [_many(name, len(items), sum(item.tokens for item in items)) for name, items in held]
-    yield f"The window holds {', '.join(told)}." if told else "The window is empty."
 
 
 def _many(section: str, count: int, tokens: int) -> str:
@@ -179,17 +175,21 @@ def window_to_json(window: ContextWindow, query: str, space: str) -> dict[str, J
         "sections": [
             {"name": name, "items": [_item(i) for i in window.of(name)]} for name in SECTIONS if window.of(name)
         ],
-        "left_out": [_left_out(one) for one in window.left_out],
-        "notes": list(notes(window)),
-    }
+        "left_out": [
+            {
+                "section": one.section, "id": one.id, "tokens": one.tokens, "priority": round(one.priority, 4),
+                "reason": one.reason,
+            }
+            for one in window.left_out
+        ],
+        "notes": notes(window),
+    }  # fmt: skip
 
 
 def _allocation_json(window: ContextWindow, section: str) -> dict[str, Json]:
     items = window.of(section)
-    data: dict[str, Json] = {"items": len(items), "tokens": sum(item.tokens for item in items)}
-    if section in _SHARES:
-        data["share"] = int(window.room * _SHARES[section])
-    return data
+    share = {"share": int(window.room * _SHARES[section])} if section in _SHARES else {}
+    return {"items": len(items), "tokens": sum(item.tokens for item in items), **share}
 
 
 def _item(item: Item) -> dict[str, Json]:
@@ -204,12 +204,6 @@ def _item(item: Item) -> dict[str, Json]:
     if item.section in (CHUNKS, MEMORIES):
         data["label"] = item.label
     return {**data, **({"cut": True} if item.is_cut else {})}
-
-
-def _left_out(one: LeftOut) -> dict[str, Json]:
-    return {
-        "section": one.section, "id": one.id, "tokens": one.tokens, "priority": round(one.priority, 4), "reason": one.reason,
-    }  # fmt: skip
 
 
 def openai(window: ContextWindow, space: str) -> list[Json]:

@@ -50,7 +50,16 @@ def as_sarif(findings: Sequence[ShownFinding]) -> str:
 
     rules: dict[str, ShownFinding] = {f.memory.id: f for f in sorted(findings, key=lambda f: f.memory.id)}
     numbers = {name: number for number, name in enumerate(rules)}
-    driver = {"name": "memcli", "version": __version__, "rules": [_rule(f) for f in rules.values()]}
+    shown_rules: list[dict[str, Json]] = [
+        {
+            "id": name,
+            "name": clean_line(f.memory.path),
+            "shortDescription": {"text": clean_line(f.text) or f.memory.path},
+            "defaultConfiguration": {"level": _level(f)},
+        }
+        for name, f in rules.items()
+    ]
+    driver = {"name": "memcli", "version": __version__, "rules": shown_rules}
     results = [
         {
             "ruleId": f.memory.id,
@@ -86,17 +95,8 @@ def _level(finding: ShownFinding) -> str:
     return "error" if finding.is_enforced else "warning"
 
 
-def _rule(finding: ShownFinding) -> dict[str, Json]:
-    memory = finding.memory
-    return {
-        "id": memory.id,
-        "name": clean_line(memory.path),
-        "shortDescription": {"text": clean_line(finding.text) or memory.path},
-        "defaultConfiguration": {"level": _level(finding)},
-    }
-
-
 def _data(text: str) -> str:
+    """Escaped as the data of a workflow command."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

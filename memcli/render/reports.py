@@ -1,15 +1,8 @@
-"""Sessions for people: a list of them, and one with its messages.
+"""Reports for people: sessions and what they yield, what upkeep did, questions that nothing answered, and a space file as text
+that git compares line by line.
 
-What a session yields, for people: the memory of it, its episodes, its arc and its facts.
-
-What upkeep did or would do, as text and as JSON.
-
-Questions that nothing answered, for people.
-
-A space file as text that git compares line by line: the memories in order of their paths, each a block.
-
-What changes with any edit is left out: the time, the version, the hash. Characters that nobody sees are escaped, so that a
-reviewer does see them.
+In the last, memories are in order of their paths, each a block. What changes with any edit is left out: the time, the
+version, the hash. Invisible characters are escaped, so that a reviewer sees them.
 """
 
 from __future__ import annotations
@@ -21,7 +14,7 @@ from typing import TYPE_CHECKING
 from memcli.codec.canonical import encode_line
 from memcli.codec.space import SpaceForm, header_to_json
 from memcli.model.conversation import Message, Session
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import Json
 from memcli.model.space import Space
 from memcli.model.usage import Gap, GapTopic
 from memcli.render.clean import clean_line, escape, grid
@@ -31,7 +24,7 @@ from memcli.upkeep.step import UpkeepStep
 if TYPE_CHECKING:
     from memcli.app.feedback import Reviewed
     from memcli.app.session_end import Ended
-    from memcli.conversation.episodes import Arc, Episode
+    from memcli.conversation.episodes import Arc
     from memcli.conversation.facts import Fact
 
 
@@ -82,13 +75,17 @@ def ended_lines(done: Ended) -> Iterator[str]:
 def arc_lines(session: Session, found: Arc) -> Iterator[str]:
     """The episodes of each third, and the key moments."""
     yield clean_line(f"{session.id}  {session.title}".rstrip())
-    for name, heading in _PARTS.items():
-        episodes = getattr(found, name)
+    parts = [(heading, getattr(found, name)) for name, heading in _PARTS.items()]
+    for heading, episodes in parts:
         if episodes:
             yield ""
             yield heading
-            yield from map(_episode_line, episodes)
-    if not any(getattr(found, name) for name in _PARTS):
+        for episode in episodes:
+            first, last = episode.turns
+            turns = f"#{first}" if first == last else f"#{first}-{last}"
+            text = " -> ".join(map(clean_line, episode.parts))
+            yield f"  {turns:8} {episode.kind.replace('_', ' '):15} {episode.significance:.2f}  {text}"
+    if not any(episodes for _, episodes in parts):
         yield "no episodes"
 
 
@@ -104,14 +101,6 @@ def fact_lines(named: Sequence[tuple[str, Fact]]) -> Iterator[str]:
         yield f"{where}  {fact.kind:10}  {fact.confidence:.2f}  {clean_line(fact.text)}"
 
 
-def _episode_line(episode: Episode) -> str:
-    first, last = episode.turns
-    turns = f"#{first}" if first == last else f"#{first}-{last}"
-    kind = episode.kind.replace("_", " ")
-    text = " -> ".join(map(clean_line, episode.parts))
-    return f"  {turns:8} {kind:15} {episode.significance:.2f}  {text}"
-
-
 MOST_SHOWN = 10
 """How many steps of one task the text lists."""
 _WIDTH = 40
@@ -119,12 +108,10 @@ _WIDTH = 40
 
 def upkeep_text(done: Sequence[Maintained], *, dry_run: bool) -> str:
     """The steps by space and task, then what became of each space; empty when there is nothing to say."""
-    many = len([one for one in done if _is_told(one)]) > 1
+    eventful = [one for one in done if one.plan.steps or one.skipped or one.plan.undone]
     lines: list[str] = []
-    for one in done:
-        if not _is_told(one):
-            continue
-        if many:
+    for one in eventful:
+        if len(eventful) > 1:
             lines += [*([""] if lines else []), f"space {one.space}"]
         for task, steps in groupby(one.plan.steps, key=lambda step: step.task):
             lines += _task_lines(task, list(steps))
@@ -149,28 +136,27 @@ def upkeep_json(done: Sequence[Maintained], *, dry_run: bool) -> Json:
     }  # fmt: skip
 
 
-def _is_told(one: Maintained) -> bool:
-    return bool(one.plan.steps or one.skipped or one.plan.undone)
-
-
 def _task_lines(task: str, steps: Sequence[UpkeepStep]) -> list[str]:
     tokens = sum(step.tokens for step in steps)
     head = f"{task} ({len(steps)}{f', {tokens:,} tokens' if tokens else ''})"
     shown = steps[:MOST_SHOWN]
     width = min(_WIDTH, max(len(step.path) for step in shown))
-    lines = [f"  {step.path:<{width}}  {_told(step)}" for step in shown]
+    lines = [f"  {step.path:<{width}}  {_outcome(step)}" for step in shown]
     return [head, *lines, *([f"  and {len(steps) - len(shown)} more"] if len(steps) > len(shown) else [])]
 
 
-def _told(step: UpkeepStep) -> str:
-    fields = [
+def _outcome(step: UpkeepStep) -> str:
+    changes = [
         f"{name} {was} -> {becomes}"
         for name, (was, becomes) in step.fields.items()
         if name in ("confidence", "relevance", "strength")
     ]
-    added = [tag for tag in step.fields["tags"][1] if tag not in step.fields["tags"][0]] if step.task == "tags" else []
-    told = ", ".join([*fields, *(f"+{tag}" for tag in added)])
-    return f"{told}; {step.reason}" if told else f"{step.action}: {step.reason}" if not step.memories else step.reason
+    if step.task == "tags":
+        before, after = step.fields["tags"]
+        changes += [f"+{tag}" for tag in after if tag not in before]
+    if changes:
+        return f"{', '.join(changes)}; {step.reason}"
+    return step.reason if step.memories else f"{step.action}: {step.reason}"
 
 
 def _summary(one: Maintained, *, dry_run: bool) -> str:
@@ -241,31 +227,29 @@ def reviewed_lines(reviewed: Reviewed) -> Iterator[str]:
         yield "answer these with `memcli remember`, or remove them with `memcli feedback gaps --close`"
 
 
-_UNTOLD = frozenset("format version space updated_at path raw metadata.hash".split())
+_HIDDEN = frozenset("format version space updated_at path raw metadata.hash".split())
 
 
 def space_text(space: Space) -> str:
     """The fields of the space that are not empty, then its memories."""
     form = SpaceForm(space.name)
-    memories = sorted(space.objects, key=lambda memory: (memory.path, memory.id))
-    blocks = [f"space {escape(space.name)}\n{_fields(header_to_json(space))}", *(_block(m, form) for m in memories)]
+    blocks = [f"space {escape(space.name)}\n{_fields(header_to_json(space))}"]
+    for memory in sorted(space.objects, key=lambda memory: (memory.path, memory.id)):
+        lines = memory.raw.split("\n") if memory.raw else []
+        text = "".join(f"  {escape(line)}".rstrip() + "\n" for line in lines)
+        blocks.append(f"{escape(memory.path)}\n{text}{_fields(form.to_json(memory))}")
     return "\n".join(blocks)
 
 
-def _block(memory: Memory, form: SpaceForm) -> str:
-    text = "".join(f"  {escape(line)}".rstrip() + "\n" for line in memory.raw.split("\n")) if memory.raw else ""
-    return f"{escape(memory.path)}\n{text}{_fields(form.to_json(memory))}"
-
-
 def _fields(fields: Mapping[str, Json]) -> str:
-    told = ((name, value) for name, value in sorted(_told_textconv(fields)) if name not in _UNTOLD)
-    return "".join(f"    {escape(name)}: {escape(value)}".rstrip() + "\n" for name, value in told)
+    shown = ((name, value) for name, value in sorted(_stated(fields)) if name not in _HIDDEN)
+    return "".join(f"    {escape(name)}: {escape(value)}".rstrip() + "\n" for name, value in shown)
 
 
-def _told_textconv(fields: Mapping[str, Json], prefix: str = "") -> Iterator[tuple[str, str]]:
+def _stated(fields: Mapping[str, Json], prefix: str = "") -> Iterator[tuple[str, str]]:
     """The fields that say something, each on a line; what is in the metadata or a policy has a line of its own."""
     for name, value in fields.items():
         if name in ("metadata", "policy") and isinstance(value, dict):
-            yield from _told_textconv(value, f"{name}.")
+            yield from _stated(value, f"{name}.")
         elif value is not None:
             yield prefix + name, value if isinstance(value, str) and "\n" not in value else encode_line(value).decode()

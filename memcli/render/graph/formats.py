@@ -1,15 +1,8 @@
-"""`dot`: the language of Graphviz.
-
-`html`: one page that holds the graph, how it looks and what it does, and loads nothing.
+"""The formats of a graph: `dot` of Graphviz; `html`, a page that holds the graph and its scripts and loads nothing; `json`; a
+`mermaid` flowchart as Markdown documents show it; and `text`, a tree of what surrounds each memory that was asked for.
 
 A policy in the page allows the one script and the one style that are in it, by their hashes. All that was stored is in a
 block of JSON that nothing in it can close, and gets into the page as text alone.
-
-`json`: nodes and edges as two lists.
-
-`mermaid`: a flowchart, as Markdown documents show it.
-
-`text`: a tree of what surrounds each memory that was asked for, for people.
 """
 
 from __future__ import annotations
@@ -37,7 +30,7 @@ _SHAPES = {MEMORY: "box, style=rounded", TAG: "plaintext", CLUSTER: "hexagon"}
 def render_dot(graph: GraphView) -> str:
     lines = ["digraph memory {", "  rankdir=LR;", '  node [fontname="sans-serif"];']
     lines += [f"  {_quoted(node.id)} [{_look(node, graph)}];" for node in graph.nodes]
-    lines += [f"  {_quoted(edge.start)} -> {_quoted(edge.end)} [{_tie(edge)}];" for edge in graph.edges]
+    lines += [f"  {_quoted(edge.start)} -> {_quoted(edge.end)} [{_line_style(edge)}];" for edge in graph.edges]
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -48,7 +41,7 @@ def _look(node: Node, graph: Graph) -> str:
     return f"label={_quoted(name)}, shape={_SHAPES[node.type]}{bold}{pale}"
 
 
-def _tie(edge: Edge) -> str:
+def _line_style(edge: Edge) -> str:
     if edge.relation in (HAS_TAG, IN_CLUSTER):
         return "style=dotted, arrowhead=none"
     ends = ", dir=none" if edge.relation in MUTUAL else ""
@@ -69,7 +62,11 @@ def render_json(graph: GraphView) -> str:
 def graph_json(graph: GraphView) -> dict[str, Json]:
     """The graph as JSON values; `roots` only where some were asked for."""
     data: dict[str, Json] = {
-        "nodes": [_node(node, graph) for node in graph.nodes], "edges": [_edge(edge) for edge in graph.edges],
+        "nodes": [_node(node, graph) for node in graph.nodes], "edges": [
+            {"start": edge.start, "end": edge.end, "relation": edge.relation}
+            | ({} if edge.weight == 1.0 else {"weight": edge.weight})
+            for edge in graph.edges
+        ],
     }  # fmt: skip
     return {**data, "roots": list(graph.roots)} if graph.roots else data
 
@@ -95,11 +92,6 @@ def _memory(memory: Overview) -> dict[str, Json]:
         "untrusted": list(memory.untrusted),
     }  # fmt: skip
     return {**data, **{name: value for name, value in states.items() if value}}
-
-
-def _edge(edge: Edge) -> dict[str, Json]:
-    data: dict[str, Json] = {"start": edge.start, "end": edge.end, "relation": edge.relation}
-    return data if edge.weight == 1.0 else {**data, "weight": edge.weight}
 
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "page")
@@ -148,12 +140,8 @@ def _label(node: Node) -> str:
     first, last = _MERMAID_SHAPES[node.type]
     name = f"#{node.label}" if node.type == TAG else node.label
     mark = node.shown.mark if node.shown else ""
-    return f'{first}"{_escaped(name.removesuffix(mark))}{mark and ", untrusted"}"{last}'
-
-
-def _escaped(text: str) -> str:
-    """A text in which what could be markup is written as an entity of Mermaid's."""
-    return _MERMAID_UNSAFE.sub(lambda match: f"#{ord(match[0])};", clean_line(text)) or " "
+    escaped = _MERMAID_UNSAFE.sub(lambda match: f"#{ord(match[0])};", clean_line(name.removesuffix(mark))) or " "
+    return f'{first}"{escaped}{mark and ", untrusted"}"{last}'
 
 
 def _mermaid_tie(edge: Edge) -> str:
@@ -190,7 +178,7 @@ class _Trees:
         return self._nodes[name].type == MEMORY and any(edge.relation != HAS_TAG for edge in self._edges.get(name, ()))
 
     def _branch(self, root: str) -> Iterator[str]:
-        yield _told(self._nodes[root])
+        yield _described(self._nodes[root])
         waiting = self._below(root, "")
         while waiting:  # no recursion: a chain may be longer than the stack
             indent, is_last, edge, name = waiting.pop()
@@ -207,23 +195,21 @@ class _Trees:
         return [(indent, n == len(ends) - 1, edge, end) for n, (edge, end) in enumerate(ends)][::-1]
 
     def _has_more_than_a_tag(self, edge: Edge, name: str) -> bool:
-        """Whether a tag is told below this node: below one alone, and not where it ties nothing to it."""
+        """Whether a tag is shown below this node: below one alone, and only where it ties others to it."""
         return name == edge.end or (self._parents.get(edge.end) == edge and len(self._edges[edge.end]) > 1)
 
     def _tie(self, edge: Edge, name: str) -> str:
         node = self._nodes[name]
-        told = _told(node) if self._parents.get(name) == edge else _name(node)
-        more = f"  (and {node.members - len(self._edges[name])} more)" if self._hides(node) else ""
+        words = _described(node) if self._parents.get(name) == edge else _name(node)
+        is_cut = node.type != MEMORY and node.id in self._graph.cut and node.members > len(self._edges[name])
+        more = f"  (and {node.members - len(self._edges[name])} more)" if is_cut else ""
         if edge.relation in (HAS_TAG, IN_CLUSTER):
-            return f"{told}{more}"
+            return f"{words}{more}"
         arrow = _ARROWS[direction(edge.relation, is_out=name == edge.end)]
-        return f"{relation_words(edge.relation)} {arrow} {told}"
-
-    def _hides(self, node: Node) -> bool:
-        return node.type != MEMORY and node.id in self._graph.cut and node.members > len(self._edges[node.id])
+        return f"{relation_words(edge.relation)} {arrow} {words}"
 
 
-def _told(node: Node) -> str:
+def _described(node: Node) -> str:
     if node.shown is None:
         return _name(node)
     tags = "".join(f" #{tag}" for tag in node.shown.tags)
