@@ -1,7 +1,4 @@
-"""The page Memories: the tree, the search, and what it found or what is there.
-
-The tree of paths beside the memories: spaces, opened as far as the page that is shown.
-"""
+"""The page Memories: the tree of paths, opened as far as the page that is shown, the search, and what it found."""
 
 from __future__ import annotations
 
@@ -40,33 +37,26 @@ async def spaces(backend: Backend, caller: Caller) -> list[Mapping[str, Any]]:
 async def opened(backend: Backend, caller: Caller, space: str, path: str) -> Branch:
     """The first level of a space, opened along `path`."""
     root = await below(backend, caller, space, "")
-    steps = [step for step in path.split("/") if step]
-    return await _opened(backend, caller, space, root, steps)
+    return await _opened(backend, caller, space, root, [step for step in path.split("/") if step])
 
 
 async def below(backend: Backend, caller: Caller, space: str, path: str) -> Branch:
-    """The level below a path."""
-    found = await backend.call("list", {"tree": True, "space": space, "path": path, "depth": 1}, caller)
+    """The level below a path; an empty one where nothing is."""
+    node: Mapping[str, Any] = await backend.call(
+        "list", {"tree": True, "space": space, "path": path, "depth": 1}, caller
+    )
+    for step in filter(None, path.split("/")):  # the tree begins at the root
+        node = next((child for child in node.get("children", ()) if child["name"] == step), {"name": step})
     start = f"{path}/" if path else ""
-    node = _at(found, path)
-    children = [_branch(child, start) for child in node.get("children", ())]
+    children = [
+        Branch(
+            child["name"], start + child["name"], child.get("id", ""),
+            bool(child.get("has_more") or child.get("children")), child.get("count", 0),
+        )
+        for child in node.get("children", ())
+    ]  # fmt: skip
     shown = tuple(children[:_MOST])
     return Branch(node["name"], path, children=shown, is_open=True, left_out=len(children) - len(shown))
-
-
-def _at(node: Mapping[str, Any], path: str) -> Mapping[str, Any]:
-    """The node of `path` in a tree that begins at the root; an empty one where nothing is."""
-    for step in filter(None, path.split("/")):
-        found = [child for child in node.get("children", ()) if child["name"] == step]
-        if not found:
-            return {"name": step}
-        node = found[0]
-    return node
-
-
-def _branch(child: Mapping[str, Any], start: str) -> Branch:
-    more = bool(child.get("has_more") or child.get("children"))
-    return Branch(child["name"], start + child["name"], child.get("id", ""), more, child.get("count", 0))
 
 
 async def _opened(backend: Backend, caller: Caller, space: str, branch: Branch, steps: list[str]) -> Branch:
@@ -145,28 +135,22 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
         found = await _found(backend, caller, wanted)
         if request.query_params.get("part") == "1":
             return pages.render(request, "results.html", wanted=wanted, **found)
-        beside = await _beside(backend, caller, wanted)
-        return pages.render(request, "memories.html", wanted=wanted, **beside, **found)
+        known, counts = await asyncio.gather(
+            spaces(backend, caller), backend.call("status", {"stats": True, **_in(caller, space)}, caller)
+        )
+        names = [one["space"] for one in known]
+        shown = space or (names[0] if names else "")
+        return pages.render(
+            request, "memories.html", wanted=wanted, spaces=known, opened_space=shown,
+            opened=await opened(backend, caller, shown, wanted.under) if shown else None,
+            kinds=sorted(counts["kinds"]), tags=sorted(counts["tags"]), **found,
+        )  # fmt: skip
 
     @router.get("/tree")
     async def branch(request: Request, caller: pages.Reader, space: str, path: str = "") -> Response:
         pages.checked(caller, space)
         found = await below(backend, caller, space, path.strip("/"))
         return pages.render(request, "branch.html", space=space, branch=found, under="")
-
-
-async def _beside(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[str, Any]:
-    """The tree, and the kinds and tags to choose from."""
-    known, counts = await asyncio.gather(
-        spaces(backend, caller), backend.call("status", {"stats": True, **_in(caller, wanted.space)}, caller)
-    )
-    names = [one["space"] for one in known]
-    shown = wanted.space or (names[0] if names else "")
-    branches = await opened(backend, caller, shown, wanted.under) if shown else None
-    return {
-        "spaces": known, "opened_space": shown, "opened": branches,
-        "kinds": sorted(counts["kinds"]), "tags": sorted(counts["tags"]),
-    }  # fmt: skip
 
 
 def _in(caller: Caller, space: str) -> dict[str, Any]:
@@ -201,8 +185,16 @@ async def _listed(backend: Backend, caller: Caller, wanted: PageRequest) -> dict
 async def _searched(backend: Backend, caller: Caller, wanted: PageRequest) -> dict[str, Any]:
     """The best of one bundle, or of those of the spaces that the caller may see."""
     limit = wanted.more or _FOUND
+    question = {
+        "topic": wanted.q, "limit": limit, "under": wanted.under, "kind": _some(wanted.kind), "tag": _some(wanted.tag),
+        "include_inactive": wanted.state == ALL, "include_untrusted": True, "explain": True, "no_global": True,
+        "no_usage": True,
+    }  # fmt: skip
     asked: tuple[str, ...] = (wanted.space,) if wanted.space else caller.spaces or ("",)
-    bundles = [await backend.call("recall", _question(wanted, space, limit), caller) for space in asked]
+    bundles = [
+        await backend.call("recall", {**question, **({"space": space} if space else {"all_spaces": True})}, caller)
+        for space in asked
+    ]
     items = [
         _result(section, bundle["space"])
         for bundle in bundles
@@ -216,15 +208,6 @@ async def _searched(backend: Backend, caller: Caller, wanted: PageRequest) -> di
         "has_more": len(items) > limit or (matched > limit and limit < _MOST_FOUND),
         "next": min(_MOST_FOUND, limit + _FOUND * 2), "home": bundles[0]["space"],
         "degraded": next((bundle["degraded"] for bundle in bundles if bundle.get("degraded")), ""),
-    }  # fmt: skip
-
-
-def _question(wanted: PageRequest, space: str, limit: int) -> dict[str, Any]:
-    where = {"space": space} if space else {"all_spaces": True}
-    return {
-        **where, "topic": wanted.q, "limit": limit, "under": wanted.under, "kind": _some(wanted.kind),
-        "tag": _some(wanted.tag), "include_inactive": wanted.state == ALL, "include_untrusted": True,
-        "explain": True, "no_global": True, "no_usage": True,
     }  # fmt: skip
 
 

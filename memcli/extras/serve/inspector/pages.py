@@ -1,15 +1,5 @@
-"""Pages: templates filled with values, of which text only ever becomes text.
-
-Addresses of pages. What was stored is in them as quoted text alone.
-
-Times for people: how long ago, and the date.
-
-Which spaces a caller sees, and what of an answer.
-
-Texts in pieces: those that match a question, and those that an edit removed or added.
-
-Static files: the style and the scripts of the pages, at addresses that change with their content.
-"""
+"""What all pages share: templates, in which text only ever becomes text; addresses, in which what was stored is quoted; times and
+marked words; the spaces that a caller sees; and static files, at addresses that change with their content."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""The page Audit: who changed what, and whether the log is intact.
-
-The page Gaps: questions that recall could not answer.
-
-The pages of sessions: the list, and one with its messages and its arc.
-
-The page Usage: what a space holds, and what of it is recalled.
-"""
+"""The pages Audit, Gaps, Sessions with that of one session, and Usage."""
 
 from __future__ import annotations
 
@@ -14,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Query, Request, Response
 
 from memcli.errors import CorruptError
-from memcli.extras.serve.access import Backend, Caller
+from memcli.extras.serve.access import Backend
 from memcli.extras.serve.inspector import catalogue, pages
 
 _FIRST, _MOST = 50, 5_000
@@ -34,23 +27,21 @@ def add_audit_routes(router: APIRouter, backend: Backend) -> None:
         home = pages.chosen(caller, space)
         filters = {name: text.strip() for name, text in (("id", about), ("since", since)) if text.strip()}
         acts = await backend.call("store audit", {"limit": limit + 1, "space": home, **filters}, caller) or []
+        checked = None
+        if verify:
+            try:
+                checked = {
+                    "problem": "",
+                    "hint": "",
+                    **await backend.call("store audit", {"verify": True, "space": home}, caller),
+                }
+            except CorruptError as error:  # a log that was tampered with is an answer too
+                checked = {"problem": error.message, "hint": error.hint}
         return pages.render(
             request, "audit.html", space=home, spaces=await catalogue.spaces(backend, caller), about=about, since=since,
             acts=acts[::-1][:limit], limit=limit, more=min(_MOST, limit * 4) if len(acts) > limit else 0,
-            checked=await _verified(backend, caller, home) if verify else None,
+            checked=checked,
         )  # fmt: skip
-
-
-async def _verified(backend: Backend, caller: Caller, space: str) -> dict[str, Any]:
-    """What the check of the log found; a log that was tampered with is an answer too."""
-    try:
-        return {
-            "problem": "",
-            "hint": "",
-            **await backend.call("store audit", {"verify": True, "space": space}, caller),
-        }
-    except CorruptError as error:
-        return {"problem": error.message, "hint": error.hint}
 
 
 def add_gaps_routes(router: APIRouter, backend: Backend) -> None:
@@ -73,6 +64,10 @@ def add_gaps_routes(router: APIRouter, backend: Backend) -> None:
 _PAGE = 40
 _MESSAGES = 50
 _PARTS = ("beginning", "middle", "end")
+_EPISODE: dict[str, Any] = {
+    "valence": 0.0, "significance": 0.0, "kind": "", "title": "", "context": "", "outcome": "", "turns": [],
+}  # fmt: skip
+"""The fields of an episode that the page needs, where the arc leaves them out."""
 Page = Annotated[int, Query(ge=1, le=100_000)]
 
 
@@ -94,16 +89,11 @@ def add_sessions_routes(router: APIRouter, backend: Backend) -> None:
         options = {"id": name, "from_": first, "to": first + _MESSAGES - 1, "space": space}
         found = await backend.call("session show", options, caller)
         arc = await backend.call("session arc", {"id": name, "space": space}, caller)
+        parts = [(part, [{**_EPISODE, **episode} for episode in arc[part]]) for part in _PARTS if arc.get(part)]
         return pages.render(
             request, "session.html", space=space, session=found["session"], messages=found["messages"], page=page,
-            has_more=found["session"]["messages"] > page * _MESSAGES, parts_of=_timeline(arc), key=arc["key_moments"],
+            has_more=found["session"]["messages"] > page * _MESSAGES, parts_of=parts,
         )  # fmt: skip
-
-
-def _timeline(arc: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """The episodes of each part of a session that has some."""
-    defaults = {"valence": 0.0, "significance": 0.0, "kind": "", "title": "", "context": "", "outcome": "", "turns": []}
-    return [(part, [{**defaults, **episode} for episode in arc[part]]) for part in _PARTS if arc.get(part)]
 
 
 def add_usage_routes(router: APIRouter, backend: Backend) -> None:
