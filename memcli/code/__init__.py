@@ -1,1 +1,2 @@
-"""What memcli knows of source text: definitions, symbols, anchors, globs. Pure."""
+"""Source text: definitions, symbols, anchors, diffs and globs, from text alone. Pure: whoever calls reads the files, and what
+asks git belongs in `git/`."""

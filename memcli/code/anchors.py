@@ -1,4 +1,4 @@
-"""Anchors: which code a memory speaks of, and whether that code is still what it was. By content, never by date."""
+"""Anchors: which code a memory refers to, and whether that code is still the same. By content, never by date."""
 
 from __future__ import annotations
 

@@ -159,6 +159,7 @@ def _defines(node: ast.AST, name: str) -> bool:
 
 
 def _extent(node: ast.AST) -> Lines:
+    """The lines of a statement, with its decorators."""
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])  # type: ignore[attr-defined]
     return first, node.end_lineno or first  # type: ignore[attr-defined]
 
@@ -341,8 +342,8 @@ def _parts_of_python(text: str, lines: list[str]) -> list[tuple[str, int, int]] 
     spans = []
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            start = min(node.lineno, *(d.lineno for d in node.decorator_list)) if node.decorator_list else node.lineno
-            spans.append((node.name, _with_comment(lines, start - 1, ("#",)), node.end_lineno or start))
+            start, end = _extent(node)
+            spans.append((node.name, _with_comment(lines, start - 1, ("#",)), end))
     return spans
 
 
@@ -447,7 +448,10 @@ class _Scopes:
                 yield name
             self._ahead = None
             if text.startswith(_CLOSING):
-                self._close(indent)
+                if self._inner and self._inner[-1][1] == indent:
+                    self._inner.pop()
+                elif not self._inner and indent == 0:
+                    self._outer = ""
         if self._ahead and (name := self._name()):
             yield name
 
@@ -463,12 +467,6 @@ class _Scopes:
         if indent == 0 or is_beside:
             self._outer = ""
         self._body = indent if self._body is None else min(self._body, indent)
-
-    def _close(self, indent: int) -> None:
-        if self._inner and self._inner[-1][1] == indent:
-            self._inner.pop()
-        elif not self._inner and indent == 0:
-            self._outer = ""
 
     def _name(self) -> str:
         return self._inner[-1][0] if self._inner else self._outer

@@ -52,7 +52,7 @@ class StoreHistory(Record):
 
     @contextmanager
     def reading(self) -> Iterator[Callable[[str, str], bytes | None]]:
-        """What the file of a name held at a commit, None where it was not there; for as many as are asked for."""
+        """A function of a commit and the name of a file, which returns the content; None where it was not there."""
         with self.repository.objects() as objects:
             yield lambda commit, name: objects.read(f"{commit}:{self.path(name)}")
 

@@ -14,7 +14,7 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 from memcli.beneath import opened_folder
 from memcli.code.globs import Patterns
@@ -286,15 +286,12 @@ class Head:
         named = os.fsdecode(head.strip().removeprefix(b"ref: "))
         places = [(self._own, named), (self._common, named), (self._common, "packed-refs"),
                   (self._own, "reftable/tables.list"), (self._common, "reftable/tables.list")]  # fmt: skip
-        return head, *(_stat(os.path.join(*place)) for place in places)
-
-
-def _stat(file: str) -> tuple[int, int, int] | None:
-    try:
-        facts = os.stat(file)
-    except (OSError, ValueError):
-        return None
-    return facts.st_mtime_ns, facts.st_size, facts.st_ino
+        marks: list[object] = [head]
+        for place in places:
+            with suppress(OSError, ValueError):
+                facts = os.stat(os.path.join(*place))
+                marks.append((place, facts.st_mtime_ns, facts.st_size, facts.st_ino))
+        return tuple(marks)
 
 
 MAX_COMMITS = 200
@@ -302,7 +299,7 @@ _HASH = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 
 def gone(repository: Repository, pairs: str) -> list[str]:
-    """Of the commits that `pairs` (lines of an old and a new one, as git tells post-rewrite) replace, those that no
+    """Of the commits that `pairs` (lines of an old and a new one, as git passes to post-rewrite) replace, those that no
     branch and no tag leads to any more; none where there are too many. Raises NotFoundError, ProviderError."""
     old = [words[0] for line in pairs.splitlines() if len(words := line.split()) > 1 and _HASH.fullmatch(words[0])]
     if not old or len(old) > MAX_COMMITS:

@@ -169,7 +169,7 @@ def _is_blob(data: bytes | None, blob: str) -> bool:
 
 
 _FEW = 20
-"""For so many files git is asked one by one; for more, the log is read until all have come."""
+"""For up to so many files git is run once a file; for more, the log is read until all were met."""
 _MAX_COMMITS = 20_000
 
 

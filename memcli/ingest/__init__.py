@@ -1,6 +1,2 @@
-"""Where memories come from: files and commits.
-
-`commits.CommitSource` and `files.FileSource` yield candidates, the fields of one memory each, for
-the semantic layer to complete.
-Nothing here trusts what it reads: a repository and its configuration belong to strangers.
-"""
+"""Sources of memories: files, commits, the index, and exports of other tools, as candidates, which are the fields of one memory
+each. It reads and never stores, and trusts nothing that it reads: a repository and its configuration belong to strangers."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _ENDING = re.compile(r"\.\w{1,20}")
 _MAX_KEPT = 64 << 20
 _MANY = 4
-"""For fewer commits git is asked one by one."""
+"""For fewer commits git is run once a commit."""
 _WHY = {
     "vanished": "there is no such file", "link": "it is a symbolic link, or behind one", "special": "it is not a regular file",
     "huge": "it is larger than 1 MB", "binary": "it is not text", "encoding": "it is not UTF-8",
@@ -28,7 +28,7 @@ _WHY = {
 
 
 class WorkTree:
-    """The work tree at `root`. What was read is kept: a new one sees the files as they are then."""
+    """The work tree at `root`. Files are read once and cached: make a new one to see later changes."""
 
     def __init__(self, root: str) -> None:
         self._root = os.path.realpath(root)
@@ -108,7 +108,7 @@ class WorkTree:
         return _nearest(file, (name for name in {*found, *edited} if name != file and is_inside(name)))[:limit]
 
     def texts_at(self, places: Sequence[tuple[str, str]]) -> list[str | None]:
-        """The text of each file at a commit; None where it was not there, or cannot be told."""
+        """The text of each file at a commit; None where it was not there, is no text, or git fails."""
         from memcli.git.work_tree import read_at
 
         new = [place for place in dict.fromkeys(places) if place[0] and place not in self._past]
@@ -153,7 +153,7 @@ class WorkTree:
         return time_of(self._root, name)
 
     def _changes(self, commit: str) -> Changes | None:
-        """What changed since a commit, which git is asked once; None where it cannot tell."""
+        """What changed since a commit, cached; None where git fails."""
         from memcli.git.work_tree import changes_since
 
         if commit not in self._since:

@@ -130,7 +130,8 @@ def read_decision(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
         raise UnfitError("empty")
     outline = list(parts(body))
     title = next((part.headings[0] for part in outline if part.headings), "")
-    number = _number(where, title)
+    match = _NAME.match(posixpath.basename(where)) or _NUMBER_OF_TITLE.match(title)
+    number = match[1] if match else ""
     facts = _facts(outline, front or {})
     folder = posixpath.dirname(where)
     lines = facts.get("status", "").split("\n")
@@ -205,11 +206,6 @@ def _references(text: str, where: str, number: str) -> list[str]:
         folder = posixpath.dirname(where)
         names = [f"adr:{folder}/{found}" for found in _REFERENCE.findall(text) if found != number]
     return list(dict.fromkeys(names))
-
-
-def _number(where: str, title: str) -> str:
-    match = _NAME.match(posixpath.basename(where)) or _NUMBER_OF_TITLE.match(title)
-    return match[1] if match else ""
 
 
 _FILES = frozenset([

@@ -142,7 +142,7 @@ _PER_QUESTION = 500
 
 
 class FileSource:
-    """Files and folders, as a user or a watcher names them; `base` is the work tree that their paths are told from.
+    """Files and folders, as a user or a watcher names them; `base` is the work tree that their paths are relative to.
 
     A relative path counts from the current directory. With `may_be_gone` a path that no longer exists is counted
     instead of refused. `skipped` counts what gave no candidate, by reason: ignored, link, special, huge, binary,
@@ -218,7 +218,7 @@ class FileSource:
 
     @cached_property
     def _dates(self) -> dict[str, str]:
-        """When each file was last committed as it is: what is said in it is as old as that, and not as its ingestion."""
+        """When each file that is unchanged since was last committed, normalized: what it says is as old as that."""
         from memcli.git.work_tree import dates_of
 
         files = list(self._found)

@@ -38,7 +38,7 @@ _OWNERS = ("user_id", "agent_id", "app_id", "app", "run_id")
 _OWN_FIELDS = ("hash", "state", "actor_id", *_OWNERS)
 """Fields that other lists of texts with ids do not have."""
 _DROPPED = frozenset((*_TEXTS, "categories", "category_ids", "created_at", "score"))
-"""What becomes a field of the memory, and what speaks of a search."""
+"""Fields that become fields of the memory, and the score of a search."""
 _MEMCLI = regex(rb'"format":\s*"memcli/')
 _MAX_TAGS = 16
 _ASK_FOR_MEM0 = "use a JSON export of mem0"
@@ -98,6 +98,9 @@ def _memory(item: Mapping[str, Any], table: Mapping[str, str], at: str) -> dict[
     owner = next((item[key] for key in _OWNERS if isinstance(item.get(key), str) and item[key].strip()), "")
     own = item.get("metadata")
     own = own if isinstance(own, dict) else {}
+    names = [name for key in ("categories", "tags") for name in _list(item.get(key))]
+    names += [table.get(name, "") for name in _list(item.get("category_ids"))]
+    names += [name for key in ("category", "categories", "tags") for name in _list(own.get(key))]
     metadata: dict[str, object] = {
         "source": f"{_MEM0}:{name}",
         "mem0": {key: value for key, value in item.items() if key not in _DROPPED and value not in (None, {}, [])},
@@ -107,7 +110,7 @@ def _memory(item: Mapping[str, Any], table: Mapping[str, str], at: str) -> dict[
     fields: dict[str, object] = {
         "path": memory_path("/".join(part for part in (owner, str(name)) if part), _MEM0),
         "raw": text.strip("\n"),
-        "tags": _tags(item, own, table),
+        "tags": list(dict.fromkeys(tag for tag in map(slug, names) if tag))[:_MAX_TAGS],
         "metadata": metadata,
         "provenance": {"source": "imported"},
         "names": [f"{_MEM0}:{name}"],
@@ -119,13 +122,6 @@ def _memory(item: Mapping[str, Any], table: Mapping[str, str], at: str) -> dict[
     }
     fields |= {key: value for key, value in {"kind": kind, **times}.items() if value}
     return fields | ({"active": False} if item.get("state") in ("archived", "paused") else {})
-
-
-def _tags(item: Mapping[str, Any], own: Mapping[str, Any], table: Mapping[str, str]) -> list[str]:
-    named = [name for key in ("categories", "tags") for name in _list(item.get(key))]
-    named += [table.get(name, "") for name in _list(item.get("category_ids"))]
-    named += [name for key in ("category", "categories", "tags") for name in _list(own.get(key))]
-    return list(dict.fromkeys(tag for tag in map(slug, named) if tag))[:_MAX_TAGS]
 
 
 def _list(value: Any) -> list[str]:
@@ -332,7 +328,7 @@ def detect(where: str, data: bytes) -> str:
 
 
 def files_under(folder: str, base: str, skipped: Counter[str]) -> Iterator[tuple[str, bytes]]:
-    """The files below a folder with their names, told from `base` or else from the folder's own name.
+    """The files below a folder with their names, relative to `base`, or to the folder's own name where it is elsewhere.
 
     What is ignored, a link, no regular file, huge or unreadable is counted in `skipped`.
     """

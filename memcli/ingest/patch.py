@@ -16,7 +16,7 @@ from memcli.model.names import readable
 from memcli.record import Record, replace
 
 MAX_BYTES = 256 << 20
-"""A longer diff is not looked at: no one wrote it, and half of it would tell half the truth."""
+"""Bytes. A longer diff is refused: nobody wrote it, and half of it would give half of the answer."""
 
 _OPTIONS = (
     "--cached", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--find-renames",
@@ -24,7 +24,7 @@ _OPTIONS = (
 )  # fmt: skip
 _STORE = ".memory"
 _FEW = 10_000
-"""So many lines of a file are kept as text."""
+"""Up to so many lines of a file are decoded at once; more of them each time that they are gone through."""
 
 
 def staged_diff(repository: Repository) -> bytes:
@@ -188,7 +188,7 @@ class FileDiff(Record):
 
 
 def read_log(blocks: Iterable[bytes]) -> Iterator[tuple[Commit, Iterator[FileDiff]]]:
-    """Each commit with its diffs, which must be taken before the next commit is asked for."""
+    """Each commit with its diffs, which must be consumed before the next commit is read."""
     sections = _Sections(blocks)
     while (head := sections.take(b"\0")) is not None:
         # A message may have lines that look like the beginning of a diff.
@@ -205,7 +205,7 @@ def read_log(blocks: Iterable[bytes]) -> Iterator[tuple[Commit, Iterator[FileDif
 
 
 def read_diffs(blocks: Iterable[bytes]) -> tuple[Iterator[FileDiff], int]:
-    """The diffs of `git diff --raw -p`, and how many files it tells nothing of because they are in conflict."""
+    """The diffs of `git diff --raw -p`, and the number of files that are in conflict, of which it prints no diff."""
     sections = _Sections(blocks)
     rows = _parse_table(sections.take(b":") or b"")
     merged = [row for row in rows if row.status != _CONFLICT]

@@ -23,7 +23,7 @@ from memcli.safety.patterns import compiled, pattern, read_words
 
 _WORDS = read_words(__package__)
 DISCUSSED = tuple(_WORDS["discussed"])
-"""Words of a text that speaks about such instructions rather than giving them; they count around a quotation."""
+"""Words of a text that discusses such instructions rather than giving them; they count around a quotation."""
 ABOUT = tuple(_WORDS["about"])
 """The words of these that are clear enough to count for a name, such as a file's, which stands without quotation marks."""
 OBEYED = (
@@ -32,7 +32,7 @@ OBEYED = (
     r"this (?:attack|sentence|example|payload|quote|instruction|test|phrase|text|one)|these (?:instructions|orders))\b(?! like| such| as data)"
     r"|\b(?:translate|decode|read|repeat) (?:\w{1,12} )?(?:and|then)[ ,](?:then )?(?:follow|obey|execute|do)\b|\bact on it\b|\bact (?:it|this|that) out\b|\bwhich you (?:should|must|shall|have to|are to) (?:act out|perform|execute|do|follow|obey)\b|\bpasses only if you\b|\bplease execute it\b|\bact accordingly\b|\bnew orders\b|\byou should (?:really|actually)\b|\bfor real\b|\binstructions? to you\b|\bas coming from\b|\band comply\b|\bplease do that\b|\bdo that (?:now|please)\b"
 )
-"""What takes the excuse from a quotation: the reader is asked to do what it says."""
+"""Requests to do what a quotation says, which make it an instruction after all."""
 
 
 _CLAUSE = 80
@@ -94,7 +94,7 @@ def _is_forbidden(text: str, start: int) -> bool:
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:
-    """Whether the match stands in quotation marks in a text that speaks about such things."""
+    """Whether the match stands in quotation marks in a text that discusses such instructions."""
     if not compiled(_OPEN).search(text[max(0, start - _OPENED) : start + 1]):
         return False
     if not compiled(_CLOSE).search(text[end - 1 : end + _CLOSED]):
@@ -113,7 +113,7 @@ def _is_named(text: str, start: int, end: int) -> bool:
 
 
 def _is_obeyed(text: str, start: int, end: int) -> bool:
-    """Whether the reader is asked, near the match, to do what is quoted."""
+    """Whether the text near the match requests that the reader does what is quoted."""
     for part in (text[max(0, start - _NEAR) : start], text[end : end + _NEAR]):
         for match in compiled(OBEYED).finditer(part):
             if not _is_forbidden(part, match.start()):

@@ -67,8 +67,8 @@ class Overview:
     """
 
     def __init__(self, stored: Memory, shown: Memory, is_reviewed: Callable[[str], bool]) -> None:
-        """`shown` is what is left of the `stored` memory without secrets; `is_reviewed` tells of an id whether what others
-        accepted of it holds here."""
+        """`shown` is what is left of the `stored` memory without secrets; `is_reviewed`: whether an
+        acceptance by others of the memory of this id is valid here."""
         finding = inspect(stored)
         is_fine = finding is None or (is_accepted(stored, finding) and is_reviewed(stored.id))
         self.untrusted = () if finding is None or is_fine else finding.reasons

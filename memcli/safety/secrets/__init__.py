@@ -1,1 +1,2 @@
-"""Secrets: the rules, what tells them from look-alikes, and the redaction of memories."""
+"""Secrets: rules that find them, checks that tell them from look-alikes, and the redaction of texts and memories. A new kind
+is a row in `rules.json`; code that stores or sends text does not belong here."""

@@ -105,7 +105,7 @@ def _without_forms(detector: Detector, fields: Mapping[str, Json], hits: Sequenc
 
 
 def _form(hit: SecretHit) -> re.Pattern[str] | None:
-    """What finds the words of a secret, joined by anything and cut at the end of a part of a path; None for a secret that
+    """A pattern of the words of a secret, joined by anything and cut at the end of a part of a path; None for a secret that
     may be a plain word, as many a password is."""
     value = hit.value.decode("utf-8", "replace")
     parts = [re.escape(char) for char in re.sub(r"[\W_]+", " ", value).strip()[:_LONGEST_FORM]]
@@ -262,7 +262,7 @@ class _Walk:
         return clean
 
     def file_names(self, given: Mapping[str, Json]) -> dict[str, str]:
-        """What stands for the names of files that the memory is of, where these are not kept as they are."""
+        """The redacted names of the files that the memory is of, by the names as they were given; only those that differ."""
         metadata, provenance = given.get("metadata"), given.get("provenance")
         names = [metadata.get("source"), metadata.get("was")] if isinstance(metadata, Mapping) else []
         files = provenance.get("files") if isinstance(provenance, Mapping) else ()

@@ -217,7 +217,7 @@ def _is_config(head: str, before: str, after: str) -> bool:
 
 
 Judge = Callable[[str, str, str], bool]
-"""Told the value, what stands before it (at most 80 characters), and the character after it."""
+"""A check of a value, with the text before it (at most 200 bytes) and the character after it: whether it is a secret."""
 _WORDS = read_words(__package__)
 _WEAK = frozenset(_WORDS["weak"])
 _DULL_MAIL = re.compile(
@@ -320,7 +320,7 @@ def is_mixed(value: str, before: str, after: str) -> bool:  # noqa: ARG001
 
 
 def is_key_material(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether there is a key between the lines that frame one, and not prose that tells of them."""
+    """Whether there is a key between the lines that frame one, and not prose about keys."""
     body = value.replace("\\n", "\n").replace("\\r", "")
     if entropy(body) < 4:  # not of repeats: headers of real keys have long runs of A
         return False
