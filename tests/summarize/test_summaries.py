@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.summarize import SUMMARIZERS
-from memcli.summarize.summaries import clip
+from memcli.summarize.summaries import clip, weigh
 
 README = """# tallow
 
@@ -79,6 +79,12 @@ def test_the_sentence_that_makes_the_kind_is_the_micro_summary() -> None:
         "Backups grow by two gigabytes a month."
     )
     assert "We decided to store every movement as an event." in summaries(text)[0]
+
+
+def test_a_question_is_a_worse_summary_than_a_statement() -> None:
+    sets = [frozenset({"first"}), frozenset({"cache", "full"}), frozenset({"cache", "full"})]
+    _, question, statement = weigh(["At first.", "Is the cache full?", "The cache is full."], sets)
+    assert question < statement
 
 
 def test_steps_are_told_from_the_first() -> None:
