@@ -134,8 +134,8 @@ _LEAST_SHARE = 0.5
 
 
 def lacking(text: str, said: Sequence[str]) -> str:
-    """What is wrong with `text` as the one that says all of `said`; empty where nothing is. It counts words: what a reader
-    would find is more than it finds."""
+    """Why `text` cannot replace the texts `said`: the first number, denial, value or share of words that it lacks or adds.
+    Empty if it can. Only words are compared, so that a reader may still find a difference."""
     there = frozenset(_NUMBER.findall(text))
     before = frozenset(number for one in said for number in _NUMBER.findall(one))
     if lost := sorted(before - there):

@@ -19,7 +19,7 @@ LEAST_WORDS = 2
 
 
 class Clause(NamedTuple):
-    """The words of a claim, those that limit it, and whether it is told as the reason of another."""
+    """The words of a claim, the words of its conditions, and whether it gives the reason of another clause."""
 
     main: Sequence[Word]
     limits: Sequence[Word]
@@ -56,7 +56,7 @@ def has_place(word: Word) -> bool:
 
 
 def _cut(words: Sequence[Word]) -> Iterator[tuple[list[Word], bool]]:
-    """The claims of one sentence: what is told as a reason is one too."""
+    """The clauses of one sentence, each with whether it gives a reason: `because the disk was full` is a claim too."""
     clause: list[Word] = []
     is_reason = False
     for at, word in enumerate(words):

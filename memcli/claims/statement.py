@@ -39,7 +39,7 @@ _GONE = frozenset("gone out dead deprecated retired".split())
 
 
 def replaced_places(words: Sequence[Word]) -> frozenset[int]:
-    """The places of names behind such words as `instead of`, and of those that are said to be gone."""
+    """The places of names that are rejected: behind `instead of` and the like, before `is gone`, and of X in `from X to Y`."""
     if all(choice_of(word) is None for word in words):
         return frozenset()
     lows = [word.low for word in words]
@@ -226,7 +226,7 @@ def _is_scope(quantity: Quantity, words: Sequence[Word]) -> bool:
 
 
 def _is_label(quantity: Quantity, words: Sequence[Word]) -> bool:
-    """Whether it is the number or the code by which the subject is told from others: `rack 7 is`, not `gpt-7 is the model`."""
+    """Whether the number or code tells the subject from others of its sort: `rack 7 is`, unlike `gpt-7 is the model`."""
     after = [word.low for word in words[quantity.at + 1 : quantity.at + 3]]
     if quantity.dimension == "number":
         has_noun = 0 < quantity.at <= _LEADING + 1 and bool(words[quantity.at - 1].stem)

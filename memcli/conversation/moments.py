@@ -287,7 +287,8 @@ def moments(message: Message) -> tuple[Moment, ...]:
 
 
 def marks_of(said: TalkStatement) -> frozenset[str]:
-    """What a sentence does. A question may ask for something or name a problem before it asks; a guess does nothing."""
+    """The marks of a sentence: what it does in the conversation, by the patterns of its speaker's role. A question may request
+    something, or name a problem before it asks; a supposition or an offer has no marks."""
     if said.mood == PHATIC:
         if said.role == "assistant":
             return frozenset()

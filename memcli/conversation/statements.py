@@ -14,7 +14,7 @@ STATED, ASKED, SUPPOSED, OFFERED, PLANNED, PHATIC = "stated", "asked", "supposed
 """The moods. A phatic sentence greets, thanks or agrees, and says nothing more."""
 
 _KEPT = 1 << 14
-"""How many messages are kept as they were read: chunks, summary and episodes each look at all of them."""
+"""The size of the cache of messages: chunks, summary and episodes each read all messages of a conversation."""
 _LONGEST = 400
 """Longer sentences are logs or data."""
 _MOST_CHARACTERS = 20_000

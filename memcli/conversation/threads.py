@@ -59,7 +59,7 @@ _OBJECTION = regex(r"(?:no|not|nope|hm+|but|wait|still|wrong|why|stop|undo|never
 
 
 def subject(said: TalkStatement) -> frozenset[str]:
-    """What a sentence names; nothing where it could be said of any task or problem, as `Done.`"""
+    """The terms of a sentence without those that fit any task or problem; empty for `Done.`"""
     return frozenset(terms(said.text)) - _PLAIN
 
 
@@ -136,7 +136,7 @@ _NOTING = regex(
     r"|\b(?:added|put) (?:it|that|this|them) (?:to|in|into|on) (?:(?:the|our|your) )?"
     r"\S*(?:docs?|notes?|readme|handbook|wiki|changelog|runbook|guide|manual|\.md|\.rst|\.txt)\b"
 )
-"""Words of one who keeps what was said rather than acting on it."""
+"""Words by which somebody notes something down, rather than acting on it."""
 
 
 def drafts(messages: Sequence[Message]) -> list[DraftEpisode]:

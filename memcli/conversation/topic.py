@@ -36,7 +36,8 @@ class TopicChange(Record):
 
 
 class Trace(Record):
-    """What `compare_to` needs of a prompt: its terms and names, which may be hashed, and how much the terms weigh."""
+    """What `compare_to` needs of an earlier prompt: its terms and names, hashed if its text must not be stored, and the sum of
+    the weights of its terms."""
 
     terms: frozenset[str]
     names: frozenset[str]
@@ -106,7 +107,7 @@ def compare(previous: str, current: str, similarity: float | None = None) -> Top
 
 
 def trace(text: str, sign: Sign = str) -> Trace:
-    """What is to be kept of a prompt."""
+    """The terms and names of a prompt that the comparison with the next one needs, each as `sign` writes it."""
     text = text[:MAX_CHARACTERS]
     terms = _own_terms(text)
     return Trace(frozenset(map(sign, terms)), frozenset(map(sign, exact_terms(text))), sum(map(_weight, terms)))

@@ -1,4 +1,4 @@
-"""Text to the fields that describe it. To add a summarizer: one file here and one line in SUMMARIZERS."""
+"""Text to the fields that describe it: kind, path, tags and summaries. To add a summarizer: one file here and one line in SUMMARIZERS."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def _off() -> Summarizer:
 
 
 LLM = "llm"
-"""The layer by a language model: what it is not asked for is local."""
+"""The layer that asks a language model; fields that it does not fill come from the local one."""
 SUMMARIZERS: Mapping[str, Callable[[], Summarizer]] = {LLM: _local, "local": _local, "off": _off}
 DEFAULT_SUMMARIZER = "local"

@@ -70,7 +70,7 @@ Word = tuple[int, str]
 class Phrase(NamedTuple):
     tag: str
     position: int
-    """Where it first stands in the text: phrases can be put in the order they were said in."""
+    """Where the phrase first stands in the text, for callers that need phrases in the order of the text."""
 
 
 class _Scores:

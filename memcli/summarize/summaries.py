@@ -1,4 +1,4 @@
-"""Summaries made of the sentences of a text, by how much of it each stands for."""
+"""Summaries of a text in three lengths, made of those of its sentences that share most terms with the others."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def _ranking(
 ) -> tuple[list[int], list[int]]:
     """The places of the sentences, best first; and those of them that are not far behind the best.
 
-    Steps are told from the first one on.
+    Steps come in their own order.
     """
     steps = sum(1 for s in body if s.role == STEP)
     if steps * 2 > len(body) or (kind == "procedure" and steps > 1):

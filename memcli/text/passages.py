@@ -158,7 +158,7 @@ def trail(memory: Memory, passage: Passage) -> tuple[str, ...]:
 
 
 def heading(memory: Memory, passage: Passage) -> str:
-    """What a reader, and an embedder, must know of where the passage stands; empty for a text that stands by itself."""
+    """The source and the headings above the passage, as one line for readers and embedders; empty for a note without both."""
     titles = " > ".join(trail(memory, passage))
     if passage.form == HUNK:
         subject = memory.metadata.get("subject")
@@ -244,7 +244,7 @@ def _joins(raw: str, before: tuple[int, int, str], end: int, form: str) -> bool:
 
 
 def _introduces(raw: str, start: int, end: int) -> bool:
-    """Whether a block announces the one behind it."""
+    """Whether a block ends with a colon or an ellipsis, and so leads up to the next one."""
     return raw[start:end].rstrip().endswith((":", "..."))
 
 

@@ -120,7 +120,7 @@ def find_period(topic: str, now: str, resolve: Resolve) -> Period | None:
 
 
 def _ends(form: str, match: re.Match[str], said: Sequence[str], now: str, resolve: Resolve) -> _Stretch | None:
-    """The period of a match, with its whole name, in which times of the calendar stand as they were `said`."""
+    """The period of a match. Its name has times of the calendar as the topic spells them, which are `said`."""
     if form == "between":
         year = re.search(r"\d{4}\Z", match[2]) if match[1] in MONTH_NUMBERS else None
         first = _stretch(f"{match[1]} {year[0]}" if year else match[1], now, resolve)

@@ -1,4 +1,5 @@
-"""Words: text to terms, the same way for what is stored and for what is asked; stems; the names of months and days."""
+"""Words of texts and queries, and the terms that a search compares: stems, identifiers, pairs of characters of Chinese,
+Japanese and Korean. Texts and queries are read by the same functions, so that equal words give equal terms."""
 
 from __future__ import annotations
 
@@ -53,12 +54,13 @@ def terms(text: str) -> list[str]:
 
 
 def query_terms(text: str) -> list[str]:
-    """The distinct terms of a question, in order."""
+    """The distinct terms of a query, in the order of their first place."""
     return list(dict.fromkeys(terms(text)))
 
 
 def is_compound(term: str) -> bool:
-    """Whether the term is made of words, which are terms too; a version or a date is more than its numbers."""
+    """Whether the term joins words by dots or hyphens, which are terms of their own too. A version or a date is not one: its
+    numbers alone mean something else."""
     return ("-" in term or "." in term) and not any(c.isdigit() for c in term)
 
 
