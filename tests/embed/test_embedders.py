@@ -112,18 +112,20 @@ class TestContract:
         few = build(name)
         assert [few.embed([text])[0] for text in MIXED[:20]] == together[:20]
 
-    @pytest.mark.parametrize("text", ODD.values(), ids=ODD.keys())
-    def test_odd_text(self, embedder: Embedder, text: str) -> None:
-        (vector,) = embedder.embed([text])
-        assert len(vector) == embedder.dimensions
-        assert embedder.embed([text, *MIXED[:9]])[0] == vector
+    def test_odd_text(self, embedder: Embedder) -> None:
+        failed = []
+        for name, text in ODD.items():
+            (vector,) = embedder.embed([text])
+            if len(vector) != embedder.dimensions or embedder.embed([text, *MIXED[:9]])[0] != vector:
+                failed.append(name)
+        assert failed == []
 
-    @pytest.mark.parametrize("count", [1, 7, 40])
-    def test_progress_reaches_the_total(self, embedder: Embedder, count: int) -> None:
-        told: list[tuple[int, int]] = []
-        embedder.embed(MIXED[:count], lambda done, total: told.append((done, total)))
-        assert told[-1] == (count, count)
-        assert told == sorted(set(told))
+    def test_progress_reaches_the_total(self, embedder: Embedder) -> None:
+        for count in (1, 7, 40):
+            told: list[tuple[int, int]] = []
+            embedder.embed(MIXED[:count], lambda done, total, told=told: told.append((done, total)))
+            assert told[-1] == (count, count)
+            assert told == sorted(set(told))
 
     def test_an_interruption_ends_the_work(self, embedder: Embedder) -> None:
         def interrupt(done: int, total: int) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
-from memcli.model.recall import Bundle, Query
+from memcli.model.recall import BACKENDS, Bundle, Query
 from memcli.ranking import RANKERS
+from memcli.render import RENDERERS
 from tests.conftest import NOW, memory, open_at, rewrite
 
 MEMORIES = [
@@ -42,7 +44,6 @@ def filled(tmp_path: Path) -> Workspace:
 
 
 def ask(workspace: Workspace, backend: str, topic: str = "postgresql", **options: object) -> Bundle:
-
     query = Query(topic=topic, now=NOW, **options)  # type: ignore[arg-type]
     return next(iter(recall(workspace.copy_with(backend=backend), [query])))
 
@@ -68,21 +69,21 @@ def test_time_travel(filled: Workspace, backend: str) -> None:
     assert "later" in ids(ask(filled, backend, at="2026-07-01T00:00:00Z"))
 
 
-@pytest.mark.parametrize(
-    ("options", "found"),
-    [
-        ({"kinds": ("decision",)}, {"pg"}),
-        ({"tags": ("network",)}, {"port"}),
-        ({"under": "db"}, {"pg", "port"}),
-        ({"under": "d"}, set()),
-        ({"until": "2026-01-01T00:00:00Z"}, {"diff"}),
-        ({"since": "2026-01-01T00:00:00Z", "kinds": ("config", "diff")}, {"port"}),
-        ({"scope": "global"}, set()),
-        ({"require_high_relevance": True}, set()),
-    ],
-)
-def test_filters_are_obeyed(filled: Workspace, backend: str, options: dict[str, object], found: set[str]) -> None:
-    assert set(ids(ask(filled, backend, **options))) - {"token", "push"} == found
+FILTERS: list[tuple[dict[str, object], set[str]]] = [
+    ({"kinds": ("decision",)}, {"pg"}),
+    ({"tags": ("network",)}, {"port"}),
+    ({"under": "db"}, {"pg", "port"}),
+    ({"under": "d"}, set()),
+    ({"until": "2026-01-01T00:00:00Z"}, {"diff"}),
+    ({"since": "2026-01-01T00:00:00Z", "kinds": ("config", "diff")}, {"port"}),
+    ({"scope": "global"}, set()),
+    ({"require_high_relevance": True}, set()),
+]
+
+
+def test_filters_are_obeyed(filled: Workspace, backend: str) -> None:
+    found = [(options, set(ids(ask(filled, backend, **options))) - {"token", "push"}) for options, _ in FILTERS]
+    assert found == FILTERS
 
 
 def test_the_limit_is_obeyed(filled: Workspace, backend: str) -> None:
@@ -130,11 +131,9 @@ def test_a_space_of_one(tmp_path: Path, backend: str) -> None:
     assert ids(ask(workspace, backend)) == ["pg"]
 
 
-@pytest.mark.parametrize(
-    "topic", ['"', "*", "NEAR(a b)", "-x", "a AND OR", "raw:postgresql", "(", "\U0001f600", "the of", "'; --"]
-)
-def test_no_question_is_an_error(filled: Workspace, backend: str, topic: str) -> None:
-    ask(filled, backend, topic)
+def test_no_question_is_an_error(filled: Workspace, backend: str) -> None:
+    for topic in ('"', "*", "NEAR(a b)", "-x", "a AND OR", "raw:postgresql", "(", "\U0001f600", "the of", "'; --"):
+        ask(filled, backend, topic)
 
 
 def test_preferences_raise(filled: Workspace, backend: str) -> None:
@@ -144,3 +143,14 @@ def test_preferences_raise(filled: Workspace, backend: str) -> None:
 
     assert score("port", prefer_kinds=("config",)) > score("port")
     assert score("port", prefer_tags=("network",)) > score("port")
+
+
+def test_no_score_has_more_than_four_decimals(filled: Workspace, backend: str) -> None:
+    bundle = ask(filled, backend, "which port does postgresql use?", explain=True)
+    decimals = re.findall(r"\d\.(\d+)", "\n".join(render()(bundle) for render in RENDERERS.values()))
+    assert decimals
+    assert max(map(len, decimals)) <= 4
+
+
+def test_a_policy_can_name_every_backend() -> None:
+    assert tuple(sorted(RANKERS)) == BACKENDS

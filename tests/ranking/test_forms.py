@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random  # noqa: TID251 - drawn from a seed
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from memcli.model.recall import Query
 from memcli.model.space import Space
 from memcli.ranking.fusion import TAIL_SHARE
 from memcli.record import replace
-from tests.conftest import NOW, memory, open_at, rewrite
+from tests.conftest import NOW, memory, open_at, rewrite, slow_but
 
 COUNT = 40
 STORES = int(os.environ.get("MEMCLI_FORMS", COUNT))
@@ -78,7 +79,7 @@ def stores(count: int) -> Iterator[tuple[random.Random, list[Memory], str]]:
         yield draw, memories, " ".join(draw.choices([*WORDS, "zebra", "quokka"], k=draw.randint(1, 5)))
 
 
-@pytest.mark.parametrize("embedder", MODELS)
+@pytest.mark.parametrize("embedder", slow_but(("hashed",), MODELS))
 def test_the_form_of_a_memory_changes_neither_state_nor_score_of_any_other(tmp_path: Path, embedder: str) -> None:
     """Two cases are exempt, each with its example below, and both say something of the memory in two forms alone.
 
@@ -130,7 +131,7 @@ def _state(
     return reason is None, scores.keys() - {added.id}
 
 
-@pytest.mark.parametrize("embedder", MODELS)
+@pytest.mark.parametrize("embedder", slow_but(("hashed",), MODELS))
 def test_what_is_added_about_something_else_silences_nothing(tmp_path: Path, embedder: str) -> None:
     workspace = open_at(tmp_path, MEMCLI_EMBEDDER=embedder)
     answered = 0
@@ -168,8 +169,7 @@ def test_a_weak_answer_outlives_fifty_memories_about_something_else(tmp_path: Pa
 
 
 @pytest.mark.parametrize("embedder", ["off", "hashed", DEFAULT_EMBEDDER])
-@pytest.mark.parametrize("topic", ["release checklist", "promoting to GA"])
-def test_an_object_is_found_by_its_path_tags_and_summaries(tmp_path: Path, embedder: str, topic: str) -> None:
+def test_an_object_is_found_by_its_path_tags_and_summaries(tmp_path: Path, embedder: str) -> None:
     checklist = Memory(
         id="mem_runtime_decision_001",
         path="lexon/runtime/release_checklist",
@@ -187,6 +187,6 @@ def test_an_object_is_found_by_its_path_tags_and_summaries(tmp_path: Path, embed
     )
     beside = [memory("hotel", raw=HOTEL, metadata={"source": "n.txt"}), memory("plain", raw="Lunch is at noon.")]
     workspace = open_at(tmp_path, MEMCLI_EMBEDDER=embedder)
-    for others in ([], beside):
+    for topic, others in product(("release checklist", "promoting to GA"), ([], beside)):
         reason, scores = told(workspace, [checklist, *others], topic)
-        assert (reason, list(scores)) == (None, [checklist.id])
+        assert (reason, list(scores)) == (None, [checklist.id]), topic

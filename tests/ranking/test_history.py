@@ -11,7 +11,7 @@ import pytest
 
 from memcli.model.memory import Memory
 from memcli.ranking import RANKERS
-from tests.conftest import ROOT, memory
+from tests.conftest import ROOT, memory, slow_but
 from tests.ranking.asking import ranked
 
 WORDS = [
@@ -60,7 +60,7 @@ def test_the_order_of_writing_decides_nothing(tmp_path: Path, backend: str) -> N
     assert scores(tmp_path / "one", backend) == scores(tmp_path / "two", backend) != []
 
 
-@pytest.mark.parametrize("backend", sorted(RANKERS))
+@pytest.mark.parametrize("backend", slow_but(("fusion",), sorted(RANKERS)))
 def test_the_seed_of_hashes_decides_nothing(tmp_path: Path, backend: str) -> None:
     ranked(tmp_path, backend, TOPIC, MEMORIES)
     told = set()

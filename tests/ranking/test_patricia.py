@@ -1,12 +1,13 @@
-"""What makes `patricia`: the deeper the prefix, the higher."""
+"""What makes `patricia`: the deeper the prefix, the higher; and its radix tree against a plain dict."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from memcli.ranking.points import INNER_POINTS, PREFIX_POINTS, letters_of
+from memcli.ranking.points import INNER_POINTS, PREFIX_POINTS, Trie, letters_of
 from tests.conftest import memory
 from tests.ranking.asking import ranked
 
@@ -45,19 +46,57 @@ def test_a_prefix_is_found_where_its_words_are_common(tmp_path: Path) -> None:
     assert len(ranked(tmp_path, "patricia", "app/part-07", many)) == 30
 
 
-@pytest.mark.parametrize(
-    ("path", "letters"),
-    [
-        ("auth/Tokens", ("auth", "token")),
-        ("git/force-push", ("git", "forc push")),
-        ("the/of", ("the", "of")),
-        ("//", ("", "", "")),
-    ],
-)
-def test_segments_are_analysed(path: str, letters: tuple[str, ...]) -> None:
-    assert letters_of(path) == tuple(letter for letter in letters if letter)
+def test_segments_are_analysed() -> None:
+    paths = ("auth/Tokens", "git/force-push", "the/of", "//")
+    assert [letters_of(path) for path in paths] == [("auth", "token"), ("git", "forc push"), ("the", "of"), ()]
 
 
 def test_segments_of_several_words_are_met_by_several_words(tmp_path: Path) -> None:
     found = ranked(tmp_path, "patricia", "about force push rules", [memory("a", path="git/force-push", raw="No.")])
     assert found["a"].why["prefix"] == INNER_POINTS
+
+
+KEYS = st.lists(st.sampled_from("abc"), max_size=6).map(tuple)
+
+
+def filled(keys: list[tuple[str, ...]]) -> Trie[int]:
+    trie: Trie[int] = Trie()
+    for n, key in enumerate(keys):
+        trie.insert(key, n)
+    return trie
+
+
+def shared(left: tuple[str, ...], right: tuple[str, ...]) -> int:
+    n = 0
+    while n < min(len(left), len(right)) and left[n] == right[n]:
+        n += 1
+    return n
+
+
+@given(st.lists(KEYS, max_size=12), KEYS)
+def test_matches_are_those_of_a_plain_dict(keys: list[tuple[str, ...]], asked: tuple[str, ...]) -> None:
+    plain = {n: depth for n, key in enumerate(keys) if (depth := shared(key, asked))}
+    found = list(filled(keys).matches(asked))
+    assert {value: depth for depth, value in found} == plain
+    assert len(found) == len(plain)
+    assert [depth for depth, _ in found] == sorted(plain.values(), reverse=True)
+
+
+@given(st.lists(KEYS, max_size=12), KEYS)
+def test_the_longest_prefix(keys: list[tuple[str, ...]], asked: tuple[str, ...]) -> None:
+    assert filled(keys).longest(asked) == max((shared(key, asked) for key in keys), default=0)
+
+
+@given(st.lists(KEYS, max_size=12))
+def test_a_node_without_a_choice_is_no_node(keys: list[tuple[str, ...]]) -> None:
+    distinct = {key for key in keys if key}
+    forks = {key[:n] for key in distinct for n in range(1, len(key)) if len(followers(distinct, key[:n])) > 1}
+    assert filled(keys).nodes() == 1 + len(distinct | forks)
+
+
+def followers(keys: set[tuple[str, ...]], prefix: tuple[str, ...]) -> set[str]:
+    return {key[len(prefix)] for key in keys if len(key) > len(prefix) and key[: len(prefix)] == prefix}
+
+
+def test_a_long_key_is_one_node() -> None:
+    assert filled([tuple("abcdefghij")]).nodes() == 2

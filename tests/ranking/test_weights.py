@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -19,38 +20,35 @@ NOTES = [
 ]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_an_unknown_part_is_named(tmp_path: Path, backend: str) -> None:
-    with pytest.raises(UsageError, match="'magic'") as caught:
-        ranked(tmp_path, backend, "quokka", NOTES, weights={"magic": 1.0})
-    assert all(name in (caught.value.hint or "") for name in COMPONENTS)
+WRONG: list[dict[str, object]] = [
+    {"weights": {"keyword": -1.0}}, {"weights": {"keyword": float("nan")}}, {"recency_bias": 1.5}, {"recency_bias": -1},
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"weights": {"keyword": -1.0}},
-        {"weights": {"keyword": float("nan")}},
-        {"recency_bias": 1.5},
-        {"recency_bias": -1},
-    ],
-)
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_numbers_out_of_range_are_refused(tmp_path: Path, backend: str, wrong: dict[str, object]) -> None:
-    with pytest.raises(UsageError):
-        ranked(tmp_path, backend, "quokka", NOTES, **wrong)
+def test_an_unknown_part_is_named(tmp_path: Path) -> None:
+    for backend in BACKENDS:
+        with pytest.raises(UsageError, match="'magic'") as caught:
+            ranked(tmp_path, backend, "quokka", NOTES, weights={"magic": 1.0})
+        assert all(name in (caught.value.hint or "") for name in COMPONENTS), backend
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_a_recency_bias_raises_what_is_new(tmp_path: Path, backend: str) -> None:
-    assert next(iter(ranked(tmp_path, backend, "quokka", NOTES))) == "old"
-    assert next(iter(ranked(tmp_path, backend, "quokka", [], recency_bias=0.9))) == "new"
+def test_numbers_out_of_range_are_refused(tmp_path: Path) -> None:
+    for backend, wrong in product(BACKENDS, WRONG):
+        with pytest.raises(UsageError):
+            ranked(tmp_path, backend, "quokka", NOTES, **wrong)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_words_may_count_for_less(tmp_path: Path, backend: str) -> None:
-    before = ranked(tmp_path, backend, "quokka", NOTES)["old"].score
-    assert ranked(tmp_path, backend, "quokka", [], weights={"keyword": 0.1})["old"].score < before
+def test_a_recency_bias_raises_what_is_new(tmp_path: Path) -> None:
+    ranked(tmp_path, "basic", "quokka", NOTES)
+    for bias, first in ((None, "old"), (0.9, "new")):
+        found = {name: next(iter(ranked(tmp_path, name, "quokka", [], recency_bias=bias))) for name in BACKENDS}
+        assert found == dict.fromkeys(BACKENDS, first)
+
+
+def test_words_may_count_for_less(tmp_path: Path) -> None:
+    for backend in BACKENDS:
+        before = ranked(tmp_path, backend, "quokka", NOTES)["old"].score
+        assert ranked(tmp_path, backend, "quokka", [], weights={"keyword": 0.1})["old"].score < before, backend
 
 
 def test_a_weight_takes_the_place_of_the_own_one() -> None:

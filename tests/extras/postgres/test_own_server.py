@@ -20,6 +20,7 @@ from tests.extras.postgres.own_server import OwnServer, own_server
 from tests.extras.postgres.proxy import Proxy, tls_before
 from tests.extras.postgres.test_faults import paths, request, store_on
 
+pytestmark = pytest.mark.slow
 _FULL_DISK = 160 << 20
 
 
