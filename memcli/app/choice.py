@@ -110,19 +110,17 @@ class Reader:
             ahead = 2 * max(ahead, limit)
 
     def _read(self, hits: Sequence[Hit], best: Sequence[float]) -> dict[int, Section]:
+        """The sections of these hits by the identity of the hit; each space is read once for all that are new."""
         new = list({id(hit): hit for hit in hits if id(hit) not in self._known}.values())
-        self._known.update((id(hit), section) for hit, section in zip(new, self._sections(new, best), strict=True))
-        return {id(hit): self._known[id(hit)] for hit in hits}
-
-    def _sections(self, hits: Sequence[Hit], best: Sequence[float]) -> Iterator[Section]:
         memories: dict[int, Memory] = {}
-        for place in {id(self._home[id(hit)]): self._home[id(hit)].place for hit in hits}.values():
-            own = [hit for hit in hits if self._home[id(hit)].place is place]
+        for place in {id(self._home[id(hit)]): self._home[id(hit)].place for hit in new}.values():
+            own = [hit for hit in new if self._home[id(hit)].place is place]
             read = place.show(place.view.fetch([hit.entry.row for hit in own]))
             memories.update((id(hit), memory) for hit, memory in zip(own, read, strict=True))
-        for hit in hits:
+        for hit in new:
             home = self._home[id(hit)]
-            yield _section(memories[id(hit)], hit, home, _others(hit, home.place.view), best)
+            self._known[id(hit)] = _section(memories[id(hit)], hit, home, _others(hit, home.place.view), best)
+        return {id(hit): self._known[id(hit)] for hit in hits}
 
 
 def order(hits: Sequence[Hit], limit: int, turn: Callable[[Hit], int] = lambda _: 0) -> list[Hit]:

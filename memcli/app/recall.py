@@ -14,11 +14,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
+from itertools import starmap
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from memcli.app.choice import Reader, SearchedSpace, SpaceHits, order
-from memcli.app.living import living
 from memcli.app.topic import Redact, asked, repeated, with_period
 from memcli.app.usage import note_bundle, note_gap
 from memcli.app.workspace import Workspace, opened, shows_damage
@@ -111,6 +111,11 @@ def open_place(views: Views, workspace: Workspace, space: str, name: str) -> Sea
     def show(memories: Sequence[Memory]) -> list[Memory]:
         return workspace.redactor.show(memories, policy)
 
+    def session() -> str:
+        from memcli.app.living import living
+
+        return living(workspace)
+
     return SearchedSpace(
         name,
         space,
@@ -125,14 +130,19 @@ def open_place(views: Views, workspace: Workspace, space: str, name: str) -> Sea
         policy.seasons,
         lambda: workspace.usage.counts(space) if workspace.is_noted else {},
         policy.gaps,
-        partial(living, workspace),
+        session,
         policy.max_chars,
     )
 
 
+def open_places(views: Views, named: Sequence[tuple[Workspace, str, str]]) -> list[SearchedSpace]:
+    """The spaces of workspaces, each with the name that it goes by. Raises CorruptError, StoreError."""
+    return list(starmap(partial(open_place, views), named))
+
+
 def asked_of(query: Query, places: Sequence[SearchedSpace]) -> list[Query]:
     """What each place is asked. The period that the topic names is the same for all, and found once: git may be asked."""
-    queries = [_of_place(asked(query, place.redact), place) for place in places]
+    queries = list(map(partial(_of_place, query), places))
     if not queries or not queries[0].topic.strip():
         return queries
     period = with_period(queries[0], places[0].load_code).period
@@ -140,7 +150,8 @@ def asked_of(query: Query, places: Sequence[SearchedSpace]) -> list[Query]:
 
 
 def _of_place(query: Query, place: SearchedSpace) -> Query:
-    """The query with what the place knows of seasons, and of accesses if they weigh."""
+    """The query without secrets, with the seasons of the space, and with accesses if they weigh."""
+    query = asked(query, place.redact)
     if query.weights.get("access"):
         query = replace(query, accesses={name: one.count for name, one in place.load_accesses().items()})
     query = in_session(query, place)
@@ -285,7 +296,7 @@ def recall(
         others = [(other, name, f"global/{name}") for name in other.store.spaces()] if other else []
         talk = _talk(workspace) if with_talk else []
         others += talk
-        places = views.again(lambda: [open_place(views, *one) for one in [*own, *others]])
+        places = views.again(open_places, views, [*own, *others])
         if spaces is not None:
             places = [place for n, place in enumerate(places) if n >= len(own) or not place.is_private]
         label = workspace.space if spaces is None else "*"

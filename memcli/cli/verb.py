@@ -18,7 +18,7 @@ from memcli.cli.options import CommonOptions, Field, Options, negations
 from memcli.cli.output import Output, ProgressBar, exit_code_of
 from memcli.errors import MemcliError, UsageError
 from memcli.model.space import ROLES, SPACE_ALONE
-from memcli.ports.usage import Observer
+from memcli.ports import Observer
 from memcli.record import Record
 from memcli.settings import TABLES, Config
 

@@ -205,7 +205,7 @@ class Draft:
             if (before := self.get(name)) is not None:
                 self._displaced.setdefault(name, before)
         touched: list[tuple[Memory | None, Memory | None]] = [self._take_out(name) for name in sorted(change.drop)]
-        touched += [self._take_in(memory) for memory in change.put]
+        touched += map(self._take_in, change.put)
         if change.header is not None:
             self._header = replace(change.header, objects=())
         if change.now and (change.put or change.drop):

@@ -168,9 +168,10 @@ class Literals:
 
     def within(self, text: str) -> frozenset[str]:
         """Those that occur in `text`."""
-        found = self.at_once(text)
-        if found is not None:
-            return found
+        if len(self._literals) > _FEW and _METER.is_worth_re2(len(text)):
+            found = self._by_re2(text)
+            if found is not None:
+                return found
         if len(text) < _LONG:
             return frozenset([literal for literal in self._literals if literal in text])
         # A long text is gone over once for all literals, and few of them have a beginning that occurs in it. The same
@@ -189,8 +190,9 @@ class Literals:
 
     def at_once(self, text: str) -> frozenset[str] | None:
         """Those that occur in `text`, found by RE2; None where it is not worth it, or cannot."""
-        if len(self._literals) <= _FEW or not _METER.is_worth_re2(len(text)):
-            return None
+        return self._by_re2(text) if len(self._literals) > _FEW and _METER.is_worth_re2(len(text)) else None
+
+    def _by_re2(self, text: str) -> frozenset[str] | None:
         try:
             return frozenset([self._literals[n] for n in self._set.matching(text)])
         except UnicodeEncodeError:  # half of a surrogate pair

@@ -143,7 +143,8 @@ class FileStore:
             touched = tuple(Touched(m.id, m.path, memory_digest(m), "") for m in before.objects)
             act = act_of(Receipt(touched), before.policy, None)
             with self._guard(Going(before), None) as going:
-                self._begin(space, [act], going, snapshot.fingerprint, "")
+                if self._acts:
+                    self._acts.begin(space, self._entries(space, [act], going), snapshot.fingerprint, "")
                 remove_file(path)
             if self._acts:
                 self._acts.finish(space)
@@ -151,53 +152,54 @@ class FileStore:
 
     def _commit(self, space: str, held: HeldLock, change: Callable[[Shelf], Change]) -> Receipt:
         """Makes the change, and all that the journal asks for, in one write. The lock is held."""
-        check_cancelled()
-        with closing(self.open(space)) as snapshot:
-            return self._write(space, held, snapshot, change)
-
-    def _write(self, space: str, held: HeldLock, snapshot: FileSnapshot, change: Callable[[Shelf], Change]) -> Receipt:
         from memcli.policy.draft import Draft
 
-        shelf, fingerprint = self._shelf(snapshot, held.note()), snapshot.fingerprint
-        journal = self._journal(space)
-        draft = Draft(shelf)
-        if self._acts:
-            self._acts.settle(space, fingerprint, shelf)
-        if self._erasures:
-            self._erasures.settle(space, lambda name: shelf.get(name) is not None)
-        acts: list[Act | None] = []
-        answers = {waiting.name: self._answer(draft, waiting.request, acts) for waiting in journal.take(fingerprint)}
-        policy = draft.header.policy
-        own = change(draft)
-        receipt = receipt_of(draft, own)
-        acts.append(act_of(receipt, policy, draft.header.policy, change=own))
-        whole = draft.change()
-        if whole:
-            for header in (replace(shelf.header, policy=draft.header.policy), draft.header):
-                check_writable(header, _where(space), self._is_accepted)
-            if self._acts and any(act and act.must_be_recorded for act in acts):
-                self._acts.check(space)
-            with self._guard(draft.going(), draft.header) as going:
-
-                def before_rename(new: os.stat_result) -> None:
-                    snapshot.check_unchanged()
-                    if answers:
-                        journal.promise(fingerprint_of(new), answers)
-                    self._begin(space, acts, going, fingerprint, fingerprint_of(new))
-
-                pieces = shelf.spliced(whole)
-                path = self._layout.space(space)
-                mode = 0o600 if is_private(space) else self._mode
-                status = write_file(
-                    path, pieces, mode, alone=True, temporary=self._layout.temporary, before_rename=before_rename
-                )
-            self._note_moves(space, fingerprint, fingerprint_of(status), pieces)
+        check_cancelled()
+        with closing(self.open(space)) as snapshot:
+            shelf, fingerprint = self._shelf(snapshot, held.note()), snapshot.fingerprint
+            journal = self._journal(space)
+            draft = Draft(shelf)
             if self._acts:
-                self._acts.finish(space)
-            receipt = replace(receipt, run=going.run, touched=without_erased(receipt.touched, going))
-            held.leave(fingerprint_of(status))
-        journal.answer(answers)
-        return receipt
+                self._acts.settle(space, fingerprint, shelf)
+            if self._erasures:
+                self._erasures.settle(space, lambda name: shelf.get(name) is not None)
+            acts: list[Act | None] = []
+            answers = {
+                waiting.name: self._answer(draft, waiting.request, acts) for waiting in journal.take(fingerprint)
+            }
+            policy = draft.header.policy
+            own = change(draft)
+            receipt = receipt_of(draft, own)
+            acts.append(act_of(receipt, policy, draft.header.policy, change=own))
+            whole = draft.change()
+            if whole:
+                for header in (replace(shelf.header, policy=draft.header.policy), draft.header):
+                    check_writable(header, _where(space), self._is_accepted)
+                if self._acts and any(act and act.must_be_recorded for act in acts):
+                    self._acts.check(space)
+                with self._guard(draft.going(), draft.header) as going:
+                    entries = self._entries(space, acts, going)
+
+                    def before_rename(new: os.stat_result) -> None:
+                        snapshot.check_unchanged()
+                        if answers:
+                            journal.promise(fingerprint_of(new), answers)
+                        if self._acts:
+                            self._acts.begin(space, entries, fingerprint, fingerprint_of(new))
+
+                    pieces = shelf.spliced(whole)
+                    path = self._layout.space(space)
+                    mode = 0o600 if is_private(space) else self._mode
+                    status = write_file(
+                        path, pieces, mode, alone=True, temporary=self._layout.temporary, before_rename=before_rename
+                    )
+                self._note_moves(space, fingerprint, fingerprint_of(status), pieces)
+                if self._acts:
+                    self._acts.finish(space)
+                receipt = replace(receipt, run=going.run, touched=without_erased(receipt.touched, going))
+                held.leave(fingerprint_of(status))
+            journal.answer(answers)
+            return receipt
 
     def _note_moves(self, space: str, before: str, after: str, pieces: Sequence[Piece]) -> None:
         """Notes for the index what it need not read. Where that fails, it reads the whole file."""
@@ -214,13 +216,14 @@ class FileStore:
                 unlink(path)
             append_line(path, encode_step(step))
 
-    def _begin(self, space: str, acts: Sequence[Act | None], going: Going, before: str, after: str) -> None:
-        if self._acts:
-            final = [
-                replace(act, touched=without_erased(act.touched, going), run=going.run)
-                for act in acts if act is not None
-            ]  # fmt: skip
-            self._acts.begin(space, final, before, after)
+    def _entries(self, space: str, acts: Sequence[Act | None], going: Going) -> list[dict[str, Json]]:
+        """What the audit log is to say of a write, without a word of what it erases."""
+        entries = []
+        for act in acts if self._acts else ():
+            if act is not None and self._acts:
+                done = replace(act, touched=without_erased(act.touched, going), run=going.run)
+                entries.append(self._acts.load_log().entry(space, done))
+        return entries
 
     def _answer(self, draft: Draft, request: Json, acts: list[Act | None]) -> Json:
         """What becomes of a request of another writer, and, among `acts`, what it does."""

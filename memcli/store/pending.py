@@ -23,7 +23,7 @@ from memcli.codec.space import memory_digest
 from memcli.errors import LockedError, MemcliError, StoreError
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Policy, Space
-from memcli.policy.acts import Act, is_kept, parted, trash_note
+from memcli.policy.acts import is_kept, parted, trash_note
 from memcli.ports import Shelf
 from memcli.record import replace
 from memcli.settings import is_beside
@@ -47,26 +47,25 @@ class Acts:
 
     def __init__(self, layout: Layout, load_log: Callable[[], AuditLog], warn: Callable[[str], None]) -> None:
         self._layout = layout
-        self._log = load_log
+        self.load_log = load_log
         self._warn = warn
         self._begun: dict[str, list[dict[str, Json]]] = {}
 
     def author(self) -> Json:
         """The user and the command, for a request that another writer may take along."""
-        return self._log().author()
+        return self.load_log().author()
 
     def check(self, space: str) -> None:
         """Raises StoreError when nothing can be recorded."""
-        self._log().check(space)
+        self.load_log().check(space)
 
-    def begin(self, space: str, acts: Sequence[Act], before: str, after: str) -> None:
+    def begin(self, space: str, entries: list[dict[str, Json]], before: str, after: str) -> None:
         """Says what a write is going to do to the space of the fingerprint `before`, which will be `after`.
 
         Raises OSError, and then nothing may be written.
         """
-        if not acts:
+        if not entries:
             return
-        entries = [self._log().entry(space, act) for act in acts]
         data = encode_line({"before": before, "after": after, "entries": entries})
         overwrite_file(self._path(space), data, sync=True)
         self._begun[space] = entries
@@ -82,7 +81,7 @@ class Acts:
         if record is None:
             return
         entries, late = record["entries"], []
-        if fingerprint != record["before"] and not self._log().ends_with(space, entries):
+        if fingerprint != record["before"] and not self.load_log().ends_with(space, entries):
             sure = fingerprint == record["after"] or _is_done(entries, shelf)
             late = [{**entry, _LATE: "sure" if sure else "unsure"} for entry in entries]
             self._warn(
@@ -93,7 +92,7 @@ class Acts:
     def _append(self, space: str, entries: Sequence[dict[str, Json]]) -> None:
         try:
             if entries:
-                self._log().append(space, entries)
+                self.load_log().append(space, entries)
             overwrite_file(self._path(space), b"")
         except MemcliError as error:
             self._warn(f"saved, but not yet in the audit log: {error.message} ({error.hint}); the next write adds it")

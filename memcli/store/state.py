@@ -189,7 +189,9 @@ class State:
         """Writes what was held, and holds no more. Never raises."""
         held, self._held = self._held, None
         if held:
-            self.note(lambda connection: [write(connection) for write in held])
+            with suppress(MemcliError, OSError), self.change(self._note_seconds, sync=False) as connection:
+                for write in held:
+                    write(connection)
 
     def rows(self, statement: str, *values: object, strict: bool = False) -> list[tuple[Any, ...]]:
         """What a query finds; nothing where there is no state yet, or it cannot be read: if it is `strict`, that is a

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memcli.codec.canonical import encode_line
@@ -34,7 +35,7 @@ _DROP = "DELETE FROM usage WHERE key = ? AND space = ?"
 
 class LocalUsage:
     """The usage of a store. `session` names the current session, if there is one; what is shown is noted only if
-    `is_recording`. See `ports.usage.Usage`."""
+    `is_recording`. See `ports.Usage`."""
 
     def __init__(
         self, state: State, session: str = "", is_recording: Callable[[], bool] = lambda: True, most: int = MAX_USES
@@ -44,7 +45,7 @@ class LocalUsage:
 
     def note(self, uses: Sequence[Use], topic: str = "") -> None:
         if any(use.ids for use in uses) and self._is_recording():
-            self._state.note(lambda connection: self._add_shown(connection, uses, topic))
+            self._state.note(partial(self._add_shown, uses, topic))
 
     def judge(self, uses: Sequence[Use]) -> None:
         with self._state.change() as connection:
@@ -75,7 +76,7 @@ class LocalUsage:
         if ids:
             self._state.erase(lambda connection: _erase(connection, space, frozenset(ids)))
 
-    def _add_shown(self, connection: sqlite3.Connection, uses: Sequence[Use], topic: str) -> None:
+    def _add_shown(self, uses: Sequence[Use], topic: str, connection: sqlite3.Connection) -> None:
         noted = self._add(connection, uses, topic, os.urandom(_KEY_BYTES).hex())
         bundle = [_to_json(use) for use in noted if use.act in (RECALL, INJECT) and use.places]
         if bundle:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from memcli.app.workspace import Workspace
-from memcli.ports import Progress
-from memcli.ports.usage import Observer
+from memcli.ports import Observer, Progress
 from memcli.wiring.workspace import open_workspace
 
 _T = TypeVar("_T")

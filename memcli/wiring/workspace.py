@@ -15,7 +15,7 @@ from memcli.beneath import remove_tree
 from memcli.clock import frozen_clock, system_clock
 from memcli.errors import UsageError
 from memcli.model.names import check_space
-from memcli.ports.usage import Observer
+from memcli.ports import Observer
 from memcli.ranking import RANKERS
 from memcli.settings import BESIDE, HARMLESS_FIELDS, Config, is_server, resolve
 from memcli.store.file import FileStore
@@ -48,9 +48,8 @@ if TYPE_CHECKING:
     from memcli.ingest.code import WorkTree
     from memcli.model.memory import Json, Memory
     from memcli.model.space import Change, Policy
-    from memcli.ports import AuditTrail, Index, Progress, Ranker, Shelf, Store, Summarizer, Trash
+    from memcli.ports import AuditTrail, Index, Progress, Ranker, Shelf, Store, Summarizer, Trash, Usage
     from memcli.ports.language_model import CallLedger, LanguageModel
-    from memcli.ports.usage import Usage
     from memcli.safety.secrets.detector import Detector
     from memcli.store.known_commits import FileCommits
     from memcli.store.notes import LocalAnswers, LocalCounters, LocalGaps, LocalUpkeep

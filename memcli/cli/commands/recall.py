@@ -234,7 +234,6 @@ def command(session: CommandContext, options: RecallOptions) -> int:
     from memcli.app.recall import recall
     from memcli.codec.canonical import encode_line
     from memcli.render import RENDERERS
-    from memcli.render.as_json import bundle_to_json
 
     if options.format is not None:
         check_known("format", options.format, RENDERERS)
@@ -257,6 +256,8 @@ def command(session: CommandContext, options: RecallOptions) -> int:
         with_global=not options.no_global, verify=_verifier(workspace, options),
         with_talk=options.scope == "session" and options.rev is None,  # messages are in no commit
     )  # fmt: skip
+    if options.topics is not None or name == "json":
+        from memcli.render.as_json import bundle_to_json
     if options.topics is not None:
         text = read_text(None, options.topics)
         lines = (replace(query, topic=line) for line in (text.removesuffix("\n").split("\n") if text else ()))

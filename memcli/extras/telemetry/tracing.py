@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from memcli.errors import MemcliError
 from memcli.model.usage import NANO, TokenUsage
-from memcli.ports.usage import Observer
+from memcli.ports import Observer
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memcli.model.space import Receipt
     from memcli.model.usage import Use
     from memcli.ports import Ranker, Store
-    from memcli.ports.usage import Usage as UsageLog
+    from memcli.ports import Usage as UsageLog
     from memcli.ports.views import SpaceView
 
 RECALL = "recall"

@@ -82,7 +82,12 @@ class Detector:
 
     def is_suspect(self, text: str) -> bool:
         """Whether it is worth looking into `text` at all; cheap."""
-        return bool(self._own) or any(self.suspects(reading) for reading in _readings(text, _DEPTH))
+        if self._own:
+            return True
+        for reading in _readings(text, _DEPTH):  # noqa: SIM110 - one frame less in the deepest stack of a write
+            if self._index.by_keyword(reading):
+                return True
+        return False
 
     def find(self, text: str, depth: int = _DEPTH) -> list[SecretHit]:
         """The secrets in `text` as it stands and as it may be read, with words decoded up to `depth` times; in order, none
@@ -114,7 +119,8 @@ class Detector:
 
     def _find_plain(self, text: str, data: bytes) -> list[SecretHit]:
         """What is secret in `text` as it stands; `data` are its bytes."""
-        found = [hit for rule in self.suspects(text) for hit in _by_rule(rule, data)]
+        rules = {id(rule): rule for rules in self._index.by_keyword(text).values() for rule in rules}
+        found = [hit for rule in rules.values() for hit in _by_rule(rule, data)]
         for name, pattern in self._own:
             found += _by_pattern(name, pattern, data)
         return found

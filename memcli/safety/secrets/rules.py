@@ -234,13 +234,13 @@ class RuleIndex:
 
     def suspects(self, text: str) -> list[SecretRule]:
         """The rules that could find something in `text`, each once."""
-        return list({id(rule): rule for rules in self._suspects(text).values() for rule in rules}.values())
+        return list({id(rule): rule for rules in self.by_keyword(text).values() for rule in rules}.values())
 
     def narrowed(self, whole: str) -> RuleIndex:
         """The index of those rules that could find something in a part of `whole`."""
-        return RuleIndex(self._suspects(whole))
+        return RuleIndex(self.by_keyword(whole))
 
-    def _suspects(self, text: str) -> dict[str, list[SecretRule]]:
+    def by_keyword(self, text: str) -> dict[str, list[SecretRule]]:
         """The keywords that are in `text`, each with the rules that could find something.
 
         All are looked for at once, in lower case, and only what that finds is looked for as it is written.
