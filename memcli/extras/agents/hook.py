@@ -128,13 +128,11 @@ def reason_to_refuse(workspace: Workspace, edits: Sequence[FileEdit]) -> str:
             found.setdefault(finding.memory.id, finding)
     if not found:
         return ""
-    lines = [_line(finding) for finding in found.values()][:_MOST_REASONS]
+    lines = []
+    for finding in list(found.values())[:_MOST_REASONS]:
+        where = f"{finding.file}: " if finding.file else ""
+        lines.append(f"- {where}[{finding.memory.id}] {finding.text} (trigger: {finding.trigger})")
     return "\n".join(["Refused by an enforced memory of this project:", *lines, "`memcli get ID` shows its reason."])
-
-
-def _line(finding: GuardFinding) -> str:
-    where = f"{finding.file}: " if finding.file else ""
-    return f"- {where}[{finding.memory.id}] {finding.text} (trigger: {finding.trigger})"
 
 
 _NOT_TRUSTED = (
@@ -300,18 +298,12 @@ class _Call:
         edits = edits_of(self._payload, base)
         if not edits:
             return HookOutcome(facts={"outcome": "no file"})
-        if reason := self._refusal(edits):
+        may_refuse = can_refuse(self._agent, self._payload.native) and self._payload.may_change
+        if may_refuse and (reason := reason_to_refuse(self._workspace, edits)):
             return HookOutcome(reason, is_refusal=True, facts={"outcome": "refused", "tokens": count_tokens(reason)})
         if self._payload.native == BEFORE_TOOL_OF_GEMINI:
             return HookOutcome(facts={"outcome": "not refused"})
         return self._inject(for_files(self._workspace, edits))
-
-    def _refusal(self, edits: Sequence[FileEdit]) -> str:
-        """Why the tool call is to be refused; empty if it is not."""
-        if not (can_refuse(self._agent, self._payload.native) and self._payload.may_change):
-            return ""
-
-        return reason_to_refuse(self._workspace, edits)
 
     def spool(self) -> HookOutcome:
         payload = self._payload
@@ -323,18 +315,15 @@ class _Call:
             # After a compaction, agents that report its end may have begun the session anew before.
             if self._event == AFTER_COMPACTION and not record.was_claimed(_COMPACTED, self._now):
                 record.shown.clear()
+        transcript = payload.transcript or extra("transcripts.discovery").transcript_of(  # which some do not report
+            self._agent, os.path.expanduser("~"), payload.session, os.environ
+        )
         entry = {
             "at": self._now, "agent": self._agent, "event": self._event, "session": payload.session,
-            "cwd": payload.cwd, "transcript": payload.transcript or self._transcript(), "text": text,
+            "cwd": payload.cwd, "transcript": transcript, "text": text,
         }  # fmt: skip
         Spool(self._state).add(entry)
         return HookOutcome(facts={"outcome": "spooled"})
-
-    def _transcript(self) -> str:
-        """Where the agent keeps the transcript of the session, for those that do not report it."""
-        home, name = os.path.expanduser("~"), self._payload.session
-        found: str = extra("transcripts.discovery").transcript_of(self._agent, name, home, os.environ)
-        return found
 
     def _begin(self, record: SessionRecord) -> None:
         if self._event == SESSION_START:

@@ -105,7 +105,10 @@ def parts_by_path(site: Site, name: str, *, next_turn: bool = False) -> dict[str
     found: dict[str, list[InstalledPart]] = {}
     for part in parts_of(name, site.scope, next_turn=next_turn):
         found.setdefault(_linked(site, part), []).append(part)
-    return {path: _without_imports(parts) for path, parts in found.items()}
+    for path, parts in found.items():
+        if any(isinstance(part, InstructionBlock) and part.key == "block" for part in parts):
+            found[path] = [part for part in parts if part.key != "import"]
+    return found
 
 
 def states(site: Site, name: str) -> Iterator[tuple[InstalledPart, str, str]]:
@@ -233,11 +236,6 @@ def _linked(site: Site, part: InstalledPart) -> str:
         if os.path.dirname(target) == os.path.realpath(site.folder) and target.endswith(".md"):
             return os.path.join(site.folder, os.path.basename(target))
     return path
-
-
-def _without_imports(parts: list[InstalledPart]) -> list[InstalledPart]:
-    has_whole = any(isinstance(part, InstructionBlock) and part.key == "block" for part in parts)
-    return [part for part in parts if not (has_whole and part.key == "import")]
 
 
 def _is_entry(change: SettingsChange) -> bool:

@@ -184,7 +184,8 @@ def _command_texts(tool: Mapping[str, Any]) -> list[str]:
 def _added(tool: Mapping[str, Any], patches: Sequence[str]) -> Iterator[str]:
     for patch in patches:
         yield from (line[1:] for line in patch.splitlines() if line.startswith("+"))
-    for fields in (tool, *(_object(edit) for edit in _list(tool.get("edits")))):
+    edits = tool.get("edits")
+    for fields in (tool, *map(_object, edits if isinstance(edits, list) else ())):
         for name in _NEW_TEXT:
             for text in _texts(fields.get(name)):
                 yield from text.splitlines()
@@ -260,7 +261,3 @@ def _texts(value: Any) -> list[str]:
 
 def _object(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else ()

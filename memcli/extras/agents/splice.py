@@ -284,7 +284,7 @@ def _inserted(text: str, holder: JsonNode, key: str | None, value: Json) -> Spli
     has_comma = bool(holder.members) and text[comma] == ","
     at = comma + 1 if has_comma else last
     if not holder.members:
-        at = _after_comments(text, last, close)
+        at = last + len(text[last:close].rstrip())  # behind the comments
     rest_end = _REST_OF_LINE.match(text, at).end()  # type: ignore[union-attr]
     rest = text[at:rest_end].rstrip(" \t") if rest_end <= close and text[rest_end : rest_end + 1] in "\r\n" else ""
     made = f"{nl}{indent}{name}{_pretty(value, indent, unit, nl)}"
@@ -292,12 +292,6 @@ def _inserted(text: str, holder: JsonNode, key: str | None, value: Json) -> Spli
     if rest:
         return Splice(at, at + len(rest), f"{'' if has_comma or not holder.members else ','}{rest}{made}{tail}")
     return Splice(at, at, f"{'' if has_comma or not holder.members else ','}{made}{tail}")
-
-
-def _after_comments(text: str, start: int, close: int) -> int:
-    """The end of the last comment between two places, or the first place."""
-    inside = text[start:close].rstrip()
-    return start + len(inside)
 
 
 def replaced(text: str, node: JsonNode, value: Json) -> Splice:

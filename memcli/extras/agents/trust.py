@@ -179,13 +179,10 @@ def held_back(site: Site, name: str, role: str, found: _Found) -> tuple[str, str
     except UsageError as error:
         return UNKNOWN, f"{error.message} ({error.hint})"
     path = found[0][1]
-    if (
-        answer is None
-        and role == HOOKS
-        and name in ("claude", "gemini", "copilot")
-        and _is_set(path, "disableAllHooks")
-    ):
-        return DISABLED, f"{path} has disableAllHooks: set it to false"
+    if answer is None and role == HOOKS and name in ("claude", "gemini", "copilot"):
+        switch = splice.find(read_text(path) or "", ("disableAllHooks",))
+        if switch is not None and switch.value is True:
+            return DISABLED, f"{path} has disableAllHooks: set it to false"
     return answer
 
 
@@ -202,17 +199,14 @@ def _gemini(site: Site, role: str, _: _Found) -> tuple[str, str] | None:
     rules = read_object(path)
     if wrong := next((level for level in rules.values() if level not in _LEVELS), None):
         raise UsageError(f"cannot read {path}: unknown trust level {str(wrong)[:40]!a}", f"use {', '.join(_LEVELS)}")
-    nearest = max((rule for rule in rules if is_within(site.folder, _trusted_by(rule, rules))), key=len, default="")
+    trusted = {rule: os.path.dirname(rule) if level == "TRUST_PARENT" else rule for rule, level in rules.items()}
+    nearest = max((rule for rule, folder in trusted.items() if is_within(site.folder, folder)), key=len, default="")
     if rules.get(nearest, "DO_NOT_TRUST") != "DO_NOT_TRUST":
         return None
     return UNTRUSTED, (
         "not trusted by Gemini CLI: hooks, MCP server and skill are off until you trust this folder: start `gemini` and "
         "accept, or run /permissions; headless: GEMINI_CLI_TRUST_WORKSPACE=true (--skip-trust is not enough)"
     )
-
-
-def _trusted_by(rule: str, rules: Mapping[str, str]) -> str:
-    return os.path.dirname(rule) if rules[rule] == "TRUST_PARENT" else rule
 
 
 def _asks_for_trust(site: Site) -> bool:
@@ -266,11 +260,6 @@ def _claude(site: Site, role: str, _: _Found) -> tuple[str, str] | None:
     return PENDING, (
         "pending approval (interactive use): start `claude` here and approve the MCP server; `claude -p` does not ask"
     )
-
-
-def _is_set(path: str, key: str) -> bool:
-    node = splice.find(read_text(path) or "", (key,))
-    return node is not None and node.value is True
 
 
 _CLIENTS: Mapping[str, Callable[[Site, str, _Found], tuple[str, str] | None]] = {

@@ -172,7 +172,10 @@ class ResultPages:
         number, _, digest = cursor.partition("-")
         if not (number.isascii() and number.isdigit() and len(number) < _SHOWN):
             raise UsageError(f"no {CURSOR} {cursor[:_SHOWN]!r}", "use the one at the end of a result, or none")
-        self._drop_outdated()
+        state, now = self._state(), time.monotonic()
+        self._kept = {
+            digest: one for digest, one in self._kept.items() if one.state == state and now - one.since < _KEPT_SECONDS
+        }
         kept = self._kept.get(digest)
         if kept is None:
             raise UsageError(
@@ -182,12 +185,6 @@ class ResultPages:
         if kept.key != key or int(number) >= len(kept.text):
             raise UsageError(f"the {CURSOR} belongs to another call", f"repeat the arguments, or omit the {CURSOR}")
         return digest, int(number), kept
-
-    def _drop_outdated(self) -> None:
-        state, now = self._state(), time.monotonic()
-        self._kept = {
-            digest: one for digest, one in self._kept.items() if one.state == state and now - one.since < _KEPT_SECONDS
-        }
 
 
 def _page(text: str, start: int, digest: str, how: str) -> str:

@@ -158,7 +158,8 @@ class LineServer:
         writer.start()
         while line := self._source.readline(MOST_BYTES + 1):
             if len(line) > MOST_BYTES:
-                self._skip(line)
+                while line and not line.endswith(b"\n"):
+                    line = self._source.readline(MOST_BYTES)
                 error = RequestError(PARSE_ERROR, f"parse error: a line of more than {MOST_BYTES:,} bytes")
                 self._send(error.answer(None))
             elif not line.isspace():
@@ -167,10 +168,6 @@ class LineServer:
             self._changed.wait_for(lambda: not self._waiting and self._current is None, _ANSWER_SECONDS)
         self._lines.put(None)
         writer.join(_WRITE_SECONDS)
-
-    def _skip(self, line: bytes) -> None:
-        while line and not line.endswith(b"\n"):
-            line = self._source.readline(MOST_BYTES)
 
     def _take(self, line: bytes) -> None:
         request_id: Id | None = None
@@ -181,18 +178,14 @@ class LineServer:
                 if request_id == _ROOTS_ID:
                     self._replies.put(message.result)
             elif request_id is None:
-                self._notice(message)
+                if message.method == "notifications/cancelled":
+                    self._cancel(message.params.get("requestId"))
+                elif message.method == "notifications/roots/list_changed":
+                    self._has_project = False
             else:
                 self._ask(request_id, message)
         except RequestError as error:
             self._send(error.answer(error.request_id if request_id is None else request_id))
-
-    def _notice(self, message: Incoming) -> None:
-        """Handles a notification; those that nobody knows are ignored."""
-        if message.method == "notifications/cancelled":
-            self._cancel(message.params.get("requestId"))
-        elif message.method == "notifications/roots/list_changed":
-            self._has_project = False
 
     def _ask(self, request_id: Id, message: Incoming) -> None:
         """Answers a request, or puts it behind the others. Raises RequestError."""

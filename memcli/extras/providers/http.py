@@ -61,7 +61,9 @@ class CallFailure(Record, kw_only=True):
 def of_response(provider: Provider, model: str, key_variable: str, response: Response) -> CallFailure:
     """The failure that a response with an error status reports."""
     failure = _of_status(provider, model, key_variable, response)
-    if not (detail := _detail(response)) or response.status == 401:  # some servers repeat the key in it
+    is_redirect = 300 <= response.status < 400
+    detail = quotable(response.location if is_redirect else _complaint(response.data))
+    if not detail or response.status == 401:  # some servers repeat the key in it
         return failure
     return replace(failure, message=f"{failure.message[:-1]}: {detail})", brief=failure.message)
 
@@ -88,7 +90,8 @@ def _of_status(provider: Provider, model: str, key_variable: str, response: Resp
     if status in _BAD_REQUEST:
         complaint = _complaint(response.data)
         return CallFailure(message=f"{name} rejects the request{told}", hint="try another model", complaint=complaint)
-    if status == 429 and _code(response.data) in _SPENT:
+    error = _error(response.data)
+    if status == 429 and (error.get("code") or error.get("type")) in _SPENT:
         return CallFailure(message=f"the account at {name} has nothing left to spend{told}", hint="check its billing")
     if status in _TEMPORARY:
         what = "limits the rate of calls" if status == 429 else "is overloaded or fails"
@@ -141,21 +144,11 @@ def _error(data: Json) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {"message": found} if isinstance(found, str) else {}
 
 
-def _detail(response: Response) -> str:
-    is_redirect = 300 <= response.status < 400
-    return quotable(response.location if is_redirect else _complaint(response.data))
-
-
 def _complaint(data: Json) -> str:
     found = _error(data)
     told = found.get("message")
     where = found.get("param")
     return " ".join(part for part in (where, told) if isinstance(part, str))
-
-
-def _code(data: Json) -> Any:
-    found = _error(data)
-    return found.get("code") or found.get("type")
 
 
 def _seconds(text: str) -> float | None:

@@ -79,7 +79,8 @@ class GuardedBackend:
         if not caller.spaces:
             return await self._backend.call(verb, options, caller)
         wanted = _bound(verb, options, caller)
-        return _within(verb, await self._backend.call(verb, wanted, caller), caller.reach)
+        shown = _of_spaces(await self._backend.call(verb, wanted, caller), caller.reach)
+        return _graph(shown, caller.reach) if verb == "graph" and isinstance(shown, dict) else shown
 
 
 def _check_complete(verb: str, options: Mapping[str, Any]) -> None:
@@ -144,17 +145,12 @@ def _scope(options: Mapping[str, Any]) -> Any:
     return next((given["scope"] for name in ("object", "set") if "scope" in (given := options.get(name) or {})), None)
 
 
-def _within(verb: str, value: Any, spaces: Collection[str]) -> Any:
+def _of_spaces(value: Any, spaces: Collection[str]) -> Any:
     """What of an answer is of these spaces."""
-    kept = _kept(value, spaces)
-    return _graph(kept, spaces) if verb == "graph" and isinstance(kept, dict) else kept
-
-
-def _kept(value: Any, spaces: Collection[str]) -> Any:
     if isinstance(value, list):
-        return [_kept(one, spaces) for one in value if not _is_of_another(one, spaces)]
+        return [_of_spaces(one, spaces) for one in value if not _is_of_another(one, spaces)]
     if isinstance(value, dict):
-        return {name: _kept(one, spaces) for name, one in value.items() if not _is_foreign_name(one, spaces)}
+        return {name: _of_spaces(one, spaces) for name, one in value.items() if not _is_foreign_name(one, spaces)}
     return value
 
 

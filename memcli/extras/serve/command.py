@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from memcli.cli.options import Options, argument, flag, option
@@ -52,7 +52,8 @@ def command(session: CommandContext, options: ServeOptions) -> None:
 
     Example: memcli serve token revoke dashboard
     """
-    _check_extra()
+    if any(find_spec(name) is None for name in _PACKAGES):
+        raise UsageError("serve needs the extra `serve`", "pip install '.[serve]' in a clone of memcli")
     from memcli.extras.serve.tokens import Tokens
     from memcli.store.layout import Layout
 
@@ -71,17 +72,12 @@ def command(session: CommandContext, options: ServeOptions) -> None:
     if act == "create":
         _create(session, options, workspace, tokens, tuple(name for name in (named or "").split(",") if name))
     elif act == "revoke":
-        _revoke(session, tokens, names)
+        if len(names) != 1:
+            raise UsageError("serve token revoke takes one name", "`memcli serve token list` lists them")
+        tokens.revoke(names[0])
+        session.output.confirm({"name": names[0], "revoked": True}, f"revoked token {names[0]}")
     else:
         _list(session, tokens)
-
-
-def _check_extra() -> None:
-    """Raises UsageError when the packages of the extra are not installed."""
-    from importlib.util import find_spec
-
-    if any(find_spec(name) is None for name in _PACKAGES):
-        raise UsageError("serve needs the extra `serve`", "pip install '.[serve]' in a clone of memcli")
 
 
 def _serve(session: CommandContext, options: ServeOptions, workspace: Workspace, tokens: Tokens) -> None:
@@ -127,10 +123,3 @@ def _list(session: CommandContext, tokens: Tokens) -> None:
     found = [token.to_json() for token in tokens.all()]
     rows = [[str(t["name"]), str(t["role"]), ",".join(t["spaces"]) or "all", str(t["created_at"])] for t in found]
     session.output.answer(found, grid(["name", "role", "spaces", "created"], rows) if rows else "")
-
-
-def _revoke(session: CommandContext, tokens: Tokens, names: Sequence[str]) -> None:
-    if len(names) != 1:
-        raise UsageError("serve token revoke takes one name", "`memcli serve token list` lists them")
-    tokens.revoke(names[0])
-    session.output.confirm({"name": names[0], "revoked": True}, f"revoked token {names[0]}")

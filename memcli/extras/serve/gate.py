@@ -105,7 +105,10 @@ class Gate:
             await self._app(scope, receive, send)
             return
         deadline = asyncio.timeout(TOTAL_SECONDS)
-        answer = _HeaderSender(send, deadline, self._page_of(scope))
+        is_page_wanted = self.pages is not None and wants_page(scope["path"], head(scope["headers"]))
+        answer = _HeaderSender(
+            send, deadline, self.pages.failure if self.pages is not None and is_page_wanted else None
+        )
         try:
             async with deadline:
                 await self._pass(scope, receive, answer)
@@ -117,7 +120,10 @@ class Gate:
             answer.note = type(error).__name__
             await answer.end(problem_of(error).response())
         finally:
-            self._tell(scope, answer)
+            if answer.status >= 400 or self._logs_all:
+                route = getattr(scope.get("route"), "path", "") or "-"  # a path may quote a memory
+                note = f" {answer.note}" if answer.note else ""
+                self._log(f"{scope['method'][:16]} {route} {answer.status}{note}")
 
     async def _pass(self, scope: Any, receive: Receive, answer: _HeaderSender) -> None:
         headers = head(scope["headers"])
@@ -152,7 +158,8 @@ class Gate:
 
     def _refusal(self, scope: Any, headers: Mapping[str, str]) -> Refusal | None:
         """Why a request is refused before its body is read."""
-        if _head_size(scope) > MAX_HEAD:
+        fields = sum(len(name) + len(value) for name, value in scope["headers"])
+        if fields + len(scope["raw_path"]) + len(scope["query_string"]) > MAX_HEAD:
             return Refusal(
                 HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
                 f"the headers are longer than {MAX_HEAD} bytes",
@@ -176,7 +183,8 @@ class Gate:
                     else None
                 )
                 return Entered(token) if token is not None else None
-            session = _cookie(headers, self._access.cookie)
+            cookies = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
+            session = next((value for name, _, value in cookies if name == self._access.cookie), "")
             digest = self._access.logins.token_of(session) if session else None
             known = (token for token in self._access.tokens.all() if token.digest == digest)
             token = next(known, None) if digest else None
@@ -187,7 +195,10 @@ class Gate:
     def _turned_away(self, headers: Mapping[str, str], path: str, error: MemcliError | None) -> Response:
         """The response to who is not let in; the connection ends with it, since a body may follow that nobody reads."""
         pages = self.pages if wants_page(path, headers) else None
-        wrong = _unreadable(error) if error is not None else None
+        wrong = None
+        if error is not None:  # it does not say where the tokens are: nobody knows yet who asks
+            wrong_hint = "the log of the server says why, and `memcli serve token list` too"
+            wrong = Problem(status_of(error), "the tokens cannot be read", error.code, wrong_hint)
         if not self._access.has_store():
             wrong = store_is_gone()
         found: Response
@@ -201,18 +212,6 @@ class Gate:
         if {"content-length", "transfer-encoding"} & headers.keys():
             found.headers["Connection"] = "close"
         return found
-
-    def _page_of(self, scope: Any) -> Callable[[int, str, str], Response] | None:
-        """What makes a page of a failure, where one is wanted."""
-        return (
-            self.pages.failure if self.pages is not None and wants_page(scope["path"], head(scope["headers"])) else None
-        )
-
-    def _tell(self, scope: Any, answer: _HeaderSender) -> None:
-        if answer.status >= 400 or self._logs_all:
-            route = getattr(scope.get("route"), "path", "") or "-"  # a path may quote a memory
-            note = f" {answer.note}" if answer.note else ""
-            self._log(f"{scope['method'][:16]} {route} {answer.status}{note}")
 
 
 class _HeaderSender:
@@ -264,12 +263,6 @@ def store_is_gone() -> Problem:
     return Problem(503, "the store is gone", "store", "stop the server, or put the store back")
 
 
-def _unreadable(error: MemcliError) -> Problem:
-    """The problem with the tokens, without where they are: nobody knows yet who asks."""
-    hint = "the log of the server says why, and `memcli serve token list` too"
-    return Problem(status_of(error), "the tokens cannot be read", error.code, hint)
-
-
 def _has_place(scope: Any, entered: Entered | MemcliError | None) -> bool:
     """Whether there is room for one more connection of whoever asks, with whose token the others are."""
     claim: Callable[[str], bool] = scope["state"]["connection"].claim
@@ -288,16 +281,6 @@ def _introduce(scope: Any, entered: Entered) -> None:
         "session": entered.session,
         "csrf": csrf_of(entered.session) if entered.session else "",
     }
-
-
-def _head_size(scope: Any) -> int:
-    fields = sum(len(name) + len(value) for name, value in scope["headers"])
-    return fields + len(scope["raw_path"]) + len(scope["query_string"])
-
-
-def _cookie(headers: Mapping[str, str], name: str) -> str:
-    pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
-    return next((value for own, _, value in pairs if own == name), "")
 
 
 def _has_csrf(session: str, headers: Mapping[str, str], body: bytes) -> bool:

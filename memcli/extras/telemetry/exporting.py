@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 
-from memcli.model.usage import Family, Sample
+from memcli.model.usage import Family
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
@@ -148,25 +148,18 @@ def _overlaid(variables: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
+_ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def render(families: Iterable[Family]) -> str:
     """The text, one family after the other, with a newline at the end."""
-    return "".join(f"{line}\n" for family in families for line in _lines(family))
-
-
-def _lines(family: Family) -> Iterator[str]:
-    text = family.help.replace("\\", r"\\").replace("\n", r"\n")
-    yield f"# HELP {family.name} {text}"
-    yield f"# TYPE {family.name} {family.kind}"
-    yield from map(_line, family.samples)
-
-
-def _line(sample: Sample) -> str:
-    labels = ",".join(f'{name}="{_escaped(value)}"' for name, value in sample.labels)
-    return f"{sample.name}{{{labels}}} {sample.value!r}" if labels else f"{sample.name} {sample.value!r}"
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
+    lines = []
+    for family in families:
+        text = family.help.replace("\\", r"\\").replace("\n", r"\n")
+        lines += [f"# HELP {family.name} {text}", f"# TYPE {family.name} {family.kind}"]
+        for sample in family.samples:
+            values = [(name, value.translate(_ESCAPES)) for name, value in sample.labels]
+            labels = ",".join(f'{name}="{value}"' for name, value in values)
+            lines.append(f"{sample.name}{{{labels}}} {sample.value!r}" if labels else f"{sample.name} {sample.value!r}")
+    return "".join(f"{line}\n" for line in lines)

@@ -139,16 +139,13 @@ def _text(payload: Mapping[str, Any], skipped: Counter[str]) -> str:
     """What was said in a message; of the user, what Codex did not write."""
     text = split(payload.get("content"), skipped).text
     if payload.get("role") == "user" and text:
-        blocks = [codex_request(block) for block in _blocks(payload.get("content"))]
+        content = payload.get("content")
+        parts = content if isinstance(content, list) else [content]
+        blocks = [codex_request(split([part], Counter()).text) for part in parts]
         text = "\n\n".join(block for block in blocks if block)
         if not text:
             skipped[reasons.INJECTED] += 1
     return text
-
-
-def _blocks(content: Any) -> Iterator[str]:
-    for block in content if isinstance(content, list) else [content]:
-        yield split([block], Counter()).text
 
 
 def _called(name: str, payload: Mapping[str, Any]) -> str:

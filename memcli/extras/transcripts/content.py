@@ -51,7 +51,9 @@ def split(content: Any, skipped: Counter[str]) -> Content:
         elif kind.endswith("tool_use"):
             calls.append((text_of(block.get("id")), described(text_of(block.get("name")), block.get("input"))))
         elif kind.endswith("tool_result"):
-            results.append(_result(block))
+            failed = block.get("is_error") is True
+            output = plain(block.get("content")) if failed else ""
+            results.append(Result(text_of(block.get("tool_use_id")), failed, output))
         else:
             skipped[_reason_of(kind)] += 1
     return Content("\n\n".join(text for text in texts if text), calls, results)
@@ -62,11 +64,6 @@ def plain(content: Any) -> str:
     if isinstance(content, dict):
         content = content.get("content", content.get("output", content.get("text")))
     return split(content, Counter()).text
-
-
-def _result(block: dict[str, Any]) -> Result:
-    failed = block.get("is_error") is True
-    return Result(text_of(block.get("tool_use_id")), failed, plain(block.get("content")) if failed else "")
 
 
 def _reason_of(kind: str) -> str:

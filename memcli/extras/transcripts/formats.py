@@ -237,25 +237,17 @@ def _exported(source: str, file: IO[bytes], skipped: Counter[str]) -> Iterator[P
     """The conversations among the objects of a file. Each is kept as bytes, which take a tenth of its values."""
     export = EXPORTS[source]
     for data in elements(file, skipped):
-        about = _about(export, data, skipped)
-        if about:
-            yield ParsedTranscript(
-                source, about.key, _reader(export, data), title=about.title, started_at=about.started_at
-            )
+        values = object_in(data, skipped, reasons.CONVERSATION)
+        if values is not None and not export.fits(values):
+            skipped[reasons.CONVERSATION] += 1
+        elif values is not None:
+            about = export.about(values)
+            read = partial(_read_exported, export, data)
+            yield ParsedTranscript(source, about.key, read, title=about.title, started_at=about.started_at)
 
 
-def _about(export: ExportFormat, data: bytes, skipped: Counter[str]) -> ConversationInfo | None:
-    values = object_in(data, skipped, reasons.CONVERSATION)
-    if values is None:
-        return None
-    if export.fits(values):
-        return export.about(values)
-    skipped[reasons.CONVERSATION] += 1
-    return None
-
-
-def _reader(export: ExportFormat, data: bytes) -> Callable[[Counter[str]], Iterator[Said]]:
-    return lambda skipped: export.read(parse(data), skipped)
+def _read_exported(export: ExportFormat, data: bytes, skipped: Counter[str]) -> Iterator[Said]:
+    return export.read(parse(data), skipped)
 
 
 def _source(formats: Mapping[str, LinesFormat | ExportFormat], objects: Iterable[Values]) -> str:
