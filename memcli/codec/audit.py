@@ -239,7 +239,9 @@ def verify(data: bytes) -> Verification:
 def _misfit(line: bytes, entry: Mapping[str, Any], link: Link, debris: bytes) -> str:
     rule, note = _rule(entry["hash"]), entry.get("torn")
     if not rule:
-        if _rule(link.hash) or not _DIGEST.fullmatch(entry["hash"]) or _is_stripped(entry):
+        # Somebody took the rule off a hash that RULE made, and maybe off `prev`.
+        stripped = _rehashed(entry), _rehashed(entry, prev=f"{RULE}:{entry.get('prev')}")
+        if _rule(link.hash) or not _DIGEST.fullmatch(entry["hash"]) or f"{RULE}:{entry['hash']}" in stripped:
             return "the version of its hash was removed"
     elif rule > RULE:
         return f"a newer memcli wrote it (version {rule} of the hash)"
@@ -256,12 +258,6 @@ def _misfit(line: bytes, entry: Mapping[str, Any], link: Link, debris: bytes) ->
 
 def _rehashed(entry: Mapping[str, Any], **other: Json) -> str:
     return entry_hash({**{name: value for name, value in entry.items() if name != "hash"}, **other})
-
-
-def _is_stripped(entry: Mapping[str, Any]) -> bool:
-    """Whether the hash without a rule is that of RULE: somebody took the rule off it, and maybe off `prev`."""
-    made = f"{RULE}:{entry['hash']}"
-    return made in (_rehashed(entry), _rehashed(entry, prev=f"{RULE}:{entry.get('prev')}"))
 
 
 def _is_noted(note: Json, debris: bytes) -> bool:

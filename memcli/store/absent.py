@@ -82,8 +82,13 @@ def absent(root: str) -> dict[str, str]:
         for entry in index.below([f"{store}/spaces"]) if index else ():
             do = f"sparse-checkout add {store}" if entry.is_sparse else f"restore {entry.path}"
             commands[_space(entry.path)] = f"{git} {do}"
-    for path in _in_head(work_tree, f"{store}/spaces") if not commands else ():
-        commands[_space(path)] = f"{git} restore --staged --worktree {path}"
+    if not commands:
+        from memcli.git.repository import Repository
+
+        in_head = ("ls-tree", "-r", "--name-only", "HEAD", "--", f"{store}/spaces")
+        with suppress(MemcliError):
+            for path in Repository(work_tree).run(*in_head).splitlines():
+                commands[_space(path)] = f"{git} restore --staged --worktree {path}"
     layout = Layout(root)
     is_there = {name: os.path.lexists(os.path.join(layout.spaces, f"{name}.json")) for name in commands}
     return {name: commands[name] for name in sorted(commands) if not is_there[name] and not _is_deleted(layout, name)}
@@ -91,14 +96,6 @@ def absent(root: str) -> dict[str, str]:
 
 def _space(path: str) -> str:
     return "" if path.endswith("/") else os.path.basename(path).removesuffix(".json")
-
-
-def _in_head(work_tree: str, folder: str) -> list[str]:
-    from memcli.git.repository import Repository
-
-    with suppress(MemcliError):
-        return Repository(work_tree).run("ls-tree", "-r", "--name-only", "HEAD", "--", folder).splitlines()
-    return []
 
 
 def _is_deleted(layout: Layout, space: str) -> bool:

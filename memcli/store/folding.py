@@ -205,7 +205,12 @@ def _joined(name: str, base: bytes, ours: bytes, theirs: bytes) -> bytes:
         if folder == "audit":
             return _chained(ours, base, theirs)
         if os.path.basename(folder) == "spaces":
-            return _merged(os.path.basename(name).removesuffix(".json"), base, ours, theirs)
+            from memcli.codec.merge import merge
+            from memcli.codec.space import decode_space, encode_space, new_space
+
+            space = os.path.basename(name).removesuffix(".json")
+            versions = [decode_space(data, space) if data else new_space(space) for data in (base, ours, theirs)]
+            return encode_space(merge(*versions).space)
     if not name.endswith(_LINES):
         return theirs
     new = theirs.removeprefix(base)
@@ -223,15 +228,6 @@ def _chained(ours: bytes, base: bytes, theirs: bytes) -> bytes:
         ours += line + b"\n"
         link = link_of(ours, is_whole=True) or link
     return ours
-
-
-def _merged(space: str, base: bytes, ours: bytes, theirs: bytes) -> bytes:
-    """The file of a space that both sides wrote. Raises CorruptError."""
-    from memcli.codec.merge import merge
-    from memcli.codec.space import decode_space, encode_space, new_space
-
-    spaces = [decode_space(data, space) if data else new_space(space) for data in (base, ours, theirs)]
-    return encode_space(merge(*spaces).space)
 
 
 def _move(path: str, target: str) -> None:

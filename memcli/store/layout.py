@@ -319,7 +319,7 @@ def install_attributes(root: str) -> bool:
     from memcli.git.hooks import NAME
 
     path = os.path.join(root, ".gitattributes")
-    return _add_lines(path, ("*.json text eol=lf", *_driven("", NAME)), Layout(root).temporary)
+    return _add_lines(path, ("*.json text eol=lf", *_attributes("", NAME)), Layout(root).temporary)
 
 
 def install_own_attributes(root: str) -> bool:
@@ -332,10 +332,11 @@ def install_own_attributes(root: str) -> bool:
     if not shared:
         return False
     make_folder(os.path.join(shared, "info"), 0o755)
-    return _add_lines(os.path.join(shared, "info", "attributes"), _driven(f"**/{FOLDER}/", NAME))
+    return _add_lines(os.path.join(shared, "info", "attributes"), _attributes(f"**/{FOLDER}/", NAME))
 
 
-def _driven(folder: str, name: str) -> tuple[str, str]:
+def _attributes(folder: str, name: str) -> tuple[str, str]:
+    """The lines that have the driver of this name merge and show the space files of the stores in a folder."""
     return f"{folder}spaces/*.json merge={name}", f"{folder}spaces/*.json diff={name}"
 
 
