@@ -218,7 +218,9 @@ def _of_text(raw: str) -> Iterator[Passage]:
             if open_:
                 yield passage(*open_)
                 open_ = None
-            above = [*((depth, title) for depth, title in above if depth < level), (level, _title(raw[start:end]))]
+            title = raw[start:end].strip().partition("\n")[0].strip()
+            title = title.strip("#").strip() if title.startswith("#") else title
+            above = [*((depth, name) for depth, name in above if depth < level), (level, title)]
             continue
         for a, b in _pieces(raw, start, end):
             if open_ and _joins(raw, open_, b, form):
@@ -293,11 +295,6 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         start = cut
     if text[start:end].strip():
         yield start, end
-
-
-def _title(text: str) -> str:
-    line = text.strip().partition("\n")[0].strip()
-    return line.strip("#").strip() if line.startswith("#") else line
 
 
 CHUNK_CHARACTERS = 800

@@ -53,11 +53,8 @@ def _by_lead(said: Sequence[FactSentence], at: int, items: Sequence[int]) -> dic
     kind = next((kind for kind, lead in _LEADS if lead.search(low)), "")
     if not kind or moods.is_unsure(said[at].clauses[0]):
         return {}
-    return {item: [_whole(said[item], kind)] for item in items if len(said[item].words) > 1}
-
-
-def _whole(item: FactSentence, kind: str) -> FactMatch:
-    return FactMatch(kind, item.statement.start, item.statement.start + len(item.statement.text), FAIR)
+    wholes = {item: said[item].statement for item in items if len(said[item].words) > 1}
+    return {item: [FactMatch(kind, one.start, one.start + len(one.text), FAIR)] for item, one in wholes.items()}
 
 
 _HOW = regex(r"\bhow (?:do|can|should|would|to|does)\b|\bwhat is the (?:way|procedure|command)\b|\bsteps\b")
