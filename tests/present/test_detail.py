@@ -1,0 +1,60 @@
+"""What is shown of a memory, and that text and the terminal interface show the same states, in the same order."""
+
+from __future__ import annotations
+
+from memcli.extras.tui.catalogue import PathCatalogue
+from memcli.extras.tui.detail import of_memory
+from memcli.model.catalogue import CatalogueFilter
+from memcli.model.memory import Memory
+from memcli.model.space import Space
+from memcli.present.links import BOTH, IN, OUT, direction
+from memcli.present.memory import detail_of, marks
+from memcli.render.memory import render_memory
+from tests.conftest import NOW, memory
+
+PAST, FUTURE = "2020-01-01T00:00:00Z", "2099-01-01T00:00:00Z"
+STATES = {
+    (): {},
+    (("forgotten", ""),): {"active": False},
+    (("expired", PAST),): {"valid_until": PAST},
+    (("not valid before", FUTURE),): {"valid_from": FUTURE},
+    (("superseded", "by mem_new (notes/new)"),): {"superseded_by": "mem_new", "valid_until": PAST},
+    (("superseded", "by mem_new (notes/new)"), ("forgotten", "")): {"superseded_by": "mem_new", "active": False},
+}  # fmt: skip
+
+
+def in_the_browser(shown: Memory) -> list[str]:
+    space = Space("main", (shown, memory("new", path="notes/new")))
+    return of_memory(shown, PathCatalogue(space, "1", CatalogueFilter()), None, NOW).plain.splitlines()
+
+
+def test_states_are_the_same_in_text_and_in_the_browser() -> None:
+    for states, fields in STATES.items():
+        shown = memory("a", **fields)
+        successor = "notes/new" if shown.superseded_by else ""
+        assert detail_of(shown, NOW, successor).states == states, fields
+        line = " · ".join(f"{word.upper()} {about}".rstrip() for word, about in states)
+        text = render_memory(shown, NOW, successor).splitlines()
+        assert text[:3] == [shown.path, line, "mem_a · fact · medium"] if states else text[1].startswith("mem_a"), (
+            fields
+        )
+        seen = in_the_browser(shown)
+        assert seen[1].replace(" (u makes it active again)", "").casefold() == text[1].casefold(), fields
+
+
+def test_an_update_is_shown_only_if_there_was_one() -> None:
+    assert [name for name, _, _ in detail_of(memory("a")).dates] == ["created"]
+    assert detail_of(memory("a", updated_at=FUTURE, version=2)).dates[1] == ("updated", FUTURE, "version 2")
+
+
+def test_what_lost_a_merge_is_told_in_words_and_not_among_the_metadata() -> None:
+    note = {"field": "raw", "value": "Old.", "updated_at": PAST}
+    detail = detail_of(memory("a", metadata={"conflicts": [note], "source": "chat"}))
+    assert detail.conflicts == (f"raw was Old. on the other side of a merge ({PAST})",)
+    assert detail.metadata == (("source", "chat"),)
+
+
+def test_marks_and_directions() -> None:
+    assert marks(memory("a", pinned=True, active=False, superseded_by="mem_b", metadata={"untrusted": ["x"]})) == "*->!"
+    assert [direction("depends_on", is_out=True), direction("depends_on", is_out=False)] == [OUT, IN]
+    assert direction("contradicts", is_out=False) == BOTH
