@@ -1,4 +1,4 @@
-"""The lines of `memcli status`: a name, what is so, and what to run where something needs attention."""
+"""The lines of `memcli status`: a name, the state, and the command to run where something needs attention."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ class ChooseSpace(Dialog[str]):
 
 
 class Window(Dialog[T], Generic[T]):
-    """A box that takes the whole screen, for what there is much of. `keys` are named at its end."""
+    """A dialog over the whole screen. Its last line names `keys`."""
 
     DEFAULT_CSS = """
     Window {
@@ -143,7 +143,7 @@ class Window(Dialog[T], Generic[T]):
 
 
 class ListWindow(Window[T], Generic[T]):
-    """Lines to choose from, and below them what there is to say of the one under the cursor."""
+    """Lines to choose from, and below them a text about the one under the cursor."""
 
     AUTO_FOCUS = "Lines"
     DEFAULT_CSS = """
@@ -317,7 +317,7 @@ class Form(Dialog[FormT], Generic[FormT]):
 
     @on(TextArea.Changed)
     def keep(self) -> None:
-        """Whoever types on does not want to leave."""
+        """Takes the warning back when the user types on."""
         if self._is_warned:
             self._is_warned = False
             self._problem.update("")

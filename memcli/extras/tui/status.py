@@ -96,7 +96,7 @@ class Status(Static):
         self._works = False
 
     def settle(self, text: str) -> None:
-        """What the line says when there is no news."""
+        """Sets the text that is shown when there is no news."""
         self._usual = text
         if self._timer is None and not self._works:
             self._put(text)
@@ -114,7 +114,7 @@ class Status(Static):
         self._put(text)
 
     def hear(self, text: str) -> None:
-        """How the work goes on; of work that has ended nothing is shown."""
+        """Progress of the work under way; ignored when it has ended."""
         if self._works:
             self._put(text)
 
@@ -127,7 +127,7 @@ class Status(Static):
 
     @property
     def text(self) -> str:
-        """What the line says."""
+        """The text of the line."""
         return str(self.content)
 
     def _put(self, text: str) -> None:
@@ -174,7 +174,7 @@ def summary(view: BrowseView) -> str:
 
 
 def nothing(view: BrowseView) -> str:
-    """What is said where there is no row."""
+    """The text in place of the rows when there are none: why, and which key helps."""
     if view.answer is not None:
         return "No memory in this space matches.\n\nEsc returns to the tree."
     if view.words.strip():

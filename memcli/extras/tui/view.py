@@ -125,7 +125,7 @@ class BrowseView:
         self.read(catalogue)
 
     def read(self, catalogue: PathCatalogue) -> None:
-        """Looks at a later reading in the same way."""
+        """Replaces the catalogue by a later reading, and keeps filter, answer and folds."""
         self.catalogue = catalogue
         self._find()
 
@@ -137,7 +137,7 @@ class BrowseView:
         self._find()
 
     def reveal(self, memory: Memory) -> None:
-        """Makes a row of `memory`: opens what is above it, and drops what hides it."""
+        """Makes `memory` visible: opens the headings above it, and drops the filter or the answer that hides it."""
         if not is_current(memory):
             self.show_everything(True)
         shown = self._found if self.answer is None else [m for _, m in self._answered()]
@@ -200,7 +200,7 @@ class BrowseView:
         return next((m.path for section, m in answered if section.why), answered[0][1].path if answered else None)
 
     def section(self, memory: Memory) -> Section | None:
-        """How the answer came by `memory`, when it is part of one."""
+        """The section of the answer that has `memory`, with its score; None outside an answer."""
         return next((s for s in self._sections if s.memory.id == memory.id), None)
 
     @property
@@ -223,7 +223,7 @@ _LEAST_NAME = 8
 
 
 class Rows(ScrollView, can_focus=True):
-    """Rows with a cursor. Knows nothing of what they stand for."""
+    """A list of rows with a cursor. It reports what the user does with a row; the main screen acts on it."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(LIST)
     COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor", "rows--note", "rows--heading"}
@@ -272,9 +272,9 @@ class Rows(ScrollView, can_focus=True):
         return self.rows[self._cursor] if self._cursor < len(self.rows) else None
 
     def show(self, rows: Sequence[ViewRow], nothing: str, path: str | None = None) -> None:
-        """Shows `rows`, or what is said when there are none.
+        """Shows `rows`, or the text `nothing` when there are none.
 
-        The cursor goes to `path`, or to what is above it; else it stays on its row, or on the line where that was.
+        The cursor goes to `path`, or to the nearest heading above it; else it stays on its row, or on the line where that was.
         """
         here = self.current.path if self.current else ""
         index = _find(rows, path or here)
@@ -394,7 +394,7 @@ class Rows(ScrollView, can_focus=True):
         return Strip([Segment(text, style) for text, style in parts if text], width)
 
     def _cells(self, row: ViewRow, width: int) -> tuple[str, str, str]:
-        """What stands before the name, the name filled up, and the note; together `width` columns."""
+        """The marks and the indent, the name padded or cut, and the note; together `width` columns."""
         sign = "" if row.lead else "  " if row.is_open is None else "▾ " if row.is_open else "▸ "
         mark = self._marks(row.memory) if row.memory else ""
         left = f"{mark:<{self._margin}}{row.lead}{' ' * min(_MOST_INDENT, _INDENT * row.depth)}{sign}"

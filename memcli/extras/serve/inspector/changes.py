@@ -1,7 +1,5 @@
-"""What writers do to a memory, by forms. Each carries the digest of the memory that its page showed.
-
-The page Inbox: proposed memories, and memories that contradict each other.
-"""
+"""The forms that change a memory, each with the digest of the memory that its page showed; and the page Inbox: proposed
+memories, and memories that contradict each other."""
 
 from __future__ import annotations
 
