@@ -1,1 +1,1 @@
-"""The graph of memories, pure: nodes and edges, what surrounds a memory, clusters."""
+"""The graph of memories, and clusters of vectors: pure functions over values. Nothing here reads a store or an index."""

@@ -88,7 +88,7 @@ def follow(connection: sqlite3.Connection, source: IndexSource, path: str) -> No
 
 
 def is_complete(connection: sqlite3.Connection) -> bool:
-    """Whether the index tells of each memory all that a catalogue needs: nothing stands there twice, or oddly."""
+    """Whether the catalogue can be read from the index: each memory has one row, and no column misrepresents one."""
     complete = connection.execute("SELECT value FROM meta WHERE key = 'complete'").fetchone()
     odd = connection.execute("SELECT 1 FROM memory WHERE is_odd OR start < 0 LIMIT 1").fetchone()
     return complete is not None and bool(complete[0]) and odd is None

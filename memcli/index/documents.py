@@ -17,7 +17,8 @@ from memcli.text.words import terms
 
 
 def columns(memory: Memory) -> dict[str, Any]:
-    """The values of the table `memory` that come from the memory itself. Of one that `is_odd` they do not tell everything."""
+    """The values of the table `memory` that come from the memory itself. For one that `is_odd` the catalogue reads the file:
+    its tags or its successor do not survive in a column."""
     return {
         "id": memory.id,
         "path": memory.path,

@@ -252,7 +252,7 @@ class VectorFile:
         self._map = None
 
     def go_on_in_memory(self) -> None:
-        """Gives up the files, which somebody has taken away, and begins anew in memory."""
+        """Closes the files, which were removed, and starts empty in memory."""
         self._path, self._map, self._memory = None, None, bytearray()
         self.is_lost = True
         self._places.close()

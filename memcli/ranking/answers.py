@@ -120,14 +120,17 @@ Answers = Mapping[int, Sequence[Scored]]
 
 
 Signs = Mapping[int, Sequence[tuple[float, float]]]
-"""For each passage of each row what its words say, on a scale of their own, and its cosine, NaN where it has no vector."""
+"""For each passage of each row its BM25F score by words, and its cosine, NaN where it has no vector."""
 
 
 def measure(
     stats: TermStats, passages: Mapping[int, Sequence[PassageTerms]], read: Collection[int], near: Near
 ) -> dict[int, list[tuple[float, float]]]:
-    """What speaks for every passage. `read` are the rows that were read from documents and changes; `near` is the nearness to
-    the topic, in parts with their shares, none without an embedder."""
+    """For every passage its BM25F score by words and its cosine with the topic (-1..1, NaN without a vector).
+
+    `read` are the rows of documents and changes; `near` is the nearness to the topic, in parts with their shares, empty
+    without an embedder.
+    """
     weights = {term: idf(stats.size, frequency) for term, frequency in stats.frequencies.items()}
     signs = {}
     for row, found in passages.items():
@@ -144,7 +147,7 @@ def answers(
     read: Collection[int],
     signs: Signs,
 ) -> Answers:
-    """The score of every passage, by what `measure` says of it."""
+    """The score of every passage (0..1), of the values that `measure` returns for it; best first in each row."""
     high = most(stats)
     asks_since = bool(_SINCE.search(query.topic))
     names = _rare_names(query.topic, stats)

@@ -1,4 +1,4 @@
-"""Abstention: how much must speak for a memory before its space answers at all.
+"""Abstention: the evidence that the best memory must have before its space answers at all.
 
 The evidence of a memory is the share of the question's words (by weight) that stand anywhere in it, in its path, tags and
 summaries as in its text, plus its cosine. It is weighed by itself: neither how many memories stand beside it nor what form
@@ -17,13 +17,13 @@ from memcli.ranking.lexical import TALK, style_of
 from memcli.text.words import DAY_NUMBERS, MONTH_NUMBERS, terms
 
 TOLD_WEIGHT, TOLD_FLOOR = 0.65, 0.28
-"""What all words of the question count beside a cosine of 1, and what must speak for a memory that somebody wrote down."""
+"""The weight of all words of the question beside a cosine of 1, and the least evidence for a memory that was written down."""
 TALK_FLOOR = 0.39
 """The same for what was said in passing: small talk is near to everything."""
 READ_WEIGHT, READ_FLOOR = 0.4, 0.43
 """The same for what was read from a document or a change: what is asked of a repository shares words with much of it."""
 STRANGER = 0.15
-"""How much more must speak for what answers a question that names somebody or something that the space has never heard of."""
+"""Added to the floor of a question that names somebody or something that the space has never mentioned."""
 WORDS_FLOOR = 0.33
 """Without a vector: the share of the question's words that the memory must have."""
 

@@ -109,8 +109,9 @@ def _scored(
     groups: Mapping[str, RecordedGroup],
     stats: TermStats,
 ) -> dict[int, dict[str, float]]:
-    """What speaks for each memory: a document says as much as its best passage, talk and changes as a whole and with what
-    surrounds them. Beside other text a change is worth its best passage too: the right commit is not yet an answer."""
+    """The parts of each score by words, meaning and surroundings. A document scores as its best passage; talk and changes
+    score as a whole, with what surrounds them. Beside other text a change scores as its best passage too: the right commit
+    is not yet an answer."""
     is_mixed = CODE in styles.values() and len(set(styles.values())) > 1
     by_passage = {row for row, style in styles.items() if style.by_passage or (is_mixed and style == CODE)}
     best = {row: scored[0].score for row, scored in found.items() if scored}
@@ -179,7 +180,7 @@ def _leading_groups(parts: Mapping[int, Mapping[str, float]], entries: Mapping[i
 def _whole(
     query: Query, styles: Mapping[int, Style], stats: TermStats, words: Mapping[int, float], cosines: Cosines
 ) -> dict[int, dict[str, float]]:
-    """What each memory says as a whole, in words and in meaning; the two weights add up to 1."""
+    """The parts of each memory's score as a whole, by words and by meaning; the two weights add up to 1."""
     high = most(stats)
     known = cosines.of(styles)
     parts = {}
@@ -241,7 +242,7 @@ def within_period(query: Query, period: Period, view: SpaceView) -> tuple[Hit, .
 
 REACH = 2
 BEST_OF_GROUP = 4
-"""How many memories of a group, at most, speak for it."""
+"""A group scores as the mean of so many of its best memories."""
 
 
 def add_context(
@@ -274,7 +275,8 @@ def add_context(
 
 
 def level(parts: Mapping[int, dict[str, float]], styles: Mapping[int, Style], best: Mapping[int, float]) -> None:
-    """Scales each style so that its first says as much as the best passage of the style does, by `best`, that of each memory.
+    """Scales the scores of each style so that the first equals the best passage of that style; `best` is the score of the
+    best passage of each memory.
 
     Groups and whole texts order the memories of one style; they do not lift them over another one.
     """

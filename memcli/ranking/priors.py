@@ -144,7 +144,7 @@ def speaker(question: str, names: Iterable[str]) -> str | None:
 
 
 CONFIDENCE_SHARE = 0.4
-"""What a memory loses in which nobody has any confidence: what feedback has lowered ranks lower."""
+"""The share of its score that a memory of confidence 0 loses; feedback lowers confidence."""
 DECAY_SHARE = 0.05
 """What a memory loses at most that nobody has confirmed for long. Most of what was told still holds: the turns of LoCoMo,
 taken as facts of their dates, have an nDCG@10 of 63.0 without decay, 63.1 with .05, 62.4 with .1 and 61.1 with .2."""
@@ -154,7 +154,7 @@ SEASON_SHARE = 0.2
 """What a memory gains in its season."""
 _GUESS = "inferred"
 _ALL = 0.999
-"""So much that is left counts as all of it: what was told this hour has not decayed."""
+"""From this remaining share (0..1) on, a memory has not decayed: what was recorded this hour counts in full."""
 
 
 def add_ageing(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], query: Query) -> None:
