@@ -53,10 +53,10 @@ def test_runs_are_kept_newest_first_and_dropped(open_trash: Open, tmp_path: Path
     trash = open_trash()
     assert [run.name for run in trash.runs()] == [third, second, first]
     assert third.startswith(second)
-    assert all(file.stat().st_mode & 0o777 == 0o600 for file in files(tmp_path))
     oldest = trash.runs()[-1]
     trash.drop(oldest, {"mem_a"})
     assert [m.id for m in trash.runs()[-1].space.objects] == ["mem_b"]
+    assert all(file.stat().st_mode & 0o777 == 0o600 for file in files(tmp_path))  # also the one that was written again
     trash.drop(oldest, {"mem_a", "mem_b"})
     trash.drop(oldest, {"mem_a", "mem_b"})  # nothing is left to do
     assert [run.name for run in trash.runs()] == [third, second]
