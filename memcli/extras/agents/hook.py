@@ -316,7 +316,7 @@ class _Call:
             if self._event == AFTER_COMPACTION and not record.was_claimed(_COMPACTED, self._now):
                 record.shown.clear()
         transcript = payload.transcript or extra("transcripts.discovery").transcript_of(  # which some do not report
-            self._agent, os.path.expanduser("~"), payload.session, os.environ
+            self._agent, payload.session, os.path.expanduser("~"), os.environ
         )
         entry = {
             "at": self._now, "agent": self._agent, "event": self._event, "session": payload.session,

@@ -11,7 +11,6 @@ import pytest
 
 from memcli.extras.agents import running as agent_hook
 from memcli.extras.agents.hook import PromptCheck
-from memcli.record import replace
 from tests.conftest import Run, open_at
 from tests.extras.agents.conftest import AGENTS, Fire, entries
 from tests.extras.providers import server as play
@@ -141,4 +140,4 @@ def test_a_cloned_configuration_switches_nothing_on(project: Path) -> None:
 
 
 def test_without_a_model_nothing_is_verified(project: Path) -> None:
-    assert PromptCheck(replace(open_at(project), hook_verify="8")).verify is None
+    assert PromptCheck(open_at(project).copy_with(hook_verify="8")).verify is None
