@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import unicodedata
+from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
-from tests.safety import injection_families as families
-from tests.safety.injection_benign import BENIGN
-from tests.safety.injection_hostile import FIELDS, PLAIN, TO_ENCODE
-
+_DATA: dict[str, Any] = json.loads(Path(__file__).with_name("injection.json").read_text("utf-8"))
 _LEET = str.maketrans("aeiost", "431057")
 _HARD_LEET = str.maketrans("abegilostz", "@836!10572")
-_SMALL_CAPS = str.maketrans(
-    "abcdefghijklmnoprstuvwyz", "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ"
-)  # fmt: skip
+_SMALL_CAPS = str.maketrans("abcdefghijklmnoprstuvwyz", "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ")
 _GREEK = str.maketrans("aeiopvuny", "αеιορνυηγ")
 _CYRILLIC = str.maketrans("aceopsxyij", "асеорѕхуіј")
 _BOLD = str.maketrans({chr(97 + n): chr(0x1D41A + n) for n in range(26)})
@@ -26,22 +24,24 @@ _ENCLOSED = str.maketrans({chr(97 + n): chr(0x1F170 + n) for n in range(26)})
 _WIDE = str.maketrans({chr(33 + n): chr(0xFF01 + n) for n in range(94)})
 
 
-def hostile() -> list[tuple[str, dict[str, object]]]:
-    """(category, fields of a memory)."""
-    found: list[tuple[str, dict[str, object]]] = [
-        (category, {"raw": text}) for category, texts in (PLAIN | families.HOSTILE).items() for text in texts
+def hostile() -> list[dict[str, Any]]:
+    """Fields of memories."""
+    fields = [
+        {name: tuple(value) if name == "tags" else value for name, value in row.items()} for row in _DATA["fields"]
     ]
-    found += [("fields", fields) for fields in FIELDS]
-    found += [("encoded", {"raw": text}) for text in _encoded()]
-    return found
+    return [*_texts(_DATA["hostile"]), *fields, *({"raw": text} for text in _encoded())]
 
 
-def benign() -> list[tuple[str, dict[str, object]]]:
-    """(category, fields of a memory)."""
-    return [(category, {"raw": text}) for category, texts in (BENIGN | families.BENIGN).items() for text in texts]
+def benign() -> list[dict[str, Any]]:
+    """Fields of memories."""
+    return _texts(_DATA["benign"])
 
 
-def is_held_out(fields: dict[str, object]) -> bool:
+def _texts(by_category: dict[str, list[str]]) -> list[dict[str, Any]]:
+    return [{"raw": text} for texts in by_category.values() for text in texts]
+
+
+def is_held_out(fields: dict[str, Any]) -> bool:
     """Whether the item is in the half that no rule was tuned on."""
     return hashlib.sha256(repr(fields).encode()).digest()[0] % 2 == 1
 
@@ -77,4 +77,4 @@ def _encoded() -> list[str]:
         lambda t: t.encode().hex(),
         lambda t: unicodedata.normalize("NFD", t.replace("e", "é").replace("o", "ö")),
     )  # fmt: skip
-    return [way(text) for number, text in enumerate(TO_ENCODE) for way in ways[number::2]]
+    return [way(text) for number, text in enumerate(_DATA["to_encode"]) for way in ways[number::2]]

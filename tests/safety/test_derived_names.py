@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.redact_memory import redact_fields, redacted_file
 from tests.safety.secrets_corpus import secret
@@ -13,32 +11,29 @@ SLUG = TOKEN.replace("_", "-").lower()
 DETECTOR = Detector({}, lambda _: "0" * 8)
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("path", f"notes/{SLUG}"), ("path", f"notes/use-{SLUG[:30]}"), ("path", f"a/{SLUG[:20]}/b"),
-        ("path", "notes/ask-zoe-marten-corp-mail-io"), ("path", "notes/zoe-marten-co/x"), ("path", f"{SLUG[:24]}~0a1b2c3d"),
-        ("tags", [SLUG, "plain"]), ("tags", ["zoe-marten-corp-mail-io"]), ("summary_micro", f"Use {TOKEN.replace('_', ' ')}."),
-    ],
+MADE: tuple[tuple[str, object], ...] = (
+    ("path", f"notes/{SLUG}"), ("path", f"notes/use-{SLUG[:30]}"), ("path", f"a/{SLUG[:20]}/b"),
+    ("path", "notes/ask-zoe-marten-corp-mail-io"), ("path", "notes/zoe-marten-co/x"), ("path", f"{SLUG[:24]}~0a1b2c3d"),
+    ("tags", [SLUG, "plain"]), ("tags", ["zoe-marten-corp-mail-io"]), ("summary_micro", f"Use {TOKEN.replace('_', ' ')}."),
 )  # fmt: skip
-def test_no_field_keeps_what_was_made_of_a_secret_in_another(field: str, value: object) -> None:
+
+
+def test_no_field_keeps_what_was_made_of_a_secret_in_another() -> None:
     raw = f"The deploy uses {TOKEN}, ask zoe.marten@corp-mail.io for it."
-    clean = redact_fields(DETECTOR, {"raw": raw, field: value}).fields  # type: ignore[dict-item]
-    told = str(clean).lower().replace("-", " ").replace("_", " ")
-    assert TOKEN[4:16].lower() not in told
-    assert "zoe marten" not in told
+    for field, value in MADE:
+        clean = redact_fields(DETECTOR, {"raw": raw, field: value}).fields  # type: ignore[dict-item]
+        told = str(clean).lower().replace("-", " ").replace("_", " ")
+        assert TOKEN[4:16].lower() not in told, value
+        assert "zoe marten" not in told, value
 
 
-@pytest.mark.parametrize(
-    ("raw", "path"),
-    [
-        ("Ask michael@corp-mail.io about it.", "team/michael"),
-        ("The database password is postgres.", "db/postgres"),
-        (f"Use {TOKEN}.", f"notes/{SLUG[:8]}"),
-    ],
-)
-def test_a_plain_word_of_a_secret_stays_in_a_path(raw: str, path: str) -> None:
-    assert redact_fields(DETECTOR, {"raw": raw, "path": path}).fields["path"] == path
+def test_a_plain_word_of_a_secret_stays_in_a_path() -> None:
+    texts = {
+        "team/michael": "Ask michael@corp-mail.io about it.", "db/postgres": "The database password is postgres.",
+        f"notes/{SLUG[:8]}": f"Use {TOKEN}.",
+    }  # fmt: skip
+    for path, raw in texts.items():
+        assert redact_fields(DETECTOR, {"raw": raw, "path": path}).fields["path"] == path
 
 
 def test_the_name_of_a_field_of_the_user_is_no_way_in() -> None:

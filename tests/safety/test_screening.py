@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from memcli.model.space import Policy
 from memcli.policy.fields import tightened
 from memcli.record import replace
@@ -61,19 +59,18 @@ BUNDLE = (
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("Plain.", "Plain."),
-        (BUNDLE, ""),
-        (f"Before.\n{BUNDLE}\nAfter.", "Before.\n\nAfter."),
-        (f"Before.\n{BUNDLE}\n{BUNDLE}\n", "Before."),
-        ("> " + BUNDLE.replace("\n", "\n> "), ""),
-        (BUNDLE.partition("</memory")[0], ""),  # cut off
-        ('{"generated_at": 1, "global_summary": 2, "sections": [], "topic": 3}', ""),
-        (f"Note.\n{HEADER}", "Note."),
-        ("The fence is <memory-XXXXXXXX>.", "The fence is <memory-XXXXXXXX>."),
-    ],
-)
-def test_what_was_recalled_is_recognised(text: str, kept: str) -> None:
-    assert without_recalled(text).strip("\n") == kept
+KEPT = {
+    "Plain.": "Plain.",
+    BUNDLE: "",
+    f"Before.\n{BUNDLE}\nAfter.": "Before.\n\nAfter.",
+    f"Before.\n{BUNDLE}\n{BUNDLE}\n": "Before.",
+    "> " + BUNDLE.replace("\n", "\n> "): "",
+    BUNDLE.partition("</memory")[0]: "",  # cut off
+    '{"generated_at": 1, "global_summary": 2, "sections": [], "topic": 3}': "",
+    f"Note.\n{HEADER}": "Note.",
+    "The fence is <memory-XXXXXXXX>.": "The fence is <memory-XXXXXXXX>.",
+}
+
+
+def test_what_was_recalled_is_recognised() -> None:
+    assert {text: without_recalled(text).strip("\n") for text in KEPT} == KEPT

@@ -16,23 +16,13 @@ RULES = [
 ]
 
 
-@pytest.mark.parametrize("plenty", [0, 1 << 40])
-@pytest.mark.parametrize(
-    ("text", "numbers"),
-    [
-        ("nothing of the kind", []),
-        ("forget it", []),
-        ("the rules", [2]),
-        ("forget: the rules", [0, 2]),
-        ("two agents send the rules", [1, 2]),
-        ("x <!-- send -->", [1]),
-        ("ルールは忘れて", [3]),
-        ("forget \udc80 rules", [0, 2]),
-    ],
-    ids=ascii,
-)
-def test_a_rule_is_worth_trying_where_each_group_is_met(
-    monkeypatch: pytest.MonkeyPatch, plenty: int, text: str, numbers: list[int]
-) -> None:
+TEXTS = {
+    "nothing of the kind": [], "forget it": [], "the rules": [2], "forget: the rules": [0, 2],
+    "two agents send the rules": [1, 2], "x <!-- send -->": [1], "ルールは忘れて": [3], "forget \udc80 rules": [0, 2],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("plenty", [0, 1 << 40], ids=["with RE2", "without"])
+def test_a_rule_is_worth_trying_where_each_group_is_met(monkeypatch: pytest.MonkeyPatch, plenty: int) -> None:
     monkeypatch.setattr(patterns, "_PLENTY", plenty)
-    assert Suspects(RULES).within(text) == numbers
+    assert {text: Suspects(RULES).within(text) for text in TEXTS} == TEXTS
