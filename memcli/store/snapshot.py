@@ -202,8 +202,6 @@ class FileSnapshot(ByteSnapshot):
         frame = None
         if size > 2 * _FRAME_BYTES:  # the frame of a large file is read without what is in it
             frame = header_ends(self.part(0, _FRAME_BYTES), self.part(size - _FRAME_BYTES, _FRAME_BYTES))
-        elif size:
-            self.read()
         return frame or super()._frame()
 
     def view(self) -> bytes | ByteWindow:

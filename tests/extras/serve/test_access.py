@@ -90,10 +90,7 @@ def test_tokens_on_the_command_line(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_missing_extra_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    import importlib.util
-
-    real = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "uvicorn" else real(name))
+    monkeypatch.setattr("memcli.extras.serve.command.find_spec", lambda _: None)
     run("init")
     done = run("serve")
     assert (done.code, done.err.count("\n")) == (2, 1)

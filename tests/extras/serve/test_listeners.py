@@ -40,7 +40,7 @@ def test_every_listener_is_listed() -> None:
     for path in (ROOT / "memcli").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_bytes())):
             is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-            if is_call and node.func.attr in _OPENERS and ast.unparse(node.func) != "self._voice.listen":
+            if is_call and node.func.attr in _OPENERS and ast.unparse(node.func) != "self._recaller.listen":
                 found.add(path.relative_to(ROOT / "memcli").as_posix())
     assert found == LISTENERS.keys()
 
