@@ -13,6 +13,7 @@ from memcli.conversation.moments import (
     ACCEPTED,
     ACTION,
     CAUSE,
+    CHOICE,
     CHOSEN,
     CURED,
     DECIDED,
@@ -32,7 +33,6 @@ from memcli.conversation.moments import (
     moments,
 )
 from memcli.conversation.statements import ASKED, OFFERED, PHATIC, STATED, TalkStatement
-from memcli.conversation.topic import Latest
 from memcli.model.conversation import Message
 from memcli.regex import regex
 from memcli.text.words import terms
@@ -147,6 +147,58 @@ def drafts(messages: Sequence[Message]) -> list[DraftEpisode]:
     return reader.finish()
 
 
+_RAISED = 6
+"""How many messages before a decision the question stands that it answers."""
+_OPTION = 4
+"""The most words of an answer that only names an option."""
+
+
+class _Latest:
+    """What was said last: the question, the choice, the offer and the statement that an answer may belong to. `offer` and
+    `statement` are the assistant's."""
+
+    def __init__(self) -> None:
+        self.offer: TalkStatement | None = None
+        self.statement: TalkStatement | None = None
+        self._question: TalkStatement | None = None
+        self._choice: TalkStatement | None = None
+
+    def take(self, one: Moment) -> None:
+        """Remembers a sentence by its mood."""
+        said = one.statement
+        if said.mood == ASKED:
+            self._question = said
+            if CHOICE in one.marks:
+                self._choice = said
+        elif said.mood == OFFERED:
+            self.offer = said
+        elif said.role == "assistant" and said.mood == STATED:
+            self.statement = said
+
+    def question(self, said: TalkStatement) -> TalkStatement | None:
+        """The question that a decision answers."""
+        question = self._choice if self._is_about_choice(said) else self._question
+        return question if question and said.number - question.number <= _RAISED else None
+
+    def is_answered(self, said: TalkStatement, *, is_chosen: bool) -> bool:
+        """Whether a sentence makes the choice that was asked for; `is_chosen`: it sounds like that."""
+        return self._is_about_choice(said) and (is_chosen or self._is_option(said))
+
+    def _is_about_choice(self, said: TalkStatement) -> bool:
+        choice = self._choice
+        return said.role != "assistant" and choice is not None and 0 < said.number - choice.number <= _RAISED
+
+    def _is_option(self, said: TalkStatement) -> bool:
+        """Whether a short answer does no more than name one of the things to choose from."""
+        options = [one for one in (self._choice, self.statement) if one]
+        named = set(terms(said.text))
+        return (
+            said.mood == STATED
+            and 0 < len(said.bare.split()) <= _OPTION
+            and any(len(named & set(terms(one.text))) * 2 > len(named) for one in options)
+        )
+
+
 class _ThreadReader:
     """Reads messages in order; what is open is kept until it is over."""
 
@@ -154,7 +206,7 @@ class _ThreadReader:
         self._found: list[DraftEpisode] = []
         self._problems: list[Thread] = []
         self._requests: list[Thread] = []
-        self._latest = Latest()
+        self._latest = _Latest()
         self._stated: TalkStatement | None = None
         """The last sentence that a user stated: a problem or a wish, if something is done about it."""
         self._topic: Thread | None = None

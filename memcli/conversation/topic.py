@@ -1,29 +1,30 @@
-"""Whether a prompt changes the topic of the one before: by what it says of itself, by its form, by meaning and by words.
+"""Whether a prompt changes the topic of the one before it: one logistic model over its form, the words that both share and
+the similarity of their vectors. `tools/fit.py topics` fits its weights, which stand in `topic.json`.
 
 The last topic of a session: what is kept of it, and what a prompt makes of it.
-
-What was said last in a conversation: the question, the choice, the offer and the statement that an answer may belong to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from math import sqrt
+from pkgutil import get_data
 
-from memcli.conversation.moments import CHOICE, Moment
-from memcli.conversation.statements import ASKED, OFFERED, STATED, TalkStatement
+import orjson
+
 from memcli.model.memory import Json
 from memcli.record import Record, replace
 from memcli.regex import regex
-from memcli.text.words import STOP_WORDS, exact_terms, query_terms, terms
+from memcli.text.words import STOP_WORDS, exact_terms, query_terms
 
 MAX_CHARACTERS = 4000
 """How much of a prompt is looked at."""
 
 
 class TopicChange(Record):
-    """Whether the topic has changed, how similar the two prompts are (0 to 1), and why it is taken to have changed or not.
-    `follows`: the second prompt cannot be understood alone."""
+    """Whether the topic has changed, how similar the two prompts are (0 to 1), and the feature that weighed most in that.
+    `follows`: the form of the second prompt shows that it needs the first."""
 
     changed: bool
     similarity: float
@@ -47,45 +48,78 @@ class Trace(Record):
 Sign = Callable[[str], str]
 """What a trace has in the place of a word."""
 
-
-_BREAK = regex(
-    r"^(?:(?:ok(?:ay)?|thanks?|thank you|thx|great|cool|nice|perfect|good|alright|all right|right|now|so|and|well|hm+|oh|hey|done|fine|anyway|works?)\b[\s,.!:;-]*)*"
-    r"(?:(?:on to |let'?s (?:move|go) on to |moving on(?: to)?|moving to )?(?:a |the |one |some)?(?:new|next|another|other|different|unrelated|separate|completely different|totally different|quick unrelated)"
-    r" (?:topic|task|subject|question|issue|thing|item|problem|project|ticket|feature|story|request)\b(?! is| of| about it)(?=\s*[:,.!?;—–-]|\s+(?:now|please|for)|\s*$)"
-    r"|next up\b|up next\b|(?:something|anything) (?:else|different|completely different|unrelated)\b|(?:totally |completely |quite )?(?:unrelated|off[- ]topic|change of (?:topic|subject|plans?))\b|not related\b"
-    r"|(?:let'?s |can we |we can |i'?d like to )?(?:switch(?:ing)? (?:gears|topics?|subjects?|over|to the|to another)|chang(?:e|ing) (?:the )?(?:topic|subject)|mov(?:e|ing) on\b(?! with)|leave (?:that|this|it)|park (?:that|this|it)|put (?:that|this|it) aside)"
-    r"|forget (?:that|about that|it|about it|this)\b|never ?mind (?:that|the|this|about)\b|enough of (?:that|this)|done with (?:that|this|it)|that'?s (?:done|it for|all for)|on (?:a|an) (?:different|other|another|unrelated|completely different) (?:note|topic|subject)"
-    r"|themenwechsel|anderes thema|etwas anderes|was anderes|autre chose|changeons de sujet|otra cosa|cambiando de tema|cambio de tema)"
-)
-_ASIDE = regex(
-    r"^(?:(?:oh|ah|and|ok(?:ay)?|hey)[\s,]+)*(?:by the way|btw|apropos|übrigens|au fait|por cierto|while (?:you'?re|we'?re|i'?m) at it|before i forget|side note|aside)\b"
-)
 _FILLER = regex(
-    r"^(?:(?:ok(?:ay)?|thanks?(?: a lot| so much)?|thank you(?: so much)?|thx|great|cool|nice|perfect|good|awesome|excellent|alright|all right|hey|hi|hello|well|please|pls|now|next|so|then|that works|it works|works|looks good|lgtm|done|good job|well done)\b[\s,.!:;—-]*)+"
-)
-_JOINED = regex(
-    r"^(?:and|but|also|or|plus|because|since|then|still|again|same|instead|except|unless|with|without|including|und|aber|auch|oder|et|mais|aussi|y|pero|también|o)\b"
-    r"|^(?:what|how) about\b|^was ist mit\b|^et (?:pour|les?|la)\b|^(?:yes|yep|yeah|no|nope|nah|ja|nein|oui|non|sí|exactly|correct|right|wrong|sure|actually|hm+|wait|sorry|maybe)\b"
-    r"|^(?:why|how|how so|why not|when|where|really|what|which one|who)\s*\??$|^(?:did|have|are|were|do) you\b|^(?:you|your)\b|^(?:go with|go ahead|do (?:it|that|the same)|try|continue|go on|keep going|carry on|proceed|next(?! task| topic))\b"
-    r"|^next (?:question|one)\b(?! ?:)|^(?:shorter|longer|more|less|fewer|better|faster|bigger|smaller|simpler|another one|one more|compared|only|just|not|use|same)\b"
-)
-_NEXT = regex(r"^next (?:question|one)\b(?! ?:)")
-_LINKED = regex(
-    r"\b(?:too|as well|instead|again|the same|the other(?: one)?s?|the (?:first|second|third|last|next|previous|former|latter|rest)(?: one)?|the above|that one|this one|those|these ones?|which ones?|sounds (?:good|great)"
-    r"|step by step|like before|as before|as above|earlier|in that case|the others|both of them|so far|still|left|auf (?:deutsch|englisch)|in (?:english|german|french|spanish)|en (?:français|anglais|español|inglés))\b"
-)
-_POINTER = regex(
-    r"\b(?:it|its|that|this|they|them|their|those|these|one|ones|there|he|she|his|her|something|es|das|dies|ça|cela|eso|esto)\b(?!['’]?s (?:go|move|talk|build|write|look)\b)"
-)
-_FAILURE = regex(
-    r"traceback \(most recent|\b\w*(?:error|exception)\b\s*(?:\[\w+\])?\s*:|\berror\[\w+\]|^\s*at [\w.$<>]+ ?\(|\bexit (?:code|status) \d|\bcommand not found\b|\bno such file\b|\bsegmentation fault\b|\bundefined reference\b|\bpanic:|\bstack ?trace\b|npm err!|\bfatal:"
+    r"(?:(?:ok(?:ay)?|thanks?(?: a lot| so much)?|thank you(?: so much)?|thx|great|cool|nice|perfect|good|awesome|excellent|alright|all right|hey|hi|hello|well|please|pls|so|done|good job|well done|(?:that |it |this |this one )?(?:works?|worked|passes|helps|looks good)|lgtm|merged|got it|makes sense|fixed)\b[\s,.!:;—-]*)+"
 )
 _CODE_BLOCK = regex(r"```[^`]{0,20000}(?:```|\Z)")
 _CODE_MARKS = frozenset("{}();=<>[]|&$\\/")
-_REQUEST = regex(
-    r"^(?:(?:can|could|would|will) you\b|i (?:need|want|would like|'?d like|have|am|'?m)\b|help me\b|we (?:need|want|have|should)\b|let'?s\b|let us\b|how\b|what\b|why\b|who\b|where\b|when\b|which\b|is\b|are\b|does\b|do\b|can\b|could\b|should\b|my\b"
-    r"|(?:add|write|create|make|fix|explain|build|implement|set|design|draft|draw|generate|find|translate|plan|suggest|review|refactor|debug|update|upgrade|move|document|improve|optimi[sz]e|configure|deploy|encrypt|profile|rewrite|convert|migrate|install|describe|summari[sz]e|compare|compute|calculate|prepare|test|check|investigate|look|tell|give|show|clean|split|port|rename|remove|delete|integrate|extract|analy[sz]e|list|book|order|recommend|proofread|read|schedule|organi[sz]e|teach|solve|prove|run|search|bump|release|publish|send|enable|disable|merge|rebase|reduce|speed|tune|benchmark|scaffold|bootstrap|wire|hook|render|train|simulate|prototype|model|outline|brainstorm|come up)\b)"
-)
+CUES = {
+    "says so": regex(
+        r"^(?:(?:now|next|and|on)\b[\s,:]*)*(?:(?:to |let'?s |can we |we can |i'?d like to )*(?:(?:a |the |one |some)?(?:new|next|another|other|different|unrelated|separate)(?: \w+)?? (?:topic|task|subject|question|issue|thing|item|problem|project|ticket|feature|story|request)\b(?! (?:is|of|about) )"
+        r"|(?:something|anything) (?:\w+ )?(?:else|different|unrelated)\b|(?:\w+ )?(?:unrelated|off[- ]topic|change of (?:topic|subject|plans?))\b|not related\b"
+        r"|switch(?:ing)? (?:gears|topics?|subjects?|over|to)\b|chang(?:e|ing) (?:the )?(?:topic|subject)|mov(?:e|ing) on\b(?! with)|(?:leave|park|forget(?: about)?|never ?mind|enough of|done with) (?:that|this|it)\b|continue with the\b"
+        r"|on (?:a|an) (?:\w+ )?(?:different|other|another|unrelated) (?:note|topic|subject))|next (?:up\b|:)"
+        r"|themenwechsel|anderes thema|(?:etwas|was) anderes|autre chose|changeons de sujet|otra cosa|cambi(?:o|ando) de tema)"
+    ),
+    "aside": regex(
+        r"^(?:(?:oh|ah|and|hey)[\s,]+)*(?:by the way|btw|apropos|übrigens|au fait|por cierto|while (?:you|we|i|ci|it|that)\b|before i forget|side note|aside)"
+    ),
+    "then now": regex(r"^(?:now|next)\b"),
+    "joins": regex(
+        r"^(?:and|but|also|or|plus|because|since|then|still|again|same|instead|except|unless|with|without|including|even|only|just|not|as|for|in|on|at|from|und|aber|auch|oder|et|mais|aussi|y|pero|también|o)\b"
+    ),
+    "answers": regex(
+        r"^(?:yes|yep|yeah|no|nope|nah|ja|nein|oui|non|sí|exactly|correct|right|wrong|sure|actually|hm+|wait|sorry|maybe|neither|both|either|none)\b"
+    ),
+    "what about": regex(
+        r"^(?:what|how) about\b|^was ist mit\b|^et (?:pour|les?|la)\b|^(?:what|how|why) (?:if|else|not|so)\b"
+    ),
+    "goes on": regex(
+        r"^(?:go (?:with|ahead|on)|do (?:it|that|the same)|try|continue|keep|carry on|proceed|use|make (?:it|that|them)|put (?:it|that|them)|shorter|longer|more|less|fewer|better|faster|bigger|smaller|simpler|another one|one more|mention|limit|raise|shorten|extend|skip|leave|undo|revert)\b"
+    ),
+    "refers back": regex(
+        r"\b(?:it|its|they|them|their|those|these|ones?|he|she|his|her|es|ça|cela|eso|esto)\b(?!['’]?s (?:go|move|talk|build|write|look)\b)"
+    ),
+    "refers there": regex(r"\b(?:this|that)\b(?! \w+ing\b)|\bthere\b(?! (?:is|are|a|any)\b)|\bdas\b"),
+    "links back": regex(
+        r"\b(?:too|as well|instead|again|the same|the other(?: one)?s?|the (?:first|second|third|last|previous|former|latter|rest|old|new)(?: ones?)?|the above|(?:this|that|which) ones?|sounds (?:good|great|better)"
+        r"|step by step|like before|as (?:before|above)|earlier|in that case|both of them|so far|still|left|then\W*$|now\W*$|missing|auf (?:deutsch|englisch)|in (?:english|german|french|spanish)|en (?:français|anglais|español|inglés))"
+    ),
+    "compares": regex(
+        r"\b\w+ or \w+\W*$|\b(?:better|worse|faster|slower|cheaper|shorter|longer|bigger|smaller|enough|than)\b"
+    ),
+    "asks": regex(
+        r"^(?:how|what|what's|why|who|where|when|which|is|are|does|do|did|can|could|should|would|will|has|have|was|were|any)\b|\?\W*$"
+    ),
+    "asks for a way": regex(
+        r"^(?:how (?:do|can|would|should|to)|what(?:'s| is| are| does)|is there|explain|compare|why (?:does|is|do|are))\b"
+    ),
+    "asks for work": regex(
+        r"^(?:(?:can|could|would|will) (?:you|we)(?: \w+)?? |please |let'?s |let us |help me |(?:i|we) (?:also )?(?:need|want|would like|'?d like)(?: to)? |we should |now )*"
+        r"(?:add|write|create|fix|explain|build|implement|set ?up|design|draft|draw|generate|find|translate|plan|suggest|review|refactor|debug|update|upgrade|move|document|improve|optimi[sz]e|configure|deploy|encrypt|profile|rewrite|convert|migrate|install|describe|summari[sz]e|compare|calculate|prepare|test|check|investigate|look|clean|split|port|rename|remove|delete|integrate|extract|analy[sz]e|list|book|order|recommend|proofread|schedule|organi[sz]e|bump|release|publish|enable|merge|rebase|tune|benchmark|scaffold|prototype|outline|brainstorm|turn|sort|cancel|renew|rotate|validate|change|show|let users)\b"
+    ),
+    "wants a thing": regex(
+        r"^(?:i|we|our|my)\b.{0,20}\b(?:need|needs|want|wants|would like|'d like|should|have to|must)\b"
+    ),
+    "new thing": regex(
+        r"^(?:\w+ ){0,4}?(?:add|write|create|make|build|implement|set up|design|draft|draw|need|want|find|is there) (?:me )?(?:an?|some|another)\b"
+    ),
+    "known thing": regex(r"^the\b"),
+    "names a thing": regex(r"\bthe \w+"),
+    "of ours": regex(r"\b(?:our|my)\b"),
+    "of you": regex(r"^(?:did|have|are|were|do) you\b|^you(?:r|'ve)?\b|\bi (?:meant|addressed|mean)\b"),
+    "rules": regex(r"\b(?:should|must|needs? to|has to|have to|may not|don't|never|always|ought to)\b"),
+    "fails": regex(
+        r"\b(?:fails?|failed|broken|wrong|doesn't|does not|can't|cannot|isn't|crash(?:es)?|missing|blank|complains?|stuck|keeps|lost|twice|slow|blurry)\b"
+    ),
+    "shows an error": regex(
+        r"traceback \(most recent|\b\w*(?:error|exception)\b\s*(?:\[\w+\])?\s*:|\berror\[\w+\]|^\s*at [\w.$<>]+ ?\(|\bexit (?:code|status) \d|\bcommand not found\b|\bno such file\b|\bsegmentation fault\b|\bundefined reference\b|\bpanic:|\bstack ?trace\b|npm err!|\bfatal:|\bsays [\"'`“]"
+    ),
+    "is or has": regex(r"\b(?:is|are|was|were|has|have|it's|that's)\b"),
+    "counts": regex(r"\b\d"),
+    "two sentences": regex(r"[.!?:] +\w"),
+}
+"""What the form of a prompt is searched for: lowercase, with straight quotes, without code and what stands before the matter."""
 _GENERIC = frozenset(
     query_terms(
         "add write create make fix explain build implement set design draft generate find give show tell help need want use using used get put"
@@ -93,12 +127,64 @@ _GENERIC = frozenset(
         " good best better simple small project app list step question example line user data name write need part kind type what"
     )
 )
-_BEFORE_THAT = frozenset("is was of to for with do does about on in and why revert undo like has can fix use".split())
-_ALIKE, _CLOSE, _FOREIGN_CLOSE, _APART = 0.28, 0.2, 0.4, 0.1
-_FEW, _MANY = 3, 5
 _FOREIGN = frozenset(
     "der die das und ich wir ist ein eine mit für auf den bitte mir wie wird le la les des est un une je et pour el los las en de que por una con qué cómo à".split()
 )
+_LONG = 12
+"""So many terms and more count the same."""
+_NEAR = 0.25
+"""A cosine from which on two prompts are near."""
+_MOST_WORDS = 0.4
+"""A share of the terms from which on two prompts have most words in common."""
+_NOTHING = "says nothing"
+_FEW = 3
+"""A prompt with fewer terms needs the one before it."""
+_NEEDS = ("joins", "answers", "what about", "refers back", "links back")
+"""Cues of a prompt that needs the one before it."""
+_WITH_VECTORS, _WITHOUT = "vectors", "words"
+
+
+def features(previous: Trace, current: str, similarity: float | None = None, sign: Sign = str) -> dict[str, float]:
+    """What the model knows of a prompt after another one, each from 0 to 1: the form of the prompt, the words that both share
+    and, given the cosine of their vectors, their meaning. A feature that is left out is 0."""
+    text = current[:MAX_CHARACTERS]
+    low = text.strip().lower().replace("’", "'")
+    filler = _FILLER.match(low)
+    prose = _CODE_BLOCK.sub(" ", low[filler.end() :] if filler else low).strip()
+    found = dict.fromkeys([name for name, cue in CUES.items() if cue.search(prose)], 1.0)
+    words, terms = prose.split(), query_terms(prose)
+    own = [term for term in terms if term not in _GENERIC]
+    overlap = _overlap(previous, text, sign)
+    is_foreign = not prose.isascii() or sum(word in _FOREIGN for word in words) > sum(
+        word in STOP_WORDS for word in words
+    )
+    found |= {
+        "begins with thanks": float(filler is not None),
+        _NOTHING: float(not words),
+        "many words": min(len(terms), _LONG) / _LONG,
+        "words of its own": min(len(own), _LONG) / _LONG,
+        "one word": float(len(terms) <= 1),
+        "two words": float(len(terms) == 2),
+        "three words": float(len(terms) == 3),
+        "long": min(len(words), 2 * _LONG) / (2 * _LONG),
+        "code": float(sum(c in _CODE_MARKS for c in prose) > len(prose) // _LONG),
+        "another language": float(is_foreign),
+        "words of the one before": min(len(previous.terms), _LONG) / _LONG,
+        "words in common": overlap,
+        "a word in common": float(overlap > 0),
+        "mostly the same words": max(0.0, overlap - _MOST_WORDS),
+        "a name in common": float(any(sign(name) in previous.names for name in exact_terms(text))),
+    }
+    if similarity is not None:
+        cosine = max(0.0, min(1.0, similarity))
+        found |= {
+            "similar in meaning": cosine,
+            "near in meaning": max(0.0, cosine - _NEAR),
+            "a request similar in meaning": cosine * found.get("asks for work", 0.0),
+            "a reply similar in meaning": cosine * (len(terms) <= _FEW),
+            "similar in meaning and words": cosine * overlap,
+        }
+    return {name: value for name, value in found.items() if value}
 
 
 def compare(previous: str, current: str, similarity: float | None = None) -> TopicChange:
@@ -115,26 +201,21 @@ def trace(text: str, sign: Sign = str) -> Trace:
 
 def compare_to(previous: Trace, current: str, similarity: float | None = None, sign: Sign = str) -> TopicChange:
     """As `compare`, with a prompt of which only the trace was kept; `sign` is what made it."""
-    now = current[:MAX_CHARACTERS].strip()
-    words, shared = _in_common(previous, now, sign)
-    near = words if similarity is None else max(0.0, min(1.0, max(similarity, 0.8 * similarity + 0.35 * words)))
-    low = now.lower().replace("’", "'")
-    marker = _BREAK.match(low)
-    if marker and not _NEXT.match(low) and (said := _quoted(marker[0])):
-        return TopicChange(True, round(near, 3), f'says so: "{said}"')
-    if marker := _ASIDE.match(low):
-        return TopicChange(near < _ALIKE, round(near, 3), f'begins with "{_quoted(marker[0])}"')
-    filler = _FILLER.match(low)
-    prose = _CODE_BLOCK.sub(" ", low[filler.end() :] if filler else low).strip()
-    if reason := _dependence(prose, is_said_after_filler=filler is not None) if low else "empty":
-        return TopicChange(False, round(near, 3), reason, follows=True)
-    if shared:
-        return TopicChange(False, round(near, 3), f'both name "{shared}"')
-    has_vectors = similarity is not None
-    if near >= _threshold(prose, has_vectors=has_vectors):
-        return TopicChange(False, round(near, 3), "similar in meaning" if has_vectors else "similar in words")
-    how = "different in meaning and words" if has_vectors else "in other words"
-    return TopicChange(True, round(near, 3), f"a request of its own, {how}")
+    found = features(previous, current, similarity, sign)
+    weights = _weights()[_WITHOUT if similarity is None else _WITH_VECTORS]
+    parts = {name: round(weights.get(name, 0.0) * value, 6) for name, value in found.items()}
+    changed = weights["bias"] + sum(parts.values()) > 0
+    strongest = max(parts, key=lambda name: (parts[name] if changed else -parts[name], name), default=_NOTHING)
+    needs = len(query_terms(current[:MAX_CHARACTERS])) < _FEW or not found.keys().isdisjoint(_NEEDS)
+    near = found.get("similar in meaning" if similarity is not None else "words in common", 0.0)
+    return TopicChange(changed, round(near, 3), strongest, follows=needs and not changed)
+
+
+@cache
+def _weights() -> Mapping[str, Mapping[str, float]]:
+    """The weight of each feature, by whether there are vectors."""
+    weights: Mapping[str, Mapping[str, float]] = orjson.loads(get_data(__name__, "topic.json") or b"{}")
+    return weights
 
 
 def cosine(one: bytes, other: bytes) -> float | None:
@@ -144,76 +225,13 @@ def cosine(one: bytes, other: bytes) -> float | None:
     return sum(x * y for x, y in zip(a, b, strict=True)) / norm if norm and len(a) == len(b) else None
 
 
-def _dependence(prose: str, *, is_said_after_filler: bool) -> str:
-    """Why a prompt cannot be understood without the one before it; empty when it can."""
-    if not prose:
-        return "a short reply" if is_said_after_filler else "code alone"
-    if match := _JOINED.match(prose):
-        return f'goes on: "{_quoted(match[0])}"'
-    if _FAILURE.search(prose) and not _REQUEST.match(prose):
-        return "reports an error"
-    terms = query_terms(prose)
-    if pointer := _points_back(prose):
-        return f'refers back: "{pointer}"'
-    if (match := _LINKED.search(prose)) and len(terms) < _MANY:
-        return f'refers back: "{_quoted(match[0])}"'
-    if (
-        len(terms) < (_FEW - 1 if _REQUEST.match(prose) else _FEW + 1)
-        or sum(term not in _GENERIC for term in terms) < _FEW - 1
-    ):
-        return "a short reply"
-    is_code = sum(c in _CODE_MARKS for c in prose) > len(prose) // 12 and not _REQUEST.match(prose)
-    return "code alone" if is_code else ""
-
-
-def _points_back(prose: str) -> str:
-    """The pronoun that stands for something that was not named before it in the prompt."""
-    for match in _POINTER.finditer(prose[:200]):
-        named = [term for term in query_terms(prose[: match.start()]) if term not in _GENERIC]
-        if len(named) >= _FEW - 1:
-            return ""
-        before, after = prose[: match.start()].split()[-1:], prose[match.end() :].split(maxsplit=1)[:1]
-        if not _is_no_pointer(match[0], "".join(before), "".join(after)):
-            return match[0]
-    return ""
-
-
-def _is_no_pointer(word: str, before: str, after: str) -> bool:
-    """Whether `that` and the like join a clause or belong to a noun: `a tool that`, `this Dockerfile`."""
-    if word == "there":
-        return after in ("is", "are", "a", "any")
-    if word == "that":
-        return bool(before) and before not in _BEFORE_THAT
-    if word in ("this", "these", "those"):
-        terms = query_terms(after)
-        return bool(terms) and not after.endswith(("er", "ly")) and _GENERIC.isdisjoint(terms)
-    if word == "das":
-        return bool(after) and after not in ("auf", "ist", "geht", "noch", "bitte")
-    return word in ("es", "his", "her") or (word == "one" and bool(after)) or (word == "something" and not before)
-
-
-def _threshold(prose: str, *, has_vectors: bool) -> float:
-    """How similar two prompts must be to be of one topic, by the form of the second."""
-    count = len(query_terms(prose))
-    if not has_vectors:
-        return _APART if _REQUEST.match(prose) or count > _MANY else 0.0
-    found = prose.split()
-    foreign = sum(word in _FOREIGN for word in found)
-    if foreign > sum(word in STOP_WORDS for word in found) or (foreign == 0 and not prose.isascii()):
-        return _FOREIGN_CLOSE
-    if _REQUEST.match(prose):
-        return _ALIKE if count > _FEW else _CLOSE if count == _FEW else _APART
-    return _APART if count >= _MANY else 0.0
-
-
-def _in_common(before: Trace, now: str, sign: Sign) -> tuple[float, str]:
-    """The share of the terms of the shorter that both have, rare ones counting more; and a name that both have."""
+def _overlap(before: Trace, now: str, sign: Sign) -> float:
+    """The share of the terms of the shorter prompt that both have, rare ones counting more."""
     own = _own_terms(now)
-    shared = next((name for name in exact_terms(now) if sign(name) in before.names), "")
     if not before.terms or not own:
-        return 0.0, shared
+        return 0.0
     both = sum(_weight(term) for term in own if sign(term) in before.terms)
-    return min(1.0, both / min(before.weight, sum(map(_weight, own)))), shared
+    return min(1.0, both / min(before.weight, sum(map(_weight, own))))
 
 
 def _own_terms(text: str) -> list[str]:
@@ -224,10 +242,6 @@ def _own_terms(text: str) -> list[str]:
 def _weight(term: str) -> float:
     """Names and long words are rarer than short ones."""
     return 2.0 if not term.isalpha() else 1.0 + min(len(term), 10) / 20
-
-
-def _quoted(found: str) -> str:
-    return " ".join(found.split()).strip(" ,.:;!-—?")[-40:]
 
 
 _MOST = 200
@@ -259,54 +273,3 @@ def next_topic(last: LastTopic | None, prompt: str, own: LastTopic, sign: Sign) 
     share = len(new.terms - before.terms) / max(1, len(new.terms))  # a hash does not say what its word weighs
     joined = Trace(before.terms | new.terms, before.names | new.names, before.weight + share * new.weight)
     return replace(last, trace=joined), topic.changed
-
-
-_RAISED = 6
-"""How many messages before a decision the question stands that it answers."""
-_OPTION = 4
-"""The most words of an answer that only names an option."""
-
-
-class Latest:
-    """`offer` and `statement` are the assistant's."""
-
-    def __init__(self) -> None:
-        self.offer: TalkStatement | None = None
-        self.statement: TalkStatement | None = None
-        self._question: TalkStatement | None = None
-        self._choice: TalkStatement | None = None
-
-    def take(self, one: Moment) -> None:
-        """Remembers a sentence by its mood."""
-        said = one.statement
-        if said.mood == ASKED:
-            self._question = said
-            if CHOICE in one.marks:
-                self._choice = said
-        elif said.mood == OFFERED:
-            self.offer = said
-        elif said.role == "assistant" and said.mood == STATED:
-            self.statement = said
-
-    def question(self, said: TalkStatement) -> TalkStatement | None:
-        """The question that a decision answers."""
-        question = self._choice if self._is_about_choice(said) else self._question
-        return question if question and said.number - question.number <= _RAISED else None
-
-    def is_answered(self, said: TalkStatement, *, is_chosen: bool) -> bool:
-        """Whether a sentence makes the choice that was asked for; `is_chosen`: it sounds like that."""
-        return self._is_about_choice(said) and (is_chosen or self._is_option(said))
-
-    def _is_about_choice(self, said: TalkStatement) -> bool:
-        choice = self._choice
-        return said.role != "assistant" and choice is not None and 0 < said.number - choice.number <= _RAISED
-
-    def _is_option(self, said: TalkStatement) -> bool:
-        """Whether a short answer does no more than name one of the things to choose from."""
-        options = [one for one in (self._choice, self.statement) if one]
-        named = set(terms(said.text))
-        return (
-            said.mood == STATED
-            and 0 < len(said.bare.split()) <= _OPTION
-            and any(len(named & set(terms(one.text))) * 2 > len(named) for one in options)
-        )
