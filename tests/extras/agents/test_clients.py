@@ -4,6 +4,7 @@ tool call."""
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -189,13 +190,6 @@ def test_what_is_refused(client: str, guarded: Path, run: Run, fire: Fire) -> No
     assert ("orders/sleep" in harmless.text) == (client not in ("gemini", "cline")), "it is still warned of"
 
 
-def test_gemini_is_warned_after_a_tool_and_refused_before_it(guarded: Path, run: Run, fire: Fire) -> None:
-    edit = TOOLS["gemini"]["edit"]
-    assert fire("gemini", "before-tool", **edit, hook_event_name="BeforeTool").out == ""
-    run("space", "policy", "main", "--set", "agents.enforce=deny")
-    assert "code/sleep" in see("gemini", "before-tool", fire("gemini", "before-tool", **edit)).text
-
-
 def test_only_changes_by_enforced_memories_are_refused(guarded: Path, run: Run, fire: Fire) -> None:
     run("space", "policy", "main", "--set", "agents.enforce=deny")
     run("remember", "Migrations are written by hand.", "--kind", "negative", "--path", "db/hand", "--trigger", "path:migrations/**",
@@ -211,22 +205,22 @@ def test_only_changes_by_enforced_memories_are_refused(guarded: Path, run: Run, 
 
 
 def test_a_policy_that_came_with_a_clone_refuses_nothing(guarded: Path, run: Run, fire: Fire) -> None:
-    import shutil
-
     run("space", "policy", "main", "--set", "agents.enforce=deny")
     shutil.rmtree(guarded / ".memory" / "local")
     assert fire("claude", "before-tool", **TOOLS["claude"]["edit"]).out == ""
 
 
-def test_gemini_reports_compactions_that_are_none(fire: Fire, project: Path) -> None:
-    """Older installations call the hook before every request."""
-    assert "orders/sleep" in fire("gemini", "before-tool").out
-    before = entries(project, "agents.log")
-    assert (
-        fire("gemini", "after-compaction", json.dumps({"session_id": "gem-1", "cwd": str(project)}).encode()).out == ""
-    )
-    assert fire("gemini", "before-tool").out == ""
-    assert (len(entries(project, "agents.log")), Spool(state_of(project)).entries()) == (len(before) + 1, [])
+def test_gemini_is_warned_after_a_tool_and_refused_before_it(guarded: Path, run: Run, fire: Fire) -> None:
+    """Older installations call the hook for compaction before every request."""
+    edit = TOOLS["gemini"]["edit"]
+    assert fire("gemini", "before-tool", **edit, hook_event_name="BeforeTool").out == ""
+    run("space", "policy", "main", "--set", "agents.enforce=deny")
+    assert "code/sleep" in see("gemini", "before-tool", fire("gemini", "before-tool", **edit)).text
+    before = entries(guarded, "agents.log")
+    none = json.dumps({"session_id": "gem-1", "cwd": str(guarded)}).encode()
+    assert fire("gemini", "after-compaction", none).out == ""
+    assert fire("gemini", "before-tool", **edit).out == ""
+    assert (len(entries(guarded, "agents.log")), Spool(state_of(guarded)).entries()) == (len(before) + 1, [])
 
 
 def test_gemini_puts_the_start_before_the_prompt(fire: Fire) -> None:
@@ -264,15 +258,3 @@ def test_cline_sees_the_start_once_with_the_first_tool(project: Path, fire: Fire
     assert both.index("release/day") < both.index("orders/sleep")
     assert entries(project, "agents.log")[-1]["outcome"] == "injected"
     assert look(taskId="3") == "", "a session whose start was not reported"
-
-
-def test_what_cline_sees_at_once_is_bounded(project: Path, run: Run, fire: Fire) -> None:
-    from memcli.model.tokens import count_tokens
-
-    for n in range(4):
-        words = " ".join(f"shard{n}x{m} keeps the orders database busy." for m in range(120))
-        run("remember", f"Orders database, part {n}. {words}", "--path", f"orders/part{n}", "--pin")
-    fire("cline", "session-start")
-    seen = see("cline", "prompt", fire("cline", "prompt")).text
-    assert 100 < count_tokens(seen) <= 2_000
-    assert len(seen) <= 9_000

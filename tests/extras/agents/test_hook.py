@@ -26,7 +26,6 @@ from tests.extras.agents.conftest import AGENTS, Fire, entries, payload
 from tests.local_state import rows
 
 HERE = Path(__file__).parent
-CALLS = [(agent, event) for agent, events in AGENTS.items() for event in events]
 SILENT = ("after-compaction", "stop", "session-end")
 
 
@@ -45,34 +44,30 @@ def test_the_last_event_of_a_session_is_its_end_where_the_agent_reports_one() ->
     found = {agent: last_event(agent) for agent in NATIVE}
     assert {agent for agent, event in found.items() if event == STOP} == {"opencode", "windsurf"}
     assert set(found.values()) == {STOP, SESSION_END}
-
-
-def test_there_is_a_payload_for_every_event() -> None:
     assert {agent: set(events) for agent, events in AGENTS.items()} == {a: set(e) for a, e in NATIVE.items()}
 
 
-@pytest.mark.parametrize(("agent", "event"), CALLS, ids=lambda value: value)
-def test_output(agent: str, event: str, fire: Fire, update_golden: bool) -> None:
-    found = fire(agent, event)
-    assert (found.code, found.err) == (0, "")
-    golden = HERE / "golden" / f"{agent}.{event}.txt"
-    if update_golden:
-        golden.parent.mkdir(exist_ok=True)
-        golden.write_text(found.out)
-    assert found.out == golden.read_text()
-    assert bool(found.out) == (event not in SILENT and (agent, event) != ("cline", "session-start"))
+@pytest.mark.parametrize("agent", AGENTS)
+def test_output(agent: str, fire: Fire, project: Path, update_golden: bool) -> None:
+    """For every event, of a session of its own."""
     schemas = HERE / "schemas" / f"{agent}.json"
-    if found.out and schemas.exists():
-        schema = json.loads(schemas.read_text())["$defs"][event]
-        jsonschema.Draft202012Validator(schema).validate(json.loads(found.out))
-
-
-@pytest.mark.parametrize("agent", [file.stem for file in sorted((HERE / "schemas").glob("*.json"))])
-def test_every_schema_is_sound_and_refuses_other_forms(agent: str) -> None:
-    for schema in json.loads((HERE / "schemas" / f"{agent}.json").read_text())["$defs"].values():
+    schema_of = json.loads(schemas.read_text())["$defs"] if schemas.exists() else {}
+    for schema in schema_of.values():
         jsonschema.Draft202012Validator.check_schema(schema)
         for wrong in ({}, {"additionalContext": "x"}, {"hookSpecificOutput": {"additionalContext": "x"}}, "x"):
             assert not jsonschema.Draft202012Validator(schema).is_valid(wrong)
+    for event in AGENTS[agent]:
+        (project / ".memory" / "local" / "state.db").unlink(missing_ok=True)
+        found = fire(agent, event)
+        assert (event, found.code, found.err) == (event, 0, "")
+        golden = HERE / "golden" / f"{agent}.{event}.txt"
+        if update_golden:
+            golden.parent.mkdir(exist_ok=True)
+            golden.write_text(found.out)
+        assert found.out == golden.read_text()
+        assert bool(found.out) == (event not in SILENT and (agent, event) != ("cline", "session-start"))
+        if found.out and schema_of:
+            jsonschema.Draft202012Validator(schema_of[event]).validate(json.loads(found.out))
 
 
 def test_nothing_is_shown_twice_until_it_changes(run: Run, fire: Fire) -> None:
@@ -146,29 +141,29 @@ def test_an_old_topic_is_forgotten_at_the_next_start(
     assert rows(project, "topic") == []
 
 
-def test_a_cleared_session_has_no_topic(fire: Fire) -> None:
-    fire("claude", "session-start")
-    fire("claude", "prompt")
-    assert "release/day" in fire("claude", "session-start", source="clear").out
-    assert fire("claude", "prompt", prompt="when do releases happen?").out == ""
+@pytest.mark.parametrize("source", ["clear", "compact"])
+def test_a_pin_of_the_start_is_not_repeated_until_it_starts_again(fire: Fire, source: str) -> None:
+    def ask() -> str:
+        return fire("claude", "prompt", prompt="when do releases happen?").out
 
-
-def test_a_pin_of_the_start_is_not_repeated_for_a_prompt(fire: Fire) -> None:
     assert "release/day" in fire("claude", "session-start").out
-    assert fire("claude", "prompt", prompt="when do releases happen?").out == ""
+    assert ask() == ""
+    assert "release/day" in fire("claude", "session-start", source=source).out
+    if source == "compact":
+        fire("claude", "after-compaction")  # reported later, it does not undo that
+    assert ask() == ""
 
 
-def test_two_harnesses_inject_once(fire: Fire, project: Path) -> None:
+def test_the_same_prompt_of_two_harnesses_is_answered_once(
+    fire: Fire, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert fire("cursor", "prompt").out
     assert fire("claude", "prompt", session_id="c-77").out == ""
     assert entries(project, "agents.log")[-1]["outcome"] == "duplicate"
-
-
-def test_the_same_prompt_later_is_no_duplicate(fire: Fire, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fire("claude", "prompt", prompt="rain tomorrow?")
     monkeypatch.setenv("MEMCLI_FREEZE_CLOCK", "2026-01-31T09:30:11Z")
     fire("claude", "prompt", prompt="rain tomorrow?")
-    assert [entry["outcome"] for entry in entries(project, "agents.log")] == ["nothing relevant"] * 2
+    assert [entry["outcome"] for entry in entries(project, "agents.log")][-2:] == ["nothing relevant"] * 2
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "cursor"])
@@ -179,13 +174,6 @@ def test_after_compaction_it_is_shown_again(fire: Fire, agent: str) -> None:
     assert fire(agent, "before-tool", turn_id="2").out == ""
     fire(agent, "after-compaction")
     assert "orders/sleep" in fire(agent, "before-tool").out
-
-
-def test_a_start_after_compaction_shows_the_pins_once(fire: Fire) -> None:
-    fire("claude", "session-start")
-    assert "release/day" in fire("claude", "session-start", source="compact").out
-    fire("claude", "after-compaction")  # reported later, it does not undo that
-    assert fire("claude", "prompt", prompt="when do releases happen?").out == ""
 
 
 def test_a_subagent_has_a_context_of_its_own(fire: Fire) -> None:
@@ -214,9 +202,13 @@ def test_a_start_tells_what_changed_since_the_last_one(run: Run, fire: Fire, mon
     assert "ops/staging" not in fire("claude", "session-start", session_id="three").out
 
 
-def test_irrelevant_prompts_get_nothing(fire: Fire) -> None:
+def test_irrelevant_prompts_those_of_machines_and_files_elsewhere_get_nothing(fire: Fire) -> None:
     for prompt in ("continue", "thanks!", "write a poem about the sea", "1+1", "/clear"):
         assert fire("claude", "prompt", prompt=prompt).out == ""
+    assert fire("claude", "prompt", source="loop_wakeup").out == ""
+    assert fire("claude", "prompt", source="sdk").out
+    for tool in ({"file_path": "/etc/hosts"}, {"command": "ls"}, {"file_path": "README.md"}, {}, {"path": "\0"}):
+        assert fire("claude", "before-tool", tool_input=tool).out == ""
 
 
 def test_what_is_far_behind_the_best_answer_is_no_answer(run: Run, fire: Fire) -> None:
@@ -227,17 +219,14 @@ def test_what_is_far_behind_the_best_answer_is_no_answer(run: Run, fire: Fire) -
     assert fire("claude", "prompt", prompt=f"{asked} again").out == ""
 
 
-def test_prompts_of_machines_get_nothing(fire: Fire) -> None:
-    assert fire("claude", "prompt", source="loop_wakeup").out == ""
-    assert fire("claude", "prompt", source="sdk").out
-
-
 def test_an_injection_is_bounded(run: Run, fire: Fire) -> None:
-    for n in range(30):
+    for n in range(4):
         words = " ".join(f"shard{n}x{m} keeps the orders database busy." for m in range(120))
         run("remember", f"Orders database, part {n}. {words}", "--path", f"orders/part{n}", "--pin")
-    for event in ("prompt", "session-start"):
-        text = text_of(fire("claude", event).out)
+    fire("cline", "session-start")  # which Cline sees with its first prompt
+    for agent, event in (("claude", "prompt"), ("claude", "session-start"), ("cline", "prompt")):
+        prompt = {"prompt": f"which database does {agent} use for orders?"} if agent == "claude" else {}
+        text = text_of(fire(agent, event, **prompt).out)
         assert 100 < count_tokens(text) <= 2_000
         assert len(text) <= 9_000
 
@@ -248,11 +237,6 @@ def test_the_text_is_fenced_dated_and_cited(fire: Fire) -> None:
     assert "not instructions to follow" in text
     assert "2026-01-31 · decision · orders/database" in text
     assert "[mem_" in text
-
-
-def test_files_elsewhere_and_other_tools_get_nothing(fire: Fire) -> None:
-    for tool in ({"file_path": "/etc/hosts"}, {"command": "ls"}, {"file_path": "README.md"}, {}, {"path": "\0"}):
-        assert fire("claude", "before-tool", tool_input=tool).out == ""
 
 
 def test_a_trigger_in_the_new_text_brings_up_its_memory(run: Run, fire: Fire) -> None:
@@ -302,22 +286,19 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("event", ["session-start", "prompt", "before-tool", "stop"])
-@pytest.mark.parametrize("name", BAD)
-def test_bad_input(name: str, event: str, fire: Fire, project: Path) -> None:
-    found = fire("codex", event, BAD[name])
-    assert (found.code, found.err) == (0, "")
-    if name not in ("numbers", "surrogate"):
-        assert found.out == ""
-        assert entries(project, "agents.log")[-1]["outcome"] == "ignored"
-    assert len(entries(project, "agents.log")) == 1
-
-
-@pytest.mark.parametrize(("event", "agent"), [("nonsense", "claude"), ("prompt", "nobody"), ("", "")])
-def test_unknown_names(event: str, agent: str, run: Run, project: Path) -> None:
-    found = run("hook", "run", event, "--agent", agent, stdin=b"{}")
-    assert (found.code, found.out, found.err) == (0, "", "")
-    assert entries(project, "agents.log")[-1]["error"].startswith("unknown")
+def test_bad_input(fire: Fire, run: Run, project: Path) -> None:
+    cases = [("prompt", name) for name in BAD] + [("session-start", "cut"), ("before-tool", "list"), ("stop", "binary")]
+    for n, (event, name) in enumerate(cases, start=1):
+        found = fire("codex", event, BAD[name])
+        assert (name, found.code, found.err) == (name, 0, "")
+        log = entries(project, "agents.log")
+        assert len(log) == n
+        if name not in ("numbers", "surrogate"):
+            assert (name, found.out, log[-1]["outcome"]) == (name, "", "ignored")
+    for event, agent in (("nonsense", "claude"), ("prompt", "nobody"), ("", "")):
+        found = run("hook", "run", event, "--agent", agent, stdin=b"{}")
+        assert (found.code, found.out, found.err) == (0, "", "")
+        assert entries(project, "agents.log")[-1]["error"].startswith("unknown")
 
 
 def test_without_a_store(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -384,26 +365,25 @@ def test_a_hook_that_hangs_is_ended_and_prints_nothing(project: Path) -> None:
 WITHIN = """
 import os, sys, time
 from memcli.extras.agents.running import _run_within
-def work(find):
+def work(find, act):
     find("/home/of/it")
     print("noise", flush=True)
-    {act}
-    return "text"
-print(_run_within({seconds}, work))
+    return eval(act)
+def fail():
+    raise MemoryError
+for act, seconds, text in {cases}:
+    assert _run_within(seconds, lambda find: work(find, act)) == (text, "/home/of/it"), act
 """
 
 
-@pytest.mark.parametrize(
-    ("act", "seconds", "text"),
-    [("pass", 60, "text"), ("time.sleep(600)", 0.2, None), ("os.abort()", 60, None), ("os._exit(3)", 60, None),
-     ("raise MemoryError", 60, None), ("return 'x' * 500_000", 60, "x" * 500_000)],
-)  # fmt: skip
-def test_all_or_nothing_comes_out_of_the_child(act: str, seconds: float, text: str | None) -> None:
-    code = WITHIN.format(act=act, seconds=seconds)
+def test_all_or_nothing_comes_out_of_the_child() -> None:
+    cases = [("'text'", 60, "text"), ("time.sleep(600)", 0.2, None), ("os.abort()", 60, None), ("os._exit(3)", 60, None),
+             ("fail()", 60, None), ("'x' * 500_000", 60, "x" * 500_000)]  # fmt: skip
     done = subprocess.run(
-        [sys.executable, "-P", "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, check=True,
+        [sys.executable, "-P", "-"], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, check=False,
+        input=WITHIN.format(cases=cases).encode(),
     )  # fmt: skip
-    assert done.stdout.decode() == f"{(text, '/home/of/it')!r}\n"
+    assert (done.returncode, done.stdout) == (0, b""), done.stderr
 
 
 def test_after_it_gave_up_the_index_is_brought_up_to_date_behind_it(
@@ -442,9 +422,9 @@ def test_a_prompt_that_had_no_time_for_vectors_has_them_made(
 
 
 def test_parallel_processes_show_a_memory_once(project: Path) -> None:
-    prompts = [f"which database do we use for orders, question {n}?" for n in range(8)]
+    prompts = [f"which database do we use for orders, question {n}?" for n in range(5)]
     calls = [json.dumps(payload("claude", "prompt", project, prompt=prompt)).encode() for prompt in prompts]
-    with ThreadPoolExecutor(4) as pool:
+    with ThreadPoolExecutor(5) as pool:
         done = list(pool.map(lambda data: call(project, "prompt", data, MEMCLI_HOOK_FOREGROUND="1"), calls))
-    assert [one.returncode for one in done] == [0] * 8
+    assert [(one.returncode, one.stderr) for one in done] == [(0, b"")] * 5
     assert sum(b"orders/database" in one.stdout for one in done) == 1

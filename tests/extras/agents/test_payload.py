@@ -53,42 +53,36 @@ TOOLS: dict[str, tuple[dict[str, Any], list[tuple[str, list[str]]]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", TOOLS)
-def test_what_a_tool_is_about_to_change(case: str, tmp_path: Path) -> None:
-    fields, expected = TOOLS[case]
-    assert edits(tmp_path, **fields) == expected
+def test_what_a_tool_is_about_to_change(tmp_path: Path) -> None:
+    found = {case: edits(tmp_path, **fields) for case, (fields, _) in TOOLS.items()}
+    assert found == {case: expected for case, (_, expected) in TOOLS.items()}
 
 
-@pytest.mark.parametrize(
-    ("prompt", "read_as"),
-    [
-        ("which database?", "which database?"),
-        ("<hook_context>&lt;memory-1&gt; a&lt;/memory-1&gt;</hook_context>\n\nwhich\ndatabase?", "which\ndatabase?"),
-        ("<hook_context>a</hook_context>\n<hook_context>b</hook_context>\n\nwhich?", "which?"),
-        ("what is <hook_context>a</hook_context>?", "what is <hook_context>a</hook_context>?"),
-        ("<hook_context>a", "<hook_context>a"),
-        ("<hook_context>a</hook_context>", ""),
-    ],
-)
-def test_what_an_agent_put_before_a_prompt_is_left_out(prompt: str, read_as: str) -> None:
-    assert read(prompt=prompt).prompt == read_as
-
-
-def test_the_agent_of_a_session_is_no_subagent() -> None:
-    assert read(taskId="t", agent_id="a", parent_agent_id=None).session == "t"
-    assert read(taskId="t", agent_id="b", parent_agent_id="a").session == "t/b"
-    assert read(session_id="s", agent_id="b").session == "s/b"
-
-
-def test_the_answer_of_a_turn() -> None:
+def test_fields_of_a_payload() -> None:
+    """What an agent put before a prompt is left out, and the agent of a session is no subagent."""
+    prompts = {
+        "which database?": "which database?",
+        "<hook_context>&lt;memory-1&gt; a&lt;/memory-1&gt;</hook_context>\n\nwhich\ndatabase?": "which\ndatabase?",
+        "<hook_context>a</hook_context>\n<hook_context>b</hook_context>\n\nwhich?": "which?",
+        "what is <hook_context>a</hook_context>?": "what is <hook_context>a</hook_context>?",
+        "<hook_context>a": "<hook_context>a",
+        "<hook_context>a</hook_context>": "",
+    }
+    assert {prompt: read(prompt=prompt).prompt for prompt in prompts} == prompts
+    tools = {"Edit": True, "search_replace": True, "": True, "Read": False, "read_file": False, "grep": False}
+    assert {name: read(tool_name=name).may_change for name in tools} == tools
+    cline: dict[str, Any] = {"taskId": "t", "sessionContext": {"rootSessionId": "l"}, "agent_id": "a"}
+    for fields, session in (
+        ({"session_id": "s", "agent_id": "b"}, "s/b"),
+        (cline, "l"),
+        ({**cline, "parent_agent_id": ""}, "l"),
+        ({**cline, "parent_agent_id": "a0"}, "l/a"),
+        ({**cline, "sessionContext": None}, "t"),
+        ({**cline, "sessionContext": {"rootSessionId": ["x"]}}, "x"),
+    ):
+        parent = {"parent_agent_id": None} if "taskId" in fields else {}
+        assert (fields, read(**{**parent, **fields}).session) == (fields, session)
     assert read(hookName="agent_end", turn={"outputText": "Done.", "status": "completed"}).text == "Done."
-
-
-@pytest.mark.parametrize(
-    ("name", "may"), [("Edit", True), ("search_replace", True), ("", True), ("Read", False), ("read_file", False), ("grep", False)]
-)  # fmt: skip
-def test_tools_that_read_change_nothing(name: str, may: bool) -> None:
-    assert read(tool_name=name).may_change is may
 
 
 def test_calls_that_cannot_matter() -> None:

@@ -71,17 +71,8 @@ def test_a_session(run: Run, project: Path, tmp_path_factory: pytest.TempPathFac
     shim = tools / "memcli"
     shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m memcli "$@"\n')
     shim.chmod(0o755)
-    run(
-        "remember",
-        "Never push with force.",
-        "--kind",
-        "negative",
-        "--path",
-        "git/force",
-        "--trigger",
-        "push --force",
-        "--enforce",
-    )
+    run("remember", "Never push with force.", "--kind", "negative", "--path", "git/force", "--trigger", "push --force",
+        "--enforce")  # fmt: skip
     run("space", "policy", "main", "--set", "agents.enforce=deny")
     first, second, listed, failed, edited, refused, read = play(
         project, tools, PATH=f"{tools}{os.pathsep}{os.environ['PATH']}"

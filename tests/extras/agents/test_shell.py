@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from memcli.extras.agents.shell import read_command
 
 WRITING = {
@@ -46,19 +44,11 @@ UNKNOWN = (
 UNREADABLE = ("echo 'x", 'cat "a', "cat <<EOF > a.txt\nx", "echo \\", "x" * 70_000, "bash -c " * 6 + "x")
 
 
-@pytest.mark.parametrize("command", WRITING)
-def test_files_that_are_written(command: str) -> None:
-    found = read_command(command)
-    assert (list(found.files), found.only_reads) == (WRITING[command], False)
-
-
-@pytest.mark.parametrize("command", READING)
-def test_commands_that_only_read(command: str) -> None:
-    found = read_command(command)
-    assert (found.files, found.only_reads) == ((), True)
-
-
-@pytest.mark.parametrize("command", [*UNKNOWN, *UNREADABLE], ids=lambda command: command[:20])
-def test_what_is_not_known_to_read_may_change_anything(command: str) -> None:
-    found = read_command(command)
-    assert (found.files, found.only_reads) == ((), False)
+def test_what_commands_do_to_files() -> None:
+    """What is not known to read may change anything."""
+    expected = {
+        **{command: (tuple(files), False) for command, files in WRITING.items()},
+        **dict.fromkeys(READING, ((), True)), **dict.fromkeys((*UNKNOWN, *UNREADABLE), ((), False)),
+    }  # fmt: skip
+    found = {command: read_command(command) for command in expected}
+    assert {command: (done.files, done.only_reads) for command, done in found.items()} == expected

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from memcli.extras.agents.payload import read_payload
 from tests.conftest import Run
 from tests.extras.transcripts import writers
 from tests.extras.transcripts.writers import Turn
@@ -22,8 +21,9 @@ TALK = [
 
 
 class Agent(NamedTuple):
-    """How an agent keeps its transcript, and what it passes to its hooks."""
+    """Where and how an agent keeps its transcript, and what it passes to its hooks."""
 
+    file: str
     write: Callable[[Path, Sequence[Turn]], object]
     stop: dict[str, Any] | None
     end: dict[str, Any] | None
@@ -45,24 +45,20 @@ def write_opencode(path: Path, turns: Sequence[Turn]) -> None:
 CLINE = {"taskId": "conv_1", "sessionContext": {"rootSessionId": "l1"}, "agent_id": "agent_1", "parent_agent_id": None}
 AGENTS = {
     "gemini": Agent(
-        write_lines("gemini"),
+        ".gemini/tmp/shop/chats/session-1.jsonl", write_lines("gemini"),
         {"session_id": "g-1", "transcript_path": "{path}", "prompt_response": "Done."},
         {"session_id": "g-1", "transcript_path": "{path}", "reason": "exit"},
     ),
     "copilot": Agent(
-        write_lines("copilot"),
-        {"session_id": "p-1", "transcript_path": "{path}"},
-        {"session_id": "p-1", "reason": "complete"},
+        ".copilot/session-state/p-1/events.jsonl", write_lines("copilot"),
+        {"session_id": "p-1", "transcript_path": "{path}"}, {"session_id": "p-1", "reason": "complete"},
     ),
-    "cline": Agent(write_cline, None, {**CLINE, "hookName": "agent_end", "taskComplete": {}}),
-    "opencode": Agent(write_opencode, {"sessionID": "ses_1"}, None),
-}
-FILES = {
-    "gemini": ".gemini/tmp/shop/chats/session-1.jsonl",
-    "copilot": ".copilot/session-state/p-1/events.jsonl",
-    "cline": ".cline/data/sessions/l1/l1.messages.json",
-    "opencode": ".local/share/opencode/opencode.db",
-}
+    "cline": Agent(
+        ".cline/data/sessions/l1/l1.messages.json", write_cline, None,
+        {**CLINE, "hookName": "agent_end", "taskComplete": {}},
+    ),
+    "opencode": Agent(".local/share/opencode/opencode.db", write_opencode, {"sessionID": "ses_1"}, None),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -71,7 +67,8 @@ def test_a_session_is_stored_once_grows_and_ends(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("MEMCLI_HOOK_FOREGROUND", "1")
-    path = tmp_path / "home" / FILES[agent]
+    file, write, stop, end = AGENTS[agent]
+    path = tmp_path / "home" / file
     path.parent.mkdir(parents=True)
     assert run("init").code == 0
 
@@ -84,7 +81,6 @@ def test_a_session_is_stored_once_grows_and_ends(
         assert done["failed"] == {}
         return done
 
-    write, stop, end = AGENTS[agent]
     write(path, TALK[:1])
     assert [one["added"] for one in report("stop", stop)["imported"]] == ([1] if stop else [])
     write(path, TALK)
@@ -99,42 +95,21 @@ def test_a_session_is_stored_once_grows_and_ends(
     assert bool(json.loads(run("list", "-s", "journal", "--json").out)) == bool(end)
 
 
-@pytest.mark.parametrize(
-    ("changes", "session"),
-    [
-        ({}, "l1"),
-        ({"parent_agent_id": ""}, "l1"),
-        ({"parent_agent_id": "agent_0"}, "l1/agent_1"),
-        ({"sessionContext": None}, "conv_1"),
-        ({"sessionContext": {"rootSessionId": ["x"]}}, "x"),
-    ],
-)
-def test_a_session_of_cline_has_the_id_of_its_transcript(changes: dict[str, Any], session: str) -> None:
-    assert read_payload(json.dumps({**CLINE, **changes}).encode()).session == session
-
-
-def test_a_session_of_a_database_is_imported_by_its_name(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "opencode.db"
+def test_sessions_of_a_database(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Imported by their names; of another version it is named in one line."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    path = tmp_path / "home" / AGENTS["opencode"].file
+    path.parent.mkdir(parents=True)
     write_opencode(path, TALK)
     assert run("init").code == 0
-    done = json.loads(run("session", "import", f"{path}#ses_2", "--json").out)
+    done = run("session", "import", f"{path}#ses_2", "--json").json
     assert [(one["status"], one["source"], one["added"]) for one in done["sessions"]] == [("created", "opencode", 3)]
-    done = json.loads(run("session", "import", str(path), "--json").out)
+    done = run("session", "import", str(path), "--json").json
     assert [one["status"] for one in done["sessions"]] == ["created", "unchanged"]
     for form in ("auto", "memcli"):
         assert run("session", "import", f"{path}#ses_3", "--format", form).code == (3 if form == "auto" else 6)
         assert run("session", "import", f"{path}x#ses_3", "--format", form).code == 3
-
-
-def test_a_database_of_another_version_is_named_in_one_line(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    path = tmp_path / "home" / FILES["opencode"]
-    path.parent.mkdir(parents=True)
-    write_opencode(path, TALK)
     path.write_bytes(path.read_bytes().replace(b"time_created", b"time_changed"))
-    assert run("init").code == 0
     found = run("session", "import", "--discover")
     (line, _) = found.err.splitlines()
     assert (found.code, found.out) == (0, "")

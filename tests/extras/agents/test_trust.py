@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -31,7 +32,9 @@ HASHES = {
 
 
 def place(folder: Path, name: str, **environ: str) -> Site:
-    """A project where an agent is installed, and the environment of the user."""
+    """A project below an empty home, where an agent is installed, and the environment of the user."""
+    for old in (folder / "parent", *Path(os.environ["HOME"]).iterdir()):
+        shutil.rmtree(old, ignore_errors=True) if old.is_dir() else old.unlink(missing_ok=True)
     project = folder / "parent" / "project"
     (project / ".memory").mkdir(parents=True)
     site = Site("project", str(project), str(project / ".memory" / "notes.json"))
@@ -64,30 +67,23 @@ GEMINI: Mapping[str, tuple[Mapping[str, object], str]] = {
 }
 
 
-@pytest.mark.parametrize("case", GEMINI)
-def test_gemini_trusts_folders(case: str, tmp_path: Path) -> None:
-    rules, expected = GEMINI[case]
-    site = place(tmp_path, "gemini")
-    text = json.dumps(rules).replace("{project}", site.folder).replace("{parent}", os.path.dirname(site.folder))
-    write(".gemini/trustedFolders.json", text)
-    assert [state_of(site, "gemini", role)[0] for role in ("mcp", "hooks", "skill")] == [expected] * 3
-    assert state_of(site, "gemini", "instructions")[0] == ACTIVE
-
-
-def test_gemini_says_what_is_off(tmp_path: Path) -> None:
-    site = place(tmp_path, "gemini")
-    for role in ("mcp", "hooks"):
-        assert state_of(site, "gemini", role)[1].startswith(
-            "not trusted by Gemini CLI: hooks, MCP server and skill are off until you trust this folder"
-        )
+def test_gemini_trusts_folders(tmp_path: Path) -> None:
+    for case, (rules, expected) in GEMINI.items():
+        site = place(tmp_path, "gemini")
+        text = json.dumps(rules).replace("{project}", site.folder).replace("{parent}", os.path.dirname(site.folder))
+        write(".gemini/trustedFolders.json", text)
+        found = {role: state_of(site, "gemini", role) for role in ("mcp", "hooks", "skill", "instructions")}
+        states = {role: state for role, (state, _) in found.items()}
+        assert (case, states) == (case, {**dict.fromkeys(found, expected), "instructions": ACTIVE})
+        off = "not trusted by Gemini CLI: hooks, MCP server and skill are off until you trust this folder"
+        assert [found[role][1].startswith(off) for role in ("mcp", "hooks")] == [expected == UNTRUSTED] * 2
 
 
 SETTINGS = '{"security": {"folderTrust": {"enabled": %s}}} // mine'
 
 
-@pytest.mark.parametrize(
-    ("environ", "settings", "expected"),
-    [
+def test_gemini_need_not_ask(tmp_path: Path) -> None:
+    for environ, settings, expected in (
         ({"GEMINI_CLI_TRUST_WORKSPACE": "true"}, "", ACTIVE),
         ({"GEMINI_CLI_TRUST_WORKSPACE": "1"}, "", UNTRUSTED),
         ({"GEMINI_CLI_TRUST_WORKSPACE": "false"}, SETTINGS % "false", UNTRUSTED),
@@ -95,13 +91,11 @@ SETTINGS = '{"security": {"folderTrust": {"enabled": %s}}} // mine'
         ({}, SETTINGS % "false", ACTIVE),
         ({}, SETTINGS % "true", UNTRUSTED),
         ({}, "{", UNKNOWN),
-    ],
-)
-def test_gemini_need_not_ask(environ: dict[str, str], settings: str, expected: str, tmp_path: Path) -> None:
-    site = place(tmp_path, "gemini", **environ)
-    if settings:
-        write(".gemini/settings.json", settings)
-    assert state_of(site, "gemini")[0] == expected
+    ):
+        site = place(tmp_path, "gemini", **environ)
+        if settings:
+            write(".gemini/settings.json", settings)
+        assert (environ, settings, state_of(site, "gemini")[0]) == (environ, settings, expected)
 
 
 def test_settings_of_the_system_decide_over_those_of_the_user(tmp_path: Path) -> None:
@@ -110,9 +104,8 @@ def test_settings_of_the_system_decide_over_those_of_the_user(tmp_path: Path) ->
     assert state_of(place(tmp_path, "gemini", GEMINI_CLI_SYSTEM_SETTINGS_PATH=str(system)), "gemini")[0] == UNTRUSTED
 
 
-@pytest.mark.parametrize(
-    ("name", "variable", "file", "text"),
-    [
+def test_the_files_may_be_elsewhere(tmp_path: Path) -> None:
+    for n, (name, variable, file, text) in enumerate((
         ("gemini", "GEMINI_CLI_HOME", ".gemini/trustedFolders.json", '{"{project}": "TRUST_FOLDER"}'),
         ("gemini", "GEMINI_CLI_TRUSTED_FOLDERS_PATH", "", '{"{project}": "TRUST_FOLDER"}'),
         ("copilot", "COPILOT_HOME", "config.json", '{"trustedFolders": ["{project}"]}'),
@@ -120,16 +113,13 @@ def test_settings_of_the_system_decide_over_those_of_the_user(tmp_path: Path) ->
         ("claude", "CLAUDE_CONFIG_DIR", "settings.json", '{"enabledMcpjsonServers": ["memcli"]}'),
         ("claude", "CLAUDE_CONFIG_DIR", ".claude.json",
          '{"projects": {"{project}": {"hasTrustDialogAccepted": true, "enabledMcpjsonServers": ["memcli"]}}}'),
-    ],
-)  # fmt: skip
-def test_the_files_may_be_elsewhere(name: str, variable: str, file: str, text: str, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    site = place(tmp_path, name, **{variable: str(elsewhere)})
-    assert state_of(site, name)[0] != ACTIVE
-    path = elsewhere / file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text.replace("{project}", site.folder))
-    assert state_of(site, name)[0] == ACTIVE
+    )):  # fmt: skip
+        path = tmp_path / f"elsewhere{n}" / file
+        site = place(tmp_path, name, **{variable: str(tmp_path / f"elsewhere{n}")})
+        assert state_of(site, name)[0] != ACTIVE
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.replace("{project}", site.folder))
+        assert (variable, file, state_of(site, name)[0]) == (variable, file, ACTIVE)
 
 
 COPILOT = {
@@ -145,17 +135,15 @@ COPILOT = {
 }
 
 
-@pytest.mark.parametrize("case", COPILOT)
-def test_copilot_trusts_folders(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text, expected = COPILOT[case]
-    site = place(tmp_path, "copilot")
-    monkeypatch.chdir(site.folder)
-    write(
-        ".copilot/config.json", text.replace("{project}", site.folder).replace("{parent}", os.path.dirname(site.folder))
-    )
-    assert [state_of(site, "copilot", role)[0] for role in ("mcp", "hooks")] == [expected] * 2
-    assert state_of(site, "copilot", "skill")[0] == ACTIVE
-    assert state_of(replace(site, environ={"COPILOT_ALLOW_ALL": "true"}), "copilot")[0] == ACTIVE
+def test_copilot_trusts_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for case, (text, expected) in COPILOT.items():
+        site = place(tmp_path, "copilot")
+        monkeypatch.chdir(site.folder)
+        parent = os.path.dirname(site.folder)
+        write(".copilot/config.json", text.replace("{project}", site.folder).replace("{parent}", parent))
+        found = [state_of(site, "copilot", role)[0] for role in ("mcp", "hooks", "skill")]
+        assert (case, found) == (case, [expected, expected, ACTIVE])
+        assert state_of(replace(site, environ={"COPILOT_ALLOW_ALL": "true"}), "copilot")[0] == ACTIVE
 
 
 def test_a_folder_is_the_same_whatever_links_lead_there(tmp_path: Path) -> None:
@@ -191,22 +179,22 @@ CLAUDE: Mapping[str, tuple[Mapping[str, object], str]] = {
 }
 
 
-@pytest.mark.parametrize("case", CLAUDE)
-def test_claude_approves_servers(case: str, tmp_path: Path) -> None:
-    files, expected = CLAUDE[case]
-    site = place(tmp_path, "claude")
-    for name, data in files.items():
-        if name == "project":
-            write(".claude.json", json.dumps({"projects": {site.folder: data}}))
-        elif name == "user":
-            write(".claude/settings.json", json.dumps(data))
-        else:
-            path = Path(site.folder, ".claude", "settings.json" if name == "shared" else "settings.local.json")
-            kept = json.loads(path.read_text()) if path.exists() else {}
-            path.write_text(json.dumps({**kept, **data}))  # type: ignore[dict-item]
-    state, fix = state_of(site, "claude")
-    assert (state, state == PENDING) == (expected, fix.startswith("pending approval (interactive use)"))
-    assert state_of(site, "claude", "hooks")[0] == ACTIVE
+def test_claude_approves_servers(tmp_path: Path) -> None:
+    for case, (files, expected) in CLAUDE.items():
+        site = place(tmp_path, "claude")
+        for name, data in files.items():
+            if name == "project":
+                write(".claude.json", json.dumps({"projects": {site.folder: data}}))
+            elif name == "user":
+                write(".claude/settings.json", json.dumps(data))
+            else:
+                path = Path(site.folder, ".claude", "settings.json" if name == "shared" else "settings.local.json")
+                kept = json.loads(path.read_text()) if path.exists() else {}
+                path.write_text(json.dumps({**kept, **data}))  # type: ignore[dict-item]
+        state, fix = state_of(site, "claude")
+        is_pending = fix.startswith("pending approval (interactive use)")
+        assert (case, state, is_pending) == (case, expected, expected == PENDING)
+        assert state_of(site, "claude", "hooks")[0] == ACTIVE
 
 
 def codex_config(site: Site, hashes: Mapping[str, str], place: str = "0:0", more: str = "") -> None:
@@ -236,19 +224,15 @@ def test_codex_trusts_a_project_and_each_hook_as_it_is(tmp_path: Path) -> None:
     assert state_of(site, "codex", "hooks")[0] == PENDING
     codex_config(site, APPROVED, more="enabled = false\n")
     assert state_of(site, "codex", "hooks")[0] == PENDING
-
-
-def test_codex_does_not_trust_a_hook_that_has_changed(tmp_path: Path) -> None:
-    site = place(tmp_path, "codex")
     codex_config(site, APPROVED)
     carry_out(site, plan_install(site, "codex", next_turn=True))
     state, fix = state_of(site, "codex", "hooks")
-    assert (state, "skips 1 hook until" in fix) == (PENDING, True)
+    assert (state, "skips 1 hook until" in fix) == (PENDING, True), "one has changed"
 
 
-@pytest.mark.parametrize(
-    ("handler", "group", "expected"),
-    [
+def test_what_codex_computes_of_an_edited_hook_may_be_unknown(tmp_path: Path) -> None:
+    """Beside another hook in its group, memcli's counts as installed whatever else the user gave it."""
+    cases: tuple[tuple[dict[str, object], dict[str, object], str], ...] = (
         ({"statusMessage": "Süß"}, {}, PENDING),
         ({"async": False}, {}, ACTIVE),
         ({"new": 1}, {}, UNKNOWN),
@@ -256,22 +240,18 @@ def test_codex_does_not_trust_a_hook_that_has_changed(tmp_path: Path) -> None:
         ({"statusMessage": None}, {}, UNKNOWN),
         ({}, {"new": 1}, UNKNOWN),
         ({}, {"matcher": "x"}, UNKNOWN),
-    ],
-)
-def test_what_codex_computes_of_an_edited_hook_may_be_unknown(
-    handler: dict[str, object], group: dict[str, object], expected: str, tmp_path: Path
-) -> None:
-    """Beside another hook in its group, memcli's counts as installed whatever else the user gave it."""
-    site = place(tmp_path, "codex")
-    path = Path(site.folder, ".codex", "hooks.json")
-    data = json.loads(path.read_text())
-    entry = data["hooks"]["Stop"][0]
-    entry["hooks"][0].update(handler)
-    entry["hooks"].append({"type": "command", "command": "notify"})
-    entry.update(group)
-    path.write_text(json.dumps(data))
-    codex_config(site, APPROVED)
-    assert state_of(site, "codex", "hooks")[0] == expected
+    )
+    for handler, group, expected in cases:
+        site = place(tmp_path, "codex")
+        path = Path(site.folder, ".codex", "hooks.json")
+        data = json.loads(path.read_text())
+        entry = data["hooks"]["Stop"][0]
+        entry["hooks"][0].update(handler)
+        entry["hooks"].append({"type": "command", "command": "notify"})
+        entry.update(group)
+        path.write_text(json.dumps(data))
+        codex_config(site, APPROVED)
+        assert (handler, group, state_of(site, "codex", "hooks")[0]) == (handler, group, expected)
 
 
 STATE_FILES = {
@@ -281,32 +261,22 @@ STATE_FILES = {
 BAD = {"cut": b'{"a', "binary": b"\xff\xfe\x00", "a list": b"[1]", "too deep": b"[" * 2000}
 
 
-@pytest.mark.parametrize("name", STATE_FILES)
-@pytest.mark.parametrize("bad", BAD)
-def test_a_file_that_cannot_be_understood_makes_it_unknown(name: str, bad: str, tmp_path: Path) -> None:
-    site = place(tmp_path, name)
-    path = write(STATE_FILES[name], "")
-    path.write_bytes(BAD[bad])
-    state, fix = state_of(site, name)
-    expected = UNTRUSTED if (name, bad) == ("codex", "a list") else UNKNOWN  # which is a table in TOML
-    assert (state, expected == UNTRUSTED or str(path) in fix) == (expected, True)
-    assert "nothing was changed" not in fix
-
-
-@pytest.mark.parametrize("name", STATE_FILES)
-def test_a_file_that_cannot_be_read_makes_it_unknown(name: str, tmp_path: Path) -> None:
-    site = place(tmp_path, name)
-    path = write(STATE_FILES[name], "{}")
-    path.unlink()
-    os.mkfifo(path)
-    assert state_of(site, name) == (UNKNOWN, f"cannot read {path}: it is not a regular file (move it away)")
-    path.unlink()
-    path.write_text("{}")
-    path.chmod(0)
-    if not os.access(path, os.R_OK):
-        assert state_of(site, name) == (UNKNOWN, f"cannot read {path}: Permission denied (check its permissions)")
-
-
-def test_nothing_is_asked_of_a_client_that_asks_for_nothing(tmp_path: Path) -> None:
-    for name in ("cline", "opencode"):
-        assert {row.state for row in check(place(tmp_path / name, name), name)} == {ACTIVE}
+def test_a_file_that_cannot_be_understood_makes_it_unknown(tmp_path: Path) -> None:
+    for name, file in STATE_FILES.items():
+        site = place(tmp_path, name)
+        path = write(file, "")
+        for bad, content in BAD.items():
+            path.write_bytes(content)
+            state, fix = state_of(site, name)
+            expected = UNTRUSTED if (name, bad) == ("codex", "a list") else UNKNOWN  # which is a table in TOML
+            assert (name, bad, state) == (name, bad, expected)
+            assert expected == UNTRUSTED or str(path) in fix
+            assert "nothing was changed" not in fix
+        path.unlink()
+        os.mkfifo(path)
+        assert state_of(site, name) == (UNKNOWN, f"cannot read {path}: it is not a regular file (move it away)")
+        path.unlink()
+        path.write_text("{}")
+        path.chmod(0)
+        if not os.access(path, os.R_OK):
+            assert state_of(site, name) == (UNKNOWN, f"cannot read {path}: Permission denied (check its permissions)")
