@@ -108,7 +108,10 @@ def behind(workspace: Workspace) -> Iterator[str]:
     yield from (run.name for run in workspace.trash.runs() if run.name not in known)
 
 
-@pytest.mark.parametrize(("upkeep", "space"), [(by_hand, "main"), (behind, "main"), (behind, "journal")])
+@pytest.mark.parametrize(
+    ("upkeep", "space"),
+    [(behind, "journal"), *(pytest.param(upkeep, "main", marks=pytest.mark.slow) for upkeep in (by_hand, behind))],
+)
 def test_what_was_told_is_answered_until_it_is_replaced(
     store: Workspace, now: list[str], upkeep: Callable[[Workspace], Iterator[str]], space: str
 ) -> None:
