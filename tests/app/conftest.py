@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from memcli.app import session as sessions
+from memcli.app import session_end
 from memcli.app.catalogue import get, list_memories
 from memcli.app.check import resolution_for
 from memcli.app.edit import edit, forget, pin
@@ -20,6 +22,7 @@ from memcli.app.recall import recall
 from memcli.app.remember import Outcome, Stored, prepare, remember
 from memcli.app.space import set_policy
 from memcli.app.workspace import Workspace, load_space
+from memcli.model.conversation import Session
 from memcli.model.memory import Memory
 from memcli.model.recall import Bundle, Query
 from memcli.store.layout import Layout
@@ -128,6 +131,21 @@ class Project:
     def acts(self, space: str = "", ref: str | None = None) -> list[dict[str, Any]]:
         """What the audit log has of a space."""
         return log(self.over(space), None, None, ref)
+
+    def say(self, *said: str | tuple[str, str], session: str = "", space: str = "", **at: str) -> Session:
+        """Adds what a user, or who is named, says to a session, or else to a new one."""
+        over = self.over(space)
+        name = session or sessions.start(over, at.pop("title", "")).id
+        for one in said:
+            role, text = one if isinstance(one, tuple) else ("user", one)
+            sessions.add(over, name, role, text, **at)  # type: ignore[arg-type]
+        return sessions.find(over, name)
+
+    def end(self, session: Session, outcome: str = "") -> session_end.Ended:
+        """Ends a session; one that has ended goes on before."""
+        over = self.over("" if session.space == "main" else session.space)
+        sessions.change_state(over, session.id, "active")
+        return session_end.end(over, sessions.find(over, session.id), outcome)
 
     def bytes(self, space: str = "main") -> bytes:
         return (self.root / "spaces" / f"{space}.json").read_bytes()

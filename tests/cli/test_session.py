@@ -1,24 +1,23 @@
-"""`memcli session`: record a conversation, read it, share it, delete it, export it, import it."""
+"""`memcli session`: record a conversation, read it, share it, end it, delete it, export it, import it."""
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from memcli.errors import CorruptError
 from memcli.model.conversation import Message
-from memcli.record import Record, field
-from tests.cli.conftest import wrong
-from tests.conftest import NOW, Result, Run
-
-SECRET = "AKIA" + "Q3EGTX7ZP5RNB2WM"
+from memcli.store.agents import Spool
+from memcli.store.layout import Layout
+from memcli.store.state import State
+from tests.app.test_session import SECRET, Talk, said
+from tests.app.test_session_yield import ARGON, TALK
+from tests.cli.conftest import git, wrong
+from tests.conftest import NOW, Run
 
 
 def start(run: Run, *arguments: str) -> str:
@@ -118,43 +117,29 @@ def test_what_cannot_be_done_is_one_line(run: Run) -> None:
     assert wrong(run, REFUSED, "session") == ""
 
 
-def test_secrets_never_reach_the_disk(run: Run) -> None:
-    name = start(run, "--title", f"the key {SECRET}")
-    added = run("session", "add", f"use {SECRET}", "--speaker", SECRET)
-    assert "redacted" in added.out
-    assert SECRET not in file_of(name).read_text() + added.out
-    assert "[REDACTED:aws_key]" in file_of(name).read_text()
-
-
-def test_what_was_written_by_hand_is_not_shown_shared_or_exported(run: Run) -> None:
+def test_secrets_are_neither_shown_nor_shared_nor_exported(run: Run) -> None:
     name = start(run)
+    added = run("session", "add", f"use {SECRET}", "--speaker", SECRET)
+    assert ("redacted" in added.out, SECRET in added.out) == (True, False)
     with file_of(name).open("a") as file:
-        file.write(json.dumps({"number": 1, "role": "user", "text": f"use {SECRET}\u001b[2J"}) + "\n")
+        file.write(json.dumps({"number": 2, "role": "user", "text": f"use {SECRET}\u001b[2J"}) + "\n")
     for arguments in (("show", name), ("show", name, "--json"), ("export", name, "--redact")):
         result = run("session", *arguments)
-        assert "[REDACTED:aws_key]" in result.out
-        assert SECRET not in result.out
-        assert "\x1b" not in result.out
-    for arguments in (("share", name), ("export", name), ("export", name, "--out", "x.jsonl")):
-        refused = run("session", *arguments)
-        assert (refused.code, refused.out, "1 place has some" in refused.err) == (5, "", True)
-    assert not Path("x.jsonl").exists()
+        assert ("[REDACTED:aws_key]" in result.out, SECRET in result.out, "\x1b" in result.out) == (True, False, False)
+    table = [
+        (f"{verb} {name}{to}", 5, "1 place has some")
+        for verb, to in (("share", ""), ("export", ""), ("export", " --out x"))
+    ]
+    assert wrong(run, table, "session") == ""
+    assert not Path("x").exists()
 
 
-def test_git_sees_a_session_that_is_shared_alone(run: Run, tmp_path: Path) -> None:
-    (tmp_path / ".git").rmdir()
-    subprocess.run(["git", "init", "-q", "."], check=True)
+def test_git_sees_a_session_that_is_shared_alone(run: Run, repository: Path) -> None:
     name, other = start(run), start(run, "--title", "private")
     run("session", "add", name, "Hello")
 
     def seen() -> list[str]:
-        done = subprocess.run(
-            ["git", "status", "--short", "-uall", "--", ".memory/sessions"],
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        return done.stdout.split()[1::2]
+        return git(repository, "status", "--short", "-uall", "--", ".memory/sessions").split()[1::2]
 
     assert seen() == []
     assert run("session", "share", name).out == f"{name} is shared\n"
@@ -163,38 +148,21 @@ def test_git_sees_a_session_that_is_shared_alone(run: Run, tmp_path: Path) -> No
     assert run("session", "show", name, "--json").json["session"]["shared"] is True
     assert run("session", "share", name, "--undo").out == f"{name} is private\n"
     assert seen() == []
-    assert (tmp_path / ".git" / "memcli" / ".memory" / "sessions" / "main" / f"{other}.jsonl").exists()
+    assert (repository / ".git" / "memcli" / ".memory" / "sessions" / "main" / f"{other}.jsonl").exists()
     run("session", "share", name)
     gone = run("session", "delete", name, "--yes")
     assert f"commits that have .memory/sessions/main/{name}.jsonl keep its text" in gone.err
     assert f"{name}.jsonl" not in Path(".memory/.gitignore").read_text()
 
 
-def test_deleting_a_session_takes_what_was_made_of_it(run: Run) -> None:
-    name, other = start(run), start(run, "--title", "other")
-    for space, session in (("main", name), ("journal", name), ("main", other)):
-        path = f"{space}/{session}"
-        provenance = f'provenance={{"session":"{session}"}}'
-        made = run("remember", f"We use {path}.", "-s", space, "--path", path, "--set", provenance, "--yes")
-        assert made.code == 0, made.err
-    proposed = run("remember", "Use tabs.", "--propose", "--set", f'provenance={{"session":"{name}"}}')
-    assert proposed.code == 0, proposed.err
-    refused = run("session", "delete", name)
-    assert refused.code == 5
-    assert "and 2 memories made from it" in refused.err
-    assert file_of(name).exists()
-    gone = run("session", "delete", name, "--yes", "--json")
-    assert [memory["path"] for memory in gone.json["memories"]] == [f"journal/{name}", f"main/{name}"]
-    assert not file_of(name).exists()
-    assert [memory["path"] for memory in run("list", "--json").json] == [f"main/{other}"]
-    assert run("inbox", "--json").json == []
-    assert run("session", "delete", other, "--yes", "--keep-memories").out == f"deleted {other}\n"
-    assert len(run("list", "--json").json) == 1
-    acts = [(act["action"], act["changes"][0]["id"]) for act in run("store", "audit", "--json").json]
-    assert [act for act in acts if "session" in act[0]] == [
-        ("start session", name), ("start session", other), ("delete session", name), ("delete session", other),
-    ]  # fmt: skip
-    assert run("store", "audit", "--verify").code == 0
+def test_a_session_and_what_was_made_of_it_is_deleted_by_a_yes(run: Run) -> None:
+    name = start(run)
+    made = ("--path", "made", "--set", f'provenance={{"session":"{name}"}}')
+    assert run("remember", "We use tabs.", *made, "--yes").code == 0
+    assert wrong(run, [(f"session delete {name}", 5, "and 1 memories made from it")]) == ""
+    gone = run("session", "delete", name, "--yes", "--json").json
+    assert ([memory["path"] for memory in gone["memories"]], file_of(name).exists()) == (["made"], False)
+    assert run("session", "delete", start(run), "--yes", "--keep-memories").out.startswith("deleted ses_")
 
 
 def test_an_export_comes_back_to_the_byte(run: Run) -> None:
@@ -227,83 +195,6 @@ def test_an_export_comes_back_to_the_byte(run: Run) -> None:
     assert run("check", "store").code == 0
 
 
-class Told(Record, kw_only=True):
-    """A transcript as a reader of transcripts gives it."""
-
-    key: str
-    said: tuple[Message, ...] = ()
-    title: str = ""
-    source: str = "codex"
-    started_at: str = NOW
-    cwd: str = ""
-    skipped: dict[str, int] = field(default_factory=dict)
-    fails: bool = False
-
-    def messages(self) -> Iterator[Message]:
-        yield from self.said
-        if self.fails:
-            raise CorruptError("it ends in the middle", "export it again")
-
-
-class Found:
-    """The transcripts of a file."""
-
-    def __init__(self, told: list[Told]) -> None:
-        self._rest = iter(told)
-        self.skipped = {"damaged conversation": 2} if len(told) > 2 else {}
-
-    def __iter__(self) -> Iterator[Told]:
-        return self
-
-    def __next__(self) -> Told:
-        return next(self._rest)
-
-
-@pytest.fixture
-def readers(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Told]]:
-    """What the readers of transcripts find in each file."""
-    found: dict[str, list[Told]] = {}
-    from memcli.extras import transcripts
-
-    formats, discovery = ModuleType("formats"), ModuleType("discovery")
-    formats.conversations = lambda path: Found(found[path])  # type: ignore[attr-defined]
-    discovery.discover = lambda home, project, environ: list(found)  # type: ignore[attr-defined]
-    for module in (formats, discovery):
-        monkeypatch.setitem(sys.modules, f"memcli.extras.transcripts.{module.__name__}", module)
-        monkeypatch.setattr(transcripts, module.__name__, module, raising=False)
-    return found
-
-
-def said(*numbers: int, key: str = "m{}") -> tuple[Message, ...]:
-    return tuple(Message(0, "user", f"text {n}", NOW, key=key.format(n)) for n in numbers)
-
-
-def imported(run: Run, path: str, *arguments: str) -> Result:
-    Path(path).touch()
-    return run("session", "import", path, *arguments)
-
-
-def test_a_transcript_is_imported_once_and_grows(run: Run, readers: dict[str, list[Told]]) -> None:
-    readers["a"] = [Told(key="k1", said=said(1, 2, 2), title=f"the {SECRET}", skipped={"malformed line": 3})]
-    first = imported(run, "a", "--json").json["sessions"][0]
-    name = first.pop("id")
-    assert first == {
-        "status": "created", "title": "the [REDACTED:aws_key]", "source": "codex", "messages": 2, "read": 3, "added": 2,
-        "skipped": {"already imported": 1, "malformed line": 3}, "redactions": {"aws_key": 1},
-    }  # fmt: skip
-    before = file_of(name).read_bytes()
-    assert imported(run, "a").out.startswith(f"unchanged {name} (0 of 3 messages added")
-    assert file_of(name).read_bytes() == before
-    readers["a"] = [Told(key="k1", said=said(1, 2, 3))]
-    assert imported(run, "a", "--dry-run").out.startswith(f"would be grown {name} (1 of 3")
-    assert file_of(name).read_bytes() == before
-    assert imported(run, "a").out.startswith(f"grown {name} (1 of 3 messages added")
-    assert shown(run, name) == ["text 1", "text 2", "text 3"]
-    assert run("session", "add", "Hello").code == 3  # what was imported is not the current session
-    acts = [act["action"] for act in run("store", "audit", "--json").json]
-    assert acts == ["import session", "import session"]
-
-
 def test_a_file_of_another_program_grows(run: Run) -> None:
     lines = [json.dumps({"role": role, "content": f"Text of the {role}."}) for role in ("user", "assistant")]
     Path("talk.jsonl").write_text("\n".join([*lines, "not JSON", '{"role":"us']))
@@ -319,42 +210,87 @@ def test_a_file_of_another_program_grows(run: Run) -> None:
     assert (empty.code, empty.out, empty.err.count("\n")) == (2, "", 1)
 
 
-def test_several_conversations_of_a_file_and_several_files(run: Run, readers: dict[str, list[Told]]) -> None:
-    readers["a"] = [Told(key="k1", said=said(1)), Told(key="k2", said=said(1, 2)), Told(key="k3")]
-    readers["b"] = [Told(key="k4", said=said(1), fails=True)]
-    readers["c"] = []
-    readers["d"] = [Told(key="k5", said=said(1))]
+class Cut(Talk):
+    """A transcript that is not whole."""
+
+    def messages(self) -> Iterator[Message]:
+        yield from self.said
+        raise CorruptError("it ends in the middle", "export it again")
+
+
+def test_what_fails_of_several_files_keeps_no_other_out(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {
+        "a": [Talk(key="k1", said=said(1)), Talk(key="k2", said=said(1, 2)), Talk(key="k3")], "c": [], "pipe": [],
+        "b": [Talk(key="k4", said=said(1)), Cut(key="k6", said=said(1))], "d": [Talk(key="k5", said=said(1))],
+    }  # fmt: skip
+
+    class Found:
+        """The transcripts of a file."""
+
+        def __init__(self, path: str) -> None:
+            self.skipped = {"damaged conversation": 2} if path == "a" else {}
+            self._rest = iter(found[path])
+
+        def __iter__(self) -> Iterator[Talk]:
+            return self
+
+        def __next__(self) -> Talk:
+            return next(self._rest)
+
+    monkeypatch.setattr("memcli.extras.transcripts.formats.conversations", Found)
+    monkeypatch.setattr("memcli.extras.transcripts.discovery.discover", lambda *_: ["a", "d"])
     for name in "abcd":
         Path(name).touch()
+    run("init")
+    assert run("session", "import", "--discover").out == "a\nd\n"
     result = run("session", "import", "a", "b", "c", "d")
     assert result.code == 6
-    assert [line.split()[0] for line in result.out.splitlines()] == ["created", "created", "empty", "created"]
+    assert [line.split()[0] for line in result.out.splitlines()] == [
+        "created",
+        "created",
+        "empty",
+        "created",
+        "created",
+    ]
     assert result.err.splitlines()[:3] == [
         "memcli: a: skipped 2 damaged conversation",
-        "memcli: b: it ends in the middle (export it again)",
+        "memcli: b: stopped after 1 session: it ends in the middle (export it again)",
         "memcli: c contains no conversation (see `memcli session import --help` for the formats)",
     ]
-    assert len(run("session", "list", "--json").json) == 3
-    told = run("session", "import", "a", "b", "--json").json
-    assert [one["status"] for one in told["sessions"]] == ["unchanged", "unchanged", "empty"]
-    assert told["failed"] == [{"file": "b", "error": "it ends in the middle"}]
-    readers["a"].append(Told(key="k6", said=said(1), fails=True))
-    assert "stopped after 3 sessions: it ends in the middle" in run("session", "import", "a").err
+    assert (run("session", "import", "--discover").out, run("session", "import", "--discover", "--json").json) == (
+        "",
+        [],
+    )
+    again = run("session", "import", "a", "b", "--json").json
+    assert [one["status"] for one in again["sessions"]] == ["unchanged", "unchanged", "empty", "unchanged"]
+    assert [one["file"] for one in again["failed"]] == ["b"]
+    assert run("session", "import", "d", "--dry-run").out.startswith("would be unchanged ses_")
+    assert run("session", "add", "Hello").code == 3  # what was imported is not the current session
     os.mkfifo("pipe")
-    readers["pipe"] = []
     assert "pipe contains no conversation" in run("session", "import", "pipe").err  # nobody waits for it
-    wrong = run("session", "import", "d", "--format", "chatgpt")
-    assert (wrong.code, "d is of format codex, not chatgpt" in wrong.err) == (2, True)
+    assert wrong(run, [("session import d --format chatgpt", 2, "d is of format codex, not chatgpt")]) == ""
 
 
-def test_what_is_not_imported_yet_is_listed(run: Run, readers: dict[str, list[Told]]) -> None:
-    readers["a"] = [Told(key="k1", said=said(1))]
-    readers["b"] = [Told(key="k2", said=said(1))]
-    imported(run, "a")
-    assert run("session", "import", "--discover").out == "b\n"
-    assert run("session", "import", "--discover", "--json").json == ["b"]
-    imported(run, "b")
-    assert run("session", "import", "--discover").out == ""
+def test_what_hooks_reported_is_taken_in_with_its_transcript(run: Run) -> None:
+    run("init")
+    line = {
+        "type": "user",
+        "uuid": "u1",
+        "sessionId": "9f0c",
+        "cwd": str(Path.cwd()),
+        "timestamp": "2026-01-21T10:00:00Z",
+    }
+    Path("talk.jsonl").write_text(json.dumps({**line, "message": {"role": "user", "content": ARGON}}) + "\n")
+    entry = {"at": "2026-01-30T10:00:00Z", "agent": "claude", "session": "9f0c", "cwd": str(Path.cwd()), "text": ""}
+    for event in ("stop", "session-end"):
+        path = str(Path("talk.jsonl").absolute())
+        Spool(State(Layout(".memory"))).add({**entry, "event": event, "transcript": path})
+    done = run("session", "sync", "--json").json
+    assert [(one["status"], one["messages"], one["source"]) for one in done["imported"]] == [
+        ("created", 1, "claude-code")
+    ]
+    assert [one["log"][0]["status"] for one in done["ended"]] == ["created"]
+    assert run("session", "sync", "--json").json == {"imported": [], "ended": [], "failed": {}}
 
 
 def test_a_damaged_session_is_listed_and_mended(run: Run) -> None:
@@ -375,3 +311,68 @@ def test_a_damaged_session_is_listed_and_mended(run: Run) -> None:
     assert len(list(aside.iterdir())) == 3
     assert run("session", "delete", name, "--yes").code == 0  # with its copies
     assert [file.name for file in aside.iterdir()] == ["other"]
+
+
+def test_an_end_says_what_it_kept_and_what_waits(run: Run) -> None:
+    name = start(run, "--title", "Accounts")
+    for role, text in TALK:
+        run("session", "add", name, text, "--role", role)
+    (fact,) = [one for one in run("session", "facts", name, "--json").json if one["text"] == ARGON]
+    assert fact["fact"] == f"{name}#5.1"
+    assert set(run("session", "arc", name, "--json").json) == {"id", "beginning", "middle", "end", "key_moments"}
+    assert run("session", "arc", name).out.startswith(name)
+    ask = ("recall", "argon2 accounts", "--scope", "session", "--json")
+    assert {one["space"] for one in run(*ask).json["sections"]} == {"sessions"}
+    assert not run(*ask, "--exclude", "turns,episodes").json["sections"]
+    assert run(*ask, "--include", "chunks").code == 0
+    table = [
+        ("login --include chunks", 2, "needs --scope"),
+        ("login --scope session --exclude nonsense", 2, "nonsense"),
+    ]
+    assert wrong(run, table, "recall") == ""
+    done = run("session", "end", name, "--outcome", "Login is fast", "--json").json
+    assert ({one["space"] for one in done["log"]}, {one["status"] for one in done["promoted"]}) == (
+        {"journal"},
+        {"proposed"},
+    )
+    shown = run("session", "show", name, "--json").json["session"]
+    assert (shown["state"], shown["outcome"]) == ("ended", "Login is fast")
+    assert run("session", "promote", fact["fact"]).out.startswith("created mem_")
+    assert wrong(run, [(f"promote {name}#1.1", 3, "no fact"), (f"promote {name}", 2, "")], "session") == ""
+    assert run("session", "end", start(run)).code == 0
+
+
+def test_what_was_said_or_yielded_is_in_no_commit_until_it_is_accepted(run: Run, repository: Path) -> None:
+    name = start(run, "-s", "shop")
+    run("session", "add", name, "We decided to use Shopify for payments because cards are slow.", "-s", "shop")
+    assert run("session", "end", name, "-s", "shop").code == 0
+    run("remember", "Accounts are files.", "--path", "accounts")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "Remember")
+    assert "shop" not in git(repository, "show", "HEAD").lower()
+    assert not run("recall", "payments", "--scope", "session", "-s", "shop", "--rev", "HEAD", "--json").json["sections"]
+    for command in (("status", "--stats", "-s", "shop"), ("space", "list"), ("doctor",)):
+        assert "journal@shop" in run(*command).out
+    for line in ("gc journal@shop", "store audit -s journal@shop", "store maintain -s shop"):
+        assert run(*line.split()).code == 0
+    assert "Shopify" not in run("recall", "which payments?", "--all-spaces").out
+    assert wrong(run, [("export -s journal@shop --out x.json", 5, "")]) == ""
+    assert run("inbox", "accept", "--all", "-s", "shop").code == 0
+    git(repository, "add", "-A")
+    assert "Shopify" in git(repository, "diff", "--cached")
+    assert [one["raw"][:22] for one in json.loads(Path(".memory/spaces/shop.json").read_text())["objects"]] == [
+        "We decided to use Shop"
+    ]
+
+
+def test_facts_of_a_transcript_are_shown_without_secrets_and_nothing_is_stored(run: Run) -> None:
+    secret = ("user", f"We decided to use the key {SECRET} for uploads because the old one expired.")
+    lines = [json.dumps({"role": role, "content": text}) for role, text in (*TALK, secret)]
+    Path("talk.jsonl").write_text("\n".join(lines))
+    for _ in range(2):
+        result = run("session", "facts", "--from", "talk.jsonl", "--json")
+        assert ("decision", ARGON, 5) in [(one["kind"], one["text"], one["message"]) for one in result.json]
+        assert all(0 < one["confidence"] <= 1 for one in result.json)
+        assert ("[REDACTED:" in result.out, SECRET in result.out + result.err) == (True, False)
+        run("init")
+    assert not Path(".memory/local/sessions").exists()
