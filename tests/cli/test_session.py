@@ -254,7 +254,7 @@ def test_what_fails_of_several_files_keeps_no_other_out(run: Run, monkeypatch: p
     ]
     assert result.err.splitlines()[:3] == [
         "memcli: a: skipped 2 damaged conversation",
-        "memcli: b: stopped after 1 session: it ends in the middle (export it again)",
+        "memcli: b: it ends in the middle (export it again)",
         "memcli: c contains no conversation (see `memcli session import --help` for the formats)",
     ]
     assert (run("session", "import", "--discover").out, run("session", "import", "--discover", "--json").json) == (
@@ -263,7 +263,8 @@ def test_what_fails_of_several_files_keeps_no_other_out(run: Run, monkeypatch: p
     )
     again = run("session", "import", "a", "b", "--json").json
     assert [one["status"] for one in again["sessions"]] == ["unchanged", "unchanged", "empty", "unchanged"]
-    assert [one["file"] for one in again["failed"]] == ["b"]
+    assert again["failed"] == [{"file": "b", "error": "it ends in the middle"}]
+    assert "stopped after 1 session: it ends in the middle" in run("session", "import", "b").err
     assert run("session", "import", "d", "--dry-run").out.startswith("would be unchanged ses_")
     assert run("session", "add", "Hello").code == 3  # what was imported is not the current session
     os.mkfifo("pipe")
