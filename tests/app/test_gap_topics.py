@@ -38,21 +38,15 @@ def answer(*topics: tuple[str, list[int]]) -> dict[str, Any]:
     return {"topics": [{"name": name, "questions": numbers} for name, numbers in topics]}
 
 
-def test_questions_that_share_words_stand_together() -> None:
+def test_questions_that_share_words_stand_together_under_names_that_say_something() -> None:
     assert told(named_locally(GAPS)) == LOCAL
     assert told(named_locally(GAPS)) == told(named_locally(GAPS))
     assert named_locally([]) == []
-
-
-def test_names_differ_and_say_something() -> None:
     odd = [gap("???"), gap("!!!"), gap("what is it?"), gap("コーヒーメーカーは?"), gap("x" * 200)]
     names = [topic.name for topic in named_locally(odd, ["???"])]
     assert len({name.casefold() for name in names}) == len(odd)
     assert names[0] == "??? 2"
     assert all(0 < len(name) <= 45 for name in names)
-
-
-def test_every_gap_has_one_topic_whatever_its_space() -> None:
     many = [gap(f"question {n % 7} of module {n % 11}", f"s{n % 3}") for n in range(100)]
     found = [one for topic in named_locally(many) for one in topic.gaps]
     assert sorted(map(id, found)) == sorted(map(id, many))

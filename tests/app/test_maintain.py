@@ -66,7 +66,7 @@ def stored(workspace: Workspace, space: str = "main") -> list[bytes]:
     return [encode_memory(memory) for memory in load(workspace, space).objects]
 
 
-def test_what_is_done_is_what_was_told(workspace: Workspace) -> None:
+def test_what_is_done_is_what_was_told_with_whole_memories(workspace: Workspace) -> None:
     watched(workspace)
     store(workspace, old("a"), made("b"))
     judge(workspace, HELPFUL, "mem_b")
@@ -76,9 +76,6 @@ def test_what_is_done_is_what_was_told(workspace: Workspace) -> None:
     (done,) = run(workspace)
     assert (done.plan, done.skipped) == (told[0].plan, ())
     assert objects(workspace) == {**done.plan.after}
-
-
-def test_a_preview_has_memories_whole(workspace: Workspace) -> None:
     watched(workspace)
     parts = {"summary_short": "Short.", "content": {"a": 1}, "metadata": {"group": "g"}, "extra": {"x_future": [1]}}
     store(workspace, before := old("a", **parts))
@@ -122,7 +119,7 @@ def test_a_run_is_undone_byte_for_byte_and_stays_undone(workspace: Workspace) ->
     assert objects(workspace)["mem_b"].confidence == 0.4
 
 
-def test_what_was_undone_is_done_again_once_it_has_changed(workspace: Workspace) -> None:
+def test_a_run_is_undone_until_something_changes(workspace: Workspace) -> None:
     store(workspace, old("a"))
     (done,) = run(workspace)
     restore_run(workspace, done.run)

@@ -141,31 +141,31 @@ def test_what_was_said_decided_and_deleted_comes_along(clones: Clones) -> None:
     assert there.check_store()["findings"] == []
 
 
-def test_nothing_of_the_machine_comes_along(clones: Clones) -> None:
+def test_the_file_has_nothing_of_the_machine_and_is_for_its_owner_alone(clones: Clones, tmp_path: Path) -> None:
     fill(clones)
     Path(private_folder(str(clones.folder / "a" / ".memory")), "off").write_bytes(b"")
     names = {name.partition("/")[0] for name in decode_private_state(clones.export("a"), "F").parts}
     assert names == {"inbox", "kept", "sessions", "spaces", "trash"}
+    os.umask(0o022)
+    told = clones.memory("a").export(private=True, out=str(tmp_path / "notes.md"))  # as of another tool
+    assert (tmp_path / "notes.md").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "notes.md").read_bytes() == clones.export("a")
+    assert told["hash"] == decode_private_state(clones.export("a"), "F").hash
+    assert clones.memory("b").import_(str(tmp_path / "notes.md"))["proposals"] == 2
 
 
-def test_a_second_import_changes_nothing(clones: Clones) -> None:
+def test_a_second_import_and_a_dry_run_change_nothing(clones: Clones) -> None:
     fill(clones)
-    data = clones.export("a")
-    clones.take("b", data)
+    data, before = clones.export("a"), clones.private("b")
+    told = clones.take("b", data, dry_run=True)
+    assert clones.private("b") == before
+    assert told == {**clones.take("b", data), "dry_run": True}
     before = clones.private("b")
     done = clones.take("b", data, LATER)
     assert clones.private("b") == before
     assert done["memories"] == {"unchanged": 3}
     assert done["sessions"] == {"unchanged": 1}
     assert [done[name] for name in ("proposals", "rejections", "runs")] == [0, 0, 0]
-
-
-def test_a_dry_run_says_the_same_and_stores_nothing(clones: Clones) -> None:
-    fill(clones)
-    data, before = clones.export("a"), clones.private("b")
-    told = clones.take("b", data, dry_run=True)
-    assert clones.private("b") == before
-    assert told == {**clones.take("b", data), "dry_run": True}
 
 
 def test_two_sides_come_to_the_same(clones: Clones) -> None:
@@ -301,16 +301,6 @@ def test_an_end_that_was_interrupted_is_finished_there(clones: Clones) -> None:
     assert clones.open("b").sessions.ending("main") == []
 
 
-def test_the_file_is_for_its_owner_alone(clones: Clones, tmp_path: Path) -> None:
-    fill(clones)
-    os.umask(0o022)
-    told = clones.memory("a").export(private=True, out=str(tmp_path / "F"))
-    assert (tmp_path / "F").stat().st_mode & 0o777 == 0o600
-    assert (tmp_path / "F").read_bytes() == clones.export("a")
-    assert told["hash"] == decode_private_state(clones.export("a"), "F").hash
-    assert clones.memory("b").import_(str(tmp_path / "F"))["proposals"] == 2
-
-
 @pytest.mark.parametrize(
     "options", [{"name": "main"}, {"kind": ["fact"]}, {"under": "a"}, {"format": "md"}, {"space": "x"}]
 )
@@ -320,12 +310,6 @@ def test_it_is_exported_whole_into_a_file(clones: Clones, tmp_path: Path, option
             clones.memory("a").export(private=True, **wrong)
         assert error.value.code == "usage"
     assert not (tmp_path / "F").exists()
-
-
-def test_a_name_that_another_tool_would_have_is_no_matter(clones: Clones, tmp_path: Path) -> None:
-    fill(clones)
-    (tmp_path / "notes.md").write_bytes(clones.export("a"))
-    assert clones.memory("b").import_(str(tmp_path / "notes.md"))["proposals"] == 2
 
 
 def test_secrets_stay_here(clones: Clones) -> None:

@@ -165,7 +165,7 @@ def test_a_procedure_leads_by_its_own_trigger_and_is_found_by_its_steps(workspac
 
 
 @pytest.mark.parametrize("topic", ["", " ", "\n\t", "\0"])
-def test_no_topic_finds_nothing_and_with_a_kind_all_of_it(workspace: Workspace, topic: str) -> None:
+def test_no_topic_finds_nothing(workspace: Workspace, topic: str) -> None:
     put(workspace, memory("a", kind="decision"), memory("b"))
     assert ids(ask(workspace, topic)) == []
     assert ids(ask(workspace, topic, kinds=("decision",))) == ["a"]
@@ -190,7 +190,7 @@ def test_what_is_said_twice_is_shown_once(workspace: Workspace) -> None:
     assert bundle.matched == 3
 
 
-def test_a_period_alone_lists_what_is_dated_within_it(workspace: Workspace) -> None:
+def test_a_period_lists_and_weighs_what_is_dated_within_it(workspace: Workspace) -> None:
     put(
         workspace,
         memory("old", raw="We use MySQL.", kind="decision", created_at="2025-11-02T10:00:00Z"),
@@ -203,6 +203,10 @@ def test_a_period_alone_lists_what_is_dated_within_it(workspace: Workspace) -> N
     at_once = ask(workspace, "what happened in December 2025?", until="2025-12-03T10:00:00Z")
     assert ids(at_once) == ["first"], "until is the moment from which nothing is wanted"
     assert ids(ask(workspace, "changes in January 2024")) == []
+    put(workspace, memory("note", raw="We use MySQL.", kind="decision", created_at="2025-11-02T10:00:00Z"))
+    found = ask(workspace, "commits in November 2025")
+    assert (ids(found), found.reason) == ([], NO_MATCH)
+    assert ids(ask(workspace, "what happened in November 2025?")) == ["note", "old"]
 
 
 def test_every_answer_says_which_period_was_understood(workspace: Workspace) -> None:
@@ -222,13 +226,6 @@ def test_a_tag_in_an_answer_is_redacted(workspace: Workspace) -> None:
     period = ask(workspace.copy_with(load_code=Code), "what happened since 8.1?").query.period  # type: ignore[arg-type]
     assert period is not None
     assert period.name == "since 8.1/[REDACTED:email] (2025-12-01)"
-
-
-def test_commits_of_a_period_with_none_are_no_other_memories(workspace: Workspace) -> None:
-    put(workspace, memory("note", raw="We use MySQL.", kind="decision", created_at="2025-11-02T10:00:00Z"))
-    found = ask(workspace, "commits in November 2025")
-    assert (ids(found), found.reason) == ([], NO_MATCH)
-    assert ids(ask(workspace, "what happened in November 2025?")) == ["note"]
 
 
 def test_a_period_weighs_what_answers_by_its_date(workspace: Workspace) -> None:

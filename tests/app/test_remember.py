@@ -50,7 +50,7 @@ def moved(space: Space, old: str, new: str) -> Space:
     return space.put([replace(space.find(old), path=new)], NOW)
 
 
-def test_a_path_that_a_memory_once_had_is_free():
+def test_a_path_that_a_memory_once_had_is_free_and_none_is_given_twice() -> None:
     space, _ = told(Space("main"), candidate("A holds.", path="arch/sessions"))
     space, outcomes = told(
         moved(space, "arch/sessions", "arch/redis-sessions"), candidate("B holds.", path="arch/sessions")
@@ -63,16 +63,10 @@ def test_a_path_that_a_memory_once_had_is_free():
     space, outcomes = told(moved(space, "arch/sessions", "arch/b"), candidate("C holds.", path="arch/sessions"))
     assert outcomes[0]["id"] == memory_id("main", "arch/sessions", 3)
     assert len(space.objects) == 3
-
-
-def test_one_batch_may_use_a_path_again_and_again():
     first, second = (candidate(f"{letter} holds.", path="x", id=f"mem_{letter}") for letter in "ab")
     space, outcomes = told(Space("main"), first, second)
     assert [o["status"] for o in outcomes] == ["created", "created"]
     assert len({m.path for m in space.objects}) == 2
-
-
-def test_a_path_is_never_given_twice_however_often_it_is_taken():
     space = Space("main")
     for n in range(5):
         space, _ = told(space, candidate("Same text.", id=f"mem_{n}", path="x"))
@@ -80,7 +74,7 @@ def test_a_path_is_never_given_twice_however_often_it_is_taken():
     assert len({m.path for m in space.objects}) == len(space.objects) == 5
 
 
-def test_a_text_that_was_superseded_is_told_anew():
+def test_what_is_told_again_holds_again() -> None:
     space, _ = told(Space("main"), candidate("MySQL is the database.", path="db"))
     space, _ = told(space, candidate("PostgreSQL is the database."), supersedes="db")
     space, outcomes = told(space, candidate("MySQL is the database."), now=LATER)
@@ -88,9 +82,6 @@ def test_a_text_that_was_superseded_is_told_anew():
     assert [m.raw for m in space.objects if m.superseded_by is None] == [
         "PostgreSQL is the database.", "MySQL is the database.",
     ]  # fmt: skip
-
-
-def test_what_is_told_again_at_its_path_holds_again():
     space, _ = told(Space("main"), candidate("MySQL.", path="db"), candidate("Old.", path="old", valid_until=NOW))
     space, _ = told(space, candidate("PostgreSQL.", path="db2"), supersedes="db")
     space, _ = told(space, candidate("MySQL.", path="db"), candidate("Old.", path="old"), now=LATER)
@@ -108,7 +99,7 @@ def test_what_is_only_read_again_stays_superseded(source: str):
     assert after.find("db").superseded_by == before.find("db2").id
 
 
-def test_a_successor_takes_over_path_kind_tags_and_pin():
+def test_a_successor_takes_over_what_it_has_not_of_its_own() -> None:
     old = candidate("MySQL.", path="arch/db", kind="decision", tags=("db",), pinned=True)
     space, (first,) = told(Space("main"), old)
     space, (second,) = told(space, candidate("PostgreSQL."), supersedes=first["id"], now=LATER)
@@ -117,9 +108,6 @@ def test_a_successor_takes_over_path_kind_tags_and_pin():
     assert new.links == ({"to": first["id"], "relation": "supersedes", "weight": 1.0, "created_at": LATER},)
     assert (old_now.path, old_now.superseded_by) == ("arch/db-superseded", second["id"])
     assert (old_now.valid_until, old_now.raw, old_now.version) == (LATER, "MySQL.", 2)
-
-
-def test_a_successor_keeps_what_it_has_of_its_own():
     space, _ = told(Space("main"), candidate("MySQL.", path="a", kind="decision", tags=("db",), pinned=True))
     own = candidate("PostgreSQL.", path="b", kind="fact", tags=("pg",), pinned=False)
     space, _ = told(space, own, supersedes="a")
@@ -127,16 +115,13 @@ def test_a_successor_keeps_what_it_has_of_its_own():
     assert (new.kind, new.tags, new.pinned, space.find("a").superseded_by) == ("fact", ("pg",), False, new.id)
 
 
-def test_a_chain_of_successors_at_one_path():
+def test_a_chain_of_successors_at_one_path_may_end_with_a_memory_that_is_there() -> None:
     space, _ = told(Space("main"), candidate("One.", path="a"))
     for text in ("Two.", "Three.", "Four."):
         space, _ = told(space, candidate(text), supersedes="a")
     assert by_path(space)["a"].raw == "Four."
     assert len(by_path(space)) == 4
     assert [m.raw for m in space.objects if m.superseded_by is None] == ["Four."]
-
-
-def test_a_memory_that_says_it_already_can_be_the_successor():
     space, _ = told(Space("main"), candidate("MySQL.", path="a"), candidate("PostgreSQL.", path="b"))
     space, (outcome,) = told(space, candidate("PostgreSQL."), supersedes="a")
     assert outcome["id"] == space.find("b").id
@@ -144,18 +129,27 @@ def test_a_memory_that_says_it_already_can_be_the_successor():
     assert len(space.objects) == 2
 
 
-def test_nothing_supersedes_itself():
+def test_nothing_supersedes_itself() -> None:
     space, (one,) = told(Space("main"), candidate("One.", path="a"))
     for again in (candidate("One."), candidate("One.", path="a"), candidate("Two.", id=one["id"])):
         with pytest.raises(UsageError, match="supersede itself"):
             told(space, again, supersedes="a")
+    space, _ = told(Space("main"), candidate("One.", path="a"))
+    space, _ = told(space, candidate("Two.", path="b"), supersedes="a")
+    with pytest.raises(UsageError, match="supersede itself"):
+        told(space, candidate("Two!", path="b", superseded_by="a"))
+    space, (old,) = told(Space("main"), candidate("Svn is used.", path="vcs/old"))
+    once, _ = told(space, candidate("Git is used.", path="vcs/new"), supersedes=old["id"], now=LATER)
+    again, _ = told(once, candidate("Git is used.", path="vcs/new"), supersedes=old["id"], now="2026-03-01T00:00:00Z")
+    assert once.find(old["id"]).superseded_by
+    assert again.find(old["id"]) == once.find(old["id"])
 
 
 def link(to: str, relation: str = "relates_to", **fields: Any) -> dict[str, Any]:
     return {"to": to, "relation": relation, **fields}
 
 
-def test_links_lead_to_ids_and_have_dates():
+def test_links_lead_to_ids_of_other_memories_that_are_there() -> None:
     first = candidate("One.", path="a", links=(link("b"), link("c")))
     space, _ = told(Space("main"), first, candidate("Two.", path="b"), candidate("Three.", path="c"))
     assert [(one["to"], one["created_at"]) for one in space.find("a").links] == [
@@ -164,9 +158,6 @@ def test_links_lead_to_ids_and_have_dates():
     again, (outcome,) = told(space, candidate("One.", path="a", links=(link("b"), link("c"))), now=LATER)
     assert outcome["status"] == "deduplicated"
     assert again.find("a") == space.find("a")
-
-
-def test_a_link_leads_to_another_memory_that_is_there():
     space, _ = told(Space("main"), candidate("One.", path="a"))
     with pytest.raises(NotFoundError, match="'nowhere'"):
         told(space, candidate("Two.", links=(link("nowhere"),)))
@@ -176,13 +167,6 @@ def test_a_link_leads_to_another_memory_that_is_there():
         told(space, candidate("One.", path="a", links=(link("a"),)))
     dropped, _ = told(space, candidate("Two.", path="b", links=(link("nowhere"), link("b"), link("a"))), links=DROP)
     assert [one["to"] for one in dropped.find("b").links] == [space.find("a").id]
-
-
-def test_two_memories_cannot_supersede_each_other():
-    space, _ = told(Space("main"), candidate("One.", path="a"))
-    space, _ = told(space, candidate("Two.", path="b"), supersedes="a")
-    with pytest.raises(UsageError, match="supersede itself"):
-        told(space, candidate("Two!", path="b", superseded_by="a"))
 
 
 def test_a_full_space_makes_room_and_stays_sound():
@@ -200,24 +184,18 @@ def test_a_full_space_makes_room_and_stays_sound():
 READ = {"provenance": {"source": "observed"}, "metadata": {"source": "auth.md"}}
 
 
-def test_what_is_read_never_overwrites_what_was_told():
+def test_what_is_read_overwrites_neither_what_was_told_nor_what_is_of_another_file() -> None:
     space, _ = told(Space("main"), candidate("Told.", path="auth"))
     space, first = told(space, candidate("Read.", path="auth", **READ))
     space, second = told(space, candidate("Read again.", path="auth", **READ))
     assert (first[0]["status"], second[0]["status"]) == ("created", "updated")
     assert first[0]["path"].startswith("auth/")
     assert {path: m.raw for path, m in by_path(space).items()} == {"auth": "Told.", first[0]["path"]: "Read again."}
-
-
-def test_what_is_read_never_overwrites_what_was_read_from_another_file():
     space, _ = told(
         Space("main"), candidate("Of tokens.", path="tokens", **READ | {"metadata": {"source": "tokens.md"}})
     )
     space, _ = told(moved(space, "tokens", "auth"), candidate("Read.", path="auth", **READ))
     assert sorted(m.raw for m in space.objects) == ["Of tokens.", "Read."]
-
-
-def test_what_is_read_stays_at_its_path_when_that_is_told_of_later():
     space, _ = told(Space("main"), candidate("Read.", path="auth", **READ))
     space, outcomes = told(space, candidate("Told.", path="auth"))
     assert outcomes[0]["status"] == "updated"
@@ -232,16 +210,13 @@ def test_the_hash_is_of_the_text_and_the_content_that_come_out():
     assert (memory.content, memory.hash) == ({"goal": 1}, text_hash("B holds.", encode({"goal": 1})))
 
 
-def test_a_link_to_the_path_of_what_is_superseded_leads_to_that():
+def test_links_of_what_is_superseded_lead_to_it_and_stay() -> None:
     space, _ = told(Space("main"), candidate("A holds.", path="a"))
     old = space.find("a").id
     new = candidate("B holds.", links=[{"to": "a", "relation": "derived_from"}])
     space, outcomes = told(space, new, supersedes="a", now=LATER)
     links = space.find(outcomes[0]["id"]).links
     assert sorted((link["to"], link["relation"]) for link in links) == [(old, "derived_from"), (old, "supersedes")]
-
-
-def test_links_that_are_given_leave_what_was_superseded():
     space, _ = told(Space("main"), candidate("A holds.", path="a"), candidate("B holds.", path="b"))
     space, _ = told(space, candidate("C holds.", path="c"), supersedes="a")
     space, _ = told(space, candidate("D holds.", path="c", links=[{"to": "b", "relation": "depends_on"}]))
@@ -252,12 +227,9 @@ def govern(workspace: Workspace, **policy: Any) -> None:
     workspace.store.update("main", lambda shelf: Change(header=replace(shelf.header, policy=Policy(**policy)), now=NOW))
 
 
-def test_nothing_asked_is_nothing_stored(workspace: Workspace) -> None:
+def test_a_review_stores_nothing_and_neither_does_nothing(workspace: Workspace) -> None:
     assert remember(workspace, []) == Stored()
     assert remember(workspace, [], places=[{"under": "facts"}]) == Stored([])
-
-
-def test_a_review_stores_nothing_and_says_so(workspace: Workspace) -> None:
     govern(workspace, review=True)
     assert remember(workspace, [candidate("Wait for it.")], may_wait=True) == Stored(needs_review=True)
     offered = offer(workspace, [candidate("Wait for it.")])
@@ -271,11 +243,3 @@ def test_what_was_removed_to_make_room_is_of_the_write(workspace: Workspace) -> 
     govern(workspace, max_objects=2)
     stored = remember(workspace, [candidate("Gamma."), candidate("Delta.")])
     assert ([o.status for o in stored.outcomes], stored.compacted) == (["created", "created"], 2)
-
-
-def test_to_supersede_again_changes_nothing() -> None:
-    space, (old,) = told(Space("main"), candidate("Svn is used.", path="vcs/old"))
-    once, _ = told(space, candidate("Git is used.", path="vcs/new"), supersedes=old["id"], now=LATER)
-    again, _ = told(once, candidate("Git is used.", path="vcs/new"), supersedes=old["id"], now="2026-03-01T00:00:00Z")
-    assert once.find(old["id"]).superseded_by
-    assert again.find(old["id"]) == once.find(old["id"])

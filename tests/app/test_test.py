@@ -63,7 +63,7 @@ def test_the_options_of_recall(stored: Workspace) -> None:
     assert outcome(stored, space="nowhere", must_include=("db/port",)).reason == "empty_space"
 
 
-def test_outcomes_keep_the_order_of_the_cases(stored: Workspace) -> None:
+def test_pins_and_the_order_of_cases(stored: Workspace) -> None:
     cases = [{"must_include": ("db/port",), "space": space} for space in ("team", "", "team", "main")]
     report = check(stored, *cases)
     assert [(o.case.line, o.verdict.has_passed) for o in report.outcomes] == [
@@ -72,9 +72,6 @@ def test_outcomes_keep_the_order_of_the_cases(stored: Workspace) -> None:
         (3, False),
         (4, True),
     ]
-
-
-def test_pins_that_do_not_match_are_no_answer(stored: Workspace) -> None:
     assert outcome(stored, topic="zxqv wplk", empty=True).verdict.has_passed
     assert not outcome(stored, topic="zxqv wplk", must_include=("team/review",)).verdict.has_passed
 

@@ -92,27 +92,6 @@ def test_every_field_is_an_option(run: Run) -> None:
     }  # fmt: skip
 
 
-def test_the_same_text_is_one_memory(run: Run) -> None:
-    first = remember(run, "We chose PostgreSQL.", "--tag", "db")
-    again = remember(run, "We chose PostgreSQL.\n", "--tag", "sql", "--freeze-clock", "2026-02-01")
-    assert (first["status"], again["status"], again["id"]) == ("created", "deduplicated", first["id"])
-    found = stored(run, str(first["id"]))
-    assert (found["strength"], found["created_at"], found["updated_at"]) == (2, NOW, "2026-02-01T00:00:00Z")
-    assert {"db", "sql"} <= set(found["tags"])  # type: ignore[call-overload]
-
-
-def test_the_same_path_is_updated(run: Run) -> None:
-    remember(run, "We chose PostgreSQL.", "--path", "db", "--pin", "--tag", "sql")
-    again = remember(run, "We chose SQLite.", "--path", "db", "--freeze-clock", "2026-02-01")
-    found = stored(run, "db")
-    assert (again["status"], again["version"], found["created_at"]) == ("updated", 2, NOW)
-    assert (found["raw"], found["summary_micro"], found["pinned"], found["tags"]) == (
-        "We chose SQLite.", "We chose SQLite.", True, ["sql"],
-    )  # fmt: skip
-    assert remember(run, "We chose SQLite.", "--path", "db")["status"] == "deduplicated"
-    assert stored(run, "db") == found
-
-
 def test_batch_stores_in_order(run: Run) -> None:
     lines = "".join(json.dumps({"raw": f"Memory {n}.", "id": f"D1:{n}"}) + "\n" for n in range(30))
     answer = run("remember", "--batch", "-", "--json", "--kind", "log", stdin=lines).json
@@ -156,39 +135,6 @@ def test_tags_tree_and_list(run: Run) -> None:
     assert run("list", "--tree").out == "a/\n  one: One.\n  two: Two.\n"
     assert run("list", "--tree", "--json").json["children"][0]["name"] == "a"
     assert [m["path"] for m in run("list", "a", "--tag", "y", "--json").json] == ["a/two"]
-
-
-def test_collection_follows_the_policy(run: Run) -> None:
-    for path, day in (("old", "2025-01-01"), ("kept", "2025-01-01"), ("new", "2026-01-30")):
-        remember(run, f"The text of {path}.", "--path", path, "--freeze-clock", day)
-    run("pin", "kept", "--freeze-clock", "2025-01-01")
-    assert "no ttl_days" in run("gc").out
-    run("space", "policy", "main", "--set", "ttl_days=30")
-    planned = run("gc", "--dry-run", "--json").json
-    assert ([m["path"] for m in planned["purged"]], len(planned["pinned"])) == (["old"], 1)
-    refused = run("gc")
-    assert (refused.code, "allow_delete" in refused.err) == (5, True)
-    run("space", "policy", "main", "--set", "allow_delete=true")
-    assert run("gc", "--json").json["purged"] == planned["purged"]
-    assert [m["path"] for m in run("list", "--json").json] == ["kept", "new"]
-    assert "purged 0 under ttl_days=30; 1 expired but pinned" in run("gc").out
-
-
-def test_export_and_import_give_the_same_bytes(run: Run, tmp_path: Path) -> None:
-    remember(run, "We chose PostgreSQL.", "--path", "db", "--pin")
-    run("space", "policy", "main", "--set", "ttl_days=9")
-    file = tmp_path / ".memory" / "spaces" / "main.json"
-    before = file.read_bytes()
-    assert "exported 1 memory of space main" in run("export", "--out", "out.json").out
-    assert run("export", "--out", "-").out.encode() == (tmp_path / "out.json").read_bytes()
-    file.unlink()
-    assert run("import", "out.json").out == "imported into space main, with its policy: 1 created (unsigned)\n"
-    assert file.read_bytes() == before
-    assert run("import", "out.json").out == "imported into space main: 1 unchanged (unsigned)\n"
-    assert file.read_bytes() == before
-    (tmp_path / "out.json").write_text((tmp_path / "out.json").read_text().replace("PostgreSQL", "MySQL"))
-    tampered = run("import", "out.json")
-    assert (tampered.code, "hash" in tampered.err, file.read_bytes()) == (6, True, before)
 
 
 def test_spaces(run: Run, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -67,30 +66,31 @@ def test_golden(model: Script, run: Run, tmp_path: Path, update_golden: bool) ->
     assert [day["calls"] for day in usage] == [1]
 
 
-@pytest.mark.parametrize(
-    "step",
-    [
-        play.reply("no JSON"), play.reply({"decision": 1}), play.reply({"decisions": [DELETE | {"target": 9}]}),
-        play.reply({"decisions": [BOTH]}, refusal="I cannot do that."), play.fail(401), play.fail(400), play.cut,
-        play.reply({"decisions": [BOTH]}, ending="cut"), play.raw(b"<html>"),
-    ],
-)  # fmt: skip
-def test_a_failure_leaves_it_to_value(model: Script, run: Run, step: play.Step) -> None:
-    model.play(step)
+def test_a_failure_leaves_it_to_value(model: Script, run: Run) -> None:
+    """Whichever it is: every fault of a provider is an error (tests/extras/providers/test_model.py)."""
+    model.play(play.reply({"decisions": [DELETE | {"target": 9}]}))
     done = run(*NEW)
     assert (done.code, paths(run)) == (0, {"cache/images", "ci/tags", "parser/how"})
     assert "(1 removed to make room: policy.max_objects)" in done.out
     assert done.err.count("the least valuable memories make room") == 1
 
 
-def test_where_nobody_may_be_asked(model: Script, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = run(*NEW, "--offline")
-    assert (done.code, model.requests) == (0, [])
-    assert "no language model is asked offline; the least valuable memories make room" in done.err
-    monkeypatch.delenv("MEMCLI_SEMANTIC_MODEL")
-    done = run("remember", "Another.", "--path", "a/b")
-    assert (done.code, model.requests) == (0, [])
-    assert "no language model is configured; the least valuable memories make room" in done.err
+def test_where_nobody_may_be_asked(model: Script, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {name: (tmp_path / ".memory/spaces" / name).read_bytes() for name in ("main.json",)}
+    for line, says in (
+        (NEW, "no language model is asked offline"),
+        (("remember", "More."), "no language model is configured"),
+    ):
+        done = run(*line, "--offline") if line == NEW else run(*line)
+        assert (done.code, model.requests) == (0, [])
+        assert f"{says}; the least valuable memories make room" in done.err
+        monkeypatch.delenv("MEMCLI_SEMANTIC_MODEL", raising=False)
+    clone = tmp_path / "clone"  # of a store that was not accepted nothing is sent, and nothing goes
+    (clone / ".memory/spaces").mkdir(parents=True)
+    (clone / ".memory/spaces/main.json").write_bytes(before["main.json"])
+    monkeypatch.chdir(clone)
+    monkeypatch.setenv("MEMCLI_SEMANTIC_MODEL", "openai:gpt-5-mini")
+    assert (run(*NEW).code, model.requests, len(paths(run))) == (0, [], 4)
 
 
 def test_dry_runs_and_bulk_writes_ask_nobody(model: Script, run: Run, tmp_path: Path) -> None:
@@ -105,13 +105,3 @@ def test_dry_runs_and_bulk_writes_ask_nobody(model: Script, run: Run, tmp_path: 
     run("gc")
     run("remember", "A proposal.", "--propose")
     assert model.requests == []
-
-
-def test_an_untrusted_clone_sends_and_removes_nothing(
-    model: Script, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clone = tmp_path / "clone"
-    shutil.copytree(tmp_path / ".memory/spaces", clone / ".memory/spaces")
-    monkeypatch.chdir(clone)
-    assert run(*NEW).code == 0
-    assert (model.requests, len(paths(run))) == ([], 4)

@@ -64,11 +64,14 @@ def test_the_environment_wins_over_the_configuration(ports: Run, monkeypatch: py
     assert found(ports, "--backend", "basic")[0]["why"] == basic
 
 
-def test_keys_have_dashes_or_underscores_and_negate(ports: Run) -> None:
+def test_keys_dates_and_tables_are_read(ports: Run) -> None:
     configure("[recall]\nraw-limit = 1\nno_global = true\nno-usage = true\n")
     assert len(ports("recall", "database port", "--json").json["raw"]) == 1
     configure("[recall]\nraw_limit = 1\nglobal = false\nusage = false\n")
     assert len(ports("recall", "database port", "--json").json["raw"]) == 1
+    configure("[recall]\nuntil = 2020-01-01\nweights = {semantic = 0.6, keyword = 0.4}\n")
+    assert found(ports) == []
+    assert len(found(ports, "--no-until")) == 3
 
 
 def test_options_of_remember(run: Run) -> None:
@@ -128,12 +131,6 @@ def test_doctor_reports_what_is_wrong(ports: Run) -> None:
     assert "remember.kinds: no such option" in told.out
     configure("recall = 3\n")
     assert "recall must be a table" in ports("doctor").out
-
-
-def test_dates_and_tables_are_read(ports: Run) -> None:
-    configure("[recall]\nuntil = 2020-01-01\nweights = {semantic = 0.6, keyword = 0.4}\n")
-    assert found(ports) == []
-    assert len(found(ports, "--no-until")) == 3
 
 
 def test_an_option_that_needs_another_is_not_used_without_it(ports: Run) -> None:

@@ -70,18 +70,7 @@ def test_the_policy_says_how_a_session_is_folded(told: Run) -> None:
     assert counted() == (3, 5)
 
 
-def test_markdown_is_the_window_and_the_rest_is_on_standard_error(told: Run) -> None:
-    result = told("session", "context", "how often is a job retried?", "--total", "500")
-    assert "Left out" not in result.out
-    lines = result.err.splitlines()
-    assert " of 500 tokens used; " in lines[0]
-    assert lines[1].startswith("memcli: The window holds ")
-    assert any(line.endswith("ranked behind what does not fit") for line in lines)
-    assert told("session", "context", "how often is a job retried?", "--total", "500", "-q").err == ""
-    assert result.out.rstrip().endswith("Step 33: we look at the queue and its jobs.")
-
-
-def test_json_says_what_was_left_out(told: Run) -> None:
+def test_json_and_markdown_say_what_was_left_out(told: Run) -> None:
     result = told("session", "context", "how often is a job retried?", "--total", "500", "--json")
     data = result.json
     assert data["left_out"]
@@ -92,6 +81,14 @@ def test_json_says_what_was_left_out(told: Run) -> None:
         told("session", "context", "how often is a job retried?", "--total", "500", "--format", "json").out
         == result.out
     )
+    result = told("session", "context", "how often is a job retried?", "--total", "500")
+    assert "Left out" not in result.out
+    lines = result.err.splitlines()
+    assert " of 500 tokens used; " in lines[0]
+    assert lines[1].startswith("memcli: The window holds ")
+    assert any(line.endswith("ranked behind what does not fit") for line in lines)
+    assert told("session", "context", "how often is a job retried?", "--total", "500", "-q").err == ""
+    assert result.out.rstrip().endswith("Step 33: we look at the queue and its jobs.")
 
 
 def test_the_query_is_read_from_a_pipe_or_the_session(told: Run) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from memcli.model.usage import Gap
 from memcli.store.notes import LocalGaps
+from tests.cli.conftest import wrong
 from tests.conftest import ROOT, Run
 from tests.extras.providers import server as play
 from tests.extras.providers.server import Script
@@ -165,31 +166,19 @@ def test_a_model_names_topics(model: Script, run: Run, tmp_path: Path, update_go
     assert b"Kitchen" not in left
 
 
-@pytest.mark.parametrize(
-    "step",
-    [
-        play.reply("no JSON"), play.reply({"names": []}), play.reply({"topics": [{"name": "A", "questions": [9]}]}),
-        play.reply({"topics": []}, refusal="no"), play.fail(401), play.cut,
-    ],
-)  # fmt: skip
-def test_a_failure_names_topics_locally(model: Script, run: Run, step: play.Step) -> None:
-    model.play(step)
-    done = run("feedback", "gaps", *LLM, "--json")
-    assert done.code == 0
-    assert done.err.count("; named locally") == 1
-    assert [one["name"] for one in done.json["topics"]] == [name for name, _ in LOCAL]
-
-
 def test_options_of_the_model(model: Script, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert topics(run, *LLM, "--model", "custom:tiny")[0][0] == "Kitchen"
     assert model.requests[0].body["model"] == "tiny"
     assert topics(run, *LLM, "--offline") == LOCAL
-    for wrong, told in [
-        (("--model", "custom:tiny"), "--model needs --semantic llm"),
-        ((*LLM, "--model", "tiny"), "names no model"),
-        (("--semantic", "magic"), "choose one of llm, local, off"),
-    ]:
-        assert (run("feedback", "gaps", *wrong).code, told in run("feedback", "gaps", *wrong).err) == (2, True)
+    table = [
+        (["--model", "custom:tiny"], 2, "--model needs --semantic llm"), ([*LLM, "--model", "tiny"], 2, "names no model"),
+        (["--semantic", "magic"], 2, "choose one of llm, local, off"),
+    ]  # fmt: skip
+    assert wrong(run, table, "feedback", "gaps") == ""
+    model.play(play.fail(401))
+    done = run("feedback", "gaps", *LLM, "--model", "custom:other", "--json")
+    assert (done.code, done.err.count("; named locally")) == (0, 1)
+    assert [one["name"] for one in done.json["topics"]] == [name for name, _ in LOCAL]
     monkeypatch.setenv("MEMCLI_SEMANTIC", "llm")
     assert topics(run, "--semantic", "local") == LOCAL
     monkeypatch.delenv("MEMCLI_SEMANTIC_MODEL")

@@ -27,9 +27,17 @@ def labels(run: Run, *arguments: str) -> list[str]:
     return [node["label"] for node in done.json["nodes"] if node["type"] == "memory"]
 
 
-def test_all_of_a_space_and_what_it_links_to(store: Run) -> None:
+def test_what_is_around(store: Run) -> None:
     assert labels(store) == ["db/engine", "db/pool", "notes:study", "ops/deploy", "zz/alone"]
     assert labels(store, "-s", "notes") == ["notes:study"]
+    assert labels(store, "db", "--depth", "0") == ["db/engine", "db/pool"]
+    roots = store("graph", "db", "--json").json["roots"]
+    assert len(roots) == 2
+    assert labels(store, "notes:study", "--depth", "1") == ["db/engine", "notes:study"]
+    assert store("forget", "db/pool").code == 0
+    assert "db/pool" not in labels(store)
+    assert "db/pool" in labels(store, "--all")
+    assert "db/pool" in labels(store, "db/pool")
 
 
 @pytest.mark.parametrize("depth", [0, 1, 2])
@@ -39,23 +47,6 @@ def test_around_a_memory(store: Run, form: str, depth: int) -> None:
     ref = {"path": "ops/deploy", "id": name, "space:path": "main:ops/deploy", "prefix": name[:9]}[form]
     around = ["ops/deploy"], ["db/engine", "ops/deploy"], ["db/engine", "db/pool", "notes:study", "ops/deploy"]
     assert labels(store, ref, "--depth", str(depth)) == around[depth]
-
-
-def test_around_all_below_a_path(store: Run) -> None:
-    assert labels(store, "db", "--depth", "0") == ["db/engine", "db/pool"]
-    roots = store("graph", "db", "--json").json["roots"]
-    assert len(roots) == 2
-
-
-def test_around_a_memory_of_another_space(store: Run) -> None:
-    assert labels(store, "notes:study", "--depth", "1") == ["db/engine", "notes:study"]
-
-
-def test_forgotten_ones_only_if_asked(store: Run) -> None:
-    assert store("forget", "db/pool").code == 0
-    assert "db/pool" not in labels(store)
-    assert "db/pool" in labels(store, "--all")
-    assert "db/pool" in labels(store, "db/pool")
 
 
 @pytest.mark.parametrize(

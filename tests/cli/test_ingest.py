@@ -2,42 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from memcli.errors import StoreError
-from tests.conftest import ROOT, Run
-
-DATE = "2026-01-02T03:04:05Z"
-
-
-@pytest.fixture
-def repository(tmp_path: Path, run: Run) -> Path:
-    (tmp_path / ".git").rmdir()
-    git(tmp_path, "init", "-q", "-b", "main")
-    return tmp_path
-
-
-def git(folder: Path, *arguments: str) -> None:
-    identity = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    dates = {"GIT_AUTHOR_DATE": DATE, "GIT_COMMITTER_DATE": DATE}
-    subprocess.run(
-        ["git", *arguments], cwd=folder, check=True, env={**os.environ, **identity, **dates}, capture_output=True
-    )
-
-
-def commit(folder: Path, name: str, text: str, message: str) -> None:
-    (folder / name).parent.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_text(text)
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "-m", message)
+from tests.cli.conftest import DATE, commit, git
+from tests.conftest import Run
 
 
 def paths(run: Run, *options: str) -> list[str]:
@@ -138,65 +109,6 @@ def test_a_dry_run_stores_nothing(run: Run, repository: Path) -> None:
     (repository / "a.md").write_text("Text.")
     assert run("ingest", "a.md", "--dry-run").out == "a.md\n1 would be ingested\n"
     assert paths(run) == []
-
-
-@pytest.fixture
-def watching(repository: Path) -> Iterator[subprocess.Popen[str]]:
-    """A watch that runs in the background; it has taken its first look once it says so."""
-    commit(repository, "old.md", "Old.", "Begin")
-    environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "memcli", "watch"],
-        cwd=repository, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stderr
-    for line in process.stderr:
-        if "watching" in line:
-            break
-    yield process
-    process.kill()
-    process.wait()
-    process.stderr.close()
-    if process.stdout:
-        process.stdout.close()
-
-
-def until(condition: Callable[[], bool]) -> None:
-    for _ in range(600):
-        if condition():
-            return
-        time.sleep(0.05)
-    raise AssertionError("waited for 30 s")
-
-
-def test_watch_follows_files_and_commits(run: Run, repository: Path, watching: subprocess.Popen[str]) -> None:
-    # The first look may still go on: what is written before it ends counts as known, so write until it is told.
-    def told() -> bool:
-        (repository / "new.md").write_text(f"We chose Rust. {time.monotonic()}")
-        return "new.md" in paths(run)
-
-    until(told)
-    commit(repository, "code.py", "x = 1\n", "Add code")
-    until(lambda: any(p.startswith("code/code.py/") for p in paths(run)))
-    (repository / "new.md").unlink()
-    until(lambda: "new.md" not in paths(run))
-    assert "new.md" not in paths(run, "--all")
-    assert not [p for p in paths(run, "--all") if ".memory" in p]
-    second = run("watch", "--once")
-    assert (second.code, "the watch of this store is held by process" in second.err) == (4, True)
-    watching.send_signal(signal.SIGTERM)
-    assert watching.wait(timeout=30) == 0
-
-
-def test_watch_catches_up(run: Run, repository: Path) -> None:
-    commit(repository, "a.md", "A.", "Begin")
-    assert run("watch", "--once").code == 0
-    assert paths(run) == []
-    commit(repository, "b.md", "B is new.", "Add b")
-    result = run("watch", "--once")
-    assert "created" in result.out
-    assert "b.md" in paths(run)
-    assert run("watch", "--once").out == ""
 
 
 def test_watch_forgets_commits_that_nothing_leads_to_any_more(run: Run, repository: Path) -> None:

@@ -51,7 +51,11 @@ def test_the_policy_of_the_space_says_what_is_archived(aged: Run) -> None:
     assert aged("store", "maintain").out.startswith("archive (1, ")
 
 
-def test_the_plan_as_json(aged: Run) -> None:
+def test_the_plan_is_json_and_of_the_tasks_that_are_named(aged: Run) -> None:
+    assert aged("store", "maintain", "--dry-run", "--only", "tags", "--only", "review").out == "nothing to do\n"
+    wrong = aged("store", "maintain", "--only", "sweep")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "no task 'sweep' (tasks: usage, archive, decay, links, clusters, merge, tags, review)" in wrong.err
     data = aged("store", "maintain", "--dry-run", "--json").json
     (space,) = data["spaces"]
     assert (data["dry_run"], data["changed"], data["tokens"], space["space"], space["run"]) == (True, 1, 7, "main", "")
@@ -60,13 +64,6 @@ def test_the_plan_as_json(aged: Run) -> None:
         "archive", "mem_a", {"active": {"after": False, "before": True}},
     )  # fmt: skip
     assert aged("store", "maintain", "--json").json["spaces"][0]["run"]
-
-
-def test_only_the_tasks_that_are_named(aged: Run) -> None:
-    assert aged("store", "maintain", "--dry-run", "--only", "tags", "--only", "review").out == "nothing to do\n"
-    wrong = aged("store", "maintain", "--only", "sweep")
-    assert (wrong.code, wrong.out) == (2, "")
-    assert "no task 'sweep' (tasks: usage, archive, decay, links, clusters, merge, tags, review)" in wrong.err
 
 
 def test_long_plans_are_cut_short_in_the_text_alone(run: Run) -> None:

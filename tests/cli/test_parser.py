@@ -172,13 +172,6 @@ def test_a_deadline_that_passes_is_said(tmp_path: Path) -> None:
     assert not whole.degraded
 
 
-def test_no_model_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    run("remember", "We chose PostgreSQL.", "--path", "a")
-    assert "degraded" not in run("recall", "postgresql", "--json").json
-    monkeypatch.setenv("MEMCLI_EMBEDDER", "off")
-    assert run("recall", "postgresql", "--json").json["degraded"] is True
-
-
 def test_a_process_that_missed_its_deadline_ends_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rewrite(open_at(tmp_path).store, lambda space: space.put([memory("a", raw="We chose PostgreSQL.")], NOW))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))

@@ -29,13 +29,6 @@ def repository(run: Run, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_clean_store(run: Run) -> None:
-    run("remember", f"with {TOKEN}", "--path", "a")
-    told = run("check", "secrets")
-    assert (told.code, told.out) == (0, "no secrets in 1 file\n")
-    assert run("check", "secrets", "--json").json == {"files": 1, "found": []}
-
-
 def test_a_secret_in_a_memory_is_named_by_place(run: Run, repository: Path) -> None:
     write(repository, f"with {TOKEN}")
     told = run("check", "secrets")
@@ -77,10 +70,14 @@ def test_files_as_a_hook_names_them(run: Run, repository: Path) -> None:
     assert run("check", "secrets", "missing.py").code == 3
 
 
-def test_files_need_no_store(run: Run, tmp_path: Path) -> None:
+def test_a_clean_store_and_files_without_one(run: Run, tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(f"key = '{OTHER}'\n")
     assert run("check", "secrets", "app.py").out == "app.py:1: stripe_key\n"
     assert run("check", "secrets").code == 3
+    run("remember", f"with {TOKEN}", "--path", "a")
+    told = run("check", "secrets")
+    assert (told.code, told.out) == (0, "no secrets in 1 file\n")
+    assert run("check", "secrets", "--json").json == {"files": 1, "found": []}
 
 
 def test_staged(run: Run, repository: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import wrong
 from tests.conftest import ROOT, Run
 from tests.extras.providers import server as play
 from tests.extras.providers.conftest import environ_for
@@ -77,15 +78,12 @@ def test_a_batch(model: Script, run: Run, tmp_path: Path) -> None:
     assert "described locally" in done.err
 
 
-@pytest.mark.parametrize("step", [play.fail(401), play.reply("no JSON"), play.reply({"kind": "poem"}), play.cut])
-def test_a_failure_stores_nothing(model: Script, run: Run, tmp_path: Path, step: play.Step) -> None:
-    model.play(step)
-    done = run("remember", TEXT, *LLM)
-    assert (done.code, done.out) == (7, "")
+def test_a_failure_stores_nothing(model: Script, run: Run, tmp_path: Path) -> None:
+    model.play(play.fail(401))
+    assert wrong(run, [(["remember", TEXT, *LLM], 7, "")]) == ""
     assert spaces(tmp_path) == ""
     fallen = run("remember", TEXT, *LLM, "--fallback", "local")
-    assert (fallen.code, fallen.out.split()[0]) == (0, "created")
-    assert "described locally" in fallen.err
+    assert (fallen.code, fallen.out.split()[0], "described locally" in fallen.err) == (0, "created", True)
 
 
 def test_options(model: Script, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,16 +91,12 @@ def test_options(model: Script, run: Run, monkeypatch: pytest.MonkeyPatch) -> No
     assert done.code == 0
     assert (model.requests[0].body["model"], model.requests[0].body["temperature"]) == ("tiny", 0.5)
     assert 200 in model.requests[0].body.values()
-    for wrong, told in [
-        (("--model", "custom:tiny"), "--model needs --semantic llm"),
-        ((*LLM, "--model", "tiny"), "'tiny' names no model"),
-        ((*LLM, "--fallback", "none"), "no fallback 'none'"),
-        ((*LLM, "--max-tokens", "1"), "--max-tokens must be between"),
+    table = [
+        (("--model", "custom:tiny"), "--model needs --semantic llm"), ((*LLM, "--model", "tiny"), "'tiny' names no model"),
+        ((*LLM, "--fallback", "none"), "no fallback 'none'"), ((*LLM, "--max-tokens", "1"), "--max-tokens must be between"),
         (("--semantic", "magic"), "choose one of llm, local, off"),
-    ]:
-        failed = run("remember", "Another text.", *wrong)
-        assert failed.code == 2, wrong
-        assert told in failed.err
+    ]  # fmt: skip
+    assert wrong(run, [(list(words), 2, says) for words, says in table], "remember", "Another text.") == ""
     monkeypatch.delenv("MEMCLI_SEMANTIC_MODEL")
     assert "no language model is configured" in run("remember", "Another text.", *LLM).err
     monkeypatch.setenv("MEMCLI_SEMANTIC", "llm")

@@ -41,16 +41,12 @@ def test_each_line_ends_with_the_command_that_helps(run: Run, tmp_path: Path) ->
     assert lines(run)["hooks"] == "off: memcli on"
 
 
-def test_as_json(run: Run, tmp_path: Path) -> None:
+def test_status_is_json_and_names_a_damaged_space(run: Run, tmp_path: Path) -> None:
     run("remember", "One.", "--path", "a")
     found = run("status", "--json").json
     assert found["memories"] == {"damaged": [], "spaces": {"main": 1}}
     assert found["store"] == {"root": f"{tmp_path}/.memory", "trusted": True, "uncommitted": []}
     assert "kinds" in run("status", "--stats", "--json").json
-
-
-def test_a_damaged_space_is_named(run: Run, tmp_path: Path) -> None:
-    run("remember", "One.", "--path", "a")
     run("space", "create", "other")
     (tmp_path / ".memory" / "spaces" / "other.json").write_text("{")
     assert "other is damaged: memcli check store" in lines(run)["memories"]

@@ -63,7 +63,7 @@ def test_an_export_path_of_a_policy_replaces_nothing(run: Run, tmp_path: Path, t
     assert json.loads((tmp_path / "shared" / "out.json").read_text())["format"] == "memcli/export"
 
 
-def test_an_export_path_leads_through_no_link(run: Run, tmp_path: Path) -> None:
+def test_no_export_path_leads_through_a_link_and_an_export_goes_into_a_pipe(run: Run, tmp_path: Path) -> None:
     run("remember", "We chose PostgreSQL.")
     outside = tmp_path.parent / f"{tmp_path.name}-outside"
     outside.mkdir()
@@ -72,10 +72,6 @@ def test_an_export_path_leads_through_no_link(run: Run, tmp_path: Path) -> None:
         run("space", "policy", "main", "--set", f"export_path={path}")
         assert run("export").code == 8
     assert list(outside.iterdir()) == []
-
-
-def test_an_export_goes_into_a_pipe(run: Run, tmp_path: Path) -> None:
-    run("remember", "We chose PostgreSQL.")
     os.mkfifo(tmp_path / "pipe")
     with subprocess.Popen(["cat", "pipe"], cwd=tmp_path, stdout=subprocess.PIPE) as reader:
         assert run("export", "--out", "pipe").code == 0
@@ -203,12 +199,6 @@ def test_a_space_that_is_not_there_is_said(run: Run) -> None:
         assert (result.code, "space 'nope' is empty" in result.err) == (0, True)
 
 
-def test_what_was_not_known_yet_was_not_valid(run: Run) -> None:
-    run("remember", "We chose PostgreSQL.", "--path", "db", "--freeze-clock", "2026-01-01")
-    assert run("recall", "postgresql", "--at", "2025-01-01", "--json").json["sections"] == []
-    assert len(run("recall", "postgresql", "--at", "2026-01-02", "--json").json["sections"]) == 1
-
-
 def test_doctor_tries_to_write(run: Run, tmp_path: Path) -> None:
     run("init")
     shutil.rmtree(tmp_path / ".memory" / "local")
@@ -240,16 +230,13 @@ def test_what_fails_leaves_no_store(run: Run, bare: Repo, arguments: list[str]) 
     assert not (bare.root / ".memory").exists()
 
 
-def test_what_is_done_leaves_one(run: Run, bare: Repo) -> None:
+def test_what_is_done_leaves_a_store_and_a_dry_run_none(run: Run, bare: Repo) -> None:
+    assert run("ingest", "--git", "HEAD", "--dry-run", "--json").json["paths"] != []
+    assert run("ingest", "a.md", "--dry-run").out == "a.md\n1 would be ingested\n"
+    assert not (bare.root / ".memory").exists()
     result = run("ingest", "a.md")
     assert result.code == 0
     assert "created a store at" in result.err
     before = (bare.root / ".memory/spaces/repo.json").read_bytes()
     assert run("ingest", "--git", "nix").code == 3
     assert (bare.root / ".memory/spaces/repo.json").read_bytes() == before
-
-
-def test_a_dry_run_needs_none(run: Run, bare: Repo) -> None:
-    assert run("ingest", "--git", "HEAD", "--dry-run", "--json").json["paths"] != []
-    assert run("ingest", "a.md", "--dry-run").out == "a.md\n1 would be ingested\n"
-    assert not (bare.root / ".memory").exists()
