@@ -139,53 +139,46 @@ def _garble(cache: Path) -> None:
         path.write_bytes(data)
 
 
-def _misplace(cache: Path) -> None:
-    for path in cache.glob("*.index"):
-        with closing(sqlite3.connect(path)) as db:
-            db.execute("UPDATE memory SET start = start + 7")
-            db.commit()
+def _change(statement: str) -> Callable[[Path], None]:
+    def act(cache: Path) -> None:
+        for path in cache.glob("*.index"):
+            with closing(sqlite3.connect(path)) as db:
+                db.execute(statement)
+                db.commit()
+
+    return act
 
 
-def _drop_table(cache: Path) -> None:
-    for path in cache.glob("*.index"):
-        with closing(sqlite3.connect(path)) as db:
-            db.execute("DROP TABLE memory")
-            db.commit()
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "cut off": _truncate, "garbled": _garble, "misplaced": _change("UPDATE memory SET start = start + 7"),
+    "no table": _change("DROP TABLE memory"), "version": _change("UPDATE meta SET value = '0' WHERE key = 'version'"),
+    "gone": shutil.rmtree,
+}  # fmt: skip
 
 
-def _other_version(cache: Path) -> None:
-    for path in cache.glob("*.index"):
-        with closing(sqlite3.connect(path)) as db:
-            db.execute("UPDATE meta SET value = '0' WHERE key = 'version'")
-            db.commit()
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_index_changes_no_answer(store: Run, tmp_path: Path, damage: str) -> None:
+    _compare(store, tmp_path, DAMAGE[damage])
 
 
-@pytest.mark.parametrize("damage", [_truncate, _garble, _misplace, _drop_table, _other_version, shutil.rmtree])
-def test_a_damaged_index_changes_no_answer(store: Run, tmp_path: Path, damage: Callable[[Path], object]) -> None:
-    _compare(store, tmp_path, damage)
+BY_HAND: dict[str, tuple[Any, ...]] = {
+    "order": MEMORIES[::-1],
+    "same memory twice": (*MEMORIES, MEMORIES[0]),
+    "same id twice": (*MEMORIES, {**MEMORIES[0], "raw": "Another."}),
+    "same path twice": (*MEMORIES, _memory("z", "auth/tokens", 1)),
+    "tag of two words": (*MEMORIES, _memory("z", "odd/tag", 1, tags=["a b", "a", "a"])),
+    "superseded by nothing": (*MEMORIES, _memory("z", "odd/end", 1, superseded_by="")),
+    "paths": (*MEMORIES, _memory("z", "/odd//path/", 1), _memory("y", "", 1)),
+    "damaged memory": (*MEMORIES, {"id": "mem_z"}),
+    "empty": (),
+}
 
 
-@pytest.mark.parametrize(
-    "memories",
-    [
-        pytest.param(MEMORIES[::-1], id="order"),
-        pytest.param((*MEMORIES, MEMORIES[0]), id="same memory twice"),
-        pytest.param((*MEMORIES, {**MEMORIES[0], "raw": "Another."}), id="same id twice"),
-        pytest.param((*MEMORIES, _memory("z", "auth/tokens", 1)), id="same path twice"),
-        pytest.param((*MEMORIES, _memory("z", "odd/tag", 1, tags=["a b", "a", "a"])), id="tag of two words"),
-        pytest.param((*MEMORIES, _memory("z", "odd/end", 1, superseded_by="")), id="superseded by nothing"),
-        pytest.param((*MEMORIES, _memory("z", "/odd//path/", 1), _memory("y", "", 1)), id="paths"),
-        pytest.param((*MEMORIES, {"id": "mem_z"}), id="damaged memory"),
-        pytest.param((), id="empty"),
-    ],
-)
-@pytest.mark.parametrize("is_canonical", [True, False])
-def test_a_file_changed_by_hand_changes_the_answers(
-    store: Run, tmp_path: Path, memories: Any, is_canonical: bool
-) -> None:
+@pytest.mark.parametrize(("name", "is_canonical"), [(name, n % 2 == 0) for n, name in enumerate(BY_HAND)])
+def test_a_file_changed_by_hand_changes_the_answers(store: Run, tmp_path: Path, name: str, is_canonical: bool) -> None:
     store("recall", "text")
     path = tmp_path / ".memory" / "spaces" / "main.json"
-    _write(tmp_path, "main", memories)
+    _write(tmp_path, "main", BY_HAND[name])
     if is_canonical:  # in form, though not in order
         tree = json.loads(path.read_text(encoding="utf-8"))
         path.write_text(json.dumps(tree, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
