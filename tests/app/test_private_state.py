@@ -28,7 +28,7 @@ from memcli.store.private import private_folder
 from memcli.wiring.roots import make_store
 from memcli.wiring.workspace import open_workspace
 from tests.conftest import NOW, memory
-from tests.store.test_place import git
+from tests.store.conftest import git
 
 LATER = "2026-01-31T10:30:00Z"
 RUN = "20260131T093000Z-00000000"

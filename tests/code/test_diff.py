@@ -85,9 +85,4 @@ def test_lines_are_numbered_in_the_file_that_has_them() -> None:
 
 
 def test_what_stands_before_a_diff_is_kept() -> None:
-    assert read(b"commit 1\n\n    Why\n\ndiff --git a/x b/x\n", strict=True)[0] == [
-        b"commit 1",
-        b"",
-        b"    Why",
-        b"",
-    ]
+    assert read(b"commit 1\n\n    Why\n\ndiff --git a/x b/x\n", strict=True)[0] == [b"commit 1", b"", b"    Why", b""]

@@ -39,6 +39,7 @@ _WARMING = (
 )  # fmt: skip
 _WAITS_SECONDS = 0.5
 _PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 24, 1, 2
+_CAPABILITY_VERSION_3 = 0x20080522
 
 
 @dataclass(frozen=True)
@@ -153,9 +154,7 @@ def run_forked(
         out.seek(0)
         err.seek(0)
         return Ended(
-            os.waitstatus_to_exitcode(status),
-            out.read().decode(errors="replace"),
-            err.read().decode(errors="replace"),
+            os.waitstatus_to_exitcode(status), out.read().decode(errors="replace"), err.read().decode(errors="replace")
         )
 
 
@@ -176,10 +175,18 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def drop_rights() -> None:
-    """Drops the capabilities of root to write and read what permissions forbid."""
-    if sys.platform == "linux" and os.getuid() == 0:
-        for right in (_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH):
-            ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, right)
+    """Drops the capabilities of root to write and read what permissions forbid, here and in programs that are started."""
+    if sys.platform != "linux" or os.getuid() != 0:
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    header, sets = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
+    libc.capget(header, sets)
+    for right in (_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH):
+        libc.prctl(_PR_CAPBSET_DROP, right)
+        for number in range(3):  # effective, permitted, inheritable
+            sets[number] &= ~(1 << right)
+    if libc.capset(header, sets):
+        raise OSError(ctypes.get_errno(), "capset")
 
 
 def fast_folder() -> str | None:

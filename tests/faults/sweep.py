@@ -158,10 +158,7 @@ def main() -> int:
     parser.add_argument("--faults", help="kill, half, short and names of errno, with commas between them")
     parser.add_argument("--case", action="append", default=[], help="commands that begin so; may be repeated")
     parser.add_argument(
-        "--every",
-        type=int,
-        default=1,
-        help="errors at every N-th point only, and kills where the files differ",
+        "--every", type=int, default=1, help="errors at every N-th point only, and kills where the files differ"
     )
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--short", action="store_true", help="some commands, and each error at some points")

@@ -16,8 +16,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="kills and forks")
 
 
 @pytest.mark.parametrize(
-    "command",
-    slow_but(("edit",), ["init", "remember", "edit", "forget", "import", "gc", "space delete"]),
+    "command", slow_but(("edit",), ["init", "remember", "edit", "forget", "import", "gc", "space delete"])
 )
 def test_no_fault_tears_or_lies(command: str) -> None:
     """In a process of its own, which has no threads and may fork."""

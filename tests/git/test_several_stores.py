@@ -8,24 +8,27 @@ from pathlib import Path
 import pytest
 
 from memcli.ingest.commits import CommitSource
-from tests.store.test_place import git
-from tests.store.test_private import memcli, repository
+from tests.faults.scene import Ended
+from tests.store.conftest import git, memcli, repository
 
 
 @pytest.fixture
 def stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository with stores in `pkg/a` and `pkg/b`, and the hooks."""
     folder = repository(tmp_path / "shop")
+    monkeypatch.setenv("MEMCLI_HOOK_FOREGROUND", "1")
     for name in ("a", "b"):
         (folder / "pkg" / name).mkdir(parents=True)
-        assert memcli(folder, "init", "--root", f"pkg/{name}").returncode == 0
-        told = memcli(
-            folder / "pkg" / name, "remember", f"Package {name} has no dependencies.", "--path", "rules/plain"
-        )
-        assert told.returncode == 0
-    monkeypatch.setenv("MEMCLI_HOOK_FOREGROUND", "1")
-    assert memcli(folder / "pkg" / "a", "hook", "install").returncode == 0
+        done(folder, "init", "--root", f"pkg/{name}")
+        done(folder / "pkg" / name, "remember", f"Package {name} has no dependencies.", "--path", "rules/plain")
+    done(folder / "pkg" / "a", "hook", "install")
     return folder
+
+
+def done(folder: Path, *arguments: str) -> Ended:
+    ended = memcli(folder, *arguments)
+    assert ended.code == 0, ended
+    return ended
 
 
 def commit(folder: Path, message: str, **files: str) -> None:
@@ -37,43 +40,32 @@ def commit(folder: Path, message: str, **files: str) -> None:
 
 
 def subjects(store: Path) -> set[str]:
-    listed = json.loads(memcli(store, "list", "-s", "repo", "--json").stdout or "[]")
+    listed = json.loads(memcli(store, "list", "-s", "repo", "--json").out or "[]")
     return {one["summary_micro"] for one in listed if one["kind"] == "diff"}
 
 
-def test_each_store_gets_the_commits_of_its_folder(stores: Path) -> None:
+def test_each_store_gets_the_commits_of_its_folder_and_a_rebuild_makes_the_same(stores: Path) -> None:
     commit(stores, "Count the visitors", a="def count(visitors):\n    return len(visitors)\n")
     commit(stores, "Print the bill", b="def print_bill(bill):\n    print(bill.total)\n")
-    commit(
-        stores,
-        "Rename both",
-        a="def tally(visitors):\n    return len(visitors)\n",
-        b="def show_bill(bill):\n    pass\n",
-    )
+    tally = "def tally(visitors):\n    return len(visitors)\n"
+    commit(stores, "Rename both", a=tally, b="def show_bill(bill):\n    pass\n")
     first, second = subjects(stores / "pkg" / "a"), subjects(stores / "pkg" / "b")
     assert {name.partition(" (")[0] for name in first} == {"Count the visitors", "Rename both"}
     assert {name.partition(" (")[0] for name in second} == {"Print the bill", "Rename both"}
     assert all("pkg/a" in name for name in first if "(" in name)
     assert not any("pkg/a" in name for name in second)
-
-
-def test_a_rebuild_makes_the_same(stores: Path) -> None:
-    commit(stores, "Count the visitors", a="def count(visitors):\n    return len(visitors)\n", b="b = 1\n")
-    commit(stores, "Print the bill", b="def print_bill(bill):\n    print(bill.total)\n")
-    store = stores / "pkg" / "a"
-    before = subjects(store)
-    (store / ".memory" / "spaces" / "repo.json").unlink()
-    assert memcli(store, "ingest", "--git", "HEAD").returncode == 0
-    assert subjects(store) == before
+    (stores / "pkg" / "a" / ".memory" / "spaces" / "repo.json").unlink()
+    done(stores / "pkg" / "a", "ingest", "--git", "HEAD")
+    assert subjects(stores / "pkg" / "a") == first
 
 
 def test_who_removes_the_hooks_hears_of_the_other_stores(stores: Path) -> None:
-    told = memcli(stores / "pkg" / "a", "hook", "uninstall")
-    assert f"the hooks also worked for {stores / 'pkg' / 'b' / '.memory'}, as git" in told.stderr
-    assert "also worked" not in memcli(stores / "pkg" / "a", "hook", "uninstall").stderr
-    assert memcli(stores / "pkg" / "b", "hook", "install").returncode == 0
-    told = memcli(stores, "hook", "uninstall", "--root", "pkg/b")
-    assert f"the hooks also worked for {stores / 'pkg' / 'a' / '.memory'}, as git" in told.stderr
+    a, b = (stores / "pkg" / name for name in "ab")
+    assert f"the hooks also worked for {b / '.memory'}, as git" in memcli(a, "hook", "uninstall").err
+    assert "also worked" not in memcli(a, "hook", "uninstall").err
+    done(b, "hook", "install")
+    told = memcli(stores, "hook", "uninstall", "--root", "pkg/b").err
+    assert f"the hooks also worked for {a / '.memory'}, as git" in told
 
 
 def test_a_store_outside_of_the_work_tree_takes_all(stores: Path, tmp_path: Path) -> None:

@@ -178,9 +178,5 @@ def test_only_what_was_observed_of_the_file_and_not_told_again():
 
 
 def test_a_group_of_any_file():
-    memories = [
-        observed("staged/a", group="staged"),
-        observed("staged/d/b", "b", group="staged"),
-        observed("staged/c"),
-    ]
+    memories = [observed("staged/a", group="staged"), observed("staged/d/b", "b", group="staged"), observed("staged/c")]
     assert gone(memories, [{"under": "staged", "group": "staged"}], {"staged/a"}) == ["staged/d/b"]

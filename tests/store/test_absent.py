@@ -12,8 +12,11 @@ import pytest
 
 from memcli.store.absent import absent
 from tests.conftest import Run, slow_but
-from tests.store.test_place import git
-from tests.store.test_private import repository
+from tests.store.conftest import commit, git, repository
+
+WAYS = ["deleted", "staged", "sparse", "sparse index"]
+MYSQL = ("remember", "We chose MySQL.")
+READS = "recall database; list; get db/choice; list --tree; status; export; space policy"
 
 
 @pytest.fixture
@@ -24,8 +27,7 @@ def folder(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (found / "src" / "a.py").write_text("a = 1\n")
     monkeypatch.chdir(found)
     assert run("remember", "We chose PostgreSQL.", "--path", "db/choice").code == 0
-    git(found, "add", ".")
-    git(found, "commit", "-qm", "memory")
+    commit(found, "memory")
     return found
 
 
@@ -42,49 +44,48 @@ def lose(folder: Path, how: str) -> str:
     return "sparse-checkout add .memory"
 
 
-@pytest.mark.parametrize("how", slow_but(("deleted", "sparse"), ["deleted", "staged", "sparse", "sparse index"]))
-@pytest.mark.parametrize(
-    "line", [("remember", "We chose MySQL."), ("init",), ("recall", "which database?"), ("check", "store")]
-)
+@pytest.mark.parametrize("how", slow_but(("deleted", "sparse"), WAYS))
 @pytest.mark.parametrize("place", slow_but((".",), [".", "src"]))
 def test_a_store_that_git_has_is_not_begun_anew(
-    folder: Path, run: Run, how: str, line: tuple[str, ...], place: str, monkeypatch: pytest.MonkeyPatch
+    folder: Path, run: Run, how: str, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = lose(folder, how)
     monkeypatch.chdir(folder / place)
-    told = run(*line)
-    assert told.code == 8
-    (command,) = re.findall(rf"`(git (?:-C .. )?{command})`", told.err)
-    assert not (folder / ".memory" / "spaces").exists()
-    assert not (folder / "src" / ".memory").exists()
+    for line in (MYSQL, ("init",), ("recall", "which database?"), ("check", "store")):
+        told = run(*line)
+        assert told.code == 8, line
+        (shown,) = re.findall(rf"`(git (?:-C .. )?{command})`", told.err)
+        assert not (folder / ".memory" / "spaces").exists()
+        assert not (folder / "src" / ".memory").exists()
     assert "FAIL  store" in run("doctor").out
-    subprocess.run(command.split(), check=True)
+    subprocess.run(shown.split(), check=True)
     assert "PostgreSQL" in run("recall", "postgresql").out
 
 
-@pytest.mark.parametrize("how", ["deleted", "staged", "sparse", "sparse index"])
+@pytest.mark.parametrize("how", WAYS)
 def test_a_store_that_is_named_is_not_begun_anew(folder: Path, run: Run, how: str) -> None:
     command = lose(folder, how)
     shutil.rmtree(folder / ".memory", ignore_errors=True)
-    for line in (("remember", "We chose MySQL."), ("recall", "which database?")):
+    for line in (MYSQL, ("recall", "which database?")):
         told = run(*line, "--root", str(folder))
-        assert (told.code, command in told.err) == (8, True)
-        assert not (folder / ".memory").exists()
+        assert (told.code, command in told.err, (folder / ".memory").exists()) == (8, True, False)
 
 
 @pytest.mark.parametrize("how", ["deleted", "sparse"])
-def test_a_space_that_git_has_is_not_begun_anew(folder: Path, run: Run, how: str) -> None:
+def test_a_space_that_git_has_is_neither_begun_anew_nor_read_as_empty(folder: Path, run: Run, how: str) -> None:
     run("remember", "The wiki moved.", "-s", "docs", "--path", "wiki")
     if how == "deleted":
         (folder / ".memory" / "spaces" / "main.json").unlink()
+        for line in READS.split("; "):
+            told = run(*line.split())
+            assert (told.code, told.out) == (8, ""), line
+            assert "`git restore .memory/spaces/main.json` brings it back" in told.err
     else:
         git(folder, "sparse-checkout", "set", "--no-cone", "/*", "!/.memory/spaces/main.json")
-    told = run("remember", "We chose MySQL.")
-    assert told.code == 8
-    assert "space 'main' is tracked by git, but missing" in told.err
+    told = run(*MYSQL)
+    assert (told.code, "space 'main' is tracked by git, but missing" in told.err) == (8, True)
     found = run("check", "store")
-    assert found.code == 6
-    assert "spaces/main.json" in found.out
+    assert (found.code, "spaces/main.json" in found.out) == (6, True)
     assert run("remember", "The wiki is gone.", "-s", "docs").code == 0
 
 
@@ -92,7 +93,7 @@ def test_what_memcli_deleted_or_never_was_is_begun(folder: Path, run: Run) -> No
     assert run("space", "policy", "--set", "allow_delete=true").code == 0
     assert run("space", "delete", "main").code == 0
     assert absent(str(folder / ".memory")) == {}
-    assert run("remember", "We chose MySQL.").code == 0
+    assert run(*MYSQL).code == 0
     assert run("remember", "New.", "-s", "other").code == 0
 
 
@@ -100,55 +101,36 @@ def test_a_branch_without_a_store_may_have_one(folder: Path, run: Run) -> None:
     git(folder, "checkout", "-q", "--orphan", "empty")
     git(folder, "rm", "-rqf", "--cached", ".")
     shutil.rmtree(folder / ".memory")
-    assert run("remember", "We chose MySQL.").code == 0
+    assert run(*MYSQL).code == 0
     assert os.path.exists(folder / ".memory" / "spaces" / "main.json")
-
-
-@pytest.fixture
-def nested(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of that clone with a committed store of its own."""
-    assert run("init", "--root", "src").code == 0
-    monkeypatch.chdir(folder / "src")
-    assert run("remember", "We chose Redis.", "--path", "cache/choice").code == 0
-    git(folder, "add", ".")
-    git(folder, "commit", "-qm", "a store of src")
-    (folder / "src" / "deep").mkdir()
-    return folder / "src"
 
 
 @pytest.mark.parametrize("is_alone", slow_but((False,), [False, True]))
 @pytest.mark.parametrize("how", ["deleted", "sparse"])
 @pytest.mark.parametrize("place", slow_but(("deep",), [".", "deep"]))
 def test_a_store_above_does_not_stand_in_for_one_that_git_has(
-    nested: Path, run: Run, how: str, place: str, is_alone: bool, monkeypatch: pytest.MonkeyPatch
+    folder: Path, run: Run, how: str, place: str, is_alone: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    nested = folder / "src"
+    assert run("init", "--root", "src").code == 0
+    monkeypatch.chdir(nested)
+    assert run("remember", "We chose Redis.", "--path", "cache/choice").code == 0
+    commit(folder, "a store of src")
+    (nested / "deep").mkdir()
     if is_alone:
-        git(nested.parent, "rm", "-rq", ".memory")
-        git(nested.parent, "commit", "-qm", "no store above")
-        shutil.rmtree(nested.parent / ".memory", ignore_errors=True)
-    if how == "deleted":
-        shutil.rmtree(nested / ".memory")
-    else:
-        git(nested.parent, "sparse-checkout", "set", "--no-cone", "/*", "!/src/.memory/")
-        shutil.rmtree(nested / ".memory", ignore_errors=True)
+        git(folder, "rm", "-rq", ".memory")
+        git(folder, "commit", "-qm", "no store above")
+        shutil.rmtree(folder / ".memory", ignore_errors=True)
+    if how == "sparse":
+        git(folder, "sparse-checkout", "set", "--no-cone", "/*", "!/src/.memory/")
+    shutil.rmtree(nested / ".memory", ignore_errors=True)
     monkeypatch.chdir(nested / place)
-    above = nested.parent / ".memory" / "spaces" / "main.json"
+    above = folder / ".memory" / "spaces" / "main.json"
     before = above.read_bytes() if above.exists() else b""
-    for line in (("remember", "We chose MySQL."), ("recall", "which cache?"), ("init",)):
+    for line in (MYSQL, ("recall", "which cache?"), ("init",)):
         told = run(*line)
         assert (told.code, "src/.memory is tracked by git, but missing" in told.err) == (8, True)
     assert "FAIL  store" in run("doctor").out
     assert (above.read_bytes() if above.exists() else b"") == before
-    monkeypatch.chdir(nested.parent)
+    monkeypatch.chdir(folder)
     assert is_alone or run("recall", "postgresql").code == 0
-
-
-READS = "recall database, list, get db/choice, list --tree, status, export, space policy"
-
-
-@pytest.mark.parametrize("line", [tuple(line.split()) for line in READS.split(", ")])
-def test_a_space_that_git_has_is_not_read_as_empty(folder: Path, run: Run, line: tuple[str, ...]) -> None:
-    (folder / ".memory" / "spaces" / "main.json").unlink()
-    told = run(*line)
-    assert (told.code, told.out) == (8, "")
-    assert "`git restore .memory/spaces/main.json` brings it back" in told.err

@@ -19,14 +19,9 @@ from memcli.store.journal import Journal
 from memcli.store.layout import Layout
 from memcli.store.pending import pending_acts
 from tests.conftest import Run, open_at
+from tests.store.conftest import Killed, die, killed_at
 
-
-class Killed(BaseException):
-    """The process is gone."""
-
-
-def die(*_: object, **__: object) -> None:
-    raise Killed
+FINISH = "memcli.store.pending.Acts.finish"
 
 
 def acts(workspace: Workspace, space: str = "main") -> list[dict[str, object]]:
@@ -95,13 +90,8 @@ def _only_with_data(write: Callable[..., None]) -> Callable[..., None]:
 
 
 @pytest.mark.parametrize("change", ["by hand", "whole"])
-def test_a_file_that_was_changed_since_is_asked_itself(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, change: str
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(acts_module.Acts, "finish", die)
-        with pytest.raises(Killed):
-            remember(workspace, [prepare(workspace, {"raw": "The first."})])
+def test_a_file_that_was_changed_since_is_asked_itself(workspace: Workspace, change: str) -> None:
+    killed_at(FINISH, remember, workspace, [prepare(workspace, {"raw": "The first."})])
     file = Path(workspace.root, "spaces", "main.json")
     if change == "by hand":
         file.write_text(file.read_text() + "\n")
@@ -111,22 +101,16 @@ def test_a_file_that_was_changed_since_is_asked_itself(
     assert [act["recovered"] for act in acts(workspace)] == ["sure" if change == "by hand" else "unsure"]
 
 
-def test_a_space_that_was_deleted_has_its_line(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_space_that_was_deleted_has_its_line(workspace: Workspace) -> None:
     remember(workspace, [prepare(workspace, {"raw": "The first."})])
-    with monkeypatch.context() as patch:
-        patch.setattr(acts_module.Acts, "finish", die)
-        with pytest.raises(Killed):
-            workspace.store.delete("main", lambda _: None)
+    killed_at(FINISH, workspace.store.delete, "main", lambda _: None)
     wake(workspace)
     assert [act["action"] for act in acts(workspace)] == ["create", "delete space"]
 
 
-def test_fsck_finds_and_finishes_it(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fsck_finds_and_finishes_it(run: Run, tmp_path: Path) -> None:
     run("remember", "The first.")
-    with monkeypatch.context() as patch:
-        patch.setattr(acts_module.Acts, "finish", die)
-        with pytest.raises(Killed):
-            run("remember", "The second.")
+    killed_at(FINISH, run, "remember", "The second.")
     assert "in the audit log" in run("check", "store").out
     assert len(json.loads(run("store", "audit", "--json").out)) == 1
     run("check", "store", "--repair")

@@ -1,56 +1,47 @@
+"""What files alone promise of a store: bytes that others wrote, links, full disks and the place of a store."""
+
 from __future__ import annotations
 
 import json
 import os
 import resource
-import threading
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from memcli.app.remember import fold
 from memcli.codec.space import encode_full, encode_space
-from memcli.errors import CorruptError, LockedError, MemcliError, StoreError
+from memcli.errors import CorruptError, MemcliError, StoreError
 from memcli.model.space import Change, Space
 from memcli.ports import Shelf, Store
 from memcli.store.atomic import TEMP_MARK, create_file, place_file, replace_file, write_file
-from memcli.store.audit import AuditLog
-from memcli.store.file import FileStore
 from memcli.store.layout import Layout, find_root, make_root
 from memcli.store.lock import locked
-from memcli.store.pending import Acts
 from memcli.store.snapshot import fingerprint_of
 from tests.conftest import NOW, memory, rewrite
+from tests.store.kinds import in_files
 
 
-@pytest.fixture(params=["file", "audited"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    """Every kind of store: what follows holds for each of them."""
-    make_root(str(tmp_path / ".memory"))
-    layout = Layout(str(tmp_path / ".memory"))
-    log = AuditLog(layout, lambda: NOW, lambda: "ann", "test", pytest.fail)
-    return FileStore(layout, fold, acts=None if request.param == "file" else Acts(layout, lambda: log, pytest.fail))
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return in_files(tmp_path).store
 
 
-def space_file(tmp_path: Path, name: str = "main") -> Path:
-    return tmp_path / ".memory" / "spaces" / f"{name}.json"
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The file of the space main."""
+    return tmp_path / ".memory" / "spaces" / "main.json"
 
 
 def put(store: Store, *names: str) -> Space:
     return rewrite(store, lambda space: space.put([memory(name) for name in names], NOW))
 
 
-def test_what_is_stored_is_there(store: Store, tmp_path: Path) -> None:
-    put(store, "b", "a")
-    assert [m.id for m in store.open("main").load().objects] == ["mem_a", "mem_b"]
-    assert store.spaces() == ["main"]
-    assert space_file(tmp_path).read_bytes() == encode_space(store.open("main").load())
-
-
-def test_fetch_reads_places_and_falls_back_to_the_file(store: Store) -> None:
+def test_fetch_reads_places_and_falls_back_to_the_file(store: Store, file: Path) -> None:
     put(store, "a", "b")
     snapshot = store.open("main")
+    assert file.read_bytes() == encode_space(snapshot.load())
     places = [(f"mem_{name}", start, len(data)) for name, (data, start) in zip("ab", snapshot.records(), strict=True)]
     assert [m.id for m in snapshot.fetch(places[::-1])] == ["mem_b", "mem_a"]
     wrong = [("mem_b", places[0][1], places[0][2]), ("mem_a", 3, 7), ("mem_a", -1, 0)]
@@ -59,21 +50,13 @@ def test_fetch_reads_places_and_falls_back_to_the_file(store: Store) -> None:
         snapshot.fetch([("mem_none", 0, 1)])
 
 
-def test_a_hand_edited_file_is_read(store: Store, tmp_path: Path) -> None:
+def test_a_hand_edited_file_is_read_and_written_whole(store: Store, file: Path) -> None:
+    """Only into what this store wrote itself may a change be spliced."""
     put(store, "a", "b")
-    file = space_file(tmp_path)
-    file.write_text(file.read_text().replace("\n", "\n\n"))
+    file.write_text(json.dumps(json.loads(file.read_text()), indent=4, ensure_ascii=False))
     snapshot = store.open("main")
     assert [start for _, start in snapshot.records()] == [-1, -1]
     assert [m.id for m in snapshot.fetch([("mem_b", -1, 0)])] == ["mem_b"]
-
-
-def test_a_hand_edited_file_is_written_whole(store: Store, tmp_path: Path) -> None:
-    """Only into what this store wrote itself may a change be spliced."""
-    put(store, "a", "b")
-    file = space_file(tmp_path)
-    tree = json.loads(file.read_text())
-    file.write_text(json.dumps(tree, indent=4, ensure_ascii=False))
     after = put(store, "c")
     assert [m.id for m in after.objects] == ["mem_a", "mem_b", "mem_c"]
     assert file.read_bytes() == encode_space(after)
@@ -81,10 +64,9 @@ def test_a_hand_edited_file_is_written_whole(store: Store, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("is_noted", [False, True])
 def test_a_file_of_version_1_is_read_as_it_is_and_written_in_version_2(
-    store: Store, tmp_path: Path, is_noted: bool
+    store: Store, file: Path, tmp_path: Path, is_noted: bool
 ) -> None:
     before = put(store, "a", "b")
-    file = space_file(tmp_path)
     file.write_bytes(encode_full(before))
     if is_noted:  # by the memcli that wrote it
         with locked(Layout(str(tmp_path / ".memory")).lock("main"), "the space") as held:
@@ -101,45 +83,42 @@ def test_a_file_of_version_1_is_read_as_it_is_and_written_in_version_2(
     assert encode_space(put(store, "c")) == file.read_bytes()
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"<<<<<<< ours\n", b'{"format": "memcli/space", "version": 1}'])
-def test_a_damaged_file_is_not_written_over(store: Store, tmp_path: Path, data: bytes) -> None:
-    space_file(tmp_path).write_bytes(data)
-    with pytest.raises(CorruptError):
-        put(store, "a")
-    assert space_file(tmp_path).read_bytes() == data
+def test_a_damaged_file_is_not_written_over(store: Store, file: Path) -> None:
+    for data in (b"", b"{", b"<<<<<<< ours\n", b'{"format": "memcli/space", "version": 1}'):
+        file.write_bytes(data)
+        with pytest.raises(CorruptError):
+            put(store, "a")
+        assert file.read_bytes() == data
 
 
-def test_a_newer_file_is_read_only(store: Store, tmp_path: Path) -> None:
+def test_a_newer_file_is_read_only(store: Store, file: Path) -> None:
     put(store, "a")
-    file = space_file(tmp_path)
-    file.write_bytes(file.read_bytes().replace(b'"version": 2', b'"version": 9'))
-    before = file.read_bytes()
+    before = file.read_bytes().replace(b'"version": 2', b'"version": 9')
+    file.write_bytes(before)
     assert len(store.open("main").load().objects) == 1
     with pytest.raises(CorruptError, match="newer"):
         put(store, "b")
     assert file.read_bytes() == before
 
 
-def test_a_file_under_another_name_is_refused(store: Store, tmp_path: Path) -> None:
+def test_a_file_under_another_name_is_refused(store: Store, file: Path) -> None:
     put(store, "a")
-    space_file(tmp_path, "other").write_bytes(space_file(tmp_path).read_bytes())
+    data = file.read_bytes()
+    file.with_name("other.json").write_bytes(data)
     with pytest.raises(CorruptError, match="contains space 'main'"):
         store.open("other").load()
-    file = space_file(tmp_path)
-    file.write_bytes(
-        file.read_bytes()
-        .replace(b'"space": "main"\n', b'"space": "../../x"\n')
-        .replace(b'"space": "main",\n  "up', b'"space": "../../x",\n  "up')
-    )
+    for end in (b"\n", b',\n  "up'):
+        data = data.replace(b'"space": "main"' + end, b'"space": "../../x"' + end)
+    file.write_bytes(data)
     with pytest.raises(CorruptError, match=r"contains space '../../x'") as caught:
         store.open("main").load()
     assert ".." not in caught.value.hint
 
 
-def test_a_link_is_never_followed(store: Store, tmp_path: Path) -> None:
+def test_a_link_is_never_followed(store: Store, file: Path, tmp_path: Path) -> None:
     target = tmp_path / "secret.json"
     target.write_text("{}")
-    space_file(tmp_path).symlink_to(target)
+    file.symlink_to(target)
     with pytest.raises(StoreError, match="symbolic link"):
         store.open("main")
     with pytest.raises(StoreError):
@@ -147,91 +126,62 @@ def test_a_link_is_never_followed(store: Store, tmp_path: Path) -> None:
     assert target.read_text() == "{}"
 
 
-@pytest.mark.parametrize(
-    ("write", "error"),
-    [(write_file, StoreError), (replace_file, OSError), (place_file, OSError), (create_file, OSError)],
-    ids=lambda one: one.__name__,
-)
-def test_a_full_disk_leaves_the_old_file(tmp_path: Path, write: Callable[..., object], error: type[Exception]) -> None:
+@pytest.mark.parametrize("write", [write_file, replace_file, place_file, create_file], ids=lambda one: one.__name__)
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path, write: Callable[..., object]) -> None:
     file = tmp_path / "f"
     write_file(str(file), b"old")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    import signal
-
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    error, says = (StoreError, "cannot write") if write is write_file else (OSError, "File too large")
     try:
-        with pytest.raises(error, match="cannot write" if error is StoreError else "File too large"):
+        with pytest.raises(error, match=says):
             write(str(file), b"x" * 5000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, handler)
-    assert file.read_bytes() == b"old"
-    assert [p.name for p in tmp_path.iterdir()] == ["f"]
+    assert (file.read_bytes(), os.listdir(tmp_path)) == (b"old", ["f"])
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the file is read whole there")
 @pytest.mark.parametrize("cut", [True, False])
-def test_a_file_that_changes_while_it_is_copied_is_left_alone(store: Store, tmp_path: Path, cut: bool) -> None:
+def test_a_file_that_changes_while_it_is_copied_is_left_alone(store: Store, file: Path, cut: bool) -> None:
     put(store, "a", "b", "c")
-    path = space_file(tmp_path)
-    edited = path.read_bytes()[:400] if cut else path.read_bytes().replace(b"text of b", b"EDITED  ")
+    edited = file.read_bytes()[:400] if cut else file.read_bytes().replace(b"text of b", b"EDITED  ")
 
     def change(shelf: Shelf) -> Change:
         assert shelf.get("mem_c") is not None
-        path.write_bytes(edited)
+        file.write_bytes(edited)
         return Change((memory("d"),), now=NOW)
 
     with pytest.raises(MemcliError, match="changed while it was being read"):
         store.update("main", change)
-    assert path.read_bytes() == edited
-    assert [name for name in os.listdir(path.parent) if TEMP_MARK in name] == []
+    assert file.read_bytes() == edited
+    assert [name for name in os.listdir(file.parent) if TEMP_MARK in name] == []
 
 
-def test_a_temporary_file_of_a_killed_writer_is_in_nobodys_way(store: Store, tmp_path: Path) -> None:
-    (tmp_path / ".memory" / "spaces" / f".main.json{TEMP_MARK}{os.getpid()}").write_text("half")
+def test_a_temporary_file_of_a_killed_writer_is_in_nobodys_way(store: Store, file: Path) -> None:
+    file.with_name(f".main.json{TEMP_MARK}{os.getpid()}").write_text("half")
     put(store, "a")
     assert store.spaces() == ["main"]
 
 
-def test_the_lock_is_waited_for_and_then_given_up(tmp_path: Path) -> None:
-    path = str(tmp_path / "lock")
-    held, done = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        with locked(path, "it"):
-            held.set()
-            done.wait()
-
-    thread = threading.Thread(target=hold)
-    thread.start()
-    held.wait()
-    with pytest.raises(LockedError), locked(path, "it", wait=0.02):
-        pass
-    done.set()
-    thread.join()
-    with locked(path, "it"):
-        pass
-
-
-def test_the_store_is_found_from_below(tmp_path: Path) -> None:
-    make_root(str(tmp_path / ".memory"))
+def test_the_store_is_found_from_below(layout: Layout, tmp_path: Path) -> None:
     below = tmp_path / "a" / "b"
     below.mkdir(parents=True)
-    assert find_root(str(below), "/nowhere") == str(tmp_path / ".memory")
+    assert find_root(str(below), "/nowhere") == layout.root
     assert find_root(str(below), str(tmp_path / "a")) is None  # the search ends at home
 
 
 @pytest.mark.parametrize("make", ["link", "file"])
 def test_what_is_no_folder_is_no_store(tmp_path: Path, make: str) -> None:
-    root = tmp_path / ".memory"
-    (tmp_path / "elsewhere").mkdir()
+    root, elsewhere = tmp_path / ".memory", tmp_path / "elsewhere"
+    elsewhere.mkdir()
     if make == "link":
-        root.symlink_to(tmp_path / "elsewhere")
+        root.symlink_to(elsewhere)
     else:
         root.write_text("")
-    with pytest.raises(StoreError):
-        find_root(str(tmp_path), "/nowhere")
-    with pytest.raises(StoreError):
-        make_root(str(root))
-    assert not list((tmp_path / "elsewhere").iterdir())
+    for act in (lambda: find_root(str(tmp_path), "/nowhere"), lambda: make_root(str(root))):
+        with pytest.raises(StoreError):
+            act()
+    assert not list(elsewhere.iterdir())

@@ -1,89 +1,136 @@
-"""The ledger of model calls: exact whoever writes at once, what a crash, a full disk or a hand leaves of it, and its sums,
-which only grow, whatever the ledger removes."""
+"""The ledger of model calls: what each promises, in files and on a server; exact whoever writes at once; what a crash, a full
+disk or a wrong clock leaves of it; and its sums, which only grow."""
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import subprocess
-import sys
+import threading
+from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
-from memcli.errors import StoreError
-from memcli.model.usage import Charge, TokenUsage, total
+from memcli.errors import RefusedError, StoreError
+from memcli.model.usage import Charge, Day, TokenUsage, total
+from memcli.ports.language_model import CallLedger
 from memcli.record import replace
 from memcli.store import state
 from memcli.store.layout import Layout
-from memcli.store.ledger import MOST_DAYS, Day, StoreLedger
+from memcli.store.ledger import MOST_DAYS, StoreLedger
 from memcli.store.state import State
-from tests.conftest import NOW, ROOT
+from tests.conftest import NOW
+from tests.servers import new_schema
+from tests.store.conftest import at_once
 
 DAY = NOW[:10]
 CHARGE = Charge(at=NOW, space="main", provider="openai", model="m", task="t/1", usage=TokenUsage(100, 50, 7))
-WRITER = """
-import sys
-from memcli.errors import RefusedError
-from memcli.model.usage import Charge, TokenUsage, total
-from memcli.store import state
-from memcli.store.layout import Layout
-from memcli.store.ledger import StoreLedger
-from memcli.store.state import State
-
-ledger, limit = StoreLedger(State(Layout(sys.argv[1]))), int(sys.argv[2])
-charge = Charge(at=sys.argv[3], space="main", provider="openai", model="m", task="t/1", usage=TokenUsage(100, 50))
-
-def check(day):
-    if total(day.charges).tokens + 150 > limit:
-        raise RefusedError("enough")
-
-made = 0
-for n in range(25):
-    try:
-        booked = ledger.reserve(charge, check)
-    except RefusedError:
-        break
-    made += 1
-    ledger.settle(booked, TokenUsage(60, 40))
-print(made)
-"""
 
 
 def allow(_: Day) -> None:
     pass
 
 
+def within(limit: int, ledger: CallLedger, times: int) -> list[int]:
+    """Makes calls until one could exceed `limit` tokens; their numbers."""
+    made: list[int] = []
+
+    def check(day: Day) -> None:
+        if total(day.charges).tokens + 150 > limit:
+            raise RefusedError("enough")
+
+    for _ in range(times):
+        try:
+            booked = ledger.reserve(CHARGE, check)
+        except RefusedError:
+            break
+        made.append(booked.number)
+        ledger.settle(booked, TokenUsage(60, 40))
+    return made
+
+
+def ledger_in(root: str) -> StoreLedger:
+    return StoreLedger(State(Layout(root), note_seconds=60))
+
+
 @pytest.fixture
 def ledger(tmp_path: Path) -> StoreLedger:
-    return StoreLedger(State(Layout(str(tmp_path)), note_seconds=60))
+    return ledger_in(str(tmp_path))
+
+
+@pytest.fixture(params=["file", "postgres"])
+def either(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CallLedger]:
+    if request.param == "file":
+        yield ledger_in(str(tmp_path))
+        return
+    url = request.getfixturevalue("postgres")
+    from memcli.extras.postgres.address import address_of
+    from memcli.extras.postgres.ledger import ServerLedger
+    from memcli.extras.postgres.server import Server
+
+    with new_schema(url) as schema:
+        server = Server(address_of(url, schema), 10)
+        yield ServerLedger(server)
+        server.close()
+
+
+def test_a_call_counts_as_booked_until_it_is_settled(either: CallLedger) -> None:
+    first, second = either.reserve(CHARGE, allow), either.reserve(CHARGE, allow)
+    assert (first.number, second.number) == (1, 2)
+    either.settle(first, TokenUsage(10, 5, 3))
+    found = either.charges(DAY)
+    assert [(c.number, c.usage, c.is_settled) for c in found] == [
+        (1, TokenUsage(10, 5, 3), True), (2, TokenUsage(100, 50, 7), False),
+    ]  # fmt: skip
+    assert (total(found).tokens, total(found).nano_usd, total(found).pending) == (165, 10, 1)
+    assert either.days() == [DAY]
+
+
+def test_a_call_belongs_to_the_day_on_which_it_was_booked_and_is_summed_when_settled_or_over(
+    either: CallLedger,
+) -> None:
+    late = either.reserve(CHARGE, allow)
+    either.reserve(replace(CHARGE, provider="anthropic"), allow)
+    either.reserve(replace(CHARGE, at="2026-02-01T00:00:00Z"), allow)
+    either.settle(late, TokenUsage(1, 1, 0))
+    assert [total(either.charges(day)).tokens for day in either.days()] == [152, 150]
+    assert dict(either.sums(DAY)) == {"openai": TokenUsage(1, 1, 0)}
+    assert dict(either.sums("2026-02-01")) == {"openai": TokenUsage(1, 1, 0), "anthropic": TokenUsage(100, 50, 7)}
+
+
+def test_what_is_refused_is_not_booked_and_calls_at_once_are_counted_exactly(either: CallLedger) -> None:
+    with pytest.raises(RefusedError):
+        either.reserve(CHARGE, lambda _: (_ for _ in ()).throw(RefusedError("no")))
+    assert either.charges(DAY) == ()
+    made: list[int] = []
+    threads = [threading.Thread(target=lambda: made.extend(within(2000, either, 5))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = either.charges(DAY)
+    assert sorted(made) == [charge.number for charge in found]
+    assert all(charge.is_settled for charge in found)
+    assert 1850 <= total(found).tokens + 100 <= 2100
+
+
+def _call(root: str, limit: int) -> None:
+    within(limit, ledger_in(root), 25)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("limit", [10_000_000, 20_050])
-def test_sixteen_processes_are_counted_exactly(tmp_path: Path, ledger: StoreLedger, limit: int) -> None:
-    command = [sys.executable, "-P", "-c", WRITER, str(tmp_path), str(limit), NOW]
-    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
-    writers = [subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) for _ in range(16)]
-    made = sum(int(writer.communicate()[0]) for writer in writers)
+@pytest.mark.parametrize(("limit", "made"), [(10_000_000, 400), (20_050, 200)])
+def test_sixteen_processes_are_counted_exactly(tmp_path: Path, ledger: StoreLedger, limit: int, made: int) -> None:
+    at_once(_call, [(str(tmp_path), limit)] * 16)
     found = ledger.charges(DAY)
     assert [c.number for c in found] == sorted({c.number for c in found})
-    assert len(found) == made
     assert all(c.is_settled for c in found)
-    assert total(found).tokens == 100 * made <= limit
-    assert made == (400 if limit > 1_000_000 else 200)
-
-
-def test_no_ledger_is_an_empty_one(ledger: StoreLedger) -> None:
-    assert ledger.days() == []
-    assert ledger.read(DAY) == Day((), 0)
+    assert (len(found), total(found).tokens) == (made, 100 * made)
 
 
 def days_before(tmp_path: Path, count: int) -> list[str]:
     """So many days with a call, which lie before DAY."""
-    first = date.fromisoformat(DAY)
-    days = [str(first - timedelta(days=n)) for n in range(count, 0, -1)]
+    days = [str(date.fromisoformat(DAY) - timedelta(days=n)) for n in range(count, 0, -1)]
     row = (1, NOW, "main", "openai", "m", "t/1", 1, 2, 3, 1)
     with State(Layout(str(tmp_path))).change() as connection:
         marks = ", ".join("?" * 11)
@@ -122,12 +169,8 @@ def test_a_call_whose_day_was_removed_is_settled_nowhere(ledger: StoreLedger, tm
 @pytest.mark.slow
 def test_the_first_calls_of_a_day_at_once_lose_nothing(ledger: StoreLedger, tmp_path: Path) -> None:
     days_before(tmp_path, MOST_DAYS + 50)
-    command = [sys.executable, "-P", "-c", WRITER, str(tmp_path), "10000000", NOW]
-    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
-    writers = [subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) for _ in range(8)]
-    assert sum(int(writer.communicate()[0]) for writer in writers) == 200
-    assert total(ledger.charges(DAY)).tokens == 200 * 100
-    assert len(ledger.days()) == MOST_DAYS
+    at_once(_call, [(str(tmp_path), 10_000_000)] * 8)
+    assert (total(ledger.charges(DAY)).tokens, len(ledger.days())) == (200 * 100, MOST_DAYS)
 
 
 def test_a_lost_ledger_is_damage_for_its_day(tmp_path: Path) -> None:
@@ -135,8 +178,7 @@ def test_a_lost_ledger_is_damage_for_its_day(tmp_path: Path) -> None:
     ledger = StoreLedger(State(Layout(str(tmp_path)), told.append))
     ledger.reserve(CHARGE, allow)
     (tmp_path / "local/state.db").write_bytes(b"no database " * 1000)
-    assert ledger.read(DAY) == Day((), 1)
-    assert len(told) == 1
+    assert (ledger.read(DAY), len(told)) == (Day((), 1), 1)
     assert ledger.reserve(CHARGE, allow).number == 1
     assert (ledger.read(DAY).damaged, ledger.read("2099-01-01").damaged) == (1, 0)
 
@@ -159,46 +201,36 @@ def test_on_a_full_disk_nothing_is_booked(ledger: StoreLedger, tmp_path: Path, m
 
 DAYS = ("2026-01-01", "2026-01-02", "2026-01-05", "2026-01-06", "2026-01-07")
 TODAY, NEXT = "2026-01-07", "2026-01-08"
+ONE = TokenUsage(1, 2, 3)
 
 
-def charge(at: str, provider: str = "openai") -> Charge:
-    return Charge(at=at, space="main", provider=provider, model="m", task="t/1", usage=TokenUsage(10, 20, 5))
+def call(ledger: StoreLedger, *days: str, provider: str = "openai") -> None:
+    for day in days:
+        ledger.settle(ledger.reserve(replace(CHARGE, at=f"{day}T12:00:00Z", provider=provider), allow), ONE)
 
 
-def call(ledger: StoreLedger, day: str, *, settled: bool = True, provider: str = "openai") -> None:
-    booked = ledger.reserve(charge(f"{day}T12:00:00Z", provider), lambda _: None)
-    if settled:
-        ledger.settle(booked, TokenUsage(1, 2, 3))
-
-
-def test_nothing_was_charged(ledger: StoreLedger, tmp_path: Path) -> None:
-    assert ledger.sums(TODAY) == {}
+def test_sums_stay_when_days_are_removed(ledger: StoreLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (ledger.sums(TODAY), ledger.days(), ledger.read(DAY)) == ({}, [], Day((), 0))
     assert not (tmp_path / "local").exists()
-
-
-def test_sums_stay_when_days_are_removed(ledger: StoreLedger, monkeypatch: pytest.MonkeyPatch) -> None:
-    for day in DAYS:
-        call(ledger, day)
+    call(ledger, *DAYS)
     assert ledger.sums(TODAY) == ledger.sums(TODAY) == {"openai": TokenUsage(5, 10, 15)}
     monkeypatch.setattr("memcli.store.ledger.MOST_DAYS", len(DAYS) - 1)
     call(ledger, NEXT, provider="anthropic")
-    assert ledger.sums(NEXT) == {"openai": TokenUsage(5, 10, 15), "anthropic": TokenUsage(1, 2, 3)}
+    assert ledger.sums(NEXT) == {"openai": TokenUsage(5, 10, 15), "anthropic": ONE}
     assert ledger.days() == [*DAYS[2:], NEXT]
 
 
 def test_what_is_settled_after_midnight_counts_as_it_is_settled(ledger: StoreLedger) -> None:
-    for day in DAYS[:3]:
-        call(ledger, day)
-    booked = ledger.reserve(charge(f"{DAYS[3]}T23:59:59Z"), lambda _: None)
+    call(ledger, *DAYS[:3])
+    booked = ledger.reserve(replace(CHARGE, at=f"{DAYS[3]}T23:59:59Z"), allow)
     call(ledger, TODAY)
     ledger.sums(TODAY)
-    ledger.settle(booked, TokenUsage(1, 2, 3))
+    ledger.settle(booked, ONE)
     assert ledger.sums(TODAY) == {"openai": TokenUsage(5, 10, 15)}
 
 
 def test_a_clock_in_the_future_closes_no_day_that_is_not_over(ledger: StoreLedger) -> None:
-    for day in ("2998-01-01", "2998-01-02", "2998-01-03", "2998-01-04"):
-        call(ledger, day)
+    call(ledger, *(f"2998-01-0{n}" for n in range(1, 5)))
     assert ledger.sums("2999-01-01") == {"openai": TokenUsage(4, 8, 12)}
     call(ledger, "2998-01-01")
     assert ledger.sums("2999-01-01") == {"openai": TokenUsage(5, 10, 15)}

@@ -146,28 +146,21 @@ def test_a_lock_file_that_was_replaced_is_not_the_one_that_is_held(tmp_path: Pat
         assert not held.is_at(str(path))
 
 
-def test_who_holds_it_is_told(tmp_path: Path) -> None:
+def test_who_holds_it_is_told_and_who_gave_up_waiting_never_gets_it(tmp_path: Path) -> None:
+    """A turn in the kernel's queue outlives the wait, and would look like a holder."""
     lock = str(tmp_path / "x.lock")
     assert holder_of(lock, "it") is None
     assert not os.path.exists(lock)
     with held(lock, "it", NOW):
         assert holder_of(lock, "it") == LockHolder(os.getpid(), NOW)
+        before = threading.active_count()
         with pytest.raises(LockedError) as caught, held(lock, "it", NOW):
             pass
+        assert threading.active_count() == before
     assert caught.value.message == f"it is held by process {os.getpid()}, since {NOW}"
     assert holder_of(lock, "it") is None
     with held(lock, "it", NOW):
         pass
-
-
-def test_who_gave_up_waiting_never_gets_the_lock(tmp_path: Path) -> None:
-    """A turn in the kernel's queue outlives the wait, and would look like a holder."""
-    lock = str(tmp_path / "x.lock")
-    with held(lock, "it", NOW):
-        before = threading.active_count()
-        with pytest.raises(LockedError), held(lock, "it", NOW):
-            pass
-        assert threading.active_count() == before
 
 
 def test_an_error_inside_is_not_taken_for_the_lock(tmp_path: Path) -> None:

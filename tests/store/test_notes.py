@@ -1,13 +1,17 @@
-"""Answers of language models, and marks that say how long ago something was so."""
+"""Answers of language models, marks that say how long ago something was so, logs, and the key of redaction."""
 
 from __future__ import annotations
 
+import json
+import multiprocessing
 from pathlib import Path
 
 import pytest
 
 from memcli.store import state
-from memcli.store.layout import Layout
+from memcli.store.key import VARIABLE, signer
+from memcli.store.layout import Layout, make_root
+from memcli.store.log import MAX_BYTES, HookLog, Log
 from memcli.store.notes import LocalAnswers, Mark
 from memcli.store.state import State, set_value
 from tests.conftest import NOW
@@ -18,6 +22,10 @@ def kept(tmp_path: Path) -> LocalAnswers:
     return LocalAnswers(State(Layout(str(tmp_path))))
 
 
+def on_disk(tmp_path: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+
+
 def test_an_answer_is_kept_for_its_user_alone(kept: LocalAnswers, tmp_path: Path) -> None:
     assert kept.get("a") is None
     kept.keep("a", {"text": "é"}, kind="text", since=kept.erasures())
@@ -25,14 +33,15 @@ def test_an_answer_is_kept_for_its_user_alone(kept: LocalAnswers, tmp_path: Path
     assert (tmp_path / "local/state.db").stat().st_mode & 0o777 == 0o600
 
 
-def test_texts_are_erased_and_verdicts_stay(kept: LocalAnswers, tmp_path: Path) -> None:
-    kept.erase_texts()
-    kept.keep("a", {"text": "secret"}, kind="text", since=kept.erasures())
-    kept.keep("b", {"numbers": [1]}, kind="verdict", since=kept.erasures())
-    kept.keep("q", {"name": "secret"}, kind="question", since=kept.erasures())
-    kept.erase_texts()
-    assert (kept.get("a"), kept.get("b")) == (None, {"numbers": [1]})
-    assert b"secret" not in b"".join(f.read_bytes() for f in tmp_path.rglob("*") if f.is_file())
+def test_texts_are_erased_with_answers_about_questions_and_verdicts_stay(kept: LocalAnswers, tmp_path: Path) -> None:
+    for erase in (kept.erase_questions, kept.erase_texts):
+        erase()
+        for name, kind, value in (("a", "text", "secret"), ("b", "verdict", "plain"), ("q", "question", "secret")):
+            kept.keep(name, {"text": value}, kind=kind, since=kept.erasures())
+        erase()
+        assert (kept.get("q"), kept.get("b")) == (None, {"text": "plain"})
+        assert (kept.get("a") is None) == (erase == kept.erase_texts)
+    assert b"secret" not in on_disk(tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["text", "question"])
@@ -41,21 +50,17 @@ def test_what_was_asked_before_an_erasure_is_not_kept_after_it(kept: LocalAnswer
         (kept.erase_texts if kind == "text" else kept.erase_questions)()
         kept.keep("a", {"text": "secret"}, kind=kind, since=since)
     assert kept.get("a") is None
-    assert b"secret" not in b"".join(f.read_bytes() for f in tmp_path.rglob("*") if f.is_file())
+    assert b"secret" not in on_disk(tmp_path)
     kept.keep("b", {"numbers": [1]}, kind="verdict", since=0)
     assert kept.get("b") == {"numbers": [1]}
 
 
 def test_the_oldest_make_room(kept: LocalAnswers, monkeypatch: pytest.MonkeyPatch) -> None:
-    expired = tuple(replace_expired(table) for table in state.TABLES)
-    monkeypatch.setattr(state, "TABLES", expired)
+    small = tuple(table._replace(expired=table.expired.replace("8192", "3")) for table in state.TABLES)
+    monkeypatch.setattr(state, "TABLES", small)
     for n in range(5):
         kept.keep(str(n), {"n": n}, kind="verdict", since=kept.erasures())
     assert [kept.get(str(n)) for n in range(5)] == [None, None, {"n": 2}, {"n": 3}, {"n": 4}]
-
-
-def replace_expired(table: state.StateTable) -> state.StateTable:
-    return table._replace(expired=table.expired.replace("8192", "3"))
 
 
 def test_what_cannot_be_written_is_done_without(kept: LocalAnswers, tmp_path: Path) -> None:
@@ -64,30 +69,76 @@ def test_what_cannot_be_written_is_done_without(kept: LocalAnswers, tmp_path: Pa
     assert kept.get("a") is None
 
 
-def test_answers_about_questions_go_alone_or_with_texts(kept: LocalAnswers) -> None:
-    kept.erase_questions()
-    for erase in (kept.erase_questions, kept.erase_texts):
-        kept.keep("a", {"text": "x"}, kind="text", since=kept.erasures())
-        kept.keep("q", {"name": "x"}, kind="question", since=kept.erasures())
-        erase()
-        assert kept.get("q") is None
-        assert (kept.get("a") is None) == (erase == kept.erase_texts)
-
-
-def test_a_mark_is_young_for_some_time(tmp_path: Path) -> None:
-    mark = Mark(State(Layout(str(tmp_path))), "x")
+def test_a_mark_is_young_for_some_time_and_none_when_it_is_damaged(tmp_path: Path) -> None:
+    state = State(Layout(str(tmp_path)))
+    mark = Mark(state, "x")
     assert not mark.is_younger(60, NOW)
     mark.set(NOW)
-    assert mark.is_younger(60, "2026-01-31T09:30:59Z")
-    assert not mark.is_younger(60, "2026-01-31T09:31:00Z")
-    assert not mark.is_younger(60, "2026-01-31T09:29:59Z"), "the clock was set back"
-
-
-def test_a_mark_that_is_damaged_or_cannot_be_written_is_none(tmp_path: Path) -> None:
-    state = State(Layout(str(tmp_path)))
+    ages = [
+        "2026-01-31T09:30:59Z",
+        "2026-01-31T09:31:00Z",
+        "2026-01-31T09:29:59Z",
+    ]  # at the last, the clock was set back
+    assert [mark.is_younger(60, now) for now in ages] == [True, False, False]
     with state.change() as connection:
         set_value(connection, "mark.x", "yesterday")
-    assert not Mark(state, "x").is_younger(60, NOW)
     nowhere = Mark(State(Layout(str(tmp_path / "no" / ".memory"))), "x")
     nowhere.set(NOW)
-    assert not nowhere.is_younger(60, NOW)
+    assert [one.is_younger(60, NOW) for one in (mark, nowhere)] == [False, False]
+
+
+def test_a_full_log_makes_room_and_the_last_of_a_kind_is_found_in_either_file(tmp_path: Path) -> None:
+    log = Log(str(tmp_path / "x.log"), max_bytes=60)
+    assert log.last("start") is None
+    log.add({"event": "start", "n": 1})
+    for n in range(3):
+        log.add({"event": "batch", "n": n})
+    assert {path.name: path.stat().st_size < 110 for path in tmp_path.iterdir()} == {"x.log": True, "x.log.1": True}
+    assert log.last("start") == {"event": "start", "n": 1}
+    assert log.last("batch") == log.last() == {"event": "batch", "n": 2}
+
+
+def test_hooks_write_to_a_log_that_makes_room(tmp_path: Path) -> None:
+    layout = Layout(str(tmp_path))
+    log = HookLog(layout, "main")
+    assert log.last() == {}
+    log.add({"n": 1})
+    file = Path(layout.local("hooks.log"))
+    file.write_bytes(file.read_bytes() + b"x" * MAX_BYTES)
+    log.add({"n": 2})
+    assert file.with_name("hooks.log.1").exists()
+    assert log.last() == json.loads(file.read_text()) == {"n": 2}
+    file.write_bytes(b'{"n": ')
+    assert log.last() == {"n": 1}, "a line that a crash tore is passed over"
+
+
+def test_damage_of_a_log_is_passed_over_and_one_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+    (tmp_path / "x.log").write_bytes(b'{"event": "batch", "n": 1}\n\xff\n[]\n{"event": "bat')
+    assert Log(str(tmp_path / "x.log")).last("batch") == {"event": "batch", "n": 1}
+    (tmp_path / "y.log").mkdir()
+    for name in ("y.log", "no/x.log"):
+        Log(str(tmp_path / name)).add({"event": "batch"})
+    assert Log(str(tmp_path / "y.log")).last("batch") is None
+
+
+def mark_of(root: str, key: str = "") -> str:
+    return signer(Layout(root), {VARIABLE: key} if key else {})(b"secret")
+
+
+def test_a_key_is_made_once_however_many_ask_and_is_another_in_another_store(tmp_path: Path) -> None:
+    one, other = (str(tmp_path / name / ".memory") for name in "ab")
+    for root in (one, other):
+        make_root(root)
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        marks = pool.map(mark_of, [one] * 8)
+    assert len({*marks}) == 1
+    assert mark_of(other) not in marks
+
+
+def test_one_key_gives_the_same_marks_in_every_store(tmp_path: Path) -> None:
+    here, there = (str(tmp_path / name / ".memory") for name in ("here", "there"))
+    for root in (here, there):
+        make_root(root)
+    ours, theirs = "a key that a team has in common", "a key of somebody else"
+    assert mark_of(here, ours) == mark_of(there, ours) == "961df4b9" != mark_of(here, theirs)
+    assert not list(tmp_path.rglob("redaction.key"))

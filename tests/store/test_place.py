@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sqlite3
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +14,8 @@ from memcli.git.index_file import find_index
 from memcli.store.key import signer
 from memcli.store.layout import Layout
 from memcli.store.place import PrivatePlace
-from tests.conftest import ROOT, Run, slow_but
+from tests.conftest import Run, slow_but
+from tests.store.conftest import at_once, commit, git
 
 PLANTED = {
     "local/journal/main/1.request": b'{"now": "2026-01-01T00:00:00Z", "candidates": [], "supersedes": null}\n',
@@ -29,12 +27,6 @@ PLANTED = {
 }
 
 
-def git(folder: Path, *arguments: str) -> None:
-    environ = {**os.environ, "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com"}
-    environ |= {"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.com"}
-    subprocess.run(["git", *arguments], cwd=folder, env=environ, check=True, capture_output=True)
-
-
 def plant(store: Path) -> None:
     for name, data in PLANTED.items():
         (store / name).parent.mkdir(parents=True, exist_ok=True)
@@ -44,14 +36,12 @@ def plant(store: Path) -> None:
 @pytest.fixture
 def origin(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The repository of a stranger, who has another home."""
-    own = os.environ["HOME"]
-    monkeypatch.setenv("HOME", str(tmp_path.parent / f"{tmp_path.name}-home"))
-    (tmp_path / ".git").rmdir()
-    git(tmp_path, "init", "-q", "-b", "main")
-    run("remember", "We chose PostgreSQL.", "--path", "db/choice")
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "-qm", "first")
-    monkeypatch.setenv("HOME", own)
+    with monkeypatch.context() as patch:
+        patch.setenv("HOME", str(tmp_path.parent / f"{tmp_path.name}-home"))
+        (tmp_path / ".git").rmdir()
+        git(tmp_path, "init", "-q", "-b", "main")
+        run("remember", "We chose PostgreSQL.", "--path", "db/choice")
+        commit(tmp_path, "first")
     return tmp_path
 
 
@@ -66,10 +56,13 @@ def plants_left(store: Path) -> list[str]:
     return [name for name, data in PLANTED.items() if (store / name).is_file() and (store / name).read_bytes() == data]
 
 
+def put_aside(store: Path) -> list[bytes]:
+    return [path.read_bytes() for path in (store / "local" / "quarantine").rglob("*") if path.is_file()]
+
+
 def test_what_a_clone_brings_is_put_aside_and_reported(origin: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(origin / ".memory")
-    git(origin, "add", "-f", ".")
-    git(origin, "commit", "-qm", "planted")
+    commit(origin, "planted", "-f")
     store = clone(origin, monkeypatch)
     first = run("recall", "postgresql", "--backend", "basic")
     assert first.code == 0
@@ -90,12 +83,13 @@ def test_what_a_clone_brings_is_put_aside_and_reported(origin: Path, run: Run, m
 
 
 def test_what_init_makes_in_a_clone_is_not_called_foreign(
-    origin: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    origin: Path, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     clone(origin, monkeypatch)
     assert run("init", "--git").code == 0
     told = run("list")
     assert (told.code, told.err) == (0, "")
+    assert PrivatePlace(Layout(str(tmp_path / "gone" / ".memory"))).claim() == []
 
 
 def test_what_a_pull_brings_later_is_put_aside(origin: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,12 +101,7 @@ def test_what_a_pull_brings_later_is_put_aside(origin: Path, run: Run, monkeypat
         if name not in ("local/place.json", "local/trust.json"):
             (origin / ".memory" / name).parent.mkdir(parents=True, exist_ok=True)
             (origin / ".memory" / name).write_bytes(data)
-    git(
-        origin,
-        "add",
-        "-f",
-        *(f".memory/{name}" for name in plants_left(origin / ".memory")),
-    )
+    git(origin, "add", "-f", *(f".memory/{name}" for name in plants_left(origin / ".memory")))
     git(origin, "commit", "-qm", "planted")
     git(store.parent, "pull", "-q", "--ff-only")
     assert plants_left(store) != []
@@ -155,8 +144,7 @@ def test_an_archive_is_put_aside_whole(run: Run, tmp_path: Path) -> None:
     assert plants_left(store) == []
     assert victim.read_text() == "mine"
     assert run("store", "audit", "--verify").code == 0
-    kept = [path for path in (store / "local" / "quarantine").rglob("*") if path.is_file()]
-    aside = {path.read_bytes() for path in kept}
+    aside = set(put_aside(store))
     assert aside >= {data for n, data in PLANTED.items() if n.startswith("local/")}
     assert PLANTED["cache/main.index"] not in aside  # it can be rebuilt, and holds words
 
@@ -167,36 +155,25 @@ def test_nothing_waits_for_a_strange_file(run: Run, tmp_path: Path, kind: str, n
     run("remember", "We chose PostgreSQL.", "--path", "db/choice")
     path = tmp_path / ".memory" / name
     path.unlink(missing_ok=True)
-    if kind == "fifo":
-        os.mkfifo(path)
-    elif kind == "zero":
-        path.symlink_to("/dev/zero")
-    else:
-        path.mkdir()
+    {"fifo": os.mkfifo, "zero": lambda at: at.symlink_to("/dev/zero"), "folder": os.mkdir}[kind](path)
     for arguments in (["recall", "postgresql"], ["list"], ["gc"], ["remember", "mail a@example.com"], ["doctor"]):
-        result = run(*arguments)
-        assert "internal" not in result.err
+        assert "internal" not in run(*arguments).err
 
 
 def test_others_can_read_nothing_there(run: Run, tmp_path: Path) -> None:
-    old = tmp_path / ".memory"
+    old, copied = tmp_path / ".memory", tmp_path / "copy" / ".memory"
     run("remember", "We chose PostgreSQL.", "--path", "db/choice")
     (old / "local" / "old.log").write_text("x")
     for path in (old / "local", old / "local" / "old.log", old / "cache"):
         path.chmod(0o777)
-    shutil.copytree(old, tmp_path / "copy" / ".memory")
-    run("remember", "mail a@example.com", "--propose", "--root", str(tmp_path / "copy"))
-    run("recall", "postgresql", "--root", str(tmp_path / "copy"))
-    run("space", "policy", "main", "--set", "allow_delete=true", "--root", str(tmp_path / "copy"))
-    run("forget", "db/choice", "--purge", "--yes", "--root", str(tmp_path / "copy"))
-    copied = tmp_path / "copy" / ".memory"
-    loose = [
-        str(path)
-        for name in ("local", "cache")
-        for path in (copied / name, *(copied / name).rglob("*"))
-        if stat.S_IMODE(path.lstat().st_mode) & 0o077
-    ]
-    assert loose == []
+    shutil.copytree(old, copied)
+    for line in (
+        ("remember", "mail a@example.com", "--propose"), ("recall", "postgresql"),
+        ("space", "policy", "main", "--set", "allow_delete=true"), ("forget", "db/choice", "--purge", "--yes"),
+    ):  # fmt: skip
+        run(*line, "--root", str(copied.parent))
+    own = [path for name in ("local", "cache") for path in (copied / name, *(copied / name).rglob("*"))]
+    assert [str(path) for path in own if stat.S_IMODE(path.lstat().st_mode) & 0o077] == []
 
 
 def test_an_emptied_gitignore_exposes_nothing(origin: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,8 +190,7 @@ def test_an_emptied_gitignore_exposes_nothing(origin: Path, run: Run, monkeypatc
 
 
 def _status(folder: Path) -> str:
-    line = ["git", "status", "--porcelain", "-uall"]
-    return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=True).stdout
+    return git(folder, "status", "--porcelain", "-uall")
 
 
 def test_a_hard_link_in_a_cache_is_not_written_through(run: Run, tmp_path: Path) -> None:
@@ -232,18 +208,16 @@ def test_a_hard_link_in_a_cache_is_not_written_through(run: Run, tmp_path: Path)
     assert run("store", "audit", "--verify").code == 0
 
 
+def _claim(root: str) -> None:
+    Path(root).parent.joinpath(f"claimed-{os.getpid()}").write_text(str(len(PrivatePlace(Layout(root)).claim())))
+
+
 def test_two_processes_claim_a_place_once(tmp_path: Path) -> None:
     store = tmp_path / ".memory"
     (store / "spaces").mkdir(parents=True)
     plant(store)
-    code = "from memcli.store.layout import Layout; from memcli.store.place import PrivatePlace; import sys;"
-    code += "print(len(PrivatePlace(Layout(sys.argv[1])).claim()))"
-    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
-    running = [
-        subprocess.Popen([sys.executable, "-c", code, str(store)], stdout=subprocess.PIPE, text=True, env=environ)
-        for _ in range(4)
-    ]
-    assert sorted(int(process.communicate()[0]) for process in running) == [0, 0, 0, 3]
+    at_once(_claim, [(str(store),)] * 4)
+    assert sorted(path.read_text() for path in tmp_path.glob("claimed-*")) == ["0", "0", "0", "3"]
 
 
 @pytest.mark.parametrize("version", ["2", "4"])
@@ -266,11 +240,6 @@ def test_the_index_of_git_is_read(tmp_path: Path, version: str, form: str) -> No
     assert [e.path for e in index.below([".memory/local"]) if not e.is_file(os.lstat(tmp_path / e.path))] == [names[1]]
 
 
-def test_a_store_that_cannot_be_written_is_read_when_nothing_was_planted(tmp_path: Path) -> None:
-    layout = Layout(str(tmp_path / "gone" / ".memory"))
-    assert PrivatePlace(layout).claim() == []
-
-
 def test_a_store_of_a_version_without_seals_is_read_and_its_private_state_put_aside(run: Run, tmp_path: Path) -> None:
     """Nothing tells it from an archive of a stranger. What versions with seals kept there moves: see `test_private.py`."""
     assert run("remember", "We chose PostgreSQL.", "--path", "db/choice").code == 0
@@ -283,14 +252,6 @@ def test_a_store_of_a_version_without_seals_is_read_and_its_private_state_put_as
     told = run("list", "--json")
     assert [one["path"] for one in json.loads(told.out)] == ["db/choice"]
     assert "cache/ deleted; local/, audit/ moved to quarantine" in told.err
-    aside = [path.read_bytes() for path in (store / "local" / "quarantine").rglob("*") if path.is_file()]
-    assert {*own.values()} <= {*aside}
+    assert {*own.values()} <= {*put_aside(store)}
     assert not json.loads(run("trust", "--status", "--json").out)["accepted"]
     assert (run("list").err, run("check", "store").code) == ("", 0)
-
-
-def test_the_cache_is_a_database_of_its_own(run: Run, tmp_path: Path) -> None:
-    run("remember", "We chose PostgreSQL.")
-    run("recall", "postgresql")
-    with sqlite3.connect(tmp_path / ".memory" / "cache" / "main.index") as database:
-        assert database.execute("SELECT count(*) FROM memory").fetchone()[0] == 1

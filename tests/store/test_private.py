@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,69 +22,72 @@ from memcli.store.place import PrivatePlace
 from memcli.store.private import private_folder, stores_of, stranded
 from memcli.wiring.roots import make_store
 from memcli.wiring.workspace import open_workspace
-from tests.conftest import ROOT, memory, rewrite, slow_but
-from tests.faults.scene import drop_rights
-from tests.store.test_place import git
+from tests.conftest import memory, rewrite, slow_but
+from tests.faults.scene import warm_up
+from tests.store.conftest import commit, git, memcli, repository
 
 NOTE = "We cache pages for 60 seconds."
+needs_rights = pytest.mark.skipif(sys.platform != "linux", reason="root cannot be bound by permissions elsewhere")
 
 
-def memcli(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs memcli in a process of its own, which permissions bind even where root runs the tests."""
-    environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-    line = [sys.executable, "-P", "-m", "memcli", *arguments]
-    return subprocess.run(
-        line, cwd=folder, env=environ, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
-        preexec_fn=drop_rights if sys.platform == "linux" else None,
-    )  # fmt: skip
+@pytest.fixture(scope="module", autouse=True)
+def warm() -> None:
+    warm_up()
 
 
-def repository(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    git(folder, "init", "-q", "-b", "main")
-    (folder / "README.md").write_text("# Shop\n")
-    git(folder, "add", ".")
-    git(folder, "commit", "-qm", "first")
-    return folder
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return repository(tmp_path / "shop")
+
+
+def done(folder: Path, *lines: tuple[str, ...]) -> str:
+    """Runs command lines that succeed; what the last one prints."""
+    out = ""
+    for line in lines:
+        ended = memcli(folder, *line)
+        assert ended.code == 0, (line, ended)
+        out = ended.out
+    return out
 
 
 def fill(folder: Path) -> str:
     """Puts something of each kind into the private state of a new store in `folder`; the id of a session."""
     make_store({"root": str(folder)}, {})
-    assert memcli(folder, "remember", "We chose PostgreSQL.", "--path", "db/choice").returncode == 0
-    assert memcli(folder, "remember", "We chose Rust.", "--path", "lang/choice", "--propose").returncode == 0
-    assert memcli(folder, "remember", NOTE, "--path", "cache/pages").returncode == 0
-    assert memcli(folder, "forget", "cache/pages", "--purge", "--yes").returncode == 0
-    session = memcli(folder, "session", "start").stdout.strip()
-    assert memcli(folder, "session", "add", session, "--role", "user", "We decided to use Redis.").returncode == 0
-    assert memcli(folder, "session", "end", session).returncode == 0
-    assert memcli(folder, "off").returncode == 0
+    done(
+        folder,
+        ("remember", "We chose PostgreSQL.", "--path", "db/choice"),
+        ("remember", "We chose Rust.", "--path", "lang/choice", "--propose"),
+        ("remember", NOTE, "--path", "cache/pages"),
+        ("forget", "cache/pages", "--purge", "--yes"),
+    )
+    session = done(folder, ("session", "start")).strip()
+    said = ("session", "add", session, "--role", "user", "We decided to use Redis.")
+    done(folder, said, ("session", "end", session), ("off",))
     return session
 
 
 def check(folder: Path, session: str) -> None:
     """All that `fill` put there is there."""
-    told = {name: memcli(folder, *name.split()) for name in ("session list --json", "inbox --json", "restore --list")}
-    assert [one["id"] for one in json.loads(told["session list --json"].stdout)] == [session]
-    assert "We chose Rust." in told["inbox --json"].stdout
-    assert "cache/pages" in told["restore --list"].stdout
-    assert "memory is off" in told["restore --list"].stderr.lower()
-    assert "We decided to use Redis." in memcli(folder, "recall", "redis").stdout
-    assert memcli(folder, "trust", "--status").stdout.startswith(f"{folder}/.memory is trusted")
-    assert memcli(folder, "store", "audit", "--verify").returncode == 0
-    assert memcli(folder, "check", "store").returncode == 0
+    assert _ids(done(folder, ("session", "list", "--json"))) == [session]
+    assert "We chose Rust." in done(folder, ("inbox", "--json"))
+    deleted = memcli(folder, "restore", "--list")
+    assert ("cache/pages" in deleted.out, "memory is off" in deleted.err.lower()) == (True, True)
+    assert "We decided to use Redis." in done(folder, ("recall", "redis"))
+    assert done(folder, ("trust", "--status")).startswith(f"{folder}/.memory is trusted")
+    done(folder, ("store", "audit", "--verify"), ("check", "store"))
 
 
-def test_it_survives_a_clean_and_a_lost_store(tmp_path: Path) -> None:
-    folder = repository(tmp_path / "shop")
+def _ids(listed: str) -> list[str]:
+    return [one["id"] for one in json.loads(listed)]
+
+
+def test_it_survives_a_clean_and_a_lost_store(folder: Path) -> None:
     session = fill(folder)
     private = Path(private_folder(str(folder / ".memory")))
-    assert private == folder / ".git" / "memcli" / ".memory"
-    assert private.stat().st_mode & 0o777 == 0o700
-    assert answer(folder, "status", "--short") == "?? .memory/"
-    git(folder, "add", ".")
-    git(folder, "commit", "-qm", "memory")
-    assert answer(folder, "ls-files").split() == [".memory/.gitignore", ".memory/spaces/main.json", "README.md"]
+    assert (private, private.stat().st_mode & 0o777) == (folder / ".git" / "memcli" / ".memory", 0o700)
+    assert git(folder, "status", "--short") == "?? .memory/\n"
+    commit(folder, "memory")
+    assert git(folder, "ls-files").split() == [".memory/.gitignore", ".memory/spaces/main.json", "README.md"]
     git(folder, "clean", "-fdxq")
     check(folder, session)
     shutil.rmtree(folder / ".memory")
@@ -92,17 +95,11 @@ def test_it_survives_a_clean_and_a_lost_store(tmp_path: Path) -> None:
     check(folder, session)
 
 
-def answer(folder: Path, *arguments: str) -> str:
-    """What `git ARGUMENTS` prints."""
-    return subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
-
-
 def linked(tmp_path: Path) -> tuple[Path, Path]:
     first = repository(tmp_path / "shop")
     make_store({"root": str(first)}, {})
-    memcli(first, "remember", "We chose Go.", "--path", "lang/old")
-    git(first, "add", ".")
-    git(first, "commit", "-qm", "memory")
+    done(first, ("remember", "We chose Go.", "--path", "lang/old"))
+    commit(first, "memory")
     git(first, "worktree", "add", "-q", str(tmp_path / "linked"), "-b", "other")
     return first, tmp_path / "linked"
 
@@ -119,10 +116,9 @@ def bare_with_trees(tmp_path: Path) -> tuple[Path, Path]:
 def test_all_work_trees_of_a_repository_share_it(make: Callable[[Path], tuple[Path, Path]], tmp_path: Path) -> None:
     first, second = make(tmp_path)
     session = fill(first)
-    git(first, "add", ".")
-    git(first, "commit", "-qm", "memory of the first")
+    commit(first, "memory of the first")
     git(second, "reset", "-q", "--hard", "HEAD")
-    git(second, "merge", "-q", answer(first, "rev-parse", "HEAD"))
+    git(second, "merge", "-q", git(first, "rev-parse", "HEAD").strip())
     assert private_folder(str(first / ".memory")) == os.path.realpath(private_folder(str(second / ".memory")))
     check(second, session)
     git(second, "clean", "-fdxq")
@@ -135,9 +131,8 @@ def test_a_submodule_has_its_own(tmp_path: Path) -> None:
     inner, outer = repository(tmp_path / "inner"), repository(tmp_path / "outer")
     git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "lib")
     session = fill(outer / "lib")
-    assert private_folder(str(outer / "lib" / ".memory")) == str(
-        outer / ".git" / "modules" / "lib" / "memcli" / ".memory"
-    )
+    private = outer / ".git" / "modules" / "lib" / "memcli" / ".memory"
+    assert private_folder(str(outer / "lib" / ".memory")) == str(private)
     git(outer / "lib", "clean", "-fdxq", "-e", ".memory")
     check(outer / "lib", session)
     assert not (outer / ".git" / "memcli").exists()
@@ -157,55 +152,49 @@ def test_it_moves_where_git_begins_after_the_store(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_it_moves_with_its_repository(tmp_path: Path) -> None:
-    session = fill(repository(tmp_path / "shop"))
-    (tmp_path / "shop").rename(tmp_path / "market")
+def test_it_moves_with_its_repository(folder: Path, tmp_path: Path) -> None:
+    session = fill(folder)
+    folder.rename(tmp_path / "market")
     check(tmp_path / "market", session)
     shutil.copytree(tmp_path / "market", tmp_path / "copy")
     check(tmp_path / "copy", session)
 
 
 @pytest.mark.slow
-def test_a_clone_and_an_archive_bring_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = repository(tmp_path / "shop")
-    own = os.environ["HOME"]
-    monkeypatch.setenv("HOME", str(tmp_path / "stranger"))
-    fill(folder)
-    git(folder, "add", ".")
-    git(folder, "commit", "-qm", "memory")
-    monkeypatch.setenv("HOME", own)
+def test_a_clone_and_an_archive_bring_nothing(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv("HOME", str(tmp_path / "stranger"))
+        fill(folder)
+        commit(folder, "memory")
     git(tmp_path, "clone", "-q", str(folder), str(tmp_path / "clone"))
-    assert memcli(tmp_path / "clone", "session", "list", "--json").stdout == "[]\n"
-    assert "trusted" not in memcli(tmp_path / "clone", "trust", "--status").stdout.split("\n")[0].replace(
-        "not trusted", ""
-    )
+    assert done(tmp_path / "clone", ("session", "list", "--json")) == "[]\n"
+    status = done(tmp_path / "clone", ("trust", "--status")).split("\n")[0]
+    assert "trusted" not in status.replace("not trusted", "")
     shutil.copytree(folder, tmp_path / "unpacked")
-    told = memcli(tmp_path / "unpacked", "session", "list", "--json")
-    assert told.stdout == "[]\n"
-    assert "came from another machine" in told.stderr
-    assert memcli(tmp_path / "unpacked", "recall", "redis", "--fail-empty").returncode == 3
+    listed = memcli(tmp_path / "unpacked", "session", "list", "--json")
+    assert (listed.out, "came from another machine" in listed.err) == ("[]\n", True)
+    assert memcli(tmp_path / "unpacked", "recall", "redis", "--fail-empty").code == 3
 
 
 @pytest.mark.slow
-def test_a_git_file_that_names_a_strange_repository_is_not_followed(tmp_path: Path) -> None:
-    fill(repository(tmp_path / "shop"))
+def test_a_git_file_that_names_a_strange_repository_is_not_followed(folder: Path, tmp_path: Path) -> None:
+    fill(folder)
     unpacked = tmp_path / "unpacked"
     unpacked.mkdir()
-    (unpacked / ".git").write_text(f"gitdir: {tmp_path / 'shop' / '.git'}\n")
-    assert private_folder(str(unpacked / ".memory")) == str(unpacked / ".memory" / "local")
-    (unpacked / ".git").unlink()
-    (unpacked / ".git").symlink_to(tmp_path / "shop" / ".git")
-    assert private_folder(str(unpacked / ".memory")) == str(unpacked / ".memory" / "local")
+    link = unpacked / ".git"
+    for make in (lambda: link.write_text(f"gitdir: {folder / '.git'}\n"), lambda: link.symlink_to(folder / ".git")):
+        link.unlink(missing_ok=True)
+        make()
+        assert private_folder(str(unpacked / ".memory")) == str(unpacked / ".memory" / "local")
 
 
 @pytest.mark.slow
-def test_two_stores_of_a_repository_keep_apart(tmp_path: Path) -> None:
-    folder = repository(tmp_path / "shop")
+def test_two_stores_of_a_repository_keep_apart(folder: Path) -> None:
     fill(folder)
     (folder / "pkg").mkdir()
     make_store({"root": str(folder / "pkg")}, {})
-    assert memcli(folder / "pkg", "session", "list", "--json").stdout == "[]\n"
-    assert memcli(folder / "pkg", "inbox", "--json").stdout.strip() == "[]"
+    for line in (("session", "list", "--json"), ("inbox", "--json")):
+        assert done(folder / "pkg", line).strip() == "[]"
     assert stores_of(str(folder)) == [str(folder / ".memory"), str(folder / "pkg" / ".memory")]
 
 
@@ -218,139 +207,137 @@ def test_private_state_without_a_store_is_named(tmp_path: Path) -> None:
     assert stranded(str(folder)) == {}  # the linked work tree has the store there still
     git(folder, "worktree", "remove", "--force", str(second))
     assert stranded(str(folder)) == {str(private): str(folder / ".memory")}
-    told = memcli(folder / "sub", "doctor", "--json")
-    (check,) = (one for one in json.loads(told.stdout) if str(private) in one["found"])
-    assert (told.returncode, check["ok"], "export --private" in check["fix"]) == (8, False, True)
+    doctor = memcli(folder / "sub", "doctor", "--json")
+    (found,) = (one for one in json.loads(doctor.out) if str(private) in one["found"])
+    assert (doctor.code, found["ok"], "export --private" in found["fix"]) == (8, False, True)
     git(folder, "mv", "sub/.memory", ".")
     assert stranded(str(folder)) == {}
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="root cannot be bound by permissions elsewhere")
-def test_what_cannot_be_written_waits_and_is_folded_in(tmp_path: Path) -> None:
-    """The sandboxes of some agents let nobody write below `.git`."""
-    folder = repository(tmp_path / "shop")
+@contextmanager
+def closed(top: Path) -> Iterator[None]:
+    """Within, nothing below `top` can be written; the sandboxes of some agents do that with `.git`."""
+    for path in (top, *top.rglob("*")):
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    try:
+        yield
+    finally:
+        top.chmod(0o700)
+        for path in sorted(top.rglob("*")):
+            path.chmod(0o700 if path.is_dir() else 0o600)
+
+
+def _bytes(top: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(top.rglob("*")) if path.is_file()}
+
+
+@needs_rights
+def test_what_cannot_be_written_waits_and_is_folded_in(folder: Path) -> None:
     session = fill(folder)
-    assert memcli(folder, "on").returncode == 0
-    assert memcli(folder, "session", "resume", session).returncode == 0
+    done(folder, ("on",), ("session", "resume", session))
     private = folder / ".git" / "memcli"
     before = _bytes(private)
-    _close(folder / ".git")
-    try:
-        assert "We decided to use Redis." in memcli(folder, "recall", "redis").stdout
-        for line in (
+    with closed(folder / ".git"):
+        assert "We decided to use Redis." in done(folder, ("recall", "redis"))
+        done(
+            folder,
             ("forget", "db/choice"),
             ("remember", "We chose uv.", "--path", "tools/uv", "--propose"),
             ("session", "add", session, "--role", "user", "And we log to stderr."),
             ("remember", "We use make.", "--path", "tools/make"),
             ("forget", "tools/make", "--purge", "--yes"),
-        ):
-            told = memcli(folder, *line)
-            assert told.returncode == 0, told.stderr
-        assert "We chose uv." in memcli(folder, "inbox", "--json").stdout
+        )
+        assert "We chose uv." in done(folder, ("inbox", "--json"))
         assert _bytes(private) == before
         doctor = memcli(folder, "doctor")
-        assert doctor.returncode != 0
-        assert "cannot be written" in doctor.stdout
-        assert "changes wait in .memory/local" in doctor.stdout
-    finally:
-        _open(folder / ".git")
-    assert "And we log to stderr." in memcli(folder, "session", "show", session).stdout
-    proposed = memcli(folder, "inbox", "--json").stdout
-    assert "We chose uv." in proposed
-    assert "We chose Rust." in proposed
-    listed = memcli(folder, "restore", "--list").stdout
-    assert "tools/make" in listed
-    assert "cache/pages" in listed
-    assert memcli(folder, "store", "audit", "--verify").returncode == 0
-    assert "db/choice" in memcli(folder, "store", "audit").stdout
+        assert doctor.code != 0
+        assert "cannot be written" in doctor.out
+        assert "changes wait in .memory/local" in doctor.out
+    assert "And we log to stderr." in done(folder, ("session", "show", session))
+    proposed, deleted = done(folder, ("inbox", "--json")), done(folder, ("restore", "--list"))
+    assert [text in proposed for text in ("We chose uv.", "We chose Rust.")] == [True, True]
+    assert [path in deleted for path in ("tools/make", "cache/pages")] == [True, True]
+    assert "db/choice" in done(folder, ("store", "audit", "--verify"), ("store", "audit"))
     assert not (folder / ".memory" / "local" / "waiting").exists()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="root cannot be bound by permissions elsewhere")
-@pytest.mark.parametrize("kind", slow_but((), ["clone", "used", "no repository", "with a copy"]))
+READS = """list; recall postgresql; get db/choice; status --stats; guard; check code; export --out /dev/stdout; inbox; check store;
+session list; restore --list; store audit --verify; trust --status"""
+TABS = ("remember", "We use tabs.", "--path", "tools/tabs")
+WRITES = (
+    TABS, (*TABS, "--propose"), ("forget", "db/choice"), ("forget", "db/choice", "--purge", "--yes"), ("session", "start"), ("gc",),
+)  # fmt: skip
+
+
+@needs_rights
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["clone", "used", "no repository", "with a copy"])
 def test_what_cannot_be_written_anywhere_is_read(tmp_path: Path, kind: str) -> None:
     folder = tmp_path / "shop"
     folder.mkdir()
     if kind != "no repository":
         repository(folder)
     session = fill(folder)
-    assert memcli(folder, "on").returncode == 0
+    done(folder, ("on",))
     if kind == "clone":
-        git(folder, "add", ".")
-        git(folder, "commit", "-qm", "memory")
+        commit(folder, "memory")
         git(tmp_path, "clone", "-q", str(folder), str(tmp_path / "clone"))
         folder = tmp_path / "clone"
     if kind == "with a copy":
-        _close(folder / ".git")
-        assert memcli(folder, "remember", "We chose uv.", "--path", "tools/uv", "--propose").returncode == 0
+        for path in ((folder / ".git"), *(folder / ".git").rglob("*")):
+            path.chmod(0o500 if path.is_dir() else 0o400)
+        done(folder, ("remember", "We chose uv.", "--path", "tools/uv", "--propose"))
     before = _bytes(folder)
-    _close(folder)
-    try:
-        for line in (
-            ("list",), ("recall", "postgresql"), ("get", "db/choice"), ("status", "--stats"), ("guard",), ("check", "code"),
-            ("export", "--out", "/dev/stdout"), ("inbox",), ("check", "store"), ("session", "list"), ("restore", "--list"), ("store", "audit", "--verify"),
-            ("trust", "--status"),
-        ):  # fmt: skip
-            told = memcli(folder, *line)
+    with closed(folder):
+        for line in (tuple(one.split()) for one in READS.split(";")):
+            ended = memcli(folder, *line)
             code = 3 if (kind, line) == ("no repository", ("guard",)) else 0  # without git there are no changes
-            assert (told.returncode, len(told.stderr.splitlines()) < 2) == (code, True), (line, told.stderr)
-        assert "We chose PostgreSQL." in memcli(folder, "recall", "postgresql").stdout
+            assert (ended.code, len(ended.err.splitlines()) < 2) == (code, True), (line, ended.err)
+        assert "We chose PostgreSQL." in done(folder, ("recall", "postgresql"))
         doctor = memcli(folder, "doctor")
-        assert (doctor.returncode, "FAIL  store" in doctor.stdout) == (8, True)
-        assert "changes wait" not in doctor.stdout
+        assert (doctor.code, "FAIL  store" in doctor.out, "changes wait" in doctor.out) == (8, True, False)
+        proposed = done(folder, ("inbox", "--json"))
         if kind != "clone":
-            assert [one["id"] for one in json.loads(memcli(folder, "session", "list", "--json").stdout)] == [session]
-            assert "We chose Rust." in memcli(folder, "inbox", "--json").stdout
-        assert ("We chose uv." in memcli(folder, "inbox", "--json").stdout) == (kind == "with a copy")
-        for line in (
-            ("remember", "We use tabs.", "--path", "tools/tabs"), ("remember", "We use tabs.", "--path", "tools/tabs", "--propose"),
-            ("forget", "db/choice"), ("forget", "db/choice", "--purge", "--yes"), ("session", "start"), ("gc",),
-        ):  # fmt: skip
-            told = memcli(folder, *line)
-            assert (told.returncode, len(told.stderr.splitlines())) == (8, 1), (line, told.stderr)
+            assert _ids(done(folder, ("session", "list", "--json"))) == [session]
+            assert "We chose Rust." in proposed
+        assert ("We chose uv." in proposed) == (kind == "with a copy")
+        for line in WRITES:
+            ended = memcli(folder, *line)
+            assert (ended.code, len(ended.err.splitlines())) == (8, 1), (line, ended.err)
         assert _bytes(folder) == before
-    finally:
-        _open(folder)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="root cannot be bound by permissions elsewhere")
-def test_nothing_is_said_to_be_erased_that_cannot_be(tmp_path: Path) -> None:
-    folder = repository(tmp_path / "shop")
+@needs_rights
+def test_nothing_is_said_to_be_erased_that_cannot_be(folder: Path) -> None:
     session = fill(folder)
-    before = _bytes(folder / ".git" / "memcli"), (folder / ".memory" / "spaces" / "main.json").read_bytes()
-    _close(folder / ".git")
-    try:
+    space = folder / ".memory" / "spaces" / "main.json"
+    before = _bytes(folder / ".git" / "memcli"), space.read_bytes()
+    purge = ("--purge", "--now", "--yes")
+    with closed(folder / ".git"):
         for line in (
-            ("forget", "db/choice", "--purge", "--now", "--yes"),
-            ("forget", "cache/pages", "--purge", "--now", "--yes"),
-            ("session", "delete", session, "--yes"),
-        ):
-            told = memcli(folder, *line)
-            assert (told.returncode, "cannot be written" in told.stderr) == (8, True), line
-            assert len(told.stderr.strip().splitlines()) <= 3
-        assert (
-            _bytes(folder / ".git" / "memcli"),
-            (folder / ".memory" / "spaces" / "main.json").read_bytes(),
-        ) == before
-        assert memcli(folder, "remember", "We use tabs.", "--path", "tools/tabs").returncode == 0
-        assert memcli(folder, "forget", "tools/tabs", "--purge", "--now", "--yes").returncode == 0
-        assert not [path for path in folder.rglob("*") if path.is_file() and b"We use tabs." in path.read_bytes()]
-        assert memcli(folder, "forget", "db/choice", "--purge", "--yes").returncode == 0
-        late = memcli(folder, "gc", "--freeze-clock", "2036-01-01T00:00:00Z", "--trust-clock")
-        assert (late.returncode, "erased" in late.stdout) == (0, False)
-    finally:
-        _open(folder / ".git")
-    assert memcli(folder, "session", "delete", session, "--yes").returncode == 0
-    assert memcli(folder, "forget", "cache/pages", "--purge", "--now", "--yes").returncode == 0
-    assert not [path for path in folder.rglob("*") if path.is_file() and NOTE.encode() in path.read_bytes()]
+            ("forget", "db/choice", *purge), ("forget", "cache/pages", *purge), ("session", "delete", session, "--yes"),
+        ):  # fmt: skip
+            ended = memcli(folder, *line)
+            assert (ended.code, "cannot be written" in ended.err) == (8, True), line
+            assert len(ended.err.strip().splitlines()) <= 3
+        assert (_bytes(folder / ".git" / "memcli"), space.read_bytes()) == before
+        done(folder, TABS, ("forget", "tools/tabs", *purge))
+        assert not _holding(folder, "We use tabs.")
+        done(folder, ("forget", "db/choice", "--purge", "--yes"))
+        assert "erased" not in done(folder, ("gc", "--freeze-clock", "2036-01-01T00:00:00Z", "--trust-clock"))
+    done(folder, ("session", "delete", session, "--yes"), ("forget", "cache/pages", *purge))
+    assert not _holding(folder, NOTE)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="root cannot be bound by permissions elsewhere")
+def _holding(top: Path, text: str) -> list[str]:
+    return [path for path, data in _bytes(top).items() if text.encode() in data]
+
+
+@needs_rights
 @pytest.mark.parametrize(
     "how", slow_but(("closed",), ["closed", "closed store", "not searchable", "file", "store file"])
 )
-def test_a_folder_that_cannot_be_used_does_not_pass_for_empty(tmp_path: Path, how: str) -> None:
-    folder = repository(tmp_path / "shop")
+def test_a_folder_that_cannot_be_used_does_not_pass_for_empty(folder: Path, how: str) -> None:
     fill(folder)
     top = folder / ".git" / "memcli"
     broken = top / ".memory" if "store" in how or how == "not searchable" else top
@@ -361,34 +348,14 @@ def test_a_folder_that_cannot_be_used_does_not_pass_for_empty(tmp_path: Path, ho
         broken.chmod(0o400 if how == "not searchable" else 0)
     try:
         for line in (("session", "list"), ("trust", "--status"), ("recall", "redis"), ("inbox",)):
-            told = memcli(folder, *line)
-            assert (told.returncode, told.stdout) == (8, ""), line
-            assert told.stderr.startswith(f"memcli: cannot read the private state in {top}/.memory: ")
+            ended = memcli(folder, *line)
+            assert (ended.code, ended.out) == (8, ""), line
+            assert ended.err.startswith(f"memcli: cannot read the private state in {top}/.memory: ")
         doctor = memcli(folder, "doctor")
-        assert (doctor.returncode, "cannot read the private state" in doctor.stdout) == (8, True)
-        assert "Traceback" not in doctor.stderr
+        assert (doctor.code, "cannot read the private state" in doctor.out) == (8, True)
+        assert "Traceback" not in doctor.err
     finally:
         broken.chmod(0o700)
-
-
-def _close(top: Path) -> None:
-    for path in (top, *top.rglob("*")):
-        path.chmod(0o500 if path.is_dir() else 0o400)
-
-
-def _open(top: Path) -> None:
-    top.chmod(0o700)
-    for path in sorted(top.rglob("*")):
-        path.chmod(0o700 if path.is_dir() else 0o600)
-
-
-def _bytes(top: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in sorted(top.rglob("*")) if path.is_file()}
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return repository(tmp_path / "shop")
 
 
 @pytest.mark.slow
@@ -414,19 +381,18 @@ def test_tracked_files_are_nobodys_private_state(folder: Path) -> None:
     make_store({"root": str(folder)}, {})
     journal = folder / ".memory" / "spaces" / "journal.json"
     journal.write_text("{}")
-    git(folder, "add", "-f", str(journal))
-    git(folder, "commit", "-qm", "a journal")
+    commit(folder, "a journal", "-f")
     PrivatePlace(Layout(str(folder / ".memory"))).claim()
     assert journal.exists()
     assert not (folder / ".git" / "memcli" / ".memory" / "spaces").exists()
     for line in (("check", "store"), ("space", "list"), ("recall", "journal")):
-        told = memcli(folder, *line)
-        assert (told.returncode, "No such file" in told.stderr) == (0, False)
+        ended = memcli(folder, *line)
+        assert (ended.code, "No such file" in ended.err) == (0, False)
 
 
 def test_what_both_sides_changed_is_joined(folder: Path) -> None:
     make_store({"root": str(folder)}, {})
-    memcli(folder, "remember", "We chose PostgreSQL.", "--path", "db/choice")
+    done(folder, ("remember", "We chose PostgreSQL.", "--path", "db/choice"))
     workspace = open_workspace({"root": str(folder)}, os.environ)
     rewrite(workspace.store, lambda space: space.put([memory("a")], "2026-01-01T00:00:00Z"), "journal")
     root, private = str(folder / ".memory"), Path(private_folder(str(folder / ".memory")))
@@ -461,8 +427,7 @@ def test_a_fold_loses_no_line_and_is_done_once(
 ) -> None:
     folder = tmp_path_factory.mktemp("fold")
     root, private = folder / ".memory", folder / "private"
-    files = {private: ours, root / "local": theirs, root / "local" / "waiting": base}
-    for top, data in files.items():
+    for top, data in {private: ours, root / "local": theirs, root / "local" / "waiting": base}.items():
         top.mkdir(parents=True, exist_ok=True)
         if data is not None:
             (top / LINES).parent.mkdir(exist_ok=True)
@@ -480,6 +445,5 @@ def test_a_fold_loses_no_line_and_is_done_once(
         assert after == theirs
     else:
         new = theirs.removeprefix(base or b"").splitlines()
-        assert after is not None
-        assert set((ours or b"").splitlines()) | set(new) <= set(after.splitlines())
+        assert set((ours or b"").splitlines()) | set(new) <= set((after or b"").splitlines())
     assert not (root / "local" / LINES).exists()

@@ -43,11 +43,8 @@ def aside(workspace: Workspace) -> list[bytes]:
     return [f.read_bytes() for f in sorted(folder.iterdir())] if folder.exists() else []
 
 
-def test_a_sound_store(filled: Workspace) -> None:
-    assert check(filled) == []
-
-
 def test_what_is_mended_is_put_aside_first(filled: Workspace) -> None:
+    assert check(filled) == []
     whole = space_file(filled).read_bytes()
     torn = whole[: len(whole) * 2 // 3]
     space_file(filled).write_bytes(torn)
@@ -175,17 +172,11 @@ def test_the_commands(filled: Workspace, run: Run) -> None:
 
 @pytest.mark.parametrize("kind", ["link", "folder", "fifo"])
 def test_a_space_that_cannot_be_opened_is_damage(filled: Workspace, run: Run, tmp_path: Path, kind: str) -> None:
-    file = Path(filled.root, "spaces", "main.json")
-    file.rename(tmp_path / "elsewhere.json")
-    if kind == "link":
-        file.symlink_to(tmp_path / "elsewhere.json")
-    elif kind == "folder":
-        file.mkdir()
-    else:
-        os.mkfifo(file)
+    file, elsewhere = space_file(filled), tmp_path / "elsewhere.json"
+    file.rename(elsewhere)
+    {"link": lambda path: path.symlink_to(elsewhere), "folder": os.mkdir, "fifo": os.mkfifo}[kind](file)
     result = run("check", "store", "--json")
-    assert result.code == 6
-    assert json.loads(result.out.split("\n}\n")[0] + "\n}")["damaged"] == 1
+    assert (result.code, json.loads(result.out.split("\n}\n")[0] + "\n}")["damaged"]) == (6, 1)
 
 
 def test_a_store_without_a_lock_file_is_only_looked_at(filled: Workspace) -> None:

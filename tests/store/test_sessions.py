@@ -1,4 +1,5 @@
-"""The files of sessions: appended, imported whole, numbered without gaps, whoever writes and whoever dies."""
+"""The files of sessions: appended, imported whole, numbered without gaps, whoever writes and whoever dies; and what is
+wrong with one is named, and mended where that is safe."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ from memcli.store.layout import Layout
 from memcli.store.repair import check_sessions
 from memcli.store.sessions import FileSessions, SessionFile
 from tests.conftest import NOW
+from tests.store.conftest import at_once, fail_to_read
 
 
 @pytest.fixture
@@ -68,7 +70,7 @@ def test_ids_come_from_content_and_the_lowest_number_that_is_free(sessions: File
 
 def test_an_append_reads_only_the_end(sessions: FileSessions, layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
     name = started(sessions)
-    say(sessions, name, *(f"Message {n} of a long conversation." for n in range(10_000)))
+    say(sessions, name, *(f"Message {n} of a long conversation." for n in range(2_000)))
     read = 0
     original = SessionFile._read_at
 
@@ -79,10 +81,10 @@ def test_an_append_reads_only_the_end(sessions: FileSessions, layout: Layout, mo
 
     monkeypatch.setattr(SessionFile, "_read_at", counted)
     size = os.path.getsize(layout.session("main", name))
-    assert say(sessions, name, "one more").messages == 10_001
+    assert say(sessions, name, "one more").messages == 2_001
     assert read <= 1 << 12 < size
     read = 0
-    assert [message.number for message in sessions.tail("main", name, 20)] == list(range(9_982, 10_002))
+    assert [message.number for message in sessions.tail("main", name, 20)] == list(range(1_982, 2_002))
     assert read <= 1 << 14
 
 
@@ -122,11 +124,8 @@ def test_a_full_disk_leaves_what_was_there(
     say(sessions, name, "one")
     before = Path(layout.session("main", name)).read_bytes()
 
-    def full(fd: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(StoreError, match="No space left"):
+    monkeypatch.setattr(os, "fsync", fail_to_read)
+    with pytest.raises(StoreError, match="Input/output error"):
         say(sessions, name, "two")
     assert Path(layout.session("main", name)).read_bytes() == before
 
@@ -139,17 +138,11 @@ def _write(root: str, name: str, who: int, count: int) -> None:
 
 def test_sixteen_processes_lose_nothing(sessions: FileSessions, layout: Layout) -> None:
     name = started(sessions)
-    context = multiprocessing.get_context("fork" if os.name == "posix" else None)
-    writers = [context.Process(target=_write, args=(layout.root, name, who, 20)) for who in range(16)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    assert [writer.exitcode for writer in writers] == [0] * 16
+    at_once(_write, [(layout.root, name, who, 10) for who in range(16)])
     found = texts(sessions, name)
-    assert sorted(found) == sorted(f"{who}.{n}" for who in range(16) for n in range(20))
+    assert sorted(found) == sorted(f"{who}.{n}" for who in range(16) for n in range(10))
     for who in range(16):  # each in its own order
-        assert [text for text in found if text.startswith(f"{who}.")] == [f"{who}.{n}" for n in range(20)]
+        assert [text for text in found if text.startswith(f"{who}.")] == [f"{who}.{n}" for n in range(10)]
 
 
 def _write_until_killed(root: str, name: str, who: int, acknowledged: Connection) -> None:
@@ -211,6 +204,7 @@ def test_what_is_known_is_not_cleaned_again(sessions: FileSessions) -> None:
 
 
 def test_an_import_adds_what_is_new(sessions: FileSessions) -> None:
+    assert (take_in(sessions, said())[1], sessions.ids("main")) == (0, [])
     session, added = take_in(sessions, said(1, 2, 2))
     assert (session.messages, added) == (2, 2)
     assert sessions.find_imported("main", "codex", "k1") == session
@@ -224,11 +218,6 @@ def test_an_import_adds_what_is_new(sessions: FileSessions) -> None:
     assert take_in(sessions, said(1, 2, 3, 4))[1] == 2
     assert texts(sessions, session.id) == ["text 1", "text 2", "by hand", "text 3", "text 4"]
     assert sessions.open("main", session.id).state == ACTIVE
-
-
-def test_an_import_of_nothing_makes_no_session(sessions: FileSessions) -> None:
-    assert take_in(sessions, said())[1] == 0
-    assert sessions.ids("main") == []
 
 
 def _broken() -> Iterator[Message]:
@@ -297,59 +286,42 @@ def test_what_was_exported_comes_back_and_goes_on(sessions: FileSessions, layout
 
 def test_a_hostile_file_is_one_error(sessions: FileSessions, layout: Layout, tmp_path: Path) -> None:
     name = started(sessions)
-    path = Path(layout.session("main", name))
+    path, elsewhere = Path(layout.session("main", name)), tmp_path / "elsewhere"
     header = path.read_bytes()
-    for data in (
-        b"",
-        b"\n",
-        b"\0" * 9_000,
-        b"\xff" * 9_000 + b"\n",
-        b"x" * (3 << 20),
-        header + b"\0\n",
-        header + b"[]\n",
-    ):
+    elsewhere.write_bytes(header)
+    odd = (b"", b"\n", b"\0" * 9_000, b"\xff" * 9_000 + b"\n", b"x" * (3 << 20), header + b"\0\n", header + b"[]\n")
+    for data in (*odd, header.replace(b'"version":1', b'"version":2')):
         path.write_bytes(data)
-        with pytest.raises(CorruptError, match=rf"^sessions/main/{name}\.jsonl"):
+        with pytest.raises(CorruptError, match=rf"^sessions/main/{name}\.jsonl" if data in odd else "newer memcli"):
             say(sessions, name, "a")
         assert path.read_bytes() == data
-    path.write_bytes(header.replace(b'"version":1', b'"version":2'))
-    with pytest.raises(CorruptError, match="newer memcli"):
-        say(sessions, name, "a")
     path.unlink()
-    path.mkdir()
-    with pytest.raises(StoreError):
-        sessions.open("main", name)
-    path.rmdir()
-    (tmp_path / "elsewhere").write_bytes(header)
-    path.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(StoreError):
-        say(sessions, name, "a")
-    path.unlink()
-    os.mkfifo(path)
-    with pytest.raises(StoreError):
-        sessions.open("main", name)
-    path.unlink()
+    for make, remove in (
+        (path.mkdir, path.rmdir),
+        (lambda: path.symlink_to(elsewhere), path.unlink),
+        (lambda: os.mkfifo(path), path.unlink),
+    ):
+        make()
+        for act in (lambda: sessions.open("main", name), lambda: say(sessions, name, "a")):
+            with pytest.raises(StoreError):
+                act()
+        remove()
     path.parent.rmdir()
     path.parent.symlink_to(tmp_path, target_is_directory=True)
     with pytest.raises(StoreError, match="symbolic link"):
         started(sessions)
-    assert (tmp_path / "elsewhere").read_bytes() == header
-
-
-@pytest.mark.parametrize("name", ["", "ses_", "../main", "ses_../../x", "SES_A", "ses_a/b", "ses_a\0"])
-def test_a_name_that_is_none_is_not_looked_for(sessions: FileSessions, name: str) -> None:
-    with pytest.raises(NotFoundError):
-        sessions.open("main", name)
+    assert elsewhere.read_bytes() == header
+    for none in ("", "ses_", "../main", "ses_../../x", "SES_A", "ses_a/b", "ses_a\0"):
+        with pytest.raises(NotFoundError):
+            sessions.open("main", none)
 
 
 def test_a_shared_session_lies_where_git_sees_it(sessions: FileSessions, layout: Layout) -> None:
     name = started(sessions)
     before = Path(layout.session("main", name)).read_bytes()
     sessions.share("main", name, shared=True)
-    assert sessions.is_shared("main", name)
     path = Path(layout.root, "sessions", "main", f"{name}.jsonl")
-    assert path.read_bytes() == before
-    assert sessions.ids("main") == [name]
+    assert (path.read_bytes(), sessions.is_shared("main", name), sessions.ids("main")) == (before, True, [name])
     say(sessions, name, "One more.")
     assert path.read_bytes() != before
     sessions.share("main", name, shared=True)
@@ -369,3 +341,84 @@ def test_lines_of_earlier_versions_hide_no_session(sessions: FileSessions, layou
     Path(layout.ignore).write_text("local/\nsessions/\n")
     with pytest.raises(StoreError, match="ignores all sessions"):
         sessions.share("main", started(sessions), shared=True)
+
+
+A = b'{"at":"2026-01-31T09:30:00Z","number":1,"role":"user","text":"a"}\n'
+B = b'{"key":"k","number":2,"role":"user","text":"b"}\n'
+C = b'{"key":"k","number":3,"role":"user","text":"c"}\n'
+
+
+@pytest.fixture
+def path(sessions: FileSessions, layout: Layout) -> Path:
+    """The file of a new session."""
+    return Path(layout.session("main", started(sessions)))
+
+
+def check(layout: Layout, repair: bool = False) -> list[tuple[str, bool]]:
+    return [(finding.kind, mended) for finding, mended in check_sessions(layout, 1, repair)]
+
+
+DAMAGED: tuple[tuple[list[bytes], str, list[bytes]], ...] = (
+    ([A, B], "", [A, B]),
+    ([A, b'{"number":2,"ro'], "leftover", [A]),
+    ([A, b"\xff\n", b"{}\n", B], "damaged", [A, B]),
+    ([B, A], "numbers", [B.replace(b"2", b"1"), A.replace(b":1,", b":2,")]),
+    ([A, B, B.replace(b"2", b"3")], "duplicate", [A, B]),
+    ([A, B, C], "duplicate", [A, B, C.replace(b'"key":"k",', b"")]),
+    ([A, B, B, b"x"], "numbers duplicate leftover", [A, B]),
+    ([A, b'{"at":"","number":2,"role":"user","text":""}\n'], "damaged", [A]),
+)
+
+
+@pytest.mark.parametrize(("lines", "kinds", "mended"), DAMAGED)
+def test_damage_is_named_and_mended(
+    layout: Layout, path: Path, lines: list[bytes], kinds: str, mended: list[bytes]
+) -> None:
+    header = path.read_bytes()
+    damaged = header + b"".join(lines)
+    path.write_bytes(damaged)
+    assert check(layout) == [(kind, False) for kind in kinds.split()]
+    assert path.read_bytes() == damaged
+    assert check(layout, repair=True) == [(kind, True) for kind in kinds.split()]
+    assert path.read_bytes() == header + b"".join(mended)
+    assert check(layout) == []
+    aside = list(Path(layout.local("quarantine")).glob("*"))
+    assert [file.read_bytes() for file in aside] == ([damaged] if set(kinds.split()) - {"leftover"} else [])
+
+
+def test_a_wrong_first_line_is_made_anew(sessions: FileSessions, layout: Layout, path: Path) -> None:
+    wrong = b'{"format":"memcli/session","version":1,"id":"ses_x","space":"main"}\n'
+    for first in (b"", b"not a header\n", wrong, b"{}\n", b'{"format":"memc'):
+        is_torn = first[-1:] == b"c"
+        path.write_bytes(first + (A if first and not is_torn else b""))
+        found = [kind for kind, mended in check(layout, repair=True) if mended]
+        assert (found, check(layout)) == (["header", "leftover"] if is_torn else ["header"], [])
+        session = sessions.open("main", path.stem)
+        assert (session.id, session.messages) == (path.stem, 1 if first and not is_torn else 0)
+
+
+def test_a_newer_file_is_left_alone(layout: Layout, path: Path) -> None:
+    newer = path.read_bytes().replace(b'"version":1', b'"version":2') + b"what this version cannot read\n"
+    path.write_bytes(newer)
+    assert check(layout, repair=True) == [("version", False)]
+    assert path.read_bytes() == newer
+
+
+def test_what_is_no_session_is_named_and_left(
+    sessions: FileSessions, layout: Layout, path: Path, tmp_path: Path
+) -> None:
+    folder = path.parent
+    for name in ("notes.txt", "SES_A.jsonl", ".ses_a.jsonl.tmp-1"):
+        (folder / name).write_text("x")
+    (folder / "ses_dir.jsonl").mkdir()
+    (folder / "ses_link.jsonl").symlink_to(path)
+    (folder.parent / "Not a space").mkdir()
+    (folder.parent / "other").symlink_to(tmp_path, target_is_directory=True)
+    found = sorted(kind for kind, mended in check(layout, repair=True) if not mended)
+    assert found == ["strange"] * 4 + ["unreadable"] * 2
+    assert sessions.ids("main") == ["ses_dir", "ses_link", path.stem]
+
+
+def test_a_sound_session_of_many_messages_has_no_findings(sessions: FileSessions, layout: Layout, path: Path) -> None:
+    sessions.append("main", path.stem, lambda _: [Message(0, "user", str(n), key=f"{n}") for n in range(500)])
+    assert check(layout) == []

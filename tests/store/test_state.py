@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import sqlite3
 import stat
@@ -22,13 +21,13 @@ from memcli.store.repair import erase_quarantined
 from memcli.store.state import TABLES, State, copy_state, merge_state, set_value
 from memcli.store.usage import LocalUsage
 from tests.conftest import NOW
-from tests.local_state import local_bytes, rows, state_of
+from tests.local_state import local_bytes, rows
+from tests.store.conftest import at_once
 
 
 @pytest.fixture
-def state(tmp_path: Path) -> State:
-    make_root(str(tmp_path / ".memory"))
-    return state_of(tmp_path)
+def state(layout: Layout) -> State:
+    return State(layout)
 
 
 def file(folder: Path) -> Path:
@@ -47,9 +46,8 @@ def test_the_file_is_its_owners_alone_and_nothing_lies_beside_it(state: State, t
     assert stat.S_IMODE(file(tmp_path).stat().st_mode) == 0o600
     with closing(sqlite3.connect(file(tmp_path))) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal"
-        assert {
-            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE TABLE%'")
-        } >= {table.name for table in TABLES}
+        made = connection.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE TABLE%'")
+        assert {name for (name,) in made} >= {table.name for table in TABLES}
     assert not [other for other in file(tmp_path).parent.glob("state.db-*") if other.stat().st_size]
 
 
@@ -57,7 +55,7 @@ def test_no_byte_of_what_is_erased_stays(state: State, tmp_path: Path) -> None:
     gone = Gap("who has the tourmaline?", "main", 1, NOW, NOW)
     usage, gaps, answers, spool = LocalUsage(state), LocalGaps(state), LocalAnswers(state), Spool(state)
     with state.change():
-        for n in range(300):  # so that rows move from page to page
+        for n in range(150):  # so that rows move from page to page
             usage.note([Use(NOW, RECALL, "main", ("mem_tourmaline", f"mem_{n}"), places=(1, 2))])
             answers.keep(f"k{n}", {"text": f"tourmaline {n}" * 20}, kind="text", since=0)
             spool.add({"text": f"tourmaline {n}" * 20})
@@ -68,7 +66,7 @@ def test_no_byte_of_what_is_erased_stays(state: State, tmp_path: Path) -> None:
     answers.erase_texts()
     gaps.drop([gone])
     with spool.taking() as entries:
-        assert len(entries) == 300
+        assert len(entries) == 150
     assert b"tourmaline" not in local_bytes(tmp_path)
     assert usage.counts("main")["mem_7"] == Access(1, NOW)
 
@@ -167,19 +165,14 @@ def _add(root: str, name: str) -> None:
 
 
 def test_processes_at_once_lose_nothing(state: State, tmp_path: Path) -> None:
-    context = multiprocessing.get_context("fork" if os.name == "posix" else None)
-    writers = [context.Process(target=_add, args=(state.layout.root, name)) for name in "ab"]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
+    at_once(_add, [(state.layout.root, name) for name in "ab"])
     assert len(rows(tmp_path, "spool")) == 80
 
 
 ENTRIES = st.lists(st.sampled_from("abc"), max_size=3)
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(base=ENTRIES, ours=ENTRIES, theirs=ENTRIES)
 def test_what_two_copies_added_is_joined(
     base: list[str], ours: list[str], theirs: list[str], tmp_path_factory: pytest.TempPathFactory

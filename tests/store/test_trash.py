@@ -1,6 +1,7 @@
+"""The trash in files; what every trash promises is in `test_contract.py`."""
+
 from __future__ import annotations
 
-import errno
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,16 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.codec.run import decode_run, encode_run
-from memcli.codec.space import encode_memory
+from memcli.codec.space import encode_memory, encode_space
 from memcli.errors import CorruptError, StoreError
 from memcli.model.space import Space
 from memcli.record import replace
-from memcli.store.layout import Layout, make_root
+from memcli.store.layout import Layout
 from memcli.store.trash import FileTrash
 from tests.conftest import NOW, memory
+from tests.store.conftest import fail_to_read
 from tests.strategies import json_values, memories, words
 
-Open = Callable[..., FileTrash]
+BOTH = Space("main", (memory("a"), memory("b")))
+ONE = Space("main", (memory("a"),))
 
 
 @pytest.fixture
@@ -27,13 +30,13 @@ def told() -> list[str]:
 
 
 @pytest.fixture
-def open_trash(tmp_path: Path, told: list[str]) -> Open:
-    make_root(str(tmp_path / ".memory"))
-    return lambda now=NOW: FileTrash(Layout(str(tmp_path / ".memory")), lambda: now, "forget", told.append)
+def trash(layout: Layout, told: list[str]) -> FileTrash:
+    return FileTrash(layout, lambda: NOW, "forget", told.append)
 
 
-def files(tmp_path: Path) -> list[Path]:
-    return sorted((tmp_path / ".memory" / "local" / "trash").glob("*"))
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / ".memory" / "local" / "trash"
 
 
 @given(st.lists(memories(), max_size=4, unique_by=lambda m: m.id), st.dictionaries(words, json_values, max_size=2))
@@ -46,84 +49,55 @@ def test_what_goes_in_comes_out_byte_for_byte(objects: list, extra: dict) -> Non
     assert encode_run(NOW, "gc", space) == (name, data)
 
 
-def test_runs_are_kept_newest_first_and_dropped(open_trash: Open, tmp_path: Path) -> None:
-    first = open_trash("2026-01-01T00:00:00Z").keep(Space("main", (memory("a"), memory("b"))))
-    second = open_trash().keep(Space("main", (memory("a"),)))
-    third = open_trash().keep(Space("main", (memory("a"),)))  # the same in the same second is another run
-    trash = open_trash()
-    assert [run.name for run in trash.runs()] == [third, second, first]
-    assert third.startswith(second)
-    oldest = trash.runs()[-1]
-    trash.drop(oldest, {"mem_a"})
-    assert [m.id for m in trash.runs()[-1].space.objects] == ["mem_b"]
-    assert all(file.stat().st_mode & 0o777 == 0o600 for file in files(tmp_path))  # also the one that was written again
-    trash.drop(oldest, {"mem_a", "mem_b"})
-    trash.drop(oldest, {"mem_a", "mem_b"})  # nothing is left to do
-    assert [run.name for run in trash.runs()] == [third, second]
+def test_all_files_are_for_their_owner_alone_also_one_that_is_written_again(trash: FileTrash, folder: Path) -> None:
+    trash.keep(BOTH)
+    trash.drop(trash.runs()[0], {"mem_a"})
+    assert [[m.id for m in run.space.objects] for run in trash.runs()] == [["mem_b"]]
+    assert [file.stat().st_mode & 0o777 for file in folder.iterdir()] == [0o600]
 
 
-def test_what_is_erased_is_in_no_run_of_its_space(open_trash: Open, tmp_path: Path) -> None:
-    trash = open_trash()
-    kept = Space("main", (memory("a"), memory("b")))
-    trash.keep(kept)
-    trash.keep(replace(kept, name="other"))
+def test_what_is_erased_is_in_no_run_of_its_space(trash: FileTrash) -> None:
+    trash.keep(BOTH)
+    trash.keep(replace(BOTH, name="other"))
     assert [m.id for m in trash.erase("main", {"mem_a": ""})] == ["mem_a"]
-    assert sorted((run.space.name, [m.id for m in run.space.objects]) for run in trash.runs()) == [
-        ("main", ["mem_b"]),
-        ("other", ["mem_a", "mem_b"]),
-    ]
+    left = {run.space.name: [m.id for m in run.space.objects] for run in trash.runs()}
+    assert left == {"main": ["mem_b"], "other": ["mem_a", "mem_b"]}
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"format": "memcli/space", "version": 1}'])
-def test_a_damaged_run_is_told_of_and_left_out(open_trash: Open, tmp_path: Path, told: list[str], data: bytes) -> None:
-    trash = open_trash()
-    trash.keep(Space("main", (memory("a"),)))
-    (tmp_path / ".memory" / "local" / "trash" / "20250101T000000Z-00000000.json").write_bytes(data)
-    (tmp_path / ".memory" / "local" / "trash" / "notes.json").write_bytes(data)
-    (tmp_path / ".memory" / "local" / "trash" / "20240101T000000Z-00000000.json").mkdir()
-    assert len(trash.runs()) == 1
-    assert len(told) == 2
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", encode_space(Space("main"))])
+def test_a_damaged_run_is_told_of_and_left_out(trash: FileTrash, folder: Path, told: list[str], data: bytes) -> None:
+    trash.keep(ONE)
+    (folder / "20250101T000000Z-00000000.json").write_bytes(data)
+    (folder / "notes.json").write_bytes(data)
+    (folder / "20240101T000000Z-00000000.json").mkdir()
+    assert (len(trash.runs()), len(told)) == (1, 2)
 
 
-def test_no_link_leads_out_of_the_store(open_trash: Open, tmp_path: Path) -> None:
+def test_a_space_file_is_no_run() -> None:
+    with pytest.raises(CorruptError, match="no record of what removed it"):
+        decode_run("x", encode_space(Space("main")), "here")
+
+
+def test_no_link_leads_out_of_the_store(trash: FileTrash, folder: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
-    (tmp_path / ".memory" / "local").mkdir()
-    (tmp_path / ".memory" / "local" / "trash").symlink_to(outside)
-    trash = open_trash()
-    for act in (trash.runs, lambda: trash.keep(Space("main", (memory("a"),)))):
+    folder.parent.mkdir()
+    folder.symlink_to(outside)
+    acts: list[Callable[[], object]] = [trash.runs, lambda: trash.keep(ONE)]
+    for act in acts:
         with pytest.raises(StoreError, match="symbolic link"):
             act()
     assert list(outside.iterdir()) == []
 
 
-def test_a_space_file_is_no_run(tmp_path: Path) -> None:
-    from memcli.codec.space import encode_space
-
-    with pytest.raises(CorruptError, match="no record of what removed it"):
-        decode_run("x", encode_space(Space("main")), "here")
-
-
-def unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> bytes:
-        raise OSError(errno.EIO, "Input/output error")
-
-    monkeypatch.setattr("memcli.store.trash.read_regular", fail)
-
-
-def test_a_run_that_cannot_be_read_is_left_out(
-    open_trash: Open, told: list[str], monkeypatch: pytest.MonkeyPatch
+def test_a_run_that_cannot_be_read_is_left_out_and_ends_an_erasure(
+    trash: FileTrash, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = open_trash().keep(Space("main", (memory("a"),)))
-    unreadable(monkeypatch)
+    name = trash.keep(ONE)
+    monkeypatch.setattr("memcli.store.trash.read_regular", fail_to_read)
     skipped: list[str] = []
-    assert (open_trash().runs(skipped.append), told) == ([], [])
+    assert (trash.runs(skipped.append), told) == ([], [])
     assert skipped == [f"cannot read local/trash/{name}.json: Input/output error (skipped)"]
-    assert (open_trash().runs(), told) == ([], skipped)
-
-
-def test_a_run_that_cannot_be_read_ends_an_erasure(open_trash: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    open_trash().keep(Space("main", (memory("a"),)))
-    unreadable(monkeypatch)
+    assert (trash.runs(), told) == ([], skipped)
     with pytest.raises(StoreError, match="cannot read local/trash/"):
-        open_trash().erase("main", {"mem_a": ""})
+        trash.erase("main", {"mem_a": ""})

@@ -1,22 +1,32 @@
-"""The usage log: what several processes append is kept, folding counts each use once, and no word is on disk."""
+"""The usage log and the counters: nothing that several processes note is lost, each counts once, and no word is on disk."""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
-import subprocess
-import sys
+from itertools import count as numbers
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.model.usage import GET, HELPFUL, RECALL, Access, Use, count
+from memcli.model.usage import COMPACTION, GET, HELPFUL, MAX_SPACES, OTHERS, RECALL, RUN, Access, Use, count
 from memcli.store.layout import Layout, make_root
+from memcli.store.notes import LocalCounters
 from memcli.store.state import State
 from memcli.store.usage import LocalUsage
+from tests.store.conftest import at_once
 
 AT = "2026-01-31T09:30:00Z"
+KEY = (COMPACTION, "main")
+A_IS_HELPFUL = Use(AT, HELPFUL, "main", ("a",))
+
+
+@pytest.fixture
+def usage(layout: Layout) -> LocalUsage:
+    return LocalUsage(State(layout))
 
 
 def shown(*ids: str, space: str = "main", at: str = AT, act: str = RECALL) -> Use:
@@ -27,8 +37,7 @@ def stored(layout: Layout) -> bytes:
     return b"".join(Path(layout.local(name)).read_bytes() for name in sorted(os.listdir(layout.local(""))))
 
 
-def test_what_is_noted_is_read_and_counted(layout: Layout) -> None:
-    usage = LocalUsage(State(layout))
+def test_what_is_noted_is_read_and_counted(usage: LocalUsage) -> None:
     usage.note([shown("a", "b")], "Which database?")
     usage.note([Use("2026-02-01T00:00:00Z", GET, "main", ("a",))])
     first, second = usage.read()
@@ -39,17 +48,14 @@ def test_what_is_noted_is_read_and_counted(layout: Layout) -> None:
 
 def test_equal_topics_have_equal_digests_and_no_word_is_stored(layout: Layout) -> None:
     usage = LocalUsage(State(layout), session="ses_secret")
-    usage.note([shown("a")], "Which  DATABASE?")
-    usage.note([shown("a")], "which database?")
-    usage.note([shown("a")], "which queue?")
+    for topic in ("Which  DATABASE?", "which database?", "which queue?"):
+        usage.note([shown("a")], topic)
     one, two, three = (use.topic for use in usage.read())
     assert one == two != three
-    assert b"atabase" not in stored(layout)
-    assert b"ses_secret" not in stored(layout)
+    assert [word in stored(layout) for word in (b"atabase", b"ses_secret")] == [False, False]
 
 
-def test_a_fold_keeps_the_counts_and_what_came_since(layout: Layout) -> None:
-    usage = LocalUsage(State(layout))
+def test_a_fold_keeps_the_counts_and_what_came_since(usage: LocalUsage) -> None:
     usage.note([shown("a")])
     old = usage.read()
     usage.note([shown("b")])
@@ -61,36 +67,32 @@ def test_a_fold_keeps_the_counts_and_what_came_since(layout: Layout) -> None:
 
 def test_a_full_log_folds_its_older_accesses_but_no_judgement(layout: Layout) -> None:
     usage = LocalUsage(State(layout), most=40)
-    usage.judge([Use(AT, HELPFUL, "main", ("a",))])
+    usage.judge([A_IS_HELPFUL])
     for _ in range(100):
         usage.note([shown("a")])
-    assert len(usage.read()) <= 41
-    assert usage.read()[0].act == HELPFUL
+    assert (len(usage.read()) <= 41, usage.read()[0].act) == (True, HELPFUL)
     assert usage.counts("main") == {"a": Access(100, AT)}
 
 
-def test_judgements_are_the_same_bytes_and_each_counts(layout: Layout, tmp_path: Path) -> None:
+def test_judgements_are_the_same_bytes_and_each_counts(usage: LocalUsage, tmp_path: Path) -> None:
     make_root(str(tmp_path / "other" / ".memory"))
-    both = LocalUsage(State(layout)), LocalUsage(State(Layout(str(tmp_path / "other" / ".memory"))))
-    judgement = Use(AT, HELPFUL, "main", ("a",))
-    for usage in both:
+    other = LocalUsage(State(Layout(str(tmp_path / "other" / ".memory"))))
+    for each in (usage, other):
         for _ in range(2):
-            usage.judge([judgement])
-            usage.fold(usage.read())
-            usage.judge([judgement])
-    one, other = (usage.read() for usage in both)
-    assert one == other
-    assert [use.ids for use in one] == [("a",)]
+            each.judge([A_IS_HELPFUL])
+            each.fold(each.read())
+            each.judge([A_IS_HELPFUL])
+    assert usage.read() == other.read()
+    assert [use.ids for use in usage.read()] == [("a",)]
 
 
-def test_what_is_erased_is_nowhere(layout: Layout) -> None:
-    usage = LocalUsage(State(layout))
+def test_what_is_erased_is_nowhere(usage: LocalUsage, layout: Layout) -> None:
     usage.note([shown("mem_gone", "mem_kept")])
     usage.fold(usage.read())
     usage.note([shown("mem_gone", "mem_kept"), shown("mem_gone", space="other")])
     usage.judge([Use(AT, HELPFUL, "main", ("mem_gone",))])
-    usage.erase("main", {"mem_gone"})
-    usage.erase("other", {"mem_gone"})
+    for space in ("main", "other"):
+        usage.erase(space, {"mem_gone"})
     assert b"mem_gone" not in stored(layout)
     assert usage.counts("main") == {"mem_kept": Access(2, AT)}
     assert [(use.ids, use.places) for use in usage.read()] == [(("mem_kept",), (2,))]
@@ -107,39 +109,95 @@ def test_the_last_bundle_is_that_of_the_session_also_when_it_was_folded(layout: 
         own.fold(own.read())
 
 
-def test_nothing_is_recorded_while_it_should_not_be(layout: Layout) -> None:
+def test_nothing_is_noted_while_it_should_not_be_or_where_the_store_is_gone(layout: Layout, tmp_path: Path) -> None:
     LocalUsage(State(layout), is_recording=lambda: False).note([shown("a")])
+    LocalCounters(State(layout), lambda: False).count(*KEY)
     assert not os.path.exists(layout.local("state.db"))
+    LocalCounters(State(Layout(str(tmp_path / "gone" / ".memory")))).count(*KEY)
+    assert not (tmp_path / "gone").exists()
 
 
 @pytest.mark.parametrize("damage", ["folder", "link", "pipe"])
-def test_a_log_that_cannot_be_written_fails_nothing(layout: Layout, damage: str) -> None:
+def test_a_log_that_cannot_be_written_fails_nothing(usage: LocalUsage, layout: Layout, damage: str) -> None:
     os.makedirs(layout.local(""))
-    if damage == "folder":
-        os.mkdir(layout.local("state.db"))
-    elif damage == "link":
-        os.symlink("/dev/null", layout.local("state.db"))
-    else:
-        os.mkfifo(layout.local("state.db"))
-    LocalUsage(State(layout)).note([shown("a")])
-    assert LocalUsage(State(layout)).counts("main") == {}
+    place, other = layout.local("state.db"), Path(layout.root, "other")
+    other.touch()
+    {"folder": os.mkdir, "pipe": os.mkfifo, "link": lambda path: os.symlink(other, path)}[damage](place)
+    usage.note([shown("a")])
+    LocalCounters(State(layout)).count(*KEY)
+    assert (usage.counts("main"), LocalCounters(State(layout)).read(), other.read_bytes()) == ({}, {}, b"")
+
+
+def test_what_is_counted_is_read(layout: Layout) -> None:
+    counters = LocalCounters(State(layout))
+    assert counters.read() == {}
+    counters.ran("recall", "main", "fusion", 0, 0.2)
+    counters.count(*KEY, amount=3)
+    totals = counters.read()
+    assert (totals[RUN, "recall", "main", "fusion", "0"], totals[KEY]) == (1, 3)
+
+
+def test_who_holds_the_state_for_long_costs_an_event_and_no_error(layout: Layout) -> None:
+    counters = LocalCounters(State(layout, note_seconds=0.01))
+    counters.count(*KEY)
+    with State(layout).change():
+        counters.count(*KEY)
+    assert counters.read()[KEY] == 1
+
+
+def test_beyond_a_hundred_spaces_the_others_are_counted_together(layout: Layout) -> None:
+    state = State(layout)
+    counters = LocalCounters(state)
+    with state.change():
+        for n in range(MAX_SPACES + 5):
+            counters.count(COMPACTION, f"s{n}")
+    assert (counters.read()[COMPACTION, OTHERS], len(counters.read())) == (5, MAX_SPACES + 1)
+
+
+def _note(root: str, name: str) -> None:
+    state = State(Layout(root), note_seconds=60)
+    for _ in range(50):
+        LocalUsage(state, most=100).note([Use(AT, RECALL, "main", ("a", name))], "topic")
+        LocalCounters(state).count(*KEY)
+
+
+def test_processes_at_once_lose_nothing(usage: LocalUsage, layout: Layout) -> None:
+    at_once(_note, [(layout.root, name) for name in "123"])
+    usage.fold(usage.read())
+    assert usage.counts("main") == {"a": Access(150, AT)} | {name: Access(50, AT) for name in "123"}
+    assert LocalCounters(State(layout)).read() == {KEY: 150}
+
+
+def _count_until_killed(root: str, counted: Connection) -> None:
+    counters = LocalCounters(State(Layout(root), note_seconds=60))
+    for _ in numbers():
+        counters.count(*KEY)
+        counted.send_bytes(b".")
 
 
 @pytest.mark.slow
-def test_many_processes_lose_nothing(layout: Layout) -> None:
-    code = (
-        "import sys; from memcli.store.layout import Layout; from memcli.store.state import State\n"
-        "from memcli.store.usage import LocalUsage\n"
-        "from memcli.model.usage import Use\n"
-        "usage = LocalUsage(State(Layout(sys.argv[1]), note_seconds=60), most=200)\n"
-        f"for n in range(100): usage.note([Use({AT!r}, 'recall', 'main', ('a', sys.argv[2]))], 'topic')\n"
-    )
-    started = [subprocess.Popen([sys.executable, "-c", code, layout.root, str(n)]) for n in range(4)]
-    folding = LocalUsage(State(layout))
-    while any(process.poll() is None for process in started):
-        folding.fold(folding.read())
-    assert all(process.wait() == 0 for process in started)
-    assert folding.counts("main") == {"a": Access(400, AT)} | {str(n): Access(100, AT) for n in range(4)}
+def test_whoever_is_killed_each_event_counts_once(layout: Layout) -> None:
+    context = multiprocessing.get_context("fork" if os.name == "posix" else None)
+    counted = 0
+    for _ in range(8):
+        here, there = context.Pipe(duplex=False)
+        writers = [context.Process(target=_count_until_killed, args=(layout.root, there)) for _ in range(2)]
+        for writer in writers:
+            writer.start()
+        for _ in range(30):
+            here.recv_bytes()
+            counted += 1
+        for writer in writers:
+            writer.kill()  # wherever it is
+            writer.join()
+        there.close()
+        try:
+            while here.poll():
+                here.recv_bytes()
+                counted += 1
+        except EOFError:
+            pass
+    assert counted <= LocalCounters(State(layout)).read()[KEY] <= counted + 16  # each may have been about to say so
 
 
 _USES = st.lists(
