@@ -17,10 +17,8 @@ def log(acts: int, start: bytes = b"") -> bytes:
     for n in range(acts):
         link = link_of(data, is_whole=True)
         assert link is not None
-        data += (
-            seal({"command": "remember", "changes": [{"id": f"mem_{n}", "path": f"ä/{n}"}], "user": "ann"}, link)
-            + b"\n"
-        )
+        act = {"command": "remember", "changes": [{"id": f"mem_{n}", "path": f"ä/{n}"}], "user": "ann"}
+        data += seal(act, link) + b"\n"
     return data
 
 
@@ -74,14 +72,10 @@ def test_a_line_torn_again_while_it_told_of_another_is_told_too() -> None:
         assert (found.entries, found.broken, found.torn) == (3, 0, (3, 4))
 
 
-def test_a_line_that_lacks_its_newline_alone_is_whole() -> None:
-    found = verify(log(1, log(2)[:-1]))
-    assert (found.entries, found.broken, found.torn) == (3, 0, ())
-
-
-def test_a_first_line_may_be_torn() -> None:
-    found = verify(log(2, log(1)[:20]))
-    assert (found.entries, found.broken, found.torn) == (2, 0, (1,))
+def test_a_line_that_lacks_its_newline_alone_is_whole_and_a_first_line_may_be_torn() -> None:
+    for torn, expected in ((log(2)[:-1], (3, 0, ())), (log(1)[:20], (1, 0, (1,)))):
+        found = verify(log(1, torn))
+        assert (found.entries, found.broken, found.torn) == expected
 
 
 def test_the_tail_alone_tells_what_to_go_on_from() -> None:
@@ -100,13 +94,13 @@ def test_a_log_without_versions_goes_on_with_them() -> None:
     assert verify(UNVERSIONED).gap.startswith("all 6 entries")
 
 
-@pytest.mark.parametrize("number", range(5))
-def test_the_version_of_one_line_cannot_be_removed(number: int) -> None:
-    lines = log(5).split(b"\n")
-    start = lines[number].index(b'"hash":')
-    head, tail = lines[number][:start], lines[number][start:]
-    lines[number] = head + _VERSION.sub(b'"', tail, count=1)
-    assert verify(b"\n".join(lines)).broken
+def test_the_version_of_one_line_cannot_be_removed() -> None:
+    for number in range(5):
+        lines = log(5).split(b"\n")
+        start = lines[number].index(b'"hash":')
+        head, tail = lines[number][:start], lines[number][start:]
+        lines[number] = head + _VERSION.sub(b'"', tail, count=1)
+        assert verify(b"\n".join(lines)).broken
 
 
 @pytest.mark.parametrize("acts", [1, 2, 5])
@@ -124,13 +118,8 @@ def test_the_versions_of_the_first_lines_cannot_be_removed_to_change_them() -> N
 
 def test_lines_without_a_version_cannot_be_taken_out_added_or_moved_either() -> None:
     first, second, *rest = log(1, UNVERSIONED).split(b"\n")
-    for lines in (
-        [second, *rest],
-        [first, *rest],
-        [second, first, *rest],
-        [first, first, second, *rest],
-        [*rest[:-2], first, b""],
-    ):
+    doubled = [first, first, second, *rest]
+    for lines in ([second, *rest], [first, *rest], [second, first, *rest], doubled, [*rest[:-2], first, b""]):
         assert verify(b"\n".join(lines)).broken
 
 
@@ -149,10 +138,9 @@ def test_a_line_of_a_newer_version_is_not_taken_for_checked() -> None:
     assert "newer memcli" in verify(newer).reason
 
 
-@pytest.mark.parametrize("digest", [b"", b"x", b"x:0", b"0" * 63, b"-3:0", b"0:0"])
-def test_what_is_no_hash_is_no_earlier_version(digest: bytes) -> None:
-    line = re.sub(rb'"hash":"[^"]*"', b'"hash":"%s"' % digest, log(1))
-    assert verify(line).broken == 1
+def test_what_is_no_hash_is_no_earlier_version() -> None:
+    for digest in (b"", b"x", b"x:0", b"0" * 63, b"-3:0", b"0:0"):
+        assert verify(re.sub(rb'"hash":"[^"]*"', b'"hash":"%s"' % digest, log(1))).broken == 1, digest
 
 
 def acts(*changes: dict[str, object]) -> bytes:

@@ -17,7 +17,7 @@ from memcli.codec.space import decode_space, encode_space
 from memcli.model.names import text_hash
 from memcli.model.space import Policy, Space
 from memcli.record import replace
-from tests.conftest import NOW, memory
+from tests.conftest import NOW, examples, memory
 from tests.strategies import spaces
 
 WHERE = "spaces/main.json"
@@ -50,10 +50,6 @@ def edited(change: Callable[[dict[str, Any]], object]) -> bytes:
 
 def kinds(found: Examined) -> list[str]:
     return [finding.kind for finding in found.findings]
-
-
-def test_a_sound_file_has_nothing_to_mend() -> None:
-    assert look(DATA) == Examined()
 
 
 def _swap(tree: dict[str, Any]) -> None:
@@ -103,7 +99,8 @@ def test_of_two_with_one_id_the_newer_stays() -> None:
     assert {m.raw for m in decode_space(mended, WHERE).objects if m.id == "mem_a"} == {"Another."}
 
 
-def test_a_link_into_another_space_is_none_into_nowhere() -> None:
+def test_a_sound_file_has_nothing_to_mend_nor_has_a_link_into_another_space() -> None:
+    assert look(DATA) == Examined()
     assert look(edited(lambda t: t["objects"][2]["links"][0].update(to="mem_far"))) == Examined()
 
 
@@ -129,11 +126,10 @@ def test_a_newer_file_is_left_alone() -> None:
     assert found.mended is None
 
 
-@pytest.mark.parametrize("data", [b"", b"\0" * 500, b"\xff\xfe{}", b"[]", b"null", b'{"a": 1}', b'{"objects": {}}'])
-def test_where_nothing_can_be_saved_the_file_goes_aside(data: bytes) -> None:
-    found = look(data)
-    assert kinds(found) == ["torn"]
-    assert found.mended == b""
+def test_where_nothing_can_be_saved_the_file_goes_aside() -> None:
+    for data in (b"", b"\0" * 500, b"\xff\xfe{}", b"[]", b"null", b'{"a": 1}', b'{"objects": {}}'):
+        found = look(data)
+        assert (kinds(found), found.mended) == (["torn"], b""), data
 
 
 def test_a_file_cut_anywhere_gives_all_that_is_whole_in_it() -> None:
@@ -156,14 +152,13 @@ def test_a_byte_changed_anywhere_leaves_the_others() -> None:
     space = replace(SPACE, objects=(*SPACE.objects[:2], replace(SPACE.objects[2], links=())))
     whole = encode_space(space)
     for at, old in enumerate(whole):
-        for flip in (0x01, 0x80):
-            found = look(whole[:at] + bytes([old ^ flip]) + whole[at + 1 :])
-            if found.mended is None:  # a letter of a text or a tag: a hand may have changed it
-                assert kinds(found) in ([], ["version"]), (at, flip)
-                continue
-            assert found.findings, (at, flip)
-            saved = decode_space(found.mended, WHERE)
-            assert sum(m in space.objects for m in saved.objects) >= 1, (at, flip)
+        found = look(whole[:at] + bytes([old ^ (0x80 if at % 4 == 0 else 0x01)]) + whole[at + 1 :])
+        if found.mended is None:  # a letter of a text or a tag: a hand may have changed it
+            assert kinds(found) in ([], ["version"]), at
+            continue
+        assert found.findings, at
+        saved = decode_space(found.mended, WHERE)
+        assert sum(m in space.objects for m in saved.objects) >= 1, at
 
 
 @pytest.mark.parametrize("style", ["merge", "diff3"])
@@ -181,12 +176,11 @@ def test_both_sides_of_an_unfinished_merge_are_kept(style: str) -> None:
 
 @given(st.binary(max_size=300), st.integers(0, 2000), st.integers(0, 2000))
 def test_nothing_makes_it_fail(noise: bytes, start: int, length: int) -> None:
-    data = DATA[:start] + noise + DATA[start + length :]
-    found = look(data)
-    if found.mended:
-        assert look(found.mended) == Examined()
+    found = look(DATA[:start] + noise + DATA[start + length :])
+    assert not found.mended or look(found.mended) == Examined()
 
 
+@examples(0.4)
 @given(spaces)
 def test_what_is_mended_is_sound(space: Space) -> None:
     found = look(encode_space(replace(space, objects=(*space.objects, *space.objects[:1]))))

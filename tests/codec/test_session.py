@@ -24,17 +24,9 @@ from memcli.model.conversation import ENDED, PAUSED, STATES, Entry, Message, Ses
 AT = "2026-01-31T09:30:00Z"
 HEADER = Session("ses_a", "main", "Slow login", started_at=AT, source="codex", key="k1")
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
-ENTRIES = st.one_of(
-    st.builds(
-        Message,
-        st.just(0),
-        st.sampled_from(("user", "assistant", "tool")),
-        TEXTS,
-        st.sampled_from(("", AT)),
-        TEXTS,
-        TEXTS,
-    ),
-    st.builds(StateChange, st.sampled_from(STATES), st.sampled_from(("", AT)), TEXTS),
+ROLES, TIMES = st.sampled_from(("user", "assistant", "tool")), st.sampled_from(("", AT))
+ENTRIES = st.builds(Message, st.just(0), ROLES, TEXTS, TIMES, TEXTS, TEXTS) | st.builds(
+    StateChange, st.sampled_from(STATES), TIMES, TEXTS
 )
 
 
@@ -74,33 +66,28 @@ def test_what_is_written_is_read_from_both_ends(entries: list[Entry], length: in
         assert (session.ended_at, session.outcome) == (ended.at, ended.outcome)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"",
-        b"[]",
-        b"{}",
-        b"\xff\xfe",
-        b'{"number":1,"role":"user","text":"a\x00b"}',
-        b'{"number":1,"role":"user","text":"a"',
-        b'{"number":0,"role":"user","text":"a"}',
-        b'{"number":true,"role":"user","text":"a"}',
-        b'{"number":1,"role":"system","text":"a"}',
-        b'{"number":1,"role":"user","text":null}',
-        b'{"number":1,"role":"user","text":"a","at":"yesterday"}',
-        b'{"number":1,"role":"user"}',
-        b'{"state":"gone"}',
-        b'{"state":"active","number":1,"role":"user","text":"a"}',
-        b"<<<<<<< ours",
-        b"[" * 100_000,
-    ],
-)
-def test_a_line_that_is_none_is_named(line: bytes) -> None:
-    with pytest.raises(CorruptError, match=r"^x:7: ") as caught:
-        decode_entry(line, "x:7")
-    assert "\n" not in caught.value.message
-    with pytest.raises(CorruptError, match=r"^x:1: "):
-        decode_header(line, "x:1")
+NO_ENTRIES = rb"""
+[]
+{}
+{"number":1,"role":"user","text":"a
+{"number":0,"role":"user","text":"a"}
+{"number":true,"role":"user","text":"a"}
+{"number":1,"role":"system","text":"a"}
+{"number":1,"role":"user","text":null}
+{"number":1,"role":"user","text":"a","at":"yesterday"}
+{"number":1,"role":"user"}
+{"state":"gone"}
+{"state":"active","number":1,"role":"user","text":"a"}
+<<<<<<< ours""".split(b"\n")
+
+
+def test_a_line_that_is_none_is_named() -> None:
+    for line in (*NO_ENTRIES, b"\xff\xfe", b'{"number":1,"role":"user","text":"a\x00b"}', b"[" * 100_000):
+        with pytest.raises(CorruptError, match=r"^x:7: ") as caught:
+            decode_entry(line, "x:7")
+        assert "\n" not in caught.value.message
+        with pytest.raises(CorruptError, match=r"^x:1: "):
+            decode_header(line, "x:1")
 
 
 def test_a_newer_version_is_read_and_not_written() -> None:

@@ -16,6 +16,7 @@ from memcli.model.memory import Memory
 from memcli.model.space import Change, Space, change_between, is_under
 from memcli.policy.draft import Draft
 from memcli.record import replace
+from tests.conftest import examples
 from tests.strategies import memories, spaces
 
 
@@ -78,6 +79,7 @@ def test_a_splice_is_a_full_rewrite(space: Space, data: st.DataObject) -> None:
     assert spliced(space, change) == encode_space(rewritten(space, change))
 
 
+@examples(0.4)
 @given(spaces.map(distinct), spaces.map(distinct))
 def test_what_lies_between_two_spaces_makes_one_the_other(one: Space, other: Space) -> None:
     other = replace(other, name=one.name)
@@ -109,6 +111,7 @@ def test_everything_is_found(space: Space, warm: bool, opened: Callable[[Space],
     assert shelf.stored("not there") == b""
 
 
+@examples(0.4)
 @given(spaces.map(distinct), st.data())
 def test_a_draft_looks_like_what_it_will_become(space: Space, data: st.DataObject) -> None:
     draft, model = Draft(shelf_of(space)), space
