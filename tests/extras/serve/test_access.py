@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from memcli.extras.serve.tokens import Tokens
 from memcli.model.space import ADMIN, READER, WRITER
 from memcli.store.layout import Layout, make_root
 from tests.conftest import NOW, Run
-from tests.extras.serve.conftest import Server, Start
+from tests.extras.serve.conftest import Answer, Server, Start
 
 HIDDEN = "zanzibar"
 
@@ -28,9 +29,9 @@ def test_the_first_token_is_for_its_user_alone(server: Server) -> None:
     assert not any(token in others.read_text() for token in server.by_role.values())
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
+def test_wrong_tokens(server: Server) -> None:
+    given = {"token": server.token, "digest": server.tokens.all()[0].digest}
+    headers = (
         "Bearer",
         "Bearer ",
         "Bearer x",
@@ -39,25 +40,13 @@ def test_the_first_token_is_for_its_user_alone(server: Server) -> None:
         "Bearer {token}x",
         "Bearer \xff\xfe",
         "Bearer {digest}",
-    ],
-)
-def test_wrong_tokens(server: Server, header: str) -> None:
-    digest = server.tokens.all()[0].digest
-    given = header.format(token=server.token, digest=digest)
-    answer = server.get("/apps", token=None, Authorization=given)
-    assert answer.status == 401
-    assert answer.headers["www-authenticate"] == "Bearer"
+    )
+    for header in headers:
+        answer = server.get("/apps", token=None, Authorization=header.format(**given))
+        assert (header, answer.status, answer.headers["www-authenticate"]) == (header, 401, "Bearer")
 
 
-def test_a_revoked_token_ends_at_once(server: Server, run: Run) -> None:
-    token = server.create(READER, name="leaving")
-    assert server.get("/apps", token).status == 200
-    done = run("serve", "token", "revoke", "leaving", "--root", str(server.folder))
-    assert done.code == 0
-    assert server.get("/apps", token).status == 401
-
-
-def test_tokens_over_http(server: Server) -> None:
+def test_tokens_over_http(server: Server, run: Run) -> None:
     made = server.ask("POST", "/api/tokens", {"name": "board", "role": "reader", "spaces": ["main"]})
     assert made.status == 201
     assert server.get("/apps", made.json["token"]).status == 200
@@ -67,6 +56,10 @@ def test_tokens_over_http(server: Server) -> None:
     assert {"name": "board", "role": "reader"}.items() <= listed.json["tokens"][-1].items()
     assert server.ask("DELETE", "/api/tokens/board").status == 200
     assert server.get("/apps", made.json["token"]).status == 401
+    token = server.create(READER, name="leaving")
+    assert server.get("/apps", token).status == 200
+    assert run("serve", "token", "revoke", "leaving", "--root", str(server.folder)).code == 0
+    assert server.get("/apps", token).status == 401
 
 
 def test_tokens_on_the_command_line(run: Run, tmp_path: Path) -> None:
@@ -76,16 +69,13 @@ def test_tokens_on_the_command_line(run: Run, tmp_path: Path) -> None:
     told = json.loads(made.out)
     assert (told["name"], told["role"], told["spaces"]) == ("ci", "writer", ["main", "notes"])
     assert told["token"] not in (tmp_path / ".memory/local/serve-tokens.json").read_text()
-    assert run("serve", "token", "create", "--name", "ci").code == 4
-    assert run("serve", "token", "create", "--role", "king").code == 2
-    assert run("serve", "token", "create", "--space", "../etc").code == 2
+    for words, code in ((("--name", "ci"), 4), (("--role", "king"), 2), (("--space", "../etc"), 2)):
+        assert run("serve", "token", "create", *words).code == code
     assert run("serve", "token", "create").out.startswith("mct_")
     listed = run("serve", "token", "list").out
     assert "reader-1" in listed
     assert told["token"] not in listed
-    assert run("serve", "token", "revoke").code == 2
-    assert run("serve", "token", "revoke", "nobody").code == 3
-    assert run("serve", "token", "revoke", "ci").code == 0
+    assert [run("serve", "token", "revoke", *names).code for names in ((), ("nobody",), ("ci",))] == [2, 3, 0]
     assert run("serve", "tokens").code == 2
 
 
@@ -98,24 +88,23 @@ def test_a_missing_extra_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes and links of POSIX")
-@pytest.mark.parametrize("spoil", ["link", "folder", "mode", "text"])
-def test_a_token_file_that_cannot_be_trusted(run: Run, tmp_path: Path, spoil: str) -> None:
+def test_a_token_file_that_cannot_be_trusted(run: Run, tmp_path: Path) -> None:
     run("init")
     path = tmp_path / ".memory" / "local" / "serve-token"
     path.parent.mkdir(exist_ok=True)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.write_text("mct_known\n")
-    if spoil == "link":
-        path.symlink_to(elsewhere)
-    elif spoil == "folder":
-        path.mkdir()
-    else:
-        path.write_text("mct_known\n" if spoil == "mode" else "known\n")
-        path.chmod(0o644 if spoil == "mode" else 0o600)
-    done = run("serve", "token", "list")
-    assert done.code in (6, 8)
-    assert done.err.count("\n") == 1
-    assert elsewhere.read_text() == "mct_known\n"
+    spoilt: dict[str, Callable[[], object]] = {
+        "a link": lambda: path.symlink_to(elsewhere), "a folder": path.mkdir,
+        "a mode": lambda: (path.write_text("mct_known\n"), path.chmod(0o644)),
+        "a text": lambda: (path.write_text("known\n"), path.chmod(0o600)),
+    }  # fmt: skip
+    for name, spoil in spoilt.items():
+        spoil()
+        done = run("serve", "token", "list")
+        assert (name, done.code in (6, 8), done.err.count("\n")) == (name, True, 1)
+        assert elsewhere.read_text() == "mct_known\n"
+        path.rmdir() if path.is_dir() else path.unlink()
 
 
 def test_the_first_token_is_read_where_nothing_can_be_written(tmp_path: Path) -> None:
@@ -144,42 +133,39 @@ def test_tokens_that_cannot_be_read_do_not_say_where_they_are(start: Start) -> N
     assert any(str(path) in line for line in server.lines)
 
 
+def enter(server: Server, link: str) -> Answer:
+    """What a link of the server, which logs in, answers."""
+    return server.get(link.removeprefix(server.address), token=None)
+
+
 def test_a_link_works_once_and_its_session_is_bound_to_the_token(server: Server) -> None:
-    token = server.create(WRITER, name="browser")
-    link = server.ask("POST", "/api/login", token=token).json["url"]
-    path = link.removeprefix(server.address)
-    entered = server.get(path, token=None)
-    assert entered.status == 303
+    link = server.ask("POST", "/api/login", token=server.create(WRITER, name="browser")).json["url"]
+    entered = enter(server, link)
     cookie = entered.headers["set-cookie"]
-    assert "HttpOnly" in cookie
-    assert "samesite=strict" in cookie.lower()
-    assert server.get(path, token=None).status == 403
+    assert (entered.status, "HttpOnly" in cookie, "samesite=strict" in cookie.lower()) == (303, True, True)
+    assert enter(server, link).status == 403
     session = cookie.partition(";")[0]
     assert server.get("/apps", token=None, Cookie=session).status == 200
     assert server.ask("POST", "/api/login", token=None, Cookie=session).status == 403
     server.tokens.revoke("browser")
     assert server.get("/apps", token=None, Cookie=session).status == 401
-
-
-def test_the_printed_link_is_of_the_first_token(server: Server) -> None:
-    entered = server.get(server.link.removeprefix(server.address), token=None)
-    session = entered.headers["set-cookie"].partition(";")[0]
-    assert server.get("/api/tokens", token=None, Cookie=session).status == 200
+    first = enter(server, server.link).headers["set-cookie"].partition(";")[0]
+    assert server.get("/api/tokens", token=None, Cookie=first).status == 200, "the printed link is of the first token"
 
 
 def test_a_session_needs_its_mark_to_change_anything(server: Server) -> None:
     from memcli.extras.serve.tokens import csrf_of
 
     link = server.ask("POST", "/api/login").json["url"]
-    cookie = server.get(link.removeprefix(server.address), token=None).headers["set-cookie"].partition(";")[0]
+    cookie = enter(server, link).headers["set-cookie"].partition(";")[0]
     mark = csrf_of(cookie.partition("=")[2])
     body = {"raw": "Forms bear a mark."}
     post = ("POST", "/apps/csrf/memories", body, None)
-    assert server.ask(*post, Cookie=cookie).status == 403
-    assert server.ask(*post, Cookie=cookie, X_Memcli_Csrf="wrong").status == 403
-    assert server.ask(*post, Cookie=cookie, X_Memcli_Csrf=mark, Origin="http://evil.example").status == 403
-    assert server.ask(*post, Cookie=cookie, X_Memcli_Csrf=mark, Sec_Fetch_Site="cross-site").status == 403
-    assert server.ask(*post, Cookie=cookie, X_Memcli_Csrf=mark, Origin=server.address).status == 201
+    for headers, status in (
+        ({}, 403), ({"X_Memcli_Csrf": "wrong"}, 403), ({"X_Memcli_Csrf": mark, "Origin": "http://evil.example"}, 403),
+        ({"X_Memcli_Csrf": mark, "Sec_Fetch_Site": "cross-site"}, 403), ({"X_Memcli_Csrf": mark, "Origin": server.address}, 201),
+    ):  # fmt: skip
+        assert (headers, server.ask(*post, Cookie=cookie, **headers).status) == (headers, status)
     form = f"csrf={mark}".encode()
     out = server.ask("POST", "/logout", form, None, Cookie=cookie, Content_Type="application/x-www-form-urlencoded")
     assert out.status == 303
@@ -215,16 +201,17 @@ READS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("path", READS)
-def test_nothing_of_other_spaces_is_shown(server: Server, bound: dict[str, str], path: str) -> None:
-    answer = server.get(path.format(**bound), bound[READER])
-    assert answer.status == 200, answer
-    text = answer.body.decode().lower()
-    asked = path.count(HIDDEN)
-    assert text.count(HIDDEN) <= 2 * asked, text  # the question itself comes back
-    assert bound["theirs"] not in text
-    assert '"closed' not in text
-    assert "journal@closed" not in text
+def test_nothing_of_other_spaces_is_shown(server: Server, bound: dict[str, str], subtests: pytest.Subtests) -> None:
+    for path in READS:
+        with subtests.test(path=path):
+            answer = server.get(path.format(**bound), bound[READER])
+            assert answer.status == 200, answer
+            text = answer.body.decode().lower()
+            assert text.count(HIDDEN) <= 2 * path.count(HIDDEN), text  # the question itself comes back
+            assert [word for word in (bound["theirs"], '"closed', "journal@closed") if word in text] == []
+    for path in ("/apps/open/memories/{theirs}", "/api/sessions/{session}", "/api/sessions/{session}/arc"):
+        answer = server.get(path.format(**bound), bound[READER])
+        assert (path, answer.status, "closed" in answer.body.decode()) == (path, 404, False)
 
 
 REFUSED = [
@@ -247,12 +234,12 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("method", "path", "body"), REFUSED)
-def test_other_spaces_are_refused(server: Server, bound: dict[str, str], method: str, path: str, body: object) -> None:
-    filled = json.loads(json.dumps(body).replace("{theirs}", bound["theirs"])) if body is not None else None
-    answer = server.ask(method, path.format(**bound), filled, bound[ADMIN])
-    assert answer.status == 403, answer
-    assert HIDDEN not in answer.body.decode()
+def test_other_spaces_are_refused(server: Server, bound: dict[str, str], subtests: pytest.Subtests) -> None:
+    for method, path, body in REFUSED:
+        with subtests.test(method=method, path=path):
+            filled = json.loads(json.dumps(body).replace("{theirs}", bound["theirs"])) if body is not None else None
+            answer = server.ask(method, path.format(**bound), filled, bound[ADMIN])
+            assert (answer.status, HIDDEN in answer.body.decode()) == (403, False)
 
 
 def test_what_a_session_of_its_space_yields_is_the_callers(server: Server, bound: dict[str, str]) -> None:
@@ -278,16 +265,6 @@ def test_purging_a_space_takes_what_its_sessions_yielded(server: Server) -> None
     assert server.get("/apps/shelves/memories").json["memories"]
     assert server.ask("DELETE", "/apps/shelves?memories=purge").json["deletedCount"] > 0
     assert server.get("/apps/journal@shelves/memories?all=true").json["memories"] == []
-
-
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [("/apps/open/memories/{theirs}", 404), ("/api/sessions/{session}", 404), ("/api/sessions/{session}/arc", 404)],
-)
-def test_ids_of_other_spaces_are_unknown(server: Server, bound: dict[str, str], path: str, status: int) -> None:
-    answer = server.get(path.format(**bound), bound[READER])
-    assert answer.status == status
-    assert "closed" not in answer.body.decode()
 
 
 def test_a_token_for_two_spaces_names_one(server: Server, bound: dict[str, str]) -> None:

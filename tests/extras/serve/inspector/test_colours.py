@@ -6,8 +6,6 @@ import re
 from itertools import product
 from pathlib import Path
 
-import pytest
-
 import memcli.extras.serve.inspector
 
 CSS = (Path(memcli.extras.serve.inspector.__file__).parent / "static" / "inspector.css").read_text()
@@ -47,11 +45,12 @@ def pairs() -> set[tuple[str, str, float]]:
     return found
 
 
-def test_contrast(subtests: pytest.Subtests) -> None:
-    for theme in [0, 1]:
-        for text, back, least in sorted(pairs()):
-            with subtests.test(theme=ascii(theme), text=ascii(text)):
-                assert contrast(text, back, theme) >= least
+def test_contrast() -> None:
+    checked = [*sorted(pairs()), ("on-bad", "hover", TEXT)]
+    found = {
+        (theme, text, back, contrast(text, back, theme), least) for theme in (0, 1) for text, back, least in checked
+    }
+    assert [row for row in sorted(found) if row[3] < row[4]] == []
 
 
 def test_all_colours_are_variables_and_checked() -> None:
@@ -64,8 +63,3 @@ def test_all_colours_are_variables_and_checked() -> None:
     used = set(re.findall(r"var\(--([\w-]+)\)", CSS)) - {"mono"}
     assert used == set(COLOURS)
     assert used - {"rule"} <= {name for text, back, _ in pairs() for name in (text, back)}  # rules only divide
-
-
-def test_buttons_that_delete_are_readable() -> None:
-    for theme, back in product((0, 1), ("card", "hover")):
-        assert contrast("on-bad", back, theme) >= TEXT
