@@ -14,50 +14,40 @@ from memcli.extras.transcripts.discovery import discover, folder_name, transcrip
 from tests.extras.transcripts import writers
 
 
-def session(path: Path, cwd: str | None, **more: Any) -> str:
-    """A session of Claude Code that took place in `cwd`."""
+def write(path: Path, *lines: object) -> str:
+    """Writes a file with these lines as JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    line = {
-        "type": "user",
-        "uuid": "1",
-        "sessionId": "s",
-        "message": {"content": "a"},
-        **({"cwd": cwd} if cwd else {}),
-        **more,
-    }
-    path.write_text(json.dumps({"type": "mode", "sessionId": "s"}) + "\n" + json.dumps(line) + "\n")
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     return str(path)
+
+
+def session(path: Path, cwd: str | None) -> str:
+    """A session of Claude Code that took place in `cwd`."""
+    line = {"type": "user", "uuid": "1", "sessionId": "s", "message": {"content": "a"}, **({"cwd": cwd} if cwd else {})}
+    return write(path, {"type": "mode", "sessionId": "s"}, line)
 
 
 def rollout(path: Path, cwd: str, **more: Any) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"type": "session_meta", "payload": {"id": "r", "cwd": cwd, **more}}) + "\n")
-    return str(path)
+    return write(path, {"type": "session_meta", "payload": {"id": "r", "cwd": cwd, **more}})
 
 
 def gemini(folder: Path, name: str, project: str, root: str | None = None) -> str:
     """A session of Gemini CLI that took place in `project`; `root` is what its folder names."""
-    (folder / "chats").mkdir(parents=True, exist_ok=True)
+    digest = sha256(project.encode()).hexdigest()
+    path = write(folder / "chats" / name, {"sessionId": "g", "projectHash": digest})
     if root:
         (folder / ".project_root").write_text(root + "\n")
-    path = folder / "chats" / name
-    path.write_text(json.dumps({"sessionId": "g", "projectHash": sha256(project.encode()).hexdigest()}) + "\n")
-    return str(path)
+    return path
 
 
 def copilot(folder: Path, cwd: str) -> str:
-    folder.mkdir(parents=True)
     data = {"sessionId": folder.name, "context": {"cwd": cwd}}
-    (folder / "events.jsonl").write_text(json.dumps({"type": "session.start", "data": data, "parentId": None}) + "\n")
-    return str(folder / "events.jsonl")
+    return write(folder / "events.jsonl", {"type": "session.start", "data": data, "parentId": None})
 
 
 def cline(folder: Path, **about: object) -> str:
-    folder.mkdir(parents=True)
-    (folder / f"{folder.name}.json").write_text(json.dumps(about))
-    path = folder / f"{folder.name}.messages.json"
-    path.write_text(json.dumps(writers.cline([])))
-    return str(path)
+    write(folder / f"{folder.name}.json", about)
+    return write(folder / f"{folder.name}.messages.json", writers.cline([]))
 
 
 def opencode(path: Path, **folders: str) -> None:
@@ -203,10 +193,7 @@ def test_long_names_are_cut_and_the_sessions_say_which_they_are(tmp_path: Path) 
     session(folder / "2.jsonl", f"{project}y")
     session(folder / "3.jsonl", None)
     assert discover(str(tmp_path), project, {}) == [found]
-
-
-def test_names_are_made_as_javascript_makes_them() -> None:
-    assert folder_name("/w/my.shop_é/😀") == "-w-my-shop-----"
+    assert folder_name("/w/my.shop_é/😀") == "-w-my-shop-----", "as JavaScript makes names"
 
 
 def test_how_much_is_looked_at_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.extras.transcripts import writers
 from tests.extras.transcripts.conftest import Found, read_bytes
 from tests.extras.transcripts.writers import Turn
@@ -38,12 +36,12 @@ LEFT_OUT = {
 }
 
 
-@pytest.mark.parametrize("name", LEFT_OUT)
-def test_what_chatgpt_does_not_show_is_no_message(tmp_path: Path, name: str) -> None:
-    fields, reason = LEFT_OUT[name]
-    found = read_one(tmp_path, chatgpt_with(**fields))
-    assert found.said == [("user", "a"), ("user", "c")]
-    assert not reason or found.skipped[reason] >= 1
+def test_what_chatgpt_does_not_show_is_no_message(tmp_path: Path) -> None:
+    for name, (fields, reason) in LEFT_OUT.items():
+        found = read_one(tmp_path, chatgpt_with(**fields))
+        assert (name, found.texts, not reason or found.skipped[reason] >= 1) == (name, ["a", "c"], True)
+    for name, (content, expected) in CONTENTS.items():
+        assert (name, read_one(tmp_path, chatgpt_with(content=content)).texts[1]) == (name, expected)
 
 
 CONTENTS = {
@@ -55,12 +53,6 @@ CONTENTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CONTENTS)
-def test_each_type_of_content_is_read(tmp_path: Path, name: str) -> None:
-    content, expected = CONTENTS[name]
-    assert read_one(tmp_path, chatgpt_with(content=content)).said[1] == ("assistant", expected)
-
-
 def test_a_broken_tree_is_read_by_time(tmp_path: Path) -> None:
     for node, parent in (("k-1", "gone"), ("hidden", "k-2")):
         chat = writers.chatgpt(TALK, "k")
@@ -68,14 +60,10 @@ def test_a_broken_tree_is_read_by_time(tmp_path: Path) -> None:
         del chat["mapping"]["k-1-x"]
         chat["mapping"] = dict(sorted(chat["mapping"].items(), reverse=True))
         found = read_one(tmp_path, chat)
-        assert [text for _, text in found.said] == ["a", "b", "c"]
-        assert found.skipped["broken order"] == 1
-
-
-def test_without_a_current_node_the_latest_leaf_is_read(tmp_path: Path) -> None:
+        assert (found.texts, found.skipped["broken order"]) == (["a", "b", "c"], 1)
     chat = writers.chatgpt(TALK, "k")
     del chat["current_node"]
-    assert [text for _, text in read_one(tmp_path, chat).said] == ["a", "b", "c"]
+    assert read_one(tmp_path, chat).texts == ["a", "b", "c"], "the latest leaf"
 
 
 def test_wrong_times_are_dropped_and_the_order_kept(tmp_path: Path) -> None:
@@ -83,8 +71,7 @@ def test_wrong_times_are_dropped_and_the_order_kept(tmp_path: Path) -> None:
         chat = chatgpt_with(create_time=time)
         chat["create_time"] = time
         found = read_one(tmp_path, chat)
-        assert [message.text for message in found.messages[0]] == ["a", "b", "c"]
-        assert (found.messages[0][1].at, found.transcripts[0].started_at) == ("", "")
+        assert (found.texts, found.messages[0][1].at, found.transcripts[0].started_at) == (["a", "b", "c"], "", "")
     assert read_one(tmp_path, chatgpt_with(create_time=1_767_312_000_500)).messages[0][1].at == "2026-01-02T00:00:00Z"
 
 
@@ -93,37 +80,19 @@ def claude_ai(*messages: dict[str, Any]) -> dict[str, Any]:
     return {"uuid": "k", "name": "Chat", "created_at": "2026-01-02T00:00:00Z", "chat_messages": list(numbered)}
 
 
-def test_the_text_stands_in_for_blocks_that_are_missing(tmp_path: Path) -> None:
-    found = read_one(
-        tmp_path,
-        claude_ai(
-            {"text": "a"},
-            {"text": "b", "content": [None]},
-            {"text": "old", "content": [{"type": "text", "text": "new"}]},
-        ),
-    )
-    assert [text for _, text in found.said] == ["a", "b", "new"]
-
-
-def test_of_an_attached_text_the_beginning_is_kept(tmp_path: Path) -> None:
-    attachment = {"file_name": "log.txt", "extracted_content": "line\n" * 1_000}
-    found = read_one(
-        tmp_path, claude_ai({"text": "Why?", "attachments": [attachment, {"file_name": "x.bin"}], "files": [{}]})
-    )
-    ((_, text),) = found.said
-    assert text.startswith("Why?\n\n[attached log.txt: line line")
-    assert len(text) < 250
+def test_what_is_read_of_claude_ai(tmp_path: Path) -> None:
+    """The text stands in for missing blocks, an attachment is cut, and of answers made again the last is read."""
+    new = [{"type": "text", "text": "new"}]
+    chat = claude_ai({"text": "a"}, {"text": "b", "content": [None]}, {"text": "old", "content": new})
+    assert read_one(tmp_path, chat).texts == ["a", "b", "new"]
+    attachments = [{"file_name": "log.txt", "extracted_content": "line\n" * 1_000}, {"file_name": "x.bin"}]
+    found = read_one(tmp_path, claude_ai({"text": "Why?", "attachments": attachments, "files": [{}]}))
+    (text,) = found.texts
+    assert (text.startswith("Why?\n\n[attached log.txt: line line"), len(text) < 250) == (True, True)
     assert found.skipped["attachment"] == 2
-
-
-def test_of_answers_that_were_made_again_the_last_is_read(tmp_path: Path) -> None:
-    root = "00000000-0000-4000-8000-000000000000"
-    parents = (root, "m0", "m0", "m2")
-    chat = claude_ai(
-        *({"text": text, "parent_message_uuid": parent} for text, parent in zip("abcd", parents, strict=True))
-    )
-    found = read_one(tmp_path, chat)
-    assert ([text for _, text in found.said], found.skipped["other branch"]) == (["a", "c", "d"], 1)
+    parents = zip("abcd", ("00000000-0000-4000-8000-000000000000", "m0", "m0", "m2"), strict=True)
+    found = read_one(tmp_path, claude_ai(*({"text": text, "parent_message_uuid": parent} for text, parent in parents)))
+    assert (found.texts, found.skipped["other branch"]) == (["a", "c", "d"], 1)
 
 
 def test_a_conversation_without_an_id_has_one_of_its_content(tmp_path: Path) -> None:

@@ -2,84 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memcli.extras.transcripts import gemini
-from tests.extras.transcripts.conftest import Found, read_bytes
-from tests.extras.transcripts.writers import at, line
+from tests.extras.transcripts.conftest import Case, check
+from tests.extras.transcripts.writers import at
 
 HEAD = {"sessionId": "g", "projectHash": "0a", "startTime": at(0)}
 
 
-def message(key: str, kind: str, content: Any, **more: Any) -> dict[str, Any]:
-    return {"id": key, "timestamp": at(1), "type": kind, "content": content, **more}
+def user(key: str, content: Any, **more: Any) -> dict[str, Any]:
+    return {"id": key, "timestamp": at(1), "type": "user", "content": content, **more}
 
 
-def read_lines(folder: Path, *lines: dict[str, Any]) -> Found:
-    return read_bytes(folder, [line(one) for one in (HEAD, *lines)])
+def model(key: str, content: Any, **more: Any) -> dict[str, Any]:
+    return {**user(key, content, **more), "type": "gemini"}
 
 
-def test_a_message_that_is_written_again_keeps_its_place(tmp_path: Path) -> None:
-    call = {"id": "c", "name": "read_file", "args": {"file_path": "a.py"}, "status": "executing"}
-    found = read_lines(
-        tmp_path,
-        message("1", "user", "a"),
-        message("2", "gemini", "Let me see.", toolCalls=[call]),
-        message("3", "user", [{"functionResponse": {"id": "c", "response": {"output": "x"}}}]),
-        message("2", "gemini", "Let me see.", toolCalls=[{**call, "status": "error", "resultDisplay": "no such file"}]),
-        message("4", "gemini", [{"text": "It is", "thought": True}, {"text": "gone."}]),
-    )
-    assert found.said == [
-        ("user", "a"),
-        ("assistant", "Let me see."),
-        ("tool", "ran: read_file a.py (failed): no such file"),
-        ("assistant", "gone."),
-    ]
-    assert found.skipped["repeated event"] == 1
+CALL = {"id": "c", "name": "read_file", "args": {"file_path": "a.py"}, "status": "executing"}
+CASES: Mapping[str, Case] = {
+    "a message that is written again keeps its place": (
+        [user("1", "a"), model("2", "Let me see.", toolCalls=[CALL]),
+         user("3", [{"functionResponse": {"id": "c", "response": {"output": "x"}}}]),
+         model("2", "Let me see.", toolCalls=[{**CALL, "status": "error", "resultDisplay": "no such file"}]),
+         model("4", [{"text": "It is", "thought": True}, {"text": "gone."}])],
+        ["a", "Let me see.", "ran: read_file a.py (failed): no such file", "gone."], {"repeated event": 1},
+    ),
+    "what was taken back": (
+        [user("1", "a"), model("2", "b"), user("3", "c"), {"$rewindTo": "2"}, {"$rewindTo": "3"}, user("4", "d")],
+        ["a", "d"], {"other branch": 2},
+    ),
+    "a compaction": (
+        [user("1", "a"), {"$set": {"messages": [user("9", "<state_snapshot>So far.</state_snapshot>"), model("10", "Got it.")]}},
+         user("2", "b")], ["a", "b"], {},
+    ),
+    "context of a hook": ([user("1", "<hook_context>&lt;memory-1&gt;x&lt;/memory-1&gt;</hook_context>\n\nWhy?")], ["Why?"], {}),
+    "context that is cut off": ([user("1", [{"text": "Why?"}, {"text": '<hook_context id="1">cut off'}])], ["Why?"], {}),
+    "context of a session": ([user("1", [{"text": "<session_context>\nToday is Friday.\n</session_context>"}])], [], {}),
+    "what is displayed": (
+        [user("1", [{"text": "See @a.py"}, {"text": "--- a.py ---"}], displayContent=[{"text": "See @a.py"}])], ["See @a.py"], {},
+    ),
+    "an element of the user's": ([user("1", "What is <hook_contexts>?")], ["What is <hook_contexts>?"], {}),
+}  # fmt: skip
 
 
-def test_what_was_taken_back_is_left_out(tmp_path: Path) -> None:
-    found = read_lines(
-        tmp_path,
-        message("1", "user", "a"),
-        message("2", "gemini", "b"),
-        message("3", "user", "c"),
-        {"$rewindTo": "2"},
-        {"$rewindTo": "3"},
-        message("4", "user", "d"),
-    )
-    assert found.said == [("user", "a"), ("user", "d")]
-    assert found.skipped["other branch"] == 2
-
-
-def test_a_compaction_takes_nothing_out_of_the_conversation(tmp_path: Path) -> None:
-    summary = [message("9", "user", "<state_snapshot>So far.</state_snapshot>"), message("10", "gemini", "Got it.")]
-    found = read_lines(tmp_path, message("1", "user", "a"), {"$set": {"messages": summary}}, message("2", "user", "b"))
-    assert found.said == [("user", "a"), ("user", "b")]
-
-
-@pytest.mark.parametrize(
-    ("content", "more", "expected"),
-    [
-        ("<hook_context>&lt;memory-1&gt;x&lt;/memory-1&gt;</hook_context>\n\nWhy?", {}, ["Why?"]),
-        ([{"text": "Why?"}, {"text": '<hook_context id="1">cut off'}], {}, ["Why?"]),
-        ([{"text": "<session_context>\nToday is Friday.\n</session_context>"}], {}, []),
-        ([{"text": "See @a.py"}, {"text": "--- a.py ---"}], {"displayContent": [{"text": "See @a.py"}]}, ["See @a.py"]),
-        ("What is <hook_contexts>?", {}, ["What is <hook_contexts>?"]),
-    ],
-)
-def test_a_prompt_is_what_its_user_typed(
-    tmp_path: Path, content: Any, more: dict[str, Any], expected: list[str]
-) -> None:
-    found = read_lines(tmp_path, message("1", "user", content, **more))
-    assert [text for _, text in found.said] == expected
-
-
-def test_how_many_messages_are_held_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_read_of_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(tmp_path, CASES, HEAD)
     monkeypatch.setattr(gemini, "_MOST_MESSAGES", 2)
-    found = read_lines(tmp_path, *(message(str(n % 3), "user", f"{n}") for n in range(6)))
-    assert found.said == [("user", "3"), ("user", "4")]
-    assert found.skipped["too long"] == 2
+    many = [user(str(n % 3), f"{n}") for n in range(6)]
+    check(tmp_path, {"how many messages are held is bounded": (many, ["3", "4"], {"too long": 2})}, HEAD)

@@ -53,14 +53,6 @@ def test_all_sessions_are_read_in_order_once(path: Path) -> None:
     assert first.started_at.startswith(writers.DAY)
 
 
-def test_one_session_is_named_behind_the_file(path: Path) -> None:
-    assert only(path).said == SAID
-    with pytest.raises(NotFoundError, match="no session 'ses_3'"):
-        only(path, "ses_3")
-    with pytest.raises(NotFoundError, match="no such file"):
-        only(path.with_name("none.db"))
-
-
 def test_a_session_that_grew_gives_the_same_keys_again(path: Path) -> None:
     before = only(path, "ses_2").messages[0]
     change(path, "DELETE FROM session WHERE id = 'ses_2'", "DELETE FROM message WHERE session_id = 'ses_2'",
@@ -71,12 +63,16 @@ def test_a_session_that_grew_gives_the_same_keys_again(path: Path) -> None:
     assert len({one.key for one in after}) == len(TALK)
 
 
-def test_a_subagent_has_no_session_of_its_own(path: Path) -> None:
+def test_one_session_is_named_behind_the_file_and_a_subagent_has_none(path: Path) -> None:
+    assert only(path).said == SAID
+    with pytest.raises(NotFoundError, match="no such file"):
+        only(path.with_name("none.db"))
     writers.opencode(str(path), {"ses_3": TALK}, parent_id="ses_1")
     found = read(path)
     assert ([one.key for one in found.transcripts], found.skipped["subagent file"]) == (["ses_1", "ses_2"], 1)
-    with pytest.raises(NotFoundError):
-        only(path, "ses_3")
+    for session in ("ses_3", "ses_4"):
+        with pytest.raises(NotFoundError, match="no session"):
+            only(path, session)
 
 
 def test_what_was_taken_back_is_left_out(path: Path) -> None:
@@ -99,15 +95,14 @@ PARTS = {
 }
 
 
-@pytest.mark.parametrize("name", PARTS)
-def test_a_part_that_says_nothing_is_counted(path: Path, name: str) -> None:
-    part, reason = PARTS[name]
-    with closing(sqlite3.connect(path)) as database, database:
-        data = json.dumps(part) if isinstance(part, dict) else part
-        database.execute("INSERT INTO part VALUES ('prt_x', 'msg_ses_2_000000', 1, ?)", (data,))
-    before = 2 if reason == "no message" else 0
-    found = only(path, "ses_2")
-    assert (found.said, found.skipped[reason]) == (SAID[:1], before + 1)
+def test_a_part_that_says_nothing_is_counted(path: Path) -> None:
+    before = only(path, "ses_2").skipped
+    for name, (part, reason) in PARTS.items():
+        with closing(sqlite3.connect(path)) as database, database:
+            data = json.dumps(part) if isinstance(part, dict) else part
+            database.execute("INSERT OR REPLACE INTO part VALUES ('prt_x', 'msg_ses_2_000000', 1, ?)", (data,))
+        found = only(path, "ses_2")
+        assert (name, found.said, found.skipped[reason]) == (name, SAID[:1], before[reason] + 1)
 
 
 def test_what_is_too_long_is_counted_and_the_rest_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,21 +123,16 @@ def test_nothing_is_written_and_what_is_not_checkpointed_is_read(path: Path) -> 
         assert path.read_bytes() == before
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_database_in_a_folder_that_cannot_be_written_is_read(path: Path) -> None:
+@pytest.mark.parametrize("hindrance", ["folder", "files"])
+def test_a_database_that_nothing_can_be_written_beside_is_read(path: Path, hindrance: str) -> None:
     change(path, "PRAGMA journal_mode = WAL")
-    path.parent.chmod(0o500)
+    for ending in ("-wal", "-shm") if hindrance == "files" else ():
+        path.with_name(path.name + ending).mkdir()
+    path.parent.chmod(0o500 if hindrance == "folder" else 0o700)
     try:
         assert only(path).said == SAID
     finally:
         path.parent.chmod(0o700)
-
-
-def test_a_database_that_cannot_have_files_beside_it_is_read(path: Path) -> None:
-    change(path, "PRAGMA journal_mode = WAL")
-    for ending in ("-wal", "-shm"):
-        path.with_name(path.name + ending).mkdir()
-    assert only(path).said == SAID
 
 
 def test_a_database_that_is_being_written_is_not_read_half_written(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,15 +167,16 @@ FOREIGN: dict[str, tuple[Callable[[Path], object], type[MemcliError], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FOREIGN)
-def test_what_is_no_database_of_opencode_gives_one_clear_line(path: Path, name: str) -> None:
-    damage, kind, message = FOREIGN[name]
-    damage(path)
-    with pytest.raises(kind) as raised:
-        read(path)
-    assert message in raised.value.message
-    assert raised.value.hint
-    assert "\n" not in raised.value.message + raised.value.hint
+def test_what_is_no_database_of_opencode_gives_one_clear_line(path: Path) -> None:
+    whole = path.read_bytes()
+    for name, (damage, kind, message) in FOREIGN.items():
+        path.write_bytes(whole)
+        damage(path)
+        with pytest.raises(kind) as raised:
+            read(path)
+        lines = raised.value.message + raised.value.hint
+        assert (name, message in raised.value.message, "\n" in lines) == (name, True, False)
+        assert raised.value.hint
 
 
 @given(st.data())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +9,7 @@ import pytest
 
 from memcli.extras.transcripts.content import MAX_CHARACTERS, described, is_own, shortened
 from memcli.extras.transcripts.transcript import Seen
-from tests.extras.transcripts.conftest import Found, read_bytes
-
-
-def read_rows(folder: Path, *rows: dict[str, Any]) -> Found:
-    return read_bytes(folder, [json.dumps(one).encode() + b"\n" for one in rows])
+from tests.extras.transcripts.conftest import read_rows
 
 
 def test_roles_names_and_times_are_read_as_programs_write_them(tmp_path: Path) -> None:
@@ -33,12 +28,8 @@ def test_roles_names_and_times_are_read_as_programs_write_them(tmp_path: Path) -
 
 def test_blocks_of_calls_and_results_are_joined(tmp_path: Path) -> None:
     call = {"type": "tool_use", "id": "t", "name": "Read", "input": {"file_path": "a.py"}}
-    result = {
-        "type": "tool_result",
-        "tool_use_id": "t",
-        "content": [{"type": "text", "text": "No such file"}],
-        "is_error": True,
-    }
+    failed = [{"type": "text", "text": "No such file"}]
+    result = {"type": "tool_result", "tool_use_id": "t", "content": failed, "is_error": True}
     rows = [
         {"role": "assistant", "content": [{"type": "text", "text": "a"}, call]},
         {"role": "user", "content": [result]},
@@ -73,9 +64,8 @@ def test_conversations_have_keys_of_their_own(tmp_path: Path) -> None:
     assert read_rows(tmp_path, {**hello, "session_id": "s"}).transcripts[0].key == "s"
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "expected"),
-    [
+def test_a_call_is_described_in_short() -> None:
+    cases: tuple[tuple[str, Any, str], ...] = (
         ("Bash", {"command": "pytest -q\n"}, "pytest -q"),
         ("functions.exec_command", {"cmd": "ls"}, "functions.exec_command ls"),
         ("Grep", {"pattern": "cents", "path": "src"}, "Grep src"),
@@ -84,13 +74,9 @@ def test_conversations_have_keys_of_their_own(tmp_path: Path) -> None:
         ("python", '{"code": "1 + 1"}', "python 1 + 1"),
         ("shell", ["ls"], "shell"),
         ("Bash", {"command": "x" * 500}, "x" * (MAX_CHARACTERS - 1) + "…"),
-    ],
-)
-def test_a_call_is_described(name: str, arguments: Any, expected: str) -> None:
-    assert described(name, arguments) == expected
-
-
-def test_the_end_of_a_long_message_is_kept() -> None:
+    )
+    for name, arguments, expected in cases:
+        assert described(name, arguments) == expected
     assert shortened("\x1b[31mE\x1b[0m  x\n" * 100 + "ValueError: no", from_end=True).endswith("E x ValueError: no")
     assert len(shortened("word " * 1_000, from_end=True)) == MAX_CHARACTERS
 
@@ -104,10 +90,8 @@ def test_memcli_is_recognised_as_a_server_and_as_a_command() -> None:
         ".venv/bin/memcli get a",
         "memcli.recall",
     )
-    assert all(map(is_own, ours))
-    assert not any(
-        map(is_own, ("pytest tests/memcli_test.py", "cat notmemcli", "rg memcli-x", "Read /src/memclient.py"))
-    )
+    others = ("pytest tests/memcli_test.py", "cat notmemcli", "rg memcli-x", "Read /src/memclient.py")
+    assert [command for command in (*ours, *others) if is_own(command)] == [*ours]
 
 
 def test_ids_are_known_again_however_many(monkeypatch: pytest.MonkeyPatch) -> None:
