@@ -13,17 +13,11 @@ HEADER = encode_space(new_space("main"))
 
 
 def test_a_space_is_its_header_and_its_bodies() -> None:
-    assert [m.id for m in space_of(HEADER, [encode_memory(memory("a"))], "main").objects] == ["mem_a"]
-
-
-def test_a_header_that_has_no_place_for_the_bodies_is_damage_and_no_empty_space() -> None:
-    header = HEADER.replace(b"\n  ", b" ")
+    first, second = encode_memory(memory("a")), encode_memory(memory("b"))
+    assert [m.id for m in space_of(HEADER, [first], "main").objects] == ["mem_a"]
+    header = HEADER.replace(b"\n  ", b" ")  # has no place for the bodies
     assert space_of(header, [], "main").objects == ()
     with pytest.raises(CorruptError, match="did not write"):
-        space_of(header, [encode_memory(memory("a"))], "main")
-
-
-def test_a_row_with_two_memories_is_damage() -> None:
-    first, second = encode_memory(memory("a")), encode_memory(memory("b"))
+        space_of(header, [first], "main")
     with pytest.raises(CorruptError, match="a row does not hold one memory"):
         space_of(HEADER, [first + b",\n    " + second], "main")

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from tests.conftest import Run
-from tests.servers import new_schema
+from tests.extras.postgres.conftest import sql
 
+pytestmark = pytest.mark.usefixtures("used_by_commands")
 WORD = "zqxvwkj"
 TEXT = f"The {WORD} of staging is kept in the vault, as Anna said."
-
-
-@pytest.fixture
-def schema(postgres: str, isolated: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    with new_schema(postgres) as name:
-        monkeypatch.setenv("MEMCLI_STORE", postgres)
-        monkeypatch.setenv("MEMCLI_STORE_SCHEMA", name)
-        yield name
 
 
 def pages_with(postgres: str, word: str) -> list[str]:
@@ -42,7 +34,6 @@ def pages_with(postgres: str, word: str) -> list[str]:
 
 def remembered(run: Run) -> str:
     """The id of a memory that was written twice, with another one that has some of its words."""
-    run("init")
     run("remember", "The vault of staging is locked on Fridays.", "--path", "ops/vault")
     told = json.loads(run("remember", TEXT, "--path", f"ops/{WORD}", "--tag", WORD, "--json").out)
     run("edit", f"ops/{WORD}", "--text", f"{TEXT} So did Tom.")
@@ -52,25 +43,21 @@ def remembered(run: Run) -> str:
 def test_no_page_has_what_was_purged_for_good(run: Run, postgres: str, schema: str) -> None:
     name = remembered(run)
     run("recall", f"what is the {WORD}", "--no-usage")
-    with psycopg.connect(postgres, autocommit=True, options=f"-csearch_path={schema}") as connection:
-        connection.execute("ANALYZE")
+    sql(postgres, "ANALYZE", schema=schema)
     before = pages_with(postgres, WORD)
     assert {"memory", "entry", "field", "term"} <= set(before)
     assert "pg_statistic" not in before
     done = run("forget", name, "--purge", "--now", "--yes")
     assert (done.code, "WAL, logs, replicas and backups" in done.err) == (0, True)
     assert pages_with(postgres, WORD) == []
-    assert "ops/vault" in run("recall", "when is the vault locked").out
-    assert run("check", "store").code == 0
-    assert run("store", "audit", "--verify").code == 0
-
-
-def test_no_page_has_what_was_erased_from_the_trash(run: Run, postgres: str, schema: str) -> None:
     name = remembered(run)
     run("forget", name, "--purge", "--yes")
     assert "trash" in pages_with(postgres, WORD)
     assert run("forget", name, "--purge", "--now", "--yes").code == 0
     assert pages_with(postgres, WORD) == []
+    assert "ops/vault" in run("recall", "when is the vault locked").out
+    assert run("check", "store").code == 0
+    assert run("store", "audit", "--verify").code == 0
 
 
 def test_a_transaction_that_still_sees_the_text_is_waited_for_and_named(

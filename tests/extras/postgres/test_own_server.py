@@ -16,9 +16,10 @@ import pytest
 from memcli.errors import MemcliError, StoreError
 from memcli.extras.postgres.address import address_of
 from memcli.extras.postgres.server import Server
+from tests.extras.postgres.conftest import store_on
 from tests.extras.postgres.own_server import OwnServer, own_server
 from tests.extras.postgres.proxy import Proxy, tls_before
-from tests.extras.postgres.test_faults import paths, request, store_on
+from tests.extras.postgres.test_faults import paths, request
 
 pytestmark = pytest.mark.slow
 _FULL_DISK = 160 << 20

@@ -12,9 +12,7 @@ from memcli.extras.postgres.indexing import PostgresIndex
 from memcli.extras.postgres.store import ServerStore
 from memcli.index.vectors import VectorFile
 from tests.conftest import NOW, memory, rewrite
-from tests.extras.postgres.test_roles import Open, as_role, schema
-
-__all__ = ["as_role", "schema"]
+from tests.extras.postgres.conftest import Open
 
 
 def found(store: ServerStore) -> tuple[list[str], list[float]]:

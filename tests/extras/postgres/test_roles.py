@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
 
 import psycopg
 import pytest
 
-from memcli.app.remember import fold
 from memcli.codec.audit import Link, bound, entries, seal, verify
 from memcli.errors import RefusedError
 from memcli.extras.postgres import connection as server_connection
@@ -18,49 +16,10 @@ from memcli.extras.postgres.health import examine
 from memcli.extras.postgres.mail import new_mark
 from memcli.extras.postgres.server import Server
 from memcli.extras.postgres.store import ServerStore
-from memcli.extras.postgres.trash import ServerTrash
 from memcli.model.space import Change, Policy
 from memcli.record import replace
 from tests.conftest import NOW, memory, rewrite
-from tests.servers import new_schema
-
-Open = Callable[..., ServerStore]
-
-
-@pytest.fixture
-def schema(postgres: str) -> Iterator[str]:
-    with new_schema(postgres) as name:
-        yield name
-
-
-@pytest.fixture
-def as_role(postgres: str, schema: str) -> Iterator[Open]:
-    """Opens the store as the owner, or as a role of a level in a space."""
-    servers: list[Server] = []
-    roles: list[str] = []
-
-    def open_as(level: str = "", space: str = "main") -> ServerStore:
-        url = postgres
-        if level:
-            role = f"{level}_{len(roles)}_{schema}"
-            with psycopg.connect(postgres, autocommit=True, options=f"-csearch_path={schema}") as connection:
-                connection.execute(f"CREATE ROLE {role} LOGIN PASSWORD 'a-word'".encode())
-                roles.append(role)
-                connection.execute("SELECT admit(%s, %s, %s)", [role, level, space])
-            url = postgres.replace("postgres:@", f"{role}:a-word@").replace("postgres@", f"{role}:a-word@")
-        servers.append(Server(address_of(url, schema), 3))
-        who = Author(lambda: NOW, lambda: level or "owner", "test")
-        return ServerStore(servers[-1], fold, who, ServerTrash(servers[-1], lambda _: None))
-
-    rewrite(open_as(), lambda space: space.put([memory("a")], NOW))
-    rewrite(open_as(), lambda space: space.put([memory("b")], NOW), "other")
-    yield open_as
-    for server in servers:
-        server.close()
-    with psycopg.connect(postgres, autocommit=True) as connection:
-        for role in roles:
-            connection.execute(f"DROP OWNED BY {role} CASCADE".encode())
-            connection.execute(f"DROP ROLE {role}".encode())
+from tests.extras.postgres.conftest import Open, log_of, sql
 
 
 def drop(store: ServerStore) -> None:
@@ -79,60 +38,50 @@ def delete(store: ServerStore) -> None:
     store.delete("main", lambda _: None)
 
 
-@pytest.mark.parametrize(
-    ("level", "may"),
-    [("reader", ()), ("writer", (add, drop)), ("admin", (add, govern, drop, delete))],
-)
-def test_each_level_may_do_its_own(as_role: Open, level: str, may: tuple[Callable[[ServerStore], None], ...]) -> None:
-    store = as_role(level)
-    assert [m.id for m in store.open("main").load().objects] == ["mem_a"]
-    assert store.spaces() == ["main"]
-    for act in (add, govern, drop, delete):
-        if act in may:
-            act(store)
-            continue
-        with pytest.raises(RefusedError) as caught:
-            act(store)
-        assert (caught.value.exit_code, "\n" in caught.value.message) == (5, False)
+def test_each_level_may_do_its_own(as_role: Open) -> None:
+    acts = (add, govern, drop, delete)
+    for level, may in (("reader", ()), ("writer", (add, drop)), ("admin", acts)):
+        store = as_role(level)
+        assert (store.open("main").load().objects[0].id, store.spaces()) == ("mem_a", ["main"])
+        for act in acts:
+            if act in may:
+                act(store)
+                continue
+            with pytest.raises(RefusedError) as caught:
+                act(store)
+            assert (caught.value.exit_code, "\n" in caught.value.message) == (5, False)
+        rewrite(as_role(), lambda space: space.put([memory("a")], NOW))
+    found = {one.name: one for one in examine(as_role("writer")._server)}
+    assert (found["role"].ok, found["role"].found.endswith(": writer of main")) == (True, True)
 
 
 def test_another_space_is_refused(as_role: Open) -> None:
     for level in ("reader", "admin"):
         store = as_role(level)
-        with pytest.raises(RefusedError):
-            store.open("other")
-        with pytest.raises(RefusedError):
-            add(store, "other")
-        with pytest.raises(RefusedError):
-            add(store, "new")
+        for act in (lambda: store.open("other"), lambda: add(store, "other"), lambda: add(store, "new")):  # noqa: B023
+            with pytest.raises(RefusedError):
+                act()
         assert [m.id for m in as_role().open("other").load().objects] == ["mem_b"]
+    everywhere = as_role("writer", "*")
+    add(everywhere, "new")
+    assert everywhere.spaces() == ["main", "new", "other"]
+    assert everywhere.open("none").fingerprint == ""
 
 
-def test_a_role_of_all_spaces_may_make_one(as_role: Open) -> None:
+HARM = (
+    "DELETE FROM audit", "UPDATE audit SET line = line", "DELETE FROM memory", "UPDATE access SET level = 'admin'",
+    "INSERT INTO audit SELECT space, n + 9, mark, hash, line FROM audit LIMIT 1", "SELECT rewrite('main', 'memory')",
+    "SELECT hide_paths('main', ARRAY[1], (SELECT array_agg(line) FROM audit WHERE space = 'main'))",
+)  # fmt: skip
+
+
+def test_what_a_writer_cannot_do(as_role: Open) -> None:
     store = as_role("writer", "*")
-    add(store, "new")
-    assert store.spaces() == ["main", "new", "other"]
-    assert store.open("none").fingerprint == ""
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "DELETE FROM audit",
-        "UPDATE audit SET line = line",
-        "INSERT INTO audit SELECT space, n + 9, mark, hash, line FROM audit LIMIT 1",
-        "UPDATE access SET level = 'admin'",
-        "DELETE FROM memory",
-        "SELECT hide_paths('main', ARRAY[1], (SELECT array_agg(line) FROM audit WHERE space = 'main'))",
-        "SELECT rewrite('main', 'memory')",
-    ],
-)
-def test_what_a_writer_cannot_do(as_role: Open, statement: str) -> None:
-    store = as_role("writer", "*")
-    with pytest.raises(RefusedError), store._server.connected("do harm") as connection:
-        connection.execute(statement.encode())
+    for statement in HARM:
+        with pytest.raises(RefusedError), store._server.connected("do harm") as connection:
+            connection.execute(statement.encode())
     assert as_role().open("main").load().objects
-    assert verify(ServerAudit(store._server, Author(lambda: NOW, lambda: "x", "y"), pytest.fail).read("main")).entries
+    assert verify(log_of(store._server)).entries
 
 
 def line(**other: object) -> dict[str, object]:
@@ -179,14 +128,11 @@ def test_only_an_admin_purges(as_role: Open) -> None:
             writer._trash.drop(run, ["mem_a"], erase=erase)
     admin._trash.drop(run, ["mem_a"], erase=True)
     assert writer._trash.runs() == []
-
-
-def test_a_writer_takes_out_of_the_trash_what_is_back(as_role: Open) -> None:
-    writer = as_role("writer")
-    drop(writer)
+    add(writer)
+    writer.update("main", lambda _: Change(drop=frozenset(["mem_new"]), now=NOW))
     (run,) = writer._trash.runs()
     rewrite(writer, lambda space: space.put(run.space.objects, NOW))
-    writer._trash.drop(run, ["mem_a"])
+    writer._trash.drop(run, ["mem_new"])  # which is back
     assert writer._trash.runs() == []
 
 
@@ -196,7 +142,7 @@ def test_without_grace_a_writer_removes_for_good_but_purges_nothing(as_role: Ope
     with pytest.raises(RefusedError):
         writer.update("main", lambda _: Change(drop=frozenset(["mem_a"]), now=NOW, purge=True))
     drop(writer)
-    log = ServerAudit(writer._server, Author(lambda: NOW, lambda: "x", "y"), pytest.fail).read("main")
+    log = log_of(writer._server)
     assert (verify(log).broken, b"notes/a" in log) == (0, False)
 
 
@@ -213,33 +159,30 @@ def test_a_reader_stops_no_writer_and_no_migration(
         connection.execute("BEGIN")
         connection.execute("SELECT count(*) FROM memory")
         known = server_connection.migrations()
-        monkeypatch.setattr(
-            server_connection, "migrations", lambda: {**known, max(known) + 1: "CREATE TABLE more (n int)"}
-        )
+        more = {**known, max(known) + 1: "CREATE TABLE more (n int)"}
+        monkeypatch.setattr(server_connection, "migrations", lambda: more)
         as_role().open("main").close()
         drop(writer)
         writer.submit("main", {"now": NOW, "candidates": [], "supersedes": None, "links": "check"})
-        for lock in (
-            "SELECT FROM mutex FOR KEY SHARE",
-            "SELECT seize('main', 'memories', true)",
-            "LOCK memory IN SHARE MODE",
-        ):
+        locks = (
+            b"SELECT FROM mutex FOR KEY SHARE",
+            b"SELECT seize('main', 'memories', true)",
+            b"LOCK memory IN SHARE MODE",
+        )
+        for lock in locks:
             connection.execute("ROLLBACK")
             connection.execute("BEGIN")
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                connection.execute(lock.encode())
+                connection.execute(lock)
 
 
 def test_a_role_of_an_older_schema_goes_on_after_its_migration(
     as_role: Open, postgres: str, schema: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = dict(server_connection.migrations())
-    with psycopg.connect(postgres, autocommit=True) as connection:
-        connection.execute(f"DROP SCHEMA {schema} CASCADE".encode())
+    sql(postgres, f"DROP SCHEMA {schema} CASCADE")
     with monkeypatch.context() as patch:
-        patch.setattr(
-            server_connection, "migrations", lambda: {number: known[number] for number in known if number < 6}
-        )
+        patch.setattr(server_connection, "migrations", lambda: {n: text for n, text in known.items() if n < 6})
         old = Server(address_of(postgres, schema), 3)
         with old.connected("make an older schema") as connection:
             assert max(server_connection.applied(connection, schema)) == 5
@@ -256,17 +199,14 @@ def test_a_role_of_an_older_schema_goes_on_after_its_migration(
 def test_the_owner_admits_a_role_with_any_search_path(as_role: Open, postgres: str, schema: str) -> None:
     store = as_role("reader")
     member = str(store._server.address.conninfo).partition("user=")[2].split()[0]
-    with psycopg.connect(postgres, autocommit=True) as connection:
-        connection.execute(f"SELECT {schema}.admit(%s, 'writer', 'main')".encode(), [member])
+    sql(postgres, f"SELECT {schema}.admit('{member}', 'writer', 'main')")
     add(store)
 
 
 def test_a_writer_cannot_replace_what_guards_the_policy(as_role: Open, postgres: str, schema: str) -> None:
     server = as_role("writer")._server
-    with psycopg.connect(postgres, autocommit=True) as connection, server.connected("find a role") as writer:
-        connection.execute(
-            f"CREATE SCHEMA own_{schema} AUTHORIZATION {writer.info.user}".encode()
-        )  # gone with the role
+    with server.connected("find a role") as writer:
+        sql(postgres, f"CREATE SCHEMA own_{schema} AUTHORIZATION {writer.info.user}")  # gone with the role
         writer.execute(
             f"""CREATE FUNCTION own_{schema}.may(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT true';
             SET search_path = own_{schema}, {schema}""".encode()
@@ -274,9 +214,3 @@ def test_a_writer_cannot_replace_what_guards_the_policy(as_role: Open, postgres:
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             writer.execute("""UPDATE space SET header = replace(convert_from(header, 'UTF8'), '"policy": {}',
                 '"policy": {"ttl_days": 3}')::bytea""")
-
-
-def test_doctor_says_the_highest_level_in_each_space(as_role: Open) -> None:
-    found = {one.name: one for one in examine(as_role("writer")._server)}
-    assert found["role"].ok
-    assert found["role"].found.endswith(": writer of main")

@@ -1,0 +1,94 @@
+"""A schema on a server, stores on it as its owner and as roles, and statements past memcli."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import psycopg
+import pytest
+
+from memcli.app.remember import fold
+from memcli.extras.postgres.address import address_of
+from memcli.extras.postgres.audit import Author, ServerAudit
+from memcli.extras.postgres.server import Server
+from memcli.extras.postgres.store import ServerStore
+from memcli.extras.postgres.trash import ServerTrash
+from tests.conftest import NOW, memory, rewrite
+from tests.servers import new_schema
+
+Open = Callable[..., ServerStore]
+
+
+@pytest.fixture
+def schema(postgres: str) -> Iterator[str]:
+    with new_schema(postgres) as name:
+        yield name
+
+
+@pytest.fixture
+def server(postgres: str, schema: str) -> Iterator[Server]:
+    found = Server(address_of(postgres, schema), 3)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def used_by_commands(postgres: str, schema: str, isolated: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands store in the schema."""
+    monkeypatch.setenv("MEMCLI_STORE", postgres)
+    monkeypatch.setenv("MEMCLI_STORE_SCHEMA", schema)
+
+
+def store_on(server: Server, user: str = "ann") -> ServerStore:
+    who = Author(lambda: NOW, lambda: user, "test")
+    return ServerStore(server, fold, who, ServerTrash(server, pytest.fail))
+
+
+def log_of(server: Server, space: str = "main") -> bytes:
+    """The audit log of a space."""
+    return ServerAudit(server, Author(lambda: NOW, lambda: "ann", "test"), pytest.fail).read(space)
+
+
+def fill(server: Server, *names: str) -> ServerStore:
+    """Puts memories into the space `main`."""
+    store = store_on(server)
+    rewrite(store, lambda space: space.put([memory(name) for name in names], NOW))
+    return store
+
+
+def sql(url: str, *statements: str, schema: str = "") -> None:
+    """Executes statements as the owner."""
+    options = f"-csearch_path={schema}" if schema else ""
+    with psycopg.connect(url, autocommit=True, options=options) as connection:
+        for statement in statements:
+            connection.execute(statement.encode())
+
+
+def as_user(url: str, role: str, password: str = "a-word") -> str:
+    """The URL for another role."""
+    return url.replace("postgres:@", f"{role}:{password}@").replace("postgres@", f"{role}:{password}@")
+
+
+@pytest.fixture
+def as_role(postgres: str, schema: str) -> Iterator[Open]:
+    """Opens the store as the owner, or as a role of a level in a space."""
+    servers: list[Server] = []
+    roles: list[str] = []
+
+    def open_as(level: str = "", space: str = "main") -> ServerStore:
+        url = postgres
+        if level:
+            role = f"{level}_{len(roles)}_{schema}"
+            roles.append(role)
+            create = f"CREATE ROLE {role} LOGIN PASSWORD 'a-word'"
+            sql(postgres, create, f"SELECT admit('{role}', '{level}', '{space}')", schema=schema)
+            url = as_user(postgres, role)
+        servers.append(Server(address_of(url, schema), 3))
+        return store_on(servers[-1], level or "owner")
+
+    rewrite(open_as(), lambda space: space.put([memory("a")], NOW))
+    rewrite(open_as(), lambda space: space.put([memory("b")], NOW), "other")
+    yield open_as
+    for server in servers:
+        server.close()
+    sql(postgres, *(f"DROP OWNED BY {role} CASCADE; DROP ROLE {role}" for role in roles))
