@@ -36,17 +36,21 @@ class Asked:
         )  # fmt: skip
 
 
-@pytest.mark.parametrize("provider", ["openai", "google", "ollama", "custom"])
-def test_the_vectors_are_those_of_the_texts_in_order(server: Script, provider: str) -> None:
-    server.play(embedded([0.5, 1.0], [-1.0, 2.0], first=1))
-    asked = Asked(server, f"{provider}:some/model:1")
-    assert asked.model.vectors(["one", "two"], 60) == ((0.5, 1.0), (-1.0, 2.0))
-    (request,) = server.requests
-    assert request.path == "/v1/embeddings"
-    assert request.body == {"model": "some/model:1", "input": ["one", "two"], "encoding_format": "float"}
-    ((most, cost),) = asked.meter.calls
-    assert cost == TokenUsage(9, 0)
-    assert most.tokens_out == 0
+def test_the_vectors_are_those_of_the_texts_in_order(server: Script) -> None:
+    for provider in ("openai", "google", "ollama", "custom"):
+        server.play(embedded([0.5, 1.0], [-1.0, 2.0], first=1))
+        asked = Asked(server, f"{provider}:some/model:1")
+        assert asked.model.vectors(["one", "two"], 60) == ((0.5, 1.0), (-1.0, 2.0))
+        (request,) = server.requests
+        assert request.path == "/v1/embeddings"
+        assert request.body == {"model": "some/model:1", "input": ["one", "two"], "encoding_format": "float"}
+        ((most, cost),) = asked.meter.calls
+        assert (cost, most.tokens_out) == (TokenUsage(9, 0), 0)
+    server.play(play.fail(500), embedded([1.0], usage=None))
+    asked = Asked(server)
+    assert asked.model.vectors(["one"], 60) == ((1.0,),)
+    assert (len(server.requests), len(asked.slept)) == (2, 1), "a failure that may pass is tried again"
+    assert asked.meter.calls[-1][1] is None, "without usage the estimate counts"
 
 
 def test_what_is_sent_is_redacted(server: Script) -> None:
@@ -56,29 +60,13 @@ def test_what_is_sent_is_redacted(server: Script) -> None:
     assert request.body["input"] == ["the password is [REDACTED], the key [key]"]
 
 
-def test_a_failure_that_may_pass_is_tried_again(server: Script) -> None:
-    server.play(play.fail(500), embedded([1.0]))
-    asked = Asked(server)
-    assert asked.model.vectors(["one"], 60) == ((1.0,),)
-    assert len(server.requests) == 2
-    assert len(asked.slept) == 1
-
-
-@pytest.mark.parametrize("body", [{}, {"data": [{}]}, {"data": [{"index": 0, "embedding": ["x"]}]}, {"data": 1}, []])
-def test_an_answer_without_vectors_is_one_line(server: Script, body: object) -> None:
-    server.play(play.raw(json.dumps(body).encode()))
-    with pytest.raises(ProviderError, match="is none of its API"):
-        Asked(server).model.vectors(["one"], 60)
-
-
-def test_without_usage_the_estimate_counts(server: Script) -> None:
-    server.play(embedded([1.0], usage=None))
-    asked = Asked(server)
-    asked.model.vectors(["one"], 60)
-    assert asked.meter.calls[0][1] is None
-
-
-def test_not_every_provider_has_embeddings(server: Script) -> None:
+def test_an_answer_without_vectors_is_one_line(server: Script) -> None:
+    bodies: tuple[object, ...] = ({}, {"data": [{}]}, {"data": [{"index": 0, "embedding": ["x"]}]}, {"data": 1}, [])
+    for body in bodies:
+        server.play(play.raw(json.dumps(body).encode()))
+        with pytest.raises(ProviderError, match="is none of its API"):
+            Asked(server).model.vectors(["one"], 60)
+    server.play(embedded([1.0]))
     with pytest.raises(ProviderError, match="anthropic has no embeddings"):
         Asked(server, "anthropic:m").model.vectors(["one"], 60)
     assert server.requests == []
