@@ -19,20 +19,15 @@ def _names(found: list[Memory]) -> list[str]:
 
 
 def test_every_word_must_stand_in_path_kind_tags_or_text() -> None:
+    """What is forgotten or superseded is shown on request."""
     catalogue = _catalogue(
-        _memory("a", raw="The Database is PostgreSQL"), _memory("b", tags=("database",)), _memory("c", kind="decision")
-    )
-    assert _names(catalogue.matching(["database"], everything=False)) == ["a", "b"]
-    assert _names(catalogue.matching(["#database"], everything=False)) == ["b"]
-    assert _names(catalogue.matching(["database", "postgres"], everything=False)) == ["a"]
-    assert _names(catalogue.matching(["decision"], everything=False)) == ["c"]
-    assert _names(catalogue.matching(["notes/b"], everything=False)) == ["b"]
-
-
-def test_what_is_forgotten_or_superseded_is_shown_on_request() -> None:
-    catalogue = _catalogue(_memory("a", active=False), _memory("b", superseded_by="mem_c"), _memory("c"))
-    assert _names(catalogue.matching([], everything=False)) == ["c"]
-    assert _names(catalogue.matching([], everything=True)) == ["a", "b", "c"]
+        _memory("a", raw="The Database is PostgreSQL"), _memory("b", tags=("database",)), _memory("c", kind="decision"),
+        _memory("d", active=False), _memory("e", superseded_by="mem_c"),
+    )  # fmt: skip
+    words = {"database": "ab", "#database": "b", "database postgres": "a", "decision": "c", "notes/b": "b", "": "abc"}
+    found = {text: "".join(_names(catalogue.matching(text.split(), everything=False))) for text in words}
+    assert found == words
+    assert _names(catalogue.matching([], everything=True)) == list("abcde")
 
 
 def test_the_scope_is_path_kinds_and_tags() -> None:
@@ -45,13 +40,9 @@ def test_the_scope_is_path_kinds_and_tags() -> None:
 def test_links_are_seen_from_both_ends_and_once() -> None:
     old = _memory("old", superseded_by="mem_new")
     new = _memory("new", links=({"to": "mem_old", "relation": "supersedes"}, {"to": "mem_x", "relation": "depends_on"}))
-    catalogue = _catalogue(old, new)
-    assert catalogue.links(old) == [MemoryLink("superseded by", "mem_new")]
-    assert catalogue.links(new) == [MemoryLink("supersedes", "mem_old"), MemoryLink("depends_on", "mem_x")]
-
-
-def test_a_damaged_link_is_passed_over() -> None:
     damaged = _memory("a", links=(5, "x", {"to": "mem_b"}, {"to": "mem_b", "relation": "relates_to"}))
-    catalogue = _catalogue(damaged, _memory("b"))
+    catalogue = _catalogue(old, new, damaged, _memory("b"))
     assert catalogue.links(damaged) == [MemoryLink("relates_to", "mem_b")]
     assert catalogue.links(_memory("b")) == [MemoryLink("relates_to", "mem_a", is_out=False)]
+    assert catalogue.links(old) == [MemoryLink("superseded by", "mem_new")]
+    assert catalogue.links(new) == [MemoryLink("supersedes", "mem_old"), MemoryLink("depends_on", "mem_x")]

@@ -38,7 +38,7 @@ from tests.extras.tui.stage import (
     shown,
     status,
     stored,
-)
+)  # fmt: skip
 
 pytestmark = pytest.mark.anyio
 
@@ -105,11 +105,8 @@ async def test_the_history_shows_commits_and_the_audit_log(workspace: Workspace,
         await settle(pilot)
         text = window(pilot)
         assert isinstance(pilot.app.screen, Past)
-        lines = text.splitlines()
-        assert lines[0].startswith("2 commits, ")
-        assert "not committed yet" in lines[1]
-        assert "Hash with scrypt" in lines[2]
-        assert "Say how passwords" in lines[3]
+        starts = ("2 commits, ", "not committed yet", "Hash with scrypt", "Say how passwords")
+        assert [start for start, line in zip(starts, text.splitlines(), strict=False) if start not in line] == []
         assert "Something else" not in text
         assert "audit                 memcli: update" in text
         assert "[-scrypt-]{+bcrypt+}" in text
@@ -123,17 +120,6 @@ async def test_the_history_shows_commits_and_the_audit_log(workspace: Workspace,
         assert isinstance(pilot.app.screen, Past), "an act has no version"
         await press(pilot, "escape")
         assert pilot.app.screen is desk
-
-
-@pytest.mark.slow
-async def test_without_a_repository_the_history_is_that_of_the_audit_log(workspace: Workspace) -> None:
-    async with opened(few(workspace)) as (pilot, _):
-        await press(pilot, "p")
-        await settle(pilot)
-        await press(pilot, "H")
-        await settle(pilot)
-        assert window(pilot).startswith("0 commits, ")
-        assert "memcli: update" in window(pilot)
 
 
 # Comparison
@@ -158,14 +144,6 @@ async def test_two_memories_are_marked_and_compared(workspace: Workspace) -> Non
         assert not any("=" in line[:4] for line in screen(desk))
 
 
-@pytest.mark.slow
-async def test_a_narrow_screen_shows_one_above_the_other(workspace: Workspace) -> None:
-    async with opened(few(workspace), (50, 24)) as (pilot, _):
-        await press(pilot, "c", "down", "c")
-        assert "- auth/passwords" in shown(pilot)
-        assert "+ auth/tokens" in shown(pilot)
-
-
 def test_a_sentence_that_is_added_moves_no_other_line() -> None:
     left = memory("a/b", raw="We use 数据库 PostgreSQL. It has a pool of 20. Backups run at night.")
     right = memory("a/b", raw="We use 数据库 PostgreSQL. Ask Ada. It has a pool of 50. Backups run at night.")
@@ -179,18 +157,16 @@ def test_a_sentence_that_is_added_moves_no_other_line() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "pairs"),
-    [
+def test_lines_are_aligned() -> None:
+    cases: tuple[tuple[str, str, list[tuple[str | None, str | None]]], ...] = (
         ("", "", []),
         ("a b|c", "c", [("a b", None), ("c", "c")]),
         ("one two three", "one two four", [("one two three", "one two four")]),
         ("red green|blue", "x y|red grey green", [(None, "x y"), ("red green", "red grey green"), ("blue", None)]),
         ("a|b", "c|d", [("a", None), ("b", None), (None, "c"), (None, "d")]),
-    ],
-)
-def test_lines_are_aligned(before: str, after: str, pairs: list[tuple[str | None, str | None]]) -> None:
-    assert align(before.split("|") if before else [], after.split("|") if after else []) == pairs
+    )
+    for before, after, pairs in cases:
+        assert align(before.split("|") if before else [], after.split("|") if after else []) == pairs
 
 
 # Contradictions
@@ -282,9 +258,8 @@ async def test_what_contradicts_is_told_at_once_and_in_the_inbox(workspace: Work
         await enter(pilot, "The connection pool holds 50 connections.")
         await press(pilot, "ctrl+s")
         await settle(pilot)
-        assert [notice.message.partition(" (")[0] for notice in pilot.app._notifications] == [
-            "contradicts mem_db_pool db/pool"
-        ]
+        notices = [notice.message.partition(" (")[0] for notice in pilot.app._notifications]
+        assert notices == ["contradicts mem_db_pool db/pool"]
         assert "Contradicted by\n 1  db/pool" in detail(desk)
 
 
@@ -343,7 +318,7 @@ async def test_a_proposal_that_no_longer_fits_says_so(workspace: Workspace) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [(80, 24), (40, 12), (20, 8)])
+@pytest.mark.parametrize("size", [(40, 12), (20, 8)])
 async def test_windows_are_drawn_on_narrow_screens(workspace: Workspace, size: tuple[int, int]) -> None:
     put(workspace, memory("a/b"), memory("a/c", raw="数据库" * 30))
     async with opened(proposed(workspace), size) as (pilot, desk):
@@ -422,19 +397,16 @@ async def test_a_link_into_another_space_is_followed(workspace: Workspace) -> No
 
 @pytest.mark.slow
 async def test_a_memory_without_links_says_so(workspace: Workspace) -> None:
-    put(workspace, memory("a/b"), memory("d/alone"))
+    """Also where a hand has written wrong ones."""
+    put(
+        workspace,
+        memory("a/b", links=(7, {"to": 5}, {"to": "gone:mem_x", "relation": "relates_to"})),
+        memory("d/alone"),
+    )
     async with opened(Browser(workspace)) as (pilot, _):
-        await press(pilot, "down", "down", "L")
-        await settle(pilot)
-        assert window(pilot).startswith("No link leads to this memory or from it.")
+        for keys in (("L",), ("escape", "down", "down", "L")):
+            await press(pilot, *keys)
+            await settle(pilot)
+            assert window(pilot).startswith("No link leads to this memory or from it.")
         await press(pilot, "enter", "plus", "j")
         assert isinstance(pilot.app.screen, Neighbours)
-
-
-@pytest.mark.slow
-async def test_links_that_a_hand_has_written_wrong_are_no_neighbours(workspace: Workspace) -> None:
-    put(workspace, memory("a/b", links=(7, {"to": 5}, {"to": "gone:mem_x", "relation": "relates_to"})))
-    async with opened(Browser(workspace)) as (pilot, _):
-        await press(pilot, "L")
-        await settle(pilot)
-        assert window(pilot).startswith("No link leads")
