@@ -130,9 +130,9 @@ def test_a_store_that_goes_away_and_comes_back(run: Run, tree: Path, begin: Begi
 
 @pytest.mark.slow
 def test_a_checkout_that_brings_an_older_store(run: Run, tree: Path, begin: Begin) -> None:
-    def git(*arguments: str) -> None:
+    def git(*arguments: str) -> str:
         who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
-        subprocess.run(["git", *who, *arguments], cwd=tree, check=True, capture_output=True)
+        return subprocess.run(["git", *who, *arguments], cwd=tree, check=True, capture_output=True, text=True).stdout
 
     git("init", "-q", "-b", "main")
     git("add", "-A")
@@ -144,29 +144,19 @@ def test_a_checkout_that_brings_an_older_store(run: Run, tree: Path, begin: Begi
     until(lambda: "b.md" in paths(run))
     git("add", ".memory")
     git("commit", "-q", "-m", "The store knows of b")
-    until(lambda: status(run, "-s", "main")["last_commit"] == git_head(tree))
+    until(lambda: status(run, "-s", "main")["last_commit"] == git("rev-parse", "HEAD").strip())
     time.sleep(3)
     git("checkout", "-q", "main")
     until(lambda: "b.md" in paths(run))
 
 
-def git_head(tree: Path) -> str:
-    return subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=tree, check=True, capture_output=True, text=True
-    ).stdout.strip()
-
-
 def test_what_does_not_end_when_asked_is_broken_off() -> None:
+    with stoppable() as stop:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert stop.wait(10), "what ends in time is left alone"
     handler = signal.getsignal(signal.SIGTERM)
     with stoppable() as stop:
         os.kill(os.getpid(), signal.SIGTERM)
         until(lambda: False)
     assert stop.is_set()
     assert signal.getsignal(signal.SIGTERM) == handler
-
-
-def test_what_ends_in_time_is_left_alone() -> None:
-    with stoppable() as stop:
-        os.kill(os.getpid(), signal.SIGINT)
-        assert stop.wait(10)
-    time.sleep(0)

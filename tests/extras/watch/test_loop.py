@@ -31,15 +31,11 @@ def test_a_scan_follows_changes_since_events_get_lost():
     assert state.scan_at == 7.0
     assert state.after_look(6.0, has_paths=True).scan_at == 7.0  # changes do not put it off
     assert Loop(scan_at=LATER).after_look(5.0, has_paths=False) == Loop(scan_at=LATER)
+    assert Loop(scan_at=LATER, cost=0.5).after_look(5.0, has_paths=True).scan_at == 15.0, "later after costly ones"
 
 
-def test_after_costly_scans_it_follows_later():
-    assert Loop(scan_at=LATER, cost=0.5).after_look(5.0, has_paths=True).scan_at == 15.0
-
-
-@pytest.mark.parametrize(
-    ("found", "facts", "pause"),
-    [
+def test_the_time_to_the_next_scan():
+    for found, facts, pause in (
         (NOTHING, {}, 60),
         (NOTHING, {"cpu": 0.5}, 500),
         (NOTHING, {"seconds": 10.0, "cpu": 0.1}, 500),  # waiting for a disk counts for less
@@ -48,10 +44,8 @@ def test_after_costly_scans_it_follows_later():
         (NOTHING, {"has_new_watches": True}, 0),  # what came before the watch did was not reported
         (SOMETHING, {"is_polling": True}, 1),
         (NOTHING, {"is_polling": True, "cpu": 0.1}, 20),
-    ],
-)
-def test_the_time_to_the_next_scan(found: Difference, facts: dict[str, object], pause: float):
-    assert after_scan(Loop(), found, **facts)[0].scan_at == pytest.approx(100 + pause)
+    ):
+        assert after_scan(Loop(), found, **facts)[0].scan_at == pytest.approx(100 + pause), (found, facts)
 
 
 def test_polling_is_announced_once():
@@ -62,32 +56,24 @@ def test_polling_is_announced_once():
 
 def test_it_waits_for_news_in_short_ticks():
     state = Loop(scan_at=LATER).after_tell(5.0)
-    assert (state.until, state.tick(5.0)) == (6.0, 0.1)
-    assert state.tick(5.95) == pytest.approx(0.05)
-    assert state.tick(6.0) == 0
+    ticks = [state.tick(now) for now in (5.0, 5.95, 6.0)]
+    assert (state.until, ticks) == (6.0, pytest.approx([0.1, 0.05, 0]))
+    due = Loop(scan_at=5.0).after_tell(5.0)
+    assert (due.until, due.tick(5.0)) == (5.0, 0), "it does not wait when a scan is due"
 
 
-def test_it_does_not_wait_when_a_scan_is_due():
-    state = Loop(scan_at=5.0).after_tell(5.0)
-    assert (state.until, state.tick(5.0)) == (5.0, 0)
-
-
-def test_a_save_is_taken_once_it_is_quiet():
-    state, left = Loop(quiet=0.08, until=6.0).settle(5.0, 1, 5.0)
+def test_news_are_taken_once_it_is_quiet():
+    quiet = Loop(quiet=0.08, until=6.0)
+    state, left = quiet.settle(5.0, 1, 5.0)
     assert left == pytest.approx(0.08)
     state, left = state.settle(5.08, 2, 5.05)
     assert left == pytest.approx(0.05)
-    assert state.settle(5.14, 2, 5.05) == (Loop(quiet=0.08, until=6.0), 0)
-
-
-def test_news_after_the_time_to_wait_is_settled_too():
-    assert Loop(until=5.0).settle(5.1, 1, 5.1)[1] > 0
-
-
-def test_a_burst_is_taken_after_a_longer_quiet():
+    assert state.settle(5.14, 2, 5.05) == (quiet, 0)
+    assert Loop(until=5.0).settle(5.1, 1, 5.1)[1] > 0, "news after the time to wait are settled too"
     state, left = Loop(until=6.0).settle(5.0, 21, 5.0)
-    assert left == pytest.approx(0.5)
-    assert state.settle(5.4, 500, 5.3)[1] > 0
+    assert (left, state.settle(5.4, 500, 5.3)[1] > 0) == (pytest.approx(0.5), True), "a burst takes a longer quiet"
+    state, left = quiet.settle(5.0, 0, 0.0)
+    assert (left, state.settle(5.08, 0, 0.0)[1]) == (pytest.approx(0.08), 0), "a commit without an event"
 
 
 def test_a_burst_without_an_end_is_taken_all_the_same():
@@ -98,12 +84,6 @@ def test_a_burst_without_an_end_is_taken_all_the_same():
             break
         now += left
     assert now == pytest.approx(10.0)
-
-
-def test_a_commit_without_an_event_is_taken_after_the_quiet():
-    state, left = Loop(quiet=0.08, until=6.0).settle(5.0, 0, 0.0)
-    assert left == pytest.approx(0.08)
-    assert state.settle(5.08, 0, 0.0)[1] == 0
 
 
 earlier, times = st.floats(0, 100), st.floats(100, 1e6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -67,10 +68,12 @@ def test_what_was_saved_is_loaded_and_what_was_not_is_in_doubt(files: WatchFiles
 
 def test_the_doubts_go_after_the_state_that_answers_them_is_there(files: WatchFiles, monkeypatch: pytest.MonkeyPatch):
     calls: list[str] = []
+
+    def note(name: str) -> Callable[..., None]:
+        return lambda path, *_, **__: calls.append(f"{name} {Path(path).suffix}")
+
     for name in ("append_line", "write_file", "remove_quietly"):
-        monkeypatch.setattr(
-            storing, name, lambda path, *_, name=name, **__: calls.append(f"{name} {Path(path).suffix}")
-        )
+        monkeypatch.setattr(storing, name, note(name))
     files.doubt(Batch(("a",)))
     files.save(SEEN)
     assert calls == ["append_line .doubts", "write_file .json", "remove_quietly .doubts"]
