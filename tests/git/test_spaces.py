@@ -32,8 +32,8 @@ def team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
     made = new_repo(tmp_path / "team")
     monkeypatch.chdir(made.root)
     made.write("app.py", "def fetch():\n    return 1\n")
-    assert main(["init", "--git", "-q"]) == 0
-    assert main(["remember", "We chose PostgreSQL.", "--path", "db/choice", "-q"]) == 0
+    for line in (["init", "--git"], ["remember", "We chose PostgreSQL.", "--path", "db/choice"]):
+        assert main([*line, "-q"]) == 0
     commit(made, "Begin")
     assert main(["hook", "install", "-q"]) == 0
     return made
@@ -47,9 +47,9 @@ def commit(repo: Repo, message: str, name: str = "", text: str = "") -> str:
     return git(repo.root, "rev-parse", "HEAD")
 
 
-def git(folder: Path, *arguments: str, code: int = 0) -> str:
+def git(folder: Path, *arguments: str) -> str:
     done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == code, done.stderr
+    assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
 
@@ -70,6 +70,7 @@ def told(folder: Path) -> list[str]:
     return sorted(one["path"] for one in objects)
 
 
+@pytest.mark.slow
 def test_a_day_leaves_a_clean_tree(team: Repo, tmp_path: Path) -> None:
     root = team.root
     first = git(root, "rev-parse", "HEAD")
@@ -135,6 +136,7 @@ def test_a_squashed_and_deleted_branch_leaves_with_the_next_commit(team: Repo) -
     assert is_clean(root)
 
 
+@pytest.mark.slow
 def test_what_a_tag_or_a_remote_branch_still_has_stays(team: Repo, tmp_path: Path) -> None:
     root = team.root
     git(root, "init", "-q", "--bare", str(tmp_path / "origin.git"))
@@ -168,6 +170,7 @@ def test_a_clone_builds_the_space_when_hooks_are_installed(
     assert is_clean(clone)
 
 
+@pytest.mark.slow
 def test_an_interrupted_build_goes_on(team: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for n in range(5):
         commit(team, f"Change {n}", "app.py", f"def fetch():\n    return {n + 7}\n")
