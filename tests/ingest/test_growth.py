@@ -11,6 +11,7 @@ from memcli.code import symbols
 from memcli.errors import MemcliError
 from memcli.git import tree
 from memcli.ingest import decisions, files, foreign, frontmatter, markdown
+from tests.conftest import slow_but
 from tests.growth import SHAPES, grows_too_fast
 
 _RECORD = "# 1. Title\n\n{0}\n\n## Status\n\n{0}\n\n## Context\n\nx\n\n## Decision\n\n{0}"
@@ -57,6 +58,6 @@ def test_hostile_front_matter_is_text(has_libyaml: bool, monkeypatch: pytest.Mon
         assert frontmatter.split(whole) == (None, whole)
 
 
-@pytest.mark.parametrize("work", WORK)
+@pytest.mark.parametrize("work", slow_but(("graph", "pieces", "outline"), WORK))
 def test_work_is_in_proportion_to_the_file(work: str) -> None:
     assert [shape for shape in SHAPES if grows_too_fast(WORK[work], SHAPES[shape])] == []

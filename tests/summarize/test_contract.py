@@ -12,6 +12,7 @@ from memcli.model.memory import Json
 from memcli.model.names import check_path, slug
 from memcli.model.shapes import RELEVANCES
 from memcli.summarize import SUMMARIZERS
+from tests.conftest import slow_but
 
 FILLED = {"kind", "path", "tags", "summary_micro", "summary_short", "summary_long", "relevance"}
 LIMITS = {"summary_micro": 160, "summary_short": 400, "summary_long": 1200}
@@ -108,18 +109,15 @@ def test_any_content_is_described(content: Json) -> None:
         check(summarizer.describe({"content": content}))
 
 
-def test_odd_text_is_described() -> None:
-    for text in ODD.values():
+@pytest.mark.parametrize("size", slow_but((20_000,), [20_000, 1_000_000]))
+def test_odd_text_is_described(size: int) -> None:
+    for name, text in ODD.items():
         for summarizer in ALL:
-            check(summarizer.describe({"raw": text}))
-
-
-@pytest.mark.parametrize("kind", ["code", "diff", "config", "log", "guide", "procedure", "nonsense", "!"])
-def test_odd_text_of_a_given_kind_is_described(kind: str) -> None:
-    for text in ODD.values():
-        found = LOCAL.describe({"raw": text[:100_000], "kind": kind})
-        assert "kind" not in found
-        check({**found, "kind": kind})
+            check(summarizer.describe({"raw": text[:size]}))
+        for kind in ("code", "diff", "config", "log", "guide", "procedure", "nonsense", "!"):
+            found = LOCAL.describe({"raw": text[: size // 10], "kind": kind})
+            assert "kind" not in found, name
+            check({**found, "kind": kind})
 
 
 def test_an_odd_hint_gives_a_valid_path() -> None:

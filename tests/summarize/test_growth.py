@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from memcli.summarize import SUMMARIZERS, keyphrases, kinds, lexicon, patches, paths, sentences
 from memcli.summarize.sentences import Sentence
 from memcli.text.blocks import read_blocks, read_sentences
+from tests.conftest import slow_but
 from tests.growth import SHAPES, grows_too_fast
 
 _DESCRIBE = SUMMARIZERS["local"]().describe
@@ -33,7 +36,6 @@ WORK: dict[str, Callable[[str], object]] = {
 }
 
 
-def test_work_is_in_proportion_to_the_text() -> None:
-    assert [
-        work for work in WORK if [shape for shape in SHAPES if grows_too_fast(WORK[work], SHAPES[shape])] != []
-    ] == []
+@pytest.mark.parametrize("names", slow_but((("describe",),), [("describe",), tuple(WORK)]), ids=["whole", "each part"])
+def test_work_is_in_proportion_to_the_text(names: tuple[str, ...]) -> None:
+    assert [(name, shape) for name in names for shape in SHAPES if grows_too_fast(WORK[name], SHAPES[shape])] == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memcli.summarize import SUMMARIZERS
 from memcli.text.words import terms
+from tests.summarize.test_kinds import CASES
 
 
 def tags(text: str, **fields: object) -> tuple[str, ...]:
@@ -13,32 +14,8 @@ def tags(text: str, **fields: object) -> tuple[str, ...]:
 
 
 def test_tags_name_what_the_text_is_about() -> None:
-    cases = [
-        (
-            "We chose PostgreSQL over MySQL because we need JSONB and row level security.",
-            {"postgresql", "mysql", "jsonb", "row-level-security"},
-        ),
-        ("Never run migrations during business hours.", {"migrations", "business-hours"}),
-        (
-            "The Ledger team owns payments-api and the nightly settlement job.",
-            {"ledger", "payments-api", "settlement-job"},
-        ),
-        ("Our goal is to cut the cold start of the CLI below 100 ms.", {"cold-start", "cli"}),
-        (
-            "CI runs on GitHub Actions now, with a runner for the GPU tests.",
-            {"ci", "github-actions", "gpu-tests", "runner"},
-        ),
-        ("The query scans the orders table.", {"query", "orders-table"}),
-        ("The worker retries failed jobs from the Redis queue.", {"worker", "redis", "queue"}),
-        ("Set `max_connections` in postgresql.conf.", {"max-connections", "postgresql"}),
-        ("All new services are written in Go and C++.", {"go", "cpp"}),
-        ("Go to the dashboard and read the p99 latency.", {"p99-latency"}),
-        ("Released 2.4.0 on 2026-03-02 at 10:30 with 3 fixes in 20 minutes.", set()),
-        ("See https://example.com/a/b and write to bo@example.com or [REDACTED:email].", set()),
-        ("データベースはPostgreSQLを使用します。", {"データベース", "postgresql", "使用"}),
-    ]
-    for text, expected in cases:
-        found = set(tags(text))
+    for text, names in CASES["tags"]:
+        found, expected = set(tags(text)), set(names)
         assert expected <= found or found <= expected
         assert bool(found) == bool(expected) or found.isdisjoint({"released", "minutes", "see", "write", "example"})
 

@@ -4,36 +4,11 @@ from __future__ import annotations
 
 from memcli.summarize.sentences import Sentence, split
 from memcli.text.blocks import HEADING, ITEM, PROSE, ROW, STEP
+from tests.summarize.test_kinds import CASES
 
 
-def test_a_full_stop_within_a_sentence_does_not_end_it() -> None:
-    cases = [
-        "Use a cache, e.g. Redis, i.e. the one we have.",
-        "Version v1.2 of config.toml sets 3.5 s for api.example.com.",
-        "See Fig. 3 and No. 7, approx. 5 MB etc. in that order.",
-        "Ask J. Smith or Dr. Jones vs. the others.",
-        "It is 5 p.m. here.",
-        "Call `a.b.c()` and `x.y`.",
-    ]
-    assert [text for text in cases if split(text) != [Sentence(text, PROSE)]] == []
-
-
-def test_sentences_end_where_they_end() -> None:
-    cases = [
-        ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
-        ("use pnpm. npm breaks the lockfile.", ["use pnpm.", "npm breaks the lockfile."]),
-        ('He said "no." Then he left.', ['He said "no."', "Then he left."]),
-        ("Is it X? Yes.", ["Is it X?", "Yes."]),
-        ("它很快。它很好。", ["它很快。", "它很好。"]),
-        ("Wait... what? Yes.", ["Wait...", "what?", "Yes."]),
-        (
-            "A line that an editor has wrapped at seventy\ncharacters. Next.",
-            ["A line that an editor has wrapped at seventy characters.", "Next."],
-        ),
-        ("Short line\nAnother line", ["Short line", "Another line"]),
-        ("All of it is in a\n[small library](https://x.y) here.", ["All of it is in a small library here."]),
-    ]
-    assert [(text, parts) for text, parts in cases if [sentence.text for sentence in split(text)] != parts] == []
+def test_sentences_end_where_they_end_and_not_at_a_full_stop_within() -> None:
+    assert [text for text, parts in CASES["sentences"] if [sentence.text for sentence in split(text)] != parts] == []
 
 
 def test_markdown_is_read_by_its_marks() -> None:
