@@ -59,7 +59,7 @@ NAMES = sorted(RENDERERS)
 names = st.sampled_from(NAMES)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(names, st.lists(sections, max_size=6), st.lists(sections, max_size=3), st.integers(0, 800), st.integers(1, 60))
 def test_the_budget_is_never_exceeded_and_a_larger_one_never_shows_less(
     name: str, found: list[Section], pins: list[Section], budget: int, more: int
@@ -75,7 +75,7 @@ def test_the_budget_is_never_exceeded_and_a_larger_one_never_shows_less(
         assert ids(fit(bundle(found), render, budget + more).sections)[: len(less.sections)] == ids(less.sections)
 
 
-@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     names,
     st.lists(
@@ -108,7 +108,7 @@ def test_the_best_comes_first_and_shortens_last(name: str) -> None:
     render = RENDERERS[name]()
     found = [section(n) for n in range(5)]
     before: list[str] = []
-    for budget in range(60, 3000, 80):
+    for budget in range(60, 3000, 120):
         try:
             fitted = fit(bundle(found), render, budget)
         except UsageError:

@@ -9,26 +9,23 @@ import pytest
 
 from memcli.model.tokens import count_tokens
 from memcli.render.as_window import OVERHEAD
-from tests.conftest import Run
+from tests.app.conftest import Project
+from tests.cli.conftest import wrong
+from tests.conftest import Run, memory
 
 FORMATS = ("markdown", "json", "openai", "anthropic")
 
 
 @pytest.fixture
-def told(run: Run) -> Run:
+def told(run: Run, tmp_path: Path) -> Run:
     """A store with memories and a session."""
-    for n in range(12):
-        run("remember", f"Rule {n}: a job of the queue is retried {n} times.", "--path", f"queue/rule{n}")
-    name = run("session", "start").out.strip()
-    for n in range(1, 34):
-        run(
-            "session",
-            "add",
-            name,
-            f"Step {n}: we look at the queue and its jobs.",
-            "--role",
-            "user" if n % 2 else "assistant",
-        )
+    project = Project(tmp_path)
+    project.put(*(
+        memory(f"r{n}", raw=f"Rule {n}: a job of the queue is retried {n} times.", path=f"queue/rule{n}") for n in range(12)
+    ))  # fmt: skip
+    project.say(
+        *(("user" if n % 2 else "assistant", f"Step {n}: we look at the queue and its jobs.") for n in range(1, 34))
+    )
     return run
 
 
@@ -45,15 +42,13 @@ def tokens(name: str, text: str) -> int:
     return system + sum(count_tokens(one["content"]) + OVERHEAD for one in said)
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_what_is_printed_never_exceeds_the_total(told: Run, name: str) -> None:
+def test_what_is_printed_never_exceeds_the_total(told: Run) -> None:
     Path("system.md").write_text("Be brief and careful.\n", encoding="utf-8")
-    for total in ("40", "150", "400", "1000", "3000"):
-        result = told(
-            "session", "context", "jobs of the queue", "--total", total, "--format", name, "--system", "system.md"
-        )
+    for n, total in enumerate(("40", "150", "400", "1000", "3000", "60", "250", "700")):
+        line = ["jobs of the queue", "--total", total, "--format", FORMATS[n % 4], "--system", "system.md"]
+        result = told("session", "context", *line)
         assert result.code == 0, result.err
-        assert 0 < tokens(name, result.out) <= int(total)
+        assert 0 < tokens(FORMATS[n % 4], result.out) <= int(total)
 
 
 def test_the_policy_says_how_a_session_is_folded(told: Run) -> None:
@@ -116,27 +111,15 @@ def test_the_session_is_the_current_one_a_named_one_or_none(told: Run, monkeypat
     assert told("session", "context", "queue").code == 3
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["x", "--total", "5", "--reserve-working", "9"], 2, "the reserves of 0 and 9 tokens exceed the total of 5"),
-        (["x", "--total", "0"], 2, "--total must be between 1 and 10000000, not 0"),
-        (["x", "--reserve-system", "-1"], 2, "--reserve-system must be between 0 and"),
-        (["x", "--format", "yaml"], 2, "no format 'yaml' (choose one of markdown, json, openai, anthropic)"),
-        (["x", "--session", "ses_1", "--no-session"], 2, "--session and --no-session exclude each other"),
-        (["x", "--session", "ses_gone"], 3, "no session 'ses_gone'"),
-        (["x", "--insert", "no/such"], 3, "no memory 'no/such'"),
-        (["x", "--insert", "queue/rule1"], 2, "has no context"),
-        (["x", "--system", "gone.md"], 3, "no file 'gone.md'"),
-        ([" "], 2, "the query is empty"),
-        (["-"], 2, "the query is empty"),
-        (["-", "--system", "-"], 2, "standard input cannot be both"),
-        (["--no-session"], 2, "no query"),
-    ],
-)  # fmt: skip
-def test_one_line_and_an_exit_code(told: Run, arguments: list[str], code: int, message: str) -> None:
-    result = told("session", "context", *arguments)
-    assert result.code == code
-    assert result.out == ""
-    assert message in result.err
-    assert len(result.err.splitlines()) == 1
+def test_one_line_and_an_exit_code(told: Run) -> None:
+    table = [
+        ("x --total 5 --reserve-working 9", 2, "the reserves of 0 and 9 tokens exceed the total of 5"),
+        ("x --total 0", 2, "--total must be between 1 and 10000000, not 0"), (["-"], 2, "the query is empty"),
+        ("x --reserve-system -1", 2, "--reserve-system must be between 0 and"), ([" "], 2, "the query is empty"),
+        ("x --format yaml", 2, "no format 'yaml' (choose one of markdown, json, openai, anthropic)"),
+        ("x --session ses_1 --no-session", 2, "--session and --no-session exclude each other"),
+        ("x --session ses_gone", 3, "no session 'ses_gone'"), ("x --insert no/such", 3, "no memory 'no/such'"),
+        ("x --insert queue/rule1", 2, "has no context"), ("x --system gone.md", 3, "no file 'gone.md'"),
+        ("- --system -", 2, "standard input cannot be both"), ("--no-session", 2, "no query"),
+    ]  # fmt: skip
+    assert wrong(told, table, "session", "context") == ""

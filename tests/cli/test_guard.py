@@ -12,7 +12,7 @@ import pytest
 
 from memcli import __version__
 from memcli.safety.injection.screening import screened
-from tests.cli.conftest import git
+from tests.cli.conftest import git, wrong
 from tests.conftest import ROOT, Run, memory, open_at, rewrite
 from tests.safety.hostile import INSTRUCTIONS
 
@@ -98,31 +98,26 @@ def test_a_stored_trigger_that_is_no_expression_is_told(run: Run, tmp_path: Path
     assert "notes/a has a trigger that is not a valid RE2 pattern" in done.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "stdin", "code"),
-    [
-        (["--diff", "-"], "hello", 2), (["--diff", "gone"], "", 3), (["--changed", "gone"], "", 3),
-        (["--changed", "--x"], "", 2), (["--staged", "--diff", "-"], "", 2), (["--format", "yaml"], "", 2),
-        (["--diff", "-"], "", 0), (["--changed", "HEAD"], "", 3),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_bad_input(project: Path, run: Run, arguments: list[str], stdin: str, code: int) -> None:
-    done = run("guard", *arguments, stdin=stdin)
-    assert (done.code, done.out) == (code, "")
-    assert done.err.count("\n") == (code != 0)
+def test_bad_input(project: Path, run: Run) -> None:
+    table = [
+        ("--diff gone", 3, ""), ("--changed gone", 3, ""), ("--changed --x", 2, ""), ("--staged --diff -", 2, ""),
+        ("--format yaml", 2, ""), ("--changed HEAD", 3, ""),
+    ]  # fmt: skip
+    assert wrong(run, table, "guard") == ""
+    for stdin, code in (("hello", 2), ("", 0)):
+        done = run("guard", "--diff", "-", stdin=stdin)
+        assert (done.code, done.out, done.err.count("\n")) == (code, "", int(code != 0))
 
 
-@pytest.mark.parametrize("trigger", ["(", "path:a[", "", "x" * 1001])
-def test_a_trigger_is_checked_when_it_is_stored(run: Run, trigger: str) -> None:
-    run("init")
-    for arguments in (["remember", "x", "--path", "a", "--trigger", trigger],
-                      ["remember", "--object", json.dumps({"raw": "x", "triggers": [trigger]})]):  # fmt: skip
-        done = run(*arguments)
-        assert (done.code, done.err.count("\n")) == (2, 1)
-        assert "triggers[0]" in done.err
+def test_a_trigger_is_checked_when_it_is_stored(run: Run) -> None:
     run("remember", "x", "--path", "a")
-    assert run("edit", "a", "--set", f"triggers={json.dumps([trigger])}").code == 2
+    for trigger in ("(", "path:a[", "", "x" * 1001):
+        given = json.dumps([trigger])
+        table = [
+            (["remember", "x", "--path", "b", "--trigger", trigger], 2, "triggers[0]"), (["edit", "a", "--set", f"triggers={given}"], 2, ""),
+            (["remember", "--object", f'{{"raw": "x", "triggers": {given}}}'], 2, "triggers[0]"),
+        ]  # fmt: skip
+        assert wrong(run, table) == ""
     assert run("edit", "a", "--set", 'triggers=["fine"]').code == 0
 
 
@@ -141,21 +136,14 @@ def test_a_hook_sees_what_this_commit_takes(project: Path, way: list[str]) -> No
     assert "src/other.py:1: enforced negative " in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (("--kind", "fact", "--trigger", "eval"), "never checked"),
-        (("--kind", "negative", "--enforce"), "has no effect without --trigger"),
-        (("--kind", "negative", "--trigger", "eval"), ""),
-        (("--kind", "fact", "--trigger", "eval", "--enforce"), ""),
-        (("--kind", "fact"), ""),
-    ],
-)
-def test_a_trigger_that_nobody_looks_at_is_told_of(run: Run, options: tuple[str, ...], told: str) -> None:
+def test_a_trigger_that_nobody_looks_at_is_told_of(run: Run) -> None:
     run("init", "-q")
-    result = run("remember", "Never call eval on input.", *options)
-    assert result.code == 0
-    assert told in result.err if told else result.err == ""
+    for options, told in (
+        ("--kind fact --trigger eval", "never checked"), ("--kind negative --enforce", "has no effect without --trigger"),
+        ("--kind negative --trigger eval", ""), ("--kind fact --trigger eval --enforce", ""), ("--kind fact", ""),
+    ):  # fmt: skip
+        result = run("remember", f"Never call eval {options}.", "--no-check", *options.split())
+        assert (result.code, told in result.err if told else result.err) == (0, True if told else "")
 
 
 def test_what_is_enforced_comes_first_among_findings_of_one_line(run: Run, tmp_path: Path) -> None:

@@ -44,30 +44,12 @@ LISTS = [
 BUNDLES = [("recall", "instructions", "--include-untrusted", "--format", form) for form in RENDERERS]
 
 
-@pytest.mark.usefixtures("told")
-@pytest.mark.parametrize("command", OVERVIEWS, ids=" ".join)
-def test_an_overview_marks_it_and_does_not_quote_it(run: Run, command: tuple[str, ...]) -> None:
-    shown = run(*command).out
-    assert "orders" in shown
-    assert MARK.search(shown)
-    assert "previous instructions" not in shown
-
-
-@pytest.mark.parametrize("told", ["remembered"], indirect=True)  # a list shows what was found then
-@pytest.mark.usefixtures("told")
-@pytest.mark.parametrize("command", LISTS, ids=" ".join)
-def test_a_list_marks_it(run: Run, command: tuple[str, ...]) -> None:
-    shown = run(*command).out
-    assert "orders" in shown
-    assert MARK.search(shown)
-
-
-@pytest.mark.usefixtures("told")
-@pytest.mark.parametrize("command", [("get", PATH), *BUNDLES], ids=" ".join)
-def test_what_quotes_it_marks_it(run: Run, command: tuple[str, ...]) -> None:
-    shown = run(*command).out
-    assert "orders" in shown
-    assert MARK.search(shown)
+def test_it_is_marked_wherever_it_is_shown_and_quoted_in_no_overview(run: Run, told: str) -> None:
+    lists = LISTS if told == "remembered" else []  # which show what was found when it was stored
+    for command in (*OVERVIEWS, *lists, ("get", PATH), *BUNDLES):
+        shown = run(*command).out
+        assert ("orders" in shown, bool(MARK.search(shown))) == (True, True), command
+        assert command not in OVERVIEWS or "previous instructions" not in shown, command
 
 
 @pytest.mark.usefixtures("told")
