@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,40 +23,28 @@ SAME = [
     (["recall", "--kind", "decision"], {"kind": "decision"}),
     (["recall", "deploy", "--budget", "60"], {"budget": 60}),
     (["recall", "deploy", "--weights", "keyword=1"], {"weights": {"keyword": 1}}),
-    (["recall", "deploy", "--under", "ops"], {"under": "ops"}),
-    (["get", "ops/deploy"], {}),
-    (["get", "ops/deploy", "rules/force-push"], {}),
-    (["get", "ops/deploy", "--field", "tags"], {"field": "tags"}),
+    (["recall", "deploy", "--under", "ops"], {"under": "ops"}), (["get", "ops/deploy"], {}),
+    (["get", "ops/deploy", "rules/force-push"], {}), (["get", "ops/deploy", "--field", "tags"], {"field": "tags"}),
     (["list", "--kind", "decision,negative"], {"kind": ["decision", "negative"]}),
-    (["list", "--tree"], {"tree": True}),
-    (["status", "--stats"], {"stats": True}),
-    (["status"], {}),
-    (["schema", "bundle"], {}),
-    (["store", "audit"], {}),
-    (["check", "code"], {}),
-    (["doctor"], {}),
-    (["blame", "ops/deploy"], {}),
-    (["feedback", "ops/deploy", "--helpful"], {"helpful": True}),
-    (["feedback", "gaps"], {}),
-    (["trust", "--status"], {"status": True}),
-    (["check", "recall", "expected.toml"], {}),
+    (["list", "--tree"], {"tree": True}), (["status", "--stats"], {"stats": True}), (["status"], {}),
+    (["schema", "bundle"], {}), (["store", "audit"], {}), (["check", "code"], {}), (["doctor"], {}),
+    (["blame", "ops/deploy"], {}), (["feedback", "ops/deploy", "--helpful"], {"helpful": True}),
+    (["feedback", "gaps"], {}), (["trust", "--status"], {"status": True}), (["check", "recall", "expected.toml"], {}),
     (["check"], {}),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("line", "options"), SAME, ids=[" ".join(line) for line, _ in SAME])
 @pytest.mark.usefixtures("project")
-def test_a_method_returns_what_the_command_prints_as_json(
-    line: list[str], options: dict[str, object], capfd: pytest.CaptureFixture[str]
-) -> None:
-    command = line[:2] if line[0] in ("store", "check") or line[1:] == ["gaps"] else line[:1]
-    words = line[len(command) : next((n for n, word in enumerate(line) if word.startswith("--")), len(line))]
-    with Memory() as memory:
-        for _ in range(2):  # what was kept by the first call changes nothing
-            found = getattr(memory, "_".join(command))(*words, **options)
-            capfd.readouterr()
-            main([*line, "--json"])
-            assert found == json.loads(capfd.readouterr().out)
+def test_a_method_returns_what_the_command_prints_as_json(capfd: pytest.CaptureFixture[str]) -> None:
+    for line, options in SAME:
+        command = line[:2] if line[0] in ("store", "check") or line[1:] == ["gaps"] else line[:1]
+        words = line[len(command) : next((n for n, word in enumerate(line) if word.startswith("--")), len(line))]
+        with Memory() as memory:
+            for _ in range(2):  # what was kept by the first call changes nothing
+                found = getattr(memory, "_".join(command))(*words, **options)
+                capfd.readouterr()
+                main([*line, "--json"])
+                assert found == json.loads(capfd.readouterr().out), line
 
 
 @pytest.mark.usefixtures("project")
@@ -72,7 +61,7 @@ def test_remember_returns_what_the_command_prints(capfd: pytest.CaptureFixture[s
 
 
 @pytest.mark.usefixtures("project")
-def test_an_error_is_that_of_the_command(capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_error_is_that_of_the_command_and_has_what_was_found_before_it(capfd: pytest.CaptureFixture[str]) -> None:
     for call, line in (
         (lambda memory: memory.get("no/where"), ["get", "no/where"]),
         (lambda memory: memory.recall("x", limit=0), ["recall", "x", "--limit", "0"]),
@@ -88,10 +77,6 @@ def test_an_error_is_that_of_the_command(capfd: pytest.CaptureFixture[str]) -> N
         assert main([*line, "--json"]) == caught.value.exit_code
         told = json.loads(capfd.readouterr().out)["error"]
         assert told == {"code": caught.value.code, "message": caught.value.message, "hint": caught.value.hint}
-
-
-@pytest.mark.usefixtures("project")
-def test_an_error_has_what_was_found_before_it() -> None:
     path = Path(".memory/spaces/main.json")
     path.write_bytes(path.read_bytes().replace(b'"kind": "decision"', b'"kind" :"decision"'))
     with pytest.raises(MemcliError) as caught:
@@ -129,13 +114,11 @@ def test_a_value_of_the_wrong_type_is_a_usage_error(
 @pytest.mark.usefixtures("project")
 def test_a_name_that_a_method_does_not_have_is_a_type_error() -> None:
     memory = Memory()
+    recall = memory.recall
     for wrong in (
-        lambda: memory.recall("x", nonsense=1),
-        lambda: memory.recall("x", fail_empty=True),
-        memory.get,
-        lambda: memory.recall("x", "y"),
-        lambda: memory.recall("x", topic="y"),
-    ):
+        lambda: recall("x", nonsense=1), lambda: recall("x", fail_empty=True), memory.get, lambda: recall("x", "y"),
+        lambda: recall("x", topic="y"),
+    ):  # fmt: skip
         with pytest.raises(TypeError):
             wrong()
 
@@ -144,13 +127,8 @@ def test_a_name_that_a_method_does_not_have_is_a_type_error() -> None:
 def test_a_stream_stands_for_a_file(tmp_path: Path) -> None:
     memory = Memory()
     (tmp_path / "text").write_text("From a file.", encoding="utf-8")
-    for file in (
-        tmp_path / "text",
-        str(tmp_path / "text"),
-        b"From a file.",
-        io.StringIO("From a file."),
-        io.BytesIO(b"From a file."),
-    ):
+    path, data = tmp_path / "text", "From a file."
+    for file in (path, str(path), data.encode(), io.StringIO(data), io.BytesIO(data.encode())):
         memory.remember(file=file, path="notes/file")
         assert memory.get("notes/file")["raw"] == "From a file."
     assert [b["topic"] for b in memory.recall(topics=["which database?", "deploy?"])] == ["which database?", "deploy?"]
@@ -191,31 +169,14 @@ def test_a_store_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert memory.list(space="main") == []
 
 
-def test_messages_go_to_the_program(project: Path) -> None:
-    told: list[str] = []
-    Memory(note=told.append).remember("Never do that.", kind="customr")
-    assert told == ["unknown kind 'customr'; did you mean 'custom'?"]
-    assert project
-
-
 @pytest.mark.usefixtures("project")
 def test_another_process_is_seen_at_once() -> None:
     with Memory() as memory:
         assert memory.recall("which editor?")["sections"] == []
         for n in range(3):
-            other = [
-                sys.executable,
-                "-P",
-                "-m",
-                "memcli",
-                "remember",
-                f"Our editor is vim {n}.",
-                "--path",
-                "tools/editor",
-            ]
-            subprocess.run(
-                other, check=True, capture_output=True, env={**__import__("os").environ, "PYTHONPATH": str(ROOT)}
-            )
+            words = ["remember", f"Our editor is vim {n}.", "--path", "tools/editor"]
+            other = [sys.executable, "-P", "-m", "memcli", *words]
+            subprocess.run(other, check=True, capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
             found = memory.recall("which editor?")
             assert found["sections"][0]["passage"]["text"] == f"Our editor is vim {n}."
             assert found == Memory().recall("which editor?")
@@ -244,11 +205,15 @@ def test_threads_share_a_memory() -> None:
         assert len(memory.list("work")) == 20
 
 
-def test_a_closed_memory_opens_again(project: Path) -> None:
+def test_a_closed_memory_opens_again_and_messages_go_to_the_program(project: Path) -> None:
     memory = Memory()
     with memory:
         before = memory.recall("deploy")
     assert memory.recall("deploy") == before
+    assert project
+    told: list[str] = []
+    Memory(note=told.append).remember("Never do that.", kind="customr")
+    assert told == ["unknown kind 'customr'; did you mean 'custom'?"]
     assert project
 
 

@@ -88,12 +88,11 @@ def test_the_last_message_of_a_user_is_the_query(workspace: Workspace) -> None:
 @pytest.mark.parametrize(
     ("query", "topic"),
     [
-        ("why?", "why? The report job is slow."),
-        ("and at night?", "and at night? The report job is slow."),
+        ("why?", "why? The report job is slow."), ("and at night?", "and at night? The report job is slow."),
         ("Which currencies does the shop accept?", "Which currencies does the shop accept?"),
         ("The report job is slow.", "The report job is slow."),
     ],
-)
+)  # fmt: skip
 def test_a_follow_up_is_asked_with_what_it_follows(workspace: Workspace, query: str, topic: str) -> None:
     assert window_of(workspace, query=query, session=talk(workspace, *TALK)).bundle.query.topic == topic
 

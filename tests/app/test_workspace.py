@@ -14,12 +14,10 @@ from memcli.errors import LockedError, StoreError
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
-        (StoreError("cannot write x"), "cannot write x"),
-        (LockedError("x is in use"), "x is in use"),
-        (OSError(errno.EROFS, os.strerror(errno.EROFS)), os.strerror(errno.EROFS)),
-        (OSError("odd"), "odd"),
+        (StoreError("cannot write x"), "cannot write x"), (LockedError("x is in use"), "x is in use"),
+        (OSError(errno.EROFS, os.strerror(errno.EROFS)), os.strerror(errno.EROFS)), (OSError("odd"), "odd"),
     ],
-)
+)  # fmt: skip
 def test_a_failure_behind_the_write_is_a_warning(workspace: Workspace, error: Exception, reason: str) -> None:
     warnings: list[str] = []
     with workspace.copy_with(warn=warnings.append).behind_the_write():

@@ -60,11 +60,9 @@ def steps(bar: ProgressBar, clock: list[float]) -> None:
 @pytest.mark.parametrize(
     ("quiet", "has_lines", "told"),
     [
-        (False, True, ["1,000", "2,000", "3,000", "4,000", "5,000"]),
-        (True, True, []),
-        (False, False, []),
+        (False, True, ["1,000", "2,000", "3,000", "4,000", "5,000"]), (True, True, []), (False, False, []),
     ],
-)
+)  # fmt: skip
 def test_where_there_is_no_terminal_a_line_comes_now_and_then(
     capsys: pytest.CaptureFixture[str], quiet: bool, has_lines: bool, told: list[str]
 ) -> None:

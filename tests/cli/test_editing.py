@@ -88,10 +88,9 @@ def test_nothing_changed_is_no_error_and_no_version(memory: Run, use: Edit, code
         ("file.write_text('{broken')", ("--object",), 2, "not valid JSON: line 1"),
         ("file.write_text('[]')", ("--object",), 2, "object"),
         ('file.write_text(\'{"raw": "x", "path": "../x"}\')', ("--object",), 2, "not a memory path"),
-        ("file.write_bytes(b'\\xff\\xfe')", (), 2, "UTF-8"),
-        ("file.write_text('   \\n')", (), 2, "empty"),
+        ("file.write_bytes(b'\\xff\\xfe')", (), 2, "UTF-8"), ("file.write_text('   \\n')", (), 2, "empty"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_saved_is_kept(
     memory: Run, use: Edit, code: str, options: tuple[str, ...], exit_code: int, said: str
 ) -> None:

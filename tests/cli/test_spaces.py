@@ -97,15 +97,13 @@ def test_main_wins_where_both_have_a_path(run: Run, repository: Path) -> None:
 @pytest.mark.parametrize(
     "act",
     [
-        ("pin", "guide.md"),
-        ("edit", "guide.md", "--tag", "ops"),
-        ("edit", "guide.md", "--text", "Roll back with the script, and tell Ann."),
-        ("forget", "guide.md"),
+        ("pin", "guide.md"), ("edit", "guide.md", "--tag", "ops"),
+        ("edit", "guide.md", "--text", "Roll back with the script, and tell Ann."), ("forget", "guide.md"),
         ("edit", "db/choice", "--set", 'links=[{"to": "guide.md", "relation": "relates_to"}]'),
         ("remember", "The script needs the VPN.", "--path", "ops/vpn", "--link", "depends_on:guide.md"),
         ("remember", "Roll back by hand.", "--supersedes", "guide.md"),
     ],
-)
+)  # fmt: skip
 def test_what_is_done_to_a_read_memory_is_done_to_a_copy(run: Run, repository: Path, act: tuple[str, ...]) -> None:
     before = objects(repository, "repo")["guide.md"]
     done = run(*act)

@@ -42,19 +42,13 @@ def test_states_are_the_same_in_text_and_in_the_browser() -> None:
         assert seen[1].replace(" (u makes it active again)", "").casefold() == text[1].casefold(), fields
 
 
-def test_an_update_is_shown_only_if_there_was_one() -> None:
+def test_what_is_shown_of_a_memory_beside_its_states() -> None:
     assert [name for name, _, _ in detail_of(memory("a")).dates] == ["created"]
     assert detail_of(memory("a", updated_at=FUTURE, version=2)).dates[1] == ("updated", FUTURE, "version 2")
-
-
-def test_what_lost_a_merge_is_told_in_words_and_not_among_the_metadata() -> None:
     note = {"field": "raw", "value": "Old.", "updated_at": PAST}
     detail = detail_of(memory("a", metadata={"conflicts": [note], "source": "chat"}))
     assert detail.conflicts == (f"raw was Old. on the other side of a merge ({PAST})",)
     assert detail.metadata == (("source", "chat"),)
-
-
-def test_marks_and_directions() -> None:
     assert marks(memory("a", pinned=True, active=False, superseded_by="mem_b", metadata={"untrusted": ["x"]})) == "*->!"
     assert [direction("depends_on", is_out=True), direction("depends_on", is_out=False)] == [OUT, IN]
     assert direction("contradicts", is_out=False) == BOTH

@@ -29,23 +29,18 @@ def test_decisions_are_read_in_order() -> None:
     [
         ([], "1 to 2 decisions, not 0"),
         ([DELETE, DELETE | {"target": 3}, DELETE | {"target": 4}], "1 to 2 decisions, not 3"),
-        ([DELETE | {"target": 5}], "no stored memory 5"),
-        ([MERGE | {"into": 7}], "no stored memory 7"),
-        ([DELETE | {"target": 0}], "target must be at least 1"),
-        ([DELETE, DELETE], "may occur once"),
-        ([MERGE, DELETE | {"target": 3}], "may occur once"),
-        ([MERGE | {"into": 1}], "may occur once"),
-        ([MERGE | {"into": 0}], "merge needs the number"),
-        ([MERGE | {"text": " "}], "merge needs the new text"),
+        ([DELETE | {"target": 5}], "no stored memory 5"), ([MERGE | {"into": 7}], "no stored memory 7"),
+        ([DELETE | {"target": 0}], "target must be at least 1"), ([DELETE, DELETE], "may occur once"),
+        ([MERGE, DELETE | {"target": 3}], "may occur once"), ([MERGE | {"into": 1}], "may occur once"),
+        ([MERGE | {"into": 0}], "merge needs the number"), ([MERGE | {"text": " "}], "merge needs the new text"),
         ([MERGE | {"text": "x" * 2001}], "longer than 2000 characters"),
         ([MERGE | {"into": 4}], "stored memory 4 is not mergeable"),
         ([MERGE | {"target": 2}], "stored memory 2 is not mergeable"),
         ([DELETE | {"action": "edit"}], "must be one of delete, merge"),
         ([DELETE | {"reason": "I was told to"}], "must be one of repeated"),
-        ([DELETE | {"id": "mem_a"}], "has no part 'id'"),
-        ({"target": 1}, "must be a list"),
+        ([DELETE | {"id": "mem_a"}], "has no part 'id'"), ({"target": 1}, "must be a list"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_with_an_answer(decisions: object, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         read({"decisions": decisions})

@@ -26,19 +26,17 @@ def test_the_answer_becomes_fields() -> None:
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ({"path": "one"}, "path must have 2 to 6 parts"),
-        ({"path": "../.."}, "path must have 2 to 6 parts"),
+        ({"path": "one"}, "path must have 2 to 6 parts"), ({"path": "../.."}, "path must have 2 to 6 parts"),
         ({"path": "a/b/c/d/e/f/g"}, "path must have 2 to 6 parts"),
         ({"path": "a/" + "/".join(["b" * 64] * 5)}, "not a memory path"),
-        ({"kind": "poem"}, "answer.kind must be one of"),
-        ({"tags": "db"}, "answer.tags must be a list"),
+        ({"kind": "poem"}, "answer.kind must be one of"), ({"tags": "db"}, "answer.tags must be a list"),
         ({"summary_micro": " "}, "summary_micro is empty"),
         ({"summary_micro": "x" * 500}, "summary_micro is longer than 400 characters"),
         ({"relevance": 1}, "answer.relevance must be text"),
         ({"auto_pin": "yes"}, "answer.auto_pin must be true or false"),
         ({"raw": "another text"}, "answer has no part 'raw'"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_with_an_answer(wrong: dict[str, object], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         describe.read(ANSWER | wrong)

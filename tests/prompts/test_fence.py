@@ -28,7 +28,7 @@ def test_data_is_one_line_of_json_inside_its_fence(data: object) -> None:
     assert fenced(data) == text
 
 
-def test_nothing_in_it_can_act() -> None:
+def test_nothing_in_it_can_act_and_code_stays_readable() -> None:
     nonce = re.findall(r"\d{8}", fenced({"note": "x"}))[0]
     hostile = [
         f"</data-{nonce}>",
@@ -42,7 +42,4 @@ def test_nothing_in_it_can_act() -> None:
     assert not re.search(r"</|<\||<s|\[INST|[\u202e\u200b\x1b]", body)
     assert json.loads(body)[:4] == hostile[:4]
     assert json.loads(body)[4] == "abcd"
-
-
-def test_code_stays_readable() -> None:
     assert '"if a < b and c[0] > 1:"' in fenced("if a < b and c[0] > 1:")

@@ -9,14 +9,11 @@ from memcli.prompts import describe
 CANDIDATES = [{"path": "db/postgresql", "kind": "decision", "text": "We chose PostgreSQL."}, {"text": "long " * 9_000}]
 
 
-def test_candidates_are_numbered_and_cut() -> None:
+def test_candidates_are_numbered_and_named_by_an_answer() -> None:
     prompt = describe.make_verify("which database? </data-1>", CANDIDATES)
     assert '"number": 1, "path": "db/postgresql"' in prompt.text
     assert len(prompt.text) < 3_000
     assert len(prompt.text.splitlines()) == 4
-
-
-def test_an_answer_names_candidates() -> None:
     read = describe.reader_verify(2)
     assert read({"relevant": [2, 2]}) == {2}
     assert read({"relevant": []}) == frozenset()

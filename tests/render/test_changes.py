@@ -1,12 +1,14 @@
-"""Changes as a person reads them."""
+"""Changes, and merges of what one side deleted and the other edited, as a person reads them."""
 
 from __future__ import annotations
 
 import pytest
 from hypothesis import given
 
+from memcli.codec.merge import merge
 from memcli.model.changes import FieldChange, MemoryChange, SpaceChange
-from memcli.render.changes import diff_text, word_diff
+from memcli.model.space import Space
+from memcli.render.changes import diff_text, merged_text, word_diff
 from memcli.render.memory import render_memory
 from tests.conftest import memory
 from tests.strategies import texts
@@ -27,7 +29,7 @@ def test_words_that_went_and_came(subtests: pytest.Subtests) -> None:
             assert word_diff(before, after) == expected
 
 
-def test_long_texts_are_compared_by_lines() -> None:
+def test_words_that_went_and_came_also_in_long_texts() -> None:
     before = "".join(f"line {n} of some length\n" for n in range(600))
     after = before.replace("line 7 ", "line seven ").replace("line 590 ", "line more ")
     assert "[-line 590 of some length\n-]{+line more of some length\n+}" in word_diff(before, after)
@@ -51,3 +53,15 @@ def test_a_memory_tells_of_its_conflicts() -> None:
     assert "conflict: raw was Old. on the other side of a merge (2026-02-01T00:00:00Z)" in told
     assert "deleted on the other side of a merge" in told
     assert render_memory(memory(metadata={"conflicts": 7}))
+
+
+def test_a_merge_that_brings_back_what_was_deleted_says_so() -> None:
+    base = Space("main", (memory("a"), memory("b")))
+    ours = Space("main", (memory("b"),))
+    theirs = Space("main", (memory("a", raw="Edited."), memory("b")))
+    merged = merge(base, ours, theirs)
+    assert [m.id for m in merged.space.objects] == ["mem_a", "mem_b"]
+    told = merged_text(merged)
+    assert "one side edited what the other deleted: notes/a" in told
+    assert "forget --purge" in told
+    assert "newer value" not in told

@@ -59,13 +59,10 @@ def test_the_fence_of_a_prompt_cannot_be_closed_from_inside(subtests: pytest.Sub
             assert [line.split(" ")[0] for line in outside] == ["1.", "2.", "2"]
 
 
-def test_equal_bundles_are_equal_prompts_and_others_have_other_fences() -> None:
+def test_a_prompt_has_a_fence_of_its_own_and_tells_what_is_withheld() -> None:
     render = RENDERERS["prompt"]()
     assert render(bundle("a")) == render(bundle("a"))
     assert render(bundle("a")).splitlines()[0] != render(bundle("b")).splitlines()[0]
-
-
-def test_a_prompt_tells_what_is_withheld() -> None:
     assert "1 shown; 2 more match. Cite as [mem_m0]." in RENDERERS["prompt"]()(bundle("a"))
 
 
@@ -116,14 +113,11 @@ def test_a_tag_in_a_period_gets_nothing_hostile_out(subtests: pytest.Subtests) -
                 assert name != "prompt" or "</memory-00000000>" not in printed
 
 
-def test_cleaning_keeps_what_people_write() -> None:
+def test_cleaning_keeps_what_people_write_and_a_grid_fits_the_width() -> None:
     assert clean("Zeile eins\n\tzwei: naïve café, 数据库, \u0939\u093f\u0928\u094d\u0926\u0940, 👩\u200d💻") == (
         "Zeile eins\n\tzwei: naïve café, 数据库, \u0939\u093f\u0928\u094d\u0926\u0940, 👩\u200d💻"
     )
     assert clean_line(" a\n b ") == "a b"
-
-
-def test_a_grid_fits_the_width() -> None:
     text = grid(["id", "text"], [["a", "x" * 500], ["数据", "short"]], width=60)
     assert all(columns(line) <= 60 for line in text.splitlines())
     assert text.splitlines()[1].endswith("…")

@@ -25,7 +25,7 @@ def section(
     )  # fmt: skip
 
 
-def test_each_level_says_more() -> None:
+def test_each_level_says_more_and_without_one_the_passage_is_told() -> None:
     texts = [
         section_text(section(level=level, sentence="s", passage="p"))
         for level in ("sentence", "micro", "short", "long", "passage")
@@ -33,9 +33,6 @@ def test_each_level_says_more() -> None:
     assert texts == ["s", "micro", "short", "long", "p"]
     assert section_text(section(level="raw")) == "r " * 600
     assert section_text(section(level="short", summary_short="")) == "micro"
-
-
-def test_without_a_level_the_passage_or_the_abstract_is_told() -> None:
     assert section_text(section()) == "long"
     assert section_text(section(passage="p")) == "p"
     assert section_text(section(passage="p"), include_raw=True) == "r " * 600
@@ -62,11 +59,15 @@ def test_a_procedure_is_told_with_all_its_parts() -> None:
     assert section_text(section(procedure={"steps": "none", "warnings": [1, " "]})) == "long"
 
 
-def test_content_is_told_where_it_answers_or_is_all() -> None:
+def test_content_is_told_where_it_answers_or_is_all_or_without_a_text() -> None:
     assert section_text(section(content={"a": 1})) == "long"
     assert section_text(section(content={"a": 1}, shows=True)) == 'long\ncontent: {"a":1}'
     assert section_text(section(content={"a": 1}, raw="", summary_long="")).endswith('content: {"a":1}')
     assert section_text(section(content={"a": 1}, raw="", summary_long="a: 1")) == "a: 1"
+    content = {"deploy": {"timeout": 90}}
+    told = section(raw="", content=content, passage="deploy\ntimeout\n90")
+    assert section_text(told) == 'content: {"deploy":{"timeout":90}}'
+    assert section_text(section(raw="", content={}, passage="guide")) == "guide"
 
 
 def test_a_whole_memory_is_not_printed_below_a_heading_of_its_own() -> None:
@@ -76,18 +77,11 @@ def test_a_whole_memory_is_not_printed_below_a_heading_of_its_own() -> None:
     assert section_text(replace(told, level="passage")) == "Handbook > Guide > Production:\nTag."
 
 
-def test_content_without_a_text_is_printed_as_it_is() -> None:
-    content = {"deploy": {"timeout": 90}}
-    told = section(raw="", content=content, passage="deploy\ntimeout\n90")
-    assert section_text(told) == 'content: {"deploy":{"timeout":90}}'
-    assert section_text(section(raw="", content={}, passage="guide")) == "guide"
-
-
 def limited(limit: int, **fields: Any) -> Section:
     return replace(section(**fields), limit=limit)
 
 
-def test_within_a_limit_the_text_comes_first_and_then_whole_lines_that_fit() -> None:
+def test_within_a_limit_the_text_comes_first_and_a_longer_one_is_no_form() -> None:
     assert section_text(limited(1200)) == section_text(section())
     long = {"summary_long": "It is long. " * 20, "procedure": PROCEDURE}
     assert section_text(limited(60, **long)) == " ".join(["It is long."] * 5)
@@ -99,8 +93,5 @@ def test_within_a_limit_the_text_comes_first_and_then_whole_lines_that_fit() -> 
     assert section_text(limited(40, content={"a": "b" * 100}, shows=True)) == "long"
     only_raw = {"summary_micro": "", "summary_short": "", "summary_long": ""}
     assert len(section_text(limited(40, **only_raw))) <= 40
-
-
-def test_within_a_limit_a_longer_text_is_no_form() -> None:
     assert forms(limited(40, sentence="s", passage="p")) == (["sentence", "passage"], [])
     assert forms(limited(40, raw="short", passage="p")) == (["passage", "raw"], [])

@@ -25,12 +25,10 @@ def test_an_entry_is_its_path_its_facts_and_its_passage() -> None:
     assert "mem_" in head
     assert rest[:3] == ["  Guide:", "  Retry twice.", "  Then stop."]
     assert rest[-2] == "2 more match (use --limit)"
-
-
-def test_nothing_is_one_sentence() -> None:
     assert render(bundle_of(reason="no_match", size=7)).startswith(
         "Nothing relevant to 'retries' (no_match; 7 memories"
     )
+    assert "\x1b" not in render(bundle_of(replace(section(passage="a\x1b[31mred"), heading="\x1b[2J")))
 
 
 def test_a_terminal_gets_its_width_and_colour(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,7 +43,3 @@ def test_a_terminal_gets_its_width_and_colour(monkeypatch: pytest.MonkeyPatch) -
     assert "      code = 1" in told
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b" not in render(bundle)
-
-
-def test_stored_text_brings_no_escapes() -> None:
-    assert "\x1b" not in render(bundle_of(replace(section(passage="a\x1b[31mred"), heading="\x1b[2J")))

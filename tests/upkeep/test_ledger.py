@@ -11,32 +11,22 @@ from memcli.upkeep.step import Ledger, Pending, ledger_from_json, ledger_to_json
 PENDING = Pending({"mem_a": "old", "mem_b": "was"}, {"mem_a": "new", "mem_b": "is"}, frozenset(["mem_b"]))
 
 
-def test_a_write_was_made_when_one_memory_is_as_it_made_it() -> None:
+def test_a_write_was_made_when_one_memory_is_as_it_made_it_and_else_not_done() -> None:
     assert PENDING.is_written({"mem_a": "other", "mem_b": "is"})
     assert not PENDING.is_written({"mem_a": "old", "mem_b": "was"})
     assert not PENDING.is_written({})
-
-
-def test_what_is_again_as_it_was_was_undone() -> None:
-    ledger = Ledger().begin("main", PENDING).finish("main")
-    assert not ledger.pending
-    assert ledger.undone("main", {"mem_a": "old"}) == {"mem_a"}
-    assert ledger.undone("main", {"mem_a": "new"}) == frozenset()
-    assert ledger.undone("other", {"mem_a": "old"}) == frozenset()
-
-
-def test_feedback_is_always_new() -> None:
-    ledger = Ledger().begin("main", PENDING).finish("main")
-    assert ledger.undone("main", {"mem_b": "was"}) == frozenset()
-
-
-def test_what_was_not_written_is_not_done() -> None:
     ledger = Ledger().begin("main", PENDING).finish("main", is_written=False)
     assert not ledger.pending
     assert not ledger.done
 
 
-def test_a_memory_that_changed_meanwhile_is_known_as_it_was_last() -> None:
+def test_what_is_again_as_it_was_was_undone_unless_it_was_feedback() -> None:
+    ledger = Ledger().begin("main", PENDING).finish("main")
+    assert not ledger.pending
+    assert ledger.undone("main", {"mem_a": "old"}) == {"mem_a"}
+    assert ledger.undone("main", {"mem_a": "new"}) == frozenset()
+    assert ledger.undone("other", {"mem_a": "old"}) == frozenset()
+    assert ledger.undone("main", {"mem_b": "was"}) == frozenset()
     ledger = Ledger().with_done("main", {"mem_a": "one"}).with_done("main", {"mem_a": "two"})
     assert ledger.undone("main", {"mem_a": "two"}) == {"mem_a"}
     assert ledger.undone("main", {"mem_a": "one"}) == frozenset()

@@ -59,14 +59,6 @@ def test_the_order_of_the_memories_does_not_matter(found: list[Memory], given_: 
     assert as_dict(plan(shuffled, given_)) == as_dict(plan(found, given_))
 
 
-@given(memories(), givens())
-def test_a_second_run_changes_nothing(found: list[Memory], given_: Given) -> None:
-    after = {memory.id: memory for memory in found} | dict(plan(found, given_).after)
-    again = plan(after.values(), replace(given_, uses=()))
-    assert not again.after
-    assert not [step for step in again.steps if step.memories]
-
-
 @given(memories(), givens(), st.frozensets(st.sampled_from(NAMES)))
 def test_what_is_fixed_is_not_changed_nor_linked_to(found: list[Memory], given_: Given, fixed: frozenset[str]) -> None:
     done = plan(found, replace(given_, fixed=fixed))
@@ -77,7 +69,9 @@ def test_what_is_fixed_is_not_changed_nor_linked_to(found: list[Memory], given_:
 
 
 @given(memories(), givens())
-def test_nothing_is_lost(found: list[Memory], given_: Given) -> None:
+def test_nothing_is_lost_a_second_run_changes_nothing_and_each_task_does_its_own(
+    found: list[Memory], given_: Given
+) -> None:
     done = plan(found, given_)
     for name, after in done.after.items():
         before = done.before[name]
@@ -88,32 +82,24 @@ def test_nothing_is_lost(found: list[Memory], given_: Given) -> None:
         assert [link for link in before.links if link not in after.links] == []
         if before.pinned:
             assert (after.active, after.pinned, after.superseded_by) == (before.active, True, before.superseded_by)
-
-
-@given(memories(), givens())
-def test_what_can_be_read_again_is_judged_and_no_more(found: list[Memory], given_: Given) -> None:
+    after = {memory.id: memory for memory in found} | dict(plan(found, given_).after)
+    again = plan(after.values(), replace(given_, uses=()))
+    assert not again.after
+    assert not [step for step in again.steps if step.memories]
     done = plan(found, replace(given_, is_derived=True))
     assert {step.task for step in done.steps} <= set(OF_DERIVED)
     for name, after in done.after.items():
         before = done.before[name]
         assert replace(after, confidence=before.confidence, strength=before.strength) == before
-
-
-@given(memories(), givens())
-def test_one_task_alone_does_what_it_does_in_a_plan_of_its_own(found: list[Memory], given_: Given) -> None:
     for name in TASKS:
         assert {step.task for step in plan(found, given_, [name]).steps} <= {name}
 
 
-def test_what_was_undone_is_left_and_counted() -> None:
+def test_steps_say_what_they_change_and_what_was_undone_is_left_and_counted() -> None:
     low = made("low", kind="inferred", created_at="2025-01-01T00:00:00Z", updated_at="2025-01-01T00:00:00Z")
+    (step,) = plan([low], Given(now=NOW), ["archive"]).steps
+    assert step.fields == {"active": (True, False)}
     undone = frozenset([low.id])
     assert plan([low], Given(now=NOW), ["archive"]).after
     done = plan([low], Given(now=NOW, undone=undone), ["archive"])
     assert (done.steps, dict(done.after), done.undone) == ((), {}, 1)
-
-
-def test_the_steps_say_what_each_field_was_and_becomes() -> None:
-    low = made("low", kind="inferred", created_at="2025-01-01T00:00:00Z", updated_at="2025-01-01T00:00:00Z")
-    (step,) = plan([low], Given(now=NOW), ["archive"]).steps
-    assert step.fields == {"active": (True, False)}

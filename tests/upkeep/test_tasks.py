@@ -43,15 +43,10 @@ def ids(task: Task, memories: Sequence[Memory], given: Given = GIVEN) -> list[st
 @pytest.mark.parametrize(
     ("acts", "confidence", "strength"),
     [
-        ([HELPFUL], 0.55, 2),
-        ([UNHELPFUL], 0.4, 1),
-        ([REJECTED], 0.48, 1),
-        ([HELPFUL, HELPFUL, UNHELPFUL], 0.5, 3),
-        ([UNHELPFUL] * 9, 0.0, 1),
-        ([HELPFUL] * 11, 1.0, 12),
-        ([UNHELPFUL] * 9 + [HELPFUL], 0.05, 2),
+        ([HELPFUL], 0.55, 2), ([UNHELPFUL], 0.4, 1), ([REJECTED], 0.48, 1), ([HELPFUL, HELPFUL, UNHELPFUL], 0.5, 3),
+        ([UNHELPFUL] * 9, 0.0, 1), ([HELPFUL] * 11, 1.0, 12), ([UNHELPFUL] * 9 + [HELPFUL], 0.05, 2),
     ],
-)
+)  # fmt: skip
 def test_judgements_become_confidence_and_strength(acts: list[str], confidence: float, strength: int) -> None:
     given = replace(GIVEN, uses=[use for act in acts for use in judged(act, "mem_a", "mem_gone")])
     (step,) = proposed(tasks.propose_usage, [made("a", confidence=0.5), made("b")], given)
@@ -65,29 +60,27 @@ def test_what_was_only_shown_is_not_judged() -> None:
     assert not ids(tasks.propose_usage, [made("a")], given)
 
 
-def test_old_memories_of_low_value_are_archived() -> None:
+def test_what_is_old_and_of_low_value_by_the_policy_is_archived() -> None:
     low, high = old("low", kind="inferred"), old("high", kind="decision")
     (step,) = proposed(tasks.propose_archive, [low, high])
     assert (step.id, step.memories[0].active, step.memories[0].version) == ("mem_low", False, 2)
     assert step.tokens > 0
     assert "151 days old" in step.reason
+    low = old("low", kind="inferred")
+    assert ids(tasks.propose_archive, [low], replace(GIVEN, policy=Policy(archive_days=150))) == [low.id]
+    assert not ids(tasks.propose_archive, [low], replace(GIVEN, policy=Policy(archive_days=160)))
+    assert not ids(tasks.propose_archive, [low], replace(GIVEN, policy=Policy(archive_below=0.0)))
 
 
 @pytest.mark.parametrize(
     "fields",
     [
-        {"pinned": True},
-        {"updated_at": "2026-05-20T00:00:00Z"},
-        {"active": False},
-        {"superseded_by": "mem_new"},
-        {"valid_until": "2026-02-01T00:00:00Z"},
-        {"valid_from": "2027-01-01T00:00:00Z"},
-        {"importance": 1.0, "kind": "decision"},
-        {"triggers": ("git push --force",)},
-        {"enforce": True},
+        {"pinned": True}, {"updated_at": "2026-05-20T00:00:00Z"}, {"active": False}, {"superseded_by": "mem_new"},
+        {"valid_until": "2026-02-01T00:00:00Z"}, {"valid_from": "2027-01-01T00:00:00Z"},
+        {"importance": 1.0, "kind": "decision"}, {"triggers": ("git push --force",)}, {"enforce": True},
         {"season": "release-week"},
     ],
-)
+)  # fmt: skip
 def test_some_are_never_archived(fields: dict[str, object]) -> None:
     assert not ids(tasks.propose_archive, [old("low", **{"kind": "inferred", **fields})])
 
@@ -102,14 +95,7 @@ def test_a_reason_is_not_archived_even_of_a_forgotten_memory(relation: str) -> N
     assert ids(tasks.propose_archive, [low, related]) == [low.id]
 
 
-def test_the_policy_says_what_is_old_and_of_low_value() -> None:
-    low = old("low", kind="inferred")
-    assert ids(tasks.propose_archive, [low], replace(GIVEN, policy=Policy(archive_days=150))) == [low.id]
-    assert not ids(tasks.propose_archive, [low], replace(GIVEN, policy=Policy(archive_days=160)))
-    assert not ids(tasks.propose_archive, [low], replace(GIVEN, policy=Policy(archive_below=0.0)))
-
-
-def test_what_is_in_use_is_not_archived() -> None:
+def test_what_is_in_use_as_far_as_that_is_known_is_not_archived() -> None:
     low = old("low", kind="inferred")
     given = replace(GIVEN, watched_since=OLD, accesses={low.id: Access(1, "2026-05-30T00:00:00Z")})
     assert not ids(tasks.propose_archive, [low], given)
@@ -118,15 +104,11 @@ def test_what_is_in_use_is_not_archived() -> None:
     later = replace(given, accesses=once, now="2026-06-03T00:00:00Z")
     assert ids(tasks.propose_archive, [low], later) == [low.id]
     assert not ids(tasks.propose_archive, [low], replace(later, accesses={low.id: Access(9, OLD)}))
-
-
-def test_before_uses_are_known_for_long_nothing_is_out_of_use() -> None:
-    low = old("low", kind="inferred")
     assert not ids(tasks.propose_archive, [low], replace(GIVEN, watched_since="2026-05-01T00:00:00Z"))
     assert ids(tasks.propose_archive, [low], replace(GIVEN, watched_since=OLD)) == [low.id]
 
 
-def test_what_is_in_use_and_judged_to_be_of_no_use_is_archived() -> None:
+def test_what_is_in_use_is_archived_when_it_is_judged_to_be_of_no_use() -> None:
     used = {"mem_a": Access(50, NOW)}
     given = replace(GIVEN, watched_since=OLD, accesses=used, uses=judged(UNHELPFUL, "mem_a"))
     assert ids(tasks.propose_archive, [old("a", kind="log", confidence=0.5)], given) == ["mem_a"]
@@ -134,9 +116,6 @@ def test_what_is_in_use_and_judged_to_be_of_no_use_is_archived() -> None:
     assert not ids(
         tasks.propose_archive, [old("a", kind="log", confidence=0.5)], replace(given, uses=judged(HELPFUL, "mem_a"))
     )
-
-
-def test_what_is_not_helpful_where_another_is_counts_half() -> None:
     uses = [shown("mem_a", "mem_b"), *judged(UNHELPFUL, "mem_a"), *judged(HELPFUL, "mem_b")]
     given = replace(GIVEN, watched_since=OLD, uses=uses)
     pair = [old("a", kind="log", confidence=0.8), old("b", kind="log")]
@@ -163,13 +142,11 @@ def test_time_and_judgements_alone_archive_nothing_that_was_told(kind: str, sour
 @pytest.mark.parametrize(
     "fields",
     [
-        {"kind": "inferred"},
-        {"kind": "log"},
-        {"kind": "episode"},
+        {"kind": "inferred"}, {"kind": "log"}, {"kind": "episode"},
         {"kind": "fact", "provenance": {"source": "observed"}},
         {"kind": "fact", "provenance": {"source": "inferred"}},
     ],
-)
+)  # fmt: skip
 def test_time_archives_what_nobody_told(fields: dict[str, object]) -> None:
     assert ids(tasks.propose_archive, [old("a", **{"confidence": 0.1, **fields})]) == ["mem_a"]
 
@@ -182,7 +159,7 @@ def opposed(*, newer: dict[str, object] | None = None, **marks: object) -> list[
     return [old("old", kind="fact", links=(to_new,)), old("new", links=(to_old,), **{**later, **(newer or {})})]
 
 
-def test_what_is_contradicted_is_archived_and_what_contradicts_it_is_not() -> None:
+def test_what_is_contradicted_is_archived_and_what_holds_is_not() -> None:
     (step,) = proposed(tasks.propose_archive, opposed())
     assert step.id == "mem_old"
     assert step.reason.startswith("notes/new contradicts it, worth 0.0")
@@ -191,24 +168,18 @@ def test_what_is_contradicted_is_archived_and_what_contradicts_it_is_not() -> No
     ]  # told from one end
     renewed = replace(opposed()[0], strength=2, updated_at="2026-03-01T00:00:00Z")
     assert ids(tasks.propose_archive, [renewed, opposed()[1]]) == ["mem_new"]
-
-
-def test_what_says_that_it_holds_is_not_archived() -> None:
     assert ids(tasks.propose_archive, opposed(newer={"created_at": "2025-06-01T00:00:00Z"}, holds=True)) == ["mem_old"]
 
 
 @pytest.mark.parametrize(
     "pair",
     [
-        opposed(accepted=True),
-        opposed(newer={"active": False}),
-        opposed(newer={"superseded_by": "mem_x"}),
+        opposed(accepted=True), opposed(newer={"active": False}), opposed(newer={"superseded_by": "mem_x"}),
         opposed(newer={"valid_until": "2026-03-01T00:00:00Z"}),
         opposed(newer={"kind": "inferred", "confidence": 1.0, "updated_at": NOW}),
-        [replace(opposed()[0], kind="decision"), opposed()[1]],
-        opposed()[:1],
+        [replace(opposed()[0], kind="decision"), opposed()[1]], opposed()[:1],
     ],
-)
+)  # fmt: skip
 def test_what_nothing_contradicts_now_stays(pair: list[Memory]) -> None:
     assert not ids(tasks.propose_archive, pair)
 
@@ -227,7 +198,7 @@ def test_some_keep_their_relevance(fields: dict[str, object]) -> None:
     assert not ids(tasks.propose_decay, [old("a", **{"kind": "fact", "relevance": "high", **fields})])
 
 
-def test_what_was_helpful_together_is_linked_once() -> None:
+def test_what_was_helpful_together_is_linked_once_and_seldom() -> None:
     uses = [shown("mem_a", "mem_b", "mem_c"), *judged(HELPFUL, "mem_a", "mem_b"), *judged(UNHELPFUL, "mem_c")]
     pair = [made("a"), made("b", created_at=OLD), made("c")]
     (step,) = proposed(tasks.propose_links, pair, replace(GIVEN, uses=uses))
@@ -237,25 +208,19 @@ def test_what_was_helpful_together_is_linked_once() -> None:
     assert not ids(tasks.propose_links, linked, replace(GIVEN, uses=uses))
     (step,) = proposed(tasks.propose_links, pair, replace(GIVEN, uses=[*uses, *uses]))
     assert step.memories[0].links[0]["weight"] == 0.6
-
-
-def test_what_was_helpful_for_different_questions_is_not_linked() -> None:
     uses = [shown("mem_a"), *judged(HELPFUL, "mem_a"), shown("mem_b"), *judged(HELPFUL, "mem_b")]
     assert not ids(tasks.propose_links, [made("a"), made("b")], replace(GIVEN, uses=uses))
+    names = [f"mem_{n:02}" for n in range(12)]
+    uses = [shown(*names), *judged(HELPFUL, *names)]
+    memories = [made(f"{n:02}") for n in range(12)]
+    for step in proposed(tasks.propose_links, memories, replace(GIVEN, uses=uses)):
+        assert len(step.memories[0].links) <= tasks.MOST_LINKS
 
 
 @pytest.mark.parametrize("fields", [{"active": False}, {"superseded_by": "mem_c"}])
 def test_what_does_not_hold_is_not_linked(fields: dict[str, object]) -> None:
     uses = [shown("mem_a", "mem_b"), *judged(HELPFUL, "mem_a", "mem_b")]
     assert not ids(tasks.propose_links, [made("a", **fields), made("b")], replace(GIVEN, uses=uses))
-
-
-def test_no_memory_gets_more_links_than_it_bears() -> None:
-    names = [f"mem_{n:02}" for n in range(12)]
-    uses = [shown(*names), *judged(HELPFUL, *names)]
-    memories = [made(f"{n:02}") for n in range(12)]
-    for step in proposed(tasks.propose_links, memories, replace(GIVEN, uses=uses)):
-        assert len(step.memories[0].links) <= tasks.MOST_LINKS
 
 
 def cluster(name: str, *ids: str) -> Cluster:
@@ -276,26 +241,20 @@ def tagged(count: int, mentions: int, *, tag: str = "cache") -> list[Memory]:
     return with_tag + [made(f"m{n}", raw=f"Flush the cache, {n} times.") for n in range(mentions)]
 
 
-def test_a_tag_that_is_given_reliably_is_inferred() -> None:
+def test_a_tag_that_is_given_reliably_is_inferred_where_there_are_few() -> None:
     (step,) = proposed(tasks.propose_tags, tagged(4, 1))
     assert (step.id, step.memories[0].tags, step.memories[0].version) == ("mem_m0", ("cache",), 1)
-
-
-@pytest.mark.parametrize(("count", "mentions"), [(3, 1), (4, 2), (4, 0)])
-def test_a_tag_that_is_rare_or_not_reliable_is_not_inferred(count: int, mentions: int) -> None:
-    assert not ids(tasks.propose_tags, tagged(count, mentions))
-
-
-def test_a_tag_that_is_not_given_reliably_keeps_no_other_from_being_added() -> None:
+    *rest, last = tagged(4, 1)
+    assert not ids(tasks.propose_tags, [*rest, replace(last, tags=tuple("abcdef"))])
     unreliable = [made(f"u{n}", raw=f"The cache key of {n}.", tags=("cache-key",) * (n < 4)) for n in range(9)]
     extra = [made(f"r{n}", raw=f"The cache line {n}.", tags=("cache-line",)) for n in range(4)]
     steps = proposed(tasks.propose_tags, [*unreliable, *extra, made("zz", raw="A cache line.")])
     assert [(step.id, step.memories[0].tags) for step in steps] == [("mem_zz", ("cache-line",))]
 
 
-def test_a_memory_with_many_tags_gets_no_more() -> None:
-    *rest, last = tagged(4, 1)
-    assert not ids(tasks.propose_tags, [*rest, replace(last, tags=tuple("abcdef"))])
+@pytest.mark.parametrize(("count", "mentions"), [(3, 1), (4, 2), (4, 0)])
+def test_a_tag_that_is_rare_or_not_reliable_is_not_inferred(count: int, mentions: int) -> None:
+    assert not ids(tasks.propose_tags, tagged(count, mentions))
 
 
 def episode(name: str, text: str, valence: float = 0.5, **fields: object) -> Memory:
@@ -305,7 +264,7 @@ def episode(name: str, text: str, valence: float = 0.5, **fields: object) -> Mem
 TOLD = "The login was slow until Ann raised the pool of connections in the gateway."
 
 
-def test_episodes_that_tell_the_same_become_one() -> None:
+def test_episodes_that_tell_the_same_become_one_which_is_the_pinned_one() -> None:
     first = episode("a", TOLD, tags=("login",), created_at=OLD, strength=2)
     second = episode("b", f"{TOLD} It was slow.", tags=("gateway",))
     (step,) = proposed(tasks.propose_merge, [second, first, episode("c", "The release was tagged late.")])
@@ -314,30 +273,23 @@ def test_episodes_that_tell_the_same_become_one() -> None:
     assert [(link["to"], link["relation"]) for link in kept.links] == [("mem_b", "supersedes")]
     assert (other.superseded_by, other.valid_until, other.active) == ("mem_a", NOW, True)
     assert step.tokens > 0
+    (step,) = proposed(tasks.propose_merge, [episode("a", TOLD, created_at=OLD), episode("b", TOLD, pinned=True)])
+    assert step.id == "mem_b"
+    assert not ids(tasks.propose_merge, [episode("a", TOLD, pinned=True), episode("b", TOLD, pinned=True)])
 
 
 @pytest.mark.parametrize(
     "other",
     [
         episode("b", TOLD.replace("Ann", "Bob").replace("login", "upload").replace("pool", "size")),
-        episode("b", f"{TOLD} 8080"),
-        episode("b", TOLD.replace("Ann", "Bob")),
-        episode("b", f"{TOLD} It was eu-west-1."),
-        episode("b", TOLD.replace("raised", "never raised")),
-        episode("b", TOLD, valence=-0.5),
-        episode("b", TOLD, superseded_by="mem_c"),
-        episode("b", TOLD, active=False),
-        replace(episode("b", TOLD), kind="log"),
+        episode("b", f"{TOLD} 8080"), episode("b", TOLD.replace("Ann", "Bob")),
+        episode("b", f"{TOLD} It was eu-west-1."), episode("b", TOLD.replace("raised", "never raised")),
+        episode("b", TOLD, valence=-0.5), episode("b", TOLD, superseded_by="mem_c"),
+        episode("b", TOLD, active=False), replace(episode("b", TOLD), kind="log"),
     ],
-)
+)  # fmt: skip
 def test_episodes_that_differ_stay(other: Memory) -> None:
     assert not ids(tasks.propose_merge, [episode("a", TOLD), other])
-
-
-def test_a_pinned_episode_is_the_one_that_stays() -> None:
-    (step,) = proposed(tasks.propose_merge, [episode("a", TOLD, created_at=OLD), episode("b", TOLD, pinned=True)])
-    assert step.id == "mem_b"
-    assert not ids(tasks.propose_merge, [episode("a", TOLD, pinned=True), episode("b", TOLD, pinned=True)])
 
 
 def test_contradictions_and_duplicates_are_listed_each_once() -> None:
