@@ -379,6 +379,7 @@ def test_an_id_in_the_trash_is_taken(project: Project) -> None:
 
 def test_what_is_in_the_trash_can_be_erased_at_once(project: Project) -> None:
     project.add("The leaked sablefish.", "a/a")
+    project.recall("sablefish")  # by an index
     project.purge("a/a")
     assert [m.path for m in erase_trashed(project.over(), ["a/a"])] == ["a/a"]
     assert (project.trashed(), project.holding(b"sablefish")) == ([], [])
