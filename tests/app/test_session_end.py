@@ -91,9 +91,10 @@ def test_what_no_longer_holds_when_a_session_goes_on_leaves_the_journal_and_the_
     session = project.say("We decided to use Redis for the queue because it is fast.")
     project.end(session)
     assert ["redis" in path for path in project.waiting()] == [True]
+    project.propose("Use tabs.", "style/tabs", provenance={"session": session.id})  # by somebody
     went_on(project, session, "Scratch that, we decided to use PostgreSQL for the queue instead.")
     assert ["Redis" in one.raw for one in of_kind(project, "decision")] == [False]
-    assert not any("redis" in path for path in project.waiting())
+    assert ("style/tabs" in project.waiting(), [path for path in project.waiting() if "redis" in path]) == (True, [])
 
 
 def test_what_was_interrupted_is_finished_by_the_next_command(
