@@ -27,10 +27,12 @@ def test_bad_space_names_are_refused() -> None:
             check_space(name)
 
 
-def test_good_space_names_pass() -> None:
-    assert [
-        name for name in ["main", "conv-26", "a", "0x", "a.b_c-d", "console", "x" * 64] if check_space(name) != name
-    ] == []
+def test_good_space_names_and_paths_pass() -> None:
+    names = ["main", "conv-26", "a", "0x", "a.b_c-d", "console", "x" * 64]
+    assert [name for name in names if check_space(name) != name] == []
+    paths = ["a", "src/auth.py", "docs/My File.md", "über/straße", "a/con.py", "x" * MAX_PATH]
+    assert [path for path in paths if check_path(path) != path] == []
+    assert check_path("u\u0308ber") == "über"
 
 
 def test_bad_paths_are_refused() -> None:
@@ -39,38 +41,14 @@ def test_bad_paths_are_refused() -> None:
             check_path(path)
 
 
-def test_good_paths_pass() -> None:
-    assert [
-        path
-        for path in ["a", "src/auth.py", "docs/My File.md", "über/straße", "a/con.py", "x" * MAX_PATH]
-        if check_path(path) != path
-    ] == []
-
-
-def test_paths_are_composed() -> None:
-    assert check_path("u\u0308ber") == "über"
-
-
 @given(st.text() | st.text("./- conauxé", min_size=230, max_size=600))
 def test_a_safe_path_is_a_path(text: str) -> None:
     assert check_path(safe_path(text)) == safe_path(text)
 
 
 def test_bad_ids_are_refused() -> None:
-    for name in [
-        "",
-        "a b",
-        "-x",
-        "x" * 129,
-        "a\x00",
-        "\u202ea",
-        "/home/me/.docker/config",
-        "a/../b",
-        "a//b",
-        "a/",
-        ".a",
-        "a/.b",
-    ]:
+    odd = ("x" * 129, "a\x00", "\u202ea", "/home/me/.docker/config", "a/../b", "a//b", "a/", ".a", "a/.b")
+    for name in ("", "a b", "-x", *odd):
         with pytest.raises(UsageError):
             check_id(name)
 
@@ -91,12 +69,10 @@ def test_numbers_sort_as_numbers() -> None:
 
 
 def test_a_marked_path_is_a_path() -> None:
-    assert [
-        (sign, path)
-        for sign in ["-", "~", "/"]
-        for path in ["a/b", "a" * 240, f"{'a' * 199}/{'b' * 40}", f"{'a' * 198}/{'b' * 40}"]
-        if not (check_path(marked(path, "0123456789abcdef" * 2, sign)).endswith(f"{sign}{'0123456789abcdef' * 2}"))
-    ] == []
+    seed = "0123456789abcdef" * 2
+    for path in ("a/b", "a" * 240, f"{'a' * 199}/{'b' * 40}", f"{'a' * 198}/{'b' * 40}"):
+        for sign in "-~/":
+            assert check_path(marked(path, seed, sign)).endswith(f"{sign}{seed}"), (sign, path)
 
 
 def test_a_path_is_marked_until_it_is_free() -> None:

@@ -23,18 +23,8 @@ SHELF = SpliceShelf(encode_space(SPACE), "default")
 
 
 def test_a_reference_names_an_id_a_path_or_the_beginning_of_one_id() -> None:
-    assert [
-        (ref, name)
-        for ref, name in [
-            ("aa1", "aa1"),
-            ("notes/two", "aa2"),
-            ("aa2", "aa2"),
-            ("bb", "bb1"),
-            ("bb1", "bb1"),
-            ("aa", "bb1"),
-        ]
-        if not (SPACE.find(ref).id == find(SHELF, ref).id == name)
-    ] == []
+    for ref, name in {"aa1": "aa1", "notes/two": "aa2", "aa2": "aa2", "bb": "bb1", "bb1": "bb1", "aa": "bb1"}.items():
+        assert SPACE.find(ref).id == find(SHELF, ref).id == name
 
 
 def test_space_and_shelf_refuse_in_the_same_words() -> None:

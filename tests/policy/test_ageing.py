@@ -20,17 +20,15 @@ from memcli.policy.ageing import (
     remaining,
 )
 from tests.conftest import NOW, memory
+from tests.policy.test_fields import CASES
 
 AGO_30 = "2026-01-01T09:30:00Z"
 
 
-@pytest.mark.parametrize("kind", sorted(HALF_LIVES))
-def test_after_its_half_life_a_kind_has_a_third_left(kind: str) -> None:
-    since = {7: "2026-01-24", 30: "2026-01-01", 60: "2025-12-02", 90: "2025-11-02", 365: "2025-01-31"}[HALF_LIVES[kind]]
-    assert remaining(kind, f"{since}T09:30:00Z", NOW) == pytest.approx(math.exp(-1))
-
-
-def test_a_decision_does_not_decay() -> None:
+def test_after_its_half_life_a_kind_has_a_third_left_and_a_decision_does_not_decay() -> None:
+    dates = {7: "2026-01-24", 30: "2026-01-01", 60: "2025-12-02", 90: "2025-11-02", 365: "2025-01-31"}
+    for kind, life in HALF_LIVES.items():
+        assert remaining(kind, f"{dates[life]}T09:30:00Z", NOW) == pytest.approx(math.exp(-1)), kind
     assert remaining("decision", "1999-01-01T00:00:00Z", NOW) == 1
 
 
@@ -61,50 +59,27 @@ def days(season: str, **named: str) -> list[str]:
     return [f"{day:%m-%d}" for day in YEAR if is_in_season(season, f"{day}T12:00:00Z", named)]
 
 
-@pytest.mark.parametrize(
-    ("season", "found"),
-    [
-        ("02-27..03-01", ["02-27", "02-28", "03-01"]),
-        ("12-31..01-01", ["01-01", "12-31"]),
-        ("2026-03-02..2026-03-03", ["03-02", "03-03"]),
-        ("2025-03-02..2025-03-03", []),
-        ("2026-03-02..2026-03-02, 2026-06-01..2026-06-01", ["03-02", "06-01"]),
-        ("last 1 day of quarter", ["03-31", "06-30", "09-30", "12-31"]),
-        ("First 2 days of year", ["01-01", "01-02"]),
-        ("last 1 day of 26 weeks from 2026-01-05", ["01-04", "07-05"]),
-        ("release-week", []),
-    ],
-)
-def test_the_days_of_a_season(season: str, found: list[str]) -> None:
-    check_season(season)
-    assert days(season) == found
-
-
-def test_each_month_has_its_last_days() -> None:
+def test_the_days_of_a_season() -> None:
+    for season, found in CASES["seasons"]:
+        check_season(season)
+        assert days(season) == found.split(), season
     found = days("last 3 days of month")
     assert (len(found), found[:6]) == (36, ["01-29", "01-30", "01-31", "02-26", "02-27", "02-28"])
-
-
-def test_a_name_has_the_period_of_the_policy() -> None:
-    assert days("release-week", **{"release-week": "06-01..06-01"}) == ["06-01"]
-
-
-def test_a_yearly_period_may_end_on_a_leap_day() -> None:
+    assert days("release-week", **{"release-week": "06-01..06-01"}) == ["06-01"]  # a name has the period of the policy
     assert days("02-28..02-29") == ["02-28"]
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    ["", "Some day", "13-01..13-02", "02-30..03-01", "2026-03-03..2026-03-02", "last 0 days of month",
-     "last 3 days of week", "first 2 days of 0 weeks from 2026-01-05", "12-01", "01-01..01-02,", "2026-02-30..2026-03-01"],
+NO_SEASONS = (
+    "", "Some day", "13-01..13-02", "02-30..03-01", "2026-03-03..2026-03-02", "last 0 days of month", "last 3 days of week",
+    "first 2 days of 0 weeks from 2026-01-05", "12-01", "01-01..01-02,", "2026-02-30..2026-03-01",
 )  # fmt: skip
-def test_what_is_no_season_is_refused_and_never_holds(wrong: str) -> None:
-    with pytest.raises(UsageError, match="not a season"):
-        check_season(wrong)
-    assert days(wrong) == []
 
 
-def test_a_policy_names_the_season_that_is_wrong() -> None:
+def test_what_is_no_season_is_refused_and_never_holds() -> None:
+    for wrong in NO_SEASONS:
+        with pytest.raises(UsageError, match="not a season"):
+            check_season(wrong)
+        assert days(wrong) == [], wrong
     with pytest.raises(UsageError, match=r"policy\.seasons\.x: not a season"):
         check_period("release-week", "policy.seasons.x")
 

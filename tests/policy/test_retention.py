@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,24 +68,18 @@ def test_a_life_of_no_days_ends_as_soon_as_time_goes_on() -> None:
     assert plan_of(Policy(ttl_days=0), a="2026-01-31T09:29:59Z") == [("mem_a", "ttl_days")]
 
 
-@pytest.mark.parametrize(
-    ("now", "last_run", "believed"),
-    [
-        (NOW, "", True),
-        ("2024-01-31T09:30:00Z", "", False),
-        ("2028-01-31T09:30:00Z", "", False),
-        ("2026-01-19T12:00:00Z", "", True),
-        (NOW, "2026-02-10T00:00:00Z", False),
-        ("2026-12-31T00:00:00Z", "", True),
-        ("2028-01-31T09:30:00Z", "2028-01-01T00:00:00Z", True),
-    ],
-)
-def test_the_clock_is_believed_when_the_space_bears_it_out(now: str, last_run: str, believed: bool) -> None:
+CLOCKS = (
+    (NOW, "", True), ("2024-01-31T09:30:00Z", "", False), ("2028-01-31T09:30:00Z", "", False), ("2026-01-19T12:00:00Z", "", True),
+    (NOW, "2026-02-10T00:00:00Z", False), ("2026-12-31T00:00:00Z", "", True), ("2028-01-31T09:30:00Z", "2028-01-01T00:00:00Z", True),
+)  # fmt: skip
+
+
+def test_the_clock_is_believed_when_the_space_bears_it_out() -> None:
     space = Space("main", (memory(updated_at="2025-01-01T00:00:00Z"),), updated_at="2026-01-20T00:00:00Z")
-    assert (plan_retention(space, lambda: space.objects, now, last_run=last_run).clock == "") is believed
-
-
-def test_a_time_that_nobody_can_read_is_no_witness() -> None:
+    for now, last_run, believed in CLOCKS:
+        plan = plan_retention(space, lambda: space.objects, now, last_run=last_run)
+        assert (plan.clock == "") is believed, (now, last_run)
+    # a time that nobody can read is no witness
     assert plan_retention(Space("main", updated_at="yesterday"), tuple, NOW).clock == ""
 
 
@@ -101,12 +94,8 @@ def test_grace_ends_and_none_ends_at_once() -> None:
     assert is_past_grace("2026-01-10T00:00:00Z", 14, NOW)
     assert is_past_grace("2030-01-01T00:00:00Z", 0, NOW)
     assert not is_past_grace("2030-01-01T00:00:00Z", 14, NOW)
-
-
-@pytest.mark.parametrize(("days", "is_past"), [(6, False), (7, False), (8, True)])
-def test_the_last_day_of_grace_is_one_of_them(days: int, is_past: bool) -> None:
-    removed_at = "2026-01-01T00:00:00Z"
-    assert is_past_grace(removed_at, 7, f"2026-01-{1 + days:02}T00:00:00Z") is is_past
+    ends = [is_past_grace("2026-01-01T00:00:00Z", 7, f"2026-01-0{1 + days}T00:00:00Z") for days in (6, 7, 8)]
+    assert ends == [False, False, True]  # the last day of grace is one of them
 
 
 def test_what_is_pinned_is_never_due() -> None:
@@ -168,12 +157,8 @@ def test_only_what_was_observed_of_the_file_and_not_told_again():
     place = {"under": "a.md", "source": "a.md"}
     assert gone(memories, [place], {"a.md", "a.md/use"}) == ["a.md/old"]
     assert gone(memories, [place], {"mem_a.md", "mem_a.md_use", "mem_a.md_old"}) == []
-    assert gone(memories, [place, {"under": "b.md", "source": "b.md"}], set()) == [
-        "a.md",
-        "a.md/old",
-        "a.md/use",
-        "b.md",
-    ]
+    both = [place, {"under": "b.md", "source": "b.md"}]
+    assert gone(memories, both, set()) == ["a.md", "a.md/old", "a.md/use", "b.md"]
     assert gone(memories, [], set()) == []
 
 

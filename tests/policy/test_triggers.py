@@ -8,6 +8,7 @@ from memcli.errors import UsageError
 from memcli.model.anchors import FileEdit
 from memcli.policy.triggers import TriggerSet, check_triggers, lost_globs, matches_topic, read_trigger
 from memcli.safety.patterns import MAX_PATTERN, PatternSet
+from tests.policy.test_fields import CASES
 
 
 def edit(file: str, *lines: str, **more: bool) -> FileEdit:
@@ -18,50 +19,26 @@ def matched(edited: FileEdit, *memories: list[str]) -> list[tuple[int, int]]:
     return [(match.owner, match.line) for match in TriggerSet(memories).matches(edited)]
 
 
-@pytest.mark.parametrize(
-    ("text", "is_path"),
-    [
-        ("path:src", True), ("src/**/*.py", True), ("*.py", True), ("db/migrations/*.sql", True),
-        ("src/[ab].c", True), ("re:src/*b", False), ("symbol:a/*", False), ("https?://.*", False),
-        ("src/.*", False), ("eval\\(", False), ("a/b", False), ("push --force", False), ("a+/b*", False),
-    ],
-)  # fmt: skip
-def test_how_a_text_is_understood(text: str, is_path: bool) -> None:
-    assert read_trigger(text).is_path is is_path
+def test_how_a_text_is_understood() -> None:
+    assert [text for text, is_path in CASES["triggers"] if read_trigger(text).is_path is not is_path] == []
 
 
-@pytest.mark.parametrize(
-    ("glob", "file", "fits"),
-    [
-        ("path:*.py", "a.py", True), ("path:*.py", "deep/er/a.py", True), ("path:*.py", "a.pyc", False),
-        ("path:/a.py", "a.py", True), ("path:/*.py", "b/a.py", False), ("path:db", "x/db/y/z.sql", True),
-        ("path:db", "dbx", False), ("path:src/**/*.py", "src/a.py", True), ("path:src/**/*.py", "src/x/y/a.py", True),
-        ("path:src/**/*.py", "lib/src/a.py", False), ("path:src/**", "src/a", True), ("path:src/**", "src", False),
-        ("path:**/x", "x", True), ("path:**/x", "a/b/x", True), ("path:src/*", "src/a/b", True),
-        ("path:a?c", "abc", True), ("path:a?c", "a/c", False), ("path:[ab].c", "b.c", True),
-        ("path:[!ab].c", "b.c", False), ("path:[!ab].c", "c.c", True), ("path:a.c", "abc", False),
-        ("path:a\\*", "a*", True), ("path:a\\*", "ab", False), ("path:src/", "src/x", True),
-    ],
-)  # fmt: skip
-def test_globs(glob: str, file: str, fits: bool) -> None:
-    assert bool(matched(edit(file, "x"), [glob])) is fits
+def test_globs() -> None:
+    assert [row for *row, fits in CASES["globs"] if bool(matched(edit(row[1], "x"), [row[0]])) is not fits] == []
 
 
-@pytest.mark.parametrize("text", ["(", "path:a[", "", " ", "path:", "symbol:", "x" * (MAX_PATTERN + 1), "(?=a)"])
-def test_what_is_no_trigger(text: str) -> None:
-    with pytest.raises(UsageError, match=r"triggers\[1\]"):
-        check_triggers(["fine", text])
+def test_what_is_no_trigger_and_what_would_never_match_is_refused() -> None:
+    for text in ("(", "path:a[", "", " ", "path:", "symbol:", "x" * (MAX_PATTERN + 1), "(?=a)"):
+        with pytest.raises(UsageError, match=r"triggers\[1\]"):
+            check_triggers(["fine", text])
+    for glob in ("**/*.{js,ts}", "!src/**"):
+        with pytest.raises(UsageError, match="not a path glob"):
+            check_triggers([f"path:{glob}"])
 
 
 def test_a_symbol_is_a_whole_word() -> None:
     lines = ["x = Token.refresh()", "Token.refresh", "MyToken.refresh()", "Token.refreshed", "Token_refresh"]
     assert matched(edit("a", *lines), ["symbol:Token.refresh"]) == [(0, 1), (0, 2)]
-
-
-@pytest.mark.parametrize("glob", ["**/*.{js,ts}", "!src/**"])
-def test_what_would_never_match_is_refused(glob: str) -> None:
-    with pytest.raises(UsageError, match="not a path glob"):
-        check_triggers([f"path:{glob}"])
 
 
 def test_globs_bind_the_other_triggers_of_a_memory() -> None:
@@ -107,16 +84,15 @@ def test_topics() -> None:
     assert not matches_topic(["src/**/*.py"], "what about python?")
 
 
-@pytest.mark.parametrize(
-    ("triggers", "files", "lost"),
-    [
-        ([["path:a/**"]], ["a/b"], []),
-        ([["path:a/**"]], ["b/a"], [(0, "path:a/**")]),
-        ([["*.env", "eval", "symbol:run", "re:x/.*"]], ["a.py"], [(0, "*.env")]),
-        ([["path:x"], ["path:y", "path:z"]], ["y"], [(0, "path:x"), (1, "path:z")]),
-        ([["path:[", "path:"]], ["a"], []),
-        ([], ["a"], []),
-    ],
+LOST: tuple[tuple[list[list[str]], str, list[tuple[int, str]]], ...] = (
+    ([["path:a/**"]], "a/b", []),
+    ([["path:a/**"]], "b/a", [(0, "path:a/**")]),
+    ([["*.env", "eval", "symbol:run", "re:x/.*"]], "a.py", [(0, "*.env")]),
+    ([["path:x"], ["path:y", "path:z"]], "y", [(0, "path:x"), (1, "path:z")]),
+    ([["path:[", "path:"]], "a", []),
+    ([], "a", []),
 )
-def test_lost_globs(triggers: list[list[str]], files: list[str], lost: list[tuple[int, str]]) -> None:
-    assert lost_globs(triggers, files) == lost
+
+
+def test_lost_globs() -> None:
+    assert [triggers for triggers, file, lost in LOST if lost_globs(triggers, [file]) != lost] == []
