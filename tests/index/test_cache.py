@@ -5,6 +5,7 @@ import os
 import resource
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from memcli.model.recall import Query
 from memcli.model.space import Change, Space
 from memcli.record import replace
 from memcli.store import file as file_store
+from memcli.store.snapshot import FileSnapshot
 from memcli.wiring.workspace import open_workspace
 from tests.conftest import NOW, Run, memory, open_at, rewrite
 
@@ -55,116 +57,101 @@ def answers(workspace: Workspace) -> list[list[tuple[str, float]]]:
     return [ask(workspace, question) for question in QUESTIONS]
 
 
-def test_an_incremental_index_answers_as_a_new_one(tmp_path: Path) -> None:
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / ".memory" / "cache"
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Workspace:
+    """A workspace with the texts."""
     workspace = open_at(tmp_path)
     fill(workspace)
-    answers(workspace)
-    fill(workspace, b="Never force-push to main or release.", e="Tokens are signed with Ed25519.")
-    answers(workspace)
-    rewrite(workspace.store, lambda space: space.drop(["mem_d"], NOW))
-    grown = answers(workspace)
-    shutil.rmtree(tmp_path / ".memory" / "cache")
+    return workspace
+
+
+def change(index: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(index)) as database:
+        for statement in statements:
+            database.execute(statement)
+        database.commit()
+
+
+def test_an_incremental_index_answers_as_a_new_one(filled: Workspace, tmp_path: Path, cache: Path) -> None:
+    answers(filled)
+    fill(filled, b="Never force-push to main or release.", e="Tokens are signed with Ed25519.")
+    answers(filled)
+    rewrite(filled.store, lambda space: space.drop(["mem_d"], NOW))
+    grown = answers(filled)
+    shutil.rmtree(cache)
     assert answers(open_at(tmp_path)) == grown
     assert all(name != "mem_d" for found in grown for name, _ in found)
 
 
-def test_one_changed_memory_costs_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    workspace = open_at(tmp_path)
-    fill(workspace)
-    answers(workspace)
-    indexed = []
-    original = update._insert
-    monkeypatch.setattr(
-        update, "_insert", lambda *args, **options: indexed.append(args[1].id) or original(*args, **options)
-    )
-    fill(workspace, b="Changed.")
-    answers(workspace)
-    answers(workspace)
+def test_one_changed_memory_costs_one(filled: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers(filled)
+    indexed: list[str] = []
+    insert = update._insert
+    monkeypatch.setattr(update, "_insert", lambda *args, **more: indexed.append(args[1].id) or insert(*args, **more))
+    fill(filled, b="Changed.")
+    answers(filled)
+    answers(filled)
     assert indexed == ["mem_b"]
 
 
-@pytest.mark.parametrize("damage", ["truncate", "garbage", "foreign", "version", "folder gone", "vectors gone"])
-def test_a_damaged_cache_changes_no_answer(tmp_path: Path, damage: str) -> None:
-    workspace = open_at(tmp_path)
-    fill(workspace)
-    before = answers(workspace)
-    cache = tmp_path / ".memory" / "cache"
-    index = cache / "main.index"
-    if damage == "truncate":
-        index.write_bytes(index.read_bytes()[:1000])
-    elif damage == "garbage":
-        index.write_bytes(os.urandom(5000))
-    elif damage == "foreign":
-        index.unlink()
-        with sqlite3.connect(index) as other:
-            other.execute("CREATE TABLE x (y)")
-        other.close()
-    elif damage == "version":
-        with sqlite3.connect(index) as other:
-            other.execute("UPDATE meta SET value = '0' WHERE key = 'version'")
-        other.close()
-    elif damage == "folder gone":
-        shutil.rmtree(cache)
-    else:
-        for file in cache.glob("*.vectors"):
-            file.unlink()
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "truncate": lambda cache: (cache / "main.index").write_bytes((cache / "main.index").read_bytes()[:1000]),
+    "garbage": lambda cache: (cache / "main.index").write_bytes(b"\xa5\x5a" * 2500),
+    "foreign": lambda cache: ((cache / "main.index").unlink(), change(cache / "main.index", "CREATE TABLE x (y)")),
+    "version": lambda cache: change(cache / "main.index", "UPDATE meta SET value = '0' WHERE key = 'version'"),
+    "folder gone": shutil.rmtree,
+    "vectors gone": lambda cache: [file.unlink() for file in cache.glob("*.vectors")],
+    "a file in the way": lambda cache: (shutil.rmtree(cache), cache.write_text("a file in the way")),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_cache_changes_no_answer(filled: Workspace, tmp_path: Path, cache: Path, damage: str) -> None:
+    before = answers(filled)
+    DAMAGE[damage](cache)
     assert answers(open_at(tmp_path)) == before
 
 
 @pytest.mark.parametrize("what", ["garbage", "damaged inside"])
-def test_damage_is_told_once(tmp_path: Path, what: str) -> None:
-    workspace = open_at(tmp_path)
-    fill(workspace)
-    before = answers(workspace)
-    index = tmp_path / ".memory" / "cache" / "main.index"
+def test_damage_is_told_once(filled: Workspace, tmp_path: Path, cache: Path, what: str) -> None:
+    before = answers(filled)
+    index = cache / "main.index"
     data = index.read_bytes()
     index.write_bytes(b"x" * 5000 if what == "garbage" else data[:4096] + b"\xff" * (len(data) - 4096))
-    fill(workspace, e="One more, so that the index must be written.")
-    rewrite(workspace.store, lambda space: space.drop(["mem_e"], NOW))
+    fill(filled, e="One more, so that the index must be written.")
+    rewrite(filled.store, lambda space: space.drop(["mem_e"], NOW))
     told: list[str] = []
-    again = open_workspace({"root": str(tmp_path)}, os.environ, warn=told.append)
-    assert answers(again) == before
-    assert len(told) == 1
-    assert "made anew" in told[0]
-
-
-def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
-    workspace = open_at(tmp_path)
-    fill(workspace)
-    before = answers(workspace)
-    shutil.rmtree(tmp_path / ".memory" / "cache")
-    (tmp_path / ".memory" / "cache").write_text("a file in the way")
-    assert answers(open_at(tmp_path)) == before
+    assert answers(open_workspace({"root": str(tmp_path)}, os.environ, warn=told.append)) == before
+    assert ["made anew" in warning for warning in told] == [True]
 
 
 def test_that_there_is_no_cache_is_said_once_and_a_busy_one_is_no_news(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    filled: Workspace, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workspace = open_at(tmp_path)
-    fill(workspace)
-    before = answers(workspace)
-    fill(workspace, e="One more, so that the index must be written.")
-    rewrite(workspace.store, lambda space: space.drop(["mem_e"], NOW))
+    before = answers(filled)
+    fill(filled, e="One more, so that the index must be written.")
+    rewrite(filled.store, lambda space: space.drop(["mem_e"], NOW))
     monkeypatch.setattr("memcli.index.database._BUSY_SECONDS", 0.01)
     told: list[str] = []
-    index = tmp_path / ".memory" / "cache" / "main.index"
-    with closing(sqlite3.connect(index, isolation_level=None)) as other:
+    with closing(sqlite3.connect(cache / "main.index", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         assert answers(open_workspace({"root": str(tmp_path)}, os.environ, warn=told.append)) == before
     assert told == []
-    shutil.rmtree(tmp_path / ".memory" / "cache")
-    (tmp_path / ".memory" / "cache").write_text("a file in the way")
+    DAMAGE["a file in the way"](cache)
     answers(open_workspace({"root": str(tmp_path)}, os.environ, warn=told.append))
     assert len(told) == 1, told
 
 
-def test_the_cache_follows_no_link(tmp_path: Path) -> None:
-    workspace = open_at(tmp_path)
-    fill(workspace)
+def test_the_cache_follows_no_link(filled: Workspace, tmp_path: Path, cache: Path) -> None:
     target = tmp_path / "target"
-    (tmp_path / ".memory" / "cache").mkdir(exist_ok=True)
-    (tmp_path / ".memory" / "cache" / "main.index").symlink_to(target)
-    assert ask(workspace, "force push")
+    cache.mkdir(exist_ok=True)
+    (cache / "main.index").symlink_to(target)
+    assert ask(filled, "force push")
     assert not target.exists()
 
 
@@ -219,17 +206,13 @@ ENDLESS = "CREATE VIEW {} AS WITH RECURSIVE n (key, value) AS (SELECT 1, 2 UNION
 
 
 @pytest.mark.parametrize("name", ["meta", "memory", "term", "vector", "birth"])
-def test_an_endless_view_in_the_place_of_a_table_ends_nothing(tmp_path: Path, name: str) -> None:
-    workspace = open_at(tmp_path)
-    fill(workspace)
-    before = answers(workspace)
-    cache = tmp_path / ".memory" / "cache"
+def test_an_endless_view_in_the_place_of_a_table_ends_nothing(
+    filled: Workspace, tmp_path: Path, cache: Path, name: str
+) -> None:
+    before = answers(filled)
     for path in (cache / "main.index", *cache.glob("*.places")):
-        with closing(sqlite3.connect(path)) as connection:
-            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-            if name in tables:
-                connection.execute(f"DROP TABLE {name}")
-                connection.execute(ENDLESS.format(name))
+        with suppress(sqlite3.OperationalError):  # there is no such table in this one
+            change(path, f"DROP TABLE {name}", ENDLESS.format(name))
     assert answers(open_at(tmp_path)) == before
 
 
@@ -245,8 +228,7 @@ def test_a_trigger_in_an_index_is_not_kept(tmp_path: Path) -> None:
 
 def test_a_statement_is_ended_while_the_tables_are_not_known(tmp_path: Path) -> None:
     path = tmp_path / "x.index"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute(ENDLESS.format("meta"))
+    change(path, ENDLESS.format("meta"))
     with closing(open_database(str(path))) as connection, pytest.raises(sqlite3.OperationalError, match="interrupted"):
         connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
 
@@ -258,9 +240,8 @@ def test_erasing_asks_no_endless_view(tmp_path: Path, name: str) -> None:
     connect(str(folder / "main.index")).close()
     VectorFile(str(folder), "m", 8).close()
     for path in (folder / "main.index", folder / "m.places"):
-        with closing(sqlite3.connect(path)) as connection, suppress(sqlite3.OperationalError):
-            connection.execute(f"DROP TABLE {name}")
-            connection.execute(ENDLESS.format(name))
+        with suppress(sqlite3.OperationalError):
+            change(path, f"DROP TABLE {name}", ENDLESS.format(name))
     erase(str(folder), str(folder / "main.index"), ["mem_x"], 1)
     assert (folder / "main.index").exists() == (name == "vector")
     assert (folder / "m.places").exists() == (name == "memory")
@@ -272,12 +253,10 @@ def test_two_processes_make_one_index(tmp_path: Path) -> None:
     assert answers(first) == answers(second)
     fill(second, z="A zebra crosses the release.")
     assert ask(first, "zebra") == ask(second, "zebra") != []
-
-
-def test_a_database_that_is_made_twice_is_one(tmp_path: Path) -> None:
     path = str(tmp_path / "x.index")
     connect(path).close()
-    assert connect(path).execute("SELECT count(*) FROM memory").fetchone() == (0,)
+    with closing(connect(path)) as again:
+        assert again.execute("SELECT count(*) FROM memory").fetchone() == (0,)
 
 
 def talk(workspace: Workspace, **texts: str) -> None:
@@ -302,41 +281,28 @@ def test_windows_follow_the_conversation(tmp_path: Path) -> None:
     assert [ask(open_at(tmp_path), question) for question in questions] == shrunk != grown
 
 
-def test_vectors_that_were_made_anew_are_not_mistaken(tmp_path: Path) -> None:
+def test_vectors_that_were_made_anew_are_not_mistaken(filled: Workspace, tmp_path: Path, cache: Path) -> None:
     """The slots of a lost file of vectors mean nothing in the one that takes its place."""
-    workspace = open_at(tmp_path)
-    fill(workspace)
-    before = answers(workspace)
-    for file in (tmp_path / ".memory" / "cache").glob("*.vectors"):
-        file.unlink()
+    before = answers(filled)
+    DAMAGE["vectors gone"](cache)
     second = open_at(tmp_path)
     fill(second, z="A zebra crosses.", a=TEXTS["a"])  # another order of making
     rewrite(second.store, lambda space: space.drop(["mem_z"], NOW))
     assert answers(second) == before
 
 
-def test_the_cache_may_vanish_in_the_middle_of_a_command(tmp_path: Path) -> None:
-    workspace = open_at(tmp_path)
-    fill(workspace)
-    before = answers(workspace)
-    queries = (Query(topic=question, now=NOW) for question in QUESTIONS)
-    bundles = recall(workspace, queries)
+def test_the_cache_may_vanish_in_the_middle_of_a_command(filled: Workspace, cache: Path) -> None:
+    before = answers(filled)
+    bundles = recall(filled, (Query(topic=question, now=NOW) for question in QUESTIONS))
     found = [next(bundles)]
-    shutil.rmtree(tmp_path / ".memory" / "cache")
+    shutil.rmtree(cache)
     found += bundles
     assert [[(s.memory.id, s.score) for s in bundle.sections] for bundle in found] == before
 
 
-def test_recall_reads_no_whole_space_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    workspace = open_at(tmp_path)
-    fill(workspace)
-    before = answers(workspace)
-    from memcli.store.snapshot import FileSnapshot
-
-    def refuse(self: FileSnapshot) -> bytes:
-        raise AssertionError("the whole file was read")
-
-    monkeypatch.setattr(FileSnapshot, "read", refuse)
+def test_recall_reads_no_whole_space_file(filled: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = answers(filled)
+    monkeypatch.setattr(FileSnapshot, "read", lambda _: pytest.fail("the whole file was read"))
     assert answers(open_at(tmp_path)) == before
 
 
@@ -368,14 +334,10 @@ def test_a_cache_that_makes_no_sense_is_made_anew(run: Run, tmp_path: Path) -> N
     for n, statement in enumerate(NONSENSE):
         index.unlink()
         run("recall", "database")
-        with closing(sqlite3.connect(index)) as database:
-            database.execute(statement)
-            database.commit()
+        change(index, statement)
         if run("recall", "database", "--json").out != sound.out:
             failed.append(statement)
-        with closing(sqlite3.connect(index)) as database:
-            database.execute(statement)
-            database.commit()
+        change(index, statement)
         if run("remember", f"Another thing {n}.").code or run("recall", "another", "--json").code:
             failed.append(f"write: {statement}")
         sound = run("recall", "database", "--json")
@@ -468,6 +430,14 @@ def _bring_up_to_date(workspace: Workspace) -> None:
         pass
 
 
+def assert_whole(workspace: Workspace, index: Path) -> None:
+    """What the index holds is what one made anew holds."""
+    followed = _rows(index)
+    index.unlink()
+    _bring_up_to_date(workspace)
+    assert _rows(index) == followed
+
+
 def _write_some(workspace: Workspace, n: int, data: st.DataObject) -> None:
     names = st.sampled_from("abcdxyz")
     put = {name: f"Text {n} of {name} says {data.draw(TEXT)}." for name in data.draw(st.sets(names))}
@@ -482,7 +452,7 @@ def _write_some(workspace: Workspace, n: int, data: st.DataObject) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_noted_moves_lead_to_the_index_of_the_whole_file(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
@@ -502,39 +472,30 @@ def test_noted_moves_lead_to_the_index_of_the_whole_file(
                 _bring_up_to_date(workspace)
         _bring_up_to_date(workspace)
         assert not compared
-    followed = _rows(index)
-    index.unlink()
-    _bring_up_to_date(workspace)
-    assert _rows(index) == followed
+    assert_whole(workspace, index)
 
 
-def test_without_what_moved_the_file_is_compared(tmp_path: Path) -> None:
-    workspace = open_at(tmp_path)
-    fill(workspace)
+def test_without_what_moved_the_file_is_compared(filled: Workspace, tmp_path: Path, cache: Path) -> None:
     for n, text in enumerate(("", "{", '{"before": 1}\n')):
-        fill(workspace, z=f"The last one of {n}.")
-        answers(workspace)
-        moves = tmp_path / ".memory" / "cache" / "main.moves"
-        fill(workspace, b=f"Changed {n}.")
-        assert moves.stat().st_size
-        moves.write_text(text)
-        grown = answers(workspace)
-        shutil.rmtree(tmp_path / ".memory" / "cache")
+        fill(filled, z=f"The last one of {n}.")
+        answers(filled)
+        fill(filled, b=f"Changed {n}.")
+        assert (cache / "main.moves").stat().st_size
+        (cache / "main.moves").write_text(text)
+        grown = answers(filled)
+        shutil.rmtree(cache)
         assert answers(open_at(tmp_path)) == grown, text
 
 
-def test_moves_that_are_wrong_change_no_answer(tmp_path: Path) -> None:
-    workspace = open_at(tmp_path)
-    fill(workspace)
-    fill(workspace, z="The last one.")
-    answers(workspace)
-    moves = tmp_path / ".memory" / "cache" / "main.moves"
-    fill(workspace, b="Changed to something else.")
-    step = json.loads(moves.read_text().splitlines()[-1])
+def test_moves_that_are_wrong_change_no_answer(filled: Workspace, tmp_path: Path, cache: Path) -> None:
+    fill(filled, z="The last one.")
+    answers(filled)
+    fill(filled, b="Changed to something else.")
+    step = json.loads((cache / "main.moves").read_text().splitlines()[-1])
     step["moves"] = [[old, new + 3, length] for old, new, length in step["moves"]]
-    moves.write_text(json.dumps(step) + "\n")
-    grown = answers(workspace)
-    shutil.rmtree(tmp_path / ".memory" / "cache")
+    (cache / "main.moves").write_text(json.dumps(step) + "\n")
+    grown = answers(filled)
+    shutil.rmtree(cache)
     assert answers(open_at(tmp_path)) == grown
 
 
@@ -554,10 +515,7 @@ def test_an_index_of_many_pieces_is_made_whole(tmp_path: Path, monkeypatch: pyte
             counts.append(db.execute("SELECT count(*) FROM piece").fetchone()[0])
     assert max(counts) <= 4
     assert 0 in counts
-    followed = _rows(index)
-    index.unlink()
-    _bring_up_to_date(workspace)
-    assert _rows(index) == followed
+    assert_whole(workspace, index)
 
 
 def test_the_notes_of_writers_stay_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -570,7 +528,4 @@ def test_the_notes_of_writers_stay_few(tmp_path: Path, monkeypatch: pytest.Monke
         fill(workspace, b=f"Text {n}.")
     assert 0 < moves.stat().st_size < 1300
     _bring_up_to_date(workspace)
-    kept = _rows(index)
-    index.unlink()
-    _bring_up_to_date(workspace)
-    assert _rows(index) == kept
+    assert_whole(workspace, index)

@@ -32,32 +32,22 @@ def source_of(repo: Repo, *names: str, **options: bool) -> FileSource:
 
 def test_a_file(repo: Repo):
     repo.write("docs/adr/0001-use-postgres.md", "# Use PostgreSQL\r\n\r\nWe decided.\r\n")
-    assert read(source_of(repo, "docs/adr/0001-use-postgres.md")) == [
+    name = "docs/adr/0001-use-postgres.md"
+    digest = sha256(b"# Use PostgreSQL\n\nWe decided.\n").hexdigest()
+    assert read(source_of(repo, name)) == [
         {
-            "path": "docs/adr/0001-use-postgres.md",
-            "kind": "decision",
-            "raw": "# Use PostgreSQL\n\nWe decided.\n",
-            "tags": ["docs", "adr", "0001-use-postgres"],
-            "metadata": {"source": "docs/adr/0001-use-postgres.md"},
-            "provenance": {"source": "observed", "files": ["docs/adr/0001-use-postgres.md"]},
-            "anchors": [
-                {
-                    "file": "docs/adr/0001-use-postgres.md",
-                    "hash": "sha256:" + sha256(b"# Use PostgreSQL\n\nWe decided.\n").hexdigest(),
-                }
-            ],
+            "path": name, "kind": "decision", "raw": "# Use PostgreSQL\n\nWe decided.\n",
+            "tags": ["docs", "adr", "0001-use-postgres"], "metadata": {"source": name},
+            "provenance": {"source": "observed", "files": [name]}, "anchors": [{"file": name, "hash": f"sha256:{digest}"}],
         }
-    ]
+    ]  # fmt: skip
 
 
 def test_a_part_is_anchored_where_it_stands(repo: Repo):
     text = f"# Guide\n\nIntroduction.\n\n## Set up\n\n{'words ' * 300}\n\n\n## Use\n\nShort.\n"
     repo.write("docs/guide.md", text)
-    assert [fields["anchors"][0].get("lines") for fields in read(source_of(repo, "docs/guide.md"))] == [
-        [1, 3],
-        [5, 7],
-        [10, 12],
-    ]
+    lines = [fields["anchors"][0].get("lines") for fields in read(source_of(repo, "docs/guide.md"))]
+    assert lines == [[1, 3], [5, 7], [10, 12]]
 
 
 def test_a_folder_sorted_without_what_is_ignored_or_noise(repo: Repo):
@@ -200,18 +190,8 @@ def test_a_file_that_vanishes_on_the_way(repo: Repo):
 
 
 def test_hostile_names(repo: Repo):
-    names = [
-        b"new\nline",
-        b"tab\tname",
-        b"latin-\xe9",
-        b"latin-\xe8",
-        b" space ",
-        b"-dash",
-        b"a\\b",
-        b'"',
-        b"con",
-        b"x" * 255,
-    ]
+    odd = [b"new\nline", b"tab\tname", b"latin-\xe9", b"latin-\xe8", b" space ", b"-dash", b"a\\b"]
+    names = [*odd, b'"', b"con", b"x" * 255]
     for name in names:
         repo.write(b"d/" + name, "x\n")
     assert len(read(source_of(repo, "d"))) == len(names)

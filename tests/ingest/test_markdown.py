@@ -1,14 +1,16 @@
-"""Which headings a Markdown document has, compared with markdown-it, which follows CommonMark."""
+"""Which headings a document has: in Markdown those of markdown-it, which follows CommonMark; in others known ones."""
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from memcli.ingest.markdown import headings, verbatim
+from memcli.ingest.markdown import asciidoc_headings, headings, restructured_headings, verbatim
 
 ORACLE = MarkdownIt("commonmark")
 
@@ -63,3 +65,9 @@ def test_lines_of_fences_and_comments() -> None:
 
 def test_tags_of_agents_hide_no_headings() -> None:
     assert found("<rules>\n# One\n</rules>\n## Two\n<div>\n# None\n</div>") == [(1, "One", 2, 2), (2, "Two", 4, 4)]
+
+
+def test_headings_of_restructured_text_and_asciidoc() -> None:
+    known = json.loads(Path(__file__).with_name("headings.json").read_text("utf-8"))
+    for form, read in (("rst", restructured_headings), ("adoc", asciidoc_headings)):
+        assert {text: [list(one) for one in read(text.split("\n"))] for text in known[form]} == known[form]
