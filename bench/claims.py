@@ -1,61 +1,49 @@
-"""How well contradictions and near-duplicates are found: precision and recall over labelled pairs of notes.
+"""How well contradictions, near-duplicates and related notes are found: precision and recall over labelled pairs of notes.
 
-    python bench/claims.py [--split dev|unseen|all] [--errors N]
+    python bench/claims.py [PAIRS.jsonl...] [--split fit|check] [--errors N]
 
-The pairs in `bench/claims/` are split by a digest of the older note. Only the half `dev` may be looked at and tuned on.
+Without files: the pairs in `bench/claims/`. Only the half `fit` may be looked at and fitted on (see `tools/fit_claims.py`).
 """
 
 from __future__ import annotations
 
 import argparse
-import os
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
+from pathlib import Path
 
-from memcli.claims.claim import claim_of_text
-from memcli.claims.conflicts import compare
+from memcli.claims.claim import claim_of
+from memcli.claims.comparison import compare
 from memcli.embed.onnx import OnnxEmbedder
+from memcli.model.findings import CONTRADICTS, DUPLICATES
 
-FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "claims")
+PAIRS = Path(__file__).parent / "claims" / "pairs.jsonl"
 COMPATIBLE = "compatible"
-LABELS = ("contradicts", "duplicates", COMPATIBLE)
+LABELS = {"contradicts": CONTRADICTS, "duplicate": DUPLICATES, COMPATIBLE: COMPATIBLE}
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two notes, what they have to do with each other, and whether that is hard to see."""
+    """Two notes, what they have to do with each other, and the half of the set that they are in."""
 
     label: str
-    is_hard: bool
     new: str
     old: str
-
-    @property
-    def is_dev(self) -> bool:
-        """Whether the pair may be looked at."""
-        return sha256(self.old.encode()).digest()[0] % 2 == 0
+    split: str
 
 
-def load() -> list[Pair]:
-    """All pairs."""
-    return [pair for label in LABELS for pair in _read(label)]
-
-
-def _read(label: str) -> Iterator[Pair]:
-    with open(os.path.join(FOLDER, f"{label}.txt"), encoding="utf-8") as file:
-        for block in file.read().strip().split("\n\n"):
-            head, _, texts = block.partition("\n")
-            new, _, old = texts.replace("\\n", "\n").partition("\n--\n")
-            yield Pair(label, head == "# hard", new, old)
+def load(files: Sequence[Path], split: str) -> list[Pair]:
+    """The pairs of a half."""
+    rows = (json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines())
+    pairs = [Pair(LABELS[row["label"]], row["new"], row["old"], row["split"]) for row in rows]
+    return [pair for pair in pairs if pair.split == split]
 
 
 def answers(pairs: Sequence[Pair], cosines: Sequence[float | None]) -> list[tuple[str, str]]:
     """For each pair the label that it is given, and why."""
-    found = [
-        compare(claim_of_text(p.new), claim_of_text(p.old), cosine) for p, cosine in zip(pairs, cosines, strict=True)
-    ]
+    found = [compare(claim_of(p.new), claim_of(p.old), cosine) for p, cosine in zip(pairs, cosines, strict=True)]
     return [(one.kind, one.reason) if one else (COMPATIBLE, "") for one in found]
 
 
@@ -71,25 +59,37 @@ def _cosine(one: bytes, other: bytes) -> float:
 
 
 def report(name: str, pairs: Sequence[Pair], given: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Precision and recall of each label, and how many compatible pairs are flagged."""
+    """Precision and recall of contradictions, of duplicates, and of the same matter, which is any answer but none; and how many
+    compatible pairs are flagged as one of the first two."""
     counts = Counter((pair.label, label) for pair, (label, _) in zip(pairs, given, strict=True))
-    for label in LABELS[:2]:
-        said, true = (sum(n for pair, n in counts.items() if pair[side] == label) for side in (1, 0))
-        right = counts[label, label]
-        yield f"{name:10} {label:12} precision {right / max(said, 1):.3f}  recall {right / max(true, 1):.3f}  of {true}"
-    flagged = sum(n for (label, said), n in counts.items() if label == COMPATIBLE and said != COMPATIBLE)
-    size = sum(n for (label, _), n in counts.items() if label == COMPATIBLE)
+    claimed = (CONTRADICTS, DUPLICATES)
+    for label in claimed:
+        yield _line(name, label, [(true == label, said == label, n) for (true, said), n in counts.items()])
+    yield _line(
+        name, "same matter", [(true != COMPATIBLE, said != COMPATIBLE, n) for (true, said), n in counts.items()]
+    )
+    flagged = sum(n for (true, said), n in counts.items() if true == COMPATIBLE and said in claimed)
+    size = sum(n for (true, _), n in counts.items() if true == COMPATIBLE)
     yield f"{name:10} {COMPATIBLE:12} flagged {flagged} of {size} ({flagged / max(size, 1):.1%})"
 
 
+def _line(name: str, label: str, counts: Sequence[tuple[bool, bool, int]]) -> str:
+    right, said, true = (
+        sum(n for is_true, is_said, n in counts if wanted(is_true, is_said))
+        for wanted in (lambda a, b: a and b, lambda _, b: b, lambda a, _: a)
+    )
+    return f"{name:10} {label:12} precision {right / max(said, 1):.3f}  recall {right / max(true, 1):.3f}  of {true}"
+
+
 def main() -> None:
-    """Prints the figures, and the errors of the half that may be looked at."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--split", choices=("dev", "unseen", "all"), default="dev")
-    parser.add_argument("--errors", type=int, default=10, metavar="N")
+    """Prints the figures, and errors."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", type=Path, default=[PAIRS], metavar="PAIRS.jsonl")
+    parser.add_argument("--split", choices=("fit", "check"), default="fit")
+    parser.add_argument("--errors", type=int, default=0, metavar="N")
     options = parser.parse_args()
-    pairs = [p for p in load() if options.split == "all" or p.is_dev == (options.split == "dev")]
-    print(f"{len(pairs)} pairs, {sum(pair.is_hard for pair in pairs)} hard")
+    pairs = load(options.files, options.split)
+    print(f"{len(pairs)} pairs")
     cosines = cosines_of(pairs)
     given = answers(pairs, cosines)
     print(*report("words", pairs, answers(pairs, [None] * len(pairs))), sep="\n")

@@ -1,4 +1,4 @@
-"""Check: what a new memory contradicts among those that are there, and which of them it only repeats."""
+"""Check: what a new memory contradicts among those that are there, which of them it only repeats, and which are related."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from memcli.app.candidate import Candidate
 from memcli.app.workspace import Workspace, shows_damage
-from memcli.claims.claim import Claim, ClaimTerms, claim_of, claim_of_text, neighbours, terms_of_text
-from memcli.claims.conflicts import Relation, closeness, compare
-from memcli.model.findings import DUPLICATES, Checks, Found, Resolution
+from memcli.claims.claim import Claim, claim_of, neighbours, terms_of
+from memcli.claims.comparison import Relation, compare
+from memcli.model.findings import DUPLICATES, RELATED, Checks, Found, Resolution
 from memcli.model.memory import Memory, holds
 from memcli.model.recall import TermStats
 from memcli.model.shapes import OBSERVED
@@ -36,6 +36,7 @@ _ALIKE_ROWS = 8
 _NEAR_ROWS = 8
 _NEAR = 0.55
 _MANY = 64
+MOST_RELATED = 3
 """So many new memories at once are compared with the whole space, rather than each with what the index finds for it."""
 
 
@@ -45,14 +46,20 @@ def resolution_for(workspace: Workspace, candidates: Sequence[Candidate]) -> Res
 
 
 def check(
-    workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None, *, by_meaning: bool = False
+    workspace: Workspace,
+    candidates: Sequence[Candidate],
+    supersedes: str | None = None,
+    *,
+    by_meaning: bool = False,
+    waits: bool = False,
 ) -> Checks:
-    """Finds, for each candidate, the active memories that it contradicts or repeats, but for the one that the last of them
-    `supersedes`.
+    """Finds, for each candidate, the active memories that it contradicts or repeats, and up to MOST_RELATED others on the same
+    matter, but for the one that the last of them `supersedes`.
 
-    By words this looks at what the indexes have at hand, and otherwise finds nothing; by meaning it waits for them.
+    This looks at what the indexes have at hand, and otherwise finds nothing, unless it `waits` for them. `by_meaning` it also
+    uses the vectors that there are.
     """
-    claims = [claim_of_text(_text(candidate)) for candidate in candidates]
+    claims = [claim_of(_text(candidate)) for candidate in candidates]
     found: list[list[Found]] = [[] for _ in candidates]
     stored: set[tuple[int, str]] = set()
     if not any(claim.statements for claim in claims):
@@ -60,7 +67,10 @@ def check(
     for space in _spaces(workspace):
         try:
             with closing(workspace.store.open(space)) as snapshot:
-                near = _near_by_candidate(workspace, snapshot, candidates, claims, by_meaning=by_meaning)
+                if len(candidates) >= _MANY and not by_meaning:
+                    near: Iterable[tuple[int, list[_Near]]] = _near_in_all(snapshot, claims)
+                else:
+                    near = _near_in_index(workspace, snapshot, claims, by_meaning=by_meaning, waits=waits)
                 for place, memories in near:
                     ended = supersedes if supersedes and place == len(candidates) - 1 else ""
                     found[place] += _compared(workspace, space, candidates[place], claims[place], memories, ended)
@@ -71,7 +81,16 @@ def check(
     _find_among(workspace, candidates, claims, found, stored, by_meaning=by_meaning)
     if supersedes:
         found[-1] = [one for one in found[-1] if not _is_named(one, supersedes)]
-    return [tuple(sorted(each, key=lambda one: (one.kind, one.space != workspace.space, one.path))) for each in found]
+    return [tuple(_ordered(each, workspace.space)) for each in found]
+
+
+def _ordered(found: Sequence[Found], space: str) -> Iterator[Found]:
+    """Contradictions, then duplicates, then the nearest that are related."""
+    yield from sorted(
+        (one for one in found if one.kind != RELATED), key=lambda one: (one.kind, one.space != space, one.path)
+    )
+    related = [one for one in found if one.kind == RELATED]
+    yield from sorted(related, key=lambda one: (-one.score, one.space != space, one.path))[:MOST_RELATED]
 
 
 def _text(candidate: Candidate) -> str:
@@ -89,24 +108,11 @@ def _spaces(workspace: Workspace) -> list[str]:
     return [name for name in names if name != REPO and not workspace.store.policy(name).is_derived]
 
 
-def _near_by_candidate(
-    workspace: Workspace,
-    snapshot: Snapshot,
-    candidates: Sequence[Candidate],
-    claims: Sequence[Claim],
-    *,
-    by_meaning: bool,
-) -> Iterable[tuple[int, list[_Near]]]:
-    """What of a space may be about the same as the candidates, each by its place."""
-    if len(candidates) >= _MANY and not by_meaning:
-        return _near_in_all(snapshot, claims)
-    return _near_in_index(workspace, snapshot, claims, by_meaning=by_meaning)
-
-
 def _near_in_index(
-    workspace: Workspace, snapshot: Snapshot, claims: Sequence[Claim], *, by_meaning: bool
+    workspace: Workspace, snapshot: Snapshot, claims: Sequence[Claim], *, by_meaning: bool, waits: bool
 ) -> Iterator[tuple[int, list[_Near]]]:
-    view = workspace.index.view(snapshot) if by_meaning else workspace.index.at_hand(snapshot)
+    """What of a space may be about the same as the claims, each by its place, as the index finds it."""
+    view = workspace.index.view(snapshot) if waits else workspace.index.at_hand(snapshot)
     if view is None:
         return
     with closing(view):
@@ -116,9 +122,10 @@ def _near_in_index(
 
 
 def _near_in_all(snapshot: Snapshot, claims: Sequence[Claim]) -> Iterator[tuple[int, list[_Near]]]:
+    """As `_near_in_index`, by the terms of all memories of the space."""
     known = snapshot.load().objects
     first = len(known)
-    every: list[Claim | ClaimTerms] = [*(terms_of_text(memory.raw) for memory in known), *claims]
+    every = [*(terms_of(memory.raw) for memory in known), *(terms_of(claim.text) for claim in claims)]
     found: dict[int, list[_Near]] = {}
     for later, earlier in neighbours(every, range(first, len(every))):
         if earlier < first:
@@ -169,7 +176,7 @@ def _compared(
             or not is_claim(memory, workspace.clock())
         ):
             continue
-        finding = compare(claim, claim_of_text(memory.raw), cosine)
+        finding = compare(claim, claim_of(memory.raw), cosine)
         if finding is not None:
             is_older = candidate.given.get("created_at", memory.created_at) < memory.created_at
             told = replace(finding, newer_holds=False) if is_older else finding
@@ -200,7 +207,9 @@ _ALONE = ("content", "triggers", "enforce", "procedure", "season", "valid_from",
 
 
 def _found(finding: Relation, name: str, path: str, space: str, digest: str, place: int = -1) -> Found:
-    return Found(finding.kind, finding.reason, name, path, space, digest, finding.newer_holds, place, finding.adds)
+    return Found(
+        finding.kind, finding.reason, name, path, space, digest, finding.newer_holds, place, finding.adds, finding.score
+    )
 
 
 def _find_among(
@@ -213,14 +222,14 @@ def _find_among(
     by_meaning: bool,
 ) -> None:
     """Compares the candidates with each other, but for those that were compared as they are `stored`, by place and hash."""
-    for later, earlier in neighbours(claims) if len(claims) > 1 else ():
+    for later, earlier in neighbours([terms_of(claim.text) for claim in claims]) if len(claims) > 1 else ():
         one, other = candidates[later], candidates[earlier]
         path = other.given.get("path") or other.derived.get("path", "")
         is_known = (later, other.hash) in stored or (earlier, one.hash) in stored
         is_same = is_known or one.hash == other.hash or one.given.get("path", "") == path
         cosine = _cosine(workspace, claims[later].text, claims[earlier].text) if by_meaning else None
         finding = None if is_same else compare(claims[later], claims[earlier], cosine)
-        if finding is not None:
+        if finding is not None and finding.kind != RELATED:
             found[later].append(_found(finding, "", path, workspace.space, other.hash, earlier))
 
 
@@ -251,7 +260,7 @@ def scan(workspace: Workspace, space: str | None = None, *, by_meaning: bool = F
     with closing(workspace.store.open(space or workspace.space)) as snapshot:
         now = workspace.clock()
         claiming = (memory for memory in snapshot.memories() if is_claim(memory, now))
-        known = sorted(((m.created_at, m.id, terms_of_text(m.raw)) for m in claiming), key=lambda one: one[:2])
+        known = sorted(((m.created_at, m.id, terms_of(m.raw)) for m in claiming), key=lambda one: one[:2])
         places = list(neighbours([terms for *_, terms in known]))
         wanted = {known[place][1] for pair in places for place in pair}
         read = {memory.id: memory for memory in snapshot.memories() if memory.id in wanted} if wanted else {}
@@ -259,7 +268,7 @@ def scan(workspace: Workspace, space: str | None = None, *, by_meaning: bool = F
         cosines = _cosines(workspace, snapshot, near) if by_meaning else {}
     found = []
     for newer, older in near:
-        finding = compare(claim_of(newer), claim_of(older), cosines.get((newer.id, older.id)))
+        finding = compare(claim_of(newer.raw), claim_of(older.raw), cosines.get((newer.id, older.id)))
         if finding is not None:
             found.append(Clash(finding, newer, older, is_accepted(newer, older)))
     return sorted(found, key=lambda one: (one.newer.created_at, one.newer.id, one.older.id))
@@ -274,7 +283,7 @@ def _cosines(
     workspace: Workspace, snapshot: Snapshot, near: Sequence[tuple[Memory, Memory]]
 ) -> dict[tuple[str, str], float]:
     """How near the two of each pair are that may have something to do with each other."""
-    likely = [pair for pair in near if closeness(*map(claim_of, pair)) >= _LIKELY]
+    likely = [two for two in near if compare(claim_of(two[0].raw), claim_of(two[1].raw), _LIKELY) is not None]
     found: dict[tuple[str, str], float] = {}
     with closing(workspace.index.view(snapshot)) as view:
         rows = {entry.id: row for row, entry in view.entries().items()} if likely else {}
@@ -288,4 +297,5 @@ def _cosines(
     return found
 
 
-_LIKELY = 0.3
+_LIKELY = 0.95
+"""Pairs that have nothing to do with each other even by this cosine are not looked at by meaning."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memcli.claims.claim import claim_of_text
-from memcli.claims.conflicts import compare
+from memcli.claims.claim import claim_of
+from memcli.claims.comparison import compare
 from memcli.model.findings import Found
 from memcli.model.links import CHECK, CONTRADICTS, contradicted, is_found, link_key
 from memcli.model.memory import Json, Memory, holds
@@ -84,7 +84,7 @@ def settled(shelf: Shelf, memory: Memory) -> Iterator[Memory]:
 
 def _is_contradicted(one: Memory, other: Memory) -> bool:
     new, old = (one, other) if (one.created_at, one.id) > (other.created_at, other.id) else (other, one)
-    finding = compare(claim_of_text(new.raw), claim_of_text(old.raw))
+    finding = compare(claim_of(new.raw), claim_of(old.raw))
     return finding is not None and finding.kind == CONTRADICTS
 
 

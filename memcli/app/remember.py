@@ -12,7 +12,7 @@ from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
 from memcli.codec.memory import checked_fields
 from memcli.errors import UsageError
-from memcli.model.findings import CONTRADICTS, DUPLICATES, Found, Resolution
+from memcli.model.findings import CONTRADICTS, DUPLICATES, RELATED, Found, Resolution
 from memcli.model.links import is_found
 from memcli.model.memory import Json, Memory, holds
 from memcli.model.names import check_tag, text_hash
@@ -39,7 +39,7 @@ class Outcome(Record):
     """What became of one candidate. `status` is `created`, `updated`, `deduplicated` or `proposed`; or, of a memory that
     no candidate told again, `retired`.
 
-    `untrusted` says why recall will withhold it; `found` what it contradicts and repeats, None where nobody looked.
+    `untrusted` says why recall will withhold it; `found` what it contradicts and repeats and what is related, None where nobody looked.
     """
 
     status: str
@@ -58,7 +58,7 @@ class Outcome(Record):
     def to_json(self) -> dict[str, Json]:
         names = ["status", "id", "path", "space", "version", "redactions", *(["untrusted"] if self.untrusted else [])]
         data = {name: getattr(self, name) for name in names}
-        kinds = (CONTRADICTS, DUPLICATES) if self.found is not None else ()
+        kinds = (CONTRADICTS, DUPLICATES, RELATED) if self.found is not None else ()
         return {**data, **{kind: [one.to_json(self.space) for one in self.told(kind)] for kind in kinds}}
 
 

@@ -1,164 +1,148 @@
-"""Conflicts: in what two statements about the same thing differ.
-
-Two statements side by side: what they share, and whether they speak of the same thing.
-
-Comparing two claims: do they contradict each other, or say the same?
-"""
+"""Conflicts: the values in which two statements about the same thing differ, and plain negation."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from memcli.claims.claim import Claim
-from memcli.claims.lexicon import LIGHT, ROLES, SCOPED, SOFT_SCOPES
 from memcli.claims.statement import Statement
-from memcli.claims.values import CODE, Quantity, differ, missing, share_value, values_of
-from memcli.claims.words import change_places
-from memcli.model.findings import CONTRADICTS, DUPLICATES
-from memcli.record import Record
+from memcli.claims.values import CODE, Quantity
+
+_NONE: frozenset[str] = frozenset()
 
 
-class StatementPair(NamedTuple):
-    """Two statements side by side, and how much they are about the same."""
+class ClaimConflict(NamedTuple):
+    """In what two statements differ. `values` are the stems in which they do, of `is_name` those of names of one class."""
 
-    new: Statement
-    old: Statement
-    common: frozenset[str]
-    left: frozenset[str]
-    right: frozenset[str]
-    other_subject: str
-
-    @property
-    def alignment(self) -> float:
-        total = 2 * len(self.common) + len(self.left) + len(self.right)
-        return 2 * len(self.common) / total if total else 0.0
-
-    @property
-    def both(self) -> int:
-        """How many terms each side has at least that the other has not."""
-        return min(len(self.left - LIGHT), len(self.right - LIGHT))
+    reason: str
+    one: Statement
+    other: Statement
+    values: frozenset[str] = _NONE
+    keys: frozenset[str] = frozenset([""])
+    is_name: bool = False
+    is_sign: bool = False
 
 
-def pairs(new: Claim, old: Claim) -> Iterator[StatementPair]:
-    """Each statement of one claim beside each of the other that shares a term with it, but for those that both make."""
-    mine = {_content(one) for one in new.statements}
-    theirs = {_content(one) for one in old.statements}
+def conflicts(new: Claim, old: Claim) -> Iterator[ClaimConflict]:
+    """In what the statements of two claims differ, but for those that both make."""
+    mine, theirs = ({_content(one) for one in claim.statements} for claim in (new, old))
+    both = _keys(new) & _keys(old)
     for one in new.statements:
         for other in old.statements:
-            if one.terms.isdisjoint(other.terms):
-                continue
-            if _content(one) in theirs or _content(other) in mine:
-                continue
-            values = _values(one, other)
-            same = same_terms(one.terms - values, other.terms - values)
-            common = frozenset(a for a, _ in same)
-            left = _unmatched(one.terms - values - common, other.conditions)
-            right = _unmatched(other.terms - values - {b for _, b in same}, one.conditions)
-            subject = _other_subject(one, other, new, old, values, left, right)
-            yield StatementPair(one, other, common, left, right, subject)
+            if not _are_of_others(one, other) and _content(one) not in theirs and _content(other) not in mine:
+                found = [*_quantities(one, other), *_names(one, other)]
+                yield from (
+                    [each for each in found if not each.keys <= both]
+                    if found
+                    else [*_signs(one, other)] or [*_others(one, other)]
+                )
 
 
-def _content(statement: Statement) -> Hashable:
-    quantities = tuple((quantity.dimension, quantity.key) for quantity in statement.quantities)
-    return statement.stems, quantities, statement.conditions, statement.denies_limits
+def _are_of_others(one: Statement, other: Statement) -> bool:
+    """Whether a label or a scope tells what two statements are about apart: rack 7 and rack 8, staging and production."""
+    return any(
+        mine and theirs and mine.isdisjoint(theirs)
+        for mine, theirs in ((one.labels, other.labels), (one.scopes, other.scopes))
+    )
 
 
-def _other_subject(
-    one: Statement,
-    other: Statement,
-    new: Claim,
-    old: Claim,
-    values: frozenset[str],
-    left: frozenset[str],
-    right: frozenset[str],
-) -> str:
-    """Why the two speak of different things; empty where nothing says so."""
-    if _unmatched(one.head - values, old.terms | other.conditions) and _unmatched(
-        other.head - values, new.terms | one.conditions
-    ):
-        return "head"
-    if any(
-        _is_about(one, kind) and _is_about(other, kind) for kind in SCOPED & one.choices.keys() & other.choices.keys()
-    ):
-        return "head"
-    if one.labels and other.labels and one.labels.isdisjoint(other.labels):
-        return "head"
-    if one.scopes ^ other.scopes and not one.scopes & other.scopes:
-        hard = (one.scopes | other.scopes) - SOFT_SCOPES
-        if hard & (one.scopes ^ other.scopes) or (one.scopes and other.scopes):
-            return "scope"
-    if _is_elsewhere(one.conditions, old.terms | other.conditions) or _is_elsewhere(
-        other.conditions, new.terms | one.conditions
-    ):
-        return "condition"
-    before, after = _neighbours(one, -1), _neighbours(other, -1)
-    for term in before.keys() & after.keys():
-        if before[term] & left and after[term] & right:
-            return "modifier"
-    for preposition in one.places.keys() & other.places.keys():
-        mine, theirs = one.places[preposition] - values, other.places[preposition] - values
-        if mine and theirs and mine <= left and theirs <= right:
-            return "place"
-    return ""
+def _keys(claim: Claim) -> frozenset[str]:
+    """The values that a text has, whether it chooses them or not."""
+    return frozenset(
+        key
+        for one in claim.statements
+        for key in (
+            *(f"{quantity.dimension} {quantity.key}" for quantity in one.quantities),
+            *(name for names in (*one.choices.values(), *one.rejected.values()) for name in names),
+        )
+    )
 
 
-def _is_about(statement: Statement, kind: str) -> bool:
-    """Whether its subject is a name of the class, rather than its value: without a verb that is known, what it begins with."""
-    subject = statement.head or frozenset(statement.stems[:1])
-    return not subject.isdisjoint(statement.choices[kind].values())
+def _content(one: Statement) -> object:
+    return one.stems, tuple((quantity.dimension, quantity.key) for quantity in one.quantities), one.limits
 
 
-def is_of_others(pair: StatementPair) -> bool:
-    """Whether what both do is done to one thing in one, and to another in the other: `retry e-mails`, `retry webhooks`."""
-    mine, theirs = _neighbours(pair.new, 1), _neighbours(pair.old, 1)
-    return any(mine[term] & pair.left and theirs[term] & pair.right for term in mine.keys() & theirs.keys())
+def _quantities(one: Statement, other: Statement) -> list[ClaimConflict]:
+    mine_all, theirs_all = _by_dimension(one), _by_dimension(other)
+    found = []
+    for dimension in sorted(mine_all.keys() & theirs_all.keys()):
+        mine, theirs = mine_all[dimension], theirs_all[dimension]
+        if any(_is_equal(x, y) for x in mine for y in theirs) or (len(mine) > 1 and len(theirs) > 1):
+            continue
+        a, b = max(((x, y) for x in mine for y in theirs), key=lambda two: len(two[0].beside & two[1].beside))
+        if a.is_approximate == b.is_approximate:
+            keys = frozenset(f"{each.dimension} {each.key}" for each in (a, b))
+            found.append(ClaimConflict(f"{a.text} here, {b.text} there", one, other, frozenset((a.stem, b.stem)), keys))
+    return found if len(found) == 1 else []  # where all numbers differ, they are of another case
 
 
-def _neighbours(statement: Statement, step: int) -> dict[str, set[str]]:
-    """For each stem those that stand right behind it (`step` 1), or right before it (-1)."""
-    found: dict[str, set[str]] = {}
-    for first, second in pairwise(statement.stems[::step]):
-        found.setdefault(first, set()).add(second)
-    return found
+def _is_equal(one: Quantity, other: Quantity) -> bool:
+    """Whether two quantities of a dimension are equal, or as near as 30 days and a month, or 1 MB and 1 MiB."""
+    if isinstance(one.value, str) or isinstance(other.value, str) or one.dimension not in _ROUNDED:
+        return one.value == other.value
+    return abs(one.value - other.value) <= _ROUNDED[one.dimension] * max(one.value, other.value)
 
 
-def _is_elsewhere(conditions: frozenset[str], there: frozenset[str]) -> bool:
-    return bool(conditions) and _unmatched(conditions, there) == conditions
+_ROUNDED = {"time": 0.02, "period": 0.02, "size": 0.05}
+"""By how much two values may differ that are written in other units."""
 
 
-def _unmatched(terms: frozenset[str], there: frozenset[str]) -> frozenset[str]:
-    return frozenset(t for t in terms if t not in there and not any(_is_same(t, u) for u in there))
-
-
-def _values(one: Statement, other: Statement) -> frozenset[str]:
-    """The terms in which the two are to be compared, and not by which they are matched."""
-    found: set[str] = set()
-    for axis in one.poles.keys() & other.poles.keys():
-        found |= {one.poles[axis][1], other.poles[axis][1]}
-    kinds = (one.choices.keys() | one.replaced.keys()) & (other.choices.keys() | other.replaced.keys())
-    for kind in kinds:
-        both = one.choices.get(kind, {}).keys() & other.choices.get(kind, {}).keys()
-        named = (*_named(one, kind).items(), *_named(other, kind).items())
-        found |= {stem for name, stem in named if name not in both}
-    mine, theirs = by_dimension(one, other), by_dimension(other, one)
-    found |= {q.stem for dimension in mine.keys() & theirs.keys() for q in (*mine[dimension], *theirs[dimension])}
-    return frozenset(found)
-
-
-def by_dimension(one: Statement, other: Statement) -> dict[str, list[Quantity]]:
-    """The quantities of a statement by what they measure, to be compared with those of another. Where both speak of what
-    stands for one thing alone, such as a model, all codes measure the same."""
-    is_role = bool(one.head & other.head & ROLES)
+def _by_dimension(one: Statement) -> dict[str, list[Quantity]]:
     found: dict[str, list[Quantity]] = {}
     for each in one.quantities:
-        found.setdefault(CODE if is_role and each.dimension.startswith(CODE) else each.dimension, []).append(each)
+        found.setdefault(CODE if each.dimension.startswith(CODE) else each.dimension, []).append(each)
     return found
 
 
-def _named(statement: Statement, kind: str) -> dict[str, str]:
-    return {**statement.choices.get(kind, {}), **statement.replaced.get(kind, {})}
+def _names(one: Statement, other: Statement) -> Iterator[ClaimConflict]:
+    for kind in sorted((one.choices.keys() | one.rejected.keys()) & (other.choices.keys() | other.rejected.keys())):
+        mine, theirs = one.choices.get(kind, {}), other.choices.get(kind, {})
+        gone = one.rejected.get(kind, {}).keys() & theirs.keys()
+        back = other.rejected.get(kind, {}).keys() & mine.keys()
+        reason = ""
+        if gone and back:
+            continue
+        if gone:
+            reason = f"{_listed(gone)} there, no longer here"
+        elif back:
+            reason = f"{_listed(back)} here, no longer there"
+        elif mine and theirs and mine.keys().isdisjoint(theirs):
+            reason = f"{_listed(mine)} here, {_listed(theirs)} there"
+        if reason:
+            named = (names.get(kind, {}) for names in (one.choices, one.rejected, other.choices, other.rejected))
+            stems = frozenset(stem for names in named for stem in names.values())
+            yield ClaimConflict(
+                reason, one, other, stems, frozenset([*(mine or gone), *(theirs or back)]), is_name=True
+            )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))
+
+
+def _signs(one: Statement, other: Statement) -> Iterator[ClaimConflict]:
+    """Plain negation: one says what the other denies, in the same words but for one at most."""
+    is_limited = one.scopes != other.scopes or one.denies_limits != other.denies_limits or one.excepts != other.excepts
+    if one.denies == other.denies or is_limited:
+        return
+    shared = same_terms(one.terms, other.terms)
+    more = sorted(len(each.terms) - len(shared) for each in (one, other))
+    if more == [0, 0] or (more == [0, 1] and len(shared) > 1):
+        yield ClaimConflict("denied here" if one.denies else "denied there", one, other, is_sign=True)
+
+
+def _others(one: Statement, other: Statement) -> Iterator[ClaimConflict]:
+    """Another name in the same place: little but the two names is not the same."""
+    shared = same_terms(one.terms, other.terms)
+    left, right = one.terms - {a for a, _ in shared}, other.terms - {b for _, b in shared}
+    mine, theirs = left & one.names, right & other.names
+    is_little = max(len(left), len(right)) <= _LITTLE <= len(shared)
+    if len(mine) == len(theirs) == 1 and is_little and one.denies == other.denies:
+        yield ClaimConflict(f"{_listed(mine)} here, {_listed(theirs)} there", one, other, mine | theirs, is_name=True)
+
+
+_LITTLE = 2
 
 
 def same_terms(mine: frozenset[str], theirs: frozenset[str]) -> list[tuple[str, str]]:
@@ -182,221 +166,3 @@ def _is_same(a: str, b: str) -> bool:
         return a == b
     short, long = (a, b) if len(a) < len(b) else (b, a)
     return len(short) >= 4 and long.startswith(short) and len(long) - len(short) <= 5
-
-
-QUANTITY, SLOT, OWNER = "quantity", "slot", "owner"
-_FEW = 2
-
-
-class ClaimConflict(NamedTuple):
-    kind: str
-    reason: str
-    pair: StatementPair
-
-
-def conflicts(new: Claim, old: Claim) -> Iterator[ClaimConflict]:
-    """In what the statements of two claims differ, pair by pair."""
-    for pair in pairs(new, old):
-        counted = [*_quantities(pair)]
-        values = counted if len(counted) == 1 else []  # where all numbers differ, they are of another case
-        found = [*values, *_choices(pair), *_poles(pair)] or [*_signs(pair)]
-        yield from found or [*_slots(pair), *_roles_and_names(pair)]
-
-
-def _quantities(pair: StatementPair) -> Iterator[ClaimConflict]:
-    mine_all, theirs_all = by_dimension(pair.new, pair.old), by_dimension(pair.old, pair.new)
-    for dimension in sorted(mine_all.keys() & theirs_all.keys()):
-        mine, theirs = mine_all[dimension], theirs_all[dimension]
-        if {q.value for q in mine} & {q.value for q in theirs}:
-            mine, theirs = [q for q in mine if not q.bound], [q for q in theirs if not q.bound]
-            if not mine or not theirs or {q.value for q in mine} & {q.value for q in theirs}:
-                continue
-        elif len(mine) > 1 and len(theirs) > 1:
-            continue  # where all numbers differ, they are of another case
-        a, b = max(((x, y) for x in mine for y in theirs), key=lambda two: len(two[0].beside & two[1].beside))
-        if a.is_beyond and b.is_beyond and pair.both:
-            continue  # what happens beyond one bound, and beyond another
-        counts_other = (
-            dimension == "number"
-            and a.nouns
-            and b.nouns
-            and not (a.nouns & b.nouns or a.nouns & pair.old.terms or b.nouns & pair.new.terms)
-        )
-        if a.is_approximate == b.is_approximate and not counts_other:
-            yield ClaimConflict(QUANTITY, f"{a.text} here, {b.text} there", pair)
-
-
-def _choices(pair: StatementPair) -> Iterator[ClaimConflict]:
-    one, other = pair.new, pair.old
-    for kind in sorted((one.choices.keys() | one.replaced.keys()) & (other.choices.keys() | other.replaced.keys())):
-        mine, theirs = one.choices.get(kind, {}), other.choices.get(kind, {})
-        gone = one.replaced.get(kind, {}).keys() & theirs.keys()
-        back = other.replaced.get(kind, {}).keys() & mine.keys()
-        if gone:
-            yield ClaimConflict("replaced", f"{_listed(gone)} there, no longer here", pair)
-        elif back:
-            yield ClaimConflict("replaced", f"{_listed(back)} here, no longer there", pair)
-        elif mine and theirs and not mine.keys() & theirs.keys():
-            yield ClaimConflict(f"choice {kind}", f"{_listed(mine)} here, {_listed(theirs)} there", pair)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names))
-
-
-def _poles(pair: StatementPair) -> Iterator[ClaimConflict]:
-    one, other = pair.new, pair.old
-    for axis in sorted(one.poles.keys() & other.poles.keys()):
-        mine, theirs = one.poles[axis], other.poles[axis]
-        if mine[0] != theirs[0] and one.sign == other.sign:
-            yield ClaimConflict("pole", f"{mine[1]} here, {theirs[1]} there", pair)
-
-
-def _signs(pair: StatementPair) -> Iterator[ClaimConflict]:
-    one, other = pair.new, pair.old
-    turns = sum(one.poles[axis][0] != other.poles[axis][0] for axis in one.poles.keys() & other.poles.keys())
-    is_limited = one.has_exception or other.has_exception or one.denies_limits != other.denies_limits
-    if one.sign == other.sign or turns or is_limited:
-        return
-    denied, affirmed, more = (one, other, pair.right) if one.sign < 0 else (other, one, pair.left)
-    if denied.is_refusal and not affirmed.is_affirmed and more:
-        return
-    yield ClaimConflict("sign", "denied here" if one.sign < 0 else "denied there", pair)
-
-
-def _slots(pair: StatementPair) -> Iterator[ClaimConflict]:
-    """Another value behind the same preposition, where all else is the same."""
-    for group in sorted(pair.new.slots.keys() & pair.old.slots.keys()):
-        mine, theirs = pair.new.slots[group], pair.old.slots[group]
-        is_all = pair.left <= mine and pair.right <= theirs
-        if pair.left and pair.right and is_all and not same_terms(mine & pair.left, theirs & pair.right):
-            if mine & theirs and pair.other_subject == "modifier":
-                pair = pair._replace(other_subject="")  # `the main thread`, `a background thread`: it is the value
-            yield ClaimConflict(
-                OWNER if group == "owner" else SLOT, f"{_listed(pair.left)} here, {_listed(pair.right)} there", pair
-            )
-
-
-def _roles_and_names(pair: StatementPair) -> Iterator[ClaimConflict]:
-    """Another value of what has one alone, such as a level or a format; another name in the same place."""
-    one, other = pair.new, pair.old
-    same_head = one.head and other.head and not (pair.left & one.head) and not (pair.right & other.head)
-    if same_head and pair.left and pair.right and one.head & other.head & ROLES and pair.both <= _FEW:
-        yield ClaimConflict(SLOT, f"{_listed(pair.left)} here, {_listed(pair.right)} there", pair)
-    mine, theirs = pair.left & one.names, pair.right & other.names
-    if mine and theirs and len(pair.left) <= 2 and len(pair.right) <= 2 and len(pair.common) >= 2:
-        yield ClaimConflict("name", f"{_listed(mine)} here, {_listed(theirs)} there", pair)
-
-
-class Relation(Record):
-    """What two memories have to do with each other. `kind` is `contradicts` or `duplicates`; `reason` says in what they
-    differ, or agree; `newer_holds`: the newer one says that it takes the place of the other. `adds` is what the newer one
-    of two that say the same has alone: it would be lost if only the older one were kept."""
-
-    kind: str
-    reason: str
-    newer_holds: bool = False
-    adds: str = ""
-
-
-def compare(new: Claim, old: Claim, cosine: float | None = None) -> Relation | None:
-    """What the newer claim has to do with the older one; None where they go together.
-
-    `cosine` is the nearness of the two texts by meaning, if that is known. Whether two claims contradict each other may
-    depend on it; but of two that do for one cosine, or for none, it says for no other that they are duplicates.
-    """
-    if not new.statements or not old.statements or (cosine is not None and cosine < _LEAST_COSINE):
-        return None
-    found = (conflict for conflict in conflicts(new, old) if _is_enough(conflict, cosine))
-    best = max(found, key=lambda one: (one.pair.alignment, one.reason), default=None)
-    if best is not None:
-        return Relation(CONTRADICTS, best.reason, new.is_newer)
-    if not _is_close(new, old, cosine) or not is_compatible(new, old):
-        return None
-    adds = missing(values_of(old.text), values_of(new.text))
-    reason = "the same words" if cosine is None else "the same claim in other words"
-    return Relation(DUPLICATES, f"{reason}, but it lacks {adds}" if adds else reason, adds=adds)
-
-
-def is_compatible(new: Claim, old: Claim) -> bool:
-    """Whether nothing in two texts keeps them from saying the same: they are read whole, do not differ in what could be a
-    contradiction, speak of the same thing, in the same order, and not each has a value that the other has not."""
-    return (
-        new.is_whole
-        and old.is_whole
-        and next(conflicts(new, old), None) is None
-        and not any(
-            pair.other_subject
-            or (
-                pair.new.sign != pair.old.sign and not pair.new.poles
-            )  # the one denies the other, be it as an exception
-            or pair.new.denies_limits != pair.old.denies_limits
-            for pair in pairs(new, old)
-            if pair.alignment >= _SAME
-        )
-        and not differ(values_of(new.text), values_of(old.text))
-        and not change_places(new.text, old.text)
-    )
-
-
-_SAME = 0.5
-_LEAST_COSINE = 0.5
-
-
-def _is_enough(conflict: ClaimConflict, cosine: float | None) -> bool:
-    """Whether what the two share is enough to call a difference a contradiction."""
-    pair = conflict.pair
-    if conflict.kind == SLOT:
-        return _is_enough_for_slot(pair, cosine)
-    if pair.other_subject or not pair.common:
-        return False
-    if conflict.kind == OWNER:
-        return pair.both <= 1
-    if conflict.kind == QUANTITY and (pair.new.is_event or pair.old.is_event):
-        return False
-    if cosine is None:
-        is_other = conflict.kind == QUANTITY and is_of_others(pair)
-        return pair.alignment >= 0.6 and pair.both <= 1 and not is_other
-    if pair.both:
-        return (cosine >= 0.65 and pair.alignment >= 0.5) or (cosine >= 0.75 and pair.alignment >= 0.4)
-    return pair.alignment >= 0.6 or (pair.alignment >= 0.4 and cosine >= 0.52)
-
-
-def _is_enough_for_slot(pair: StatementPair, cosine: float | None) -> bool:
-    """Whether all but the value is the same: no word says that the two values exclude each other."""
-    if pair.other_subject not in ("", "place") or pair.new.is_event or pair.old.is_event or pair.both > _FEW_SHARED:
-        return False
-    if cosine is None:
-        return len(pair.common) >= 2 and pair.alignment >= 0.6
-    return cosine >= 0.7 and (len(pair.common) >= 2 or cosine >= 0.8)
-
-
-_FEW_SHARED = 2
-
-
-def evidence(claim: Claim) -> frozenset[str]:
-    """All that a claim is made of: terms, names and values."""
-    found: set[str] = set()
-    for one in claim.statements:
-        found |= one.terms | one.conditions
-        found |= {name for names in one.choices.values() for name in names}
-        found |= {f"{quantity.dimension} {quantity.key}" for quantity in one.quantities}
-    return frozenset(found)
-
-
-def closeness(new: Claim, old: Claim) -> float:
-    """How much of two claims is the same, 0..1."""
-    mine, theirs = evidence(new), evidence(old)
-    return 2 * len(same_terms(mine, theirs)) / (len(mine) + len(theirs) or 1)
-
-
-def _is_close(new: Claim, old: Claim, cosine: float | None) -> bool:
-    """Whether the two share enough to say the same: less is enough where they share a number or an identifier."""
-    lack = (_SAME_WORDS if cosine is None else _SAME_MEANING - cosine) - closeness(new, old)
-    return lack <= 0 or (lack <= _SHARED and share_value(values_of(new.text), values_of(old.text)))
-
-
-_SAME_WORDS, _SAME_MEANING = 0.7, 1.3
-_SHARED = 0.12
-"""How much less is enough then. Of labelled pairs it finds nearly a third more duplicates by words, and flags none more that
-go together: what differs in a value is no duplicate however close it is."""

@@ -6,43 +6,18 @@ Quantities in a sentence: numbers with their units, brought to one unit, and wha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from memcli.claims.lexicon import NAMES, NUMBERS, VERB_MARKS
+from memcli.claims.lexicon import APPROXIMATE, BEYOND, NAMES, NUMBERS, PERIODS, PRODUCTS, UNITS, VERBS
 from memcli.claims.words import Word, choice_of, is_content, read
 from memcli.regex import regex
-from memcli.text.words import MONTH_NUMBERS, STOP_WORDS
+from memcli.text.words import DAY_NUMBERS, MONTH_NUMBERS, STOP_WORDS
 
-_UNITS: Mapping[str, Mapping[str, float]] = {
-    "time": {
-        "ns nanosecond nanoseconds": 1e-9, "us µs microsecond microseconds": 1e-6, "ms msec millisecond milliseconds": 1e-3,
-        "s sec secs second seconds": 1, "m min mins minute minutes": 60, "h hr hrs hour hours": 3600,
-        "d day days": 86400, "week weeks": 604800, "month months": 2629800, "quarter quarters": 7889400,
-        "year years": 31557600,
-    },
-    "size": {
-        "byte bytes": 1, "b": 1, "kb kib kbyte": 1e3, "mb mib megabyte megabytes": 1e6, "gb gib gigabyte gigabytes": 1e9,
-        "tb tib": 1e12, "k": 1e3,
-    },
-    "rate": {"hz": 1, "khz": 1e3, "mhz": 1e6, "ghz": 1e9, "fps": 1},
-    "bitrate": {"kbit/s kbps": 1e3, "mbit/s mbps": 1e6, "gbit/s gbps": 1e9, "baud": 1},
-    "share": {"% percent pct": 0.01},
-    "width": {"bit bits": 1},
-    "voltage": {"v volt volts": 1, "mv": 1e-3, "kv": 1e3},
-    "current": {"a amp amps": 1, "ma": 1e-3},
-    "length": {"px pixel pixels": 1, "em": 1, "mm": 1e-3, "cm": 1e-2, "meter meters metre metres": 1, "km": 1e3},
-    "temperature": {"°c degrees": 1},
-    "money": {"usd dollars $": 1, "eur euro euros €": 1},
-}  # fmt: skip
-UNITS = {
-    word: (dimension, factor)
-    for dimension, units in _UNITS.items()
-    for words, factor in units.items()
-    for word in words.split()
-}
-MEASURED = frozenset([*_UNITS, "clock", "date"])
+PERIOD = "period"
+"""The dimension of how often something happens."""
+MEASURED = frozenset([*(dimension for dimension, _ in UNITS.values()), PERIOD, "clock", "date"])
 """The dimensions whose values are equal however they are written: `60 s`, `1 minute`."""
 _GLUED = regex(r"(?<![\w.,])(\d{1,15}(?:[.,]\d{1,9})?)([a-zµ%°]{1,12}(?:/s)?)", re.IGNORECASE)
 _HALF_DAY = regex(r"(?<![\w.:])(1[0-2]|0?[1-9])(?::([0-5]\d))? ?([ap])(?:m\b|\.m\.)", re.IGNORECASE)
@@ -50,35 +25,32 @@ _DIGIT = regex(r"\d")
 _NUMBER = regex(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?%?", re.IGNORECASE)
 _VERSION = regex(r"v?\d+(?:\.\d+)+|v\d+", re.IGNORECASE)
 _CLOCK = regex(r"\d{1,2}:\d\d(?::\d\d)?")
-_APPROXIMATE = frozenset(
-    "about around roughly approximately circa takes took take reaches reached measured ~ saw was".split()
-)
-_MOST = frozenset("max maximum most ≤ limit limited capped cap within".split())
-_LEAST = frozenset("min minimum least ≥".split())
-_BEYOND = frozenset(
-    "over larger bigger more above longer beyond older greater > ≤ below under less smaller fewer <".split()
-)
 _CODE = regex(r"([a-z]{1,12})-?(\d{1,6}(?:\.\d+)?)|([a-z]{2,12})-?(\d[\w.-]{0,40})")
 CODE = "code "
 """What the dimension of a code begins with; its letters follow."""
 _LINKS = frozenset("in on at of for to from with and or is are was per by as".split())
 _VERSION_WORDS = frozenset("version versions minimum".split())
-_PRODUCTS = frozenset(
-    """
-    python java node nodejs ubuntu debian alpine postgres postgresql llvm gcc clang tls ssl go ruby php macos ios android
-    safari cpython kernel version rails django react vue angular typescript c++ openssl mysql redis kubernetes gradle
-    """.split()
-)
 _CURRENCIES = frozenset("$€")
-_FACTORS = {"k": 1e3, "million": 1e6}
+_FACTORS = {"k": 1e3, "hundred": 100, "thousand": 1e3, "million": 1e6}
 _NOUNS, _SHORT_UNIT, _DAYS = 2, 2, 31
+
+
+_PARTS = [
+    (float(part), tuple(opening.split()))
+    for part, openings in (
+        (0.5, ("half", "half a", "half an")),
+        (0.25, ("a quarter of a", "a quarter of an")),
+        (1, ("a", "an")),
+    )
+    for opening in openings
+]
 
 
 class Quantity(NamedTuple):
     """A number: of what dimension, how much of it, and how it was written.
 
     The value of a code such as `gpt-4o-mini` is the text behind its first letters. `at` is the place of its first word,
-    `beside` the stems around it, `nouns` what a plain number counts. `bound` is `most` or `least`; `is_beyond`: what is said
+    `beside` the stems around it, `nouns` what a plain number counts. `is_beyond`: what is said
     holds of more, or of less. `stem` is that of a code or a version that is read as a word, too.
     """
 
@@ -88,7 +60,6 @@ class Quantity(NamedTuple):
     at: int
     beside: frozenset[str]
     nouns: frozenset[str] = frozenset()
-    bound: str = ""
     is_beyond: bool = False
     is_approximate: bool = False
     stem: str = ""
@@ -133,15 +104,14 @@ def _quantity(words: Sequence[Word], at: int, one: _Read) -> Quantity:
         at,
         beside=frozenset(w.stem for w in (*near, *after) if is_content(w)),
         nouns=frozenset(w.stem for w in counted[:end] if is_content(w)),
-        bound="most" if lows & _MOST else "least" if lows & _LEAST else "",
-        is_beyond=bool(lows & _BEYOND),
-        is_approximate=bool(lows & _APPROXIMATE),
+        is_beyond=bool(lows & BEYOND),
+        is_approximate=bool(lows & APPROXIMATE),
         stem=words[at].stem,
     )
 
 
 def _clock(words: Sequence[Word], at: int) -> _Read | None:
-    text = words[at].text
+    text = {"midnight": "0:00", "noon": "12:00"}.get(words[at].low, words[at].text)
     if not _CLOCK.fullmatch(text):
         return None
     hours, minutes = text.split(":")[:2]
@@ -168,13 +138,56 @@ def _code(words: Sequence[Word], at: int) -> _Read | None:
     return _Read(f"{CODE}{match[1] or match[3]}", match[2] or match[4], 1, word.text) if match else None
 
 
+def _period(words: Sequence[Word], at: int) -> _Read | None:
+    """`nightly`, `every 5 minutes`, `twice a day`, `each Monday`: how often, in seconds between two times."""
+    lows = [word.low for word in words[at : at + 4]]
+    length, period = 1, PERIODS.get(lows[0], 0.0)
+    if lows[0] in ("every", "each") and len(lows) > 1:
+        every = {"other": 2, "second": 2}.get(lows[1]) or _number_of(lows[1])
+        length = 3 if every and lows[2:] else 2
+        period = (every or 1) * _seconds(lows[length - 1])
+        if every and not period and lows[1] == "second":
+            length, period = 2, 1.0
+    elif lows[0] == "by" and len(lows) > 1:
+        length, period = 2, _seconds(lows[1])
+    elif len(lows) > 2 and lows[1] in ("times", "a", "an", "per") and (times := _number_of(lows[0])):
+        length = 3 if lows[1] != "times" else 4
+        period = (
+            _seconds(lows[length - 1]) / times if len(lows) >= length and lows[length - 2] in ("a", "an", "per") else 0
+        )
+    return _Read(PERIOD, period, length, " ".join(w.text for w in words[at : at + length])) if period else None
+
+
+def _number_of(low: str) -> int:
+    return NUMBERS.get(low) or (int(low) if low.isdecimal() and len(low) < 6 else 0)
+
+
+def _seconds(low: str) -> float:
+    """How long a unit of time is; a weekday comes once a week."""
+    dimension, factor = UNITS.get(low, ("", 0.0))
+    return (
+        factor
+        if dimension == "time"
+        else 86400.0
+        if low in ("night", "morning", "evening")
+        else 604800.0
+        if low in DAY_NUMBERS
+        else 0.0
+    )
+
+
 def _half(words: Sequence[Word], at: int) -> _Read | None:
-    """`half an hour`, `half minute`."""
-    if words[at].low != "half":
-        return None
-    for length in (2, 3):
-        if at + length <= len(words) and (known := UNITS.get(words[at + length - 1].low)) and known[0] == "time":
-            return _Read("time", known[1] / 2, length, " ".join(w.text for w in words[at : at + length]))
+    """`half an hour`, `half minute`, `a quarter of an hour`, `an hour`."""
+    lows = tuple(word.low for word in words[at : at + 5])
+    for part, opening in _PARTS:
+        length = len(opening) + 1
+        if (
+            lows[: length - 1] == opening
+            and (unit := " ".join(lows[length - 1 : length])) in UNITS
+            and len(unit) > _SHORT_UNIT
+        ):
+            dimension, factor = UNITS[unit]
+            return _Read(dimension, part * factor, length, " ".join(w.text for w in words[at : at + length]))
     return None
 
 
@@ -195,8 +208,11 @@ def _quantity_number(words: Sequence[Word], at: int) -> _Read | None:
     known = UNITS.get(following.low) if not is_word or len(following.low) > _SHORT_UNIT else None
     if known is not None:
         return _Read(known[0], value * known[1], 2, f"{word.text} {following.text}")
-    if following.low in _FACTORS and not is_word:
-        return _Read("number", value * _FACTORS[following.low], 2, f"{word.text} {following.text}")
+    if following.low in _FACTORS and not (is_word and following.low == "k"):
+        factor, text, unit = _FACTORS[following.low], f"{word.text} {following.text}", words[at + 2 : at + 3]
+        dimension, size = UNITS.get(unit[0].low, ("number", 1)) if unit else ("number", 1)
+        length = 2 if dimension == "number" else 3
+        return _Read(dimension, value * factor * size, length, f"{text} {unit[0].text}" if length == 3 else text)
     is_counted = following.stem and following.low not in _LINKS and following.low not in STOP_WORDS
     if is_counted:
         return _Read("number", value, 1, f"{word.text} {following.text}")
@@ -206,7 +222,7 @@ def _quantity_number(words: Sequence[Word], at: int) -> _Read | None:
 def _version(words: Sequence[Word], at: int) -> _Read | None:
     """A number that is the version of what is named before it."""
     word, before = words[at], words[at - 1] if at else None
-    follows_product = before is not None and before.low in _PRODUCTS
+    follows_product = before is not None and before.low in PRODUCTS
     if not _VERSION.fullmatch(word.low) and not (word.text.isdecimal() and follows_product):
         return None
     if at + 1 < len(words) and words[at + 1].low in UNITS:
@@ -214,7 +230,7 @@ def _version(words: Sequence[Word], at: int) -> _Read | None:
     is_plain = word.text.count(".") == 1 and not word.low.startswith("v")
     if is_plain and not (
         any(w.low in _VERSION_WORDS for w in words[max(0, at - 5) : at + 2])
-        or any(w.low in _PRODUCTS for w in words[max(0, at - 3) : at])
+        or any(w.low in PRODUCTS for w in words[max(0, at - 3) : at])
     ):
         return None
     numbers = re.findall(r"\d+", word.low)[:3]
@@ -223,7 +239,7 @@ def _version(words: Sequence[Word], at: int) -> _Read | None:
     named = (
         near.stem
         for near in reversed(words[max(0, at - 4) : at])
-        if near.stem and near.low not in _VERSION_WORDS and (is_content(near) or near.low in _PRODUCTS)
+        if near.stem and near.low not in _VERSION_WORDS and (is_content(near) or near.low in PRODUCTS)
     )
     value = sum(int(n) / 1e4**place for place, n in enumerate(numbers))  # as one number, for comparison
     return _Read(f"version of {next(named, '')}", value, 1, word.text)
@@ -246,6 +262,7 @@ def _quantities_apart(match: re.Match[str]) -> str:
 _READERS: Sequence[Callable[[Sequence[Word], int], _Read | None]] = (
     _clock,
     _date,
+    _period,
     _version,
     _half,
     _code,
@@ -264,12 +281,6 @@ _SUFFIXES = frozenset(["", "%", "st", "nd", "rd", "th"])
 _IDENTIFIER = regex(r".*\d.*|.*\w[/\\_.@:=#]+\w.*|[-./\\~@#]+\w.*|.*[a-z][A-Z].*", re.DOTALL)
 _JOINED = regex(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 _LONGEST_WORD = 100
-_PERIODS = {
-    name: f"{UNITS[unit][1]:.9g}"
-    for name, unit in zip(
-        "hourly daily weekly monthly quarterly yearly".split(), "hour day week month quarter year".split(), strict=True
-    )
-}
 _NUMERIC = MEASURED | {"number"}
 _IDENTIFIED = "identifier"
 
@@ -368,7 +379,7 @@ def _counted(words: Sequence[Word], found: Sequence[Quantity]) -> Iterator[Claim
     places = {one.at for one in found}
     for one in found:
         if one.dimension in MEASURED:
-            yield ClaimValue(one.dimension, one.key, one.text)
+            yield ClaimValue("time" if one.dimension == PERIOD else one.dimension, one.key, one.text)
         else:
             yield _number(words[one.at], one.text)
     for at, word in enumerate(words):  # `retries: five`
@@ -393,9 +404,7 @@ def _named(words: Sequence[Word], counted: Sequence[Quantity]) -> Iterator[Claim
         if at in numbers:
             continue
         kind, name = choice_of(word) or ("", "")
-        if name in _PERIODS:
-            yield ClaimValue("time", _PERIODS[name], word.text, frozenset([word.stem]))
-        elif kind:
+        if kind:
             yield ClaimValue(kind, name, word.text, frozenset([word.stem]))
         elif _JOINED.fullmatch(word.low):
             parts = {part.stem for part in read(word.low.replace("-", " "))}
@@ -407,5 +416,5 @@ def _named(words: Sequence[Word], counted: Sequence[Quantity]) -> Iterator[Claim
 def _is_proper(words: Sequence[Word], at: int) -> bool:
     """Whether a capital that begins a sentence is more likely that of a name: behind a colon, or before a verb."""
     is_labelled = at > 0 and words[at - 1].text == ":"
-    is_bare = at + 1 < len(words) and words[at + 1].low in VERB_MARKS
+    is_bare = at + 1 < len(words) and words[at + 1].low in VERBS
     return words[at].text[0].isupper() and (is_labelled or is_bare)

@@ -64,13 +64,6 @@ def tokens(sentence: str) -> list[str]:
     return _TOKEN.findall(sentence if sentence.isascii() else sentence.translate(_APOSTROPHES))
 
 
-def word_alone(token: str) -> Word | None:
-    """The word that a token is whatever stands beside it; None where it may be several, or a part of one."""
-    (first, *others) = _written_out([token])
-    word = _word(first, is_first=True)
-    return None if others or word.low in FIRST_PARTS or word.low in FIRST_WORDS else word
-
-
 @lru_cache(maxsize=50_000)
 def choice_of(word: Word) -> tuple[str, str] | None:
     """The class of names that a word is one of, and the name."""

@@ -49,7 +49,7 @@ class Calls:
         self._options = dict(options)
         self._note = note
         self._line = _CallLine(WorkspaceCache())
-        self._is_late = False
+        self._is_late = self._has_model = False
         self._loader: Thread | None = None
 
     def run(
@@ -159,6 +159,7 @@ class Calls:
             model = self._line.kept.part(("embedder", DEFAULT_EMBEDDER), EMBEDDERS[DEFAULT_EMBEDDER])
             if model is not None:
                 model.embed(["load the model"])
+                self._has_model = True
         except MemcliError as error:
             self._note(error.message)  # and each recall says that it answers by words alone
         finally:
@@ -196,6 +197,7 @@ class Calls:
         common = CommonOptions(quiet=True, offline=offline, space=space or self._options.get("space"), **known)
         session = CommandContext(verb.name, common, output, kept.open, environ)
         session.options |= {name: value for name, value in self._options.items() if name not in CommonOptions.FIELDS}
+        session.has_model = self._has_model
         if self._is_loading:
             session.options["embedder"] = "off"
         try:

@@ -23,7 +23,7 @@ from memcli.cli.output import can_ask, has_input, is_terminal, redacted_told
 from memcli.cli.verb import CommandContext
 from memcli.codec.canonical import decode_object
 from memcli.errors import MemcliError, NotFoundError, ProviderError, RefusedError, StoreError, UsageError
-from memcli.model.findings import CONTRADICTS, DUPLICATES, Found, Resolution
+from memcli.model.findings import CONTRADICTS, DUPLICATES, RELATED, Found, Resolution
 from memcli.model.memory import TRIGGERED_KINDS, Json
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.ports import Summarizer
@@ -57,7 +57,9 @@ def store_one(session: CommandContext, options: RememberOptions) -> int:
     given = with_session(workspace, given, options.session)
     workspace = over_scope(workspace, given)
     candidate = prepare(workspace, given, _summarizer(workspace, options))
-    resolution, supersedes = _asked(_checked(workspace, [candidate], options), options.supersedes, workspace.space)
+    resolution, supersedes = _asked(
+        _checked(session, workspace, [candidate], options), options.supersedes, workspace.space
+    )
     stored = submit(workspace, [candidate], supersedes, propose=options.propose, yes=options.yes, resolution=resolution)
     (outcome,) = stored.outcomes
     if options.embed:
@@ -86,7 +88,7 @@ def store_batch(session: CommandContext, options: RememberOptions) -> int:
     workspace = over_scope(workspace, common)
     candidates, failed = _candidates(session, workspace, options, common)
     arguments.note_similar(session, (c.given["kind"] for c in candidates if "kind" in c.given))
-    resolution = _checked(workspace, candidates, options)
+    resolution = _checked(session, workspace, candidates, options)
     stored = submit(workspace, candidates, propose=options.propose, yes=options.yes, resolution=resolution)
     outcomes = stored.outcomes
     known = ("created", "updated", "deduplicated")
@@ -275,7 +277,9 @@ def _summarizer(workspace: Workspace, options: RememberOptions) -> Summarizer | 
     return AskingSummarizer(workspace, tuning)
 
 
-def _checked(workspace: Workspace, candidates: Sequence[Candidate], options: RememberOptions) -> Resolution | None:
+def _checked(
+    session: CommandContext, workspace: Workspace, candidates: Sequence[Candidate], options: RememberOptions
+) -> Resolution | None:
     """What the candidates contradict and repeat, and what the options say of that; None where they are not compared."""
     if options.no_check:
         return None
@@ -284,13 +288,15 @@ def _checked(workspace: Workspace, candidates: Sequence[Candidate], options: Rem
         return None
     from memcli.app.check import check
 
-    checks = check(workspace, candidates, options.supersedes, by_meaning=options.embed)
+    by_meaning = options.embed or session.has_model
+    checks = check(workspace, candidates, options.supersedes, by_meaning=by_meaning, waits=options.embed)
     return Resolution(checks, is_accepted=options.keep_both, merges=options.merge)
 
 
 def _asked(resolution: Resolution | None, supersedes: str | None, space: str) -> tuple[Resolution | None, str | None]:
     """What the user, if there is one to ask, wants of the findings for one memory of `space`. Raises RefusedError."""
-    found = [one for one in resolution.checks[0] if not one.adds] if resolution and resolution.checks else []
+    checked = resolution.checks[0] if resolution and resolution.checks else ()
+    found = [one for one in checked if not one.adds and one.kind != RELATED]
     if resolution is None or not found or supersedes or resolution.is_accepted or resolution.merges or not can_ask():
         return resolution, supersedes
     opposed = [one for one in found if one.kind == CONTRADICTS]
@@ -395,6 +401,14 @@ def found_lines(outcomes: Sequence[Outcome], *, is_accepted: bool = False, can_r
         yield f"{f'{outcome.id} ' if named else ''}{one.words(outcome.space)}"
     if can_repeat and any(one.space == outcome.space and not one.adds for outcome, one in repeating):
         yield "  to strengthen that one instead, repeat the command with --merge"
+    if related := outcomes[0].told(RELATED) if not named else ():
+        yield f"related: {', '.join(f'{one.id} {one.where(outcomes[0].space)}' for one in related)}"
+        way = (
+            "store it again with --supersedes ID"
+            if can_repeat
+            else f"run `memcli link {outcomes[0].id} ID --relation supersedes`"
+        )
+        yield f"  if the new memory replaces one of them, {way}"
     left = max(0, len(contradicting) - _SHOWN) + max(0, len(repeating) - _SHOWN)
     if left:
         yield f"  and {left} more (see --json)"

@@ -118,7 +118,8 @@ class CommandContext:
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         """`output` and `opener` are by default the streams and `wiring.workspace.open_workspace`. Another `environ` than that
-        of the process leads a call to the stores and the user of its caller."""
+        of the process leads a call to the stores and the user of its caller. `has_model` is set where the embedding model
+        is in memory anyway."""
         self.options: dict[str, str | None] = {
             "command": command, "space": common.space, "root": common.root, "freeze_clock": common.freeze_clock,
             "offline": "1" if common.offline else None,
@@ -129,6 +130,7 @@ class CommandContext:
         self._made = ""
         self._told_off = False
         self._notes: list[str] = []
+        self.has_model = False
         self.observer = Observer()
         self.counters: LocalCounters | None = None
         self.space = ""

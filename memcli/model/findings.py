@@ -13,15 +13,15 @@ from memcli.errors import MemcliError
 from memcli.model.memory import Json
 from memcli.record import Record, replace
 
-CONTRADICTS, DUPLICATES = "contradicts", "duplicates"
+CONTRADICTS, DUPLICATES, RELATED = "contradicts", "duplicates", "related"
 
 
 class Found(Record):
     """What a new memory has to do with another one: the one of `id`, or the candidate at `place` of the same batch.
 
-    `kind` is CONTRADICTS or DUPLICATES. `hash` is that of the text that was compared, so that a link is made only while it
+    `kind` is CONTRADICTS, DUPLICATES or RELATED. `hash` is that of the text that was compared, so that a link is made only while it
     holds. `newer_holds`: the newer one says that it takes the place of the other. `adds` is what only the newer one of two
-    duplicates has.
+    duplicates has. `score` is how likely both are on the same matter, 0..1.
     """
 
     kind: str
@@ -33,18 +33,23 @@ class Found(Record):
     newer_holds: bool = False
     place: int = -1
     adds: str = ""
+    score: float = 0.0
 
     def words(self, space: str) -> str:
         """As people read it for a memory of `space`: `contradicts mem_b db/pool (20 against 50; the newer one holds)`."""
         newer = "; the newer one holds" if self.newer_holds else ""
-        elsewhere = f"{self.space}:" if self.space != space else ""
-        return f"{self.kind} {self.id} {elsewhere}{self.path} ({self.reason}{newer})"
+        return f"{self.kind} {self.id} {self.where(space)} ({self.reason}{newer})"
+
+    def where(self, space: str) -> str:
+        """Its path, as people read it for a memory of `space`."""
+        return self.path if self.space == space else f"{self.space}:{self.path}"
 
     def to_json(self, space: str) -> dict[str, Json]:
         """As `remember` answers for a memory of `space`."""
         elsewhere = {"space": self.space} if self.space != space else {}
         newer = {"newer_holds": True} if self.newer_holds else {}
-        return {"id": self.id, "path": self.path, "reason": self.reason, **elsewhere, **newer}
+        what: dict[str, Json] = {"score": self.score} if self.kind == RELATED else {"reason": self.reason}
+        return {"id": self.id, "path": self.path, **what, **elsewhere, **newer}
 
 
 Checks = Sequence[Sequence[Found]]

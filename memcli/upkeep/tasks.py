@@ -33,7 +33,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from memcli.claims.claim import claim_of
-from memcli.claims.conflicts import is_compatible
+from memcli.claims.comparison import is_compatible
 from memcli.claims.values import missing, values_of
 from memcli.clock import days_between
 from memcli.model.links import is_contradiction
@@ -354,7 +354,7 @@ def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
 
 def _is_same(kept: Memory, other: Memory) -> bool:
     """Whether two episodes with nearly the same words differ in none that decides: a value, or how it went."""
-    if _sign(kept) != _sign(other) or not is_compatible(claim_of(other), claim_of(kept)):
+    if _sign(kept) != _sign(other) or not is_compatible(claim_of(other.raw), claim_of(kept.raw)):
         return False
     return not missing(values_of(kept.raw), values_of(other.raw))
 

@@ -1,0 +1,156 @@
+"""The comparison of two claims: do they contradict each other, say the same, or speak of the same matter?
+
+What rules find (a value in which they differ, a plain negation) is weighed, with how much they share, by small logistic models.
+`python tools/fit_claims.py` fits them on labelled pairs of notes and writes `weights.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from pkgutil import get_data
+from typing import Any
+
+from memcli.claims.claim import Claim
+from memcli.claims.conflicts import ClaimConflict, conflicts, same_terms
+from memcli.claims.values import differ, missing, share_value, values_of
+from memcli.claims.words import change_places
+from memcli.model.findings import CONTRADICTS, DUPLICATES, RELATED
+from memcli.record import Record
+
+_WEIGHTS: Mapping[str, Mapping[str, Any]] = json.loads(get_data(__package__, "weights.json") or b"{}")
+CONFLICT, MATTER = "conflict", "matter"
+"""The models beside that of DUPLICATES: whether two statements that differ in a value contradict each other, and whether two
+claims speak of the same matter."""
+
+
+class Relation(Record):
+    """What two memories have to do with each other. `kind` is CONTRADICTS, DUPLICATES or RELATED; `reason` says in what they
+    differ, or agree; `newer_holds`: the newer one says that it takes the place of the other. `adds` is what the newer one of two
+    that say the same has alone: it would be lost if only the older one were kept. `score` is the probability that they speak of
+    the same matter."""
+
+    kind: str
+    reason: str
+    newer_holds: bool = False
+    adds: str = ""
+    score: float = 0.0
+
+
+def compare(new: Claim, old: Claim, cosine: float | None = None) -> Relation | None:
+    """What the newer claim has to do with the older one; None where they speak of different matters.
+
+    `cosine` is the nearness of the two texts by meaning, if that is known. Two claims that conflict are never duplicates,
+    whatever the cosine.
+    """
+    if not new.statements or not old.statements:
+        return None
+    found = list(conflicts(new, old))
+    features = features_of(new, old, found, cosine)
+    score = round(probability(MATTER, features), 4)
+    weighed = ((1.0 if one.is_sign else probability(CONFLICT, features_of_conflict(one, cosine)), one) for one in found)
+    claimed = [(round(each, 4), one.reason) for each, one in weighed if each >= _least(CONFLICT, cosine)]
+    if claimed:
+        return Relation(CONTRADICTS, max(claimed)[1], new.is_newer, score=score)
+    is_likely = probability(DUPLICATES, features) >= _least(DUPLICATES, cosine)
+    if is_likely and not found and is_compatible(new, old):
+        adds = missing(values_of(old.text), values_of(new.text))
+        reason = "the same words" if cosine is None else "the same claim in other words"
+        return Relation(DUPLICATES, f"{reason}, but it lacks {adds}" if adds else reason, adds=adds, score=score)
+    return Relation(RELATED, "the same matter", score=score) if score >= _least(MATTER, cosine) else None
+
+
+def is_compatible(new: Claim, old: Claim) -> bool:
+    """Whether nothing in two texts keeps them from saying the same: they are read whole and do not conflict, not each has a value
+    or only one an exception that the other has not, and their words stand in the same order."""
+    return (
+        new.is_whole
+        and old.is_whole
+        and next(conflicts(new, old), None) is None
+        and _is_limited(new) == _is_limited(old)
+        and not differ(values_of(new.text), values_of(old.text))
+        and not change_places(new.text, old.text)
+    )
+
+
+def _is_limited(claim: Claim) -> bool:
+    return any(one.excepts or one.denies_limits for one in claim.statements)
+
+
+def features_of(new: Claim, old: Claim, found: Sequence[ClaimConflict], cosine: float | None) -> dict[str, float]:
+    """By what two claims are compared as wholes: shares of 0..1, logarithms of counts, and what is or is not."""
+    values, others = values_of(new.text), values_of(old.text)
+    sides = [claim.statements for claim in (new, old)]
+    terms = [_union(one.terms | one.limits for one in side) for side in sides]
+    scopes = [_union(one.scopes for one in side) for side in sides]
+    denials = [sum(one.denies for one in side) % 2 for side in sides]
+    features = {
+        **_shared(*terms, *([one.stems for one in side] for side in sides)),
+        "scope": float(scopes[0] != scopes[1]),
+        "sign": float(denials[0] != denials[1]),
+        "values differ": float(differ(values, others)),
+        "value shared": float(share_value(values, others)),
+        "value added": float(bool(missing(values, others)) != bool(missing(others, values))),
+        "name": float(any(one.is_name for one in found)),
+    }
+    return features if cosine is None else {**features, "cosine": cosine}
+
+
+def features_of_conflict(found: ClaimConflict, cosine: float | None) -> dict[str, float]:
+    """By what is judged whether two statements that differ in a value do so about the same thing."""
+    one, other = found.one, found.other
+    mine, theirs = one.terms - found.values, other.terms - found.values
+    left, right = _unmatched(mine, theirs)
+    features = {
+        **_shared(mine, theirs, [one.stems], [other.stems]),
+        "head": float(not left.isdisjoint(one.head) and not right.isdisjoint(other.head)),
+        "scope": float(one.scopes != other.scopes),
+        "subject": float(found.is_name and bool(one.head & found.values) and bool(other.head & found.values)),
+    }
+    return features if cosine is None else {**features, "cosine": cosine}
+
+
+_Stems = Iterable[Sequence[str]]
+
+
+def _shared(mine: frozenset[str], theirs: frozenset[str], stems: _Stems, others: _Stems) -> dict[str, float]:
+    """How much two sets of terms share; `modifier` if beside a word of both stands one that the other side has not, on both
+    sides: `retry e-mails`, `retry webhooks`."""
+    left, right = _unmatched(mine, theirs)
+    is_other = False
+    for step in (1, -1):
+        before = {a for side in stems for a, b in pairwise(side[::step]) if b in left}
+        is_other |= any(a in before for side in others for a, b in pairwise(side[::step]) if b in right)
+    counts = sorted((len(left), len(right)))
+    total = len(mine) + len(theirs)
+    return {
+        "overlap": (total - sum(counts)) / (total or 1),
+        "fewest": math.log1p(counts[0]),
+        "most": math.log1p(counts[1]),
+        "modifier": float(is_other),
+    }
+
+
+def _unmatched(mine: frozenset[str], theirs: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """The terms of each of two sets that the other has not."""
+    shared = same_terms(mine, theirs)
+    return mine - {a for a, _ in shared}, theirs - {b for _, b in shared}
+
+
+def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
+    return frozenset[str]().union(*sets)
+
+
+def probability(model: str, features: Mapping[str, float]) -> float:
+    """What a model says, 0..1, by its weights for features with a cosine, or for those without."""
+    weights = _WEIGHTS[model]["meaning" if "cosine" in features else "words"]
+    total: float = weights["bias"] + sum(weights[name] * value for name, value in features.items())
+    return 1 / (1 + math.exp(-total))
+
+
+def _least(model: str, cosine: float | None) -> float:
+    """The probability from which on a model is believed."""
+    least: float = _WEIGHTS[model]["words" if cosine is None else "meaning"]["least"]
+    return least
