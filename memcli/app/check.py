@@ -244,16 +244,23 @@ def _cosine(workspace: Workspace, one: str, other: str) -> float | None:
 
 
 class Clash(Record):
-    """Two active memories of a space that contradict each other, or say the same. `is_accepted`: somebody wants both."""
+    """Two active memories of a space that contradict each other, say the same, or are related. `is_accepted`: somebody wants
+    both."""
 
     finding: Relation
     newer: Memory
     older: Memory
     is_accepted: bool = False
 
+    @property
+    def is_linked(self) -> bool:
+        """Whether one of them has a link to the other."""
+        ends = ((self.newer, self.older), (self.older, self.newer))
+        return any(link["to"] == other.id for one, other in ends for link in one.links)
+
 
 def scan(workspace: Workspace, space: str | None = None, *, by_meaning: bool = False) -> list[Clash]:
-    """All contradictions and near-duplicates of a space, in order of the newer memory.
+    """All contradictions, near-duplicates and related pairs of a space, in order of the newer memory.
 
     By meaning this embeds the texts of those that may be about the same. Raises CorruptError, StoreError.
     """

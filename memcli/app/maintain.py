@@ -17,6 +17,7 @@ from memcli.app.workspace import Workspace, load_space, opened
 from memcli.clock import days_between
 from memcli.codec.space import memory_digest
 from memcli.errors import UsageError
+from memcli.model.findings import RELATED
 from memcli.model.memory import Json, Memory
 from memcli.model.names import text_hash
 from memcli.model.recall import Cluster, Clusters
@@ -203,16 +204,25 @@ def _new_clusters(workspace: Workspace, name: str) -> Sequence[Cluster]:
 
 
 def _unsettled(workspace: Workspace, name: str) -> Sequence[MemoryPair]:
-    """What contradicts or repeats itself in a space, and nobody has said that both are to be kept."""
+    """What contradicts or repeats itself in a space, and nobody has said that both are to be kept; and the nearest of those on the
+    same matter that nobody has linked."""
     if workspace.store.policy(name).is_derived:
         return ()
     from memcli.app.check import scan
 
+    found = [clash for clash in scan(workspace, name, by_meaning=True) if not clash.is_accepted]
+    claimed = [clash for clash in found if clash.finding.kind != RELATED]
+    related = sorted(
+        (c for c in found if c.finding.kind == RELATED and not c.is_linked), key=lambda c: -c.finding.score
+    )
     return [
         MemoryPair(clash.finding.kind, clash.newer.id, clash.older.id, clash.finding.reason)
-        for clash in scan(workspace, name, by_meaning=True)
-        if not clash.is_accepted
+        for clash in (*claimed, *related[:_MOST_RELATED])
     ]
+
+
+_MOST_RELATED = 10
+"""So many pairs on the same matter are listed."""
 
 
 def _rested_on(workspace: Workspace, name: str) -> frozenset[str]:

@@ -123,7 +123,12 @@ def _listed(names: Iterable[str]) -> str:
 
 def _signs(one: Statement, other: Statement) -> Iterator[ClaimConflict]:
     """Plain negation: one says what the other denies, in the same words but for one at most."""
-    is_limited = one.scopes != other.scopes or one.denies_limits != other.denies_limits or one.excepts != other.excepts
+    is_limited = (
+        one.scopes != other.scopes
+        or bool(one.limits) != bool(other.limits)
+        or one.denies_limits != other.denies_limits
+        or one.excepts != other.excepts
+    )
     if one.denies == other.denies or is_limited:
         return
     shared = same_terms(one.terms, other.terms)

@@ -42,7 +42,7 @@ class UpkeepStep(Record, kw_only=True):
 
 
 class MemoryPair(Record):
-    """Two memories that a check found to contradict or to repeat each other."""
+    """Two memories that a check found to contradict or to repeat each other, or to be on the same matter."""
 
     kind: str
     first: str

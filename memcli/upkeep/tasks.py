@@ -36,6 +36,7 @@ from memcli.claims.claim import claim_of
 from memcli.claims.comparison import is_compatible
 from memcli.claims.values import missing, values_of
 from memcli.clock import days_between
+from memcli.model.findings import CONTRADICTS, DUPLICATES, RELATED
 from memcli.model.links import is_contradiction
 from memcli.model.memory import TALK_KINDS, Memory, increased
 from memcli.model.references import SUPERSEDES
@@ -461,11 +462,11 @@ def _step_tags(memory: Memory, tags: list[str]) -> UpkeepStep:
 
 
 REVIEW_NAME = "review"
-CONTRADICTS, DUPLICATES = "contradicts", "duplicates"
+_KINDS = (CONTRADICTS, DUPLICATES, RELATED)
 
 
 def propose_review(memories: Memories, given: Given) -> list[UpkeepStep]:
-    """A step for each pair of current memories, contradictions first."""
+    """A step for each pair of current memories: contradictions, then duplicates, then the related ones."""
     linked = (
         MemoryPair(CONTRADICTS, memory.id, link["to"], str(link.get("reason") or "linked as a contradiction"))
         for memory in memories.values() for link in memory.links
@@ -476,7 +477,7 @@ def propose_review(memories: Memories, given: Given) -> list[UpkeepStep]:
         ends = [memories.get(name) for name in (pair.first, pair.second)]
         if all(end is not None and is_current(end, given.now) for end in ends):
             pairs.setdefault(frozenset((pair.first, pair.second)), pair)
-    order = sorted(pairs.values(), key=lambda p: (p.kind != CONTRADICTS, *sorted((p.first, p.second))))
+    order = sorted(pairs.values(), key=lambda p: (_KINDS.index(p.kind), *sorted((p.first, p.second))))
     return [
         UpkeepStep(
             task=REVIEW_NAME, id=pair.first, path=memories[pair.first].path, action=pair.kind,

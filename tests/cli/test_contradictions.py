@@ -61,6 +61,49 @@ def test_text_offers_the_ways_on(run: Run) -> None:
     assert "--merge" in run("remember", SAME).out
 
 
+SLEEP = "Gateways sleep between uploads to save the battery."
+LOW = "Uploads of gateways stop while the battery is low."
+
+
+def test_what_is_on_the_same_matter_is_named_with_what_to_do(run: Run) -> None:
+    run("init")
+    old = remember(run, SLEEP)
+    remember(run, "Fonts are licensed until March.")
+    assert old["related"] == []
+    lines = run("remember", LOW).out.splitlines()
+    assert lines[1:] == [
+        f"related: {old['id']} {old['path']}",
+        "  if the new memory replaces one of them, store it again with --supersedes ID",
+    ]
+    (found,) = remember(run, LOW)["related"]
+    assert (found["id"], found["path"], 0.5 < found["score"] < 1) == (old["id"], old["path"], True)
+    answer = remember(run, LOW, "--supersedes", old["id"])
+    assert (answer["related"], objects()[old["id"]]["superseded_by"]) == ([], answer["id"])
+
+
+def test_at_most_three_are_related_nearest_first(run: Run) -> None:
+    run("init")
+    for n, word in enumerate(("the", "some", "this", "the small", "their")):
+        remember(run, SLEEP.replace("the", word), "--path", f"a/n{n}", "--no-check")
+    found = remember(run, LOW)["related"]
+    assert len(found) == 3
+    assert [one["score"] for one in found] == sorted((one["score"] for one in found), reverse=True)
+
+
+def test_maintenance_lists_what_nobody_linked(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "off")
+    run("init")
+    old, new = remember(run, SLEEP)["id"], remember(run, LOW)["id"]
+
+    def listed() -> list[str]:
+        (space,) = run("store", "maintain", "--dry-run", "--json").json["spaces"]
+        return [step["action"] for step in space["steps"]]
+
+    assert listed() == ["related"]
+    run("link", new, old)
+    assert listed() == []
+
+
 @pytest.mark.parametrize("budget", ["130", "200", "400"])
 def test_a_budget_holds_with_contradictions(run: Run, budget: str) -> None:
     for text in (OLD, NEW):

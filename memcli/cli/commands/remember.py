@@ -118,7 +118,7 @@ def command(session: CommandContext, options: RememberOptions) -> int:
 
     The text is an argument, a file or standard input. Missing fields (path, kind, tags, summaries) are derived from the text.
     Storing to an existing path updates that memory; storing the same text again strengthens it. Memories that it contradicts
-    or repeats are named, and the former linked both ways; by meaning too with --embed.
+    or repeats are named, the former linked both ways, and up to three related ones; by meaning too with --embed.
     A season is a period (12-01..12-31, last 3 days of month), or a name that policy.seasons gives one.
 
     Example: memcli remember "Never force-push main" --kind negative --pin

@@ -192,7 +192,8 @@ def maintain_(session: CommandContext, options: MaintainOptions) -> None:
     In this order: `usage` applies feedback; `archive` takes old logs, episodes and inferred memories of low value out of
     recall, and what you stored only where something newer contradicts it; `decay` lowers the relevance of what nobody
     confirmed; `links` relates memories that were recalled together and judged helpful; `clusters` names clusters; `merge`
-    merges near-duplicate episodes; `tags` adds tags; `review` lists contradictions and near-duplicates.
+    merges near-duplicate episodes; `tags` adds tags; `review` lists contradictions, near-duplicates and
+    the nearest memories on the same matter.
     Nothing is deleted, and pinned memories stay. `memcli restore --run RUN` undoes a run.
 
     With the policy `upkeep=auto` this also runs in the background, after every 50th recall and when `watch` is idle, at most

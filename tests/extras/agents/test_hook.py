@@ -79,6 +79,16 @@ def test_nothing_is_shown_twice_until_it_changes(run: Run, fire: Fire) -> None:
     assert "PostgreSQL 18" in fire("claude", "prompt", prompt="which database stores orders?").out
 
 
+@pytest.mark.parametrize("agent", ["claude", "cursor"])
+def test_no_side_of_a_contradiction_is_shown_without_the_other(run: Run, fire: Fire, agent: str) -> None:
+    for number in (30, 60):
+        run("remember", f"The API gateway times out upstream calls after {number} s.", "--kind", "decision")
+    shown = fire(agent, "prompt", prompt="When does the API gateway time out upstream calls?").out
+    assert "contradicts [" in shown
+    assert "after 30 s" in shown
+    assert "after 60 s" in shown
+
+
 def test_once_the_topic_changes_it_may_be_shown_again(fire: Fire, project: Path) -> None:
     assert "orders/database" in fire("claude", "prompt").out
     assert fire("claude", "prompt", prompt="why?").out == ""

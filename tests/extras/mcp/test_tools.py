@@ -379,3 +379,36 @@ def test_then_it_is_that_of_the_environment(project: Path, tmp_path: Path, monke
 
     assert "here/other" in run(work)
     assert project
+
+
+@pytest.mark.parametrize("arguments", [{"limit": 1}, {"budget": 250}])
+def test_no_side_of_a_contradiction_is_recalled_without_the_other(project: Path, arguments: dict[str, int]) -> None:
+    memory = Memory(project)
+    memory.init()
+    for number in (30, 60):
+        memory.remember(f"The API gateway times out upstream calls after {number} s.")
+
+    async def work() -> str:
+        async with in_process() as client:
+            return text(await client.call_tool("recall", {"topic": "gateway timeout of upstream calls", **arguments}))
+
+    found = run(work)
+    assert "contradicts [" in found
+    assert "after 30 s" in found
+    assert "after 60 s" in found
+
+
+def test_remember_names_what_is_on_the_same_matter_and_says_what_to_do(project: Path) -> None:
+    memory = Memory(project)
+    memory.init()
+    old = memory.remember("Gateways sleep between uploads to save the battery.")
+
+    async def work() -> str:
+        async with in_process() as client:
+            return text(
+                await client.call_tool("remember", {"text": "Uploads of gateways stop while the battery is low."})
+            )
+
+    found = run(work)
+    assert f"related: {old['id']} {old['path']}" in found
+    assert "if the new memory replaces one of them, store it again with --supersedes ID" in found
