@@ -1,4 +1,4 @@
-"""What is named to be changed is found as recall shows it; and what is nowhere hides nothing of what is somewhere."""
+"""What is named to be changed in several places: what is printed of it, and how the commands end."""
 
 from __future__ import annotations
 
@@ -8,103 +8,34 @@ import pytest
 
 from memcli import Memory
 from memcli.errors import NotFoundError
+from tests.cli.conftest import wrong
 from tests.conftest import Run
 
 HERE, THERE = "tools/uv", "style/tabs"
 
 
-@pytest.fixture
-def both(run: Run) -> str:
-    """A memory in the project, two in the user-wide store and one of the same path in both; the id of one there."""
-    run("init")
+def test_what_is_changed_elsewhere_or_not_found_is_said(run: Run) -> None:
     run("remember", "We use uv, not pip.", "--path", HERE)
-    run("remember", "We indent by four.", "--path", "style/both")
-    name = run("remember", "Ann prefers tabs.", "--path", THERE, "--scope", "global").out.split()[1]
+    run("remember", "Ann prefers tabs.", "--path", THERE, "--scope", "global")
     run("remember", "Ann prefers a dark theme.", "--path", "style/theme", "--scope", "global")
-    run("remember", "Ann indents by two.", "--path", "style/both", "--scope", "global", "--no-check")
-    return name
-
-
-def field(run: Run, ref: str, name: str) -> object:
-    return run("get", ref, "--json").json.get(name)
-
-
-@pytest.mark.parametrize("by", ["id", "path"])
-def test_a_user_wide_memory_is_changed_where_it_is(run: Run, both: str, by: str) -> None:
-    ref = both if by == "id" else THERE
-    for command in (
-        ["edit", ref, "--text", "Ann prefers spaces."], ["pin", ref], ["edit", ref, "--tag", "make"],
-        ["link", ref, "style/theme"], ["link", "style/theme", ref, "--remove"], ["forget", ref],
+    for line in (
+        ["edit", THERE, "--text", "Ann prefers spaces."], ["pin", THERE], ["edit", THERE, "--tag", "make"],
+        ["link", THERE, "style/theme"], ["link", "style/theme", THERE, "--remove"], ["forget", THERE],
+        ["forget", THERE, "--purge", "--yes"], ["restore", THERE], ["edit", THERE, "--set", "active=true"],
     ):  # fmt: skip
-        done = run(*command)
-        assert done.code == 0, done
-        assert "in the user-wide store: the change is made there" in done.err
-    assert field(run, ref, "raw") == "Ann prefers spaces."
-    assert (field(run, ref, "pinned"), field(run, ref, "active")) == (True, False)
-    assert "make" in str(field(run, ref, "tags"))
-    assert [one["path"] for one in run("list", "--all", "--json").json] == ["style/both", HERE]
-    assert run("forget", ref, "--purge", "--yes").out == f"purged {both} {THERE}\n"
-    assert run("get", ref).code == 3
-    restored = run("restore", ref)
-    assert (restored.code, "user-wide store" in restored.err) == (0, True)
-    assert field(run, ref, "raw") == "Ann prefers spaces."
-    assert run("check", "store").code == 0
-
-
-def test_the_trash_of_the_user_wide_store_is_listed(run: Run, both: str) -> None:
-    run("forget", both, HERE, "--purge", "--yes")
-    found = {one["memories"][0]["path"]: one for one in run("restore", "--list", "--json").json}
-    assert {path: one.get("store") for path, one in found.items()} == {HERE: None, THERE: "global"}
-    listed = run("restore", "--list").out
-    assert "main (user-wide)" in listed
-    assert THERE not in run("restore", "--list", "-s", "main").out
-    done = run("restore", "--run", found[THERE]["run"])
-    assert (done.code, "user-wide store" in done.err) == (0, True)
-    assert field(run, both, "raw") == "Ann prefers tabs."
-
-
-@pytest.mark.usefixtures("both")
-def test_a_path_that_both_stores_have_is_that_of_the_project(run: Run) -> None:
-    done = run("edit", "style/both", "--text", "We indent by eight.")
-    assert (done.code, done.err) == (0, "")
-    assert run("forget", "style", "--recursive").out.count("forgotten") == 1
-    elsewhere = run("recall", "how does Ann indent?").out
-    assert "Ann indents by two." in elsewhere
-    assert "eight" not in elsewhere
-
-
-@pytest.mark.usefixtures("both")
-def test_a_link_does_not_lead_from_one_store_to_another(run: Run) -> None:
-    for ends in ((HERE, THERE), (THERE, HERE)):
-        done = run("link", *ends)
-        assert (done.code, "link memories of the same store" in done.err) == (2, True)
-
-
-def test_what_sessions_yielded_is_changed_in_the_journal(run: Run) -> None:
-    run("init")
-    run("remember", "The build takes ten minutes.", "--path", "ci/build", "-s", "journal")
-    assert run("edit", "ci/build", "--text", "The build takes two minutes.").code == 0
-    assert "two minutes" in run("get", "ci/build", "-s", "journal").out
-    assert run("forget", "ci/build").code == 0
-    assert run("list").out == ""
-
-
-@pytest.mark.usefixtures("both")
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["get"], ["pin"], ["pin", "--remove"], ["forget"], ["forget", "--recursive"], ["forget", "--purge", "--yes"],
-        ["edit", "--tag", "x"], ["feedback", "--helpful"],
-    ],
-)  # fmt: skip
-def test_a_bad_ref_does_not_hide_the_good_ones(run: Run, command: list[str]) -> None:
-    done = run(*command, "no/where", HERE, "nor/here", THERE)
-    assert done.code == 3
-    assert HERE in done.out
-    assert THERE in done.out
-    assert done.err.splitlines()[-1].startswith("memcli: no memory 'no/where' in space 'main'; no memory 'nor/here' in")
-    alone = run(*command, "no/where", "nor/here")
-    assert (alone.code, alone.out) == (3, "")
+        done = run(*line)
+        assert (done.code, "user-wide store" in done.err) == (0, "--purge" not in line or "user-wide" in done.err), line
+    assert wrong(run, [(f"link {HERE} {THERE}", 2, "link memories of the same store")]) == ""
+    for words in ("get", "pin", "pin --remove", "edit --tag x", "feedback --helpful", "forget", "forget --recursive"):
+        done = run(*words.split(), "no/where", HERE, "nor/here", THERE)
+        assert (done.code, HERE in done.out, THERE in done.out) == (3, True, True), words
+        assert done.err.splitlines()[-1].startswith(
+            "memcli: no memory 'no/where' in space 'main'; no memory 'nor/here' in"
+        )
+        assert wrong(run, [(f"{words} no/where nor/here", 3, "nor/here")]) == ""
+    assert run("forget", HERE, "no/where", THERE, "--purge", "--yes").out.count("purged mem_") == 2
+    assert "main (user-wide)" in run("restore", "--list").out
+    assert {one.get("store") for one in run("restore", "--list", "--json").json} == {None, "global"}
 
 
 def test_a_program_gets_the_error_with_what_was_found(tmp_path: Path) -> None:
