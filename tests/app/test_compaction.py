@@ -290,7 +290,7 @@ def test_advice_on_what_has_changed_is_void(workspace: Workspace, decision: Json
     assert there(space)["mid"].raw == "The cache of images holds 128 MB."
 
 
-def test_advice_is_not_followed_when_there_is_room_again(workspace: Workspace) -> None:
+def test_no_more_advice_is_followed_than_there_is_need_for(workspace: Workspace) -> None:
     space = full(workspace)
 
     def answer(_: Prompt) -> Json:

@@ -147,22 +147,28 @@ def test_where_there_is_no_store_none_is_made(run: Run, tmp_path: Path) -> None:
     assert not list((tmp_path / "target").iterdir())
 
 
-def test_an_unknown_kind_is_fine(run: Run) -> None:
+def test_an_unknown_kind_is_fine_and_an_unknown_backend_a_warning(run: Run) -> None:
     assert run("remember", "x y z", "--kind", "haiku", "--json").json["status"] == "created"
     assert run("list", "--kind", "haiku", "--json").out.count('"kind": "haiku"') == 1
-
-
-def test_an_unknown_backend_warns_and_goes_on(run: Run) -> None:
     run("remember", "We chose PostgreSQL.", "--path", "db/choice")
     result = run("recall", "postgresql", "--backend", "oracle")
     assert (result.code, "db/choice" in result.out, "no backend 'oracle'" in result.err) == (0, True, True)
 
 
-def test_a_config_of_a_clone_can_name_no_program(run: Run, tmp_path: Path) -> None:
+def test_a_wrong_config_is_reported_and_names_no_program(run: Run, tmp_path: Path) -> None:
     run("init")
     (tmp_path / ".memory" / "config.toml").write_text('editor = "rm -rf /"\n')
     result = run("list")
     assert (result.code, result.err.count("unknown key 'editor'")) == (0, 1)
+    run("remember", "We chose PostgreSQL.", "--path", "db/choice")
+    for text, code, told in (
+        ('team = "core"\n', 0, "unknown key 'team'"), ("space = 7\n", 0, "space must be text"), ("= = =", 2, "config.toml"),
+        (f"a = {'9' * 5000}\n", 2, "config.toml"), (f"a = {'[' * 5000}{']' * 5000}\n", 2, "nested too deeply"),
+    ):  # fmt: skip
+        (tmp_path / ".memory" / "config.toml").write_text(text)
+        result, doctor = run("get", "db/choice"), run("doctor")
+        assert (result.code, told in result.err, "PostgreSQL" in result.out) == (code, True, code == 0)
+        assert (doctor.code, told in doctor.out) == (8, True)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -177,18 +183,6 @@ def test_a_read_only_store(run: Run, tmp_path: Path) -> None:
     finally:
         for folder in folders:
             folder.chmod(0o755)
-
-
-def test_a_wrong_config_is_reported_and_never_a_bug(run: Run, tmp_path: Path) -> None:
-    run("remember", "We chose PostgreSQL.", "--path", "db/choice")
-    for text, code, told in (
-        ('team = "core"\n', 0, "unknown key 'team'"), ("space = 7\n", 0, "space must be text"), ("= = =", 2, "config.toml"),
-        (f"a = {'9' * 5000}\n", 2, "config.toml"), (f"a = {'[' * 5000}{']' * 5000}\n", 2, "nested too deeply"),
-    ):  # fmt: skip
-        (tmp_path / ".memory" / "config.toml").write_text(text)
-        result, doctor = run("get", "db/choice"), run("doctor")
-        assert (result.code, told in result.err, "PostgreSQL" in result.out) == (code, True, code == 0)
-        assert (doctor.code, told in doctor.out) == (8, True)
 
 
 def test_a_store_of_another_kind_is_not_replaced_by_files(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -163,7 +163,7 @@ def test_topics_answer_line_by_line(run: Run) -> None:
     assert [b["sections"][0]["path"] for b in (bundles[0], bundles[2])] == ["db", "git"]
 
 
-def test_formats(run: Run) -> None:
+def test_formats_and_quiet(run: Run) -> None:
     remember(run, "We chose PostgreSQL.", "--path", "db/choice", "--kind", "decision")
     assert run("recall", "postgresql").out.startswith("<memory-")  # piped: a prompt
     assert "## db/choice" in run("recall", "postgresql", "--format", "md").out
@@ -171,6 +171,9 @@ def test_formats(run: Run) -> None:
     full = run("recall", "postgresql", "--format", "json", "--include-raw").json
     assert full["raw"] == [{"path": "db/choice", "raw": "We chose PostgreSQL.", "kind": "decision"}]
     assert set(full) == {"space", "topic", "generated_at", "global_summary", "sections", "raw", "limit", "matched"}
+    result = run("remember", "Quiet.", "-q")
+    assert (result.code, result.out, result.err) == (0, "", "")
+    assert run("recall", "quiet", "-q").out
 
 
 def test_recall_by_kind_and_empty_answers(run: Run) -> None:
@@ -181,12 +184,6 @@ def test_recall_by_kind_and_empty_answers(run: Run) -> None:
     empty = run("recall", "xylophone quartz", "--json")
     assert (empty.code, empty.json["reason"] in ("no_match", "below_floor")) == (0, True)
     assert run("recall", "xylophone quartz", "--fail-empty").code == 3
-
-
-def test_quiet_says_nothing(run: Run) -> None:
-    result = run("remember", "Quiet.", "-q")
-    assert (result.code, result.out, result.err) == (0, "", "")
-    assert run("recall", "quiet", "-q").out
 
 
 def test_a_recall_does_not_wait_for_thousands_of_vectors(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

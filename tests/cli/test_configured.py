@@ -38,7 +38,9 @@ def found(run: Run, *options: str) -> list[dict[str, Any]]:
     return result.json["sections"]
 
 
-def test_an_option_wins_over_the_configuration_and_that_over_the_default(ports: Run) -> None:
+def test_an_option_wins_over_the_environment_that_over_the_configuration_and_that_over_the_default(
+    ports: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for text in (
         "recall.limit = 2\nrecall.explain = true\n", "recall = {limit = 2, no-explain = false}\n",
         "[recall]\nlimit = 2\nexplain = true\n",
@@ -53,9 +55,6 @@ def test_an_option_wins_over_the_configuration_and_that_over_the_default(ports: 
         assert len(memory.recall("database port")["sections"]) == 2
         assert len(memory.recall("database port", limit=3)["sections"]) == 3
         assert "why" not in memory.recall("database port", explain=False)["sections"][0]
-
-
-def test_the_environment_wins_over_the_configuration(ports: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     configure('[recall]\nbackend = "basic"\nexplain = true\n')
     assert "relevance" in found(ports)[0]["why"]
     basic = found(ports)[0]["why"]
@@ -116,15 +115,12 @@ MISTAKES = [
 ]  # fmt: skip
 
 
-def test_what_is_wrong_is_named_with_file_line_and_key(ports: Run) -> None:
+def test_what_is_wrong_is_named_with_file_line_and_key_also_by_doctor(ports: Run) -> None:
     for text, told in MISTAKES:
         configure(text)
         assert wrong(ports, [("recall port", 2, told)]) == ""
         assert ports("recall", "port").err.startswith("memcli: .memory/config.toml")
         assert ports("list").code == 0  # whom it does not concern it does not stop
-
-
-def test_doctor_reports_what_is_wrong(ports: Run) -> None:
     configure("[recall]\nlimit = 2\n[remember]\nkinds = 3\n")
     told = ports("doctor")
     assert "recall.limit=2" in told.out
@@ -133,20 +129,17 @@ def test_doctor_reports_what_is_wrong(ports: Run) -> None:
     assert "recall must be a table" in ports("doctor").out
 
 
-def test_an_option_that_needs_another_is_not_used_without_it(ports: Run) -> None:
+def test_options_that_exclude_or_need_each_other(ports: Run) -> None:
+    for flags in (("--explain", "--no-explain"), ("--no-explain", "--explain"), ("--no-kind", "--kind", "fact")):
+        refused = ports("recall", "database port", *flags)
+        assert (refused.code, "cannot be used with" in refused.err) == (2, True)
+    assert ports("list", "--no-all").code == 2
     configure(
         '[recall]\nmodel = "openai:gpt-5"\nexclude = "episodes"\n[remember]\nmodel = "openai:gpt-5"\nfallback = "local"\n'
     )
     assert len(found(ports)) == 3
     assert ports("remember", "A thing.").code == 0
     assert ports("recall", "database", "--model", "openai:gpt-5").code == 2
-
-
-def test_a_flag_and_what_takes_it_back_exclude_each_other(ports: Run) -> None:
-    for flags in (("--explain", "--no-explain"), ("--no-explain", "--explain"), ("--no-kind", "--kind", "fact")):
-        refused = ports("recall", "database port", *flags)
-        assert (refused.code, "cannot be used with" in refused.err) == (2, True)
-    assert ports("list", "--no-all").code == 2
 
 
 @pytest.mark.parametrize("command", TABLES)

@@ -31,15 +31,12 @@ def test_kinds_and_tags_may_be_separated_by_commas(few: Run, command: tuple[str,
     assert paths(few, *command, "--kind", "decision", "--kind", " guide ") == ["a/one", "b/three"]
 
 
-def test_tags_given_with_commas_are_several(few: Run) -> None:
+def test_tags_given_with_commas_are_several_for_several_memories(few: Run) -> None:
     assert few("get", "a/one", "--json").json["tags"] == ["sql", "auth"]
     assert few("edit", "a/one", "--tag", "x,y", "--untag", "sql,auth").code == 0
     assert few("get", "a/one", "--json").json["tags"] == ["x", "y"]
     assert parts(["a,b", "c,", "", ","]) == ["a", "b", "c", "", ","]
     assert few("remember", "x", "--tag", "").code == 2
-
-
-def test_several_memories_get_the_same_tags(few: Run) -> None:
     assert few("edit", "a/two", "--tag", "new", "--tag", "more").code == 0
     assert few("get", "a/two", "--json").json["tags"] == ["sql", "new", "more"]
     assert few("edit", "a/one", "a/two", "--tag", "both").code == 0

@@ -13,7 +13,7 @@ from tests.conftest import Run
 NOTE = "memcli: memory is off: hooks, watch and agents do nothing until you run `memcli on`\n"
 
 
-def test_off_and_on(run: Run, tmp_path: Path) -> None:
+def test_off_and_on_are_said_and_commands_still_work(run: Run, tmp_path: Path) -> None:
     run("init")
     assert run("off").out == "memory is off in this clone\n"
     assert is_off(str(tmp_path / ".memory"), {})
@@ -22,10 +22,6 @@ def test_off_and_on(run: Run, tmp_path: Path) -> None:
     assert run("on", "--json").json == {"changed": True, "state": "on"}
     assert run("on").out == "memory is already on in this clone\n"
     assert not is_off(str(tmp_path / ".memory"), {})
-
-
-def test_explicit_commands_say_so_and_still_work(run: Run) -> None:
-    run("init")
     run("off")
     stored = run("remember", "We chose PostgreSQL.", "--path", "db/engine")
     assert (stored.code, stored.err) == (0, NOTE)

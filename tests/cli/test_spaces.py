@@ -127,16 +127,7 @@ def test_what_is_done_to_a_read_memory_is_done_to_a_copy(run: Run, repository: P
     assert "repo" in listed(run).values()
 
 
-def test_an_id_of_the_read_memory_leads_to_its_copy(run: Run, repository: Path) -> None:
-    name = objects(repository, "repo")["guide.md"]["id"]
-    run("pin", name)
-    done = run("edit", name, "--tag", "ops")
-    assert (done.code, done.err) == (0, "")
-    assert [o["tags"] for o in objects(repository, "main").values() if o.get("pinned")] == [["guide", "ops"]]
-    assert len(objects(repository, "main")) == 2
-
-
-def test_a_named_tracked_space_is_not_left(run: Run, repository: Path) -> None:
+def test_a_named_tracked_space_is_not_left_and_an_id_leads_to_the_copy(run: Run, repository: Path) -> None:
     assert run("pin", "guide.md", "-s", "main").code == 3
     assert run("pin", "guide.md", "-s", "repo").code == 0
     assert objects(repository, "main")["guide.md"]["pinned"]
@@ -144,6 +135,12 @@ def test_a_named_tracked_space_is_not_left(run: Run, repository: Path) -> None:
     assert nowhere.code == 3
     assert "'main' and 'repo'" in nowhere.err
     assert run("remember", "Told.", "-s", "repo").code == 5
+    name = objects(repository, "repo")["guide.md"]["id"]
+    run("pin", name)
+    done = run("edit", name, "--tag", "ops")
+    assert (done.code, done.err) == (0, "")
+    assert [o["tags"] for o in objects(repository, "main").values() if o.get("pinned")] == [["guide", "ops"]]
+    assert len(objects(repository, "main")) == 2
 
 
 def test_what_its_file_no_longer_has_is_removed(run: Run, repository: Path) -> None:

@@ -52,31 +52,22 @@ def test_status_is_json_and_names_a_damaged_space(run: Run, tmp_path: Path) -> N
     assert "other is damaged: memcli check store" in lines(run)["memories"]
 
 
-def test_the_first_help_is_short_and_names_commands_that_there_are(run: Run) -> None:
+def test_help_is_short_whole_and_names_what_there_is(run: Run) -> None:
     text = run("help").out
     assert text == run("--help").out
     assert (len(text.splitlines()) <= 40, max(map(len, text.splitlines())) <= 80) == (True, True)
     first = [name for section in FIRST.values() for name in section]
     assert (len(first), len({*first}), {*first} <= {*names()}) == (14, 14, True)
-
-
-def test_every_command_stands_in_one_list_of_the_help(run: Run) -> None:
     everyday, plumbing = (
         [line.split()[0] for line in run("help", which).out.splitlines() if line.startswith("  ")]
         for which in ("all", "plumbing")
     )
     assert sorted([*everyday, *plumbing]) == names()
     assert "merge-driver" in plumbing
-
-
-def test_help_explains_every_command_as_its_option_does(run: Run) -> None:
     for verb in all_verbs():
         words = verb.name.split()
         first = [run(*line).out.splitlines()[0] for line in (["help", *words], [*words, "--help"])]
         assert first[0] == first[1] != ""
-
-
-def test_help_of_what_there_is_not(run: Run) -> None:
     assert run("help", "stats").err == "memcli: no command 'stats' (did you mean status or doctor?)\n"
     assert os.linesep not in run("help", "nothing").out
 

@@ -192,15 +192,11 @@ def test_nothing_stored_reaches_a_terminal_raw(run: Run, tmp_path: Path) -> None
                 json.loads(result.out)
 
 
-def test_a_space_that_is_not_there_is_said(run: Run) -> None:
+def test_a_space_that_is_not_there_is_said_and_doctor_tries_to_write(run: Run, tmp_path: Path) -> None:
     run("init")
     for command in (["list"], ["list", "--tree"], ["recall", "x"], ["status", "--stats"]):
         result = run(*command, "--space", "nope")
         assert (result.code, "space 'nope' is empty" in result.err) == (0, True)
-
-
-def test_doctor_tries_to_write(run: Run, tmp_path: Path) -> None:
-    run("init")
     shutil.rmtree(tmp_path / ".memory" / "local")
     (tmp_path / ".memory" / "local").write_text("a file in the way")
     result = run("doctor")

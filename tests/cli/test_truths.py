@@ -21,15 +21,12 @@ def words_of(text: str) -> list[str]:
     return text.replace(" and ", ", ").split(", ")
 
 
-def test_the_help_of_mcp_names_the_tools_of_each_set(run: Run) -> None:
+def test_help_names_the_tools_of_each_set_and_the_spaces_that_readers_ask(run: Run, tmp_path: Path) -> None:
     told = words(run("mcp", "--help").out)
     default, _, others = told.partition("The tools are ")[2].partition("; `--tools all` adds ")
     first = [tool.name for _, tool in declared("default")]
     assert words_of(default) == first
     assert words_of(others.partition(". The project")[0]) == [t.name for _, t in declared("all") if t.name not in first]
-
-
-def test_help_names_the_spaces_that_readers_ask(run: Run, tmp_path: Path) -> None:
     store = open_at(tmp_path).store
     for name in BESIDE:
         rewrite(store, lambda space: space.put((memory("a", raw="The llama eats hay."),), "2026-01-01T00:00:00Z"), name)
