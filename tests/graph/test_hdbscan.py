@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from memcli.graph.hdbscan import Labels, hdbscan, spanning_path
+from tests.conftest import slow_but
 
 Points = np.ndarray[Any, Any]
 
@@ -85,6 +86,13 @@ SETS: dict[str, Callable[[], Points]] = {
 }
 
 
+QUICK = (
+    "blobs of 3 dimensions", "blobs of 3 densities", "blobs in noise", "moons", "points twice and three times", "equal points",
+    "a coarse grid of blobs", "5 points", "one cluster and two points", "vectors of 64 dimensions",
+)  # fmt: skip
+sets = pytest.mark.parametrize("name", slow_but(QUICK, SETS))
+
+
 def agree(one: Labels, other: Labels) -> bool:
     """Whether two results have the same clusters, whatever their numbers, and equal strengths."""
     pairs = set(zip(one.clusters, other.clusters, strict=True)) | {(-1, -1)}
@@ -96,9 +104,8 @@ def reference(
     points: Points, size: int, samples: int | None, algorithm: str = "brute", largest: int | None = None
 ) -> Labels:
     cluster = pytest.importorskip("sklearn.cluster", reason="scikit-learn, of the extra `dev`, is not installed")
-    found = cluster.HDBSCAN(size, min_samples=samples, algorithm=algorithm, max_cluster_size=largest, copy=True).fit(
-        points
-    )
+    made = cluster.HDBSCAN(size, min_samples=samples, algorithm=algorithm, max_cluster_size=largest, copy=True)
+    found = made.fit(points)
     return Labels(found.labels_.tolist(), found.probabilities_.tolist())
 
 
@@ -108,16 +115,16 @@ def sorted_stably(monkeypatch: pytest.MonkeyPatch) -> None:
     depends on the version of numpy and on the processor; here they keep the order in which they were found."""
     module = pytest.importorskip("sklearn.cluster._hdbscan.hdbscan", reason="scikit-learn is not installed")
     linkage = pytest.importorskip("sklearn.cluster._hdbscan._linkage", reason="scikit-learn is not installed")
-    monkeypatch.setattr(
-        module,
-        "_process_mst",
-        lambda tree: linkage.make_single_linkage(tree[np.argsort(tree["distance"], kind="stable")]),
-    )
+
+    def stable(tree: Any) -> Any:
+        return linkage.make_single_linkage(tree[np.argsort(tree["distance"], kind="stable")])
+
+    monkeypatch.setattr(module, "_process_mst", stable)
 
 
 @pytest.mark.usefixtures("sorted_stably")
-@pytest.mark.parametrize("algorithm", ["brute", "kd_tree"])
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("algorithm", slow_but(("brute",), ["brute", "kd_tree"]))
+@sets
 def test_the_same_clusters_as_scikit_learn(name: str, algorithm: str) -> None:
     points = SETS[name]()
     for size, samples in PARAMETERS:
@@ -126,7 +133,7 @@ def test_the_same_clusters_as_scikit_learn(name: str, algorithm: str) -> None:
 
 
 @pytest.mark.usefixtures("sorted_stably")
-@pytest.mark.parametrize("name", SETS)
+@sets
 def test_the_same_clusters_where_their_size_is_bounded(name: str) -> None:
     points = SETS[name]()
     for size, samples, largest in ((3, 2, 20), (4, 2, len(points) // 4)):
@@ -134,6 +141,7 @@ def test_the_same_clusters_where_their_size_is_bounded(name: str) -> None:
         assert agree(hdbscan(points, size, samples, largest), expected), (size, samples, largest)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_the_same_clusters_unless_the_order_of_points_decides(name: str) -> None:
     """With the sort that scikit-learn has, results differ only where its own change with the order of the points."""
@@ -143,10 +151,7 @@ def test_the_same_clusters_unless_the_order_of_points_decides(name: str) -> None
             continue
         expected = reference(points, size, samples)
         if not agree(hdbscan(points, size, samples), expected):
-            assert any(not agree(shuffled(points, size, samples, seed), expected) for seed in range(10)), (
-                size,
-                samples,
-            )
+            assert any(not agree(shuffled(points, size, samples, seed), expected) for seed in range(10)), size
 
 
 def shuffled(points: Points, size: int, samples: int | None, seed: int) -> Labels:
@@ -165,14 +170,10 @@ def test_two_groups_and_a_point_apart() -> None:
     assert all(strength > 0 for strength in found.strengths[:-1])
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 4])
-def test_too_few_for_a_cluster(count: int) -> None:
-    assert hdbscan(np.ones((count, 3))) == Labels([-1] * count, [0.0] * count)
-
-
-def test_more_samples_than_points() -> None:
-    found = hdbscan(np.arange(6.0)[:, None], min_cluster_size=3, min_samples=50)
-    assert found.clusters == [-1] * 6
+def test_too_few_for_a_cluster_and_more_samples_than_points() -> None:
+    for count in (0, 1, 2, 4):
+        assert hdbscan(np.ones((count, 3))) == Labels([-1] * count, [0.0] * count)
+    assert hdbscan(np.arange(6.0)[:, None], min_cluster_size=3, min_samples=50).clusters == [-1] * 6
 
 
 def test_numbers_whose_squares_are_not_exact_are_refused() -> None:
@@ -181,7 +182,7 @@ def test_numbers_whose_squares_are_not_exact_are_refused() -> None:
             hdbscan(points)
 
 
-@pytest.mark.parametrize("name", ["noise of 20 dimensions", "vectors of many topics", "a coarse grid of blobs"])
+@pytest.mark.parametrize("name", ["noise of 20 dimensions", "vectors of 64 dimensions", "a coarse grid of blobs"])
 def test_the_spanning_path_is_the_one_of_all_distances(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """However few edges are known from the beginning, and however few are computed together."""
     points = SETS[name]()
