@@ -37,42 +37,38 @@ def request(method: str = "ping", params: str = "{}", request_id: str = "7") -> 
 
 
 CALL = '{"name": "recall", "arguments": {"topic": %s}}'
-
-
-@pytest.mark.parametrize(
-    ("line", "code", "request_id", "message"),
-    [
-        (b"nonsense\n", -32700, None, "parse error: Expecting value: line 1 column 1 (char 0)"),
-        (b'{"a": "\xff"}\n', -32700, None, "parse error: not valid UTF-8"),
-        (b'{"a":' + b"[" * 100_000 + b"\n", -32700, None, "parse error: nested too deeply"),
-        (request(params='{"a": NaN}'), -32700, None, "parse error: NaN is not JSON"),
-        (b"x" * 2_000 + b"\n", -32700, None, "parse error: a line of more than 1,000 bytes"),
-        (b"[" + request().strip() + b"]\n", -32600, None, "invalid request: send each message on a line of its own"),
-        (b"5\n", -32600, None, "invalid request: a message is a JSON object"),
-        (b'{"id": 7, "method": "ping"}\n', -32600, 7, 'invalid request: jsonrpc must be "2.0"'),
-        (b'{"jsonrpc": "2.0", "id": 7, "method": 5}\n', -32600, 7, "invalid request: method must be text"),
-        (request(request_id="null"), -32600, None, "invalid request: id must be text or a whole number"),
-        (request(request_id='"\\ud800"'), -32600, None, "invalid request: id must be text or a whole number"),
-        (request("tools/nonsense"), -32601, 7, "Method not found"),
-        (request(params="5"), -32602, 7, "invalid params: params must be an object"),
-        (request("tools/call", CALL % '"\\ud83d"'), -32602, 7, "invalid params: a string has half of a surrogate pair"),
-        (request("tools/call", CALL % ("1" * 900)), -32602, 7, "invalid params: a number has more than 800 digits"),
-        (request("tools/call", '{"name": 5}'), -32602, 7, "invalid params: name must be text"),
-        (request("tools/call", '{"name": "get", "arguments": [1]}'), -32602, 7, "invalid params: arguments must be an object"),
-        (request("initialize"), -32602, 7, "invalid params: protocolVersion must be text"),
-        (request("tools/list", json.dumps({"_meta": META})), -32022, 7, "Unsupported protocol version"),
-    ],
+BROKEN: tuple[tuple[bytes, int, int | None, str], ...] = (
+    (b"nonsense\n", -32700, None, "parse error: Expecting value: line 1 column 1 (char 0)"),
+    (b'{"a": "\xff"}\n', -32700, None, "parse error: not valid UTF-8"),
+    (b'{"a":' + b"[" * 100_000 + b"\n", -32700, None, "parse error: nested too deeply"),
+    (request(params='{"a": NaN}'), -32700, None, "parse error: NaN is not JSON"),
+    (b"x" * 2_000 + b"\n", -32700, None, "parse error: a line of more than 1,000 bytes"),
+    (b"[" + request().strip() + b"]\n", -32600, None, "invalid request: send each message on a line of its own"),
+    (b"5\n", -32600, None, "invalid request: a message is a JSON object"),
+    (b'{"id": 7, "method": "ping"}\n', -32600, 7, 'invalid request: jsonrpc must be "2.0"'),
+    (b'{"jsonrpc": "2.0", "id": 7, "method": 5}\n', -32600, 7, "invalid request: method must be text"),
+    (request(request_id="null"), -32600, None, "invalid request: id must be text or a whole number"),
+    (request(request_id='"\\ud800"'), -32600, None, "invalid request: id must be text or a whole number"),
+    (request("tools/nonsense"), -32601, 7, "Method not found"),
+    (request(params="5"), -32602, 7, "invalid params: params must be an object"),
+    (request("tools/call", CALL % '"\\ud83d"'), -32602, 7, "invalid params: a string has half of a surrogate pair"),
+    (request("tools/call", CALL % ("1" * 900)), -32602, 7, "invalid params: a number has more than 800 digits"),
+    (request("tools/call", '{"name": 5}'), -32602, 7, "invalid params: name must be text"),
+    (request("tools/call", '{"name": "get", "arguments": [1]}'), -32602, 7, "invalid params: arguments must be an object"),
+    (request("initialize"), -32602, 7, "invalid params: protocolVersion must be text"),
+    (request("tools/list", json.dumps({"_meta": META})), -32022, 7, "Unsupported protocol version"),
 )  # fmt: skip
+
+
 @pytest.mark.usefixtures("project")
-def test_a_broken_line_is_answered_by_an_error(
-    line: bytes, code: int, request_id: int | None, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broken_line_is_answered_by_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memcli.extras.mcp.methods._MOST_DIGITS", 800)
-    monkeypatch.setattr(server, "MOST_BYTES", 1_000 if line.startswith(b"x") else 1 << 20)
-    first, last = spoken(line, PING)
-    assert (first["id"], first["error"]["code"]) == (request_id, code)
-    assert first["error"]["message"] == message
-    assert last == {"jsonrpc": "2.0", "id": "last", "result": {}}
+    for line, code, request_id, message in BROKEN:
+        monkeypatch.setattr(server, "MOST_BYTES", 1_000 if line.startswith(b"x") else 1 << 20)
+        first, last = spoken(line, PING)
+        error = first["error"]
+        assert (first["id"], error["code"], error["message"]) == (request_id, code, message)
+        assert last == {"jsonrpc": "2.0", "id": "last", "result": {}}
 
 
 @pytest.mark.usefixtures("project")
@@ -88,14 +84,12 @@ def test_what_asks_for_nothing_is_not_answered() -> None:
     assert [one["id"] for one in answers] == ["last"]
 
 
-@pytest.mark.parametrize(
-    ("asked", "spoken_version"), [("2024-11-05", "2024-11-05"), ("2025-06-18", "2025-06-18"), ("x", "2025-11-25")]
-)
 @pytest.mark.usefixtures("project")
-def test_the_version_is_that_of_the_client_if_it_is_spoken(asked: str, spoken_version: str) -> None:
-    params = {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-    (answer,) = spoken(request("initialize", json.dumps(params)))
-    assert answer["result"]["protocolVersion"] == spoken_version
+def test_the_version_is_that_of_the_client_if_it_is_spoken() -> None:
+    for asked, version in (("2024-11-05", "2024-11-05"), ("2025-06-18", "2025-06-18"), ("x", "2025-11-25")):
+        params = {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        (answer,) = spoken(request("initialize", json.dumps(params)))
+        assert answer["result"]["protocolVersion"] == version
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -106,15 +100,11 @@ def test_both_servers_say_the_same(mode: str, project: Path) -> None:
     async def said(by_sdk: bool) -> list[Any]:
         async with in_process(mode, "all", by_sdk=by_sdk) as client:
             found = [
-                await client.list_tools(),
-                await client.list_resources(),
-                await client.list_resource_templates(),
-                await client.list_prompts(),
-                await client.read_resource("memcli://tree"),
-                await client.get_prompt("memory", {"topic": "do we use uv?"}),
-                await client.call_tool("list", {}),
+                await client.list_tools(), await client.list_resources(), await client.list_resource_templates(),
+                await client.list_prompts(), await client.read_resource("memcli://tree"),
+                await client.get_prompt("memory", {"topic": "do we use uv?"}), await client.call_tool("list", {}),
                 await client.call_tool("nonsense", {}),
-            ]
+            ]  # fmt: skip
             session = client.session
             begun = session.discover_result or session.initialize_result
             return [one.model_dump() for one in (begun, *found)]
@@ -132,17 +122,6 @@ def test_a_list_is_made_of_declarations(project: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=True)
     modules = set(done.stdout.split())
     assert "memcli.extras.mcp.server" in modules
-    heavy = {
-        "mcp",
-        "mcp_types",
-        "pydantic",
-        "anyio",
-        "asyncio",
-        "typer",
-        "numpy",
-        "onnxruntime",
-        "tokenizers",
-        "sqlite3",
-    }
-    assert not modules & heavy
+    heavy = "mcp mcp_types pydantic anyio asyncio typer numpy onnxruntime tokenizers sqlite3"
+    assert not modules & {*heavy.split()}
     assert not {one for one in modules if one.startswith(("memcli.index.", "memcli.ranking.", "memcli.embed."))}

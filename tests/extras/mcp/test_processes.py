@@ -24,17 +24,18 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from memcli import Memory
-from tests.conftest import ROOT
+from tests.conftest import ROOT, slow_but
 from tests.extras.mcp.conftest import as_process, parameters, text
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+ENDS = slow_but((signal.SIGTERM,), (signal.SIGINT, signal.SIGTERM))
 HELLO = {
     "jsonrpc": "2.0", "id": 1, "method": "initialize",
     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", slow_but(("auto",), ("auto", "legacy")))
 def test_a_session_over_standard_input(mode: str, project: Path) -> None:
     async def work() -> None:
         async with as_process(project, mode=mode) as client:
@@ -100,7 +101,7 @@ def test_it_ends_with_its_input_and_prints_the_protocol_alone(project: Path) -> 
         assert process.returncode == 0
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("end", ENDS)
 def test_a_signal_ends_it_quietly(end: signal.Signals, project: Path) -> None:
     with started(project) as process:
         ask(process, HELLO)
@@ -140,7 +141,7 @@ time.sleep(60)
 """
 
 
-@pytest.mark.parametrize("holds", [False, True], ids=["alone", "somebody else holds the pipe"])
+@pytest.mark.parametrize("holds", slow_but((True,), (False, True)), ids=["alone", "somebody else holds the pipe"])
 def test_no_process_is_left_when_the_client_is_killed(holds: bool, project: Path) -> None:
     told = parameters(project)
     code = CLIENT.replace("HELLO", json.dumps(HELLO)).replace("HOLDS", str(holds))
@@ -212,7 +213,7 @@ def test_http_on_the_loopback(project: Path) -> None:
         assert process.wait(20) == 0
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("end", ENDS)
 def test_over_http_it_ends_while_a_client_listens(end: signal.Signals, project: Path) -> None:
     Memory(project).init()
     with serving(project) as (process, address, known):
@@ -229,18 +230,13 @@ def test_over_http_it_ends_while_a_client_listens(end: signal.Signals, project: 
         anyio.run(listen)
 
 
-def test_over_http_a_store_is_needed(project: Path) -> None:
-    with started(project, "--http", "0") as process:
-        _, err = process.communicate(timeout=60)
-        assert (process.returncode, b"memcli init" in err) == (3, True), err
-
-
-@pytest.mark.parametrize("arguments", [["--tools", "some"], ["--http", "70000"], ["--http", "x"]])
-def test_bad_options(arguments: list[str], project: Path) -> None:
-    with started(project, *arguments) as process:
-        _, err = process.communicate(timeout=60)
-        assert process.returncode == 2
-        assert err.count(b"\n") == 1
+def test_bad_options(project: Path) -> None:
+    """And over HTTP a store is needed."""
+    for arguments, code in ((("--tools", "some"), 2), (("--http", "70000"), 2), (("--http", "0"), 3)):
+        with started(project, *arguments) as process:
+            _, err = process.communicate(timeout=60)
+            assert (arguments, process.returncode, err.count(b"\n")) == (arguments, code, 1), err
+    assert b"memcli init" in err
 
 
 def test_the_inspector(project: Path) -> None:
@@ -257,13 +253,7 @@ def test_the_inspector(project: Path) -> None:
         )
         return json.loads(done.stdout)
 
-    assert [tool["name"] for tool in inspect("tools/list")["tools"]] == [
-        "recall",
-        "remember",
-        "get",
-        "context",
-        "feedback",
-    ]
+    assert [tool["name"] for tool in inspect("tools/list")["tools"]] == "recall remember get context feedback".split()
     stored = inspect("tools/call", "--tool-name", "remember", "--tool-arg", "text=We use uv.", "path=tools/uv")
     assert "created" in stored["content"][0]["text"]
     found = inspect("tools/call", "--tool-name", "recall", "--tool-arg", "topic=do we use uv?")

@@ -65,9 +65,8 @@ def test_the_list_of_tools_is_small_and_complete(tools: str, update_golden: bool
 def test_a_session(mode: str) -> None:
     async def work() -> None:
         async with in_process(mode, tools="all") as client:
-            made = await client.call_tool(
-                "remember", {"text": "We use uv, not pip.", "kind": "decision", "path": "tools/uv"}
-            )
+            given = {"text": "We use uv, not pip.", "kind": "decision", "path": "tools/uv"}
+            made = await client.call_tool("remember", given)
             assert text(made).startswith("created mem_")
             name = text(made).split()[1]
             found = await client.call_tool("recall", {"topic": "do we use uv?", "limit": 3, "kind": ["decision"]})
@@ -104,47 +103,40 @@ def test_a_json_value_is_stored_with_its_context(content: Any) -> None:
     assert [one["source"] for one in stored["context"]] == [f"{session}#1"]
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "message"),
-    [
-        ("get", {"refs": ["no/where"]}, "no memory 'no/where' in space 'main' (`memcli list` lists the memories)"),
-        ("get", {}, "get needs refs"),
-        ("feedback", {"refs": [2], "helpful": True}, "no answer of recall that a number could refer to"),
-        ("recall", {}, "recall needs topic (The question"),
-        ("recall", {"topic": "x", "fil": 1}, "recall has no parameter 'fil' (it has topic,"),
-        ("recall", {"topic": "x", "from_diff": "/etc/passwd"}, "recall has no parameter 'from_diff'"),
-        ("recall", {"topic": "x", "limit": "many"}, "limit must be a whole number, not str"),
-        ("recall", {"topic": "x", "limit": "0"}, "--limit must be between 1 and 10000, not 0"),
-        ("recall", {"topic": "x", "limit": 0}, "--limit must be between 1 and 10000, not 0"),
-        ("recall", {"topic": "x", "cursor": "x"}, "no cursor 'x' (use the one at the end of a result, or none)"),
-        ("recall", {"topic": "x", "cursor": "5-abc"}, "the result of this cursor is no longer kept"),
-        ("forget", {"refs": ["x"], "cursor": "5-abc"}, "the result of this cursor is no longer kept"),
-        ("remember", {"path": "a"}, "remember needs text or content"),
-        ("remember", {"content": {"a": 1}, "context": 0}, "--context must be between 1 and 100000, not 0"),
-        ("remember", {"content": {"a": 1}, "context": 9, "session": "ses_none"}, "no session 'ses_none'"),
-        ("remember", {"text": "-"}, "there is no standard input to read"),
-        ("remember", {"text": ["x"]}, "text must be text, not list"),
-        ("remember", {"text": "x", "supersedes": "no/where"}, "no memory 'no/where'"),
-        ("nonsense", {}, "no tool 'nonsense' (tools: recall, remember"),
-    ],
+ERRORS: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("get", {"refs": ["no/where"]}, "no memory 'no/where' in space 'main' (`memcli list` lists the memories)"),
+    ("get", {}, "get needs refs"),
+    ("feedback", {"refs": [2], "helpful": True}, "no answer of recall that a number could refer to"),
+    ("recall", {}, "recall needs topic (The question"),
+    ("recall", {"topic": "x", "fil": 1}, "recall has no parameter 'fil' (it has topic,"),
+    ("recall", {"topic": "x", "from_diff": "/etc/passwd"}, "recall has no parameter 'from_diff'"),
+    ("recall", {"topic": "x", "limit": "many"}, "limit must be a whole number, not str"),
+    ("recall", {"topic": "x", "limit": "0"}, "--limit must be between 1 and 10000, not 0"),
+    ("recall", {"topic": "x", "limit": 0}, "--limit must be between 1 and 10000, not 0"),
+    ("recall", {"topic": "x", "cursor": "x"}, "no cursor 'x' (use the one at the end of a result, or none)"),
+    ("recall", {"topic": "x", "cursor": "5-abc"}, "the result of this cursor is no longer kept"),
+    ("forget", {"refs": ["x"], "cursor": "5-abc"}, "the result of this cursor is no longer kept"),
+    ("remember", {"path": "a"}, "remember needs text or content"),
+    ("remember", {"content": {"a": 1}, "context": 0}, "--context must be between 1 and 100000, not 0"),
+    ("remember", {"content": {"a": 1}, "context": 9, "session": "ses_none"}, "no session 'ses_none'"),
+    ("remember", {"text": "-"}, "there is no standard input to read"),
+    ("remember", {"text": ["x"]}, "text must be text, not list"),
+    ("remember", {"text": "x", "supersedes": "no/where"}, "no memory 'no/where'"),
+    ("nonsense", {}, "no tool 'nonsense' (tools: recall, remember"),
 )
-@pytest.mark.usefixtures("project")
-def test_an_error_is_a_result_with_a_hint(tool: str, arguments: dict[str, Any], message: str) -> None:
-    async def work() -> Any:
-        async with in_process(tools="all") as client:
-            return await client.call_tool(tool, arguments)
-
-    Memory().init()
-    done = run(work)
-    assert done.is_error
-    assert text(done).startswith(message)
-    assert "\n" not in text(done)
 
 
 @pytest.mark.usefixtures("project")
-def test_a_bad_ref_does_not_hide_the_good_ones() -> None:
+def test_an_error_is_a_result_with_a_hint() -> None:
+    """A bad ref does not hide the good ones."""
+
     async def work() -> None:
         async with in_process(tools="all") as client:
+            for tool, arguments, message in ERRORS:
+                done = await client.call_tool(tool, arguments)
+                found = text(done)
+                assert (tool, arguments, done.is_error, found[: len(message)]) == (tool, arguments, True, message)
+                assert "\n" not in found
             for tool, more in (("get", {}), ("feedback", {"helpful": True}), ("tag", {"add": ["x"]}), ("forget", {})):
                 done = await client.call_tool(tool, {"refs": ["no/where", "tools/uv"], **more})
                 assert not done.is_error
@@ -161,15 +153,16 @@ def test_without_a_store_a_read_says_how_to_make_one_and_makes_none(mode: str, p
     async def work() -> None:
         async with in_process(mode) as client:
             assert len((await client.list_tools()).tools) == len(DEFAULT)
-            for tool, arguments in (
-                ("recall", {"topic": "x"}),
-                ("get", {"refs": ["x"]}),
-                ("feedback", {"refs": ["x"], "helpful": True}),
-                ("context", {"query": "x"}),
-            ):
+            refs = {"refs": ["x"]}
+            reads = {
+                "recall": {"topic": "x"},
+                "get": refs,
+                "feedback": {**refs, "helpful": True},
+                "context": {"query": "x"},
+            }
+            for tool, arguments in reads.items():
                 done = await client.call_tool(tool, arguments)
-                assert done.is_error
-                assert "memcli init" in text(done)
+                assert (tool, done.is_error, "memcli init" in text(done)) == (tool, True, True)
             with pytest.raises(MCPError, match="memcli init"):
                 await client.read_resource("memcli://tree")
             with pytest.raises(MCPError, match="memcli init"):
@@ -179,9 +172,8 @@ def test_without_a_store_a_read_says_how_to_make_one_and_makes_none(mode: str, p
     assert not (project / ".memory").exists()
 
 
-@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.usefixtures("project")
-def test_a_context_window_says_what_was_left_out(mode: str) -> None:
+def test_a_context_window_says_what_was_left_out() -> None:
     memory = Memory()
     for n in range(4):
         memory.remember(f"Rule {n}: jobs of the queue are retried {n} times.", path=f"queue/rule{n}")
@@ -190,7 +182,7 @@ def test_a_context_window_says_what_was_left_out(mode: str) -> None:
         memory.session_add(session, f"Step {n}: we look at the queue.")
 
     async def work() -> str:
-        async with in_process(mode) as client:
+        async with in_process() as client:
             arguments = {"query": "how often are jobs of the queue retried?", "session": session, "total": 500}
             return text(await client.call_tool("context", arguments))
 
@@ -252,7 +244,6 @@ def test_what_agents_store_can_wait_for_review(monkeypatch: pytest.MonkeyPatch) 
     assert run(work, "mypy").startswith("proposed")
 
 
-@pytest.mark.usefixtures("project")
 @pytest.mark.parametrize("by", ["switch", "variable"])
 @pytest.mark.usefixtures("project")
 def test_while_memory_is_off_agents_neither_store_nor_read(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,9 +262,7 @@ def test_while_memory_is_off_agents_neither_store_nor_read(by: str, monkeypatch:
             return [(one.is_error, text(one)) for one in found]
 
     for is_error, told in run(work):
-        assert is_error
-        assert "memory is off" in told
-        assert "PostgreSQL" not in told
+        assert (is_error, "memory is off" in told, "PostgreSQL" in told) == (True, True, False)
     with Memory() as memory:
         assert memory.list() == before
 
@@ -347,38 +336,29 @@ def test_a_page_is_kept_until_the_memory_changes() -> None:
         read("", cursors[8], "key 8")
 
 
-def test_the_project_is_the_first_root_with_a_store(project: Path, tmp_path: Path) -> None:
+def test_the_project_is_that_of_the_first_root_or_of_the_environment(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from mcp_types import ListRootsResult, Root
 
     other = tmp_path / "a b"
     other.mkdir()
     Memory(other).init()
     Memory(other).remember("The other project.", path="here/other")
-    Memory(project).init()
 
-    async def told(_: Any) -> ListRootsResult:
+    async def roots(_: Any) -> ListRootsResult:
         return ListRootsResult(roots=[Root(uri="file:///nonsense"), Root(uri=(other).as_uri())])
 
-    async def work() -> str:
-        async with in_process("legacy", tools="all", list_roots_callback=told) as client:
+    async def work(mode: str, options: Any) -> str:
+        async with in_process(mode, tools="all", **options) as client:
             return text(await client.call_tool("search", {}))
 
-    assert "here/other" in run(work)
-
-
-def test_then_it_is_that_of_the_environment(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    Memory(other).init()
-    Memory(other).remember("The other project.", path="here/other")
-    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(other))
-
-    async def work() -> str:
-        async with in_process(tools="all") as client:
-            return text(await client.call_tool("search", {}))
-
-    assert "here/other" in run(work)
-    assert project
+    with monkeypatch.context() as patch:
+        patch.setenv("CLAUDE_PROJECT_DIR", str(other))
+        assert "here/other" in run(work, "auto", {})
+    Memory(project).init()
+    monkeypatch.chdir(project)
+    assert "here/other" in run(work, "legacy", {"list_roots_callback": roots})
 
 
 @pytest.mark.parametrize("arguments", [{"limit": 1}, {"budget": 250}])
