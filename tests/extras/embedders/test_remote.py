@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -31,11 +32,10 @@ class Provider:
 
 
 def made(
-    provider: Provider, name: str = "openai:small", address: str = "https://a", folder: Path | None = None
+    provider: Any, name: str = "openai:small", address: str = "https://a", folder: Path | None = None
 ) -> RemoteEmbedder:
-    return RemoteEmbedder(
-        name, address, provider, lambda text: text.replace("hunter2", "[x]"), Facts(str(folder) if folder else None)
-    )
+    facts = Facts(str(folder) if folder else None)
+    return RemoteEmbedder(name, address, provider, lambda text: text.replace("hunter2", "[x]"), facts)
 
 
 def test_a_vector_fills_the_scale_of_signed_bytes() -> None:
@@ -60,15 +60,6 @@ def test_questions_and_passages_have_the_prompts_of_their_family() -> None:
     assert provider.sent[1:] == [["search_query: a"], ["search_document: a"]]
 
 
-def test_what_is_blank_is_not_sent() -> None:
-    provider = Provider()
-    told: list[tuple[int, int]] = []
-    assert made(provider).embed(["", "a", " \n"], lambda *done: told.append(done))[::2] == [bytes(4)] * 2
-    assert provider.sent[1:] == [["a"]]
-    assert told[-1] == (3, 3)
-    assert made(provider).embed([" "]) == [bytes(4)]
-
-
 def test_many_texts_are_several_calls() -> None:
     provider = Provider()
     texts = [f"text {n}" for n in range(66)]
@@ -77,29 +68,24 @@ def test_many_texts_are_several_calls() -> None:
     assert [len(sent) for sent in provider.sent] == [1, 32, 32, 2]
     assert told == [(32, 66), (64, 66), (66, 66)]
     assert vectors[40] == made(provider).embed(["text 40"])[0]
+    provider.sent.clear()
+    assert made(provider).embed(["", "a", " \n"], lambda *done: told.append(done))[::2] == [bytes(4)] * 2
+    assert (provider.sent[1:], told[-1]) == ([["a"]], (3, 3)), "what is blank is not sent"
 
 
-def test_names_tell_models_addresses_and_dimensions_apart(tmp_path: Path) -> None:
-    names = {
-        made(Provider(), "openai:small").model,
-        made(Provider(), "openai:large").model,
-        made(Provider(8), "openai:small").model,
-        made(Provider(), "openai:small", "https://b").model,
-        made(Provider(), "ollama:small").model,
-    }
+def test_names_tell_models_addresses_and_dimensions_apart() -> None:
+    cases = [(4, "openai:small", "https://a"), (4, "openai:large", "https://a"), (8, "openai:small", "https://a"),
+             (4, "openai:small", "https://b"), (4, "ollama:small", "https://a")]  # fmt: skip
+    names = {made(Provider(size), name, address).model for size, name, address in cases}
     assert len(names) == 5
     assert all(name.partition("-")[0] in ("openai", "ollama") and "/" not in name for name in names)
 
 
-def test_the_dimensions_are_asked_for_once(tmp_path: Path) -> None:
-    provider = Provider()
-    first = made(provider, folder=tmp_path).model
-    assert made(provider, folder=tmp_path).model == first
-    assert len(provider.sent) == 1
-
-
 def test_a_model_that_became_another_is_not_mixed_in(tmp_path: Path) -> None:
-    before = made(Provider(), folder=tmp_path).model
+    provider = Provider()
+    before = made(provider, folder=tmp_path).model
+    assert made(provider, folder=tmp_path).model == before
+    assert len(provider.sent) == 1, "the dimensions are asked for once"
     changed = Provider(8)
     with pytest.raises(ProviderError, match="vectors of 8 numbers, not of 4 as before"):
         made(changed, folder=tmp_path).embed(["a"])
@@ -108,29 +94,19 @@ def test_a_model_that_became_another_is_not_mixed_in(tmp_path: Path) -> None:
     assert len(after.embed(["a"])[0]) == 8
 
 
-@pytest.mark.parametrize("answer", [[], [[1.0], [2.0]], [[]], [[0.5] * 20_000]])
-def test_an_answer_that_is_none_is_one_line(answer: list[list[float]]) -> None:
-    embedder = RemoteEmbedder("openai:x", "", lambda _: answer, str, Facts(None))
-    with pytest.raises(ProviderError, match="does not answer with one vector for each text"):
-        embedder.embed(["a"])
-
-
-@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 1e308, -1e39, 10**400])
-def test_numbers_that_make_no_vector_are_one_line(number: float) -> None:
-    embedder = RemoteEmbedder("openai:x", "", lambda texts: [[number, 1.0]] * len(texts), str, Facts(None))
-    with pytest.raises(ProviderError, match="numbers that are not finite, or too large"):
-        embedder.embed(["a"])
-
-
-@pytest.mark.parametrize("number", [math.nan, math.inf, 1e308])
-def test_a_model_on_this_machine_that_makes_such_numbers_fails_in_one_line(number: float) -> None:
-    with pytest.raises(ProviderError, match="numbers that are not finite, or too large"):
-        quantised(numpy.array([[1.0, 2.0], [number, 1.0]]))
-
-
-def test_the_largest_numbers_make_a_vector() -> None:
-    embedder = RemoteEmbedder("openai:x", "", lambda texts: [[3.4e38, -1.7e38]] * len(texts), str, Facts(None))
-    assert [*memoryview(embedder.embed(["a"])[0]).cast("b")] == [127, -64]
+def test_an_answer_that_is_none_is_one_line() -> None:
+    answers: tuple[list[list[float]], ...] = ([], [[1.0], [2.0]], [[]], [[0.5] * 20_000])
+    for answer in answers:
+        with pytest.raises(ProviderError, match="does not answer with one vector for each text"):
+            made(lambda _, answer=answer: answer).embed(["a"])
+    for number in (math.nan, math.inf, -math.inf, 1e308, -1e39, 10**400):
+        with pytest.raises(ProviderError, match="numbers that are not finite, or too large"):
+            made(lambda texts, number=number: [[number, 1.0]] * len(texts)).embed(["a"])
+    for number in (math.nan, math.inf, 1e308):  # of a model on this machine
+        with pytest.raises(ProviderError, match="numbers that are not finite, or too large"):
+            quantised(numpy.array([[1.0, 2.0], [number, 1.0]]))
+    (largest,) = made(lambda texts: [[3.4e38, -1.7e38]] * len(texts)).embed(["a"])
+    assert [*memoryview(largest).cast("b")] == [127, -64]
 
 
 @pytest.mark.parametrize("error", [RefusedError("offline"), ProviderError("down")])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -60,13 +61,15 @@ POOLINGS: dict[str, tuple[dict[str, object], Callable[[np.ndarray], np.ndarray]]
 
 
 class TestPooling:
-    @pytest.mark.parametrize("name", POOLINGS)
-    def test_each_mode_is_what_numpy_makes_of_the_tokens(self, tmp_path: Path, name: str) -> None:
-        config, expected = POOLINGS[name]
-        embedder = opened(make_folder(tmp_path, pooling=config))
+    def test_each_mode_is_what_numpy_makes_of_the_tokens(self, tmp_path: Path) -> None:
         texts = [TEXT, "blue", "", "never heard of"]
-        assert embedder.embed(texts) == [signed(expected(tokens(text))) for text in texts]
-        assert embedder.dimensions == len(expected(tokens(TEXT)))
+        for name, (config, expected) in POOLINGS.items():
+            embedder = opened(make_folder(tmp_path / name, pooling=config))
+            assert (name, embedder.embed(texts)) == (name, [signed(expected(tokens(text))) for text in texts])
+            assert embedder.dimensions == len(expected(tokens(TEXT)))
+        for value in ({"a": 1}, [["mean"]], 3, "x" * 500):
+            with pytest.raises(ProviderError, match="unknown pooling"):
+                opened(make_folder(tmp_path / "unknown", pooling={"pooling_mode": value})).embed([TEXT])
 
     def test_an_output_for_sentences_needs_none(self, tmp_path: Path) -> None:
         embedder = opened(make_folder(tmp_path, pooling=None, output="sentence_embedding"))
@@ -74,23 +77,18 @@ class TestPooling:
 
     def test_a_prompt_counts_or_not(self, tmp_path: Path) -> None:
         counting = opened(make_folder(tmp_path / "a", files=E5))
-        leaving = opened(
-            make_folder(tmp_path / "b", pooling={"pooling_mode": "mean", "include_prompt": False}, files=E5)
-        )
+        without = {"pooling_mode": "mean", "include_prompt": False}
+        leaving = opened(make_folder(tmp_path / "b", pooling=without, files=E5))
         whole = tokens(f"query: {TEXT}")
         assert counting.embed([TEXT], as_questions=True) == [signed(whole.mean(axis=0))]
         assert leaving.embed([TEXT], as_questions=True) == [signed(whole[3:].mean(axis=0))]
 
 
 class TestPrompts:
-    def test_questions_and_passages_have_their_own(self, tmp_path: Path) -> None:
-        embedder = opened(make_folder(tmp_path, files=E5))
-        assert embedder.embed([TEXT], as_questions=True) == [signed(tokens(f"query: {TEXT}").mean(axis=0))]
+    def test_they_are_read_from_the_configuration(self, tmp_path: Path) -> None:
+        embedder = opened(make_folder(tmp_path / "e5", files=E5))
         assert embedder.embed([TEXT]) == [signed(tokens(f"passage: {TEXT}").mean(axis=0))]
-
-    @pytest.mark.parametrize(
-        ("config", "expected"),
-        [
+        for config, expected in (
             ({}, Prompts()),
             ({"prompts": {"query": "", "document": ""}}, Prompts()),
             ({"prompts": {"query": "Q ", "document": "D "}}, Prompts("Q ", "D ")),
@@ -98,28 +96,18 @@ class TestPrompts:
             ({"prompts": {"all": "A "}, "default_prompt_name": "all"}, Prompts("A ", "A ")),
             ({"prompts": {"query": "Q "}, "default_prompt_name": None}, Prompts("Q ", "")),
             ({"prompts": ["query"]}, Prompts()),
-        ],
-    )
-    def test_they_are_read_from_the_configuration(self, tmp_path: Path, config: object, expected: Prompts) -> None:
-        made = make_folder(tmp_path, files={"config_sentence_transformers.json": config})
-        assert read_folder(str(made)).prompts == expected
+        ):
+            made = make_folder(tmp_path / "made", files={"config_sentence_transformers.json": config})
+            assert (config, read_folder(str(made)).prompts) == (config, expected)
 
-    @pytest.mark.parametrize(
-        ("name", "question", "passage"),
-        [
-            ("models--intfloat--multilingual-e5-small/snapshots/1f", "query: ", "passage: "),
-            ("intfloat/multilingual-e5-large-instruct", "", ""),
-            ("ollama:nomic-embed-text", "search_query: ", "search_document: "),
-            ("bge-small-en-v1.5", "Represent this sentence for searching relevant passages: ", ""),
-            ("bge-m3", "", ""),
-            ("openai:text-embedding-3-small", "", ""),
-            ("some-type5-model", "", ""),
-        ],
-    )
-    def test_families_whose_files_say_nothing_are_known(self, name: str, question: str, passage: str) -> None:
-        assert known_prompts(name) == (question, passage)
-
-    def test_the_name_that_a_model_was_published_by_tells_its_family(self, tmp_path: Path) -> None:
+    def test_families_whose_files_say_nothing_are_known(self, tmp_path: Path) -> None:
+        families = {
+            "models--intfloat--multilingual-e5-small/snapshots/1f": ("query: ", "passage: "),
+            "intfloat/multilingual-e5-large-instruct": ("", ""), "bge-m3": ("", ""), "some-type5-model": ("", ""),
+            "ollama:nomic-embed-text": ("search_query: ", "search_document: "), "openai:text-embedding-3-small": ("", ""),
+            "bge-small-en-v1.5": ("Represent this sentence for searching relevant passages: ", ""),
+        }  # fmt: skip
+        assert {name: known_prompts(name) for name in families} == families
         made = make_folder(tmp_path, files={"config.json": {"_name_or_path": "intfloat/e5-small-v2"}})
         assert read_folder(str(made)).prompts == ("query: ", "passage: ")
 
@@ -127,36 +115,33 @@ class TestPrompts:
 class TestTokens:
     def test_the_window_is_the_least_that_the_files_say(self, tmp_path: Path) -> None:
         files = {
-            "sentence_bert_config.json": {"max_seq_length": 5},
-            "tokenizer_config.json": {"model_max_length": 1e30},
+            "sentence_bert_config.json": {"max_seq_length": 5}, "tokenizer_config.json": {"model_max_length": 1e30},
             "config.json": {"max_position_embeddings": 512},
-        }
+        }  # fmt: skip
         embedder = opened(make_folder(tmp_path, files=files))
-        assert (
-            embedder.embed([TEXT]) == embedder.embed(["the token expires cake"]) != embedder.embed(["the token cake"])
-        )
-        assert read_folder(str(tmp_path)).max_tokens == 5
+        one, same, other = embedder.embed([TEXT, "the token expires cake", "the token cake"])
+        assert (one == same, same == other, read_folder(str(tmp_path)).max_tokens) == (True, False, 5)
+        for kind, most in (("bert", 514), ("xlm-roberta", 512)):  # which begins to count at two
+            config = {"max_position_embeddings": 514, "model_type": kind}
+            made = make_folder(tmp_path / kind, files={"config.json": config})
+            assert read_folder(str(made)).max_tokens == most
+        for few in (1, 2, 3):
+            made = make_folder(tmp_path / "few", files={"sentence_bert_config.json": {"max_seq_length": few}})
+            assert len(opened(made).embed([TEXT, ""])) == 2, "no crash"
 
-    @pytest.mark.parametrize(("kind", "most"), [("bert", 514), ("xlm-roberta", 512)])
-    def test_some_models_begin_to_count_at_two(self, tmp_path: Path, kind: str, most: int) -> None:
-        made = make_folder(tmp_path, files={"config.json": {"max_position_embeddings": 514, "model_type": kind}})
-        assert read_folder(str(made)).max_tokens == most
-
-    @pytest.mark.parametrize("inputs", [["input_ids"], ["input_ids", "attention_mask", "token_type_ids"]])
-    def test_what_a_model_takes_is_given(self, tmp_path: Path, inputs: Sequence[str]) -> None:
-        assert opened(make_folder(tmp_path, inputs=inputs)).embed([TEXT]) == [signed(tokens(TEXT).mean(axis=0))]
-
-    def test_positions_are_counted(self, tmp_path: Path) -> None:
-        embedder = opened(make_folder(tmp_path, inputs=["input_ids", "position_ids"]))
+    def test_what_a_model_takes_is_given(self, tmp_path: Path) -> None:
         found = tokens(TEXT)
-        assert embedder.embed([TEXT]) == [signed((found + np.arange(len(found))[:, None]).mean(axis=0))]
+        counted = found + np.arange(len(found))[:, None]
+        for names, expected in (("", found), ("attention_mask token_type_ids", found), ("position_ids", counted)):
+            embedder = opened(make_folder(tmp_path / f"of {names}", inputs=["input_ids", *names.split()]))
+            assert (names, embedder.embed([TEXT])) == (names, [signed(expected.mean(axis=0))])
 
+    @pytest.mark.slow
     def test_more_words_than_two_bytes_count(self, tmp_path: Path) -> None:
         words = [*(f"w{n}" for n in range(70_000)), "last"]
         embedder = opened(make_folder(tmp_path, words=words, pooling={"pooling_mode": "max"}))
-        assert embedder.embed(["last"]) == [
-            signed(np.stack([word_vector(word) for word in ("[CLS]", "last", "[SEP]")]).max(axis=0))
-        ]
+        expected = np.stack([word_vector(word) for word in ("[CLS]", "last", "[SEP]")]).max(axis=0)
+        assert embedder.embed(["last"]) == [signed(expected)]
 
 
 class TestSameBytes:
@@ -183,21 +168,16 @@ class TestNames:
         assert one.model == opened(make_folder(tmp_path / "two" / "deeper")).model
         assert one.model == opened(make_folder(tmp_path / "three", model="onnx/model_quantized.onnx")).model
 
-    @pytest.mark.parametrize(
-        "change",
-        [
-            {"dimensions": 8},
-            {"pooling": {"pooling_mode_max_tokens": True}},
-            {"files": E5},
+    def test_whatever_changes_vectors_changes_the_name(self, tmp_path: Path) -> None:
+        changes: tuple[dict[str, Any], ...] = (
+            {"dimensions": 8}, {"pooling": {"pooling_mode_max_tokens": True}}, {"files": E5}, {"words": WORDS[::-1]},
             {"files": {"sentence_bert_config.json": {"max_seq_length": 9}}},
-            {"words": WORDS[::-1]},
-        ],
-    )
-    def test_whatever_changes_vectors_changes_the_name(self, tmp_path: Path, change: dict[str, object]) -> None:
-        kept = tmp_path / "kept"
-        kept.mkdir()
-        before = opened(make_folder(tmp_path / "model"), kept).model
-        assert opened(make_folder(tmp_path / "model", **change), kept).model != before  # type: ignore[arg-type]
+        )  # fmt: skip
+        for n, change in enumerate(changes):
+            folder, kept = tmp_path / f"model{n}", tmp_path / f"kept{n}"
+            kept.mkdir()
+            before = opened(make_folder(folder), kept).model
+            assert opened(make_folder(folder, **change), kept).model != before, change
 
     def test_a_change_of_weights_beside_the_model_is_seen(self, tmp_path: Path) -> None:
         kept = tmp_path / "kept"
@@ -263,32 +243,29 @@ def broken(folder: Path, name: str) -> Path:
     return folder
 
 
+ERRORS = {
+    "no folder": "no folder ", "empty": "has no model.onnx", "several": "2 models and none of the usual names",
+    "no tokenizer": "no tokenizer.json", "bad tokenizer": "cannot be used: ", "bad model": "cannot be used: ",
+    "empty model": "cannot read the model", "bad config": "config.json is no JSON", "unknown input": "takes 'pixel_values'",
+    "no pooling": "tells how it pools tokens", "unknown pooling": "unknown pooling 'attention'",
+    "layer": "lacks its layer 'Dense'",
+}  # fmt: skip
+
+
 class TestErrors:
-    @pytest.mark.parametrize(
-        ("name", "told"),
-        [
-            ("no folder", "no folder "),
-            ("empty", "has no model.onnx"),
-            ("several", "2 models and none of the usual names"),
-            ("no tokenizer", "no tokenizer.json"),
-            ("bad tokenizer", "cannot be used: "),
-            ("bad model", "cannot be used: "),
-            ("empty model", "cannot read the model"),
-            ("bad config", "config.json is no JSON"),
-            ("unknown input", "takes 'pixel_values'"),
-            ("no pooling", "tells how it pools tokens"),
-            ("unknown pooling", "unknown pooling 'attention'"),
-            ("layer", "lacks its layer 'Dense'"),
-        ],
-    )
-    def test_each_is_one_line(self, tmp_path: Path, name: str, told: str, capfd: pytest.CaptureFixture[str]) -> None:
-        embedder = opened(broken(tmp_path, name))
-        for ask in (lambda: embedder.model, lambda: embedder.dimensions, lambda: embedder.embed([TEXT])):
-            with pytest.raises(ProviderError) as caught:
-                ask()
-            assert told in caught.value.message
-            assert "\n" not in caught.value.message + caught.value.hint
-            assert caught.value.hint
+    def test_each_is_one_line(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+        for name, message in ERRORS.items():
+            (tmp_path / name).mkdir()
+            embedder = opened(broken(tmp_path / name, name))
+            asks: tuple[Callable[[], object], ...] = (
+                lambda of=embedder: of.model, lambda of=embedder: of.dimensions, lambda of=embedder: of.embed([TEXT]),
+            )  # fmt: skip
+            for ask in asks:
+                with pytest.raises(ProviderError) as caught:
+                    ask()
+                lines = caught.value.message + caught.value.hint
+                assert (name, message in caught.value.message, "\n" in lines) == (name, True, False)
+                assert caught.value.hint
         assert capfd.readouterr() == ("", "")
 
     def test_a_model_too_large_for_the_machine_is_not_opened(
@@ -300,9 +277,8 @@ class TestErrors:
             opened(make_folder(tmp_path)).embed([TEXT])
 
     def test_values_that_are_no_numbers_are_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(
-            "tests.extras.embedders.folders.word_vector", lambda *_: np.full(DIMENSIONS, np.nan, np.float32)
-        )
+        nan = np.full(DIMENSIONS, np.nan, np.float32)
+        monkeypatch.setattr("tests.extras.embedders.folders.word_vector", lambda *_: nan)
         with pytest.raises(ProviderError, match="no numbers"):
             opened(make_folder(tmp_path)).embed([TEXT])
 
@@ -326,16 +302,6 @@ class TestErrors:
         make_folder(tmp_path / "model", words=WORDS[::-1])
         with pytest.raises(ProviderError, match="changed while"):
             again.embed([TEXT])
-
-    @pytest.mark.parametrize("most", [1, 2, 3])
-    def test_a_window_of_few_tokens_is_no_crash(self, tmp_path: Path, most: int) -> None:
-        made = make_folder(tmp_path, files={"sentence_bert_config.json": {"max_seq_length": most}})
-        assert len(opened(made).embed([TEXT, ""])) == 2
-
-    @pytest.mark.parametrize("value", [{"a": 1}, [["mean"]], 3, "x" * 500])
-    def test_pooling_of_no_known_form_is_one_line(self, tmp_path: Path, value: object) -> None:
-        with pytest.raises(ProviderError, match="unknown pooling"):
-            opened(make_folder(tmp_path, pooling={"pooling_mode": value})).embed([TEXT])
 
 
 def test_the_facts_of_other_models_stay(tmp_path: Path) -> None:
