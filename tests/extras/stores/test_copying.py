@@ -9,7 +9,7 @@ import pytest
 
 from memcli.codec.run import encode_run
 from memcli.extras.postgres.opening import close_servers
-from tests.conftest import Result, Run, memory, open_at, rewrite
+from tests.conftest import NOW, Run, memory, open_at, rewrite
 from tests.servers import new_schema
 
 ANOTHER = "remember", "We never deploy on Fridays.", "--path", "ops/friday"
@@ -46,10 +46,8 @@ def _spaces(folder: Path) -> dict[str, bytes]:
 
 
 def _trash(folder: Path) -> dict[str, bytes]:
-    return {
-        r.name: encode_run(r.removed_at, r.command, r.space, r.severed, r.replaced)[1]
-        for r in open_at(folder).trash.runs()
-    }
+    runs = open_at(folder).trash.runs()
+    return {r.name: encode_run(r.removed_at, r.command, r.space, r.severed, r.replaced)[1] for r in runs}
 
 
 def test_there_and_back_nothing_is_lost(stored: Run, tmp_path: Path, there: str) -> None:
@@ -57,6 +55,9 @@ def test_there_and_back_nothing_is_lost(stored: Run, tmp_path: Path, there: str)
     log = (tmp_path / ".memory" / "local" / "audit" / "main.jsonl").read_bytes()
     done = stored("store", "copy", ".", there, "--json").json
     assert [(one["space"], one["written"], one["runs"]) for one in done] == [("main", 1, 1), ("team", 1, 0)]
+    second = stored("store", "copy", ".", there, "--json").json
+    assert [one["hash"] for one in second] == [one["hash"] for one in done]
+    assert {(one["written"], one["removed"], one["runs"], one["entries"]) for one in second} == {(0, 0, 0, 0)}
     assert stored("store", "copy", there, str(tmp_path / "back")).code == 0
     assert _spaces(tmp_path / "back") == ours
     assert _trash(tmp_path / "back") == _trash(tmp_path) != {}
@@ -67,19 +68,10 @@ def test_there_and_back_nothing_is_lost(stored: Run, tmp_path: Path, there: str)
     assert stored("export", "--out", "-").out == stored("export", "--out", "-", "--root", str(tmp_path / "back")).out
 
 
-def test_a_second_copy_writes_nothing(stored: Run, there: str) -> None:
-    first = stored("store", "copy", ".", there, "--json").json
-    second = stored("store", "copy", ".", there, "--json").json
-    assert [one["hash"] for one in second] == [one["hash"] for one in first]
-    assert {(one["written"], one["removed"], one["runs"], one["entries"]) for one in second} == {(0, 0, 0, 0)}
-
-
 def test_a_copy_that_was_interrupted_goes_on(
     stored: Run, tmp_path: Path, there: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rewrite(
-        open_at(tmp_path).store, lambda space: space.put([memory(f"m{n}") for n in range(5)], "2026-01-31T09:30:00Z")
-    )
+    rewrite(open_at(tmp_path).store, lambda space: space.put([memory(f"m{n}") for n in range(5)], NOW))
     monkeypatch.setattr("memcli.extras.stores.copying.BATCH", 2)
     monkeypatch.setattr("memcli.extras.stores.command.ProgressBar", lambda *_: _Stops())
     assert stored("store", "copy", ".", there).code != 0
@@ -160,18 +152,14 @@ def test_an_untrusted_clone_is_refused(stored: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "new" / ".memory").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [
+def test_what_is_wrong_is_said_without_a_password(stored: Run) -> None:
+    for arguments, code in (
         ((".", "."), 2), ((".", "mysql://ann:hunter2@db/x"), 2), (("missing", "there"), 3), ((".", "x", "--mode", "y"), 2),
         ((".", "postgresql://ann:hunter2@localhost:1/x?connect_timeout=1"), 8), ((".", "postgresql://ann:hunter2@[x"), 2),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_said_without_a_password(stored: Run, arguments: tuple[str, ...], code: int) -> None:
-    refused: Result = stored("store", "copy", *arguments)
-    assert refused.code == code
-    assert "hunter2" not in refused.err + refused.out
-    assert refused.err.count("\n") == 1
+    ):  # fmt: skip
+        done = stored("store", "copy", *arguments)
+        found = done.code, "hunter2" in done.err + done.out, done.err.count("\n")
+        assert (arguments, *found) == (arguments, code, False, 1)
 
 
 @pytest.mark.parametrize("there", ["server"], indirect=True)

@@ -11,17 +11,12 @@ from memcli.model.usage import COUNTER, GAUGE, Family, Sample
 
 
 def test_a_family_has_its_help_and_type_before_its_samples() -> None:
-    family = Family(
-        "memcli_memory_objects", GAUGE, "Memories\nin a \\ space.", [Sample("memcli_memory_objects", (), 3)]
-    )
-    assert render([family]) == (
+    sample = Sample("memcli_memory_objects", (), 3)
+    assert render([Family("memcli_memory_objects", GAUGE, "Memories\nin a \\ space.", [sample])]) == (
         "# HELP memcli_memory_objects Memories\\nin a \\\\ space.\n"
         "# TYPE memcli_memory_objects gauge\n"
         "memcli_memory_objects 3\n"
     )
-
-
-def test_nothing_is_no_text() -> None:
     assert render([]) == ""
 
 

@@ -120,23 +120,27 @@ def test_no_span_has_a_text(run: Run, spans: Spans) -> None:
 
 
 def test_programs_and_tools_have_spans_too(run: Run, tmp_path: Path, spans: Spans) -> None:
+    """Below those of the program; errors end them."""
     run("init")
     with Memory(tmp_path) as memory:
         memory.remember("One.")
         assert set(spans()) == {"memcli.remember"}
         memory.recall("one")
         assert set(spans()) == {"memcli.recall", "memcli.recall.fusion"}
+        with TracerProvider().get_tracer("program").start_as_current_span("request") as outer:
+            memory.gc()
+        (span,) = spans().values()
+        assert span.parent is not None
+        assert span.parent.span_id == outer.get_span_context().span_id
+        with pytest.raises(NotFoundError):
+            memory.gc("nowhere")
+        (span,) = spans().values()
+        assert told(span)["error.type"] == "not_found"
+        with pytest.raises((ProviderError, UsageError)):
+            memory.remember("One.", semantic="llm")
+        assert set(spans()) == {"memcli.remember"}
     Calls({"root": str(tmp_path)}, lambda _: None).text(find_verb("recall"), {"topic": "one"})
     assert set(spans()) == {"memcli.recall", "memcli.recall.fusion"}
-
-
-def test_the_span_of_the_program_is_the_parent(run: Run, tmp_path: Path, spans: Spans) -> None:
-    run("init")
-    with TracerProvider().get_tracer("program").start_as_current_span("request") as outer, Memory(tmp_path) as memory:
-        memory.gc()
-    (span,) = spans().values()
-    assert span.parent is not None
-    assert span.parent.span_id == outer.get_span_context().span_id
 
 
 def test_traceparent_is_continued(run: Run, spans: Spans, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,27 +155,20 @@ def test_traceparent_is_continued(run: Run, spans: Spans, monkeypatch: pytest.Mo
     assert span.parent is None
 
 
-@pytest.mark.parametrize("value", ["", "0", "false", "no"])
-def test_off_means_off(run: Run, spans: Spans, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    monkeypatch.setenv("MEMCLI_OTEL", value)
+def test_what_switches_traces_off(run: Run, spans: Spans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The variable, being offline, and hooks, which are not traced."""
     run("init")
-    run("gc")
-    assert spans() == {}
-
-
-def test_offline_nothing_is_sent(run: Run, spans: Spans, monkeypatch: pytest.MonkeyPatch) -> None:
-    run("init")
-    assert run("gc", "--offline").code == 0
-    monkeypatch.setenv("MEMCLI_OFFLINE", "1")
-    assert run("gc").code == 0
-    assert spans() == {}
-
-
-def test_hooks_are_not_traced(run: Run, spans: Spans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spans()
     monkeypatch.setenv("MEMCLI_HOOK_FOREGROUND", "1")
-    run("init")
+    assert run("gc", "--offline").code == 0
     call = json.dumps({"session_id": "s", "cwd": str(tmp_path), "prompt": "which database?"})
     assert run("hook", "run", "prompt", "--agent", "claude", stdin=call).code == 0
+    for value in ("", "0", "false", "no"):
+        monkeypatch.setenv("MEMCLI_OTEL", value)
+        assert run("gc").code == 0
+    monkeypatch.setenv("MEMCLI_OTEL", "1")
+    monkeypatch.setenv("MEMCLI_OFFLINE", "1")
+    assert run("gc").code == 0
     assert spans() == {}
 
 
@@ -183,43 +180,18 @@ def test_a_store_cannot_switch_it_on(run: Run, spans: Spans, tmp_path: Path, mon
     assert spans() == {}
 
 
-@pytest.fixture
-def without_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMCLI_OTEL", "1")
-    monkeypatch.setitem(sys.modules, "memcli.extras.telemetry.exporting", None)
-
-
-@pytest.mark.usefixtures("without_extra")
-def test_a_missing_extra_is_an_error_with_the_command_to_install_it(run: Run, tmp_path: Path) -> None:
-    done = run("init")
-    assert done.code == 2
-    assert done.err.count("\n") == 1
-    assert "pip install 'memcli[otel]'" in done.err
-    with pytest.raises(UsageError, match="needs the extra"):
-        Memory(tmp_path).list()
-
-
-@pytest.mark.usefixtures("without_extra")
-def test_a_missing_extra_stops_no_hook_and_no_background_work(
+def test_a_missing_extra_is_an_error_but_stops_no_hook(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("MEMCLI_OTEL")
+    monkeypatch.setitem(sys.modules, "memcli.extras.telemetry.exporting", None)
     run("init")
     monkeypatch.setenv("MEMCLI_OTEL", "1")
+    done = run("init")
+    assert (done.code, done.err.count("\n"), "pip install 'memcli[otel]'" in done.err) == (2, 1, True)
+    with pytest.raises(UsageError, match="needs the extra"):
+        Memory(tmp_path).list()
     monkeypatch.setenv("MEMCLI_HOOK_FOREGROUND", "1")
     call = json.dumps({"session_id": "s", "cwd": str(tmp_path), "prompt": "which database?"})
     done = run("hook", "run", "prompt", "--agent", "claude", stdin=call)
     assert (done.code, done.err) == (0, "")
     assert run("session", "sync", "--background").code == 0
-
-
-def test_errors_of_programs_end_their_spans(run: Run, tmp_path: Path, spans: Spans) -> None:
-    run("init")
-    with Memory(tmp_path) as memory:
-        with pytest.raises(NotFoundError):
-            memory.gc("nowhere")
-        (span,) = spans().values()
-        assert told(span)["error.type"] == "not_found"
-        with pytest.raises((ProviderError, UsageError)):
-            memory.remember("One.", semantic="llm")
-        assert set(spans()) == {"memcli.remember"}
