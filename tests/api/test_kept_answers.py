@@ -15,15 +15,10 @@ from tests.conftest import NOW, memory, open_at, rewrite
 WORDS = tuple("zebra tapir okapi quokka ibex deploy release pool lock index vector cache verify_token 0.28.1".split())
 ASKED = ("zebra and tapir", "verify_token", "since which version is there a pool?", "unicorn")
 VARIANTS: tuple[dict[str, Any], ...] = (
-    {},
-    {"kind": ["fact"]},
-    {"limit": 3, "budget": 400},
-    {"about": "ibex and okapi"},
-    {"weights": {"keyword": 0.9}, "recency_bias": 0.3},
-    {"include_inactive": True, "prefer_kind": ["diff"]},
-    {"backend": "basic"},
-    {"backend": "graph"},
-)
+    {}, {"kind": ["fact"]}, {"limit": 3, "budget": 400}, {"about": "ibex and okapi"},
+    {"weights": {"keyword": 0.9}, "recency_bias": 0.3}, {"include_inactive": True, "prefer_kind": ["diff"]},
+    {"backend": "basic"}, {"backend": "graph"},
+)  # fmt: skip
 
 
 def sentence(n: int) -> str:

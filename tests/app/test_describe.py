@@ -38,13 +38,8 @@ def test_the_model_fills_what_was_left_out(workspace: Workspace) -> None:
 def test_what_was_given_wins_and_is_passed_on(workspace: Workspace) -> None:
     model = Scripted(ANSWER | {"auto_pin": True})
     given = {
-        "path": "a/b",
-        "kind": "fact",
-        "tags": ["own"],
-        "summary_micro": "Mine.",
-        "relevance": "low",
-        "pinned": False,
-    }
+        "path": "a/b", "kind": "fact", "tags": ["own"], "summary_micro": "Mine.", "relevance": "low", "pinned": False,
+    }  # fmt: skip
     found = told(workspace, model, **given, project="shop", path_hint="db")
     assert {name: getattr(found, name) for name in given} == given | {"tags": ("own",)}
     assert found.summary_long == ANSWER["summary_long"]

@@ -49,11 +49,8 @@ def test_a_digest_on_the_command_line(run: Run) -> None:
     digest = json.loads(run("get", "limit", "--digest", "--json").out)["digest"]
     assert run("edit", "limit", "--set", "kind=decision", "--if-digest", digest).code == 0
     for line in (
-        ("edit", "limit", "--text", "x"),
-        ("pin", "limit"),
-        ("edit", "limit", "--tag", "x"),
-        ("forget", "limit"),
-    ):
+        ("edit", "limit", "--text", "x"), ("pin", "limit"), ("edit", "limit", "--tag", "x"), ("forget", "limit"),
+    ):  # fmt: skip
         done = run(*line, "--if-digest", digest)
         assert (done.code, done.err) == (4, "memcli: limit has changed (read it again, and decide anew)\n")
     assert run("forget", "limit", "--purge", "--yes", "--if-digest", digest).code == 4

@@ -453,11 +453,8 @@ def test_a_file_of_a_newer_version_or_that_is_not_text_is_refused(clones: Clones
     from memcli.codec.private_state import _digest  # a stranger can make one
 
     for wrong in (
-        b'{"name":"inbox/\xff","text":""}\n',
-        b'{"name":"inbox/main"}\n',
-        b"[]\n",
-        b'{"name":"a","text":"\\u0061"}\n',
-    ):
+        b'{"name":"inbox/\xff","text":""}\n', b'{"name":"inbox/main"}\n', b"[]\n", b'{"name":"a","text":"\\u0061"}\n',
+    ):  # fmt: skip
         forged = head.replace(_digest(body).encode(), _digest(wrong).encode())
         with pytest.raises(CorruptError, match="F: line 2"):
             clones.take("b", forged + b"\n" + wrong)

@@ -67,11 +67,8 @@ def test_pins_and_the_order_of_cases(stored: Workspace) -> None:
     cases = [{"must_include": ("db/port",), "space": space} for space in ("team", "", "team", "main")]
     report = check(stored, *cases)
     assert [(o.case.line, o.verdict.has_passed) for o in report.outcomes] == [
-        (1, False),
-        (2, True),
-        (3, False),
-        (4, True),
-    ]
+        (1, False), (2, True), (3, False), (4, True),
+    ]  # fmt: skip
     assert outcome(stored, topic="zxqv wplk", empty=True).verdict.has_passed
     assert not outcome(stored, topic="zxqv wplk", must_include=("team/review",)).verdict.has_passed
 

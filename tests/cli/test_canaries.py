@@ -131,11 +131,8 @@ def _remember(walk: Walk) -> None:
     walk.run("remember", "c", "--context", "100", stdin=SAID)
     anchor = {"file": "a.py", "hash": TOKEN, "commit": TOKEN}
     given = {
-        "raw": SAID,
-        f"x_{TOKEN}": MAIL,
-        "content": {TOKEN: MAIL},
-        "metadata": {"hash": TOKEN, "pii_flags": [TOKEN]},
-    }
+        "raw": SAID, f"x_{TOKEN}": MAIL, "content": {TOKEN: MAIL}, "metadata": {"hash": TOKEN, "pii_flags": [TOKEN]},
+    }  # fmt: skip
     walk.run("remember", "--object", json.dumps({**given, "anchors": [anchor]}))
     walk.write("b.jsonl", f"{json.dumps({'raw': SAID, 'tags': [TOKEN]})}\n{SAID}\n")
     walk.each("remember --batch b.jsonl")

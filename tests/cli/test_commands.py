@@ -44,12 +44,8 @@ def test_text_comes_from_argument_file_and_pipe(run: Run, tmp_path: Path) -> Non
     assert run("remember", "--object", '{"raw": "From an object.", "path": "e", "x_mine": [1]}').code == 0
     texts = [stored(run, path)["raw"] for path in "abcde"]
     assert texts == [
-        "From an argument.",
-        "From a file.\nTwo lines.\n",
-        "From a pipe.",
-        "From a dash.",
-        "From an object.",
-    ]
+        "From an argument.", "From a file.\nTwo lines.\n", "From a pipe.", "From a dash.", "From an object.",
+    ]  # fmt: skip
     assert stored(run, "e")["x_mine"] == [1]
 
 

@@ -87,12 +87,9 @@ def test_closing(run: Run, kept: Kept) -> None:
         run("recall", TOPIC)
         assert (run("feedback", "gaps", *arguments).out, kept()) == ("1 closed\n", [])
     table = [
-        ("x", 2, ""),
-        ("--close", 2, ""),
-        ("--clear --check", 2, ""),
-        ("--clear x", 2, ""),
+        ("x", 2, ""), ("--close", 2, ""), ("--clear --check", 2, ""), ("--clear x", 2, ""),
         ("--close nothing", 3, ""),
-    ]
+    ]  # fmt: skip
     assert wrong(run, table, "feedback", "gaps") == ""
 
 

@@ -59,11 +59,8 @@ def test_a_purge_and_a_collection_are_told_and_undone(run: Run) -> None:
     assert "erased 2 from the trash" in run("gc", "--freeze-clock", "2026-07-10", "--ttl-days", "900").out
     assert run("restore", "--list").out == "the trash is empty\n"
     refused = [
-        ("restore log/none", 3, ""),
-        ("restore --run 1999", 3, ""),
-        ("restore", 2, ""),
-        ("restore x --list", 2, ""),
-    ]
+        ("restore log/none", 3, ""), ("restore --run 1999", 3, ""), ("restore", 2, ""), ("restore x --list", 2, ""),
+    ]  # fmt: skip
     assert wrong(run, refused) == ""
 
 

@@ -21,11 +21,8 @@ def store(run: Run) -> Run:
 def test_links_are_told_with_their_ends(store: Run) -> None:
     done = store("link", "x/a", "x/b", "--relation", "depends_on", "--json").json
     assert (done["status"], done["relation"], done["weight"], done["end"]["path"]) == (
-        "linked",
-        "depends_on",
-        1.0,
-        "x/b",
-    )
+        "linked", "depends_on", 1.0, "x/b",
+    )  # fmt: skip
     assert store("link", "x/a", "x/b", "-r", "depends_on").out == "already linked: x/a depends_on x/b\n"
     assert store("link", "x/a", "notes:x/n").out == "linked: main:x/a relates_to notes:x/n\n"
     assert store("link", "x/a", "x/b", "--json", "--remove").json["relations"] == ["depends_on"]

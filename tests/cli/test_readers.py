@@ -32,27 +32,19 @@ COMMANDS = (
 def _memory(name: str, path: str, n: int, **more: Any) -> dict[str, Any]:
     time = f"2024-01-{n:02d}T00:00:00Z"
     return {
-        "id": f"mem_{name}",
-        "path": path,
-        "kind": "fact",
-        "raw": f"Text {name}.",
-        "created_at": time,
-        "updated_at": time,
-        **more,
-    }
+        "id": f"mem_{name}", "path": path, "kind": "fact", "raw": f"Text {name}.", "created_at": time,
+        "updated_at": time, **more,
+    }  # fmt: skip
 
 
 MEMORIES = (
     _memory("a1", "auth/tokens", 1, tags=["a", "b"], pinned=True),
-    _memory("b1", "auth/tokens/life", 2, kind="decision", tags=["a"]),
-    _memory("b2", "auth-old/x", 3, tags=["b"]),
+    _memory("b1", "auth/tokens/life", 2, kind="decision", tags=["a"]), _memory("b2", "auth-old/x", 3, tags=["b"]),
     _memory("c1", "auth/passwords/rules/long", 4, summary_micro="Mail jo@example.com about ünïcode"),
-    _memory("c2", "auth/passwords/rules/short", 5, relevance="high"),
-    _memory("d1", "old/way", 6, active=False),
+    _memory("c2", "auth/passwords/rules/short", 5, relevance="high"), _memory("d1", "old/way", 6, active=False),
     _memory("d2", "old/road/x", 7, superseded_by="mem_a1", tags=["a"]),
-    _memory("e1", "auth/passwords", 8, raw="ghp_" + "a1B2" * 9),
-    _memory("e2", "Ünï/日本", 9),
-)
+    _memory("e1", "auth/passwords", 8, raw="ghp_" + "a1B2" * 9), _memory("e2", "Ünï/日本", 9),
+)  # fmt: skip
 REPO = (_memory("r1", "auth/tokens", 10), _memory("r2", "repo/only", 11, kind="diff"))
 
 

@@ -246,12 +246,8 @@ def test_what_fails_of_several_files_keeps_no_other_out(run: Run, monkeypatch: p
     result = run("session", "import", "a", "b", "c", "d")
     assert result.code == 6
     assert [line.split()[0] for line in result.out.splitlines()] == [
-        "created",
-        "created",
-        "empty",
-        "created",
-        "created",
-    ]
+        "created", "created", "empty", "created", "created",
+    ]  # fmt: skip
     assert result.err.splitlines()[:3] == [
         "memcli: a: skipped 2 damaged conversation",
         "memcli: b: it ends in the middle (export it again)",
@@ -275,12 +271,9 @@ def test_what_fails_of_several_files_keeps_no_other_out(run: Run, monkeypatch: p
 def test_what_hooks_reported_is_taken_in_with_its_transcript(run: Run) -> None:
     run("init")
     line = {
-        "type": "user",
-        "uuid": "u1",
-        "sessionId": "9f0c",
-        "cwd": str(Path.cwd()),
+        "type": "user", "uuid": "u1", "sessionId": "9f0c", "cwd": str(Path.cwd()),
         "timestamp": "2026-01-21T10:00:00Z",
-    }
+    }  # fmt: skip
     Path("talk.jsonl").write_text(json.dumps({**line, "message": {"role": "user", "content": ARGON}}) + "\n")
     entry = {"at": "2026-01-30T10:00:00Z", "agent": "claude", "session": "9f0c", "cwd": str(Path.cwd()), "text": ""}
     for event in ("stop", "session-end"):

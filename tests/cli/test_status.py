@@ -84,12 +84,9 @@ def test_the_tour_shows_its_steps_uses_no_server_and_leaves_nothing_behind(
     done = run("demo")
     assert (done.code, "cannot connect" in done.err) == (0, False)
     for step in (
-        "$ memcli init",
-        "$ memcli remember ",
-        "$ memcli recall ",
-        "$ memcli status",
+        "$ memcli init", "$ memcli remember ", "$ memcli recall ", "$ memcli status",
         "We chose PostgreSQL as our database",
-    ):
+    ):  # fmt: skip
         assert step in done.out
     assert list(temporary.iterdir()) == []
     assert not (tmp_path / ".memory").exists()

@@ -15,11 +15,8 @@ def section(
     *, sentence: str = "", passage: str = "", level: str | None = None, shows: bool = False, **fields: object
 ) -> Section:
     texts: dict[str, object] = {
-        "raw": "r " * 600,
-        "summary_micro": "micro",
-        "summary_short": "short",
-        "summary_long": "long",
-    }
+        "raw": "r " * 600, "summary_micro": "micro", "summary_short": "short", "summary_long": "long",
+    }  # fmt: skip
     return Section(
         memory(**{**texts, **fields}), 1.0, {}, "main", level=level, sentence=sentence, passage=passage, shows_content=shows
     )  # fmt: skip
