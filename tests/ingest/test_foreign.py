@@ -22,6 +22,7 @@ from memcli.ingest.foreign import READERS, ForeignSource, detect
 from memcli.ingest.markdown import parts
 from memcli.model.names import check_path
 from memcli.summarize.summarizers import PlainSummarizer
+from tests.ingest.conftest import CASES
 
 
 def read(files: dict[str, str], form: str = "auto") -> dict[str, dict[str, Any]]:
@@ -40,35 +41,11 @@ def test_front_matter_is_read_or_left(has_libyaml: bool, monkeypatch: pytest.Mon
         assert frontmatter.split(whole) == (fields, whole if fields is None else "Body.\n"), text[:80]
 
 
-FRONT_MATTER: list[tuple[str, dict[str, object] | None]] = [
-        ("a: b", {"a": "b"}),
-        ("a: 'it''s'\nb: \"x\\ny\"", {"a": "it's", "b": "x\ny"}),
-        ("a: [x, 'y, z', \"q\", 3]", {"a": ["x", "y, z", "q", 3]}),
-        ("a:\n- x\n- 'y'\nb: 1", {"a": ["x", "y"], "b": 1}),
-        ("a: true\nb: ~\nc:\nd: 007\ne: 1.10", {"a": True, "b": None, "c": None, "d": "007", "e": "1.10"}),
-        ("# c\na: b # c\nd: x#y\ne: 'q' # c", {"a": "b", "d": "x#y", "e": "q"}),
-        ("two words: 2024-01-02 10:00", {"two words": "2024-01-02 10:00"}),
-        ("a: []", {"a": None}),
-        ("url: https://example.org", {"url": "https://example.org"}),
-        ("a: |\n  x\n   y\nb: >-\n  two\n  lines\nc: one\n  more", {"a": "x\n y\n", "b": "two lines", "c": "one more"}),
-        ("a: {b: c, d: [1]}\ne:\n  - f: g\n? h", {"a": {"b": "c", "d": [1]}, "e": [{"f": "g"}], "h": None}),
-        ("a: [b, [c, []]]", {"a": ["b", ["c", None]]}),
-        ("1: 2\nyes: no\n2024-01-02: 0x1f", {"1": 2, "yes": "no", "2024-01-02": "0x1f"}),
-        ("a: 1e3\nb: .inf\nc: 1:30\nd: -5\ne: '5'\nf: 1234567890123456", {
-            "a": "1e3", "b": ".inf", "c": "1:30", "d": -5, "e": "5", "f": "1234567890123456"}),
-        ("שם: ערך\n名前: [値, 😀]", {"שם": "ערך", "名前": ["値", "😀"]}),
-        ("a: " + "x" * 3_000, {"a": "x" * 3_000}),
-        ("a:\tb\t# c\nd: [e,\tf]\ng: 'h \ti'\nj: k\tl\t", {"a": "b", "d": ["e", "f"], "g": "h i", "j": "k l"}),
-        ("# nothing", {}),
-        ("", {}),
-        *((strange, None) for strange in (
-            "a: &x y", "a: *x", "&a b: c", "!!str a: b", "a: !!python/object:x y", "a: ! b", "[a]: b", "? [a]\n: b",
-            "a: [b", "a: 'b", 'a: "\\q"', "a: b: c", "a: b\na: c", "a: {b: c, b: d}", "<<: {a: b}", "<<: *x",
-            'a: "\\ud800"', '"\\ud800": a', "text", "- x", "a:\n  - x\n- y", "a:\n\tb: c", "a: \x07", "%YAML 1.2",
-            "a: b\n--- c: d", "a: b\n--- c",
-            "a: " + "[" * 9 + "]" * 9, "a: " + "[" * 60_000, "a: " + "x" * 66_000,
-        )),
-]  # fmt: skip
+FRONT_MATTER: list[tuple[str, dict[Any, object] | None]] = [
+    *CASES["front_matter"],
+    ("a: " + "x" * 3_000, {"a": "x" * 3_000}),
+    *((f"a: {strange}", None) for strange in ("[" * 60_000, "x" * 66_000)),
+]
 
 
 def test_aliases_in_front_matter_are_not_expanded() -> None:
@@ -95,17 +72,7 @@ def test_headings_make_sections() -> None:
 
 
 def test_files_are_known_by_name_and_content() -> None:
-    files = [
-        ("CLAUDE.md", "x", "agents"), ("sub/AGENTS.md", "x", "agents"), (".cursorrules", "x", "agents"),
-        (".cursor/rules/a.mdc", "x", "agents"), (".github/copilot-instructions.md", "x", "agents"),
-        ("adr/0001-x.md", "# X\n## Status\n## Decision\n", "adr"), ("x.md", "## Context\n## Decision\n", "adr"),
-        ("adr/README.md", "## Context\n## Decision\n", "markdown"), ("x.md", "# Context\n", "markdown"),
-        ("m.json", '{"type":"entity","name":"x"}', "mcp"), ("m", '{"type":"relation"}', "mcp"),
-        ("x.json", '{"type":"other"}', ""), ("x.json", "[1]", ""), ("x.png", "\x89", ""), ("x.py", "# x", ""),
-        ("x.md", "# Memory of main\n\nMemories: 3", ""),
-        ("x.md", '!\n  "format": "memcli/export",', ""), ("x.md", "# Memory of main\n", "markdown"), ("x.json", '{"format":"memcli/export","type":"entity"}', ""),
-        ("x.json", "[" * 100_000, ""),
-    ]  # fmt: skip
+    files = [*map(tuple, CASES["forms"]), ("x.json", "[" * 100_000, "")]
     found = [(where, data, detect(where, data.encode())) for where, data, _ in files]
     assert found == files
 
@@ -133,15 +100,7 @@ def decision(status: str, title: str = "X") -> str:
 
 
 def test_the_standing_of_a_decision() -> None:
-    standings = [
-        ("Accepted", None, None), ("Proposed", None, None), ("**Deprecated**", False, None), ("Rejected", False, None),
-        ("Superseded by ADR-2", None, "adr/2-b"), ("superseded by [2. B](2-b.md)", None, "adr/2-b"),
-        ("~~Accepted~~\n\nSuperseded by [B](../adr/2-b.md)", None, "adr/2-b"), ("Superseded", False, None),
-        ("Superseded by 0002", None, "adr/2-b"), ("superseded by ADR-77", False, None),
-        ("Superseded by [B](https://example.org/2-b.md)", False, None), ("Replaced by #2", None, "adr/2-b"),
-        ("Superseded by ADR-1", False, None),
-    ]  # fmt: skip
-    for status, active, successor in standings:
+    for status, active, successor in CASES["standings"]:
         found = read({"adr/1-a.md": decision(status), "adr/2-b.md": decision("Accepted")})
         old, links = found["adr/1-a"], found["adr/2-b"].get("links", [])
         assert (old.get("active"), old.get("superseded_by")) == (active, successor), status
@@ -196,13 +155,7 @@ def test_entities_told_twice_are_one() -> None:
 
 
 def test_a_damaged_line_is_named() -> None:
-    damaged = [
-        "{", "[]", "3", '{"type":"entity"}', '{"type":"entity","name":"","entityType":"x","observations":[]}',
-        '{"type":"entity","name":"x","entityType":3}', '{"type":"entity","name":"x","entityType":"y","observations":[1]}',
-        '{"type":"relation","from":"x"}', '{"type":"what"}', '{"a":' * 5000, '{"type":"entity","name":"\\ud800"}',
-        '{"type":"entity","name":NaN}', '{"type":"entity","name":"a\\u0000","entityType":"x"}',
-    ]  # fmt: skip
-    for line in damaged:
+    for line in [*CASES["damaged_lines"], '{"a":' * 5000]:
         with pytest.raises(MemcliError, match="m: line 2"):
             list(READERS["mcp"](b"\n" + line.encode() + b"\n", "m"))
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from memcli.git.tree import noise
 from memcli.ingest.labels import kind_of, memory_path, tags_of
 from memcli.model.names import check_path, check_tag
+from tests.ingest.conftest import CASES
 
 # The bytes of a file's path as a POSIX system allows them, as Python gives them.
 segments = st.binary(min_size=1, max_size=60).filter(
@@ -28,20 +29,6 @@ def test_different_files_have_different_paths(names: list[str]):
     assert len({memory_path(name, "code", "0123456789") for name in names}) == len(names)
 
 
-def test_kinds():
-    kinds = [
-        ("docs/adr/0001-use-postgres.md", "decision"), ("doc/decisions/12_x.md", "decision"), ("adr-7-x.md", "decision"),
-        ("docs/adr/README.md", "guide"), ("CHANGELOG.md", "log"), ("HISTORY.rst", "log"), ("NEWS", "log"),
-        ("README", "guide"), ("docs/how.md", "guide"), ("src/a.py", "code"), ("a.RS", "code"), ("pyproject.toml", "config"),
-        ("Dockerfile", "config"), (".env.example", "config"), ("notes.txt", None), ("LICENSE", None), ("data.csv", None),
-    ]  # fmt: skip
-    assert [(file, kind_of(file)) for file, _ in kinds] == kinds
-
-
-def test_noise():
-    reasons = [
-        ("Cargo.lock", "lock"), ("web/package-lock.json", "lock"), ("node_modules/a/b.js", "vendored"),
-        ("go/vendor/x.go", "vendored"), ("static/app.min.js", "generated"), ("api_pb2.py", "generated"),
-        ("dist/a.js", "generated"), ("src/a.py", ""), ("vendors.py", ""), ("distance.py", ""), ("lock.py", ""),
-    ]  # fmt: skip
-    assert [(file, noise(file)) for file, _ in reasons] == reasons
+def test_kinds_and_noise():
+    assert [[file, kind_of(file)] for file, _ in CASES["kinds"]] == CASES["kinds"]
+    assert [[file, noise(file)] for file, _ in CASES["noise"]] == CASES["noise"]

@@ -10,45 +10,10 @@ import pytest
 from memcli.errors import MemcliError
 from memcli.ingest.foreign import detect, is_mem0, read_mem0
 from memcli.model.names import check_path
+from tests.ingest.conftest import CASES
 
-LIBRARY = {
-    "results": [
-        {
-            "id": "0b1f", "memory": "Alice prefers tabs.", "hash": "9e10", "metadata": {"category": "style"}, "score": 0.3,
-            "created_at": "2024-07-01T09:00:00.123456-07:00", "updated_at": None, "user_id": "alice", "role": "user",
-        },
-        {"id": "7c2d", "memory": "The runner is called Bolt.", "hash": "aa", "agent_id": "ci", "actor_id": "bob"},
-    ],
-    "relations": [
-        {"source": "alice", "relationship": "works_on", "target": "bolt"},
-        {"source": "alice", "relationship": "knows", "destination": "bob"},
-    ],
-}  # fmt: skip
-PLATFORM = {
-    "count": 1, "next": None, "previous": None,
-    "results": [
-        {
-            "id": "4f", "memory": "Deploys are on Tuesdays.", "user_id": "team", "categories": ["work", "Release Plan"],
-            "metadata": {"kind": "constraint"}, "expiration_date": "2026-12-31", "created_at": "2025-01-02T03:04:05Z",
-        }
-    ],
-}  # fmt: skip
-BACKUP = {
-    "user": {"id": "u1", "user_id": "alice"},
-    "categories": [{"id": "c1", "name": "Food"}, {"id": "c2", "name": "Work"}, {"id": 3}],
-    "memories": [
-        {
-            "id": "1",
-            "user_id": "u1",
-            "content": "Likes tea.",
-            "metadata": {},
-            "state": "active",
-            "category_ids": ["c1"],
-        },
-        {"id": "2", "user_id": "u1", "content": "Liked coffee.", "state": "archived", "category_ids": ["c2", "gone"]},
-        {"id": "3", "user_id": "u1", "content": "Liked milk.", "state": "deleted", "deleted_at": "2025-01-01"},
-    ],
-}
+MEM0 = CASES["mem0"]
+LIBRARY, PLATFORM, BACKUP = MEM0["library"], MEM0["platform"], MEM0["backup"]
 
 
 def read(tree: Any) -> dict[str, dict[str, Any]]:
@@ -93,29 +58,11 @@ def test_what_stands_there_twice_is_there_once() -> None:
 def test_it_is_detected_and_other_json_is_not() -> None:
     for tree in (LIBRARY, LIBRARY["results"], PLATFORM, BACKUP, {"memories": LIBRARY["results"]}):
         assert detect("export.json", json.dumps(tree, indent=2).encode()) == "mem0"
-    others = [
-        "", "[]", "{}", "[1]", "[[]]", '{"results": {}}', '{"results": []}', '[{"id": "a", "text": "translated"}]',
-        '[{"memory": "no id"}]', '[{"id": "1", "memory": 3}]', '{"name": "package", "memories": 3}', "[" * 100_000,
-        '{"content": {}, "format": "memcli/export", "results": [{"id": "1", "memory": "x"}]}',
-        '{"type": "entity", "id": "1", "memory": "x", "name": "x"}',
-    ]  # fmt: skip
-    assert [text for text in others if is_mem0(text.encode())] == []
+    assert [text for text in [*CASES["no_mem0"], "[" * 100_000] if is_mem0(text.encode())] == []
 
 
 def test_what_is_wrong_is_named() -> None:
-    wrong = [
-        ("{", "invalid JSON"), ("[NaN]", "invalid JSON"), ('["\\ud800"]', "invalid JSON"), ("[" * 100_000, "invalid JSON"),
-        ("{}", "no list of memories"), ("3", "no list of memories"), ('{"results": {"a": 1}}', "no list of memories"),
-        ("[3]", "memory 1 is not an object"), ('[{"id": "1"}]', "memory 1 has no text"),
-        ('[{"id": "1", "memory": "a"}, {"id": "2", "memory": " "}]', "memory 2 has no text"),
-        ('[{"id": "1", "memory": ["a"]}]', "memory 1 has no text"),
-        ('[{"id": ["x"], "memory": "a"}]', "memory 1: id must be a string"),
-        ('{"results": [], "relations": 3}', "relations must be a list"),
-        ('{"results": [], "relations": [{"source": "a", "target": "b"}]}', "relation 1 needs source"),
-        ('{"results": [], "relations": ["a"]}', "relation 1 needs source"),
-        ("\xff", "encoding"), ("\0", "binary"), ("", "empty"),
-    ]  # fmt: skip
-    for text, said in wrong:
+    for text, said in [*CASES["wrong_mem0"], ("[" * 100_000, "invalid JSON")]:
         with pytest.raises(MemcliError, match=said) as raised:
             list(read_mem0(text.encode("latin-1"), "x.json"))
         assert "\n" not in raised.value.message

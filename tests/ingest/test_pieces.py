@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from memcli.ingest.files import HEADINGS, WHOLE, FilePiece, pieces
 from memcli.ingest.markdown import parts
+from tests.ingest.conftest import CASES
 
 LONG = "words of a section. " * 60
 
@@ -89,24 +90,12 @@ def test_what_has_one_name_is_one_piece():
     assert found.text.count("def f") == 4
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "wanted"),
-    [
-        ("a.py", "def broken(:\n    pass\n\ndef fine():\n    pass\n", ["", "broken", "fine"]),
-        ("a.go", "package a\n\n// Says why.\nfunc (t *T) Run() {\n\tx()\n}\n\ntype T struct {\n\tA int\n}\n", ["", "Run", "T"]),
-        ("a.rs", "use x;\n\n/// Doc.\n#[derive(Debug)]\npub struct A {\n    b: u8,\n}\n\nimpl B for A {\n    fn c() {}\n}\n", ["", "A"]),
-        ("a.ts", "import x\n\n/** Doc. */\nexport const run = async (a: T) => {\n  y\n}\n\nexport class K {\n  z\n}\n", ["", "run", "K"]),
-        ("a.rb", "require 'x'\n\nclass A\n  def b\n  end\nend\n\nputs 1\n", ["", "A"]),
-        ("a.sh", "set -e\necho 1\n", [""]),
-    ],
-)  # fmt: skip
-def test_other_languages_by_the_look_of_their_lines(name: str, text: str, wanted: list[str]):
-    comment = {"py": "#", "rb": "#", "sh": "#"}.get(name[2:], "//")
-    found = pieces(name, "code", text + f"{comment} end\n" * 200)
-    assert [piece.leaf for piece in found] == wanted
-    for piece in found:
-        if piece.symbol == "Run":
-            assert piece.text.startswith("// Says why.\nfunc")
+def test_other_languages_by_the_look_of_their_lines():
+    for name, text, wanted in CASES["languages"]:
+        comment = {"py": "#", "rb": "#", "sh": "#"}.get(name[2:], "//")
+        found = pieces(name, "code", text + f"{comment} end\n" * 200)
+        assert [piece.leaf for piece in found] == wanted
+        assert all(piece.text.startswith("// Says why.\nfunc") for piece in found if piece.symbol == "Run")
 
 
 def test_prose_by_groups_of_paragraphs():
