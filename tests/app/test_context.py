@@ -60,7 +60,7 @@ def paths(found: Assembled) -> list[str]:
     return [item.label.split(" · ")[2] for item in found.window.of(MEMORIES)]
 
 
-def test_pins_come_first_and_messages_in_their_order(workspace: Workspace) -> None:
+def test_a_window_has_pins_first_messages_in_their_order_and_a_query(workspace: Workspace) -> None:
     keep(workspace, *FACTS)
     found = window_of(
         workspace, query="when does the report job run?", session=talk(workspace, *TALK), system="Be brief."
@@ -68,15 +68,8 @@ def test_pins_come_first_and_messages_in_their_order(workspace: Workspace) -> No
     assert paths(found)[:2] == ["payments/cards", "reports/nightly"]
     assert ids(found.window, MESSAGES) == [f"message {n}" for n in range(1, 5)]
     assert [item.text for item in found.window.of(SYSTEM)] == ["Be brief."]
-
-
-def test_without_a_session_there_are_memories_alone(workspace: Workspace) -> None:
-    keep(workspace, *FACTS)
     found = window_of(workspace, query="report job")
     assert {item.section for item in found.window.items} == {MEMORIES}
-
-
-def test_the_last_message_of_a_user_is_the_query(workspace: Workspace) -> None:
     found = window_of(workspace, session=talk(workspace, *TALK))
     assert found.bundle.query.topic == "The report job is slow."
     with pytest.raises(UsageError, match="no query"):
@@ -85,16 +78,16 @@ def test_the_last_message_of_a_user_is_the_query(workspace: Workspace) -> None:
         window_of(workspace)
 
 
-@pytest.mark.parametrize(
-    ("query", "topic"),
-    [
-        ("why?", "why? The report job is slow."), ("and at night?", "and at night? The report job is slow."),
-        ("Which currencies does the shop accept?", "Which currencies does the shop accept?"),
-        ("The report job is slow.", "The report job is slow."),
-    ],
-)  # fmt: skip
-def test_a_follow_up_is_asked_with_what_it_follows(workspace: Workspace, query: str, topic: str) -> None:
-    assert window_of(workspace, query=query, session=talk(workspace, *TALK)).bundle.query.topic == topic
+def test_a_follow_up_is_asked_with_what_it_follows(workspace: Workspace) -> None:
+    session, before = talk(workspace, *TALK), "The report job is slow."
+    for query, is_alone in (
+        ("why?", False),
+        ("and at night?", False),
+        ("Which currencies does the shop accept?", True),
+        (before, True),
+    ):
+        topic = window_of(workspace, query=query, session=session).bundle.query.topic
+        assert topic == (query if is_alone else f"{query} {before}")
 
 
 def test_recent_messages_lean_the_order(workspace: Workspace) -> None:

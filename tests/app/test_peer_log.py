@@ -73,13 +73,16 @@ def test_a_history_follows_what_it_begins_with() -> None:
     assert not PeerLog(log.lineage, [act(hash="3:z"), act()]).follows(point)
 
 
-def test_an_erasure_is_of_what_was_made_before_the_log_first_had_it() -> None:
+def test_an_erasure_is_of_what_was_made_before_or_until_the_erased_one() -> None:
     """As lines say it that do not name when the memory was made."""
     gone = {"id": "mem_a", "before": digest(OLD), "after": ""}
     log = PeerLog(Lineage("id"), [act((None, OLD)), act((OLD, None), time="2026-01-03T00:00:00Z"), act(changes=[gone])])
     assert log.erased() == {"mem_a": ("2026-01-02T00:00:00Z", 1)}
     anew = PeerLog(Lineage("id"), [*log.acts, act((None, NEW), time="2026-01-04T00:00:00Z")])
     assert anew.erased() == log.erased()  # a clone may still have the one that was erased
+    gone = {"id": "mem_a", "before": digest(OLD), "after": "", "created_at": "2026-01-01T00:00:00Z"}
+    log = PeerLog(Lineage("id"), [act((None, OLD)), act(changes=[gone])])
+    assert log.erased() == {"mem_a": ("2026-01-01T00:00:00Z", 1)}
 
 
 def test_an_erasure_of_what_is_made_in_the_future_is_not_believed(tmp_path: Path) -> None:
@@ -89,12 +92,6 @@ def test_an_erasure_of_what_is_made_in_the_future_is_not_believed(tmp_path: Path
     assert len(read_log(workspace, "main").acts) == 1
     with pytest.raises(CorruptError, match="which is no time in the past"):
         read_log(workspace, "main", LATE)
-
-
-def test_an_erasure_is_of_what_was_made_until_the_erased_one() -> None:
-    gone = {"id": "mem_a", "before": digest(OLD), "after": "", "created_at": "2026-01-01T00:00:00Z"}
-    log = PeerLog(Lineage("id"), [act((None, OLD)), act(changes=[gone])])
-    assert log.erased() == {"mem_a": ("2026-01-01T00:00:00Z", 1)}
 
 
 def test_a_deletion_whose_path_was_taken_out_with_another_memory_is_no_erasure() -> None:

@@ -48,8 +48,11 @@ def test_pins_that_match_take_half_of_the_places_rounded_down() -> None:
     ]
 
 
-def test_what_several_places_found_is_merged_by_score() -> None:
+def test_what_several_places_found_is_merged_by_score_and_space() -> None:
     assert [h.entry.id for h in order([hit("a", 0.5), hit("b", 0.1), hit("c", 0.9)], 3)] == ["c", "a", "b"]
+    told, read = hit("z", 0.5), hit("a", 0.50001)
+    assert [h.entry.id for h in order([read, told], 2)] == ["a", "z"]
+    assert [h.entry.id for h in order([read, told], 2, lambda one: int(one is read))] == ["z", "a"]
 
 
 def test_a_pin_that_does_not_match_comes_apart(workspace: Workspace) -> None:
@@ -266,12 +269,6 @@ def test_about_leans_the_order_and_brings_nothing_in(workspace: Workspace) -> No
     assert ids(ask(workspace, "what does the deploy need?", about="invoices and billing"))[0] == "api"
     assert ids(ask(workspace, "what does the deploy need?", about="web shop front end"))[0] == "web"
     assert ids(ask(workspace, "how do we feed the llamas?", about="invoices and billing")) == []
-
-
-def test_at_equal_score_the_space_that_is_asked_first_comes_first() -> None:
-    told, read = hit("z", 0.5), hit("a", 0.50001)
-    assert [h.entry.id for h in order([read, told], 2)] == ["a", "z"]
-    assert [h.entry.id for h in order([read, told], 2, lambda one: int(one is read))] == ["z", "a"]
 
 
 def test_the_repository_is_asked_once_for_the_version_that_a_topic_names(

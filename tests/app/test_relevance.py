@@ -96,15 +96,6 @@ def test_the_ranking_stands_when_the_model_fails(store: Workspace, error: Except
     assert replace(bundle, verdict=None) == plain
 
 
-def test_rules_and_pins_are_not_asked_about(store: Workspace) -> None:
-    pinned = memory("pin", raw="We use the database of the cloud.", pinned=True)
-    rule = memory("rule", kind="negative", raw="Never drop the database.", triggers=("database",))
-    rewrite(store.store, lambda space: space.put([pinned, rule], NOW))
-    bundle = asked(store, Scripted({"relevant": []}))
-    assert ids(bundle) == ["mem_rule", "mem_pin"]
-    assert bundle.reason is None
-
-
 def test_a_topic_that_carries_instructions_is_not_sent(store: Workspace) -> None:
     model = Scripted({"relevant": []})
     asking = with_model(store, model)
@@ -114,12 +105,18 @@ def test_a_topic_that_carries_instructions_is_not_sent(store: Workspace) -> None
     assert bundle.verdict is None or bundle.verdict.failure
 
 
-def test_kinds_and_nothing_are_not_asked_about(store: Workspace) -> None:
+def test_rules_pins_kinds_and_nothing_are_not_asked_about(store: Workspace) -> None:
     model = Scripted({"relevant": []})
     asking = with_model(store, model)
     queries = [Query(topic="", now=NOW, kinds=("fact",)), Query(topic="zebra crossing", now=NOW)]
     first, second = recall(asking, queries, verify=Verifier(asking))
     assert (len(first.sections), second.sections, model.prompts) == (5, (), [])
+    pinned = memory("pin", raw="We use the database of the cloud.", pinned=True)
+    rule = memory("rule", kind="negative", raw="Never drop the database.", triggers=("database",))
+    rewrite(store.store, lambda space: space.put([pinned, rule], NOW))
+    bundle = asked(store, Scripted({"relevant": []}))
+    assert ids(bundle) == ["mem_rule", "mem_pin"]
+    assert bundle.reason is None
 
 
 class Log:

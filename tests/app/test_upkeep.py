@@ -52,7 +52,7 @@ def main(workspace: Workspace) -> list[tuple[str, bool]]:
     return [(memory.id, memory.active) for memory in load(workspace, "main").objects]
 
 
-def test_private_spaces_are_maintained_and_a_plan_for_tracked_ones_waits(auto: Workspace) -> None:
+def test_private_spaces_are_maintained_and_one_plan_for_tracked_ones_waits(auto: Workspace) -> None:
     (done,) = maintain_behind(auto)
     assert (done.space, len(done.plan.after)) == ("journal", 2)
     assert main(auto) == [("mem_a", True), ("mem_b", True)]
@@ -61,9 +61,6 @@ def test_private_spaces_are_maintained_and_a_plan_for_tracked_ones_waits(auto: W
     assert "- archive notes/a: worth 0.00" in plan.raw
     restore_run(auto, done.run)
     assert [memory.superseded_by for memory in load(auto, "journal").objects] == [None, None]
-
-
-def test_the_same_plan_is_proposed_once(auto: Workspace) -> None:
     maintain_behind(auto)
     (plan,) = waiting(auto)
     maintain_behind(auto)
