@@ -59,7 +59,7 @@ NAMES = sorted(RENDERERS)
 names = st.sampled_from(NAMES)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(names, st.lists(sections, max_size=6), st.lists(sections, max_size=3), st.integers(0, 800), st.integers(1, 60))
 def test_the_budget_is_never_exceeded_and_a_larger_one_never_shows_less(
     name: str, found: list[Section], pins: list[Section], budget: int, more: int
@@ -75,7 +75,7 @@ def test_the_budget_is_never_exceeded_and_a_larger_one_never_shows_less(
         assert ids(fit(bundle(found), render, budget + more).sections)[: len(less.sections)] == ids(less.sections)
 
 
-@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     names,
     st.lists(
@@ -95,7 +95,7 @@ def test_a_larger_budget_or_limit_never_answers_less(
     ]
     rewrite(workspace.store, lambda space: space.put(told, NOW))
     topic = "token of the release branch"
-    budgets = [Query(topic=topic, now=NOW, budget=budget) for budget in range(150, 1500, 90)]
+    budgets = [Query(topic=topic, now=NOW, budget=budget) for budget in range(150, 1500, 150)]
     limits = [Query(topic=topic, now=NOW, limit=limit) for limit in range(1, 14)]
     for queries, render in ((budgets, RENDERERS[name]()), (limits, None)):
         shown = [frozenset(ids(b.sections)) for b in recall(workspace, queries, render=render)]

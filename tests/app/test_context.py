@@ -223,7 +223,7 @@ def printed_tokens(window: ContextWindow, space: str) -> dict[str, int]:
     st.sampled_from([220, 300, 500, 900, 2_000, 6_000, 128_000]),
     st.booleans(),
 )
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_printed_never_exceeds_the_total(
     fresh: Callable[[], Workspace],
     said: list[tuple[str, str]],

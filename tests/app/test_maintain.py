@@ -26,8 +26,8 @@ from memcli.store.state import State
 from memcli.store.usage import LocalUsage
 from memcli.upkeep.plan import TASKS, Maintained
 from memcli.upkeep.step import Ledger, ledger_to_json
+from tests.conftest import examples, open_at, rewrite
 from tests.conftest import memory as made
-from tests.conftest import open_at, rewrite
 
 OLD = "2025-01-01T00:00:00Z"
 ALL = frozenset(TASKS)
@@ -127,6 +127,7 @@ def test_a_run_is_undone_until_something_changes(workspace: Workspace) -> None:
     assert run(workspace)[0].plan.after.keys() == {"mem_a"}
 
 
+@examples(0.4)
 @given(st.data())
 def test_any_run_can_be_undone(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     workspace = open_at(tmp_path_factory.mktemp("store") / ".memory")
