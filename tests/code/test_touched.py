@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from memcli.code.symbols import touched
 from tests.ingest.conftest import Repo
 from tests.ingest.conftest import repo as repo  # noqa: PLC0414 - a fixture is taken over by its name
@@ -19,45 +17,45 @@ GO = "func First() int {\n\ta := 1\n\ta++\n\ta--\n\treturn a\n}\n\nfunc Second()
 JS = "function first() {\n  const a = 1;\n  log(a);\n  return a;\n}\n\nfunction second() {\n  return 2;\n}\n"
 
 
-@pytest.mark.parametrize(
-    ("file", "before", "after", "names"),
-    [
-        ("a.py", TWO, TWO.replace("return a", "return 0"), ["first"]),
-        ("a.py", TWO, TWO.replace("return b", "return 0"), ["second"]),
-        ("a.py", TWO, TWO + "\n\ndef third():\n    pass\n", ["third"]),
-        ("a.py", TWO, TWO + "\n\n@cached\ndef third():\n    pass\n", ["third"]),
-        ("a.py", TWO, TWO + "\n\nLIMIT = 3\n", []),
-        ("a.py", TWO, TWO.replace("\n\n\ndef second", "\n\n\nLIMIT = 3\n\n\ndef second"), []),
-        ("a.py", TWO, TWO.replace("\n\n\ndef second", "\n\n\n# what follows\ndef second"), ["second"]),
-        ("a.py", TWO, TWO.replace("\n\n\ndef second", "\n\n\ndef new():\n    pass\n\n\ndef second"), ["new"]),
-        ("a.py", TWO, TWO.replace("    return a\n", "    return a\n\n"), []),
-        ("a.py", TWO, TWO.replace("import os", "import sys"), []),
-        ("a.py", TWO, TWO.replace("def second():", "def second(x):"), ["second"]),
-        ("a.py", TWO, TWO[: TWO.index("def second")], ["second"]),
-        ("a.py", CLASS, CLASS.replace("return 1", "return 3"), ["load"]),
-        ("a.py", CLASS, CLASS + "\n    def flush(self):\n        pass\n", ["flush"]),
-        ("a.py", CLASS, CLASS + "\n    @property\n    def size(self):\n        return 1\n", ["size"]),
-        ("a.py", CLASS, CLASS.replace("        a = 1\n", "        if x:\n            a = 1\n", 1), ["load"]),
-        ("a.c", C, C.replace("return a", "return 0"), ["int first(void)"]),
-        ("a.c", C, C + "\nint third;\n", []),
-        ("a.go", GO, GO.replace("return a", "return 0"), ["First"]),
-        ("a.go", GO, GO.replace("}\n\nfunc Second", "}\n\nvar x = 1\n\nfunc Second"), []),
-        ("a.js", JS, JS.replace("return a", "return 0"), ["first"]),
-        ("a.js", JS, JS.replace("}\n\nfunction second", "}\n\nfunction mid() {\n  return 1;\n}\n\nfunction second"), ["mid"]),
-        ("a.js", JS, JS.replace("return 2", "return 0"), ["second"]),
-        ("a.md", "# One\n\na\n\n# Two\n\nb\n", "# One\n\na\n\n# Two\n\nc\n", ["Two"]),
-        ("a.md", "# One\n\na\n", "# One\n\na\n\n# Two\n\nb\n", ["Two"]),
-    ],
+CASES = (
+    ("a.py", TWO, TWO.replace("return a", "return 0"), ["first"]),
+    ("a.py", TWO, TWO.replace("return b", "return 0"), ["second"]),
+    ("a.py", TWO, TWO + "\n\ndef third():\n    pass\n", ["third"]),
+    ("a.py", TWO, TWO + "\n\n@cached\ndef third():\n    pass\n", ["third"]),
+    ("a.py", TWO, TWO + "\n\nLIMIT = 3\n", []),
+    ("a.py", TWO, TWO.replace("\n\n\ndef second", "\n\n\nLIMIT = 3\n\n\ndef second"), []),
+    ("a.py", TWO, TWO.replace("\n\n\ndef second", "\n\n\n# what follows\ndef second"), ["second"]),
+    ("a.py", TWO, TWO.replace("\n\n\ndef second", "\n\n\ndef new():\n    pass\n\n\ndef second"), ["new"]),
+    ("a.py", TWO, TWO.replace("    return a\n", "    return a\n\n"), []),
+    ("a.py", TWO, TWO.replace("import os", "import sys"), []),
+    ("a.py", TWO, TWO.replace("def second():", "def second(x):"), ["second"]),
+    ("a.py", TWO, TWO[: TWO.index("def second")], ["second"]),
+    ("a.py", CLASS, CLASS.replace("return 1", "return 3"), ["load"]),
+    ("a.py", CLASS, CLASS + "\n    def flush(self):\n        pass\n", ["flush"]),
+    ("a.py", CLASS, CLASS + "\n    @property\n    def size(self):\n        return 1\n", ["size"]),
+    ("a.py", CLASS, CLASS.replace("        a = 1\n", "        if x:\n            a = 1\n", 1), ["load"]),
+    ("a.c", C, C.replace("return a", "return 0"), ["int first(void)"]),
+    ("a.c", C, C + "\nint third;\n", []),
+    ("a.go", GO, GO.replace("return a", "return 0"), ["First"]),
+    ("a.go", GO, GO.replace("}\n\nfunc Second", "}\n\nvar x = 1\n\nfunc Second"), []),
+    ("a.js", JS, JS.replace("return a", "return 0"), ["first"]),
+    ("a.js", JS, JS.replace("}\n\nfunction second", "}\n\nfunction mid() {\n  return 1;\n}\n\nfunction second"), ["mid"]),
+    ("a.js", JS, JS.replace("return 2", "return 0"), ["second"]),
+    ("a.md", "# One\n\na\n\n# Two\n\nb\n", "# One\n\na\n\n# Two\n\nc\n", ["Two"]),
+    ("a.md", "# One\n\na\n", "# One\n\na\n\n# Two\n\nb\n", ["Two"]),
 )  # fmt: skip
-@pytest.mark.parametrize("unified", [0, 3])
-def test_what_is_touched(repo: Repo, file: str, before: str, after: str, names: list[str], unified: int) -> None:
-    repo.write(file, before)
-    repo.git("add", file)
+
+
+def test_what_is_touched(repo: Repo) -> None:
+    for n, (file, before, _, _) in enumerate(CASES):
+        repo.write(f"{n}/{file}", before)
     repo.commit("one", {".gitattributes": "*.py diff=python\n*.go diff=golang\n*.md diff=markdown\n"})
-    repo.write(file, after)
-    diff = repo.git("diff", f"--unified={unified}", "HEAD", "--", file)
-    found = touched(diff[diff.index("@@ ") :].encode(), file)
-    if unified:
-        assert found == names
-    else:  # without the lines around it less is known, and what is defined is known all the same
-        assert not found or set(names) <= set(found) or names == []
+    for n, (file, _, after, names) in enumerate(CASES):
+        repo.write(f"{n}/{file}", after)
+        for unified in (0, 3):
+            diff = repo.git("diff", f"--unified={unified}", "HEAD", "--", f"{n}/{file}")
+            found = touched(diff[diff.index("@@ ") :].encode(), file)
+            if unified:
+                assert found == names, after
+            else:  # without the lines around it less is known, and what is defined is known all the same
+                assert not found or set(names) <= set(found) or names == [], after

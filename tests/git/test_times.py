@@ -10,8 +10,6 @@ from memcli.git.revisions import time_of
 from tests.ingest.conftest import Repo
 
 MADE = ("2025-12-31T22:00:00Z", "2025-12-31T23:00:00Z", "2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z")
-
-
 TAGS = ("v1.0.0", "release-1.1", "2.0", "nightly")
 
 
