@@ -54,7 +54,7 @@ def compare(new: Claim, old: Claim, cosine: float | None = None) -> Relation | N
     claimed = [(round(each, 4), one.reason) for each, one in weighed if each >= _least(CONFLICT, cosine)]
     if claimed:
         return Relation(CONTRADICTS, max(claimed)[1], new.is_newer, score=score)
-    is_likely = probability(DUPLICATES, features) >= _least(DUPLICATES, cosine)
+    is_likely = probability(DUPLICATES, features) >= _least(DUPLICATES, cosine) and not features["swapped"]
     if is_likely and not found and is_compatible(new, old):
         adds = missing(values_of(old.text), values_of(new.text))
         reason = "the same words" if cosine is None else "the same claim in other words"
@@ -87,7 +87,7 @@ def features_of(new: Claim, old: Claim, found: Sequence[ClaimConflict], cosine: 
     scopes = [_union(one.scopes for one in side) for side in sides]
     denials = [sum(one.denies for one in side) % 2 for side in sides]
     features = {
-        **_shared(*terms, *([one.stems for one in side] for side in sides)),
+        **_shared(terms[0], terms[1], *([one.stems for one in side] for side in sides)),
         "scope": float(scopes[0] != scopes[1]),
         "sign": float(denials[0] != denials[1]),
         "values differ": float(differ(values, others)),
@@ -104,7 +104,9 @@ def features_of_conflict(found: ClaimConflict, cosine: float | None) -> dict[str
     mine, theirs = one.terms - found.values, other.terms - found.values
     left, right = _unmatched(mine, theirs)
     features = {
-        **_shared(mine, theirs, [one.stems], [other.stems]),
+        **_shared(
+            mine, theirs, *([[stem for stem in each.stems if stem not in found.values]] for each in (one, other))
+        ),
         "head": float(not left.isdisjoint(one.head) and not right.isdisjoint(other.head)),
         "scope": float(one.scopes != other.scopes),
         "subject": float(found.is_name and bool(one.head & found.values) and bool(other.head & found.values)),
@@ -112,7 +114,7 @@ def features_of_conflict(found: ClaimConflict, cosine: float | None) -> dict[str
     return features if cosine is None else {**features, "cosine": cosine}
 
 
-_Stems = Iterable[Sequence[str]]
+_Stems = Sequence[Sequence[str]]
 
 
 def _shared(mine: frozenset[str], theirs: frozenset[str], stems: _Stems, others: _Stems) -> dict[str, float]:
@@ -130,7 +132,17 @@ def _shared(mine: frozenset[str], theirs: frozenset[str], stems: _Stems, others:
         "fewest": math.log1p(counts[0]),
         "most": math.log1p(counts[1]),
         "modifier": float(is_other),
+        "swapped": float(_is_swapped(stems, left, others, right)),
     }
+
+
+def _is_swapped(stems: _Stems, left: frozenset[str], others: _Stems, right: frozenset[str]) -> bool:
+    """Whether only words that one side has alone stand where the other has its own: the same is said of another thing."""
+    frames = (
+        [["" if stem in alone else stem for stem in side] for side in sides]
+        for sides, alone in ((stems, left), (others, right))
+    )
+    return bool(left) and bool(right) and next(frames) == next(frames)
 
 
 def _unmatched(mine: frozenset[str], theirs: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:

@@ -27,6 +27,17 @@ def test_two_things_may_have_two_numbers() -> None:
         assert found(old, new) is None
 
 
+def test_what_is_said_of_another_thing_in_the_same_words_is_no_duplicate() -> None:
+    for cosine in (None, 0.8):
+        for number in (30, 60):
+            one, other = (
+                "The API gateway times out calls after 30 s.",
+                f"The API proxy times out calls after {number} s.",
+            )
+            finding = found(one, other, cosine)
+            assert finding is None or finding.kind == RELATED
+
+
 CONTRADICTIONS = [
     ("The API gateway times out after 60 s.", "The API gateway times out after 30 s.", "60 s here, 30 s there"),
     ("Sessions are kept in Redis.", "We keep sessions in PostgreSQL.", "redis here, postgresql there"),
