@@ -44,21 +44,13 @@ def line(value: Mapping[str, Any]) -> bytes:
 def plain(turns: Iterable[Turn]) -> Iterator[bytes]:
     """Messages with role and content; calls as chat completions have them."""
     for number, turn in enumerate(turns):
-        if turn.role == "tool":
-            function = {"name": "bash", "arguments": json.dumps({"command": turn.text})}
-            yield line(
-                {"role": "assistant", "content": None, "tool_calls": [{"id": f"c{number}", "function": function}]}
-            )
-            yield line(
-                {
-                    "role": "tool",
-                    "tool_call_id": f"c{number}",
-                    "is_error": bool(turn.failure),
-                    "content": turn.failure or "fine",
-                }
-            )
-        else:
+        if turn.role != "tool":
             yield line({"role": turn.role, "content": turn.text, "timestamp": at(number)})
+            continue
+        call = {"id": f"c{number}", "function": {"name": "bash", "arguments": json.dumps({"command": turn.text})}}
+        yield line({"role": "assistant", "content": None, "tool_calls": [call]})
+        failed, content = bool(turn.failure), turn.failure or "fine"
+        yield line({"role": "tool", "tool_call_id": f"c{number}", "is_error": failed, "content": content})
 
 
 def plain_noise(number: int) -> Iterator[bytes]:
@@ -70,27 +62,27 @@ def plain_noise(number: int) -> Iterator[bytes]:
 def claude_code(turns: Iterable[Turn], session: str = "s1") -> Iterator[bytes]:
     """Lines of Claude Code: each answer in two lines under one id, calls below the answer before them."""
     before: str | None = None
+
+    def told(role: str, key: str, content: Any) -> bytes:
+        group = f"msg{number}" if role == "assistant" else ""
+        return _claude_line(role, key, before, content, number, session, group)
+
     for number, turn in enumerate(turns):
         key = f"u{number}"
         if turn.role == "user":
-            yield _claude_line("user", key, before, turn.text, number, session)
+            yield told("user", key, turn.text)
             before = key
         elif turn.role == "assistant":
-            for part, block in enumerate(
-                ({"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": turn.text})
-            ):
-                yield _claude_line("assistant", f"{key}-{part}", before, [block], number, session, group=f"msg{number}")
+            blocks = ({"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": turn.text})
+            for part, block in enumerate(blocks):
+                yield told("assistant", f"{key}-{part}", [block])
                 before = f"{key}-{part}"
         else:
             call = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": turn.text}}
-            yield _claude_line("assistant", key, before, [call], number, session, group=f"msg{number}")
-            output = {
-                "type": "tool_result",
-                "tool_use_id": f"t{number}",
-                "content": turn.failure or "fine " * 50,
-                "is_error": bool(turn.failure),
-            }
-            yield _claude_line("user", f"{key}-r", key, [output], number, session)
+            yield told("assistant", key, [call])
+            before, failed, content = key, bool(turn.failure), turn.failure or "fine " * 50
+            output = {"type": "tool_result", "tool_use_id": f"t{number}", "content": content, "is_error": failed}
+            yield told("user", f"{key}-r", [output])
             before = f"{key}-r"
 
 
@@ -99,17 +91,8 @@ def _claude_line(
 ) -> bytes:
     message = {"role": role, "content": content, **({"id": group, "model": "m", "usage": {}} if group else {})}
     envelope = {"sessionId": session, "cwd": FOLDER, "version": "2.1.240", "gitBranch": "main", "isSidechain": False}
-    return line(
-        {
-            "parentUuid": parent,
-            **envelope,
-            "type": role,
-            "message": message,
-            "uuid": key,
-            "timestamp": at(number),
-            **more,
-        }
-    )
+    own = {"type": role, "message": message, "uuid": key, "timestamp": at(number)}
+    return line({"parentUuid": parent, **envelope, **own, **more})
 
 
 def claude_noise(number: int) -> Iterator[bytes]:
@@ -119,9 +102,8 @@ def claude_noise(number: int) -> Iterator[bytes]:
     yield line({"type": "queue-operation", "operation": "enqueue", "sessionId": "s1"})
     yield line({"type": "attachment", "uuid": f"{key}-h", "parentUuid": None, "sessionId": "s1", "attachment": hook})
     yield _claude_line("user", f"{key}-s", None, "Look for it.", number, "s1", isSidechain=True)
-    yield _claude_line(
-        "assistant", f"{key}-t", f"{key}-s", [{"type": "text", "text": "Found."}], number, "s1", isSidechain=True
-    )
+    found = [{"type": "text", "text": "Found."}]
+    yield _claude_line("assistant", f"{key}-t", f"{key}-s", found, number, "s1", isSidechain=True)
 
 
 def codex(turns: Iterable[Turn]) -> Iterator[bytes]:
@@ -131,15 +113,13 @@ def codex(turns: Iterable[Turn]) -> Iterator[bytes]:
         if turn.role == "tool":
             arguments = json.dumps({"command": ["bash", "-lc", turn.text]})
             output = json.dumps({"output": turn.failure or "fine", "metadata": {"exit_code": int(bool(turn.failure))}})
-            yield _codex_item(
-                number, {"type": "function_call", "name": "shell", "arguments": arguments, "call_id": f"k{number}"}
-            )
+            call = {"type": "function_call", "name": "shell", "arguments": arguments, "call_id": f"k{number}"}
+            yield _codex_item(number, call)
             yield _codex_item(number, {"type": "function_call_output", "call_id": f"k{number}", "output": output})
         else:
             kind, event = ("input_text", "user_message") if turn.role == "user" else ("output_text", "agent_message")
-            yield _codex_item(
-                number, {"type": "message", "role": turn.role, "content": [{"type": kind, "text": turn.text}]}
-            )
+            content = [{"type": kind, "text": turn.text}]
+            yield _codex_item(number, {"type": "message", "role": turn.role, "content": content})
             yield _codex_line(number, "event_msg", {"type": event, "message": turn.text})
 
 
@@ -161,11 +141,8 @@ def codex_events(turns: Iterable[Turn]) -> Iterator[bytes]:
 
 def codex_noise(number: int) -> Iterator[bytes]:
     context = f"<environment_context>\n  <cwd>{FOLDER}</cwd>\n</environment_context>"
-    for role, text in (
-        ("user", context),
-        ("user", "# AGENTS.md instructions for /home\n\n<INSTRUCTIONS>x</INSTRUCTIONS>"),
-        ("developer", "Be safe."),
-    ):
+    instructions = "# AGENTS.md instructions for /home\n\n<INSTRUCTIONS>x</INSTRUCTIONS>"
+    for role, text in (("user", context), ("user", instructions), ("developer", "Be safe.")):
         yield _codex_item(number, {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]})
     yield _codex_item(number, {"type": "reasoning", "summary": [], "encrypted_content": "x"})
     yield _codex_line(number, "event_msg", {"type": "token_count", "info": None})
@@ -200,10 +177,8 @@ def gemini(turns: Iterable[Turn]) -> Iterator[bytes]:
             }
             yield _gemini_line(number, key, "gemini", "", toolCalls=[call])
             response = {"error": turn.failure} if turn.failure else {"output": "fine"}
-            ended = {
-                "status": "error" if turn.failure else "success",
-                "result": [{"functionResponse": {"response": response}}],
-            }
+            result = [{"functionResponse": {"response": response}}]
+            ended = {"status": "error" if turn.failure else "success", "result": result}
             yield _gemini_line(number, key, "gemini", "", toolCalls=[{**call, **ended}])
         yield line({"$set": {"lastUpdated": at(number)}})
 
@@ -211,9 +186,8 @@ def gemini(turns: Iterable[Turn]) -> Iterator[bytes]:
 def gemini_noise(number: int) -> Iterator[bytes]:
     key = f"n{number}"
     yield _gemini_line(number, f"{key}-i", "info", "Compressed.")
-    yield _gemini_line(
-        number, f"{key}-s", "user", [{"text": "<session_context>\nToday is Friday.\n</session_context>"}]
-    )
+    context = [{"text": "<session_context>\nToday is Friday.\n</session_context>"}]
+    yield _gemini_line(number, f"{key}-s", "user", context)
     yield _gemini_line(number, f"{key}-t", "gemini", [{"text": "Hm.", "thought": True}])
     summary = {"id": f"{key}-x", "timestamp": at(number), "type": "user", "content": [{"text": "So far: things."}]}
     yield line({"$set": {"messages": [summary]}})
@@ -231,19 +205,15 @@ def copilot(turns: Iterable[Turn]) -> Iterator[bytes]:
     for number, turn in enumerate(turns):
         key = f"u{number}"
         if turn.role == "user":
-            said = {
-                "content": turn.text,
-                "transformedContent": f"<current_datetime>x</current_datetime>\n\n{turn.text}",
-            }
-            yield _copilot_line(number, key, "user.message", said)
+            sent = f"<current_datetime>x</current_datetime>\n\n{turn.text}"
+            yield _copilot_line(number, key, "user.message", {"content": turn.text, "transformedContent": sent})
         elif turn.role == "assistant":
             yield _copilot_line(number, key, "assistant.message", {"content": turn.text, "toolRequests": []})
         else:
             call = {"toolCallId": f"c{key}", "name": "bash", "arguments": {"command": turn.text}, "type": "function"}
             yield _copilot_line(number, key, "assistant.message", {"content": "", "toolRequests": [call]})
-            yield _copilot_line(
-                number, f"{key}-s", "tool.execution_start", {"toolCallId": f"c{key}", "toolName": "bash"}
-            )
+            started = {"toolCallId": f"c{key}", "toolName": "bash"}
+            yield _copilot_line(number, f"{key}-s", "tool.execution_start", started)
             outcome = {"error": {"message": turn.failure}} if turn.failure else {"result": {"content": "fine"}}
             ended = {"toolCallId": f"c{key}", "success": not turn.failure, **outcome}
             yield _copilot_line(number, f"{key}-e", "tool.execution_complete", ended)
@@ -269,12 +239,7 @@ def cline(turns: Sequence[Turn], key: str = "l1") -> dict[str, Any]:
     messages: list[dict[str, Any]] = []
 
     def add(number: int, role: str, block: Mapping[str, Any], **more: Any) -> None:
-        own = {
-            "id": f"{key}-{len(messages)}",
-            "role": role,
-            "content": [block],
-            "ts": 1_767_312_000_000 + number * 1_000,
-        }
+        own = {"id": f"{key}-{len(messages)}", "role": role, "content": [block], "ts": _milliseconds(number)}
         messages.append({**own, **more})
 
     for number, turn in enumerate(turns):
@@ -310,23 +275,21 @@ def opencode(path: str, talks: Mapping[str, Iterable[Turn]], folder: str = FOLDE
                 "id": session,
                 "directory": folder,
                 "title": f"Chat {session}",
-                "time_created": _opencode_time(0),
+                "time_created": _milliseconds(0),
                 **more,
             }
-            database.execute(
-                f"INSERT INTO session ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", [*row.values()]
-            )
+            places = ", ".join("?" * len(row))
+            database.execute(f"INSERT INTO session ({', '.join(row)}) VALUES ({places})", [*row.values()])
             for number, turn in enumerate(turns):
                 _opencode_turn(database, session, number, turn)
 
 
 def _opencode_turn(database: sqlite3.Connection, session: str, number: int, turn: Turn) -> None:
-    time, message = _opencode_time(number), f"msg_{session}_{number:06d}"
+    time, message = _milliseconds(number), f"msg_{session}_{number:06d}"
     data: dict[str, Any] = {"type": "text", "text": turn.text}
     if turn.role == "tool":
-        outcome = (
-            {"status": "error", "error": turn.failure} if turn.failure else {"status": "completed", "output": "fine"}
-        )
+        failed = {"status": "error", "error": turn.failure}
+        outcome = failed if turn.failure else {"status": "completed", "output": "fine"}
         data = {"type": "tool", "tool": "bash", "callID": "c", "state": {"input": {"command": turn.text}, **outcome}}
     elif turn.role == "user":
         data["text"] += '\n\n<memory-1a2b3c4d space="main">\nRecalled notes.\n</memory-1a2b3c4d>'
@@ -337,64 +300,45 @@ def _opencode_turn(database: sqlite3.Connection, session: str, number: int, turn
         database.execute("INSERT INTO part VALUES (?, ?, ?, ?)", (key, message, time, json.dumps(part)))
 
 
-def _opencode_time(number: int) -> int:
+def _milliseconds(number: int) -> int:
     return 1_767_312_000_000 + number * 1_000
 
 
 def chatgpt(turns: Sequence[Turn], key: str = "g1") -> dict[str, Any]:
     """A conversation of a ChatGPT export, with a hidden message and an answer that was made again."""
     nodes: dict[str, dict[str, Any]] = {"root": {"id": "root", "parent": None, "children": [], "message": None}}
-    last = _node(nodes, "hidden", "root", "system", {"content_type": "text", "parts": [""]}, 0)
+
+    def text(*parts: str) -> dict[str, Any]:
+        return {"content_type": "text", "parts": parts}
+
+    last = _node(nodes, "hidden", "root", "system", text(""), 0)
     for number, turn in enumerate(turns):
-        text = {"content_type": "text", "parts": [turn.text]}
+        name = f"{key}-{number}"
         if turn.role == "tool":
             code = {"content_type": "code", "language": "unknown", "text": turn.text}
-            last = _node(nodes, f"{key}-{number}", last, "assistant", code, number, recipient="container.exec")
-            output = {
-                "content_type": "system_error" if turn.failure else "execution_output",
-                "text": turn.failure or "fine",
-            }
-            last = _node(nodes, f"{key}-{number}-r", last, "tool", output, number, name="container.exec")
+            last = _node(nodes, name, last, "assistant", code, number, recipient="container.exec")
+            kind = "system_error" if turn.failure else "execution_output"
+            output = {"content_type": kind, "text": turn.failure or "fine"}
+            last = _node(nodes, f"{name}-r", last, "tool", output, number, name="container.exec")
             continue
         if turn.role == "assistant":
-            _node(
-                nodes, f"{key}-{number}-x", last, "assistant", {"content_type": "text", "parts": ["Left out."]}, number
-            )
-            last = _node(
-                nodes, f"{key}-{number}-t", last, "assistant", {"content_type": "thoughts", "thoughts": []}, number
-            )
-        last = _node(nodes, f"{key}-{number}", last, turn.role, text, number)
-    return {
-        "title": f"Chat {key}",
-        "create_time": 1_767_312_000.5,
-        "mapping": nodes,
-        "current_node": last,
-        "conversation_id": key,
-    }
+            _node(nodes, f"{name}-x", last, "assistant", text("Left out."), number)
+            thoughts = {"content_type": "thoughts", "thoughts": []}
+            last = _node(nodes, f"{name}-t", last, "assistant", thoughts, number)
+        last = _node(nodes, name, last, turn.role, text(turn.text), number)
+    about = {"title": f"Chat {key}", "create_time": 1_767_312_000.5, "conversation_id": key}
+    return {**about, "mapping": nodes, "current_node": last}
 
 
 def _node(
-    nodes: dict[str, Any],
-    key: str,
-    parent: str,
-    role: str,
-    content: Any,
-    number: int,
-    recipient: str = "all",
+    nodes: dict[str, Any], key: str, parent: str, role: str, content: Any, number: int, recipient: str = "all",
     name: str | None = None,
-) -> str:
-    author = {"role": role, "name": name, "metadata": {}}
+) -> str:  # fmt: skip
     message = {
-        "id": key,
-        "author": author,
-        "create_time": 1_767_312_000.0 + number,
-        "content": content,
-        "status": "finished_successfully",
-        "weight": 1.0,
-        "metadata": {},
-        "recipient": recipient,
+        "id": key, "author": {"role": role, "name": name, "metadata": {}}, "create_time": 1_767_312_000.0 + number,
+        "content": content, "status": "finished_successfully", "weight": 1.0, "metadata": {}, "recipient": recipient,
         "channel": None,
-    }
+    }  # fmt: skip
     nodes[parent]["children"].append(key)
     nodes[key] = {"id": key, "parent": parent, "children": [], "message": message}
     return key
@@ -404,38 +348,18 @@ def claude_ai(turns: Sequence[Turn], key: str = "a1") -> dict[str, Any]:
     """A conversation of a Claude.ai export."""
     messages = []
     for number, turn in enumerate(turns):
+        content: list[Any] = [None, {"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": turn.text}]
         if turn.role == "tool":
-            content: list[Any] = [
-                {"type": "tool_use", "id": f"{key}-t{number}", "name": "bash", "input": {"command": turn.text}},
-                {
-                    "type": "tool_result",
-                    "tool_use_id": f"{key}-t{number}",
-                    "content": [{"type": "text", "text": turn.failure or "fine"}],
-                    "is_error": bool(turn.failure),
-                },
+            name, output = f"{key}-t{number}", [{"type": "text", "text": turn.failure or "fine"}]
+            content = [
+                {"type": "tool_use", "id": name, "name": "bash", "input": {"command": turn.text}},
+                {"type": "tool_result", "tool_use_id": name, "content": output, "is_error": bool(turn.failure)},
             ]
-        else:
-            content = [None, {"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": turn.text}]
         sender = "human" if turn.role == "user" else "assistant"
-        messages.append(
-            {
-                "uuid": f"{key}-{number}",
-                "text": "",
-                "content": content,
-                "sender": sender,
-                "created_at": at(number),
-                "attachments": [],
-                "files": [],
-            }
-        )
-    return {
-        "uuid": key,
-        "name": f"Chat {key}",
-        "created_at": at(0),
-        "updated_at": at(0),
-        "account": {},
-        "chat_messages": messages,
-    }
+        own = {"uuid": f"{key}-{number}", "text": "", "content": content, "sender": sender, "created_at": at(number)}
+        messages.append({**own, "attachments": [], "files": []})
+    about = {"uuid": key, "name": f"Chat {key}", "created_at": at(0), "updated_at": at(0), "account": {}}
+    return {**about, "chat_messages": messages}
 
 
 def archive(files: Mapping[str, Any]) -> bytes:
