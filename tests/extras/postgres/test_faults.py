@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import psycopg
 import pytest
@@ -184,6 +185,30 @@ def test_a_write_survives_that_all_connections_are_ended(postgres: str, server: 
 
     store.update("main", change)
     assert (calls, len(paths(server))) == ([1, 1], 2)
+
+
+def test_a_write_whose_commit_was_not_answered_is_looked_up_and_not_made_twice(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(server, "a")
+    pipeline, calls, lost = BoundedConnection.pipeline, [], []
+
+    @contextmanager
+    def losing(self: BoundedConnection) -> Iterator[object]:
+        with pipeline(self) as found:
+            yield found
+        if calls and not lost:  # the server has committed, and nobody hears of it
+            lost.append(self)
+            self.close()
+            raise psycopg.OperationalError("the connection is lost")
+
+    def change(shelf: Shelf) -> Change:
+        calls.append(shelf.size)
+        return Change((memory("b"),), now=NOW)
+
+    monkeypatch.setattr(BoundedConnection, "pipeline", losing)
+    store_on(server).update("main", change)
+    assert (calls, len(paths(server)), verify(log_of(server)).entries) == ([1], 2, 2)
 
 
 def test_a_space_that_is_held_is_waited_for_and_then_given_up(postgres: str, server: Server, schema: str) -> None:
