@@ -401,7 +401,7 @@ def found_lines(outcomes: Sequence[Outcome], *, is_accepted: bool = False, can_r
         yield f"{f'{outcome.id} ' if named else ''}{one.words(outcome.space)}"
     if can_repeat and any(one.space == outcome.space and not one.adds for outcome, one in repeating):
         yield "  to strengthen that one instead, repeat the command with --merge"
-    if related := outcomes[0].told(RELATED) if not named else ():
+    if related := outcomes[0].told(RELATED) if outcomes and not named else ():
         yield f"related: {', '.join(f'{one.id} {one.where(outcomes[0].space)}' for one in related)}"
         way = (
             "store it again with --supersedes ID"
