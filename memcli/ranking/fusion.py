@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from memcli.text.periods import Period
 
 
-LEXICAL_CANDIDATES = 100
-DENSE_CANDIDATES = 100
-"""How many rows each of words and meaning puts forward. Two and a half times as many answer no question more."""
+CANDIDATES = 200
+"""How many rows each of words and meaning puts forward, whatever the limit of the query: what else competes changes the
+scores, so that a pool that grew with the limit would change the order."""
 CONTEXT_CANDIDATES = 100
 """How many of the best rows have their groups looked at."""
 KIN_GROUPS = 5
@@ -55,15 +55,14 @@ class FusionRanker:
             return Ranking(tuple(within_period(query, query.period, view)))
         asked = query_terms(query.topic)
         visible = view.visible(query)
-        count = max(LEXICAL_CANDIDATES, query.limit)
-        stats = view.lexical(asked, count, visible, with_common=True)
+        stats = view.lexical(asked, CANDIDATES, visible, with_common=True)
         measured = view.dense(_forms(query.topic, stats), query.deadline, visible)
         near: Near | None = None if measured is None else list(zip(_SHARES[len(measured)], measured, strict=True))
         missing = near[0][1].missing if near else 0
         cosines = mixed(near) if near else NONE
         state = Ranking(is_degraded=near is None or (missing > 0 and not len(cosines.rows)), missing=missing)
         cosines = cosines.among(visible)
-        rows = sorted({*stats.counts, *cosines.nearest(max(DENSE_CANDIDATES, query.limit))})
+        rows = sorted({*stats.counts, *cosines.nearest(CANDIDATES)})
         if not rows:
             return state
         near, cosines = _including(near, rows, cosines, visible)
@@ -195,7 +194,7 @@ def _whole(
 
 def _add_about(parts: Mapping[int, dict[str, float]], query: Query, view: SpaceView) -> None:
     """Adds what the text that the query is about gives: words and meaning, each stretched to 0..1, half and half."""
-    covered = coverage(view.lexical(query_terms(query.about), LEXICAL_CANDIDATES, view.visible(query)))
+    covered = coverage(view.lexical(query_terms(query.about), CANDIDATES, view.visible(query)))
     found = view.dense([query.about], query.deadline)
     cosines = mixed([(1.0, found[0].including(parts))]).of(parts) if found else {}
     for given, share in ((covered, ABOUT_WEIGHT / 2), (cosines, ABOUT_WEIGHT / 2)):

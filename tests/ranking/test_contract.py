@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
@@ -40,6 +42,25 @@ def backend(request: pytest.FixtureRequest) -> str:
 def filled(tmp_path: Path) -> Workspace:
     workspace = open_at(tmp_path)
     rewrite(workspace.store, lambda space: space.put(MEMORIES, NOW))
+    return workspace
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """More memories that match than there are candidates, of commits, documents and notes."""
+    workspace = open_at(tmp_path_factory.mktemp("many"), MEMCLI_EMBEDDER="hashed")
+    kinds = ("diff", "guide", "fact", "log")
+    memories = [
+        memory(
+            f"m{n:03}",
+            path=f"notes/{n}",
+            kind=kinds[n % 4],
+            raw=f"{'PostgreSQL ' * (1 + n % 7)}in room {n} of {'the old ' * (n % 11)}house.",
+            metadata={"group": f"commit{n // 12}"} if n % 4 == 0 else {},
+        )
+        for n in range(300)
+    ]
+    rewrite(workspace.store, lambda space: space.put(memories, NOW))
     return workspace
 
 
@@ -89,6 +110,13 @@ def test_filters_are_obeyed(filled: Workspace, backend: str) -> None:
 def test_the_limit_is_obeyed(filled: Workspace, backend: str) -> None:
     for limit in (1, 2, 3):
         assert len(ids(ask(filled, backend, limit=limit))) == limit
+
+
+@settings(max_examples=10)
+@given(limits=st.lists(st.integers(1, 400), min_size=2, max_size=2, unique=True))
+def test_a_larger_limit_only_shows_more(many: Workspace, limits: list[int]) -> None:
+    fewer, more = ([s.memory.id for s in ask(many, "fusion", limit=n).sections] for n in sorted(limits))
+    assert more[: len(fewer)] == fewer
 
 
 def test_pins_that_do_not_match_take_no_place(filled: Workspace, backend: str) -> None:
