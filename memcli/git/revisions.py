@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import eq
 from typing import NamedTuple
@@ -207,14 +207,35 @@ def time_of(root: str, name: str) -> tuple[str, str] | None:
     """
     try:
         repository = Repository(root)
-        tags = [(at, tag) for at, _, tag in (line.partition(" ") for line in repository.run(*_TAGS).splitlines()) if at]
-        for matches in (eq, _is_same_version, _is_of_a_package):
-            if named := sorted((at, tag) for at, tag in tags if matches(tag.lower(), name.lower())):
-                return named[0][1], named[0][0]
+        if named := _tagged(_tags(repository), name):
+            return named
         at = repository.run(*_TIMES_LOG, name).strip() if _COMMIT.match(name) else ""
         return (name[:_SHORT], at) if at else None
     except MemcliError:
         return None
+
+
+def release_times(root: str, versions: Iterable[str]) -> dict[str, str]:
+    """When the tag of each of the versions was made, RFC 3339 in UTC, without those that have none. Nothing where git fails."""
+    try:
+        tags = _tags(Repository(root))
+    except MemcliError:
+        return {}
+    found = {name: _tagged(tags, name) for name in dict.fromkeys(versions)}
+    return {name: named[1] for name, named in found.items() if named}
+
+
+def _tags(repository: Repository) -> list[tuple[str, str]]:
+    """The tags, each behind the time when it was made."""
+    lines = (line.partition(" ") for line in repository.run(*_TAGS).splitlines())
+    return [(at, tag) for at, _, tag in lines if at]
+
+
+def _tagged(tags: Sequence[tuple[str, str]], name: str) -> tuple[str, str] | None:
+    for matches in (eq, _is_same_version, _is_of_a_package):
+        if named := sorted((at, tag) for at, tag in tags if matches(tag.lower(), name.lower())):
+            return named[0][1], named[0][0]
+    return None
 
 
 def _is_same_version(tag: str, name: str) -> bool:

@@ -23,11 +23,13 @@ from memcli.model.findings import Failure, reason_of
 from memcli.model.names import readable
 from memcli.model.shapes import OBSERVED
 
-MAX_TEXT = 6_000
+MAX_DIFF = 4_500
+"""Characters of the changes in one memory, beside the message."""
 MAX_LINE = 400
 STAGED = "staged"
 """The folder, and the group, of the memories of what is staged and in no commit yet."""
-_MAX_MESSAGE = 1_500
+_MAX_MESSAGE = 8_000
+"""Characters of a message: its reason often stands last."""
 _MAX_SUBJECT = 200
 _MAX_SYMBOLS = 20
 _SHORT = 10
@@ -114,7 +116,7 @@ def candidate(origin: Origin, diffs: Sequence[FileDiff]) -> Mapping[str, object]
 
 def _text(message: str, diffs: Sequence[FileDiff]) -> str:
     parts = [message, ""] if message else []
-    room = MAX_TEXT - len(message)
+    room = MAX_DIFF
     for diff in diffs:
         title = readable(diff.file)
         if diff.status in ("renamed", "copied"):

@@ -6,6 +6,7 @@ Pieces: a file's text cut where its author cut it: documents by heading, code by
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -17,6 +18,7 @@ from memcli.code.anchors import CodeLines, is_inside, make_each
 from memcli.code.symbols import cut
 from memcli.errors import NotFoundError, UsageError
 from memcli.git.repository import UnfitError, read_bytes, read_text
+from memcli.git.revisions import release_times
 from memcli.git.tree import Ignore, Tree, is_generated
 from memcli.ingest import markdown
 from memcli.ingest.labels import file_places, kind_of, part_path, tags_of
@@ -24,6 +26,7 @@ from memcli.ingest.markdown import Heading, OutlinePart, parts
 from memcli.model.findings import Failure, reason_of
 from memcli.model.names import readable, show, slug
 from memcli.model.shapes import OBSERVED
+from memcli.text.dates import dates
 
 WHOLE = 1_200
 """A text of at most so many characters is one piece, and so is a section with all that is below it."""
@@ -139,6 +142,9 @@ def _distinct(found: Sequence[FilePiece]) -> list[FilePiece]:
 
 
 _PER_QUESTION = 500
+_VERSION = re.compile(
+    r"(?<![\w.])v?\d+\.\d+(?:\.\d+)*(?:[-.]?(?:a|b|rc|alpha|beta|dev)[.-]?\d+)?(?![\w.])", re.IGNORECASE
+)
 
 
 class FileSource:
@@ -189,7 +195,7 @@ class FileSource:
                     yield {"replaces": _places(file)}
                 continue
             try:
-                found = list(_candidates(file, text, self._dates.get(file)))
+                found = list(_candidates(file, text, self._dates.get(file), self._root))
             except Exception as error:  # noqa: BLE001 - whatever is in one file, the others are worth having
                 self.failed.append(Failure(reason_of(error), file=readable(file)))
             else:
@@ -273,7 +279,7 @@ class FileSource:
         )
 
 
-def _candidates(file: str, text: str, date: str | None) -> Iterator[Mapping[str, object]]:
+def _candidates(file: str, text: str, date: str | None, root_folder: str) -> Iterator[Mapping[str, object]]:
     name = readable(file)
     kind = kind_of(file)
     whole, root = file_places(file)
@@ -287,7 +293,9 @@ def _candidates(file: str, text: str, date: str | None) -> Iterator[Mapping[str,
     if date:
         fields["created_at"] = date
     code = CodeLines(text)
-    for piece in pieces(name, kind, text):
+    found = pieces(name, kind, text)
+    released = _release_dates(found, root_folder) if kind == "log" else {}
+    for n, piece in enumerate(found):
         metadata: dict[str, object] = {"source": name}
         if piece.headings:
             metadata["headings"] = list(piece.headings)
@@ -295,10 +303,29 @@ def _candidates(file: str, text: str, date: str | None) -> Iterator[Mapping[str,
             metadata["symbol"] = piece.symbol
         path = part_path(root, piece.leaf) if piece.leaf else whole
         candidate = {**fields, "path": path, "raw": piece.text, "metadata": metadata}
+        if n in released:
+            candidate["created_at"] = released[n]
         # A file that an anchor could not name is no reason to leave it out.
         if is_inside(file):
             candidate["anchors"] = make_each(file, code, piece.spans)
         yield candidate
+
+
+def _release_dates(sections: Sequence[FilePiece], root: str) -> dict[int, str]:
+    """When what each section of a changelog lists was released, by its place: on the day that its heading names, else when
+    the tag of the version there was made. Sections with neither are left out."""
+    found: dict[int, str] = {}
+    versions: dict[int, str] = {}
+    for n, section in enumerate(sections):
+        for title in reversed(section.headings):
+            if moment := next(filter(None, (date.moment for date in dates(title))), None):
+                found[n] = moment
+                break
+            if version := _VERSION.search(title):
+                versions[n] = version[0]
+                break
+    times = release_times(root, versions.values()) if versions else {}
+    return found | {n: times[version] for n, version in versions.items() if version in times}
 
 
 def _places(file: str) -> list[Mapping[str, object]]:

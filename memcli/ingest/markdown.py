@@ -1,6 +1,7 @@
 """Markdown: its headings, and which lines are fenced or commented out. Blocks begin and end as CommonMark says.
 
-One exception: a tag that HTML does not have, such as `<rules>`, hides no Markdown below it, for agents read it.
+Two exceptions: a tag that HTML does not have, such as `<rules>`, hides no Markdown below it, for agents read it; and a
+heading in HTML, `<h3>Title</h3>`, is a heading.
 
 AsciiDoc: its headings, `== Title` or a title with a line of signs of about its length below it.
 
@@ -11,6 +12,7 @@ Outline: a document cut into sections by its headings.
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -50,6 +52,10 @@ _HTML = (
     (re.compile(rf"</?(?:{_BLOCK_TAGS})(?: |/?>|\Z)", re.IGNORECASE), _BLANK),
 )  # fmt: skip
 """How a block of HTML begins, and what its last line has."""
+_HTML_HEADING = re.compile(r"<h([1-6])(?: [^<>]*)?>", re.IGNORECASE)
+_ANY_TAG = re.compile(r"<[^<>]*>")
+_MAX_HEIGHT = 8
+"""A heading in HTML has at most so many lines."""
 _QUOTE = -1
 _MAX_DEPTH = 32
 """What is nested deeper is read as text, so that the work for each line is bounded."""
@@ -162,6 +168,8 @@ class _MarkdownReader:
             return self._underlined(number, is_top=not depth)
         elif self._begins(body) or _is_rule(body) or (not self._first and _TAG.match(body)):
             self._leave(depth)
+            mark = None if depth else _HTML_HEADING.match(body)
+            return self._tagged(int(mark[1]), number) if mark else None
         elif not self._first:
             self._leave(depth)
             self._first = number
@@ -201,6 +209,19 @@ class _MarkdownReader:
             return None
         title = " ".join(line.strip(" \t") for line in self._lines[first - 1 : number - 1])
         return Heading(level, title, first, number) if is_top else None
+
+    def _tagged(self, level: int, number: int) -> Heading | None:
+        """The heading in HTML that begins in a line; None where its end tag does not end a line below, before a blank one."""
+        end = f"</h{level}>"
+        for last in range(number, min(number + _MAX_HEIGHT, len(self._lines) + 1)):
+            line = self._lines[last - 1].rstrip(" \t")
+            if line.lower().endswith(end):
+                text = _ANY_TAG.sub(" ", "\n".join(self._lines[number - 1 : last]))
+                title = " ".join(html.unescape(text).split())
+                return Heading(level, title, number, last) if title else None
+            if not line:
+                break
+        return None
 
     def _leave(self, depth: int) -> None:
         del self._containers[depth:]

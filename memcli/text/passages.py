@@ -109,7 +109,8 @@ def _width(line: str) -> int:
 
 HUNK, MESSAGE, CONTENT, CONTEXT, MARKUP = "hunk", "message", "content", "context", "markup"
 """What a passage is made of, beside PROSE and CODE. MESSAGE is that of a commit; CONTENT what was stored as JSON; CONTEXT
-a snapshot; MARKUP what a document says to its tools alone."""
+a snapshot; MARKUP what a document says to its tools alone, a list of links
+into itself, or a hunk without a word."""
 
 LINE = 900
 """Characters of the longest passage, and of the longest line that is not cut."""
@@ -117,7 +118,9 @@ PACKED = 450
 """Up to so many characters, neighbours under one heading are one passage; measured in bench/answers.py."""
 
 _VERSION = regex(r"\bv?\d+\.\d+(?:\.\d+)*\b|\bunreleased\b", re.IGNORECASE)
-_TO_TOOLS = regex(r"^[ \t]*(?:\.\.|:[\w-]+:).*$|`[^`\n]*`|<[^<>\n]*>|\[!\[[^\n]*", re.MULTILINE)
+_TO_TOOLS = regex(
+    r"^[ \t]*(?:\.\.|:[\w-]+:).*$|`[^`\n]*`|<[^<>\n]*>|\[!\[[^\n]*|\[[^\[\]\n]*\]\(#[^()\n]*\)", re.MULTILINE
+)
 _WORD = regex(r"[^\W\d_]{3,}")
 _WORD_OR_SIGN = regex(r"[^\W\d_]{3,}|[\u3040-\u9fff\uac00-\ud7af]")
 _LEAST_WORDS = 4
@@ -139,7 +142,7 @@ def passages(memory: Memory) -> list[Passage]:
     """The passages of the memory in order; at least one, unless it has no text at all."""
     cut = _of_change if memory.kind == "diff" else _of_text
     found = list(cut(memory.raw))
-    if memory.kind != "diff" and memory.metadata.get("source"):
+    if memory.metadata.get("source"):
         found = [replace(one, form=MARKUP) if _is_markup(one) else one for one in found]
     if not memory.raw.strip():
         text = structured(memory) or memory.summary_long or memory.path
@@ -198,6 +201,8 @@ def context_text(item: Json) -> str:
 
 
 def _is_markup(passage: Passage) -> bool:
+    if passage.form == HUNK:  # the end of a block that was cut, such as `):`
+        return not _WORD_OR_SIGN.search(passage.text)
     if passage.form != PROSE:
         return False
     told = _TO_TOOLS.sub("", passage.text)

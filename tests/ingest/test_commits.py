@@ -8,7 +8,7 @@ import pytest
 
 from memcli.errors import NotFoundError
 from memcli.git.repository import Repository
-from memcli.ingest.commits import MAX_TEXT, CommitSource
+from memcli.ingest.commits import MAX_DIFF, CommitSource
 from memcli.model.names import check_path, check_tag
 from memcli.model.shapes import MEMORY_FIELDS, check_fields, problem
 from tests.ingest.conftest import Repo, memories, new_repo
@@ -234,11 +234,20 @@ def test_bytes_that_are_no_utf8(repo: Repo):
     assert found["raw"] == "Grüße\n\na.txt (added)\n@@\n+caf�"
 
 
+def test_the_reason_at_the_end_of_a_long_message_stays(repo: Repo):
+    message = "one\n\n" + "What changed. " * 200 + "\n\nBecause it was slow."
+    repo.write("a.txt", b"a\n")
+    repo.git("add", "-A")
+    repo.git("commit", "-q", "-F", "-", stdin=message.encode())
+    (found,) = read(repo)
+    assert found["raw"].endswith("Because it was slow.\n\na.txt (added)\n@@\n+a")
+
+
 def test_a_large_diff_is_cut_and_says_so(repo: Repo):
     lines = [f"value_{n} = {n}" for n in range(5_000)]
     repo.commit("one", {"a.py": "\n".join(lines) + "\n", "b.js": "x" * 500_000 + "\ny\n"})
     many, wide = read(repo)
-    assert len(many["raw"]) <= MAX_TEXT + 40
+    assert len(many["raw"]) <= MAX_DIFF + 40
     assert many["metadata"]["added"] == 5_000
     kept = many["raw"].count("\n+")
     assert many["raw"].endswith(f"\n({5_000 - kept} more lines left out)")

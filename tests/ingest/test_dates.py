@@ -41,3 +41,27 @@ def test_a_file_has_the_date_of_its_commit(repo: Repo) -> None:
         str(one["path"]): one.get("created_at") for one in FileSource([str(repo.root)], str(repo.root)).candidates()
     }
     assert found == {"a.md": "2025-12-31T22:00:00Z", "b.md": None}
+
+
+def test_a_section_of_a_changelog_has_the_date_of_its_release(repo: Repo) -> None:
+    headings = ("1.3.0 (6th December, 2024)", "[1.2] - 2024-03-01", "v1.1.0", "1.0.0", "Unreleased")
+    text = "\n".join(f"## {title}\n\n- {'A change. ' * 60}\n\n### Fixed\n\n- {'More. ' * 120}\n" for title in headings)
+    repo.commit("one", {"a.md": "a\n"})
+    repo.git("tag", "v1.1")
+    tagged = repo.git("log", "-1", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", "--format=%cd")
+    repo.commit("two", {"CHANGELOG.md": text, "notes.md": text})
+    found = {str(one["path"]): one["created_at"] for one in FileSource([str(repo.root)], str(repo.root)).candidates()}
+    of_file = found.pop("notes.md/v1-1-0")
+    assert {moment for path, moment in found.items() if path.startswith("notes.md")} == {of_file}
+    assert {path.removeprefix("CHANGELOG.md/"): moment for path, moment in found.items() if "CHANGE" in path} == {
+        "1-3-0-6th-december-2024": "2024-12-06T00:00:00Z",
+        "1-3-0-6th-december-2024/fixed": "2024-12-06T00:00:00Z",
+        "1-2-2024-03-01": "2024-03-01T00:00:00Z",
+        "1-2-2024-03-01/fixed": "2024-03-01T00:00:00Z",
+        "v1-1-0": tagged,
+        "v1-1-0/fixed": tagged,
+        "1-0-0": of_file,
+        "1-0-0/fixed": of_file,
+        "unreleased": of_file,
+        "unreleased/fixed": of_file,
+    }

@@ -67,6 +67,13 @@ def test_tags_of_agents_hide_no_headings() -> None:
     assert found("<rules>\n# One\n</rules>\n## Two\n<div>\n# None\n</div>") == [(1, "One", 2, 2), (2, "Two", 4, 4)]
 
 
+def test_headings_in_html() -> None:
+    assert found('a\n\n<h3 name="x">\nHow <b>fast</b>\nis &lt;it&gt;?\n</h3>\n\ntext') == [(3, "How fast is <it>?", 3, 6)]
+    assert found("<H2>One</H2>\n\ntext\n\n## Two") == [(2, "One", 1, 1), (2, "Two", 5, 5)]
+    none = ('<h1>\n<img src="a.svg">\n</h1>', "<h2>not\n\nclosed</h2>", "```\n<h2>code</h2>\n```", "> <h2>quoted</h2>")
+    assert [found(text) for text in none] == [[], [], [], []]
+
+
 def test_headings_of_restructured_text_and_asciidoc() -> None:
     known = json.loads(Path(__file__).with_name("headings.json").read_text("utf-8"))
     for form, read in (("rst", restructured_headings), ("adoc", asciidoc_headings)):

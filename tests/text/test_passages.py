@@ -127,6 +127,9 @@ def test_what_a_document_says_to_its_tools_is_marked() -> None:
     assert cut(".. automodule:: a\n   :members:\n", **source)[0][2] == MARKUP
     assert cut("Use uv.", **source)[0][2] == MARKUP
     assert cut("Use uv.")[0][2] != MARKUP
+    contents = "* [How fast is it?](#fast)\n* [Does it have colours?](#colours)\n"
+    assert cut(contents, **source)[0][2] == MARKUP
+    assert cut(contents.replace("#", "other.md#"), **source)[0][2] != MARKUP
     assert cut("```\nx\n```", **source)[0][2] == CODE
 
 
