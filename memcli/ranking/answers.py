@@ -105,11 +105,12 @@ _NO_TERM = (0, 0)
 
 
 class Scored(NamedTuple):
-    """A passage by its number, its score, 0..1, and the parts that the score is the sum of."""
+    """A passage by its number, its score, 0..1, the parts that the score is the sum of, and its form."""
 
     n: int
     score: float
     why: Mapping[str, float]
+    form: str
 
 
 Near = Sequence[tuple[float, Nearness]]
@@ -165,7 +166,7 @@ def answers(
             why["since"] = SINCE_WEIGHT
         if names and one.counts and (exact := sum(share for name, share in names.items() if name in one.counts)):
             why["exact"] = EXACT_WEIGHT * exact
-        return Scored(one.n, sum(why.values()), why)
+        return Scored(one.n, sum(why.values()), why, one.form)
 
     best_first = {}
     for row, found in passages.items():

@@ -17,6 +17,7 @@ from memcli.ranking.floor import coverage, judge, strongest
 from memcli.ranking.lexical import CODE, Style, bm25f, group_bm25, most, style_of
 from memcli.ranking.priors import add_ageing, add_mentions, add_priors, check, ordered
 from memcli.record import replace
+from memcli.text.passages import HUNK
 from memcli.text.words import query_terms, without_terms
 
 if TYPE_CHECKING:
@@ -149,8 +150,9 @@ def _hits(
         if score >= TAIL_SHARE * best[styles[row]]
         and (score >= styles[row].tail or (row in judged and judged[row].is_enough))
     )
-    kept = ordered(hits, query)
-    return one_each(kept, {row: scored[0].score for row, scored in found.items() if scored})
+    # The message is in all files of a commit alike: what distinguishes them are their hunks.
+    hunks = {row: max((one.score for one in scored if one.form == HUNK), default=0.0) for row, scored in found.items()}
+    return one_each(ordered(hits, query), hunks)
 
 
 def _including(
@@ -397,7 +399,7 @@ def _ties(
 def one_each(hits: Sequence[Hit], best: Mapping[int, float]) -> tuple[Hit, ...]:
     """The hits with the files of one commit as one entry, at the place of the first of them.
 
-    It is the file with the passage that is best by itself, as `best` has it for each row; the others are named in `also`.
+    It is the file with the best hunk, whose score `best` has for each row; the others are named in `also`.
     """
     members: dict[str, list[Hit]] = {}
     for hit in hits:
