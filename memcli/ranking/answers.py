@@ -125,19 +125,23 @@ Signs = Mapping[int, Sequence[tuple[float, float]]]
 
 
 def measure(
-    stats: TermStats, passages: Mapping[int, Sequence[PassageTerms]], read: Collection[int], near: Near
+    stats: TermStats,
+    passages: Mapping[int, Sequence[PassageTerms]],
+    read: Collection[int],
+    near: Near,
+    read_near: Near,
 ) -> dict[int, list[tuple[float, float]]]:
     """For every passage its BM25F score by words and its cosine with the topic (-1..1, NaN without a vector).
 
-    `read` are the rows of documents and changes; `near` is the nearness to the topic, in parts with their shares, empty
-    without an embedder.
+    `read` are the rows of documents and changes; `near`, and `read_near` for these rows, is the nearness to the topic, in
+    parts with their shares, empty without an embedder.
     """
     weights = {term: idf(stats.size, frequency) for term, frequency in stats.frequencies.items()}
     signs = {}
     for row, found in passages.items():
         told = {} if row in read else stats.counts.get(row, {})
         words = [_words(one, stats, weights, row, told) for one in found]
-        signs[row] = list(zip(words, cosines_of(near, row, len(found)), strict=True))
+        signs[row] = list(zip(words, cosines_of(read_near if row in read else near, row, len(found)), strict=True))
     return signs
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memcli.model.recall import Entry, Evidence, Hit, Query, Ranking, RecordedGroup, RowSet, TermStats
+from memcli.model.recall import Entry, Evidence, Hit, Nearness, Query, Ranking, RecordedGroup, RowSet, TermStats
 from memcli.model.references import MUTUAL
 from memcli.ranking.answers import NONE, Answers, Cosines, Near, answers, closeness, measure, mixed
 from memcli.ranking.floor import coverage, judge, strongest
@@ -32,10 +32,9 @@ CONTEXT_CANDIDATES = 100
 """How many of the best rows have their groups looked at."""
 KIN_GROUPS = 5
 """How many of these groups, from the best on, bring in members that were no candidates themselves."""
-WHOLE_SHARE = 0.3
-"""What the whole question counts in meaning; the rest is the question without common words."""
-_SHARES = {1: (1.0,), 2: (WHOLE_SHARE, 1 - WHOLE_SHARE)}
-"""What each form of the question counts in meaning, by how many forms there are."""
+WHOLE_SHARE, READ_WHOLE_SHARE = 0.3, 0.6
+"""What the whole question counts in meaning, for memories and for passages of documents and changes; the rest is the
+question without common words."""
 COMMON_SHARE = 0.25
 """A word in more than this share of a space says nothing of which memory is meant, but sways a small encoder."""
 
@@ -58,7 +57,7 @@ class FusionRanker:
         visible = view.visible(query)
         stats = view.lexical(asked, CANDIDATES, visible, with_common=True)
         measured = view.dense(_forms(query.topic, stats), query.deadline, visible)
-        near: Near | None = None if measured is None else list(zip(_SHARES[len(measured)], measured, strict=True))
+        near: Near | None = None if measured is None else weighed_forms(measured, WHOLE_SHARE)
         missing = near[0][1].missing if near else 0
         cosines = mixed(near) if near else NONE
         state = Ranking(is_degraded=near is None or (missing > 0 and not len(cosines.rows)), missing=missing)
@@ -91,7 +90,8 @@ class FusionRanker:
             whole |= _whole(query, kin_styles, stats, words, cosines)
         read = {row for row, entry in entries.items() if entry.is_read}
         cut = view.passages(asked, list(entries))
-        found = answers(query, stats, cut, read, measure(stats, cut, read, near or ()))
+        read_near = weighed_forms([one for _, one in near or ()], READ_WHOLE_SHARE)
+        found = answers(query, stats, cut, read, measure(stats, cut, read, near or (), read_near))
         parts = _scored(whole, found, styles, groups, stats)
         add_mentions(parts, entries, query)
         if query.about:
@@ -153,6 +153,11 @@ def _hits(
     # The message is in all files of a commit alike: what distinguishes them are their hunks.
     hunks = {row: max((one.score for one in scored if one.form == HUNK), default=0.0) for row, scored in found.items()}
     return one_each(ordered(hits, query), hunks)
+
+
+def weighed_forms(measured: Sequence[Nearness], whole: float) -> Near:
+    """The nearness to each form of a question with its share: `whole` for the whole question where there are two."""
+    return list(zip((whole, 1 - whole) if len(measured) > 1 else (1.0,), measured, strict=False))
 
 
 def _including(

@@ -29,7 +29,7 @@ def near(*cosines: float) -> Near:
 
 
 def scored(topic: str, known: TermStats, cut: Mapping[int, list[PassageTerms]], meaning: Near) -> Answers:
-    return answers(Query(topic=topic, now=NOW), known, cut, cut, measure(known, cut, cut, meaning))
+    return answers(Query(topic=topic, now=NOW), known, cut, cut, measure(known, cut, cut, meaning, meaning))
 
 
 def order(topic: str, known: TermStats, cut: Mapping[int, list[PassageTerms]], meaning: Near) -> list[int]:
