@@ -68,7 +68,9 @@ def test_tags_of_agents_hide_no_headings() -> None:
 
 
 def test_headings_in_html() -> None:
-    assert found('a\n\n<h3 name="x">\nHow <b>fast</b>\nis &lt;it&gt;?\n</h3>\n\ntext') == [(3, "How fast is <it>?", 3, 6)]
+    assert found('a\n\n<h3 name="x">\nHow <b>fast</b>\nis &lt;it&gt;?\n</h3>\n\ntext') == [
+        (3, "How fast is <it>?", 3, 6)
+    ]
     assert found("<H2>One</H2>\n\ntext\n\n## Two") == [(2, "One", 1, 1), (2, "Two", 5, 5)]
     none = ('<h1>\n<img src="a.svg">\n</h1>', "<h2>not\n\nclosed</h2>", "```\n<h2>code</h2>\n```", "> <h2>quoted</h2>")
     assert [found(text) for text in none] == [[], [], [], []]
