@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from memcli.app.consult import TEXT, consult, kept
 from memcli.app.workspace import Workspace
 from memcli.conversation import facts
-from memcli.conversation.facts import Fact
-from memcli.conversation.facts.repairs import point
+from memcli.conversation.facts import Fact, point
 from memcli.conversation.summary import of_session
 from memcli.conversation.window import Excerpt, excerpt
 from memcli.errors import ProviderError, RefusedError

@@ -21,7 +21,7 @@ MOST_FACTS = 40
 _MOST_SENTENCES = 4
 _LONGEST = 500
 """Characters of a sentence."""
-KINDS = ("decision", "preference", "constraint", "goal", "procedure", "correction", "negative")
+KINDS = ("decision", "preference", "constraint", "goal", "procedure", "correction", "negative", "fact")
 
 SCHEMA: Mapping[str, Json] = {
     "type": "object",
@@ -57,7 +57,7 @@ Answer with JSON:
 - facts: what the session states and what still holds at its end, at most {MOST_FACTS}:
   - message: the number of the message that states it. Parts named `earlier` are summaries, for context alone.
   - kind: decision (what was chosen), preference (how somebody likes it), constraint (what must hold), negative (what must
-    never be done), goal, procedure (steps to follow), correction (of an error).
+    never be done), goal, procedure (steps to follow), correction (of an error), fact (what is the case).
   - text: the sentence of that message, word for word, without adding or translating anything.
   - confidence: how sure it is that it was meant to last, from 0 to 1; at least 0.7 only when it is said in so many words.
   A question, an offer, a guess, a report of what others say, and what is taken back later is no fact. What holds for the

@@ -28,7 +28,7 @@ TALK = (
     ("user", "Great, that fixed it. We decided to use argon2 for new accounts because it resists GPUs."),
     ("assistant", "Shall I also migrate the old accounts?"),
 )
-LOWER, NEVER = "OK, let's lower the cost factor to 12 then.", "Never go below 12, the auditors require it."
+LOWER, NEVER = "let's lower the cost factor to 12 then.", "Never go below 12, the auditors require it."
 ARGON = "We decided to use argon2 for new accounts because it resists GPUs."
 SENTENCES = ["Logins took 8 seconds since bcrypt had a cost factor of 15.", "It is 12 now, and logins take 400 ms."]
 TOKEN = secret("github_token", 900)[1]
@@ -131,7 +131,7 @@ def test_a_local_end_before_leaves_nothing_twice(workspace: Workspace) -> None:
     asked(workspace, session, Scripted(ANSWER))
     found = journal(workspace)
     assert len(found["log"]) == 1
-    assert sorted(found["decision"] + found["negative"]) == sorted([LOWER, NEVER, ARGON])
+    assert sorted(found["decision"] + found["constraint"]) == sorted([LOWER, NEVER, ARGON])
     assert sorted(one.raw for one in waiting(workspace)) == sorted([LOWER, NEVER])  # of the third the model is not sure
 
 
@@ -219,7 +219,7 @@ def test_of_a_long_session_the_older_part_is_local(workspace: Workspace) -> None
     model = Scripted({"summary": ["Nothing was red."], "facts": [claim(1, ARGON), claim(62, NEVER, "negative")]})
     found = dict(read_facts(with_model(workspace, model), session, asks=True))
     assert {one.text: one.confidence for one in found.values()} == {
-        ARGON: pytest.approx(0.9), NEVER: 0.9,
+        ARGON: pytest.approx(0.9, abs=0.09), NEVER: 0.9,
     }  # fmt: skip
     sent = model.prompts[0].text
     assert '"number": 1,' not in sent

@@ -332,7 +332,7 @@ def test_an_end_says_what_it_kept_and_what_waits(run: Run) -> None:
     shown = run("session", "show", name, "--json").json["session"]
     assert (shown["state"], shown["outcome"]) == ("ended", "Login is fast")
     assert run("session", "promote", fact["fact"]).out.startswith("created mem_")
-    assert wrong(run, [(f"promote {name}#1.1", 3, "no fact"), (f"promote {name}", 2, "")], "session") == ""
+    assert wrong(run, [(f"promote {name}#2.1", 3, "no fact"), (f"promote {name}", 2, "")], "session") == ""
     assert run("session", "end", start(run)).code == 0
 
 

@@ -83,9 +83,9 @@ def test_facts_of_a_file(model: Script, run: Run) -> None:
     command = ("session", "facts", "--from", "talk.jsonl")
     texts = [one["text"] for one in run(*command, *LLM, "--json").json]
     assert texts == [LOWER, NEVER, ARGON]
-    assert [one["text"] for one in run(*command, "--json").json] == [NEVER, ARGON]
+    assert [one["text"] for one in run(*command, "--json").json] == [TALK[0][1], NEVER, ARGON]
     failed = run(*command, *LLM, "--model", "custom:other", "--offline", "--json")
-    assert [one["text"] for one in failed.json] == [NEVER, ARGON]
+    assert [one["text"] for one in failed.json] == [TALK[0][1], NEVER, ARGON]
     assert failed.err == "memcli: no language model is asked offline; the local layer stands in\n"
 
 

@@ -1,0 +1,313 @@
+"""Facts that are stated in a conversation: each sentence is judged by a linear model over its cues, its mood, its place and
+what stands before and behind it. `tools/fit.py facts` fits the weights, which stand in `facts.json`."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from math import exp
+from pkgutil import get_data
+from typing import NamedTuple
+
+import orjson
+
+from memcli.conversation.cues import ACCEPTS, CUES, DID, KEEP, NOTED, OFFERS_WORK, PROPOSES, TAKES_BACK
+from memcli.conversation.statements import ASKED, OFFERED, TalkStatement, statements
+from memcli.model.conversation import Message
+from memcli.model.memory import Json
+from memcli.record import Record, replace
+from memcli.regex import regex
+from memcli.text.words import terms
+
+KINDS = ("decision", "preference", "constraint", "goal", "procedure", "correction", "negative", "fact")
+_RULES = ("decision", "preference", "constraint", "correction", "negative")
+"""Kinds that say what holds for the work; what a sentence of these is of is the hardest to tell."""
+_LEAST = 0.45
+"""The least probability of a fact."""
+_MOST_SURE = 0.99
+
+
+class Fact(Record):
+    """A statement worth keeping. `text` stands at `span` of the text of message number `message`, white space collapsed.
+
+    `confidence` is the probability that it is a fact.
+    """
+
+    kind: str
+    text: str
+    message: int
+    confidence: float
+    span: tuple[int, int]
+
+    def to_json(self) -> dict[str, Json]:
+        """What is printed of it."""
+        return {"kind": self.kind, "text": self.text, "message": self.message, "confidence": self.confidence}
+
+
+class FactCandidate(NamedTuple):
+    """A sentence, a list item, or a list of steps with the sentence that leads up to it."""
+
+    statement: TalkStatement
+    span: tuple[int, int]
+    bare: str
+    """What cues are searched for in: the sentence, behind the one that leads up to its list."""
+
+
+Weights = Mapping[str, Mapping[str, float]]
+"""For each feature, its weight for each kind, over that for no fact."""
+
+
+def extract(messages: Sequence[Message], weights: Weights | None = None) -> list[Fact]:
+    """The facts that are stated in `messages` and still hold at their end, in order, each text once; by default with
+    the weights of this package."""
+    weights = weights or _weights()
+    said = [one if one.number else replace(one, number=place) for place, one in enumerate(messages, 1)]
+    found: list[Fact] = []
+    for message, candidates in zip(said, judged(said), strict=True):
+        for one, features in candidates:
+            found[-_RECENT:] = _without_taken_back(found[-_RECENT:], one)
+            kind, confidence = _judge(features, weights)
+            if confidence >= _LEAST and not _is_taken_back_at_once(one.bare):
+                fact = _fact(kind, message, one.span, confidence)
+                found[-_RECENT:] = [*_without_superseded(found[-_RECENT:], fact), fact]
+    once: dict[str, Fact] = {}
+    for fact in sorted(found, key=lambda fact: (fact.message, fact.span)):
+        once.setdefault(fact.text.casefold(), fact)
+    return list(once.values())
+
+
+_LEAD = regex(
+    r"(?i)(?:(?:actually,? no|no|nope|yes|yep|ok(?:ay)?|hmm?|oh|well|right|fine|good|great|nice|also|so)[,.:!]\s+|(?:btw|by the way|fyi)\b[,.:!]?\s+)+(?=\S)"
+)
+_MARKS = " ,;:"
+
+
+def _fact(kind: str, message: Message, span: tuple[int, int], confidence: float) -> Fact:
+    """The fact that stands at `span` of a message, without a word of reply before it."""
+    start, end = span
+    lead = _LEAD.match(message.text, start, end)
+    start = lead.end() if lead else start
+    text = " ".join(message.text[start:end].replace("**", "").split()).rstrip(_MARKS)
+    return Fact(kind, text, message.number, confidence, (start, end))
+
+
+def judged(messages: Sequence[Message]) -> Iterator[list[tuple[FactCandidate, dict[str, float]]]]:
+    """The candidates of each of some messages, with their features."""
+    read = [candidates(message) for message in messages]
+    nothing: list[FactCandidate] = []
+    for n, (message, own) in enumerate(zip(messages, read, strict=True)):
+        before = read[n - 1] if n and messages[n - 1].role != message.role else nothing
+        after = read[n + 1] if n + 1 < len(read) and messages[n + 1].role != message.role else nothing
+        if message.role == "assistant":
+            yield [(one, found) for one in own if (found := _of_assistant(one, before, after))]
+        else:
+            yield [(one, _of_user(at, own, before, after)) for at, one in enumerate(own)]
+
+
+def _of_sentence(one: FactCandidate) -> dict[str, float]:
+    found = dict.fromkeys([name for name, cue in CUES.items() if cue.search(one.bare)], 1.0)
+    count = len(one.statement.bare.split())
+    found[f"is {one.statement.mood}"] = 1.0
+    found["words"] = min(count, _LONG) / _LONG
+    found |= dict.fromkeys([f"at most {most} words" for most in (2, 4, 8, 14) if count <= most], 1.0)
+    if any(c.isupper() for c in one.statement.text[2:]):
+        found["a name"] = 1.0
+    return found
+
+
+_LONG = 30
+"""So many words and more count the same."""
+
+
+def _of_user(
+    at: int, own: Sequence[FactCandidate], before: Sequence[FactCandidate], after: Sequence[FactCandidate]
+) -> dict[str, float]:
+    """The features of the sentence of a user at a place, between two messages of the assistant."""
+    shown = {
+        "first": at == 0,
+        "last": at == len(own) - 1,
+        "after a question": at > 0 and own[at - 1].statement.mood == ASKED,
+        "before a question": at + 1 < len(own) and own[at + 1].statement.mood == ASKED,
+    }
+    if after:
+        is_noted, is_done = NOTED.match(after[0].bare), DID.match(after[0].bare)
+        shown["noted"] = is_noted is not None
+        shown["done"] = is_noted is None and is_done is not None
+        shown["asked back"] = not (is_noted or is_done) and after[-1].statement.mood in (ASKED, OFFERED)
+    if before and at == 0:
+        shown |= _as_answer(own[0], before)
+    return _of_sentence(own[at]) | {name: 1.0 for name, is_so in shown.items() if is_so}
+
+
+def _as_answer(one: FactCandidate, before: Sequence[FactCandidate]) -> dict[str, bool]:
+    """What a sentence is as the answer to a message of the assistant."""
+    questions = [each.bare for each in before if each.statement.mood == ASKED]
+    is_choice = any(" or " in question for question in questions)
+    options = {term for each in before for term in terms(each.statement.text)}
+    last = before[-1]
+    return {
+        "answers a question": bool(questions),
+        "answers a choice": is_choice,
+        "names an option": is_choice and not options.isdisjoint(terms(one.statement.text)),
+        "answers an open question": not is_choice and last.statement.mood == ASKED and not OFFERS_WORK.match(last.bare),
+        "after an offer": any(each.statement.mood == OFFERED or PROPOSES.search(each.bare) for each in before),
+    }
+
+
+def _of_assistant(
+    one: FactCandidate, before: Sequence[FactCandidate], after: Sequence[FactCandidate]
+) -> dict[str, float]:
+    """The features of a sentence of an assistant, where the user asks to keep it or accepts it; none otherwise."""
+    is_kept = any(KEEP.search(each.bare) for each in after)
+    is_accepted = bool(after) and after[0].statement.mood != ASKED and ACCEPTS.match(after[0].bare) is not None
+    is_proposal = PROPOSES.search(one.bare) is not None
+    is_wanted = any(KEEP.search(each.bare) for each in before)
+    if not is_kept and not (is_accepted and (is_proposal or is_wanted)):
+        return {}
+    shown = {"assistant": True, "user keeps it": is_kept, "proposal accepted": is_accepted and is_proposal}
+    return _of_sentence(one) | {name: 1.0 for name, is_so in shown.items() if is_so}
+
+
+@cache
+def _weights() -> Weights:
+    weights: Weights = orjson.loads(get_data(__name__, "facts.json") or b"{}")
+    return weights
+
+
+def _judge(features: Mapping[str, float], weights: Weights) -> tuple[str, float]:
+    """The likeliest kind, in the likeliest family, and the probability that it is a fact."""
+    scores = dict.fromkeys(KINDS, 0.0)
+    for name, value in {"bias": 1.0, **features}.items():
+        for kind, weight in weights.get(name, {}).items():
+            scores[kind] += weight * value
+    parts = {kind: exp(min(score, 50.0)) for kind, score in scores.items()}
+    whole = sum(parts.values())
+    rules = sum(parts[kind] for kind in _RULES)
+    others = max((parts[kind], kind) for kind in KINDS if kind not in _RULES)
+    kind = max((parts[kind], kind) for kind in _RULES)[1] if rules > others[0] else others[1]
+    return kind, min(round(whole / (1 + whole), 2), _MOST_SURE)
+
+
+_STEP = regex(r"(?:^|\n)[ \t]*\(?(?:\d{1,3}|[a-z])[.)][ \t]+\Z")
+_ITEM = regex(r"(?:^|\n)[ \t]*[-*+•–][ \t]+(?:\[[ xX]\][ \t]+)?\Z")
+_MOST_SENTENCES = 300
+"""How many sentences of one message are read: a longer one is pasted."""
+_MARK = 12
+"""The most characters of the mark of a list item."""
+
+
+def candidates(message: Message) -> list[FactCandidate]:
+    """What a message states, may be: a list of numbered steps as one, with the sentence that leads up to it."""
+    found: list[FactCandidate] = []
+    lead: FactCandidate | None = None
+    for said, (start, end) in _located(message):
+        mark = message.text[max(0, start - _MARK) : start]
+        is_step, is_item = _STEP.search(mark) is not None, _ITEM.search(mark) is not None
+        if lead and is_step:
+            whole = lead.span[0], end
+            lead = FactCandidate(lead.statement, whole, f"{lead.bare} {said.bare}")
+            found[-1] = lead
+            continue
+        if not (is_item or is_step):
+            lead = None
+        found.append(FactCandidate(said, (start, end), f"{lead.bare} {said.bare}" if lead else said.bare))
+        if said.text.endswith(":"):
+            lead = found[-1]
+    return found
+
+
+def _located(message: Message) -> Iterator[tuple[TalkStatement, tuple[int, int]]]:
+    """The sentences of a message with their places in its text."""
+    words = [(match.start(), match[0]) for match in re.finditer(r"\S+", message.text)]
+    flat = " ".join(word for _, word in words)
+    starts = [0]
+    for _, word in words:
+        starts.append(starts[-1] + len(word) + 1)
+    at = 0
+    for said in statements(message)[:_MOST_SENTENCES]:
+        at = flat.find(said.text, at)
+        if at < 0:
+            return
+        place = []
+        for where in (at, at + len(said.text) - 1):
+            n = bisect_right(starts, where) - 1
+            place.append(words[n][0] + where - starts[n])
+        at += len(said.text)
+        yield said, (place[0], place[1] + 1)
+
+
+_REACH = 2
+"""How many messages back something can be taken back without naming it."""
+_RECENT = 24
+"""How many of the last facts a new sentence is compared with."""
+_NAMED = 2
+"""How many words of a fact name it."""
+_SAME = 0.6
+
+
+def _is_taken_back_at_once(bare: str) -> bool:
+    """Whether a sentence takes back what it says itself, or takes something back and says no more."""
+    match = TAKES_BACK.search(bare)
+    return match is not None and (match.start() > 0 or len(terms(bare[match.end() :])) <= _NAMED)
+
+
+def _without_taken_back(recent: Sequence[Fact], one: FactCandidate) -> list[Fact]:
+    """The recent facts without the one that a sentence takes back: the one that it names, or else the last."""
+    said = one.statement
+    if not TAKES_BACK.search(one.bare) or said.mood == ASKED:
+        return list(recent)
+    named = frozenset(terms(said.text))
+    shared = {id(fact): len(named.intersection(terms(fact.text))) for fact in recent}
+    near = [fact for fact in recent if said.number - fact.message <= _REACH or shared[id(fact)] >= _NAMED]
+    gone = max(near, key=lambda fact: (shared[id(fact)], fact.message, fact.span), default=None)
+    return [fact for fact in recent if fact is not gone]
+
+
+def _without_superseded(recent: Sequence[Fact], new: Fact) -> list[Fact]:
+    """The recent facts without the decisions that a new one makes anew."""
+    if new.kind not in ("decision", "correction"):
+        return list(recent)
+    own = frozenset(terms(new.text))
+
+    def is_same(old: Fact) -> bool:
+        before = frozenset(terms(old.text))
+        is_near = len(before & own) >= max(_NAMED, _SAME * min(len(before), len(own)))
+        return old.kind == new.kind and old.message < new.message and is_near
+
+    return [fact for fact in recent if not is_same(fact)]
+
+
+_MOST = 3
+"""How many sentences in a row may state one fact."""
+
+
+def point(kind: str, text: str, confidence: float, message: Message, known: Sequence[Fact]) -> Fact | None:
+    """The fact that `text` means, in the words of the sentences of the message that have all of its own; None where the
+    message does not say so, or asks. `known` are the facts that the local layer found: of the same sentence, its words are
+    taken, which are those that an end of the session without a model keeps."""
+    wanted = frozenset(terms(text))
+    run = _place(wanted, message) if wanted else []
+    if not run:
+        return None
+    span = run[0].span[0], run[-1].span[1]
+    near = [one for one in known if one.message == message.number and one.span[0] < span[1] and span[0] < one.span[1]]
+    shared = [len(wanted.intersection(terms(one.text))) for one in near]
+    if near and (len(run) == 1 or max(shared) == len(wanted)):
+        return replace(near[shared.index(max(shared))], kind=kind, confidence=confidence)
+    is_asked = any(one.statement.mood == ASKED for one in run)
+    return None if is_asked else _fact(kind, message, span, confidence)
+
+
+def _place(wanted: frozenset[str], message: Message) -> Sequence[FactCandidate]:
+    """The fewest sentences in a row on one line that have all terms that are wanted, the first of these; none if there are none."""
+    said = candidates(message)
+    found = [frozenset(terms(message.text[one.span[0] : one.span[1]])) for one in said]
+    for count in range(1, _MOST + 1):
+        for n in range(len(said) - count + 1):
+            run = said[n : n + count]
+            is_line = "\n" not in message.text[run[0].span[1] : run[-1].span[0]]
+            if is_line and wanted.issubset(frozenset().union(*found[n : n + count])):
+                return run
+    return []
