@@ -14,11 +14,9 @@ from memcli.app import choice
 from memcli.index import meaning
 from memcli.model.recall import FIELDS
 from memcli.policy import answer
-from memcli.ranking import answers, floor, fusion, lexical, priors
+from memcli.ranking import answers, fusion, lexical, priors
 from memcli.record import replace
 from memcli.text.passages import HUNK, MARKUP, MESSAGE
-
-FLOORS = ("TOLD_FLOOR", "TALK_FLOOR", "READ_FLOOR", "STRANGER", "WORDS_FLOOR")
 
 Switch = Callable[[Sequence[KeptView]], AbstractContextManager[None]]
 
@@ -110,11 +108,10 @@ SWITCHES: Mapping[str, Switch] = {
     "field: summary": _field("summary"),
     "words in the score": _style(lexical=0.0),
     "meaning in the score": _style(lexical=1.0),
-    "the model (words alone, with their floor)": _without_meaning,
+    "the model (words alone)": _without_meaning,
     "words alone, and no context": _all(_without_meaning, _constants(fusion, CONTEXT_CANDIDATES=0)),
     "priors": _constants(priors, RECENCY_WEIGHT=0.0, IMPORTANCE_WEIGHT=0.0, RELEVANCE_WEIGHT=0.0),
     "tail cut": _all(_style(tail=0.0), _constants(fusion, TAIL_SHARE=0.0)),
-    "floor": lambda _: no_floor(),
 }
 
 
@@ -136,10 +133,7 @@ ANSWER_SWITCHES: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
     "context: groups and neighbours": partial(patched, fusion, CONTEXT_CANDIDATES=0),
     "one entry a commit": partial(patched, fusion, one_each=lambda hits, _: tuple(hits)),
     "tail cut": partial(styles, tail=0.0),
-    "floor": lambda: no_floor(),  # noqa: PLW0108 - it is defined below
     "what follows a passage under its heading": partial(patched, answer, SHOWN=0),
     "more passages of a memory": partial(patched, choice, MOST_MORE=0),
 }
 """What decides which passages are printed, each feature with a way to switch it off."""
-
-no_floor = partial(patched, floor, **dict.fromkeys(FLOORS, -1.0))

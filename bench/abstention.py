@@ -6,13 +6,11 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ablation import no_floor
 from tasks import KeptView, Question, Space, Task, ranked
 
-from memcli.model.recall import Evidence
 from memcli.ports import Ranker
 
-SCALES = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.3, 1.4)
+THRESHOLDS = (0.1, 0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8)
 OWN_QUESTIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "off_topic.txt")
 CLOSE, FAR, OWN = "close", "far", "own"
 _TOP = 10
@@ -20,18 +18,16 @@ _TOP = 10
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question to a space: what spoke for an answer, and the share of its answers in the first ten without a floor."""
+    """A question to a space: how sure the ranking is (0..1), and the share of the answers to it in the first ten."""
 
     task: str
     group: str
-    evidence: Evidence | None
+    confidence: float | None
     share: float = 0.0
 
-    def is_answered(self, scale: float) -> bool:
-        """Whether the bundle holds something when the floor is multiplied by `scale`."""
-        if self.evidence is None:
-            return False
-        return self.evidence.together >= scale * self.evidence.floor
+    def is_answered(self, threshold: float) -> bool:
+        """Whether the question counts as answered from this confidence on."""
+        return self.confidence is not None and self.confidence >= threshold
 
 
 def off_topic(tasks: Sequence[Task], views: Mapping[Space, KeptView], ranker: Ranker) -> Iterator[Asked]:
@@ -48,7 +44,7 @@ def off_topic(tasks: Sequence[Task], views: Mapping[Space, KeptView], ranker: Ra
             ]
             for group, questions in [*others, (OWN, own)]:
                 for question in questions:
-                    yield Asked(task.name, group, ranker.rank(question.query(_TOP), views[space]).evidence)
+                    yield Asked(task.name, group, ranker.rank(question.query(_TOP), views[space]).confidence)
 
 
 def on_topic(tasks: Sequence[Task], views: Mapping[Space, KeptView], ranker: Ranker) -> Iterator[Asked]:
@@ -57,7 +53,6 @@ def on_topic(tasks: Sequence[Task], views: Mapping[Space, KeptView], ranker: Ran
         for space in task.spaces:
             view = views[space]
             for question in space.questions:
-                with no_floor():
-                    found = question.relevant.intersection(ranked(ranker, view, question, _TOP))
-                evidence = ranker.rank(question.query(_TOP), view).evidence
-                yield Asked(task.name, "", evidence, len(found) / len(question.relevant))
+                found = question.relevant.intersection(ranked(ranker, view, question, _TOP))
+                confidence = ranker.rank(question.query(_TOP), view).confidence
+                yield Asked(task.name, "", confidence, len(found) / len(question.relevant))

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 import rebuilt
 import talk
 from ablation import SWITCHES
-from abstention import CLOSE, FAR, OWN, SCALES, Asked, off_topic, on_topic
+from abstention import CLOSE, FAR, OWN, THRESHOLDS, Asked, off_topic, on_topic
 from baselines import BASELINES
 from report import DEPTH, SHOWN, mean, percent, score, section, table
 from stores import work_folder
 from tasks import KeptView, Space, Task, load, ranked, recall
 
-from memcli.model.recall import DEFAULT_BACKEND
+from memcli.model.recall import ANSWERED, DEFAULT_BACKEND
 from memcli.ranking import RANKERS
 
 Views = Mapping[Space, KeptView]
@@ -98,22 +98,22 @@ def _abstention(tasks: Sequence[Task], views: Views) -> None:
     on = list(on_topic(tasks, views, ranker))
     rows = [
         (
-            f"{scale:g}{' (shipped)' if scale == 1 else ''}",
+            f"{threshold:g}{' (shipped)' if threshold == ANSWERED else ''}",
             *(
-                _empty([a for a in off if a.task == task.name and a.group == g], scale)
+                _empty([a for a in off if a.task == task.name and a.group == g], threshold)
                 for task in tasks
                 for g in _GROUPS
             ),
-            _empty([a for a in off if a.group != CLOSE], scale),
-            _empty(off, scale),
-            *(_kept([a for a in on if a.task == task.name], scale) for task in tasks),
-            _kept(on, scale),
+            _empty([a for a in off if a.group != CLOSE], threshold),
+            _empty(off, threshold),
+            *(_kept([a for a in on if a.task == task.name], threshold) for task in tasks),
+            _kept(on, threshold),
         )
-        for scale in SCALES
+        for threshold in THRESHOLDS
     ]
     empty = [f"{task.name}: {group} empty" for task in tasks for group in _GROUPS]
     kept = [f"{task.name}: kept" for task in tasks]
-    columns = ("floor", *empty, "far and own empty", "all empty", *kept, "all kept")
+    columns = ("confidence", *empty, "far and own empty", "all empty", *kept, "all kept")
     asked = {group: sum(a.group == group for a in off) for group in _GROUPS}
     counts = ", ".join(f"{count} {group}" for group, count in asked.items())
     section("Abstention", table(columns, rows), f"Off-topic questions: {counts}. On-topic questions: {len(on)}.")
@@ -122,12 +122,12 @@ def _abstention(tasks: Sequence[Task], views: Views) -> None:
 _GROUPS = (CLOSE, FAR, OWN)
 
 
-def _empty(asked: Sequence[Asked], scale: float) -> str:
-    return percent(sum(not a.is_answered(scale) for a in asked) / len(asked)) if asked else "–"
+def _empty(asked: Sequence[Asked], threshold: float) -> str:
+    return percent(sum(not a.is_answered(threshold) for a in asked) / len(asked)) if asked else "–"
 
 
-def _kept(asked: Sequence[Asked], scale: float) -> str:
-    return percent(sum(a.share for a in asked if a.is_answered(scale)) / sum(a.share for a in asked))
+def _kept(asked: Sequence[Asked], threshold: float) -> str:
+    return percent(sum(a.share for a in asked if a.is_answered(threshold)) / sum(a.share for a in asked))
 
 
 def _options() -> argparse.Namespace:

@@ -594,6 +594,7 @@ complete -c memcli -n '__memcli_at recall' -l explain -d 'Show the components of
 complete -c memcli -n '__memcli_at recall' -l include-untrusted -d 'Include memories that contain instructions to an agent.'
 complete -c memcli -n '__memcli_at recall' -l no-usage -d 'Do not count this as usage, or a question without an answer as a gap.'
 complete -c memcli -n '__memcli_at recall' -l fail-empty -d 'Exit with 3 if nothing matches.'
+complete -c memcli -n '__memcli_at recall' -l fail-weak -d 'Exit with 3 if nothing matches, or only weak evidence.'
 complete -c memcli -n '__memcli_at recall' -l from-diff -r -F -d 'Find memories about this diff; `-` reads standard input.'
 complete -c memcli -n '__memcli_at recall' -l verify -r -f -d 'Ask a language model which of the first N memories are relevant [N: 8].'
 complete -c memcli -n '__memcli_at recall' -l verify-timeout -r -f -d 'Keep the ranking if the model, once loaded, takes longer than this.'

@@ -12,6 +12,8 @@ from memcli.policy.budget import Forms, Step, fill, forms
 from memcli.ports import Renderer
 from memcli.record import replace
 
+WEAK_SHARE = 2
+"""Evidence that is weak gets one token in so many."""
 _PINS = 4
 """Pinned memories that do not match get at most one token in so many."""
 
@@ -33,6 +35,8 @@ def fit(bundle: Bundle, render: Renderer, budget: int) -> Bundle:
     least = count_tokens(render(nothing))
     if least > budget:
         raise UsageError(f"a budget of {budget} tokens is too small", f"use at least {least}")
+    if bundle.is_weak:
+        budget = max(least, budget // WEAK_SHARE)
     is_raw = bundle.query.include_raw
     first = bundle.sections[:1]
     bare = measure(first)

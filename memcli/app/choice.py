@@ -197,6 +197,7 @@ def _section(
         is_unreviewed=not reviewed,
         matched_by=found.matched_by.get(hit.entry.row, TEXT),
         sentence=answer.sentence,
+        confidence=None if hit.confidence is None else round(hit.confidence, 4),
         passage=answer.text,
         # More passages of a memory come before the memories that answer worse than they do.
         more=tuple((text, sum(least > score for least in best)) for text, score in answer.more),

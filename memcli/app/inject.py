@@ -9,11 +9,13 @@ from functools import partial
 from memcli.app.budget import fit
 from memcli.app.recall import ALWAYS_MOST, Verify, recall
 from memcli.app.workspace import Workspace
+from memcli.conversation.prompt import wanted_of
 from memcli.model.anchors import FileEdit
-from memcli.model.recall import Bundle, Query, Section
+from memcli.model.recall import NO_MATCH, Bundle, Query, Section
 from memcli.model.tokens import count_tokens
 from memcli.ports import Renderer
 from memcli.record import replace
+from memcli.settings import REPO
 
 MAX_TOKENS = 2_000
 MAX_CHARACTERS = 9_000
@@ -21,9 +23,17 @@ FILE_BACKEND = "basic"
 """For files only leads count, which no ranking finds."""
 _FILE_KINDS = ("constraint", "negative")
 _MOST_CHANGED = 10
-_MOST_RELEVANT = 5
-_LEAST_SHARE = 0.75
-"""What of the best score a memory must have where nobody asked: the floor of recall is for the best one alone."""
+_CHANGES = ("code", "config", "diff")
+_LOOKED_AT = 8
+_MOST_RELEVANT = 2
+"""So many memories are shown for a prompt, beside those whose triggers match."""
+_LEAST_AUTHORED, _LEAST_DOCUMENT, _LEAST_CHANGE = 0.3, 0.2, 0.6
+"""The confidence from which on a memory is shown where nobody asked, by what it is. Of a document the best passage was chosen
+among hundreds, and its probabilities are low; a change shows at most what was, and rarely what the prompt needs."""
+_LEAST_NAMED = 0.05
+"""The same for a rule that is anchored in a file which the prompt names."""
+_LEAST_SHARE = 0.6
+"""What of the best confidence a memory must have."""
 DEADLINE_SECONDS = 1.5
 """How long the search for meaning may take where an agent waits."""
 
@@ -44,24 +54,41 @@ def for_start(workspace: Workspace, since: str | None) -> Bundle:
 def for_prompt(
     workspace: Workspace, prompt: str, deadline: float | None = DEADLINE_SECONDS, verify: Verify | None = None
 ) -> Bundle:
-    """What is relevant to a prompt, or nothing; `verify` chooses from it. Raises what recall raises."""
-    query = Query(topic=prompt, now=workspace.clock(), limit=_MOST_RELEVANT, budget=MAX_TOKENS, deadline=deadline)
+    """What a prompt needs, or nothing; `verify` chooses from it. Raises what recall raises."""
+    wanted = wanted_of(prompt)
+    query = Query(
+        topic=wanted, now=workspace.clock(), limit=_LOOKED_AT, budget=MAX_TOKENS, deadline=deadline, is_prompt=True
+    )
+    if not wanted:
+        return Bundle(space=workspace.space, query=query, reason=NO_MATCH)
     (bundle,) = recall(workspace.copy_with(is_noted=False), [query], verify=partial(_chosen, verify))
     return bundle
 
 
 def _chosen(verify: Verify | None, query: Query, answer: Callable[[Query], Bundle]) -> Bundle:
-    def strong(asked: Query) -> Bundle:
-        return _strong(answer(asked))
+    def needed(asked: Query) -> Bundle:
+        return _needed(answer(asked))
 
-    return verify(query, strong) if verify else strong(query)
+    return verify(query, needed) if verify else needed(query)
 
 
-def _strong(bundle: Bundle) -> Bundle:
-    """What of the bundle is about as good as the best."""
-    least = _LEAST_SHARE * max((section.score for section in bundle.sections), default=0.0)
-    chosen = tuple(section for section in bundle.sections if section.is_lead or section.score >= least)
-    return replace(bundle, sections=chosen, always=())
+def _needed(bundle: Bundle) -> Bundle:
+    """What of the bundle is probable enough to be shown where nobody asked: what leads, and the most probable others."""
+    leads = [section for section in bundle.sections if section.is_lead]
+    topic = bundle.query.topic.lower()
+    sure = [one for one in bundle.sections if not one.is_lead and (one.confidence or 0.0) >= _least(one, topic)]
+    best = max((section.confidence or 0.0 for section in sure), default=0.0)
+    sure = [section for section in sure if (section.confidence or 0.0) >= _LEAST_SHARE * best]
+    return replace(bundle, sections=(*leads, *sure[:_MOST_RELEVANT]), always=())
+
+
+def _least(section: Section, topic: str) -> float:
+    """The confidence that a section needs for a prompt about `topic`."""
+    if any(str(anchor["file"]).rpartition("/")[2].lower() in topic for anchor in section.memory.anchors):
+        return _LEAST_NAMED
+    if section.space != REPO:
+        return _LEAST_AUTHORED
+    return _LEAST_CHANGE if section.memory.kind in _CHANGES else _LEAST_DOCUMENT
 
 
 def for_names(workspace: Workspace, names: Sequence[str]) -> Bundle:

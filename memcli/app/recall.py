@@ -10,6 +10,7 @@ changes.
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -30,10 +31,10 @@ from memcli.model.recall import (
     BELOW_FLOOR,
     EMPTY_DIFF,
     EMPTY_SPACE,
+    LEAST,
     NO_MATCH,
     TRIGGER,
     Bundle,
-    Evidence,
     Hit,
     Query,
     Ranking,
@@ -184,20 +185,18 @@ def search(query: Query, place: SearchedSpace) -> SpaceHits:
 
 
 def on_one_scale(rankings: Sequence[Ranking], least: float = 0.0) -> list[Ranking]:
-    """What several spaces say, each as much as the evidence of the strongest that answers allows: within a space scores are
-    relative. What falls below the score `least` by that is left out."""
-    strength = [_strength(one.evidence) if one.hits else 0.0 for one in rankings]
+    """The rankings of several spaces with scores that can be compared, since within a space they are relative: those of each
+    by how its best confidence compares with the best of all. What falls below the score `least` by that is left out."""
+    strength = [one.confidence or 0.0 if one.hits else 0.0 for one in rankings]
     most = max(strength, default=0.0)
-    return [scaled(one, own / most if own else 1.0, least) for one, own in zip(rankings, strength, strict=True)]
+    return [
+        scaled(one, math.sqrt(own / most) if own else 1.0, least) for one, own in zip(rankings, strength, strict=True)
+    ]
 
 
 def scaled(ranking: Ranking, factor: float, least: float = 0.0) -> Ranking:
     """The ranking with each score `factor` times what it was, without what falls below `least` by that."""
     return ranking if factor == 1.0 else replace(ranking, hits=_scaled(ranking.hits, factor, least))
-
-
-def _strength(evidence: Evidence | None) -> float:
-    return max(0.0, evidence.together) if evidence else 0.0
 
 
 def _scaled(hits: Sequence[Hit], factor: float, least: float) -> tuple[Hit, ...]:
@@ -309,7 +308,7 @@ def recall(
 
                 bundle = fit(bundle, render, query.budget)
             note_bundle(workspace, bundle, without=[name for *_, name in talk])
-            if keeper and bundle.reason:
+            if keeper and (bundle.reason or bundle.is_weak):
                 note_gap(workspace, bundle, keeper)
             yield bundle
 
@@ -345,24 +344,37 @@ def answer(places: Sequence[SearchedSpace], label: str, query: Query) -> Bundle:
     pinned = [hit for f in found for hit in f.pinned]
     reader = Reader(found)
     sections, withheld = reader.choose(query, matched, query.limit, _ranked(query, found))
+    confidence = _confidence(sections, found)
+    is_hopeless = confidence is not None and confidence < LEAST and not query.is_prompt
+    if is_hopeless:
+        sections = tuple(section for section in sections if section.is_lead)
     always, withheld_pins = reader.choose(query, pinned, ALWAYS_MOST, lambda hits: in_order(hits)[:ALWAYS_MOST])
     return Bundle(
         space=label,
         query=told,
         sections=_annotated(query, sections, places),
         always=_annotated(query, always, places),
-        reason=None if sections else _reason(sum(own.values()), found),
+        reason=None if sections else BELOW_FLOOR if is_hopeless else _reason(sum(own.values()), found),
         matched=len(matched),
         pinned=len(pinned),
         size=size,
         own=own,
         degraded=any(f.ranking.is_degraded for f in found),
         missing=sum(f.ranking.missing for f in found),
-        evidence={f.place.name: f.ranking.evidence for f in found if f.ranking.evidence},
+        confidence=confidence,
         withheld_untrusted=withheld,
         untrusted_pins=withheld_pins,
         is_from_clone=any(not place.trust.is_accepted for place in places),
     )
+
+
+def _confidence(sections: Sequence[Section], found: Sequence[SpaceHits]) -> float | None:
+    """The probability that the sections answer: the highest of the spaces that they are from; None where a space does not
+    estimate it."""
+    spaces = {section.space for section in sections if not section.is_lead}
+    known = [f.ranking.confidence for f in found if f.place.name in spaces]
+    estimated = [one for one in known if one is not None]
+    return round(max(estimated), 4) if estimated and len(estimated) == len(known) else None
 
 
 def _ranked(query: Query, found: Sequence[SpaceHits]) -> Callable[[Sequence[Hit]], Sequence[Hit]]:
@@ -373,6 +385,11 @@ def _ranked(query: Query, found: Sequence[SpaceHits]) -> Callable[[Sequence[Hit]
 
     def rank(hits: Sequence[Hit]) -> Sequence[Hit]:
         rest = [hit for hit in hits if id(hit) not in matched_by]
+        if query.is_prompt:
+            rest.sort(key=lambda hit: (-round(hit.confidence or 0.0, 4), hit.entry.id))
+            return [*in_lead_order((hit, matched_by[id(hit)]) for hit in hits if id(hit) in matched_by), *rest][
+                : query.limit
+            ]
         leads = in_lead_order((hit, matched_by[id(hit)]) for hit in hits if id(hit) in matched_by)
         first = leads[: _room(query, len(rest))]
         return [*first, *order(rest, query.limit - len(first), lambda hit: turns[id(hit)])]
@@ -442,4 +459,4 @@ def _reason(size: int, found: Sequence[SpaceHits]) -> str:
         return EMPTY_SPACE
     if not sum(f.visible for f in found) or any(f.ranking.hits or f.leads for f in found):
         return ALL_FILTERED
-    return BELOW_FLOOR if any(f.ranking.evidence for f in found) else NO_MATCH
+    return BELOW_FLOOR if any(f.ranking.confidence is not None for f in found) else NO_MATCH

@@ -67,11 +67,11 @@ def note_bundle(workspace: Workspace, bundle: Bundle, act: str = RECALL, without
 
 
 def note_gap(workspace: Workspace, bundle: Bundle, space: str) -> None:
-    """Counts the question of a bundle without an answer, if the policy of the space keeps such questions."""
+    """Counts the question of a bundle that does not answer it, or only by weak evidence, if the policy of the space keeps such questions."""
     query = bundle.query
     topic = " ".join(query.topic.split())[:MAX_TOPIC]
     if (
-        bundle.reason not in (NO_MATCH, BELOW_FLOOR, ALL_REJECTED)
+        not (bundle.is_weak or bundle.reason in (NO_MATCH, BELOW_FLOOR, ALL_REJECTED))
         or not topic
         or topic == NOT_REPEATED
         or _is_filtered(query)

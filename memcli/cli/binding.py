@@ -13,7 +13,7 @@ from memcli.errors import UsageError
 if TYPE_CHECKING:
     from memcli.cli.verb import Verb
 
-EXIT_CODES_ONLY = frozenset(("exit_code", "fail_empty", "fail_under"))
+EXIT_CODES_ONLY = frozenset(("exit_code", "fail_empty", "fail_under", "fail_weak"))
 """Options that only choose an exit code, which a call does not have."""
 PROCESS_ONLY = frozenset(("background", "stdin0"))
 """Options that say how the process works or reads standard input: it belongs to the program."""

@@ -67,20 +67,16 @@ def bundle_schema() -> dict[str, Json]:
     """The answer of `memcli recall --json`."""
     section = {name: MEMORY_FIELDS[name] for name in _SECTION_FIELDS}
     explained = {
-        **section, "space": TEXT, "score": _NUMBER, "why": {"type": "object", "additionalProperties": _NUMBER},
+        **section, "space": TEXT, "score": _NUMBER, "confidence": _NUMBER, "why": {"type": "object", "additionalProperties": _NUMBER},
         "triggered": FLAG, "matched_by": {"enum": [TRIGGER, ANCHOR, BY_TEXT]},
         "procedure": MEMORY_FIELDS["procedure"], "content": {},
     }  # fmt: skip
     sections = _list(_object(explained, ("id", "path", "kind", "summary_micro")))
-    evidence = _object(
-        {"words": _NUMBER, "cosine": {"type": ["number", "null"]}, "floor": _NUMBER, "is_enough": FLAG},
-        ("words", "cosine", "floor", "is_enough"),
-    )  # fmt: skip
     raw = _object({"path": TEXT, "raw": TEXT, "kind": TEXT, "content": {}}, ("path", "raw", "kind"))
     fields = {
         "space": TEXT, "topic": TEXT, "generated_at": TIME, "global_summary": TEXT, "limit": COUNT, "matched": COUNT,
         "sections": sections, "always": sections, "raw": _list(raw), "degraded": FLAG, "withheld": COUNT,
-        "withheld_pins": COUNT, "withheld_untrusted": COUNT, "evidence": {"type": "object", "additionalProperties": evidence},
+        "withheld_pins": COUNT, "withheld_untrusted": COUNT, "confidence": _NUMBER, "weak": FLAG,
         "period": _object({"name": TEXT, "since": TIME, "until": TIME}, ("name",)),
         "verified": _object({"asked": COUNT, "rejected": COUNT, "model": TEXT, "failure": TEXT}, ("asked",)),
         "reason": {"enum": [NO_MATCH, BELOW_FLOOR, EMPTY_SPACE, ALL_FILTERED, EMPTY_DIFF, BUDGET_TOO_SMALL, ALL_REJECTED]},

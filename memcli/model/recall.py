@@ -82,7 +82,8 @@ class Query(Record, kw_only=True):
     ends the search for meaning. `edits`: the change that the topic is made of, if it is of one. `changed_since`: only
     what was stored or changed since, which without a topic is listed. `about` leans the order towards what it speaks
     of; `period` is named by the topic, and weighs entries by their date. `ids` are listed without a topic; with `lists_all`
-    without a topic, so is everything that passes the filters.
+    without a topic, so is everything that passes the filters. `is_prompt`: it is a prompt to an agent, which asks for nothing,
+    and is answered by what serves it, most probable first.
     `session` is the one in which it is asked, empty for none, None for the current one. `seasons` are the named ones of the space that is asked, `accesses` are by id, where they weigh."""
 
     topic: str
@@ -119,6 +120,7 @@ class Query(Record, kw_only=True):
     edits: tuple[FileEdit, ...] | None = None
     ids: tuple[str, ...] = ()
     lists_all: bool = False
+    is_prompt: bool = False
     seasons: Mapping[str, str] = field(default_factory=dict)
     accesses: Mapping[str, int] = field(default_factory=dict)
 
@@ -193,6 +195,8 @@ class Hit(Record):
     """A row that answers, with its score and the parts that the score is the sum of.
 
     `passages` are its passages, by number and score, best first; `also` the rows of the same commit that match too.
+    `confidence` is the probability (0..1) that it answers, None where the backend does not say; it was estimated from
+    `signals`, by the weights of its `form`.
     """
 
     entry: Entry
@@ -200,6 +204,9 @@ class Hit(Record):
     why: Mapping[str, float] = field(default_factory=dict)
     passages: tuple[tuple[int, float], ...] = ()
     also: tuple[int, ...] = ()
+    confidence: float | None = None
+    signals: tuple[float, ...] = ()
+    form: str = ""
 
 
 def in_order(hits: Iterable[Hit]) -> list[Hit]:
@@ -210,32 +217,16 @@ def in_order(hits: Iterable[Hit]) -> list[Hit]:
     return ordered
 
 
-class Evidence(Record):
-    """What speaks for the memory of a space that answers best, and how much must: what the words that it shares with the
-    question count, its cosine (None when it has no vector), and the floor of the two together.
-    """
-
-    words: float
-    cosine: float | None
-    floor: float
-
-    @property
-    def together(self) -> float:
-        """What speaks for it in all."""
-        return self.words + (self.cosine or 0.0)
-
-    @property
-    def is_enough(self) -> bool:
-        """Whether the floor is reached."""
-        return self.together >= self.floor
+ANSWERED, LEAST = 0.5, 0.2
+"""The confidence from which on a bundle answers its question, and from which on it shows weak evidence rather than nothing."""
 
 
 class Ranking(Record):
-    """The rows that answer, best first: none when the evidence is not enough. `is_degraded`: by words alone; `missing` passages
-    have no vector yet."""
+    """The rows that may answer, best first. `confidence` is the probability (0..1) that one of the first answers, None where
+    nothing was estimated. `is_degraded`: by words alone; `missing` passages have no vector yet."""
 
     hits: tuple[Hit, ...] = ()
-    evidence: Evidence | None = None
+    confidence: float | None = None
     is_degraded: bool = False
     missing: int = 0
 
@@ -248,6 +239,7 @@ class Section(Record):
     `shows_content`: its content has words of the topic that its text has not.
     `untrusted` says why it would not be here had nobody asked for it; `is_unreviewed`: nobody here has accepted it;
     `anchors` what has become of the code that it speaks of, where that could be looked at.
+    `confidence` is the probability (0..1) that it answers the topic, None where nothing was estimated.
     `matched_by`, when it is no TEXT, makes it a part of the lead. `opposed` is what contradicts it. `limit` is the most
     characters of the memory that are printed.
     """
@@ -271,6 +263,7 @@ class Section(Record):
     shows_content: bool = False
     opposed: tuple[Opposed, ...] = ()
     limit: int | None = None
+    confidence: float | None = None
 
     @property
     def is_doubtful(self) -> bool:
@@ -308,7 +301,8 @@ class Bundle(Record, kw_only=True):
     Of `query` the bundle holds what may be repeated. `always` are pinned memories that do not match, of `pinned` such
     memories in all. `withheld_untrusted` memories matched, and carry instructions, as do `untrusted_pins` of the pinned
     ones. `missing` passages have no vector yet, and were searched by words. `size` counts the memories searched, `own` those of each space of the store itself. `verdict` is that of a
-    language model, if one was asked. `is_from_clone`: a store that was asked came with a clone that nobody here has accepted.
+    language model, if one was asked. `confidence` is the probability (0..1) that what is shown answers the topic, None where
+    nothing was estimated: without a topic, or by a backend that does not say. `is_from_clone`: a store that was asked came with a clone that nobody here has accepted.
     """
 
     space: str
@@ -322,11 +316,18 @@ class Bundle(Record, kw_only=True):
     own: Mapping[str, int] = field(default_factory=dict)
     degraded: bool = False
     missing: int = 0
-    evidence: Mapping[str, Evidence] = field(default_factory=dict)
+    confidence: float | None = None
     withheld_untrusted: int = 0
     untrusted_pins: int = 0
     is_from_clone: bool = False
     verdict: ModelVerdict | None = None
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether what it shows may well not answer: nothing leads, and the confidence is below ANSWERED."""
+        if self.confidence is None or not self.sections or any(section.is_lead for section in self.sections):
+            return False
+        return self.confidence < ANSWERED
 
     @property
     def topic(self) -> str:

@@ -7,13 +7,31 @@ MiniLM) are put on scales of their own, on which 1 answers well, and weighed; se
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memcli.model.recall import Entry, Evidence, Hit, Nearness, Query, Ranking, RecordedGroup, RowSet, TermStats
+from memcli.model.recall import (
+    Entry,
+    Hit,
+    Nearness,
+    PassageTerms,
+    Query,
+    Ranking,
+    RecordedGroup,
+    RowSet,
+    TermStats,
+)
 from memcli.model.references import MUTUAL
 from memcli.ranking.answers import NONE, Answers, Cosines, Near, answers, closeness, measure, mixed
-from memcli.ranking.floor import coverage, judge, strongest
+from memcli.ranking.confidence import (
+    NEIGHBOUR,
+    QuestionSignals,
+    best_and_fifth,
+    calibrated,
+    coverage,
+    form_of,
+    probability,
+)
 from memcli.ranking.lexical import CODE, Style, bm25f, group_bm25, most, style_of
 from memcli.ranking.priors import add_ageing, add_mentions, add_priors, check, ordered
 from memcli.record import replace
@@ -42,6 +60,14 @@ TAIL_SHARE = 0.35
 """What scores less than this share of the best of its style does not match: one of twenty like things is asked for by its
 name. What answers too little by itself is cut by the tail of its style."""
 
+SHOWN = 10
+"""The confidence in a ranking is that in the first so many."""
+NEAR = 0.2
+"""The least cosine of a memory that shares no word with the question: below it, the two have nothing in common."""
+_VIA = "via "
+"""What the name of the part of a score begins with that a link gives."""
+HALF, ALIKE = 0.5, 0.25
+"""What scores below the tail of its style matches if it has this share of the question's words, or this cosine."""
 ABOUT_WEIGHT = 0.3
 """What `--about` gives at most: it leans the order among what answers, and is no question itself."""
 
@@ -67,10 +93,6 @@ class FusionRanker:
             return state
         near, cosines = _including(near, rows, cosines, visible)
         entries = view.entries(rows)
-        judged = judge(query.topic, stats, entries, mixed([(1.0, near[0][1])]).of(rows) if near else {})
-        evidence = strongest(judged)
-        if not evidence.is_enough:
-            return replace(state, evidence=evidence)
         styles = {row: style_of(entry) for row, entry in entries.items()}
         # Of these rows alone: what a filter hides must not set the scale.
         counts = {row: found for row, found in stats.counts.items() if row in styles}
@@ -99,7 +121,15 @@ class FusionRanker:
         add_priors(parts, entries, query)
         add_ageing(parts, entries, query)
         add_linked(parts, entries, styles, view, visible)
-        return replace(state, hits=_hits(parts, entries, judged, styles, found, query), evidence=evidence)
+        # The message is in all files of a commit alike: what distinguishes them are their hunks.
+        hunks = {row: max((one.score for one in own if one.form == HUNK), default=0.0) for row, own in found.items()}
+        whole_question = mixed([(1.0, near[0][1])]).among(visible) if near else NONE
+        hits = one_each(
+            ordered(_confident(_hits(parts, entries, styles, found), styles, query, stats, whole_question, cut), query),
+            hunks,
+        )
+        best = max((hit.confidence or 0.0 for hit in hits[:SHOWN]), default=0.0)
+        return replace(state, hits=hits, confidence=calibrated(best, stats.size, by_meaning=near is not None))
 
 
 def _scored(
@@ -126,33 +156,53 @@ def _scored(
 
 
 def _hits(
-    parts: Mapping[int, Mapping[str, float]],
-    entries: Mapping[int, Entry],
-    judged: Mapping[int, Evidence],
-    styles: Mapping[int, Style],
-    found: Answers,
-    query: Query,
-) -> tuple[Hit, ...]:
-    """The rows in order, a commit as one entry, without the tail that answers too little, or far less than the best."""
+    parts: Mapping[int, Mapping[str, float]], entries: Mapping[int, Entry], styles: Mapping[int, Style], found: Answers
+) -> list[Hit]:
+    """The rows, without the tail that scores far less than the best of its style."""
     scores = {row: sum(why.values()) for row, why in parts.items()}
     best: dict[Style, float] = {}
     for row, score in scores.items():
         best[styles[row]] = max(best.get(styles[row], 0.0), score)
-    hits = (
+    return [
         Hit(
             entries[row],
             score,
             {k: v for k, v in parts[row].items() if v},
             tuple([(one.n, one.score) for one in found.get(row, ())]),
-            (),
         )
         for row, score in scores.items()
         if score >= TAIL_SHARE * best[styles[row]]
-        and (score >= styles[row].tail or (row in judged and judged[row].is_enough))
-    )
-    # The message is in all files of a commit alike: what distinguishes them are their hunks.
-    hunks = {row: max((one.score for one in scored if one.form == HUNK), default=0.0) for row, scored in found.items()}
-    return one_each(ordered(hits, query), hunks)
+    ]
+
+
+def _confident(
+    hits: Sequence[Hit],
+    styles: Mapping[int, Style],
+    query: Query,
+    stats: TermStats,
+    cosines: Cosines,
+    cut: Mapping[int, Sequence[PassageTerms]],
+) -> Iterator[Hit]:
+    """The hits with the probability that each answers, without those of a low score that share little with the question."""
+    nearest = cosines.nearest(NEIGHBOUR)
+    known = cosines.of({*nearest, *(hit.entry.row for hit in hits)})
+    neighbour = min((known[row] for row in nearest), default=0.0)
+    question = QuestionSignals(query.topic, stats, known, neighbour)
+    best, fifth = best_and_fifth(hits)
+    for hit in hits:
+        row = hit.entry.row
+        passage = next((one for one in cut.get(row, ()) if hit.passages and one.n == hit.passages[0][0]), None)
+        signals, form = (
+            question.of(row, passage, hit.score, best, fifth, is_read=hit.entry.is_read),
+            form_of(hit.entry, passage),
+        )
+        is_linked = any(name.startswith(_VIA) for name in hit.why)
+        if not is_linked and row not in stats.counts and row in known and known[row] < NEAR:
+            continue
+        confidence = probability(signals, form, is_prompt=query.is_prompt, by_meaning=question.has_vector(row))
+        is_alike = signals.passage >= HALF or signals.cosine >= ALIKE
+        if is_linked or is_alike or hit.score >= styles[row].tail:
+            yield replace(hit, confidence=confidence, signals=signals, form=form)
 
 
 def weighed_forms(measured: Sequence[Nearness], whole: float) -> Near:
@@ -382,7 +432,7 @@ def _raised(
         ]:
             score = scores[start] * share
             if round(score, 6) > round(raised.get(end, (scores.get(end, 0.0), ""))[0], 6):
-                raised[end] = score, f"via {entries[start].id} ({relation})"
+                raised[end] = score, f"{_VIA}{entries[start].id} ({relation})"
     return raised
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memcli.model.recall import Entry, TermStats
 from memcli.ranking.clusters import texts_of, tight
-from memcli.ranking.floor import coverage
+from memcli.ranking.confidence import coverage
 from memcli.ranking.lexical import bm25f, style_of
 from memcli.ranking.priors import preferences
 from memcli.ranking.scorer import Parts, ScoreInput, ScoringScheme, nonzero

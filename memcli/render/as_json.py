@@ -30,6 +30,8 @@ def bundle_to_json(bundle: Bundle) -> dict[str, Json]:
         period = named if query.budget is None else {"name": query.period.dates}
     notes = {
         "reason": bundle.reason,
+        "confidence": bundle.confidence,
+        "weak": bundle.is_weak,
         "period": period,
         "degraded": bundle.degraded,
         "missing_vectors": bundle.missing,
@@ -70,16 +72,6 @@ def _surroundings(bundle: Bundle) -> dict[str, Json]:
         data["withheld_pins"] = bundle.withheld_pins
     if query.budget is not None:
         data["withheld"] = bundle.withheld
-    if query.explain:
-        data["evidence"] = {
-            name: {
-                "words": round(found.words, 4),
-                "cosine": None if found.cosine is None else round(found.cosine, 4),
-                "floor": round(found.floor, 4),
-                "is_enough": found.is_enough,
-            }
-            for name, found in bundle.evidence.items()
-        }
     return data
 
 
@@ -100,6 +92,7 @@ def _section(section: Section, bundle: Bundle) -> dict[str, Any]:
     elif section.is_lead:
         data["triggered"] = True
     if bundle.query.explain:
+        data |= {"confidence": section.confidence} if section.confidence is not None else {}
         data["score"] = section.score
         data["why"] = section.why
     return data

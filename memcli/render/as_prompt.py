@@ -26,6 +26,8 @@ from memcli.render.clean import clean, clean_line, cut, inert
 from memcli.safety.recalled import HEADER
 from memcli.settings import REPO
 
+WEAK = "Weak evidence"
+"""The heading over what may well not answer."""
 _SHOWN_TOPIC = 200
 
 
@@ -84,15 +86,6 @@ def verified(bundle: Bundle) -> str:
     if verdict.failure:
         return "Not verified." if is_brief else f"Not verified: {verdict.failure}."
     return f"{verdict.rejected} of {verdict.asked} rejected{'' if is_brief else f' by {verdict.model}'}."
-
-
-def evidence(bundle: Bundle) -> str:
-    """The match scores of each searched space, with their floors."""
-    scores = []
-    for name, found in bundle.evidence.items():
-        cosine = "no vector" if found.cosine is None else f"cosine {found.cosine:.2f}"
-        scores.append(f"{name}: words {found.words:.2f}, {cosine}, together {found.together:.2f} of {found.floor:.2f}")
-    return "; ".join(scores)
 
 
 def _count(n: int) -> str:
@@ -195,8 +188,8 @@ def render(bundle: Bundle) -> str:
     else:
         summary = " ".join([_line(global_summary(bundle)), *_notes(bundle)])
         body = "\n\n".join(part for part in (summary, items) if part)
-    if bundle.query.explain and bundle.evidence:
-        body += f"\nEvidence: {evidence(bundle)}."
+    if bundle.query.explain and bundle.confidence is not None:
+        body += f"\nConfidence: {bundle.confidence:.2f}."
     nonce = nonce_of(body)
     quoted = cut(_line(bundle.topic).replace('"', "'"), _TOPIC_WIDTH)
     topic = "" if is_brief else f' topic="{quoted}"'  # a budget is for the memories
@@ -215,7 +208,7 @@ def _items(bundle: Bundle) -> Iterator[str]:
         elif section.is_lead:
             heading = _LEADS.get(section.memory.kind, "About the changed code")
         else:
-            heading = "Also relevant" if before else ""
+            heading = "Also relevant" if before not in ("", WEAK) else WEAK if bundle.is_weak else ""
         if heading != before:
             yield f"{heading}:"
         before = heading

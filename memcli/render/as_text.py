@@ -27,6 +27,8 @@ _LEAST_WIDTH = 20
 def render(bundle: Bundle) -> str:
     """The entries in order, best first; in colour where standard output is a terminal that wants it."""
     blocks = [] if bundle.sections else [clean_line(as_prompt.global_summary(bundle))]
+    if bundle.is_weak:
+        blocks.append(_styled(f"{as_prompt.WEAK}:", _BOLD))
     blocks += [_entry(number, section, bundle) for number, section in enumerate(bundle.sections, 1)]
     if bundle.always:
         blocks.append(_styled("Always", _BOLD))
@@ -83,8 +85,8 @@ def _notes(bundle: Bundle) -> Iterator[str]:
         yield clean_line(as_prompt.verified(bundle))
     if bundle.is_from_clone and (bundle.sections or bundle.always):
         yield "From a clone that has not been accepted; see `memcli trust --status`"
-    if bundle.query.explain and bundle.evidence:
-        yield f"Evidence: {as_prompt.evidence(bundle)}"
+    if bundle.query.explain and bundle.confidence is not None:
+        yield f"Confidence: {bundle.confidence:.2f}"
 
 
 def _styled(text: str, style: str) -> str:
@@ -101,11 +103,13 @@ def render_markdown(bundle: Bundle) -> str:
     parts = [f"# {_escape(title)}", _escape(inert(clean_line(as_prompt.global_summary(bundle))))]
     if bundle.query.period:
         parts.append(_escape(inert(clean_line(as_prompt.period(bundle)))))
+    if bundle.is_weak:
+        parts.append(f"**{as_prompt.WEAK}:**")
     parts += [_section(section, bundle) for section in bundle.sections]
     if bundle.always:
         parts += ["# Always", *(_section(section, bundle) for section in bundle.always)]
-    if bundle.query.explain and bundle.evidence:
-        parts.append(f"Evidence: {_escape(as_prompt.evidence(bundle))}.")
+    if bundle.query.explain and bundle.confidence is not None:
+        parts.append(f"Confidence: {bundle.confidence:.2f}.")
     if bundle.withheld:
         parts.append(f"*{bundle.withheld} more {'matches' if bundle.withheld == 1 else 'match'}.*")
     if bundle.withheld_pins:
@@ -156,14 +160,15 @@ def render_table(bundle: Bundle) -> str:
     """One row per memory, followed by the components of its score if the query asks for explanations."""
     lines = [] if bundle.sections else [clean_line(as_prompt.global_summary(bundle))]
     if bundle.sections:
+        lines += [f"{as_prompt.WEAK}:"] if bundle.is_weak else []
         lines += _rows(bundle, bundle.sections, 1)
     if bundle.withheld and bundle.sections:
         lines.append(f"{bundle.withheld} more {'matches' if bundle.withheld == 1 else 'match'} (use --limit)")
     if bundle.always:
         lines += ["always (pinned):", *_rows(bundle, bundle.always, len(bundle.sections) + 1)]
     lines += _cautions(bundle)
-    if bundle.query.explain and bundle.evidence:
-        lines.append(f"evidence: {as_prompt.evidence(bundle)}")
+    if bundle.query.explain and bundle.confidence is not None:
+        lines.append(f"confidence: {bundle.confidence:.2f}")
     return "\n".join(lines) + "\n"
 
 

@@ -484,7 +484,7 @@ def test_contradictions_of_a_merged_memory_hold_or_go_with_its_text(workspace: W
 def test_contradictions_that_a_merge_ends_are_unlinked(workspace: Workspace) -> None:
     space = full(workspace, most=4)
     found = {"relation": "contradicts", "weight": 1.0, "created_at": NEW, "by": "check"}
-    other = stored("other", "The cache of pages holds 32 MB.", NEW, links=({**found, "to": "mem_old"},))
+    other = stored("other", "Pages are rendered when they are built.", NEW, links=({**found, "to": "mem_old"},))
     old = replace(there(space)["old"], links=({**found, "to": "mem_other"},))
     space.store.update("main", lambda _: Change((old, other), now=NEW))
     write(space, advise(MERGE | {"target": 1, "into": 2, "text": "The caches of images hold 128 MB and others 64 MB."}))

@@ -166,7 +166,17 @@ def test_formats_and_quiet(run: Run) -> None:
     assert "db/choice" in run("recall", "postgresql", "--format", "table").out
     full = run("recall", "postgresql", "--format", "json", "--include-raw").json
     assert full["raw"] == [{"path": "db/choice", "raw": "We chose PostgreSQL.", "kind": "decision"}]
-    assert set(full) == {"space", "topic", "generated_at", "global_summary", "sections", "raw", "limit", "matched"}
+    assert set(full) == {
+        "space",
+        "topic",
+        "generated_at",
+        "global_summary",
+        "sections",
+        "raw",
+        "limit",
+        "matched",
+        "confidence",
+    }
     result = run("remember", "Quiet.", "-q")
     assert (result.code, result.out, result.err) == (0, "", "")
     assert run("recall", "quiet", "-q").out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memcli.codec.schema import SCHEMAS
-from memcli.model.recall import Bundle, Evidence, Query, Section
+from memcli.model.recall import Bundle, Query, Section
 from memcli.render.as_json import bundle_to_json
 from tests.conftest import NOW, memory
 
@@ -29,7 +29,7 @@ def test_a_bundle_is_what_its_schema_says() -> None:
     told = memory("a", content={"any": ["thing"]})
     bundle = Bundle(
         space="main", query=query, sections=(Section(told, 1.0, {"words": 1.0}, "other", "raw"),), reason="no_match",
-        matched=1, size=1, degraded=True, evidence={"main": Evidence(0.1, None, 0.35)},
+        matched=1, size=1, degraded=True, confidence=0.35,
     )  # fmt: skip
     assert unknown(bundle_to_json(bundle), SCHEMAS["bundle"]()) == []
 

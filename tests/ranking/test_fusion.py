@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy
 
 from memcli.model.memory import Memory
-from memcli.model.recall import FIELDS, Entry, Nearness, PassageTerms, Query, Ranking, RecordedGroup, RowSet, TermStats
+from memcli.model.recall import (
+    FIELDS,
+    LEAST,
+    Entry,
+    Nearness,
+    PassageTerms,
+    Query,
+    Ranking,
+    RecordedGroup,
+    RowSet,
+    TermStats,
+)
 from memcli.ranking.fusion import FusionRanker
 from memcli.ranking.lexical import PROSE
 from memcli.text.words import terms
@@ -127,8 +138,8 @@ def test_what_a_filter_hides_is_not_there_and_sets_no_scale() -> None:
 def test_too_little_evidence_is_no_answer() -> None:
     found = ranked([LUNCH, memory("walk", raw="We walk at one.")], [0.05, 0.02])
     assert ids(found) == []
-    assert found.evidence is not None
-    assert not found.evidence.is_enough
+    assert found.confidence is not None
+    assert found.confidence < LEAST
 
 
 def test_the_tail_far_below_the_best_is_left_out() -> None:

@@ -116,6 +116,7 @@ class RecallOptions(Options):
     include_untrusted: bool = flag(help="Include memories that contain instructions to an agent.")
     no_usage: bool = usage_option()
     fail_empty: bool = flag(help="Exit with 3 if nothing matches.")
+    fail_weak: bool = flag(help="Exit with 3 if nothing matches, or only weak evidence.")
     from_diff: str | None = option(metavar="FILE", help="Find memories about this diff; `-` reads standard input.")
     verify: int | None = option(
         metavar="[N]",
@@ -214,7 +215,8 @@ def command(session: CommandContext, options: RecallOptions) -> int:
     """Print the memories that best answer a question, best first.
 
     Piped, the output is a fenced list for a language model; on a terminal, text to read. Without a topic, --kind lists the memories
-    of that kind, and --under those below a path. If nothing is relevant, the output says so. Negatives, constraints and procedures whose triggers match come
+    of that kind, and --under those below a path. What may well not answer is printed under "Weak evidence", in at most half of
+    a budget; if nothing is relevant, the output says so. Negatives, constraints and procedures whose triggers match come
     first; with --from-diff or --changed, so do memories anchored in the changed files. Pinned memories come next if they match,
     in at most half of the places; pins that do not match follow under "Always", in addition to --limit.
 
@@ -272,7 +274,10 @@ def command(session: CommandContext, options: RecallOptions) -> int:
             session.output.answer(bundle_to_json(bundle), "", on_one_line=bundle.query.budget is not None)
         else:
             session.output.write(render(bundle))
-        code = NotFoundError.exit_code if options.fail_empty and bundle.reason else 0
+        is_failure = (options.fail_empty or options.fail_weak) and (
+            bundle.reason or (options.fail_weak and bundle.is_weak)
+        )
+        code = NotFoundError.exit_code if is_failure else 0
     if options.rev is None:
         from memcli.cli.background import upkeep_later
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -62,6 +63,8 @@ if TYPE_CHECKING:
 MOST_VERIFIED = 50
 _PAUSE_SECONDS = 60
 """After a failure no prompt has to wait for another one so long."""
+_CHOOSING_SECONDS = 0.4
+"""What is left, before the end of a call, for all but the search for meaning."""
 _WITHIN_SECONDS = 10.0
 """How long a model may take where no agent waits."""
 
@@ -186,7 +189,9 @@ def handle(
     if event == PROMPT and next_turn:
         return call.with_start(call.inject_prepared())
     if event == PROMPT:
-        return call.with_start(call.inject_for_prompt(DEADLINE_SECONDS if is_hurried else None, ends))
+        # Where the machine is slow, words alone must do: nobody sees what comes after the end.
+        left = min(DEADLINE_SECONDS, max(0.0, ends - time.monotonic() - _CHOOSING_SECONDS))
+        return call.with_start(call.inject_for_prompt(left if is_hurried else None, ends))
     return call.with_start(call.inject_for_tool()) if event == BEFORE_TOOL else call.inject_at_start()
 
 
@@ -261,6 +266,8 @@ class _Call:
         check = PromptCheck(self._workspace, ends)
         bundle = for_prompt(self._workspace, prompt, deadline, check.verify)
         facts = check.facts(bundle)
+        if not bundle.query.topic:
+            return HookOutcome(facts={"outcome": "asks for nothing"})
         topic = self._topic_of(bundle.query.topic)
         with self._surfaced.session(self._session) as record:
             if topic and self._changes_topic(prompt, topic):

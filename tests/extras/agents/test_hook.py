@@ -432,7 +432,7 @@ def test_a_prompt_that_had_no_time_for_vectors_has_them_made(
 
 
 def test_parallel_processes_show_a_memory_once(project: Path) -> None:
-    prompts = [f"which database do we use for orders, question {n}?" for n in range(5)]
+    prompts = [f"do the orders live in the PostgreSQL database? ({n})" for n in range(5)]
     calls = [json.dumps(payload("claude", "prompt", project, prompt=prompt)).encode() for prompt in prompts]
     with ThreadPoolExecutor(5) as pool:
         done = list(pool.map(lambda data: call(project, "prompt", data, MEMCLI_HOOK_FOREGROUND="1"), calls))

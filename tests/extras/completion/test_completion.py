@@ -289,7 +289,7 @@ def test_bash_completes_verbs_options_and_commands(bash: Ask) -> None:
     found = {
         "": [*names(), *ALIASES], "rec": ["recall"], "space ": ["create", "list", "show", "policy", "delete"],
         "check ": ["code", "recall", "secrets", "store"], "space policy main --se": ["--set"],
-        "recall --f": ["--format", "--fail-empty", "--from-diff", "--freeze-clock"],
+        "recall --f": ["--format", "--fail-empty", "--fail-weak", "--from-diff", "--freeze-clock"],
         "recall --format ": ["json", "md", "prompt", "table", "text"], "import x --mode r": ["replace"],
         "completions ": ["bash", "zsh", "fish"], "nonsense ": [], "recall some": [], "recall --limit ": [],
         "completions bash ": [], "space list x": [],
@@ -413,7 +413,7 @@ def fish(store: Path) -> Ask:
 def test_fish_completes(fish: Ask) -> None:
     found = {
         "": names(), "rec": ["recall"], "space ": ["create", "delete", "list", "policy", "show"],
-        "recall --f": ["--fail-empty", "--format", "--freeze-clock", "--from-diff"],
+        "recall --f": ["--fail-empty", "--fail-weak", "--format", "--freeze-clock", "--from-diff"],
         "recall --format ": ["json", "md", "prompt", "table", "text"], "space show w": ["work"],
         "list --space=w": ["--space=work"], "get D1:1": ["D1:10"], "get auth/my": ["auth/my path"],
         'get "auth/my p': ["auth/my path"], r"get auth/my\ p": ["auth/my path"], "export -o a": ["a file"],

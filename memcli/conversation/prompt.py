@@ -1,0 +1,75 @@
+"""What a prompt to an agent asks of the memory of a project: the text to search for, or nothing.
+
+A prompt that thanks, goes on, speaks of the conversation itself or orders a mechanical edit asks for nothing. Of a pasted
+log the errors are searched for, of code and markup what is written around them.
+"""
+
+from __future__ import annotations
+
+from memcli.regex import regex
+from memcli.text.words import exact_terms, query_terms
+
+MOST_CHARACTERS = 1_500
+"""How much of a prompt is searched for: the vector of a longer text is one of nothing in particular."""
+_FEW, _SOME = 2, 9
+"""Fewer terms than `_FEW` without a name ask for nothing; up to `_SOME` they may belong to a reply."""
+_MOST_ERRORS = 4
+
+_FENCE = regex(r"(?s)```.*?(?:```|\Z)")
+_MARKUP = regex(r"(?s)<!--.*?-->|</?[a-z][^<>]{0,2000}>")
+_FILLER = regex(
+    r"^(?:(?:ok(?:ay)?|thanks?(?: you)?(?: so much| a lot)?|thx|ta|cheers|great|cool|nice|perfect|brilliant|lovely|awesome|good|super|"
+    r"alright|right|yes|yep|yeah|no|nope|sure|hi|hello|hey|hm+|well|please|pls|lgtm|done|danke|merci|gracias)\b[\s,.!:;)-]*)+"
+)
+_REPLY = regex(
+    r"^(?:go (?:on|ahead)|continue|carry on|proceed|keep going|undo|revert|redo|try again|again|do (?:it|that|so|both)|commit|push|ship it|"
+    r"merge it|run (?:it|them|that)|stop|wait|never ?mind|forget (?:it|that)|shorter|longer|simpler|less|more|the (?:first|second|third|last|"
+    r"other|former|latter)\b|option \w+\b|both|neither|same|exactly|not (?:that|this|yet)|that'?s|that was|this is|it'?s|looks|sounds|works|"
+    r"make (?:it|that|this|them)|put (?:it|that|them)|move (?:it|that|them) back|keep (?:it|that)|leave (?:it|that)|"
+    r"why (?:did|do|have|is|are|not|pointer)\b.*\b(?:you|there|that|it)\b|what did you|explain (?:that|this|it)|show me (?:the diff|that|it)|"
+    r"weiter|mach weiter|zurück|nochmal|kürzer)\b"
+)
+_OF_TALK = regex(
+    r"\b(?:you|we)(?:'ve| have)? (?:just |have )*(?:wrote|written|changed|did|done|made|added|said|suggested|used|moved|renamed|deleted|removed|"
+    r"created|showed|proposed|picked)\b|\b(?:your|the) (?:last|previous|first|second) (?:answer|change|edit|suggestion|version|commit|message|reply)\b"
+    r"|\b(?:as|like) (?:before|above|you said)\b"
+)
+_MECHANICAL = regex(
+    r"^(?:please |pls |can you |could you |just |now |and |in [\w./-]+ )*(?:rename|replace|strip|sort|group|reorder|reindent|indent|dedent|reformat|"
+    r"format|align|wrap|uppercase|lowercase|capitali[sz]e|swap|duplicate|drop the|delete the (?:blank|empty|trailing|last|first)|remove the (?:blank|"
+    r"empty|trailing|unused)|add (?:a|the) (?:trailing|missing|blank|newline|comma|semicolon|space|period)|let it print|change the (?:word|label|text|"
+    r"heading|title|wording)|fix (?:the|that|this) (?:typo|spelling|indentation|whitespace)|turn (?:this|these|that)|convert (?:this|these|that))\b"
+)
+_LOG_LINE = regex(
+    r"^\s*(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[?(?:info|warn(?:ing)?|debug|error|trace|fatal)\b|at [\w.$<>/]+[ (:]|file \"|traceback|goroutine \d|"
+    r"npm (?:err!|warn)|error\[|-->|\||\+|=>|step \d+/|#\d+ |e: |w: |make(?:\[\d+\])?:|go: |get:\d|reading |warning:|error:|caused by|exception|"
+    r"[\w./\\-]+:\d+(?::\d+)?:|[\w.]+(?:error|exception)\b|\w+\s{3,}\w+\s{3,}\S|[\w@./-]+\s+[<>=^~]+\s*\d|\$ |> |✖|✕|✗|fail\b|failed\b|ok\s+\S+\s+[\d.]+s|0x[0-9a-f])"
+)
+_ERROR = regex(
+    r"\b\w*(?:error|exception|panic|fatal|failed|failure|cannot|could not|denied|refused|not found|undefined|killed)\b"
+)
+_LEAST_LOG = 0.4
+"""From this share of log lines on, of four or more lines, a prompt holds a pasted log."""
+
+
+def wanted_of(prompt: str) -> str:
+    """The text to search the memory for; empty where the prompt asks for nothing."""
+    text = _MARKUP.sub(" ", _FENCE.sub("\n", prompt)).strip()
+    lines = [line for line in text.splitlines() if line.strip()]
+    logged = [bool(_LOG_LINE.search(line.lower())) for line in lines]
+    if len(lines) >= 4 and sum(logged) >= _LEAST_LOG * len(lines):
+        prose = [line for line, is_log in zip(lines, logged, strict=True) if not is_log]
+        errors = [line.strip() for line in lines if _ERROR.search(line.lower())]
+        text = "\n".join([*prose, *dict.fromkeys(errors[:1] + errors[-_MOST_ERRORS + 1 :])])
+    text = text[:MOST_CHARACTERS]
+    low = " ".join(text.lower().replace("’", "'").split())
+    said = low[match.end() :] if (match := _FILLER.search(low)) else low
+    names = exact_terms(text)
+    terms = query_terms(said)
+    if not names and (len(terms) < _FEW or _MECHANICAL.search(said)):
+        return ""
+    reply = _REPLY.search(said)
+    ends = reply is not None and said[reply.end() :][:1] in ".,;!"
+    if (reply and not names and len(terms) <= _SOME) or ((ends or _OF_TALK.search(said)) and len(terms) <= 2 * _SOME):
+        return ""
+    return text

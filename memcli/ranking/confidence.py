@@ -1,0 +1,182 @@
+"""Confidence: the probability that what a memory shows answers the question.
+
+A logistic regression over a dozen signals of the question and the memory, with weights of its own for each form of text,
+for questions and for the prompts of an agent (which ask for nothing), and for passages without a vector. The weights are
+data (`confidence.json`), fitted by `tools/fit_confidence.py` to questions and prompts whose answers are known; how well
+they are calibrated: bench/README.md.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from memcli.model.recall import Entry, Hit, PassageTerms, TermStats
+from memcli.ranking.lexical import CODE, style_of
+from memcli.text.passages import MESSAGE
+from memcli.text.words import DAY_NUMBERS, MONTH_NUMBERS, exact_terms, terms
+
+LONG_TEXT = 300
+"""From this many terms on, words may have met by chance."""
+RARE = 100
+"""A word in as many memories as this tells little of what a question is about. Counted in memories that have it and not as a
+share of the space, a word weighs the same whatever else is stored."""
+NEIGHBOUR = 50
+"""The memory by whose cosine those of the others are measured: the so many-th nearest of the space."""
+HALF_SMALL = 100
+"""A space of so many memories is half as small as an empty one."""
+FORMS = ("told", "document", "message", "change")
+"""Each has weights of its own."""
+
+_CAPITALIZED = re.compile(r"(?<![.?!:\"'(]\s)(?<=\s)[A-Z][\w'-]*")
+_ASKS = re.compile(
+    r"\?|^\W*(?:who|what|when|where|why|how|which|whose|is|are|was|were|do|does|did|can|could|should|has|have)\b",
+    re.IGNORECASE,
+)
+
+
+class Signals(NamedTuple):
+    """What is known of a question and one memory that was found for it.
+
+    `passage`: the share (0..1) of the question's words, by weight, in its best passage with the heading, and in what was
+    written down as a whole, with its path and tags; `strange`: the share of words that the space lacks; `stranger`: a name among them (0 or 1);
+    `cosine`: that of the memory with the question, `above`: how much it exceeds that of the 50th nearest memory (both 0
+    without vectors); `exact`: the share of the names in the question (identifiers, versions, files) that the memory
+    lacks; `score`: that of the ranking, `relative`: the same over the best score; `lead`: how much, as a share of it, the
+    best score exceeds the fifth; `asks`: the question has the form of one (0 or 1); `length`: the logarithm of the number
+    of its terms; `small`: 1 in an empty space, 1/2 in one of a hundred memories, where fewer are near by chance.
+    """
+
+    passage: float
+    strange: float
+    stranger: float
+    cosine: float
+    above: float
+    exact: float
+    score: float
+    relative: float
+    lead: float
+    asks: float
+    length: float
+    small: float
+    both: float
+    """The product of `passage` and `cosine`: words and meaning agree."""
+
+
+def word_weights(stats: TermStats) -> dict[str, float]:
+    """What each term of the question weighs: words that the space lacks most."""
+    return {term: math.log(1 + RARE / (n + 0.5)) for term, n in stats.frequencies.items()}
+
+
+def coverage(stats: TermStats) -> dict[int, float]:
+    """The share of the question's weight that stands in each row, 0..1; words that the space lacks weigh most.
+
+    In a text of thousands of words any word may stand by chance: there a share counts for less.
+    """
+    weights = word_weights(stats)
+    total = sum(weights.values())
+    if not total:
+        return dict.fromkeys(stats.counts, 0.0)
+    shares = {row: sum(weights[t] for t in weights if t in counts) / total for row, counts in stats.counts.items()}
+    return {
+        row: share * min(1.0, math.sqrt(LONG_TEXT / max(1, sum(stats.lengths[row])))) for row, share in shares.items()
+    }
+
+
+def form_of(entry: Entry, passage: PassageTerms | None) -> str:
+    """The one of FORMS that a memory has, by its best passage."""
+    if not entry.is_read:
+        return "told"
+    if passage is not None and passage.form == MESSAGE:
+        return "message"
+    return "change" if style_of(entry) == CODE else "document"
+
+
+class QuestionSignals:
+    """Measures the signals of one question in one space. `cosines` are by row, `neighbour` is the cosine of the 50th nearest."""
+
+    def __init__(self, topic: str, stats: TermStats, cosines: Mapping[int, float], neighbour: float) -> None:
+        self._stats, self._cosines, self._neighbour = stats, cosines, neighbour
+        self._weights = word_weights(stats)
+        self._total = sum(self._weights.values()) or 1.0
+        self._covered = coverage(stats)
+        unknown = sum(self._weights[term] for term, n in stats.frequencies.items() if not n)
+        self._strange = unknown / self._total
+        self._stranger = float(has_stranger(topic, stats.frequencies))
+        self._names = exact_terms(topic)
+        self._asks = float(bool(_ASKS.search(topic)))
+        self._length = math.log1p(len(stats.frequencies))
+        self._small = smallness(stats.size)
+
+    def of(
+        self, row: int, passage: PassageTerms | None, score: float, best: float, fifth: float, *, is_read: bool = False
+    ) -> Signals:
+        """The signals of a row with this best passage and this score, among scores of which these are the best and the
+        fifth. Of what was read from a document or a change only the passage counts."""
+        inside = 0.0 if is_read and passage else self._covered.get(row, 0.0)
+        if passage:
+            inside = max(inside, sum(self._weights.get(term, 0.0) for term in passage.counts) / self._total)
+        found = self._stats.counts.get(row, {})
+        lacking = [name for name in self._names if name not in found and not (passage and name in passage.counts)]
+        cosine = self._cosines.get(row, 0.0)
+        return Signals(
+            inside, self._strange, self._stranger, cosine, cosine - self._neighbour if cosine else 0.0,
+            len(lacking) / len(self._names) if self._names else 0.0, score, score / best if best > 0 else 0.0,
+            (best - fifth) / best if best > 0 else 0.0, self._asks, self._length, self._small, inside * cosine,
+        )  # fmt: skip
+
+    def has_vector(self, row: int) -> bool:
+        """Whether the cosine of a row is known."""
+        return row in self._cosines
+
+
+@cache
+def _weights() -> Mapping[str, Mapping[str, Sequence[float]]]:
+    """By use ("question", "prompt", each also with " by words"), and by form: a weight for each of Signals, and the constant.
+    By "calibration" and use: the constant, and the weights of the logit of the best probability and of the smallness of the
+    space, which give the probability of the bundle."""
+    with open(os.path.join(os.path.dirname(__file__), "confidence.json"), "rb") as file:
+        found: Mapping[str, Mapping[str, Sequence[float]]] = json.load(file)
+    return found
+
+
+def probability(signals: Signals, form: str, *, is_prompt: bool, by_meaning: bool) -> float:
+    """The probability (0..1) that a memory of this form with these signals answers a question or serves a prompt.
+    `by_meaning`: it has a vector."""
+    use = ("prompt" if is_prompt else "question") + ("" if by_meaning else " by words")
+    *weights, constant = _weights()[use][form]
+    return 1 / (1 + math.exp(-constant - sum(w * x for w, x in zip(weights, signals, strict=True))))
+
+
+def calibrated(best: float, size: int, *, by_meaning: bool) -> float:
+    """The probability (0..1) that one of the memories found for a question answers it, by the best of their own and the
+    number of memories in the space: of many the first ten are less alike."""
+    constant, slope, weight = _weights()["calibration"]["question" if by_meaning else "question by words"]
+    best = min(max(best, 1e-6), 1 - 1e-6)
+    return 1 / (1 + math.exp(-constant - slope * math.log(best / (1 - best)) - weight * smallness(size)))
+
+
+def smallness(size: int) -> float:
+    """1 for an empty space, 1/2 for one of HALF_SMALL memories, and less for a larger one."""
+    return 1 / (1 + size / HALF_SMALL)
+
+
+def has_stranger(question: str, frequencies: Mapping[str, int]) -> bool:
+    """Whether the question names, with a capital letter inside a sentence, what the space never mentions."""
+    for match in _CAPITALIZED.finditer(question):
+        forms, word = terms(match[0]), match[0].lower().removesuffix("'s")
+        is_date = word in MONTH_NUMBERS or word in DAY_NUMBERS
+        if forms and not is_date and not any(frequencies.get(form) for form in forms):
+            return True
+    return False
+
+
+def best_and_fifth(hits: Sequence[Hit]) -> tuple[float, float]:
+    """The best score of the hits and the fifth, 0 where there is none."""
+    scores = sorted((hit.score for hit in hits), reverse=True)
+    return (scores[0] if scores else 0.0), (scores[4] if len(scores) > 4 else 0.0)

@@ -1,0 +1,82 @@
+"""How sure a ranking is: signals of a question and a memory, and what their weights make of them."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from memcli.model.recall import PassageTerms, TermStats
+from memcli.ranking.confidence import (
+    FORMS,
+    QuestionSignals,
+    Signals,
+    calibrated,
+    has_stranger,
+    probability,
+    smallness,
+)
+
+LENGTHS = (0, 0, 0, 5, 0)
+MIDDLE = Signals(0.5, 0.2, 0.0, 0.3, 0.1, 0.0, 0.5, 0.9, 0.3, 1.0, 1.4, 0.5, 0.15)
+
+
+def stats(frequencies: dict[str, int], *rows: tuple[str, ...]) -> TermStats:
+    counts = {n: dict.fromkeys(row, (0, 0, 0, 1, 0)) for n, row in enumerate(rows)}
+    return TermStats(max(1, len(rows)), frequencies, counts, dict.fromkeys(counts, LENGTHS))
+
+
+def test_words_meaning_and_rank_make_an_answer_more_probable_and_strangers_less() -> None:
+    better = {
+        "words": {"passage": 1.0, "both": 0.3, "score": 0.7},
+        "meaning": {"cosine": 0.7, "above": 0.5, "both": 0.35, "score": 0.8},
+    }
+    for form, is_prompt in product(FORMS, (False, True)):
+        here = probability(MIDDLE, form, is_prompt=is_prompt, by_meaning=True)
+        for name, changed in better.items():
+            there = probability(MIDDLE._replace(**changed), form, is_prompt=is_prompt, by_meaning=True)
+            assert there > here, (form, is_prompt, name)
+        if form == "told" and not is_prompt:  # prompts are full of names that no memory has
+            assert probability(MIDDLE._replace(stranger=1.0), form, is_prompt=False, by_meaning=True) < here
+
+
+def test_without_a_vector_its_signals_count_for_nothing() -> None:
+    for form, is_prompt in product(FORMS, (False, True)):
+        known = MIDDLE._replace(cosine=0.9, above=0.5, both=0.4)
+        found = {probability(one, form, is_prompt=is_prompt, by_meaning=False) for one in (MIDDLE, known)}
+        assert len(found) == 1
+
+
+def test_the_confidence_of_a_bundle_rises_with_that_of_its_best() -> None:
+    for size, by_meaning in product((1, 100, 10_000), (True, False)):
+        rising = [calibrated(best, size, by_meaning=by_meaning) for best in (0.0, 0.05, 0.3, 0.8, 1.0)]
+        assert rising == sorted(set(rising))
+        assert 0 <= rising[0] < rising[-1] <= 1
+    assert smallness(0) == 1 > smallness(100) == 0.5
+
+
+def test_signals_of_a_question() -> None:
+    known = stats({"token": 1, "lifetim": 1, "zebra": 0}, ("token", "lifetim"), ("token",))
+    question = QuestionSignals("token lifetime of the zebra?", known, {0: 0.6}, 0.1)
+    passage = PassageTerms(0, "text", False, {"token": (0, 1), "lifetim": (0, 1)}, 5)
+    first, second = question.of(0, passage, 0.8, 0.8, 0.4), question.of(1, None, 0.4, 0.8, 0.4)
+    assert 0 < second.passage < first.passage < 1
+    assert (first.cosine, round(first.above, 6), second.cosine, second.above) == (0.6, 0.5, 0.0, 0.0)
+    assert (first.relative, second.relative, first.lead) == (1.0, 0.5, 0.5)
+    assert first.asks == 1.0
+    assert 0 < first.strange < 1
+    assert (
+        first.stranger,
+        QuestionSignals("what does Zerlina hold", known, {}, 0.0).of(0, None, 1, 1, 0).stranger,
+    ) == (0, 1)
+    assert question.has_vector(0)
+    assert not question.has_vector(1)
+
+
+def test_a_name_that_the_space_has_never_seen_is_a_stranger() -> None:
+    table = {
+        "what did Zerlina say of the token lifetime": True,
+        "what did Mara say": False,
+        "Zerlina?": False,  # a first word is capitalized anyway
+        "what was done in March": False,
+        "what is the token lifetime": False,
+    }
+    assert {text: has_stranger(text, {"mara": 2, "token": 1}) for text in table} == table
