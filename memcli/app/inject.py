@@ -27,12 +27,12 @@ _CHANGES = ("code", "config", "diff")
 _LOOKED_AT = 8
 _MOST_RELEVANT = 2
 """So many memories are shown for a prompt, beside those whose triggers match."""
-_LEAST_AUTHORED, _LEAST_DOCUMENT, _LEAST_CHANGE = 0.3, 0.2, 0.6
+_LEAST_AUTHORED, _LEAST_DOCUMENT, _LEAST_CHANGE = 0.3, 0.15, 0.6
 """The confidence from which on a memory is shown where nobody asked, by what it is. Of a document the best passage was chosen
 among hundreds, and its probabilities are low; a change shows at most what was, and rarely what the prompt needs."""
 _LEAST_NAMED = 0.05
 """The same for a rule that is anchored in a file which the prompt names."""
-_LEAST_SHARE = 0.6
+_LEAST_SHARE = 0.4
 """What of the best confidence a memory must have."""
 DEADLINE_SECONDS = 1.5
 """How long the search for meaning may take where an agent waits."""
