@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -98,6 +100,12 @@ async def as_process(folder: Path, *arguments: str, mode: str = "auto", **enviro
     """A client of `memcli mcp` in `folder`."""
     async with Client(stdio_client(parameters(folder, *arguments, **environ)), mode=mode) as client:
         yield client
+    del client
+    # On a busy machine the SDK kills the server without waiting for its end, and whichever test runs when the process is
+    # collected would fail for it.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def parameters(folder: Path, *arguments: str, **environ: str) -> StdioServerParameters:
