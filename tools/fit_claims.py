@@ -17,8 +17,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import logistic
 import numpy as np
-from numpy.typing import NDArray
+from logistic import Numbers
 
 from memcli.claims.claim import claim_of
 from memcli.claims.comparison import CONFLICT, MATTER, features_of, features_of_conflict, is_compatible
@@ -27,13 +28,12 @@ from memcli.embed.onnx import OnnxEmbedder
 from memcli.model.findings import DUPLICATES
 
 TARGET = Path(__file__).parent.parent / "memcli" / "claims" / "weights.json"
-FOLDS, PENALTY, STEPS, DIGITS = 10, 1.0, 30, 4
+FOLDS, PENALTY, DIGITS = 10, 1.0, 4
 PRECISION = {
     "words": {MATTER: 0.86, DUPLICATES: 0.86, CONFLICT: 0.86},
     "meaning": {MATTER: 0.86, DUPLICATES: 0.81, CONFLICT: 0.86},
 }
 """What is wanted of each model without and with a cosine. Two texts with the same words may still say other things."""
-Numbers = NDArray[np.float64]
 Row = tuple[dict[str, float], bool, int]
 """Features, whether the model should say yes, and the fold."""
 
@@ -75,14 +75,7 @@ def fit(features: Numbers, wanted: Numbers) -> Numbers:
     """The weights of a logistic regression, the bias first; features are standardised for the penalty."""
     middle, spread = features.mean(0), features.std(0) + 1e-9
     scaled = np.column_stack([np.ones(len(features)), (features - middle) / spread])
-    weights = np.zeros(scaled.shape[1])
-    penalty = PENALTY * np.eye(len(weights))
-    penalty[0, 0] = 1e-6
-    for _ in range(STEPS):
-        said = 1 / (1 + np.exp(-scaled @ weights))
-        slope = scaled.T @ (said - wanted) + penalty @ weights
-        curve = (scaled * (said * (1 - said))[:, None]).T @ scaled + penalty
-        weights = weights - np.linalg.solve(curve, slope)
+    weights = logistic.fit(scaled, wanted, np.array([1e-6] + [PENALTY] * features.shape[1]))
     weights[1:] /= spread
     weights[0] -= weights[1:] @ middle
     return np.asarray(weights)

@@ -4,8 +4,8 @@
     python tools/fit_confidence.py --check FILE FILE...    # fits without the first file and says how it does on that
 
 A line of FILE is a question: `{"use", "store", "none", "rows": [{"form", "signals", "good"}]}`; `use` is one of those of the
-weights, `none` says that nothing in the store answers, the rows are the memories found, best first, with the signals that
-`memcli recall --explain --json` prints, and whether what was printed answers. Each question is taken twice: as it is, and
+weights, `none` says that nothing in the store answers, the rows are the hits of a ranking, best first, with the signals and the
+form of each (`Hit.signals`, `Hit.form`), and whether what is shown of it answers. Each question is taken twice: as it is, and
 without what answers it, since a question that nothing answers is what such data have least of.
 
 L2-regularised logistic regression by Newton's method, with weights for all forms and, held to them by a stronger
@@ -19,6 +19,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+import logistic
 import numpy as np
 
 from memcli.ranking.confidence import FORMS, Signals
@@ -72,15 +73,7 @@ def fit(questions: Sequence[dict], *, by_words: bool) -> dict[str, list[float]]:
     columns = np.hstack([scaled, *(scaled * (forms == n)[:, None] for n in range(len(FORMS)))])
     width = scaled.shape[1]
     penalty = np.array([SHARED] * (width - 1) + [1e-3] + ([OF_FORM] * (width - 1) + [OF_FORM / 4]) * len(FORMS))
-    weights = np.zeros(columns.shape[1])
-    for _ in range(100):
-        chance = 1 / (1 + np.exp(-columns @ weights))
-        gradient = columns.T @ (counts * (chance - good)) + penalty * weights
-        curvature = (columns * (counts * chance * (1 - chance))[:, None]).T @ columns + np.diag(penalty)
-        step = np.linalg.solve(curvature, gradient)
-        weights -= step
-        if abs(step).max() < 1e-9:
-            break
+    weights = logistic.fit(columns, good, penalty, counts)
     result = {}
     for n, form in enumerate(FORMS):
         own = weights[:width] + weights[width * (n + 1) : width * (n + 2)]
@@ -106,15 +99,7 @@ def calibration(questions: Sequence[dict], weights: dict[str, list[float]]) -> l
     good = np.array([any(r["good"] for r in one["rows"][:SHOWN]) for one in own], float)
     small = np.array([one["rows"][0]["signals"][_SMALL] for one in own])
     columns = np.stack([np.ones(len(best)), np.log(best / (1 - best)), small], axis=1)
-    start = found = np.array([0.0, 1.0, 0.0])
-    for _ in range(100):
-        chance = 1 / (1 + np.exp(-columns @ found))
-        curvature = (columns * (chance * (1 - chance))[:, None]).T @ columns + np.eye(3)
-        step = np.linalg.solve(curvature, columns.T @ (chance - good) + (found - start))
-        step *= min(1.0, 0.5 / (abs(step).max() + 1e-12))  # the first steps of Newton's method overshoot
-        found = found - step
-        if abs(step).max() < 1e-9:
-            break
+    found = logistic.fit(columns, good, np.ones(3), start=np.array([0.0, 1.0, 0.0]))
     return [round(float(x), DIGITS) for x in found]
 
 

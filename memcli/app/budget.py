@@ -35,13 +35,12 @@ def fit(bundle: Bundle, render: Renderer, budget: int) -> Bundle:
     least = count_tokens(render(nothing))
     if least > budget:
         raise UsageError(f"a budget of {budget} tokens is too small", f"use at least {least}")
-    if bundle.is_weak:
-        budget = max(least, budget // WEAK_SHARE)
     is_raw = bundle.query.include_raw
     first = bundle.sections[:1]
     bare = measure(first)
     reserved = min(budget // _PINS, measure(first, bundle.always) - bare) if bundle.always else 0
-    sections = _chosen(bundle.sections, measure, budget - reserved, is_raw)
+    share = budget // WEAK_SHARE if bundle.is_weak else budget
+    sections = _chosen(bundle.sections, measure, share - reserved, is_raw)
     if bundle.sections and not sections:
         sections, reserved = _chosen(bundle.sections, measure, budget, is_raw), 0
     if bundle.sections and not sections:

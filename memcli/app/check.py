@@ -36,8 +36,9 @@ _ALIKE_ROWS = 8
 _NEAR_ROWS = 8
 _NEAR = 0.55
 _MANY = 64
-MOST_RELATED = 3
 """So many new memories at once are compared with the whole space, rather than each with what the index finds for it."""
+MOST_RELATED = 3
+"""So many memories on the same matter are named in an answer."""
 
 
 def resolution_for(workspace: Workspace, candidates: Sequence[Candidate]) -> Resolution:

@@ -22,7 +22,7 @@ from memcli.codec.splice import SpliceShelf
 from memcli.digests import sha256
 from memcli.errors import MemcliError, ProviderError, RefusedError, UsageError
 from memcli.model.conversation import Prompt, model_name
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import RULE_KINDS, Json, Memory
 from memcli.model.names import slug
 from memcli.model.space import Change, Space
 from memcli.policy.draft import Draft
@@ -173,8 +173,6 @@ COMPACTION_WITHIN_SECONDS = 30.0
 MOST_DECISIONS = 3
 """So many memories a model decides about; of the rest that must go the order of value decides."""
 MOST_CANDIDATES = 12
-_BINDING = ("constraint", "negative")
-"""Kinds that agents are held to: merged into another, they would bind nobody."""
 
 
 def ask(workspace: Workspace, added: int, plan: Callable[[Shelf], Change]) -> Json:
@@ -240,7 +238,7 @@ def _decide(
 
 def _lost(text: str, gone: Memory, into: Memory) -> str:
     """What would be lost if `into` took `gone` in and said `text`; empty where nothing is."""
-    if gone.kind != into.kind and gone.kind in _BINDING:
+    if gone.kind != into.kind and gone.kind in RULE_KINDS:  # merged into another, it would bind nobody
         return f"a memory of kind {gone.kind} can only become part of another {gone.kind}"
     return lacking(text, (gone.raw, into.raw))
 

@@ -8,9 +8,11 @@ from functools import partial
 
 from memcli.app.budget import fit
 from memcli.app.recall import ALWAYS_MOST, Verify, recall
+from memcli.app.topic import MAX_READ, beginning
 from memcli.app.workspace import Workspace
 from memcli.conversation.prompt import wanted_of
 from memcli.model.anchors import FileEdit
+from memcli.model.memory import RULE_KINDS
 from memcli.model.recall import NO_MATCH, Bundle, Query, Section
 from memcli.model.tokens import count_tokens
 from memcli.ports import Renderer
@@ -21,17 +23,14 @@ MAX_TOKENS = 2_000
 MAX_CHARACTERS = 9_000
 FILE_BACKEND = "basic"
 """For files only leads count, which no ranking finds."""
-_FILE_KINDS = ("constraint", "negative")
 _MOST_CHANGED = 10
 _CHANGES = ("code", "config", "diff")
 _LOOKED_AT = 8
 _MOST_RELEVANT = 2
-"""So many memories are shown for a prompt, beside those whose triggers match."""
+"""So many memories are shown for a prompt, beside those that lead."""
 _LEAST_AUTHORED, _LEAST_DOCUMENT, _LEAST_CHANGE = 0.3, 0.15, 0.6
 """The confidence from which on a memory is shown where nobody asked, by what it is. Of a document the best passage was chosen
 among hundreds, and its probabilities are low; a change shows at most what was, and rarely what the prompt needs."""
-_LEAST_NAMED = 0.05
-"""The same for a rule that is anchored in a file which the prompt names."""
 _LEAST_SHARE = 0.4
 """What of the best confidence a memory must have."""
 DEADLINE_SECONDS = 1.5
@@ -55,7 +54,8 @@ def for_prompt(
     workspace: Workspace, prompt: str, deadline: float | None = DEADLINE_SECONDS, verify: Verify | None = None
 ) -> Bundle:
     """What a prompt needs, or nothing; `verify` chooses from it. Raises what recall raises."""
-    wanted = wanted_of(prompt)
+    redact = workspace.redactor.cleaner(workspace.in_force(workspace.store.policy(workspace.main)))
+    wanted = wanted_of(redact(beginning(prompt, MAX_READ)))
     query = Query(
         topic=wanted, now=workspace.clock(), limit=_LOOKED_AT, budget=MAX_TOKENS, deadline=deadline, is_prompt=True
     )
@@ -75,17 +75,14 @@ def _chosen(verify: Verify | None, query: Query, answer: Callable[[Query], Bundl
 def _needed(bundle: Bundle) -> Bundle:
     """What of the bundle is probable enough to be shown where nobody asked: what leads, and the most probable others."""
     leads = [section for section in bundle.sections if section.is_lead]
-    topic = bundle.query.topic.lower()
-    sure = [one for one in bundle.sections if not one.is_lead and (one.confidence or 0.0) >= _least(one, topic)]
+    sure = [one for one in bundle.sections if not one.is_lead and (one.confidence or 0.0) >= _least(one)]
     best = max((section.confidence or 0.0 for section in sure), default=0.0)
     sure = [section for section in sure if (section.confidence or 0.0) >= _LEAST_SHARE * best]
     return replace(bundle, sections=(*leads, *sure[:_MOST_RELEVANT]), always=())
 
 
-def _least(section: Section, topic: str) -> float:
-    """The confidence that a section needs for a prompt about `topic`."""
-    if any(str(anchor["file"]).rpartition("/")[2].lower() in topic for anchor in section.memory.anchors):
-        return _LEAST_NAMED
+def _least(section: Section) -> float:
+    """The confidence that a section needs where nobody asked for it."""
     if section.space != REPO:
         return _LEAST_AUTHORED
     return _LEAST_CHANGE if section.memory.kind in _CHANGES else _LEAST_DOCUMENT
@@ -105,7 +102,7 @@ def for_names(workspace: Workspace, names: Sequence[str]) -> Bundle:
 def for_files(workspace: Workspace, edits: Sequence[FileEdit]) -> Bundle:
     """The negatives and constraints that are anchored in the files, or that a trigger brings up; for a workspace whose
     backend is FILE_BACKEND. Raises what recall raises."""
-    query = Query(topic="", now=workspace.clock(), kinds=_FILE_KINDS, budget=MAX_TOKENS, edits=tuple(edits))
+    query = Query(topic="", now=workspace.clock(), kinds=RULE_KINDS, budget=MAX_TOKENS, edits=tuple(edits))
     (bundle,) = recall(workspace.copy_with(is_noted=False), [query])
     return replace(bundle, sections=tuple(section for section in bundle.sections if section.is_lead), always=())
 

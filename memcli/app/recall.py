@@ -24,7 +24,7 @@ from memcli.app.topic import Redact, asked, repeated, with_period
 from memcli.app.usage import note_bundle, note_gap
 from memcli.app.workspace import Workspace, opened, shows_damage
 from memcli.model.links import is_contradiction
-from memcli.model.memory import TRIGGERED_KINDS, Memory
+from memcli.model.memory import RULE_KINDS, TRIGGERED_KINDS, Memory
 from memcli.model.recall import (
     ALL_FILTERED,
     ANCHOR,
@@ -44,6 +44,7 @@ from memcli.model.recall import (
 )
 from memcli.ports import Renderer
 from memcli.record import replace
+from memcli.regex import regex
 from memcli.settings import is_journal
 
 if TYPE_CHECKING:
@@ -224,16 +225,28 @@ _KINDS = ("constraint", "negative", "decision", "procedure")
 
 
 def find_leads(query: Query, view: SpaceView, visible: RowSet) -> dict[int, str]:
-    """The rows that lead, and whether it is their trigger or their anchor that matches."""
+    """The rows that lead, and whether it is their trigger or their anchor that matches: in the change, or in the topic."""
     triggers = {row: texts for row, texts in view.triggers().items() if row in visible}
     if query.edits is not None:
         return _of_change(query.edits, view, visible, triggers)
+    named = _of_named_files(query.topic, view, visible) if query.is_prompt else {}
     if not query.topic.strip() or not triggers:
-        return {}
+        return named
     from memcli.policy.triggers import matches_topic
 
     rows = [row for row, texts in triggers.items() if matches_topic(texts, query.topic)]
-    return {row: TRIGGER for row, entry in view.entries(rows).items() if entry.kind in TRIGGERED_KINDS}
+    return named | {row: TRIGGER for row, entry in view.entries(rows).items() if entry.kind in TRIGGERED_KINDS}
+
+
+_FILE = regex(r"[\w./-]+")
+
+
+def _of_named_files(topic: str, view: SpaceView, visible: RowSet) -> dict[int, str]:
+    """The rules that are anchored in the files which a prompt names, with their folders or without."""
+    named = {word.rpartition("/")[2].rstrip(".") for word in _FILE.findall(topic)}
+    files = [file for file in view.anchored_files() if file.rpartition("/")[2] in named]
+    rows = [row for row in view.anchors(files) if row in visible] if files else []
+    return {row: ANCHOR for row, entry in view.entries(rows).items() if entry.kind in RULE_KINDS} if rows else {}
 
 
 def in_lead_order(leads: Iterable[tuple[Hit, str]]) -> list[Hit]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Redact = Callable[[str], str]
 
 MAX_TOPIC = 2_000
-_MAX_READ = 20_000
+MAX_READ = 20_000
 NOT_REPEATED = "(not shown: it contains instructions)"
 """What stands in an answer for a topic that carries instructions."""
 _FILES = 3
@@ -79,11 +79,11 @@ def repeated(query: Query, redact: Redact) -> Query:
 
 def one_line(text: str, redact: Redact) -> str:
     """`text` on one line. Redacted before it is cut: half a key is none that a rule finds."""
-    clean = redact(_beginning(text, _MAX_READ))
-    return _beginning(redact(" ".join(clean.replace("\0", " ").split())), MAX_TOPIC)
+    clean = redact(beginning(text, MAX_READ))
+    return beginning(redact(" ".join(clean.replace("\0", " ").split())), MAX_TOPIC)
 
 
-def _beginning(text: str, most: int) -> str:
+def beginning(text: str, most: int) -> str:
     """The whole words at the beginning of `text` that are at most so many characters; a longer word is cut."""
     if len(text) <= most:
         return text

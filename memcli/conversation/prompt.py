@@ -9,16 +9,14 @@ from __future__ import annotations
 from memcli.regex import regex
 from memcli.text.words import exact_terms, query_terms
 
-MOST_CHARACTERS = 1_500
-"""How much of a prompt is searched for: the vector of a longer text is one of nothing in particular."""
 _FEW, _SOME = 2, 9
-"""Fewer terms than `_FEW` without a name ask for nothing; up to `_SOME` they may belong to a reply."""
+"""Fewer terms than `_FEW` without a name or a question mark ask for nothing; up to `_SOME` they may belong to a reply."""
 _MOST_ERRORS = 4
 
 _FENCE = regex(r"(?s)```.*?(?:```|\Z)")
-_MARKUP = regex(r"(?s)<!--.*?-->|</?[a-z][^<>]{0,2000}>")
+_MARKUP = regex(r"(?s)<!--.{0,2000}?-->|</?[a-z][^<>]{0,2000}>")
 _FILLER = regex(
-    r"^(?:(?:ok(?:ay)?|thanks?(?: you)?(?: so much| a lot)?|thx|ta|cheers|great|cool|nice|perfect|brilliant|lovely|awesome|good|super|"
+    r"(?i)(?:(?:ok(?:ay)?|thanks?(?: you)?(?: so much| a lot)?|thx|ta|cheers|great|cool|nice|perfect|brilliant|lovely|awesome|good|super|"
     r"alright|right|yes|yep|yeah|no|nope|sure|hi|hello|hey|hm+|well|please|pls|lgtm|done|danke|merci|gracias)\b[\s,.!:;)-]*)+"
 )
 _REPLY = regex(
@@ -26,7 +24,7 @@ _REPLY = regex(
     r"merge it|run (?:it|them|that)|stop|wait|never ?mind|forget (?:it|that)|shorter|longer|simpler|less|more|the (?:first|second|third|last|"
     r"other|former|latter)\b|option \w+\b|both|neither|same|exactly|not (?:that|this|yet)|that'?s|that was|this is|it'?s|looks|sounds|works|"
     r"make (?:it|that|this|them)|put (?:it|that|them)|move (?:it|that|them) back|keep (?:it|that)|leave (?:it|that)|"
-    r"why (?:did|do|have|is|are|not|pointer)\b.*\b(?:you|there|that|it)\b|what did you|explain (?:that|this|it)|show me (?:the diff|that|it)|"
+    r"why (?:did|do|have|is|are|not)\b.*\b(?:you|there|that|it)\b|what did you|explain (?:that|this|it)|show me (?:the diff|that|it)|"
     r"weiter|mach weiter|zurück|nochmal|kürzer)\b"
 )
 _OF_TALK = regex(
@@ -37,7 +35,7 @@ _OF_TALK = regex(
 _MECHANICAL = regex(
     r"^(?:please |pls |can you |could you |just |now |and |in [\w./-]+ )*(?:rename|replace|strip|sort|group|reorder|reindent|indent|dedent|reformat|"
     r"format|align|wrap|uppercase|lowercase|capitali[sz]e|swap|duplicate|drop the|delete the (?:blank|empty|trailing|last|first)|remove the (?:blank|"
-    r"empty|trailing|unused)|add (?:a|the) (?:trailing|missing|blank|newline|comma|semicolon|space|period)|let it print|change the (?:word|label|text|"
+    r"empty|trailing|unused)|add (?:a|the) (?:trailing|missing|blank|newline|comma|semicolon|space|period)|change the (?:word|label|text|"
     r"heading|title|wording)|fix (?:the|that|this) (?:typo|spelling|indentation|whitespace)|turn (?:this|these|that)|convert (?:this|these|that))\b"
 )
 _LOG_LINE = regex(
@@ -53,7 +51,8 @@ _LEAST_LOG = 0.4
 
 
 def wanted_of(prompt: str) -> str:
-    """The text to search the memory for; empty where the prompt asks for nothing."""
+    """The text to search the memory for; empty where the prompt asks for nothing. `prompt` is without secrets: lines are left
+    out here, and half a key is none that a rule finds."""
     text = _MARKUP.sub(" ", _FENCE.sub("\n", prompt)).strip()
     lines = [line for line in text.splitlines() if line.strip()]
     logged = [bool(_LOG_LINE.search(line.lower())) for line in lines]
@@ -61,12 +60,12 @@ def wanted_of(prompt: str) -> str:
         prose = [line for line, is_log in zip(lines, logged, strict=True) if not is_log]
         errors = [line.strip() for line in lines if _ERROR.search(line.lower())]
         text = "\n".join([*prose, *dict.fromkeys(errors[:1] + errors[-_MOST_ERRORS + 1 :])])
-    text = text[:MOST_CHARACTERS]
-    low = " ".join(text.lower().replace("’", "'").split())
-    said = low[match.end() :] if (match := _FILLER.search(low)) else low
+    text = text[match.end() :] if (match := _FILLER.match(text)) else text
+    said = " ".join(text.lower().replace("’", "'").split())
     names = exact_terms(text)
     terms = query_terms(said)
-    if not names and (len(terms) < _FEW or _MECHANICAL.search(said)):
+    least = 1 if said.endswith("?") else _FEW
+    if not names and (len(terms) < least or _MECHANICAL.search(said)):
         return ""
     reply = _REPLY.search(said)
     ends = reply is not None and said[reply.end() :][:1] in ".,;!"

@@ -24,6 +24,8 @@ _IMPORTANCE: Mapping[str, float] = {
 }  # fmt: skip
 TALK_KINDS = ("log", "episode")
 """The kinds that hold what was said, turn by turn, where a group is a conversation."""
+RULE_KINDS = ("constraint", "negative")
+"""Kinds that say what must, or must not be."""
 TRIGGERED_KINDS = ("constraint", "negative", "procedure")
 """The kinds that triggers bring up."""
 

@@ -81,8 +81,6 @@ def mixed(near: Sequence[tuple[float, Nearness]]) -> Cosines:
 
 FORM_WEIGHTS: Mapping[str, float] = {HUNK: 0.55, MESSAGE: 0.8, MARKUP: 0.6}
 """What a passage of a form counts beside one of prose: at equal words a document answers, a hunk only shows."""
-WHY_WEIGHTS: Mapping[str, float] = {**FORM_WEIGHTS, MESSAGE: 1.0}
-"""The same where the topic asks why: reasons stand in the messages of commits."""
 LEXICAL_SHARE = 0.3
 TOLD_LEXICAL_SHARE = 0.5
 """The share of words in the score of a passage, 0..1; the rest is meaning. A memory that was told in a few words is found by
@@ -102,7 +100,6 @@ _SINCE = re.compile(
     r"|\b(?:which|what)\s+(?:version|release)|\bwhen\s+(?:was|were|did|has|have|is|are)\b|\bhow long (?:has|have)\b|\Awhen\b",
     re.IGNORECASE,
 )
-_WHY = re.compile(r"\b(?:why|reasons?|what made|because)\b|\bwhat (?:is|was) wrong\b", re.IGNORECASE)
 _RAW_FIELD, _CONTENT_FIELD = FIELDS.index("raw"), FIELDS.index("content")
 _NO_TERM = (0, 0)
 
@@ -158,12 +155,11 @@ def answers(
     """The score of every passage (0..1), of the values that `measure` returns for it; best first in each row."""
     high = most(stats)
     asks_since = bool(_SINCE.search(query.topic))
-    weights = WHY_WEIGHTS if _WHY.search(query.topic) else FORM_WEIGHTS
     names = _rare_names(query.topic, stats)
     keyword, semantic = query.weights.get("keyword"), query.weights.get("semantic")
 
     def scored(one: PassageTerms, is_told: bool, words: float, cosine: float) -> Scored:
-        weight = weights.get(one.form, 1.0)
+        weight = FORM_WEIGHTS.get(one.form, 1.0)
         lexical = TOLD_LEXICAL_SHARE if is_told else LEXICAL_SHARE
         lexical = 1.0 if math.isnan(cosine) else lexical
         why = {"words": weight * (lexical if keyword is None else keyword) * words / high}

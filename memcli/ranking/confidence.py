@@ -17,20 +17,15 @@ from functools import cache
 from typing import NamedTuple
 
 from memcli.model.recall import Entry, Hit, PassageTerms, TermStats
-from memcli.ranking.lexical import CODE, style_of
+from memcli.ranking.lexical import CODE, coverage, style_of, word_weights
 from memcli.text.passages import MESSAGE
 from memcli.text.words import DAY_NUMBERS, MONTH_NUMBERS, exact_terms, terms
 
-LONG_TEXT = 300
-"""From this many terms on, words may have met by chance."""
-RARE = 100
-"""A word in as many memories as this tells little of what a question is about. Counted in memories that have it and not as a
-share of the space, a word weighs the same whatever else is stored."""
 NEIGHBOUR = 50
 """The memory by whose cosine those of the others are measured: the so many-th nearest of the space."""
 HALF_SMALL = 100
 """A space of so many memories is half as small as an empty one."""
-FORMS = ("told", "document", "message", "change")
+FORMS = ("authored", "document", "message", "change")
 """Each has weights of its own."""
 
 _CAPITALIZED = re.compile(r"(?<![.?!:\"'(]\s)(?<=\s)[A-Z][\w'-]*")
@@ -68,30 +63,10 @@ class Signals(NamedTuple):
     """The product of `passage` and `cosine`: words and meaning agree."""
 
 
-def word_weights(stats: TermStats) -> dict[str, float]:
-    """What each term of the question weighs: words that the space lacks most."""
-    return {term: math.log(1 + RARE / (n + 0.5)) for term, n in stats.frequencies.items()}
-
-
-def coverage(stats: TermStats) -> dict[int, float]:
-    """The share of the question's weight that stands in each row, 0..1; words that the space lacks weigh most.
-
-    In a text of thousands of words any word may stand by chance: there a share counts for less.
-    """
-    weights = word_weights(stats)
-    total = sum(weights.values())
-    if not total:
-        return dict.fromkeys(stats.counts, 0.0)
-    shares = {row: sum(weights[t] for t in weights if t in counts) / total for row, counts in stats.counts.items()}
-    return {
-        row: share * min(1.0, math.sqrt(LONG_TEXT / max(1, sum(stats.lengths[row])))) for row, share in shares.items()
-    }
-
-
 def form_of(entry: Entry, passage: PassageTerms | None) -> str:
     """The one of FORMS that a memory has, by its best passage."""
     if not entry.is_read:
-        return "told"
+        return "authored"
     if passage is not None and passage.form == MESSAGE:
         return "message"
     return "change" if style_of(entry) == CODE else "document"

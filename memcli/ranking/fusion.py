@@ -28,11 +28,10 @@ from memcli.ranking.confidence import (
     QuestionSignals,
     best_and_fifth,
     calibrated,
-    coverage,
     form_of,
     probability,
 )
-from memcli.ranking.lexical import CODE, Style, bm25f, group_bm25, most, style_of
+from memcli.ranking.lexical import CODE, Style, bm25f, coverage, group_bm25, most, style_of
 from memcli.ranking.priors import add_ageing, add_mentions, add_priors, check, ordered
 from memcli.record import replace
 from memcli.text.passages import HUNK
@@ -192,13 +191,11 @@ def _confident(
     for hit in hits:
         row = hit.entry.row
         passage = next((one for one in cut.get(row, ()) if hit.passages and one.n == hit.passages[0][0]), None)
-        signals, form = (
-            question.of(row, passage, hit.score, best, fifth, is_read=hit.entry.is_read),
-            form_of(hit.entry, passage),
-        )
         is_linked = any(name.startswith(_VIA) for name in hit.why)
         if not is_linked and row not in stats.counts and row in known and known[row] < NEAR:
             continue
+        form = form_of(hit.entry, passage)
+        signals = question.of(row, passage, hit.score, best, fifth, is_read=hit.entry.is_read)
         confidence = probability(signals, form, is_prompt=query.is_prompt, by_meaning=question.has_vector(row))
         is_alike = signals.passage >= HALF or signals.cosine >= ALIKE
         if is_linked or is_alike or hit.score >= styles[row].tail:

@@ -68,6 +68,12 @@ the score of each depend on all others."""
 BEST = 0.7
 """What a text that answers well comes to, for each unit of the weight of the question's words: few have them all."""
 
+LONG_TEXT = 300
+"""From this many terms on, words may have met by chance."""
+RARE = 100
+"""A word in as many memories as this tells little of what a question is about. Counted in memories that have it and not as a
+share of the space, a word weighs the same whatever else is stored."""
+
 GROUP_K1 = 1.5
 GROUP_B = 0.75
 
@@ -135,3 +141,23 @@ def idf(size: int, frequency: int) -> float:
 def saturated(found: float, k1: float) -> float:
     """How much `found` occurrences of a term count: more and more of them add less and less."""
     return found * (k1 + 1) / (found + k1)
+
+
+def word_weights(stats: TermStats) -> dict[str, float]:
+    """What each term of the question weighs: words that the space lacks most."""
+    return {term: math.log(1 + RARE / (n + 0.5)) for term, n in stats.frequencies.items()}
+
+
+def coverage(stats: TermStats) -> dict[int, float]:
+    """The share of the question's weight that stands in each row, 0..1; words that the space lacks weigh most.
+
+    In a text of thousands of words any word may stand by chance: there a share counts for less.
+    """
+    weights = word_weights(stats)
+    total = sum(weights.values())
+    if not total:
+        return dict.fromkeys(stats.counts, 0.0)
+    shares = {row: sum(weights[t] for t in weights if t in counts) / total for row, counts in stats.counts.items()}
+    return {
+        row: share * min(1.0, math.sqrt(LONG_TEXT / max(1, sum(stats.lengths[row])))) for row, share in shares.items()
+    }

@@ -169,3 +169,22 @@ def test_json_shortens_sections_instead_of_dropping_them() -> None:
 def test_a_budget_below_the_frame_is_refused() -> None:
     with pytest.raises(UsageError, match="too small"):
         fit(bundle([]), RENDERERS["prompt"](), 5)
+
+
+def test_weak_evidence_gets_half_the_budget_but_for_what_would_not_fit() -> None:
+    render = RENDERERS["prompt"]()
+    sure = bundle([section(n) for n in range(6)])
+    weak = replace(sure, confidence=0.3)
+    assert "Weak evidence" in render(weak)
+    for budget in (300, 800):
+        tokens = [count_tokens(render(fit(one, render, budget))) for one in (weak, sure)]
+        assert tokens[0] <= budget // 2 < tokens[1] <= budget
+    least = min(budget for budget in range(40, 400) if _fits(sure, budget))
+    assert _fits(weak, least + 10)
+
+
+def _fits(found: Bundle, budget: int) -> bool:
+    try:
+        return bool(fit(found, RENDERERS["prompt"](), budget).sections)
+    except UsageError:
+        return False

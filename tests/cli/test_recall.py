@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.embed import DEFAULT_EMBEDDER
 from memcli.render import RENDERERS
 from tests.conftest import Run
 from tests.safety.secrets_corpus import secret
@@ -41,6 +42,19 @@ def test_a_topic_is_repeated_without_what_is_secret_in_it(
         assert word not in shown_diff.out
     for path in (tmp_path / ".memory").rglob("*"):
         assert not path.is_file() or key.encode() not in path.read_bytes(), path
+
+
+def test_weak_evidence_is_named_and_fails_where_that_is_asked_for(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDER", DEFAULT_EMBEDDER)
+    remember(run, "The port of PostgreSQL is 5432, as everywhere.")
+    weak = ("recall", "how is MySQL set up here?")
+    assert run(*weak, "--json").json["weak"] is True
+    assert "Weak evidence:" in run(*weak).out
+    assert [run(*weak, flag).code for flag in ("--fail-empty", "--fail-weak")] == [0, 3]
+    sure = ("recall", "postgresql port")
+    assert "weak" not in run(*sure, "--json").json
+    assert run(*sure, "--fail-weak").code == 0
+    assert run("recall", "zxqv wplk", "--fail-weak").code == 3
 
 
 def test_fail_empty_speaks_of_what_is_shown_and_matches(run: Run) -> None:

@@ -62,9 +62,3 @@ def test_of_several_names_all_count() -> None:
 def test_since_when_leads_to_the_heading_of_a_version() -> None:
     cut = {0: [passage(0, {"sock": (0, 1)})], 1: [passage(0, {"sock": (0, 1)}, is_versioned=True)]}
     assert order("since which version are there sockets", stats({"sock": 2}), cut, near(0.5, 0.5)) == [1, 0]
-
-
-def test_a_message_answers_as_well_as_a_document_where_the_reason_is_asked() -> None:
-    cut = {0: [passage(0, {"pool": (0, 1)})], 1: [passage(0, {"pool": (0, 1)}, "message")]}
-    assert order("why is there a pool", stats({"pool": 2}), cut, near(0.5, 0.55)) == [1, 0]
-    assert order("how large is the pool", stats({"pool": 2}), cut, near(0.5, 0.55)) == [0, 1]

@@ -34,7 +34,7 @@ def test_words_meaning_and_rank_make_an_answer_more_probable_and_strangers_less(
         for name, changed in better.items():
             there = probability(MIDDLE._replace(**changed), form, is_prompt=is_prompt, by_meaning=True)
             assert there > here, (form, is_prompt, name)
-        if form == "told" and not is_prompt:  # prompts are full of names that no memory has
+        if form == "authored" and not is_prompt:  # prompts are full of names that no memory has
             assert probability(MIDDLE._replace(stranger=1.0), form, is_prompt=False, by_meaning=True) < here
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from memcli.app.recall import Verify
     from memcli.app.workspace import Workspace
     from memcli.model.anchors import FileEdit
+    from memcli.model.recall import Bundle
 
 _ASK = 'ask a question: memcli recall "which database?", or list a kind with --kind, a path with --under'
 _MAX_LIMIT = 10_000
@@ -274,15 +275,18 @@ def command(session: CommandContext, options: RecallOptions) -> int:
             session.output.answer(bundle_to_json(bundle), "", on_one_line=bundle.query.budget is not None)
         else:
             session.output.write(render(bundle))
-        is_failure = (options.fail_empty or options.fail_weak) and (
-            bundle.reason or (options.fail_weak and bundle.is_weak)
-        )
-        code = NotFoundError.exit_code if is_failure else 0
+        code = _exit_code(options, bundle)
     if options.rev is None:
         from memcli.cli.background import upkeep_later
 
         upkeep_later(session, workspace)
     return code
+
+
+def _exit_code(options: RecallOptions, bundle: Bundle) -> int:
+    """3 for a bundle that is empty, or weak, where the caller wants to hear of it; else 0."""
+    is_failure = (options.fail_empty or options.fail_weak) and bundle.reason
+    return NotFoundError.exit_code if is_failure or (options.fail_weak and bundle.is_weak) else 0
 
 
 def _verifier(workspace: Workspace, options: RecallOptions) -> Verify | None:
