@@ -8,14 +8,13 @@ they are calibrated: bench/README.md.
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
-
-import orjson
 
 from memcli.model.recall import Entry, Hit, PassageTerms, TermStats
 from memcli.ranking.lexical import CODE, coverage, style_of, word_weights
@@ -117,7 +116,7 @@ def _weights() -> Mapping[str, Mapping[str, Sequence[float]]]:
     By "calibration" and use: the constant, and the weights of the logit of the best probability and of the smallness of the
     space, which give the probability of the bundle."""
     with open(os.path.join(os.path.dirname(__file__), "confidence.json"), "rb") as file:
-        found: Mapping[str, Mapping[str, Sequence[float]]] = orjson.loads(file.read())
+        found: Mapping[str, Mapping[str, Sequence[float]]] = json.load(file)
     return found
 
 
