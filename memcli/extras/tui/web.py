@@ -76,6 +76,7 @@ class LocalServer(Server):
         self._key = key
         self._place = place
         self._pages: set[asyncio.Task[None] | None] = set()
+        self._ends: set[asyncio.Task[None]] = set()
 
     @property
     def address(self) -> str:
@@ -104,11 +105,12 @@ class LocalServer(Server):
         """Prints nothing: the caller of the server prints its address."""
 
     async def on_shutdown(self, app: web.Application) -> None:  # noqa: ARG002 - as the server calls it
-        """Ends the pages that are open."""
+        """Ends the pages that are open, and waits for every process of one."""
         pages = [task for task in self._pages if task]
         for task in pages:
             task.cancel()
         await asyncio.gather(*pages, return_exceptions=True)
+        await asyncio.gather(*self._ends)  # of pages that were closing: to cancel them has left their processes behind
 
     async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
         """Refuses requests to another host, from another page, or without the key."""
@@ -161,7 +163,10 @@ class LocalServer(Server):
             await service.start(_number(request, "width", 80), _number(request, "height", 24))
             await self._process_messages(page, service)
         finally:
-            await asyncio.shield(_end(service))
+            end = asyncio.create_task(_end(service))
+            self._ends.add(end)
+            end.add_done_callback(self._ends.discard)
+            await asyncio.shield(end)
         return page
 
 

@@ -145,3 +145,24 @@ def test_one_page_too_many_is_refused_until_another_is_closed(monkeypatch: pytes
             await runner.cleanup()
 
     asyncio.run(visit())
+
+
+def test_the_end_waits_for_the_process_of_a_page_that_is_closing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memcli.extras.tui.web._SECONDS", 0.4)
+
+    async def visit() -> None:
+        with listen(0) as place:
+            server = LocalServer(["sleep", "60"], "key", place)
+            runner = web.AppRunner(await server._make_app())
+            await runner.setup()
+            await web.SockSite(runner, place).start()
+            async with opened() as session:
+                page = await session.ws_connect(f"{server.address.partition('?')[0]}ws?key=key")
+                await page.close()
+                async with asyncio.timeout(10):
+                    while not server._ends:  # noqa: ASYNC110 - the server signals it to nobody
+                        await asyncio.sleep(0.01)
+            await runner.cleanup()
+            assert (server._pages, server._ends) == (set(), set())
+
+    asyncio.run(visit())
