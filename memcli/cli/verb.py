@@ -324,8 +324,8 @@ class Group:
 
 
 def verb(options: type[Options] = Options, **about: Any) -> Callable[[Callable[..., int | None]], Verb]:
-    """Turns a function into the command of its module: the one of `commands/check/code.py` is `check code`, that of an extra
-    as `OF_EXTRAS` names it. `about` are fields of `About`."""
+    """Turns a function into the command of its module: the one of `commands/gc.py` is `gc`, that of an extra as `OF_EXTRAS`
+    names it. `about` are fields of `About`."""
 
     def make(function: Callable[..., int | None]) -> Verb:
         return Verb(function, name_of(function.__module__), options, About(**about))
@@ -335,8 +335,8 @@ def verb(options: type[Options] = Options, **about: Any) -> Callable[[Callable[.
 
 def name_of(module: str) -> str:
     """The command of a module below `cli/commands/`, or of an extra."""
-    for command, extra in OF_EXTRAS.items():
-        if module == f"memcli.extras.{extra}.command":
+    for command, place in OF_EXTRAS.items():
+        if module == f"{_EXTRAS}.{place}":
             return command
     words = module.removeprefix(f"{_COMMANDS}.").split(".")
     return " ".join(word.rstrip("_").replace("_", "-") for word in words)
@@ -344,19 +344,20 @@ def name_of(module: str) -> str:
 
 def find(name: str) -> Verb | Group | None:
     """The command of this name, without those below it; None if there is none. Imports its module."""
-    found: Verb | Group
-    if name in OF_EXTRAS:
-        found = importlib.import_module(f"memcli.extras.{OF_EXTRAS[name]}.command").command
-        return found
     module = name.replace("-", "_") + ("_" if iskeyword(name) else "")
     if not module.isidentifier() or module.startswith("_"):
         return None
+    place = f"{_EXTRAS}.{OF_EXTRAS[name]}" if name in OF_EXTRAS else f"{_COMMANDS}.{module}"
     try:
-        found = importlib.import_module(f"memcli.cli.commands.{module}").command
+        found: Verb | Group = importlib.import_module(place).command
     except ModuleNotFoundError as error:
-        if error.name == f"{_COMMANDS}.{module}":
+        if error.name == place:
             return None
         raise
+    if isinstance(found, Group):
+        below = {full.partition(" ")[2]: place for full, place in OF_EXTRAS.items() if full.startswith(f"{name} ")}
+        added = {second: importlib.import_module(f"{_EXTRAS}.{place}").command for second, place in below.items()}
+        found.verbs = {**added, **found.verbs}
     return found
 
 
@@ -375,7 +376,7 @@ def names() -> list[str]:
     """The names of all commands, without those below a group, in alphabetical order."""
     folder = os.path.dirname(importlib.import_module("memcli.cli.commands").__file__ or "")
     modules = (entry.removesuffix(".py") for entry in os.listdir(folder) if not entry.startswith(("_", ".")))
-    return sorted({*(name_of(module) for module in modules), *OF_EXTRAS})
+    return sorted({*(name_of(module) for module in modules), *(name for name in OF_EXTRAS if " " not in name)})
 
 
 def all_verbs() -> Iterator[Verb]:
@@ -389,10 +390,12 @@ def all_verbs() -> Iterator[Verb]:
 
 
 _COMMANDS = "memcli.cli.commands"
+_EXTRAS = "memcli.extras"
 OF_EXTRAS = {
-    "agent": "agents", "browse": "tui", "completions": "completion", "doctor": "doctor", "mcp": "mcp",
-    "metrics": "telemetry", "provider": "providers", "serve": "serve", "store": "stores", "watch": "watch",
+    "agent": "agents.command", "browse": "tui.command", "completions": "completion.command", "doctor": "doctor.command",
+    "mcp": "mcp.command", "metrics": "telemetry.command", "provider": "providers.command", "serve": "serve.command",
+    "store": "stores.command", "watch": "watch.command",
 }  # fmt: skip
-"""The extras that have the other commands, each in its module `command`."""
+"""The modules below `extras/` that have the other commands. One with two words is below a group, before the group's own."""
 ALIASES = {"show": "get", "add": "remember", "rm": "forget"}
 """Other names of commands."""
