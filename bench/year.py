@@ -22,9 +22,9 @@ from itertools import count
 from processes import memcli, run
 from statements import Statement, Subject, make
 
-from memcli.app.maintain import check_tasks, maintain
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace, load_space
+from memcli.extras.upkeep.maintain import check_tasks, maintain
 from memcli.model.recall import Query
 from memcli.model.usage import HELPFUL, UNHELPFUL, Access, Counts, Use
 from memcli.model.usage import count as count_uses

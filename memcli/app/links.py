@@ -17,8 +17,8 @@ from functools import partial
 from memcli.app.catalogue import nothing_under
 from memcli.app.edit import alter
 from memcli.app.homes import LinkEnd, check_across, located, space_of
-from memcli.app.maintain import clusters
 from memcli.app.redact import SUMMARY
+from memcli.app.space import clusters
 from memcli.app.workspace import Workspace, load
 from memcli.errors import NotFoundError, UsageError
 from memcli.graph.elements import Graph, GraphView, build, neighbourhood, node_id, overview

@@ -24,7 +24,6 @@ from itertools import chain, count
 
 from memcli.app import inbox
 from memcli.app.candidate import check_note
-from memcli.app.maintain import is_plan
 from memcli.app.session_import import SessionImport, export_lines, import_session, import_transcript
 from memcli.app.transfer import check_signature, redacted, take_in
 from memcli.app.workspace import Workspace, load_space
@@ -116,7 +115,7 @@ def _export_spaces(workspace: Workspace, *, redact: bool) -> dict[str, str]:
             parts[f"spaces/{name}"] = encode_full(clean(load_space(workspace.store, name))).decode()
     for name in workspace.inbox.spaces():
         space = load_space(workspace.inbox, name)
-        proposals = replace(space, objects=tuple(memory for memory in space.objects if not is_plan(memory)))
+        proposals = replace(space, objects=tuple(memory for memory in space.objects if not inbox.is_plan(memory)))
         parts[f"inbox/{name}"] = encode_full(clean(proposals)).decode()
     for run in workspace.trash.runs():
         if workspace.keeps_here(run.space.name):
@@ -254,7 +253,9 @@ def _take_all(workspace: Workspace, content: _Content, where: str, told: Taken) 
     _take_sessions(workspace, content, where, told, gone)
     for name, space in content.inbox.items():
         found = _redacted(workspace, replace(space, policy=Policy()), told).objects
-        memories = [m for m in found if not is_plan(m) and not gone.has_session(name, m.provenance.get("session"))]
+        memories = [
+            m for m in found if not inbox.is_plan(m) and not gone.has_session(name, m.provenance.get("session"))
+        ]
         proposed, refused = inbox.take_in(workspace.copy_with(space=name), memories, dry_run=told.dry_run)
         told.proposals += proposed
         told.rejections += refused

@@ -12,6 +12,7 @@ from memcli.app.workspace import Workspace, load, load_space, opened
 from memcli.codec.space import NO_POLICY, policy_from_json, policy_to_json
 from memcli.errors import CorruptError, NotFoundError, OutdatedError, ProviderError, RefusedError, UsageError
 from memcli.model.memory import Json
+from memcli.model.recall import Clusters
 from memcli.model.space import Change, Policy, Space, size_of
 from memcli.policy.fields import check_policy, merged
 from memcli.ports import Shelf
@@ -309,3 +310,13 @@ def _versions(spaces: Sequence[tuple[Workspace, str]]) -> list[str]:
         with closing(over.store.open(name)) as snapshot:
             found.append(snapshot.fingerprint)
     return found
+
+
+def clusters(workspace: Workspace, space: str | None = None, *, only_known: bool = False) -> Clusters:
+    """The clusters of a space as it is now, and why there are none where that has a reason.
+
+    They are kept in the cache, and found anew when the space has changed; with `only_known` no work is done for it.
+    Raises CorruptError, StoreError.
+    """
+    with opened(workspace, space) as (_, view):
+        return view.clusters(only_known=only_known)

@@ -87,10 +87,10 @@ def upkeep_later(session: CommandContext, workspace: Workspace) -> bool:
     count = workspace.upkeep.count()
     if not count or count % _RECALLS:
         return False
-    from memcli.app.maintain import is_due
+    from memcli.wiring.extras import extra
 
     with suppress(MemcliError):  # the recall has been answered
-        if is_due(workspace):
+        if extra("upkeep.maintain").is_due(workspace):
             start(["store", "maintain", "--background", f"--root={workspace.root}"])
             return True
     return False

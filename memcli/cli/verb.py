@@ -336,7 +336,7 @@ def verb(options: type[Options] = Options, **about: Any) -> Callable[[Callable[.
 def name_of(module: str) -> str:
     """The command of a module below `cli/commands/`, or of an extra."""
     for command, place in OF_EXTRAS.items():
-        if module == f"{_EXTRAS}.{place}":
+        if module == f"memcli.extras.{place}":
             return command
     words = module.removeprefix(f"{_COMMANDS}.").split(".")
     return " ".join(word.rstrip("_").replace("_", "-") for word in words)
@@ -347,16 +347,19 @@ def find(name: str) -> Verb | Group | None:
     module = name.replace("-", "_") + ("_" if iskeyword(name) else "")
     if not module.isidentifier() or module.startswith("_"):
         return None
-    place = f"{_EXTRAS}.{OF_EXTRAS[name]}" if name in OF_EXTRAS else f"{_COMMANDS}.{module}"
+    place = f"extras.{OF_EXTRAS[name]}" if name in OF_EXTRAS else f"cli.commands.{module}"
     try:
-        found: Verb | Group = importlib.import_module(place).command
+        found: Verb | Group = importlib.import_module(f"memcli.{place}").command
     except ModuleNotFoundError as error:
-        if error.name == place:
+        if error.name == f"memcli.{place}":
             return None
         raise
     if isinstance(found, Group):
-        below = {full.partition(" ")[2]: place for full, place in OF_EXTRAS.items() if full.startswith(f"{name} ")}
-        added = {second: importlib.import_module(f"{_EXTRAS}.{place}").command for second, place in below.items()}
+        below = [full for full in OF_EXTRAS if full.startswith(f"{name} ")]
+        added = {
+            full.partition(" ")[2]: importlib.import_module(f"memcli.extras.{OF_EXTRAS[full]}").command
+            for full in below
+        }
         found.verbs = {**added, **found.verbs}
     return found
 
@@ -390,10 +393,9 @@ def all_verbs() -> Iterator[Verb]:
 
 
 _COMMANDS = "memcli.cli.commands"
-_EXTRAS = "memcli.extras"
 OF_EXTRAS = {
     "agent": "agents.command", "browse": "tui.command", "completions": "completion.command", "doctor": "doctor.command",
-    "mcp": "mcp.command", "metrics": "telemetry.command", "provider": "providers.command", "serve": "serve.command",
+    "mcp": "mcp.command", "metrics": "telemetry.command", "provider": "providers.command", "serve": "serve.command", "inbox": "inbox.command",
     "store": "stores.command", "watch": "watch.command",
 }  # fmt: skip
 """The modules below `extras/` that have the other commands. One with two words is below a group, before the group's own."""

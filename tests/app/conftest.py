@@ -15,13 +15,14 @@ from memcli.app.catalogue import get, list_memories
 from memcli.app.check import resolution_for
 from memcli.app.edit import edit, forget, pin
 from memcli.app.history import log
-from memcli.app.inbox import accept, offer, reject, show, waiting
+from memcli.app.inbox import offer, waiting
 from memcli.app.links import link, unlink
 from memcli.app.purge import purge
 from memcli.app.recall import recall
 from memcli.app.remember import Outcome, Stored, prepare, remember
 from memcli.app.space import set_policy
 from memcli.app.workspace import Workspace, load_space
+from memcli.extras.inbox.review import accept, reject, show
 from memcli.model.conversation import Session
 from memcli.model.memory import Memory
 from memcli.model.recall import Bundle, Query

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from memcli.app.maintain import clusters
 from memcli.app.purge import purge
 from memcli.app.space import embed_spaces, index_status
 from memcli.app.workspace import Workspace, opened
 from memcli.embed.hashed import HashedEmbedder
+from memcli.extras.upkeep.maintain import clusters
 from memcli.index.meaning import mean_directions
 from memcli.model.memory import Memory
 from memcli.model.space import Policy

@@ -20,7 +20,6 @@ from memcli.model.shapes import MEMORY_FIELDS, SOURCES
 from memcli.ports.views import SpaceView
 from memcli.ranking import RANKERS
 from memcli.record import Record
-from memcli.upkeep.plan import TASKS
 from memcli.wiring.extras import extra
 from memcli.wiring.workspace import chosen_store, open_workspace
 
@@ -229,7 +228,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     "FORMAT": ("json", "md", "prompt", "table", "text"),
     "HOOK": tuple(NAMES),
     "SOURCE": SOURCES,
-    "TASK": tuple(TASKS),
+    "TASK": tuple(extra("upkeep.plan").TASKS),
     "token ACTION": ("token", "create", "list", "revoke"),
     "--backend": tuple(sorted(RANKERS)),
     "--field": tuple(MEMORY_FIELDS),

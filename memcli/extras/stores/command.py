@@ -13,6 +13,7 @@ from memcli.cli.verb import SHARE, About, CommandContext, Group, Http
 from memcli.errors import CorruptError, MemcliError, ProviderError, UsageError
 from memcli.model.names import counted
 from memcli.model.space import ADMIN, READER
+from memcli.wiring.extras import extra
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
@@ -204,28 +205,25 @@ def maintain_(session: CommandContext, options: MaintainOptions) -> None:
     >>> memory.store_maintain(dry_run=True)['changed']
     0
     """
-    from memcli.app.maintain import check_tasks, maintain, preview
-    from memcli.render.reports import upkeep_json, upkeep_text
-
-    tasks = check_tasks(options.only or ())
+    upkeep, report = extra("upkeep.maintain"), extra("upkeep.report")
+    tasks = upkeep.check_tasks(options.only or ())
     if options.background:
         _maintain_behind(session)
         return
     workspace = session.open()
-    done = preview(workspace, tasks) if options.dry_run else list(maintain(workspace, tasks))
-    text = upkeep_text(done, dry_run=options.dry_run)
-    session.output.confirm(upkeep_json(done, dry_run=options.dry_run), text or "nothing to do")
+    done = upkeep.preview(workspace, tasks) if options.dry_run else list(upkeep.maintain(workspace, tasks))
+    text = report.upkeep_text(done, dry_run=options.dry_run)
+    session.output.confirm(report.upkeep_json(done, dry_run=options.dry_run), text or "nothing to do")
 
 
 def _maintain_behind(session: CommandContext) -> None:
-    from memcli.app.maintain import maintain_behind
     from memcli.cli.background import run_alone
     from memcli.store.switch import is_off
 
     session.output.quiet = True
     workspace = session.open()
     if not is_off(workspace.root, os.environ):
-        run_alone(workspace.root, lambda _: maintain_behind(session.open()))
+        run_alone(workspace.root, lambda _: extra("upkeep.maintain").maintain_behind(session.open()))
 
 
 class AuditOptions(Options):

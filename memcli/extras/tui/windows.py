@@ -36,6 +36,7 @@ from memcli.record import replace
 from memcli.render.changes import change_lines
 from memcli.render.clean import clean, clean_line, clean_value
 from memcli.store.layout import Layout
+from memcli.wiring.extras import extra
 
 if TYPE_CHECKING:
     from memcli.extras.tui.main_screen import MainScreen
@@ -342,7 +343,7 @@ class Inbox(ListWindow[None]):
         lines = [
             *([f"changes the memory that is there: {brief(catalogue.show(there))}"] if there else []),
             *([f"supersedes {supersedes}"] if supersedes else []),
-            *(clean_line(one.words(workspace.space)) for one in inbox.findings(workspace, [memory])[0]),
+            *(clean_line(one.words(workspace.space)) for one in extra("inbox.review").findings(workspace, [memory])[0]),
         ]
         effect = Content.styled("".join(f"{line}\n\n" for line in lines), "$text-warning")
         return effect + of_memory(catalogue.show(memory), catalogue)
@@ -367,7 +368,7 @@ class Inbox(ListWindow[None]):
         workspace, path = self._desk.workspace, clean_line(memory.path)
 
         def reject() -> EditResult:
-            inbox.reject(workspace, [memory])
+            extra("inbox.review").reject(workspace, [memory])
             return EditResult(f"rejected {path}", memory.id)
 
         text = f"{path}\n\nIts text will be deleted and not be proposed again."
@@ -381,7 +382,7 @@ class Inbox(ListWindow[None]):
         workspace = self._desk.workspace
 
         def store(fields: Mapping[str, Json], _: Memory | None) -> EditResult:
-            edited = inbox.edit(workspace, memory.id, fields)
+            edited = extra("inbox.review").edit(workspace, memory.id, fields)
             return EditResult(changed(edited, fields), edited.id)
 
         self._desk.changer.edit(self._editor, memory, as_object, store, self._read)
@@ -394,7 +395,7 @@ class Inbox(ListWindow[None]):
         workspace = self._desk.workspace
 
         def accept() -> EditResult:
-            stored = inbox.accept(workspace, memories)
+            stored = extra("inbox.review").accept(workspace, memories)
             what = memories[0].path if len(memories) == 1 else count_of(len(memories), "memory", "memories")
             return EditResult(f"accepted {clean_line(what)}", stored.outcomes[-1].id)
 

@@ -14,7 +14,6 @@ from threading import Event
 from typing import TypeVar
 
 from memcli.app.ingest import FilePlace, Ingested, ingest, relocate, retire, retire_commits
-from memcli.app.maintain import maintain_behind
 from memcli.app.repo import sync
 from memcli.app.space import embed_or_warn, index_status
 from memcli.app.workspace import Workspace
@@ -39,6 +38,7 @@ from memcli.store.lock import Holder, holder_of
 from memcli.store.log import Log
 from memcli.store.reading import read_regular
 from memcli.store.switch import is_off
+from memcli.wiring.extras import extra
 
 THE_WATCH = "the watch of this store"
 """The name of the lock's holder in messages."""
@@ -327,7 +327,7 @@ class Watch:
         if not self._upkeep or self._files.is_off() or hour == self._upkeep_hour:
             return False
         self._upkeep_hour = hour
-        changed = [done for done in maintain_behind(self._workspace) if done.plan.after]
+        changed = [done for done in extra("upkeep.maintain").maintain_behind(self._workspace) if done.plan.after]
         for done in changed:
             counts = {"space": done.space, "changed": len(done.plan.after), "run": done.run}
             self._files.log({"event": "upkeep", **counts})

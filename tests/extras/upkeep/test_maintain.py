@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.app.maintain import check_tasks, maintain, preview
 from memcli.app.trash import restore, restore_run
 from memcli.app.workspace import Workspace, load
 from memcli.codec.audit import entries
 from memcli.codec.space import encode_memory
 from memcli.errors import CorruptError, LockedError, UsageError
+from memcli.extras.upkeep.maintain import check_tasks, maintain, preview
+from memcli.extras.upkeep.plan import TASKS, Maintained
+from memcli.extras.upkeep.step import Ledger, ledger_to_json
 from memcli.model.memory import Memory
 from memcli.model.space import Change, Policy, Receipt, Space
 from memcli.model.usage import HELPFUL, UNHELPFUL, Use
@@ -24,8 +26,6 @@ from memcli.record import replace
 from memcli.store.layout import Layout
 from memcli.store.state import State
 from memcli.store.usage import LocalUsage
-from memcli.upkeep.plan import TASKS, Maintained
-from memcli.upkeep.step import Ledger, ledger_to_json
 from tests.conftest import examples, open_at, rewrite
 from tests.conftest import memory as made
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
+from memcli.extras.upkeep import tasks
+from memcli.extras.upkeep.step import Given, MemoryPair, Task, UpkeepStep
 from memcli.model.memory import Memory
 from memcli.model.recall import Cluster
 from memcli.model.space import Policy
 from memcli.model.usage import GET, HELPFUL, RECALL, REJECTED, UNHELPFUL, Access, Use
 from memcli.record import replace
-from memcli.upkeep import tasks
-from memcli.upkeep.step import Given, MemoryPair, Task, UpkeepStep
 from tests.conftest import memory as made
 
 NOW = "2026-06-01T00:00:00Z"

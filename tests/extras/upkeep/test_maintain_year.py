@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from memcli.app.check import check
-from memcli.app.inbox import accept, waiting
-from memcli.app.maintain import check_tasks, maintain, maintain_behind
+from memcli.app.inbox import waiting
 from memcli.app.recall import recall
 from memcli.app.remember import prepare, remember
 from memcli.app.trash import collect, restore_run
 from memcli.app.workspace import Workspace, load
+from memcli.extras.inbox.review import accept
+from memcli.extras.upkeep.maintain import check_tasks, maintain, maintain_behind
 from memcli.model.findings import RELATED, Resolution
 from memcli.model.recall import Query
 from memcli.model.space import Policy

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from memcli.extras.upkeep import step as ledgers
+from memcli.extras.upkeep.step import Ledger, Pending, ledger_from_json, ledger_to_json
 from memcli.model.usage import RECALL, Use
-from memcli.upkeep import step as ledgers
-from memcli.upkeep.step import Ledger, Pending, ledger_from_json, ledger_to_json
 
 PENDING = Pending({"mem_a": "old", "mem_b": "was"}, {"mem_a": "new", "mem_b": "is"}, frozenset(["mem_b"]))
 

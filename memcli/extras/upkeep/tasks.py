@@ -36,6 +36,16 @@ from memcli.claims.claim import claim_of
 from memcli.claims.comparison import is_compatible
 from memcli.claims.values import missing, values_of
 from memcli.clock import days_between
+from memcli.extras.upkeep.step import (
+    REASONS,
+    Given,
+    Memories,
+    MemoryPair,
+    UpkeepStep,
+    as_edit,
+    is_current,
+    judged_bundles,
+)
 from memcli.model.findings import CONTRADICTS, DUPLICATES, RELATED
 from memcli.model.links import is_contradiction
 from memcli.model.memory import TALK_KINDS, Memory, increased
@@ -46,7 +56,6 @@ from memcli.model.usage import HELPFUL, REJECTED, UNHELPFUL, Access, Use
 from memcli.policy.ageing import confirmed_at, effective_confidence
 from memcli.record import replace
 from memcli.text.words import terms
-from memcli.upkeep.step import REASONS, Given, Memories, MemoryPair, UpkeepStep, as_edit, is_current, judged_bundles
 
 USAGE_NAME = "usage"
 GAINS = {HELPFUL: 0.05, UNHELPFUL: -0.1, REJECTED: -0.02}

@@ -1,8 +1,6 @@
 """Maintain: carry out the plan of upkeep, space by space, each in one write that `restore --run` undoes.
 
 Upkeep in the background: private and derived spaces are maintained, for the others a plan waits in the inbox.
-
-Clusters: which memories of a space are near in meaning, and what each such group is about.
 """
 
 from __future__ import annotations
@@ -12,22 +10,15 @@ from contextlib import closing
 from itertools import groupby
 
 from memcli.app.candidate import note_of, with_note
+from memcli.app.inbox import PLAN
 from memcli.app.remember import Outcome
-from memcli.app.workspace import Workspace, load_space, opened
+from memcli.app.space import clusters
+from memcli.app.workspace import Workspace, load_space
 from memcli.clock import days_between
 from memcli.codec.space import memory_digest
 from memcli.errors import UsageError
-from memcli.model.findings import RELATED
-from memcli.model.memory import Json, Memory
-from memcli.model.names import text_hash
-from memcli.model.recall import Cluster, Clusters
-from memcli.model.references import elsewhere
-from memcli.model.space import Change, Space
-from memcli.model.usage import JUDGEMENTS, Use
-from memcli.ports import Shelf
-from memcli.record import Record, defaults, field, replace
-from memcli.upkeep.plan import TASKS, Maintained, UpkeepPlan, plan
-from memcli.upkeep.step import (
+from memcli.extras.upkeep.plan import TASKS, Maintained, UpkeepPlan, plan
+from memcli.extras.upkeep.step import (
     REASONS,
     Given,
     Ledger,
@@ -38,17 +29,16 @@ from memcli.upkeep.step import (
     ledger_to_json,
     use_key,
 )
-from memcli.upkeep.tasks import ARCHIVE_NAME, CLUSTERS_NAME, REVIEW_NAME, USAGE_NAME
-
-
-def clusters(workspace: Workspace, space: str | None = None, *, only_known: bool = False) -> Clusters:
-    """The clusters of a space as it is now, and why there are none where that has a reason.
-
-    They are kept in the cache, and found anew when the space has changed; with `only_known` no work is done for it.
-    Raises CorruptError, StoreError.
-    """
-    with opened(workspace, space) as (_, view):
-        return view.clusters(only_known=only_known)
+from memcli.extras.upkeep.tasks import ARCHIVE_NAME, CLUSTERS_NAME, REVIEW_NAME, USAGE_NAME
+from memcli.model.findings import RELATED
+from memcli.model.memory import Json, Memory
+from memcli.model.names import text_hash
+from memcli.model.recall import Cluster
+from memcli.model.references import elsewhere
+from memcli.model.space import Change, Space
+from memcli.model.usage import JUDGEMENTS, Use
+from memcli.ports import Shelf
+from memcli.record import Record, defaults, field, replace
 
 
 class _Look(Record):
@@ -306,7 +296,6 @@ def _save(workspace: Workspace, ledger: Ledger) -> None:
 AUTO = "auto"
 _LEAST_DAYS = 1 / 24
 _ID, _PATH = "mem_upkeep", "upkeep/plan"
-_NOTE = "upkeep"
 _MOST_LISTED = 20
 
 
@@ -338,11 +327,6 @@ def maintain_behind(workspace: Workspace) -> list[Maintained]:
         else:
             done += maintain(workspace, TASKS, [name])
     return done
-
-
-def is_plan(memory: Memory) -> bool:
-    """Whether what waits in the inbox is a plan of upkeep, and no memory."""
-    return _NOTE in note_of(memory)
 
 
 def carry_out(workspace: Workspace, plan: Memory) -> list[Outcome]:
@@ -381,7 +365,7 @@ def _plan(steps: Sequence[UpkeepStep], space: str, now: str) -> Memory:
         id=_ID, path=_PATH, kind="custom", raw=raw, summary_micro=micro, summary_short=micro,
         metadata={"hash": text_hash(raw, b""), "space": space}, created_at=now, updated_at=now,
     )  # fmt: skip
-    return with_note(memory, {_NOTE: ids})
+    return with_note(memory, {PLAN: ids})
 
 
 def _lines(task: str, steps: Sequence[UpkeepStep]) -> list[str]:
@@ -391,5 +375,5 @@ def _lines(task: str, steps: Sequence[UpkeepStep]) -> list[str]:
 
 
 def _ids(plan: Memory) -> set[str]:
-    noted = note_of(plan).get(_NOTE)
+    noted = note_of(plan).get(PLAN)
     return {str(name) for name in noted} if isinstance(noted, list) else set()

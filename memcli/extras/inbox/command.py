@@ -65,7 +65,7 @@ def command(session: CommandContext, options: InboxOptions) -> None:
     >>> memory.inbox('accept', proposed['id'])[0]['status']
     'created'
     """
-    from memcli.app.inbox import accept, reject
+    from memcli.extras.inbox.review import accept, reject
 
     check_known("action", options.action, _ACTIONS)
     if (options.set or options.object) and options.action != "edit":
@@ -100,7 +100,8 @@ def command(session: CommandContext, options: InboxOptions) -> None:
 
 
 def _chosen(workspace: Workspace, action: str, refs: Sequence[str], everything: bool) -> list[Memory]:
-    from memcli.app.inbox import show, waiting
+    from memcli.app.inbox import waiting
+    from memcli.extras.inbox.review import show
 
     if action == "list" or (everything and action in ("accept", "reject") and not refs):
         return waiting(workspace)
@@ -116,8 +117,8 @@ def _chosen(workspace: Workspace, action: str, refs: Sequence[str], everything: 
 def _edit(
     session: CommandContext, workspace: Workspace, chosen: Memory, fields: Mapping[str, Json], as_object: bool
 ) -> None:
-    from memcli.app.inbox import edit
     from memcli.cli.editor import edit_memory
+    from memcli.extras.inbox.review import edit
 
     def save(changed: Mapping[str, Json], _: Memory | None) -> Memory:
         return edit(workspace, chosen.id, changed)
@@ -131,9 +132,9 @@ def _edit(
 
 
 def _show(session: CommandContext, workspace: Workspace, memories: Sequence[Memory], whole: bool) -> None:
-    from memcli.app.inbox import findings
     from memcli.cli.submit import by_kind
     from memcli.codec.memory import memory_to_json
+    from memcli.extras.inbox.review import findings
     from memcli.render.memory import listing, render_memory, summary_json
 
     if whole:

@@ -9,6 +9,7 @@ from memcli.app.ingest import ingest
 from memcli.app.purge import erase_proposed
 from memcli.app.transfer import Selection, export_space, import_bundle
 from memcli.errors import ConflictError, UsageError
+from memcli.extras.inbox import review
 from memcli.record import replace
 from tests.app.conftest import Project
 from tests.app.sources import Given
@@ -80,7 +81,7 @@ def test_a_purge_leaves_nothing_of_a_proposal(project: Project, is_rejected: boo
 
 def test_a_proposal_is_edited_before_it_is_accepted_and_may_update_and_supersede(project: Project) -> None:
     project.propose("A draft.", "notes/draft")
-    inbox.edit(project.over(), "notes/draft", {"kind": "decision", "raw": "The final text."})
+    review.edit(project.over(), "notes/draft", {"kind": "decision", "raw": "The final text."})
     project.accept("notes/draft")
     memory = project.stored()["notes/draft"]
     assert (memory.kind, memory.raw, memory.extra) == ("decision", "The final text.", {})
@@ -123,6 +124,6 @@ def test_two_proposals_at_one_path_are_both_kept(project: Project) -> None:
     project.accept(ids["The first text."])
     with pytest.raises(ConflictError, match="the memory at 'z/z' has changed since"):
         project.accept(ids["The second text."])
-    inbox.edit(project.over(), ids["The second text."], {"path": "z/y"})
+    review.edit(project.over(), ids["The second text."], {"path": "z/y"})
     project.accept()
     assert raws(project) == {"z/z": "The first text.", "z/y": "The second text."}

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from memcli.app.inbox import accept, reject, show, waiting
-from memcli.app.maintain import is_due, maintain_behind, preview
+from memcli.app.inbox import waiting
 from memcli.app.trash import restore_run
 from memcli.app.workspace import Workspace, load
+from memcli.extras.inbox.review import accept, reject, show
+from memcli.extras.upkeep.maintain import is_due, maintain_behind, preview
+from memcli.extras.upkeep.plan import TASKS
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
 from memcli.record import replace
-from memcli.upkeep.plan import TASKS
 from tests.conftest import memory as made
 from tests.conftest import rewrite
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from memcli.codec.memory import memory_to_json
+from memcli.extras.upkeep import tasks
+from memcli.extras.upkeep.step import Given, Task, UpkeepStep
+from memcli.extras.upkeep.tasks import USAGE_NAME
 from memcli.model.memory import Json, Memory
 from memcli.record import Record, field, replace
-from memcli.upkeep import tasks
-from memcli.upkeep.step import Given, Task, UpkeepStep
-from memcli.upkeep.tasks import USAGE_NAME
 
 TASKS: Mapping[str, Task] = {
     tasks.USAGE_NAME: tasks.propose_usage,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memcli.extras.upkeep.plan import OF_DERIVED, TASKS, plan
+from memcli.extras.upkeep.step import Given
 from memcli.model.memory import Memory
 from memcli.model.shapes import KINDS, RELATIONS, RELEVANCES
 from memcli.model.usage import HELPFUL, RECALL, REJECTED, UNHELPFUL, Access, Use
 from memcli.record import as_dict, replace
-from memcli.upkeep.plan import OF_DERIVED, TASKS, plan
-from memcli.upkeep.step import Given
 from tests.conftest import memory as made
 
 NOW = "2026-06-01T00:00:00Z"

@@ -1,0 +1,127 @@
+"""Review: what somebody does with the memories that wait in the inbox.
+
+Whoever accepts one remembers it; what is rejected leaves its hash, and is not proposed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from memcli.app.candidate import Candidate, as_proposed, candidate_of, note_of, with_note
+from memcli.app.check import check
+from memcli.app.edit import edit as edit_memory
+from memcli.app.inbox import change_inbox, is_plan, over_inbox, stub_of, target_of, waiting, withdraw
+from memcli.app.remember import DROP, Stored, remember
+from memcli.app.workspace import Workspace, load_space
+from memcli.errors import ConflictError, NotFoundError, UsageError, reporting_done
+from memcli.model.findings import Found, Resolution
+from memcli.model.memory import Json, Memory
+from memcli.model.space import Change
+from memcli.record import replace
+from memcli.wiring.extras import extra
+
+_LOOKED_AT = 50
+"""So many candidates are compared with what is remembered when they are listed."""
+
+
+def _check_targets(workspace: Workspace, memories: Sequence[Memory]) -> None:
+    """Raises ConflictError where the memory at the path of a candidate is another than when it was made, or two of the
+    candidates have one path. What has gone meanwhile is in nobody's way."""
+    space, seen = load_space(workspace.store, workspace.space), dict[str, Memory]()
+    for memory in memories:
+        candidate, _ = candidate_of(memory)
+        if "path" not in candidate.given:
+            continue
+        first = seen.setdefault(memory.path, memory)
+        if first is not memory:
+            raise ConflictError(
+                f"{first.id} and {memory.id} are both proposed for {memory.path!r}; nothing was accepted",
+                "accept one; then `memcli inbox edit` the path of the other, or reject it",
+            )
+        there, noted = target_of(candidate, space), note_of(memory)
+        if there is not None and "target" in noted and there != noted["target"] and there[1] != memory.hash:
+            raise ConflictError(
+                f"the memory at {memory.path!r} has changed since {memory.id} was proposed; nothing was accepted",
+                f"see `memcli get {memory.path}`; then run `memcli inbox edit {memory.id} --set path=...`, or reject it",
+            )
+
+
+def show(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
+    """The candidates that `refs` name. Raises NotFoundError for the first that does not wait, UsageError for a path that
+    several wait for."""
+    space = replace(load_space(workspace.inbox, workspace.space), objects=tuple(waiting(workspace)))
+    for ref in refs:
+        ids = [memory.id for memory in space.objects if memory.path == ref]
+        if len(ids) > 1:
+            raise UsageError(f"{ref!r} has {len(ids)} proposals: {', '.join(ids)}", "use the id of one of them")
+    try:
+        return list({m.id: m for m in (space.find(ref) for ref in refs)}.values())
+    except NotFoundError as error:
+        raise NotFoundError(f"{error.message} in the inbox", "`memcli inbox` lists the proposals") from None
+
+
+def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
+    """Remembers the candidates and takes them out of the inbox. Interrupted, it can be done again.
+
+    What was to supersede a memory that has gone meanwhile is remembered all the same. Raises ConflictError where the
+    memory at the path of a candidate has changed since it was proposed.
+    """
+    upkeep = [memory for memory in memories if is_plan(memory)]
+    memories = [memory for memory in memories if memory not in upkeep]
+    _check_targets(workspace, memories)
+    there = {memory.id for memory in load_space(workspace.store, workspace.space).objects}
+    memories = workspace.redactor.rewrite(memories, workspace.store.policy(workspace.space))
+    found = [candidate_of(memory) for memory in memories]
+    proposals = [(candidate, supersedes if supersedes in there else None) for candidate, supersedes in found]
+    plain = [candidate for candidate, supersedes in proposals if supersedes is None]
+    done: list[Stored] = []
+    with reporting_done(lambda: f"{n} accepted" if (n := sum(len(each.outcomes) for each in done)) else ""):
+        done.append(remember(workspace, plain, links=DROP, resolution=_checked(workspace, plain)))
+        for candidate, old in proposals:
+            if old is not None:
+                alone = _checked(workspace, [candidate], old)
+                is_first = not any(each.compacted for each in done)  # a model that is slow is waited for once
+                done.append(remember(workspace, [candidate], old, links=DROP, resolution=alone, asks=is_first))
+    with workspace.behind_the_write():
+        withdraw(workspace, memories)
+    outcomes = [outcome for each in done for outcome in each.outcomes]
+    for memory in upkeep:
+        outcomes += extra("upkeep.maintain").carry_out(workspace, memory)
+        withdraw(workspace, [memory])
+    return Stored(outcomes, sum(each.compacted for each in done))
+
+
+def findings(workspace: Workspace, memories: Sequence[Memory]) -> list[Sequence[Found]]:
+    """For each of the first candidates that wait: what it contradicts and repeats, but for what it is to supersede."""
+    found = []
+    for candidate, supersedes in map(candidate_of, memories[:_LOOKED_AT]):
+        alone = _checked(workspace, [candidate], supersedes)
+        found.append(alone.checks[0] if alone.checks else ())
+    return found
+
+
+def _checked(workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None) -> Resolution:
+    return Resolution(check(workspace, candidates, supersedes))
+
+
+def reject(workspace: Workspace, memories: Sequence[Memory]) -> None:
+    """Takes the candidates out of the inbox for good: their hashes stay, their texts do not. What a plan of upkeep was
+    to change is left alone until it changes."""
+    upkeep = [memory for memory in memories if is_plan(memory)]
+    for memory in upkeep:
+        extra("upkeep.maintain").turn_down(workspace, memory)
+    withdraw(workspace, upkeep)
+    ids = [memory.id for memory in memories if memory not in upkeep]
+    change_inbox(workspace, memories, lambda shelf: Change(tuple(stub_of(m) for name in ids if (m := shelf.get(name)))))
+
+
+def edit(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Memory:
+    """Changes fields of a candidate, which then are given. Raises UsageError naming the wrong field."""
+    (memory,) = show(workspace, [ref])
+    edited, _ = edit_memory(over_inbox(workspace), memory.id, fields)
+    known = note_of(edited)
+    given = sorted({*known.get("given", []), *(name for name in fields if fields[name] is not None)})
+    place = {"path": edited.path} if "path" in fields else {}
+    edited = with_note(edited, {**known, **place, "given": given})
+    change_inbox(workspace, [edited], lambda _: Change((edited,)))
+    return as_proposed(edited)
