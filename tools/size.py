@@ -24,7 +24,7 @@ ROOT = Path(__file__).parent.parent
 _QUIET = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING)
 _TO_TOOLS = ("# noqa", "# fmt:", "# type:", "# pragma:", "#!")
 _PROBE = """
-import json, runpy, sys
+import atexit, json, runpy, sys
 deepest = 0
 def note(frame, event, argument):
     global deepest
@@ -33,16 +33,14 @@ def note(frame, event, argument):
         while frame is not None:
             depth, frame = depth + frame.f_code.co_filename.startswith({root!r}), frame.f_back
         deepest = max(deepest, depth)
+def report():
+    sys.setprofile(None)
+    loaded = [name for name in sys.modules if name.split(".")[0] == "memcli"]
+    sys.stderr.write("\\n" + json.dumps([len(loaded), deepest]))
+atexit.register(report)
 sys.setprofile(note)
 sys.argv = ["memcli", *{arguments!r}]
-try:
-    runpy.run_module("memcli", run_name="__main__", alter_sys=False)
-except SystemExit:
-    pass
-finally:
-    sys.setprofile(None)
-loaded = [name for name in sys.modules if name.split(".")[0] == "memcli"]
-sys.stderr.write("\\n" + json.dumps([len(loaded), deepest]))
+runpy.run_module("memcli", run_name="__main__", alter_sys=False)
 """
 COMMANDS = {
     "recall": (["recall", "which database?"], ""),

@@ -19,8 +19,6 @@ from memcli.model.space import Policy
 from memcli.ports import Embedder, Progress
 
 if TYPE_CHECKING:
-    from threading import Thread
-
     from memcli.index.meaning import Meaning
     from memcli.index.tables import SpaceTables
     from memcli.index.vectors import VectorFile
@@ -29,13 +27,6 @@ if TYPE_CHECKING:
 
 _BLOCK = 1000
 _T = TypeVar("_T")
-_abandoned: list[Thread] = []
-"""The threads of work that missed its deadline."""
-
-
-def is_work_left() -> bool:
-    """Whether work that missed its deadline still goes on. A process that ends had better not wait for it."""
-    return any(thread.is_alive() for thread in _abandoned)
 
 
 def run_within(seconds: float, work: Callable[[], _T]) -> _T | None:
@@ -57,8 +48,6 @@ def run_within(seconds: float, work: Callable[[], _T]) -> _T | None:
     thread = Thread(target=run, daemon=True)
     thread.start()
     thread.join(max(0.0, seconds))
-    if thread.is_alive():
-        _abandoned.append(thread)
     if errors:
         raise errors[0]
     return results[0] if results else None

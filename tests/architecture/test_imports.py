@@ -13,14 +13,13 @@ from tests.conftest import ROOT, memory, open_at, rewrite
 
 HEAVY = {"numpy", "onnxruntime", "tokenizers", "rich", "textual", "pydantic", "watchdog", "pathspec", "asyncio", "yaml"}
 PROBE = """
-import sys
+import atexit, sys
+def report():
+    print(*sorted({part for name in sys.modules for part in (name, name.partition(".")[0])}), file=sys.stderr)
+atexit.register(report)
 sys.argv = ["memcli", *sys.argv[1:]]
 from memcli.__main__ import main
-try:
-    main()
-except SystemExit as stop:
-    assert not stop.code, stop.code
-print(*sorted({part for name in sys.modules for part in (name, name.partition(".")[0])}), file=sys.stderr)
+main()
 """
 
 

@@ -165,7 +165,7 @@ def test_an_exporter_that_raises_is_tried_again(
 
 def test_without_it_nothing_of_it_is_loaded(tmp_path: Path) -> None:
     open_at(tmp_path)
-    probe = "import sys; from memcli.__main__ import main\ntry: main()\nexcept SystemExit: print(*sys.modules)"
+    probe = "import atexit, sys; from memcli.__main__ import main; atexit.register(lambda: print(*sys.modules)); main()"
     done = subprocess.run(
         [sys.executable, "-P", "-c", probe, "recall", "x"], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True, text=True, check=True,
