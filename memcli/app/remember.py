@@ -7,7 +7,7 @@ from typing import Any
 
 from memcli.app.candidate import Candidate, Describe, is_read, set_apart
 from memcli.app.repo import refer_to_copies
-from memcli.app.upsert import Upserter
+from memcli.app.upsert import Follow, Upserter
 from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
 from memcli.codec.memory import checked_fields
@@ -126,12 +126,11 @@ def _with_advice(workspace: Workspace, request: Json) -> Json:
     policy = workspace.in_force(workspace.store.policy(workspace.space))
     if policy.compaction != LLM or policy.max_objects is None or policy.is_derived:
         return request
-    from memcli.app.consult import ask
 
     def plan(shelf: Shelf) -> Change:
         return fold(shelf, request, may_compact=False, describe=workspace.summarizer.describe)[0]
 
-    return {**request, "advice": ask(workspace, len(request["candidates"]), plan)}
+    return {**request, "advice": workspace.advice("consult").ask(workspace, len(request["candidates"]), plan)}
 
 
 def _count_compaction(workspace: Workspace, answer: Json, receipt: Receipt) -> None:
@@ -183,18 +182,19 @@ def fold(
     may_compact: bool = True,
     is_in_trash: Callable[[str], bool] = lambda _: False,
     describe: Describe = lambda _: {},
+    follow: Follow = lambda *_: (),
 ) -> tuple[Change, Json]:
     """The change that a request of `remember` makes to a space, and its outcomes: None if it needs a review.
 
     With `may_compact`, the least valuable memories may be deleted to make room. `is_in_trash` says whether an id is in
-    the trash; `describe` is the semantic layer.
+    the trash; `describe` is the semantic layer, and `follow` does what a model advised to make room.
 
     Raises NotFoundError for an unknown reference, UsageError for fields that contradict each other, and RefusedError if
     the space is full and its policy allows no deletion.
     """
     if request.get("may_wait") and shelf.header.policy.review:
         return Change(), None
-    upserter = Upserter(shelf, request["now"], is_in_trash, describe)
+    upserter = Upserter(shelf, request["now"], is_in_trash, describe, follow)
     candidates = [Candidate(**candidate) for candidate in request["candidates"]]
     last = [candidates.pop()] if request["supersedes"] else []
     place = set_apart if request.get("apart") else lambda candidate, _: candidate
@@ -212,7 +212,7 @@ def fold(
     _link_contradictions(upserter, outcomes, request)
     told = {known for o in outcomes for known in (o["id"], o["path"])}
     outcomes += upserter.retire(request.get("places", ()), told.union(request.get("told", ())))
-    gone, steps = upserter.make_room(request.get("advice")) if may_compact else (frozenset[str](), [])
+    gone, steps = upserter.make_room(request.get("advice")) if may_compact else (frozenset[str](), ())
     gone |= upserter.dropped
     put = tuple(memory for name, memory in upserter.changed.items() if name not in gone)
     merged = frozenset(step.merged.id for step in steps if step.merged)

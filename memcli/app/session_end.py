@@ -17,11 +17,11 @@ from memcli.app.check import resolution_for
 from memcli.app.inbox import propose, rejected, settle, waiting, withdraw
 from memcli.app.remember import Outcome, prepare, remember
 from memcli.app.session import made_from
-from memcli.app.session_yield import Yield, already, by_model, by_rules
 from memcli.app.workspace import Workspace, load_space
 from memcli.conversation import episodes
 from memcli.conversation.episodes import Arc, arc
-from memcli.conversation.facts import Fact
+from memcli.conversation.facts import Fact, extract
+from memcli.conversation.summary import of_session
 from memcli.errors import CorruptError, LockedError, NotFoundError, RefusedError, UsageError
 from memcli.model.conversation import ENDED, Message, Session
 from memcli.model.memory import Json, Memory
@@ -161,7 +161,9 @@ def end(workspace: Workspace, session: Session, outcome: str = "", *, asks: bool
 
     Raises UsageError when no model is configured, NotFoundError, LockedError, CorruptError, StoreError.
     """
-    told = by_model(workspace, session.title, _messages(workspace, session)) if asks else None
+    told = (
+        workspace.advice("session").by_model(workspace, session.title, _messages(workspace, session)) if asks else None
+    )
     with workspace.sessions.finishing(session.space):
         workspace.sessions.mark_ending(session.space, session.id)
         ended, _ = sessions.change_state(workspace, session.id, ENDED, outcome)
@@ -176,7 +178,11 @@ def finish_all(workspace: Workspace) -> list[Ended]:
             try:
                 session = workspace.sessions.open(workspace.space, name)
                 if session.state == ENDED:
-                    done.append(_finish(workspace, session, partial(already, workspace, session.title)))
+                    done.append(
+                        _finish(
+                            workspace, session, partial(workspace.advice("session").already, workspace, session.title)
+                        )
+                    )
                 else:  # killed before it was ended, or resumed since
                     workspace.sessions.unmark_ending(workspace.space, name)
             except NotFoundError:  # deleted since
@@ -234,7 +240,10 @@ def promote(workspace: Workspace, names: Sequence[str], *, asks: bool = False) -
 
 def _told(workspace: Workspace, session: Session, *, asks: bool, may_fall_back: bool) -> Yield:
     said = _messages(workspace, session)
-    return by_model(workspace, session.title, said, may_fall_back=may_fall_back) if asks else by_rules(said)
+    if not asks:
+        return by_rules(said)
+    told: Yield = workspace.advice("session").by_model(workspace, session.title, said, may_fall_back=may_fall_back)
+    return told
 
 
 def _still(workspace: Workspace, told: Yield | None, said: Sequence[Message]) -> Yield:
@@ -361,3 +370,17 @@ def _named(session: Session, found: Sequence[Fact]) -> Iterator[tuple[str, Fact]
     for fact in found:
         counts[fact.message] = counts.get(fact.message, 0) + 1
         yield f"{session.id}#{fact.message}.{counts[fact.message]}", fact
+
+
+class Yield(Record):
+    """What the messages `said` yield; `model` has said so, or the local layer where that is empty."""
+
+    said: Sequence[Message]
+    summary: str
+    facts: Sequence[Fact]
+    model: str = ""
+
+
+def by_rules(said: Sequence[Message]) -> Yield:
+    """What a session yields by the local layer."""
+    return Yield(said, of_session(said), extract(said))

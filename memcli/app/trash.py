@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 
-from memcli.app.feedback import list_gaps
 from memcli.app.homes import Homes, beyond, grouped
 from memcli.app.linked_store import without_lost
 from memcli.app.repo import sync_repo
+from memcli.app.usage import list_gaps
 from memcli.app.workspace import Workspace, load_space, warn_of_missing
 from memcli.codec.space import memory_digest
 from memcli.errors import ConflictError, MemcliError, NotFoundError, RefusedError, StoreError, UsageError

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain, count
 from typing import Any
 
-from memcli.app.advised import AdvisedStep, follow
 from memcli.app.candidate import Candidate, Describe, has_made_tags, has_place, is_observed, is_read
 from memcli.code.anchors import is_same_block
 from memcli.codec.canonical import encode
@@ -20,7 +19,7 @@ from memcli.model.space import Change
 from memcli.policy.draft import Draft, check_references, consistent, find, is_auto_pinned
 from memcli.policy.retention import Place, is_of_source, outdated, room_for
 from memcli.ports import Shelf
-from memcli.record import replace
+from memcli.record import Record, replace
 from memcli.safety.injection.screening import UNTRUSTED, is_marked, screened
 from memcli.safety.secrets.redact_memory import FLAGS, with_flags
 
@@ -29,6 +28,24 @@ _HELD: Mapping[str, Any] = {"superseded_by": None, "valid_until": None}
 """The fields of a memory that was told again after its time, and holds from now on."""
 _OF_THE_PIECE = ("headings", "symbol")
 """What is told of a part of a file, and holds no longer where the file is cut otherwise."""
+
+
+class AdvisedStep(Record):
+    """The memory `target` goes; `merged`, if any, is what another becomes that takes it in."""
+
+    target: Memory
+    merged: Memory | None
+    reason: str
+    model: str
+
+    def to_json(self) -> Json:
+        """As the audit log has it, which holds no word of a memory."""
+        into = {"into": self.merged.id} if self.merged else {}
+        return {"id": self.target.id, **into, "reason": self.reason, "model": self.model}
+
+
+Follow = Callable[..., Sequence[AdvisedStep]]
+"""Takes the steps that a model advised, as far as they still fit: `extras/advice/advised.py`."""
 
 
 class Upserter:
@@ -40,9 +57,10 @@ class Upserter:
         now: str,
         is_in_trash: Callable[[str], bool] = lambda _: False,
         describe: Describe = lambda _: {},
+        follow: Follow = lambda *_: (),
     ) -> None:
         self.draft = Draft(shelf)
-        self._describe = describe
+        self._describe, self._follow = describe, follow
         self._space = shelf.header.name
         self._now = now
         self._is_in_trash = is_in_trash
@@ -131,11 +149,11 @@ class Upserter:
             return [_outcome("retired", memory) for memory in gone]
         return [self._put(memory, "retired") for memory in gone]
 
-    def make_room(self, advice: Json = None) -> tuple[frozenset[str], list[AdvisedStep]]:
+    def make_room(self, advice: Json = None) -> tuple[frozenset[str], Sequence[AdvisedStep]]:
         """Finds what must go, because the space would hold more than it may: first by the `advice` of a model, as far as it
         still fits; returns it with the steps that follow from that. Raises RefusedError."""
         spared = frozenset(self.changed)
-        done = follow(self.draft, advice, spared, self._now, self._describe, self.keep) if advice else []
+        done = self._follow(self.draft, advice, spared, self._now, self._describe, self.keep) if advice else ()
         spared |= {step.merged.id for step in done if step.merged}
         gone = room_for(self.draft, self.draft.grown, self._now, spared, [step.target.id for step in done])
         if gone:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from memcli.app.topic import NOT_REPEATED
 from memcli.app.workspace import Workspace
@@ -120,3 +120,27 @@ def _standing(memory: Memory, access: Access, pending: Mapping[str, int], now: s
     left = round(effective_confidence(memory, now), _DIGITS)
     is_decayed = left < round(memory.confidence * memory.trust, _DIGITS)
     return UseStanding(access, pending, left, is_decayed)
+
+
+def list_gaps(workspace: Workspace) -> list[Gap]:
+    """The gaps of the space that the user named, or of all that keep them; what others have kept before is removed.
+
+    Raises StoreError, LockedError.
+    """
+    gaps = workspace.gaps.read()
+    kept = {space for space in dict.fromkeys(gap.space for gap in gaps) if keeps_gaps(workspace, space)}
+    drop_gaps(workspace, [gap for gap in gaps if gap.space not in kept])
+    asked = {workspace.space} if workspace.is_space_named else kept
+    return [gap for gap in gaps if gap.space in kept & asked]
+
+
+def keeps_gaps(workspace: Workspace, space: str) -> bool:
+    """Whether the policy of the space keeps gaps here."""
+    return workspace.in_force(workspace.store.policy(space)).gaps
+
+
+def drop_gaps(workspace: Workspace, gaps: Collection[Gap]) -> None:
+    """Removes gaps, and what a model said of them. Raises StoreError, LockedError."""
+    if gaps:
+        workspace.gaps.drop(gaps)
+        workspace.answers.erase_questions()

@@ -121,6 +121,8 @@ class Workspace:
     With `may_wait`, it refuses calls when less than a fifth of the day's quota is left. Raises UsageError when none is
     configured, RefusedError when offline or in a store that nobody has accepted, ProviderError when its SDK, key or address
     is missing."""
+    advice: Callable[[str], Any]
+    """What a language model is asked for: the module of this name in `extras/advice/`."""
     drop_talk: Callable[[], None]
     """Empties the store of `talk`."""
     check_erasable: Callable[[Collection[str]], None]

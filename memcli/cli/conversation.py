@@ -96,9 +96,9 @@ def facts_of(session: CommandContext, path: str, options: FactsOptions) -> list[
     talks = _talks(read_transcripts(path), workspace.redactor.cleaner(workspace.store.policy(workspace.space)))
     if not asks:
         return [fact for _, messages in talks for fact in extract(messages)]
-    from memcli.app.session_yield import facts_by_model
+    from memcli.wiring.extras import extra
 
-    return list(facts_by_model(workspace, talks))
+    return list(extra("advice.session").facts_by_model(workspace, talks))
 
 
 def _talks(found: Iterable[Transcript], clean: Callable[[str], str]) -> Iterator[tuple[str, list[Message]]]:

@@ -270,11 +270,13 @@ def _summarizer(workspace: Workspace, options: RememberOptions) -> Summarizer | 
         raise UsageError(f"no fallback {options.fallback[:40]!r}", "use --fallback local")
     if not asks_model(workspace, options):
         return None
-    from memcli.app.consult import AskingSummarizer, Tuning
+    from memcli.wiring.extras import extra
 
     may_fall_back = options.fallback is not None
-    tuning = Tuning(temperature=options.temperature, max_tokens=options.max_tokens, may_fall_back=may_fall_back)
-    return AskingSummarizer(workspace, tuning)
+    consult = extra("advice.consult")
+    tuning = consult.Tuning(temperature=options.temperature, max_tokens=options.max_tokens, may_fall_back=may_fall_back)
+    summarizer: Summarizer = consult.AskingSummarizer(workspace, tuning)
+    return summarizer
 
 
 def _checked(

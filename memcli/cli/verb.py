@@ -394,7 +394,7 @@ def all_verbs() -> Iterator[Verb]:
 
 _COMMANDS = "memcli.cli.commands"
 OF_EXTRAS = {
-    "agent": "agents.command", "browse": "tui.command", "completions": "completion.command", "doctor": "doctor.command",
+    "agent": "agents.command", "browse": "tui.command", "completions": "completion.command", "doctor": "doctor.command", "feedback": "feedback.command",
     "mcp": "mcp.command", "metrics": "telemetry.command", "provider": "providers.command", "serve": "serve.command", "inbox": "inbox.command",
     "store": "stores.command", "watch": "watch.command",
 }  # fmt: skip

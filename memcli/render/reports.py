@@ -15,11 +15,9 @@ from memcli.codec.space import SpaceForm, header_to_json
 from memcli.model.conversation import Message, Session
 from memcli.model.memory import Json
 from memcli.model.space import Space
-from memcli.model.usage import Gap, GapTopic
 from memcli.render.clean import clean_line, escape, grid
 
 if TYPE_CHECKING:
-    from memcli.app.feedback import Reviewed
     from memcli.app.session_end import Ended
     from memcli.conversation.episodes import Arc
     from memcli.conversation.facts import Fact
@@ -96,50 +94,6 @@ def fact_lines(named: Sequence[tuple[str, Fact]]) -> Iterator[str]:
     for name, fact in named:
         where = clean_line(name) or f"#{fact.message}"
         yield f"{where}  {fact.kind:10}  {fact.confidence:.2f}  {clean_line(fact.text)}"
-
-
-def gap_rows(gaps: Sequence[Gap], topics: Sequence[GapTopic]) -> str:
-    """A table of the gaps by topic, with their numbers among all; empty if there are none."""
-    numbers = _numbers(gaps)
-    rows = [
-        [
-            str(numbers[gap.key]),
-            str(gap.count),
-            gap.last_at[:10],
-            gap.space,
-            clean_line(topic.name),
-            clean_line(gap.topic),
-        ]
-        for topic in topics
-        for gap in topic.gaps
-    ]
-    return grid(["", "asked", "last", "space", "topic", "question"], rows) if rows else ""
-
-
-def topics_json(gaps: Sequence[Gap], topics: Sequence[GapTopic]) -> list[dict[str, Json]]:
-    """The topics, with the numbers of their gaps and how often these were asked."""
-    numbers = _numbers(gaps)
-    return [
-        {
-            "name": topic.name, "asked": sum(gap.count for gap in topic.gaps),
-            "gaps": [numbers[gap.key] for gap in topic.gaps],
-        }
-        for topic in topics
-    ]  # fmt: skip
-
-
-def _numbers(gaps: Sequence[Gap]) -> dict[tuple[str, str], int]:
-    return {gap.key: number for number, gap in enumerate(gaps, 1)}
-
-
-def reviewed_lines(reviewed: Reviewed) -> Iterator[str]:
-    """What became of the questions of a session that nothing answered."""
-    for gap in reviewed.filled:
-        yield clean_line(f"answered now: {gap.topic}")
-    for gap in reviewed.open:
-        yield clean_line(f"not answered: {gap.topic}")
-    if reviewed.open:
-        yield "answer these with `memcli remember`, or remove them with `memcli feedback gaps --close`"
 
 
 _HIDDEN = frozenset("format version space updated_at path raw metadata.hash".split())

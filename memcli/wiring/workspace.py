@@ -305,6 +305,9 @@ class StoreWorkspace(Workspace):
         model: LanguageModel = opening.open_language_model(self.origin, self._environ, spec, may_wait)
         return model
 
+    def advice(self, name: str) -> Any:
+        return extra(f"advice.{name}")
+
     def find_quotes(self, memories: Sequence[Memory]) -> Sequence[str]:
         from memcli.wiring.records import find_quotes
 
@@ -321,6 +324,7 @@ class StoreWorkspace(Workspace):
         return fold(
             shelf, request, may_compact, lambda memory: self.trash.holds(name, memory),
             lambda fields: self.summarizer.describe(fields),  # noqa: PLW0108 - it is opened when it is first needed
+            lambda *step: self.advice("advised").follow(*step),
         )  # fmt: skip
 
 

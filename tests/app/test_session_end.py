@@ -21,8 +21,8 @@ from memcli.model.memory import Memory
 from memcli.render import as_window
 from tests.app.conftest import LATER, Project
 from tests.app.test_session import Talk, said
-from tests.app.test_session_yield import ARGON, TALK
 from tests.conftest import NOW
+from tests.extras.advice.test_session import ARGON, TALK
 
 CENTS = "We decided to store prices in cents because floats lose money."
 

@@ -15,9 +15,9 @@ from memcli.store.agents import Spool
 from memcli.store.layout import Layout
 from memcli.store.state import State
 from tests.app.test_session import SECRET, Talk, said
-from tests.app.test_session_yield import ARGON, TALK
 from tests.cli.conftest import git, wrong
 from tests.conftest import NOW, Run
+from tests.extras.advice.test_session import ARGON, TALK
 
 
 def start(run: Run, *arguments: str) -> str:

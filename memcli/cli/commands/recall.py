@@ -295,12 +295,13 @@ def _verifier(workspace: Workspace, options: RecallOptions) -> Verify | None:
         if "model" in options.given:
             raise UsageError("--model needs --verify", "add it, or leave the option out")
         return None
-    from memcli.app.feedback import Verifier
     from memcli.model.conversation import model_name
+    from memcli.wiring.extras import extra
 
     if workspace.model:
         model_name(workspace.model)
-    return Verifier(workspace, options.verify, options.verify_timeout / 1000)
+    verify: Verify = extra("advice.relevance").Verifier(workspace, options.verify, options.verify_timeout / 1000)
+    return verify
 
 
 def _note_missing(session: CommandContext, workspace: Workspace) -> None:

@@ -86,14 +86,13 @@ class PromptCheck:
 
     def _choose(self, workspace: Workspace, most: int, ends: float) -> None:
         """Raises UsageError when the workspace names no model."""
-        from memcli.app.feedback import Verifier
         from memcli.model.conversation import model_name
 
         model_name(workspace.model)
         if self._mark.is_younger(_PAUSE_SECONDS, self._now):
             self._problem = "the model failed less than a minute ago"
         else:
-            self.verify = Verifier(workspace, most, _WITHIN_SECONDS, ends)
+            self.verify = extra("advice.relevance").Verifier(workspace, most, _WITHIN_SECONDS, ends)
 
     def facts(self, bundle: Bundle) -> dict[str, Json]:
         """What the log says of it. A failure is remembered, unless it is that of the prompt."""

@@ -18,10 +18,10 @@ from memcli.cli.verb import find_verb
 from memcli.errors import NotFoundError, ProviderError, UsageError
 from memcli.extras.telemetry import exporting
 from tests.conftest import Run
+from tests.extras.advice.prompts.test_describe import ANSWER
 from tests.extras.providers import server as play
 from tests.extras.providers.conftest import environ_for
 from tests.extras.telemetry.conftest import Spans
-from tests.prompts.test_describe import ANSWER
 
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 

@@ -274,20 +274,21 @@ def end(session: CommandContext, options: EndOptions) -> None:
     >>> [fact['status'] for fact in memory.session_end(session)['promoted']]
     ['proposed']
     """
-    from memcli.app.feedback import Reviewed, review
     from memcli.app.session_end import end as end_session
     from memcli.cli.conversation import chosen_session
     from memcli.model.conversation import ACTIVE, PAUSED
-    from memcli.render.reports import ended_lines, reviewed_lines
+    from memcli.render.reports import ended_lines
+    from memcli.wiring.extras import extra
 
     workspace = session.open(semantic=options.semantic, model=options.model)
     asks = asks_model(workspace, options)
     done = end_session(workspace, chosen_session(workspace, options.id, ACTIVE, PAUSED), options.outcome, asks=asks)
-    reviewed = Reviewed()
+    gaps = extra("feedback.gaps")
+    reviewed = gaps.Reviewed()
     with workspace.behind_the_write("the review of questions that nothing answered"):
-        reviewed = review(workspace, done.session.started_at)
-    gaps = {"gaps": reviewed.to_json()} if reviewed != Reviewed() else {}
-    session.output.confirm({**done.to_json(), **gaps}, "\n".join([*ended_lines(done), *reviewed_lines(reviewed)]))
+        reviewed = gaps.review(workspace, done.session.started_at)
+    found = {"gaps": reviewed.to_json()} if reviewed != gaps.Reviewed() else {}
+    session.output.confirm({**done.to_json(), **found}, "\n".join([*ended_lines(done), *gaps.reviewed_lines(reviewed)]))
 
 
 @command.verb(

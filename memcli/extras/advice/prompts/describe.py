@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from memcli.errors import UsageError
+from memcli.extras.advice.prompts.fence import RULE, fenced
 from memcli.model.conversation import Prompt
 from memcli.model.memory import Json
 from memcli.model.names import check_path, slug
 from memcli.model.shapes import RELEVANCES, problem
 from memcli.model.tokens import cut_tokens
-from memcli.prompts.fence import RULE, fenced
 from memcli.record import Record
 
 VERSION = 1

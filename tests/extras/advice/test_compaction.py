@@ -24,7 +24,7 @@ from memcli.record import replace
 from memcli.store.journal import Journal
 from memcli.store.layout import Layout
 from tests.conftest import memory
-from tests.prompts.test_compact import DELETE, MERGE
+from tests.extras.advice.prompts.test_compact import DELETE, MERGE
 from tests.safety.secrets_corpus import secret
 from tests.scripted import Scripted, with_model
 

@@ -8,7 +8,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.prompts.fence import fenced
+from memcli.extras.advice.prompts.fence import fenced
 
 _FENCE = re.compile(r"\A<data-(\d{8})>\n([^\n]*)\n</data-(\d{8})>\Z")
 

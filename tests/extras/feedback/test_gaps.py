@@ -150,7 +150,9 @@ def test_a_model_names_topics(model: Script, run: Run, tmp_path: Path, update_go
     assert topics(run, *LLM) == topics(run, *LLM) == [("Kitchen", [1, 2]), ("office plant", [3])]
     (request,) = model.requests
     found = json.dumps(request.body, indent=2, sort_keys=True) + "\n" + run("feedback", "gaps", *LLM).out
-    file = ROOT / f"tests/prompts/golden/gaps_{'openai' if request.path == play.CHAT else 'anthropic'}.txt"
+    file = (
+        ROOT / f"tests/extras/advice/prompts/golden/gaps_{'openai' if request.path == play.CHAT else 'anthropic'}.txt"
+    )
     if update_golden:
         file.write_text(found)
     assert found == file.read_text()

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from memcli.extras.advice.prompts.fence import RULE, fenced
 from memcli.model.conversation import Prompt
 from memcli.model.memory import Json
 from memcli.model.shapes import problem
 from memcli.model.tokens import cut_tokens
-from memcli.prompts.fence import RULE, fenced
 from memcli.record import Record
 from memcli.safety.injection.reasons import find_reasons
 

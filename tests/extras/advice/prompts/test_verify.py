@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.prompts import describe
+from memcli.extras.advice.prompts import describe
 
 CANDIDATES = [{"path": "db/postgresql", "kind": "decision", "text": "We chose PostgreSQL."}, {"text": "long " * 9_000}]
 

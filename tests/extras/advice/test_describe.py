@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from memcli.app.consult import AskingSummarizer, Tuning
 from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import ProviderError, RefusedError
+from memcli.extras.advice.consult import AskingSummarizer, Tuning
 from memcli.model.conversation import Prompt
 from memcli.model.memory import Json, Memory
-from tests.prompts.test_describe import ANSWER
+from tests.extras.advice.prompts.test_describe import ANSWER
 from tests.safety.secrets_corpus import secret
 from tests.scripted import Scripted, with_model
 

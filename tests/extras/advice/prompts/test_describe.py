@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from memcli.prompts import describe
+from memcli.extras.advice.prompts import describe
 
 ANSWER: dict[str, Any] = {
     "path": "Shop/Data Base/Why PostgreSQL", "kind": "decision", "tags": ["Postgre SQL", "db", "db", "!"],

@@ -5,9 +5,9 @@ from __future__ import annotations
 import jsonschema
 import pytest
 
+from memcli.extras.advice.prompts import session
+from memcli.extras.advice.prompts.session import GapName
 from memcli.model.tokens import count_tokens
-from memcli.prompts import session
-from memcli.prompts.session import GapName
 
 read = session.reader(4)
 

@@ -9,36 +9,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from memcli.app.consult import TEXT, consult, kept
+from memcli.app.session_end import Yield, by_rules
 from memcli.app.workspace import Workspace
-from memcli.conversation import facts
 from memcli.conversation.facts import Fact, point
-from memcli.conversation.summary import of_session
 from memcli.conversation.window import Excerpt, excerpt
 from memcli.errors import ProviderError, RefusedError
+from memcli.extras.advice.consult import TEXT, consult, kept
+from memcli.extras.advice.prompts import session as prompt
 from memcli.model.conversation import Message, Prompt
 from memcli.model.memory import Json
-from memcli.prompts import session as prompt
-from memcli.record import Record
 from memcli.regex import regex
 from memcli.safety.injection.reasons import find_reasons
 
 WITHIN_SECONDS = 30.0
 _NUMBER = regex(r"\d+")
-
-
-class Yield(Record):
-    """What the messages `said` yield; `model` has said so, or the local layer where that is empty."""
-
-    said: Sequence[Message]
-    summary: str
-    facts: Sequence[Fact]
-    model: str = ""
-
-
-def by_rules(said: Sequence[Message]) -> Yield:
-    """What a session yields by the local layer."""
-    return Yield(said, of_session(said), facts.extract(said))
 
 
 def by_model(

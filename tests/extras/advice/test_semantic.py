@@ -9,10 +9,10 @@ import pytest
 
 from tests.cli.conftest import wrong
 from tests.conftest import ROOT, Run
+from tests.extras.advice.prompts.test_describe import ANSWER
 from tests.extras.providers import server as play
 from tests.extras.providers.conftest import environ_for
 from tests.extras.providers.server import Script
-from tests.prompts.test_describe import ANSWER
 from tests.safety.secrets_corpus import secret
 
 pytest.importorskip("openai", reason="the extra `llm` is not installed")
@@ -44,7 +44,7 @@ def test_golden(model: Script, run: Run, tmp_path: Path, update_golden: bool) ->
     (request,) = model.requests
     assert TOKEN.encode() not in request.raw
     found = json.dumps(request.body, indent=2, sort_keys=True) + "\n" + done.out + spaces(tmp_path)
-    file = ROOT / "tests/prompts/golden/describe.txt"
+    file = ROOT / "tests/extras/advice/prompts/golden/describe.txt"
     if update_golden:
         file.write_text(found)
     assert found == file.read_text()

@@ -64,7 +64,7 @@ def judge(session: CommandContext, options: FeedbackOptions) -> None:
     >>> memory.feedback('decisions/database', helpful=True)['feedback']
     'helpful'
     """
-    from memcli.app.feedback import feedback
+    from memcli.extras.feedback.judging import feedback
     from memcli.render.clean import clean_line
 
     chosen = [act for act in JUDGEMENTS if getattr(options, act)]
@@ -121,9 +121,9 @@ def gaps(session: CommandContext, options: GapsOptions) -> None:
     >>> memory.feedback_gaps()
     {'gaps': [], 'topics': []}
     """
-    from memcli.app import feedback as app
+    from memcli.app.usage import keeps_gaps, list_gaps
+    from memcli.extras.feedback.gaps import gap_rows, topics_json, topics_of
     from memcli.record import as_dict
-    from memcli.render.reports import gap_rows, topics_json
 
     if options.check + options.close + options.clear > 1 or bool(options.refs) != options.close:
         raise UsageError(
@@ -135,8 +135,8 @@ def gaps(session: CommandContext, options: GapsOptions) -> None:
     if options.close or options.clear:
         session.output.confirm({"closed": [as_dict(gap) for gap in closed]}, f"{len(closed)} closed")
         return
-    found = app.list_gaps(workspace)
-    topics = app.topics_of(workspace, found, asks=asks)
+    found = list_gaps(workspace)
+    topics = topics_of(workspace, found, asks=asks)
     data = {
         "gaps": [as_dict(gap) for gap in found],
         "topics": topics_json(found, topics),
@@ -145,7 +145,7 @@ def gaps(session: CommandContext, options: GapsOptions) -> None:
     session.output.answer(data, gap_rows(found, topics))
     if options.check:
         session.output.note(f"{len(closed)} answered now")
-    if not found and not app.is_kept(workspace, workspace.space):
+    if not found and not keeps_gaps(workspace, workspace.space):
         session.output.note(
             f"questions without an answer are not kept: `memcli space policy {workspace.space} --set gaps=true` keeps them from now on"
         )
@@ -153,12 +153,13 @@ def gaps(session: CommandContext, options: GapsOptions) -> None:
 
 def _close(workspace: Workspace, options: GapsOptions) -> Sequence[Gap]:
     """Removes the questions that the options say; returns them."""
-    from memcli.app import feedback as app
+    from memcli.app.usage import drop_gaps, list_gaps
+    from memcli.extras.feedback.gaps import close, review
 
     if options.close:
-        return app.close(workspace, options.refs)
+        return close(workspace, options.refs)
     if options.clear:
-        closed = app.list_gaps(workspace)
-        app.drop(workspace, closed)
+        closed = list_gaps(workspace)
+        drop_gaps(workspace, closed)
         return closed
-    return app.review(workspace).filled if options.check else []
+    return review(workspace).filled if options.check else []

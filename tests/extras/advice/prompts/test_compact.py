@@ -7,9 +7,9 @@ from typing import Any
 import jsonschema
 import pytest
 
+from memcli.extras.advice.prompts import describe
+from memcli.extras.advice.prompts.describe import Decision
 from memcli.model.tokens import count_tokens
-from memcli.prompts import describe
-from memcli.prompts.describe import Decision
 
 DELETE: dict[str, Any] = {"action": "delete", "target": 2, "into": 0, "text": "", "reason": "outdated"}
 MERGE: dict[str, Any] = {"action": "merge", "target": 1, "into": 3, "text": " Both. ", "reason": "repeated"}

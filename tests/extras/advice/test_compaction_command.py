@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, Run
+from tests.extras.advice.prompts.test_compact import DELETE, MERGE
 from tests.extras.providers import server as play
 from tests.extras.providers.conftest import environ_for
 from tests.extras.providers.server import CHAT, MESSAGES, Script
-from tests.prompts.test_compact import DELETE, MERGE
 from tests.safety.secrets_corpus import secret
 
 pytest.importorskip("openai", reason="the extra `llm` is not installed")
@@ -55,7 +55,7 @@ def test_golden(model: Script, run: Run, tmp_path: Path, update_golden: bool) ->
     told = json.loads((tmp_path / ".memory/local/audit/main.jsonl").read_text().splitlines()[-1])["advised"]
     body = json.dumps([request.body, told], indent=2, sort_keys=True)
     found = f"{body}\n{(tmp_path / '.memory/spaces/main.json').read_text()}"
-    file = ROOT / f"tests/prompts/golden/compact_{'openai' if request.path == CHAT else 'anthropic'}.txt"
+    file = ROOT / f"tests/extras/advice/prompts/golden/compact_{'openai' if request.path == CHAT else 'anthropic'}.txt"
     if update_golden:
         file.write_text(found)
     assert found == file.read_text()

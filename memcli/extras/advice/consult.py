@@ -12,7 +12,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from memcli.app.advised import is_mergeable, may_be_named
 from memcli.app.candidate import is_read
 from memcli.app.workspace import Workspace, load_space
 from memcli.claims.claim import lacking
@@ -21,6 +20,8 @@ from memcli.codec.space import encode_space, memory_digest
 from memcli.codec.splice import SpliceShelf
 from memcli.digests import sha256
 from memcli.errors import MemcliError, ProviderError, RefusedError, UsageError
+from memcli.extras.advice.advised import is_mergeable, may_be_named
+from memcli.extras.advice.prompts import describe
 from memcli.model.conversation import Prompt, model_name
 from memcli.model.memory import RULE_KINDS, Json, Memory
 from memcli.model.names import slug
@@ -28,7 +29,6 @@ from memcli.model.space import Change, Space
 from memcli.policy.draft import Draft
 from memcli.policy.retention import excess_of, is_spent, surplus
 from memcli.ports import Shelf
-from memcli.prompts import describe
 from memcli.record import Record
 from memcli.safety.injection.reasons import find_reasons
 from memcli.summarize.kinds import Subject, missing

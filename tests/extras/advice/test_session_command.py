@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from memcli.app import session_yield
+from memcli.extras.advice import session as session_yield
 from memcli.store.layout import Layout
-from tests.app.test_session_yield import ANSWER, ARGON, LOWER, NEVER, TALK
 from tests.cli.conftest import wrong
 from tests.conftest import ROOT, Run
+from tests.extras.advice.test_session import ANSWER, ARGON, LOWER, NEVER, TALK
 from tests.extras.providers import server as play
 from tests.extras.providers.conftest import environ_for
 from tests.extras.providers.server import Script
@@ -57,7 +57,7 @@ def test_golden(model: Script, run: Run, update_golden: bool) -> None:
     (request,) = model.requests
     assert TOKEN.encode() not in request.raw
     found = json.dumps(request.body, indent=2, sort_keys=True) + "\n" + done.out + stored("journal")
-    file = ROOT / f"tests/prompts/golden/session.{done.json['model'].partition(':')[0]}.txt"
+    file = ROOT / f"tests/extras/advice/prompts/golden/session.{done.json['model'].partition(':')[0]}.txt"
     if update_golden:
         file.write_text(found)
     assert found == file.read_text()

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from memcli.app.feedback import Verifier
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.errors import ProviderError, RefusedError, UsageError
+from memcli.extras.advice.relevance import Verifier
 from memcli.model.conversation import Prompt
 from memcli.model.memory import Json
 from memcli.model.recall import Bundle, Query

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memcli.conversation import facts
-from memcli.prompts import session
+from memcli.extras.advice.prompts import session
 
 ANSWER = {
     "summary": ["Logins took 8 seconds.", "The cost factor\nis 12 now."],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from memcli.app.candidate import Describe, follows, is_read
+from memcli.app.upsert import AdvisedStep
 from memcli.codec.canonical import encode
 from memcli.codec.space import memory_digest
 from memcli.model.links import is_found, link_key, union
@@ -15,26 +16,12 @@ from memcli.model.tokens import count_tokens
 from memcli.policy.draft import Draft, consistent
 from memcli.policy.retention import excess_of
 from memcli.ports import Shelf
-from memcli.record import Record, replace
+from memcli.record import replace
 from memcli.safety.injection.screening import is_marked, screened
 from memcli.safety.secrets.redact_memory import FLAGS, with_flags
 
 _OWN_SHAPE = ("content", "procedure", "episode", "chunks", "context", "season", "valid_from", "valid_until", "extra")
 """Fields that a new text would contradict or lose."""
-
-
-class AdvisedStep(Record):
-    """The memory `target` goes; `merged`, if any, is what another becomes that takes it in."""
-
-    target: Memory
-    merged: Memory | None
-    reason: str
-    model: str
-
-    def to_json(self) -> Json:
-        """As the audit log has it, which holds no word of a memory."""
-        into = {"into": self.merged.id} if self.merged else {}
-        return {"id": self.target.id, **into, "reason": self.reason, "model": self.model}
 
 
 def may_be_named(memory: Memory, now: str) -> bool:
