@@ -1,7 +1,5 @@
 """Anchors: created from what a user names, checked against the code as it is now, and found again where it moved.
 
-Verify: whether the code that memories are anchored to is still what it was, and to accept what it is now.
-
 Staleness: what recall says of memories whose code is no longer what it was, and how far they fall.
 """
 
@@ -9,10 +7,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 from typing import TYPE_CHECKING
 
-from memcli.app.workspace import Workspace, warn_of_missing
+from memcli.app.workspace import Workspace
 from memcli.code.anchors import (
     Anchor,
     CodeLines,
@@ -21,20 +18,16 @@ from memcli.code.anchors import (
     make,
     parse,
     read,
-    renewed,
     state,
     state_elsewhere,
     symbol_elsewhere,
 )
 from memcli.errors import MemcliError, UsageError
 from memcli.model.anchors import GONE, MOVED, Checked
-from memcli.model.memory import TRIGGERED_KINDS, Json, Memory, increased
+from memcli.model.memory import Json, Memory
 from memcli.model.names import show
 from memcli.model.recall import ANCHOR, Query, RowSet, Section
-from memcli.model.space import Change
-from memcli.policy.triggers import lost_globs, path_triggers
-from memcli.ports import Shelf
-from memcli.record import Record, replace
+from memcli.record import replace
 
 if TYPE_CHECKING:
     from memcli.ingest.code import WorkTree
@@ -210,206 +203,9 @@ def _resolved(workspace: Workspace, given: Json) -> Json:
     ]
 
 
-BINDING_KINDS = ("decision", "constraint", "negative", "procedure")
-"""The kinds that people act on: one of these must not speak of code that is no longer there."""
-
-
-class AnchorFinding(Record):
-    """An anchor of a memory, checked. `number` is its place among the anchors of the memory."""
-
-    space: str
-    memory: Memory
-    number: int
-    checked: Checked
-
-    @property
-    def file(self) -> str:
-        """The file that the anchor names; `checked` may have found it under another name."""
-        anchor = read(self.memory.anchors[self.number])
-        return anchor.file if anchor else ""
-
-    @property
-    def is_failure(self) -> bool:
-        """Whether somebody has to look at it."""
-        return self.checked.is_doubtful and self.memory.kind in BINDING_KINDS
-
-    def to_json(self) -> dict[str, Json]:
-        memory = self.memory
-        return {
-            "space": self.space,
-            "id": memory.id,
-            "path": memory.path,
-            "kind": memory.kind,
-            **self.checked.to_json(),
-        }
-
-
-class Unmatched(Record):
-    """A path trigger that matched files when its memory was last reviewed, and matches none now: its memory cannot come up.
-
-    `file` is one that it matched, `now` the name that it has now, if git can tell.
-    """
-
-    space: str
-    memory: Memory
-    trigger: str
-    file: str
-    now: str = ""
-
-    @property
-    def is_failure(self) -> bool:
-        """Whether somebody has to look at it."""
-        return self.memory.kind in BINDING_KINDS or self.memory.enforce
-
-    def to_json(self) -> dict[str, Json]:
-        memory = self.memory
-        found: dict[str, Json] = {
-            "space": self.space,
-            "id": memory.id,
-            "path": memory.path,
-            "kind": memory.kind,
-            "state": GONE,
-            "trigger": self.trigger,
-            "file": self.file,
-        }
-        return {**found, "now": self.now} if self.now else found
-
-
-def unmatched_triggers(
-    workspace: Workspace,
-    code: WorkTree,
-    spaces: Sequence[str],
-    is_named: Callable[[str], bool] = lambda _: True,
-    since: str | None = None,
-) -> list[Unmatched]:
-    """The path triggers of active memories that match no file any more, though nobody has edited the memory since.
-
-    One that never matched a file is meant for what is to come. Options and errors as for `verify`.
-    """
-    asked = [(space, m) for space in spaces for m in _triggered(workspace, space)]
-    lost = lost_globs([m.triggers for _, m in asked], code.files()) if asked else []
-    if not lost:
-        return []
-    deleted = code.deleted(min(asked[n][1].updated_at for n, _ in lost))
-    changed = code.changed(since, sorted({file for file, _, _ in deleted})) if since is not None else None
-    found = []
-    for n, trigger in lost:
-        space, memory = asked[n]
-        matched = [d for d in deleted if not d[2] or d[2] > memory.updated_at]
-        one = next((matched[k] for k in range(len(matched)) if not lost_globs([[trigger]], [matched[k][0]])), None)
-        if one and is_named(one[0]) and (changed is None or one[0] in changed):
-            found.append(Unmatched(space, memory, trigger, one[0], code.renamed(one[0], one[1]) or ""))
-    return found
-
-
-def _triggered(workspace: Workspace, space: str) -> list[Memory]:
-    shown = _current(workspace, space, "triggers", lambda memory: bool(path_triggers(memory.triggers)))
-    return sorted((m for m in shown if m.kind in TRIGGERED_KINDS or m.enforce), key=lambda m: (m.path, m.id))
-
-
-def enforced(workspace: Workspace, space: str) -> Sequence[Memory]:
-    """The current memories of a space that make `guard` fail."""
-    return _current(workspace, space, "enforce", lambda memory: memory.enforce)
-
-
-def _current(workspace: Workspace, space: str, name: str, has: Callable[[Memory], bool]) -> Sequence[Memory]:
-    """The current memories that have what is in the field `name`, as it may be shown."""
-    with closing(workspace.store.open(space)) as snapshot:
-        warn_of_missing(workspace, snapshot)
-        found = [m for m in snapshot.memories(name) if m.active and m.superseded_by is None and has(m)]
-        return workspace.redactor.show(found, snapshot.header().policy, ("id", "path", "kind", name))
-
-
-def open_code(workspace: Workspace) -> WorkTree:
-    """The code that the memories of the store are anchored to. Raises UsageError when there is none."""
-    code = workspace.load_code()
-    if code is None:
-        raise UsageError(
-            "this store is not in a work tree: its memories have no anchors", "run the command in a repository"
-        )
-    return code
-
-
 def tracked_spaces(workspace: Workspace) -> list[str]:
     """The spaces that are neither private nor derived. Raises CorruptError, StoreError."""
     return [name for name in workspace.store.spaces() if workspace.store.policy(name).is_tracked]
-
-
-def verify(
-    workspace: Workspace,
-    code: WorkTree,
-    spaces: Sequence[str],
-    is_named: Callable[[str], bool] = lambda _: True,
-    since: str | None = None,
-) -> list[AnchorFinding]:
-    """Checks the anchors of all memories that are active, in files that are named, and that changed `since` a commit.
-
-    In order of space and path. Raises CorruptError, StoreError, and where `since` names no commit as git does.
-    """
-    anchored = [one for space in spaces for one in _in_space(workspace, space) if is_named(one[3].file)]
-    if since is not None:
-        changed = code.changed(since, sorted({one[3].file for one in anchored if is_inside(one[3].file)}))
-        anchored = [one for one in anchored if one[3].file in changed]
-    checked = Checker(code).check([(anchor, commit) for *_, anchor, commit in anchored])
-    return [
-        AnchorFinding(space, memory, number, now)
-        for (space, memory, number, _, _), now in zip(anchored, checked, strict=True)
-        if now is not None
-    ]
-
-
-def reanchor(workspace: Workspace, code: WorkTree, findings: Sequence[AnchorFinding]) -> list[AnchorFinding]:
-    """Stores the code of now for what moved or is stale, in one write for each space; returns what was accepted.
-
-    A memory whose anchors were changed meanwhile stays as it is. Raises LockedError, CorruptError, StoreError.
-    """
-    wanted = [f for f in findings if not f.checked.is_fresh and _renewed(code, f) is not None]
-    commits = code.commits(sorted({finding.checked.file for finding in wanted}))
-    accepted = []
-    for space in dict.fromkeys(finding.space for finding in wanted):
-        here = [finding for finding in wanted if finding.space == space]
-        fresh: dict[str, Memory] = {}
-        for finding in here:
-            made = {**(_renewed(code, finding) or {}), **_commit(commits.get(finding.checked.file))}
-            before = fresh.get(finding.memory.id, finding.memory)
-            anchors = (*before.anchors[: finding.number], made, *before.anchors[finding.number + 1 :])
-            fresh[before.id] = replace(before, anchors=anchors)
-        done = _write(workspace, space, {f.memory.id: f.memory for f in here}, fresh)
-        accepted += [finding for finding in here if finding.memory.id in done]
-    return accepted
-
-
-def _in_space(workspace: Workspace, space: str) -> Iterator[tuple[str, Memory, int, Anchor, str]]:
-    shown = _current(workspace, space, "anchors", lambda memory: bool(memory.anchors))
-    for memory in sorted(shown, key=lambda m: (m.path, m.id)):
-        for number, anchor, commit in anchors_of(memory):
-            yield space, memory, number, anchor, commit
-
-
-def _renewed(code: WorkTree, finding: AnchorFinding) -> dict[str, Json] | None:
-    if finding.checked.state == GONE:
-        return None
-    return renewed(finding.memory.anchors[finding.number], finding.checked, code.text(finding.checked.file))
-
-
-def _commit(commit: str | None) -> dict[str, Json]:
-    return {"commit": commit} if commit else {}
-
-
-def _write(workspace: Workspace, space: str, before: dict[str, Memory], after: dict[str, Memory]) -> frozenset[str]:
-    """Gives the memories their new anchors where they still have the old ones; returns the ids of those."""
-    now = workspace.clock()
-    done: set[str] = set()
-
-    def apply(shelf: Shelf) -> Change:
-        found = [m for name in after if (m := shelf.get(name)) is not None and m.anchors == before[name].anchors]
-        done.clear()
-        done.update(m.id for m in found)
-        changed = (replace(m, anchors=after[m.id].anchors, updated_at=now, version=increased(m.version)) for m in found)
-        return Change(tuple(changed), now=now)
-
-    workspace.store.update(space, apply)
-    return frozenset(done)
 
 
 _MAX_FOLLOWED = 200

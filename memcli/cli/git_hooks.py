@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from memcli.app.guard import ADVICE_BACKEND
 from memcli.app.repo import over_repo
-from memcli.app.trust import Document, Rules
+from memcli.app.scan import Document, Rules
 from memcli.app.workspace import Workspace, load_space
 from memcli.cli.arguments import read_file
 from memcli.cli.background import FOREGROUND, embed_soon, start
@@ -189,7 +189,7 @@ def _roots(session: CommandContext) -> list[str]:
 
 
 def _look_for_secrets(session: CommandContext, workspace: Workspace) -> dict[str, Json]:
-    from memcli.app.trust import scan
+    from memcli.app.scan import scan
 
     rules, root = open_rules(session, must_exist=True, root=workspace.root)
     leaks = [leak for document in documents(root, (), history=False, staged=False) for leak in scan(document, rules)]

@@ -394,9 +394,9 @@ def all_verbs() -> Iterator[Verb]:
 
 _COMMANDS = "memcli.cli.commands"
 OF_EXTRAS = {
-    "agent": "agents.command", "browse": "tui.command", "completions": "completion.command", "doctor": "doctor.command", "feedback": "feedback.command",
+    "agent": "agents.command", "browse": "tui.command", "check": "check.command", "check code": "check.code", "check recall": "check.recall", "check secrets": "check.secrets", "check store": "check.store", "completions": "completion.command", "doctor": "doctor.command", "feedback": "feedback.command",
     "mcp": "mcp.command", "metrics": "telemetry.command", "provider": "providers.command", "serve": "serve.command", "inbox": "inbox.command",
-    "store": "stores.command", "watch": "watch.command",
+    "status": "status.command", "store": "stores.command", "trust": "trust.command", "watch": "watch.command",
 }  # fmt: skip
 """The modules below `extras/` that have the other commands. One with two words is below a group, before the group's own."""
 ALIASES = {"show": "get", "add": "remember", "rm": "forget"}

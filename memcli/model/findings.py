@@ -2,7 +2,7 @@
 
 Failures: what could not be taken in, which must not keep the rest from it.
 
-What a team expects of recall: one case each, as it stands in a file of tests.
+Damage: what is wrong with a stored file.
 """
 
 from __future__ import annotations
@@ -136,29 +136,28 @@ def reason_of(error: Exception) -> str:
     return f"{type(error).__name__}{where}"
 
 
-class Case(Record, kw_only=True):
-    """A topic, what the answer must and must not contain, and the options to ask with; None and "" stand for the defaults.
+UNCHECKED = "unchecked"
+"""An audit log of a development version: no damage that anybody could find."""
+OUTDATED = "outdated"
+"""A space in full form: what a file was before, and what a server has."""
+UNTIDY = ("format", "order", "leftover", "strange", UNCHECKED, OUTDATED)
+"""The kinds of finding that lose nothing: the file reads well, but is not as memcli would write it now."""
 
-    `answers` are alternatives: one printed passage must match one of them. `type` is the label of a question set.
-    """
+
+class Damage(Record):
+    """One thing that is wrong. `object` is the id of a memory, or `object 3`; `repair` is what mends it, if anything."""
 
     file: str
-    line: int
-    topic: str
-    must_include: tuple[str, ...] = ()
-    must_not_include: tuple[str, ...] = ()
-    answers: tuple[str, ...] = ()
-    empty: bool = False
-    top: int | None = None
-    budget: int | None = None
-    kind: tuple[str, ...] = ()
-    under: str = ""
-    space: str = ""
-    at: str | None = None
-    type: str = ""
-    allows_python_patterns: bool = False
+    kind: str
+    message: str
+    object: str = ""
+    repair: str = ""
 
     @property
-    def place(self) -> str:
-        """Where the case stands, as `file:line`."""
-        return f"{self.file}:{self.line}"
+    def is_damage(self) -> bool:
+        """Whether data is lost, or cannot be believed."""
+        return self.kind not in UNTIDY
+
+    def to_json(self) -> dict[str, Json]:
+        names = ("file", "kind", "object", "message", "repair")
+        return {name: getattr(self, name) for name in names if getattr(self, name)}

@@ -91,7 +91,7 @@ class LocalRecords:
         from memcli.index.erasing import erase
         from memcli.store.notes import LocalAnswers
         from memcli.store.pending import remove_leftovers
-        from memcli.store.repair import erase_quarantined
+        from memcli.store.quarantine import erase_quarantined
         from memcli.store.sync_base import erase_bases
         from memcli.store.usage import LocalUsage
 

@@ -22,12 +22,12 @@ from memcli.app.recall import recall
 from memcli.app.remember import Outcome, Stored, prepare, remember
 from memcli.app.space import set_policy
 from memcli.app.workspace import Workspace, load_space
+from memcli.extras.check.repair import check_store, format_space, space_names
 from memcli.extras.inbox.review import accept, reject, show
 from memcli.model.conversation import Session
 from memcli.model.memory import Memory
 from memcli.model.recall import Bundle, Query
 from memcli.store.layout import Layout
-from memcli.store.repair import check_store, format_space, space_names
 from memcli.wiring.roots import make_store
 from memcli.wiring.workspace import open_workspace
 from tests.conftest import rewrite

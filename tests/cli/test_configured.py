@@ -11,8 +11,8 @@ from memcli import Memory
 from memcli.cli.verb import find_verb
 from memcli.settings import TABLES
 from tests.cli.conftest import wrong
-from tests.cli.test_trust import cloned  # noqa: F401 - a fixture
 from tests.conftest import Run
+from tests.extras.trust.test_command import cloned  # noqa: F401 - a fixture
 
 HARMLESS = {
     "recall": {"limit", "format", "prefer_kind", "prefer_tag", "explain", "backend", "weights", "recency_bias"},

@@ -17,11 +17,11 @@ from mcp import Client
 from memcli import Memory as Api
 from memcli.cli.calls import Calls
 from memcli.codec.bundle import FORMATS, seal
-from memcli.codec.check import examine
 from memcli.codec.merge import merge_versions
 from memcli.codec.private_state import encode_private_state
 from memcli.codec.space import encode_space
 from memcli.errors import MemcliError
+from memcli.extras.check.soundness import examine
 from memcli.extras.mcp.offer import make_offer
 from memcli.extras.mcp.server import Agents
 from memcli.model.memory import Memory

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import ConflictError, CorruptError, LockedError, NotFoundError, StoreError
+from memcli.extras.check.repair import check_sessions
 from memcli.model.conversation import ACTIVE, ENDED, PAUSED, Message, Session, StateChange
 from memcli.record import replace
 from memcli.store.layout import Layout
-from memcli.store.repair import check_sessions
 from memcli.store.sessions import FileSessions, SessionFile
 from tests.conftest import NOW
 from tests.store.conftest import at_once, fail_to_read

@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 from psycopg import Connection
 
-from memcli.codec.check import OUTDATED, Damage, check_chain
-from memcli.codec.check import examine as examine_check
 from memcli.codec.run import decode_run
 from memcli.errors import MemcliError
 from memcli.extras.postgres.connection import applied
 from memcli.extras.postgres.server import Server
 from memcli.extras.postgres.snapshot import ORDER, file_of, memory_of, where_of
+from memcli.model.findings import OUTDATED, Damage
 from memcli.record import replace
 from memcli.safety.injection.reasons import quotable
+from memcli.wiring.extras import extra
 
 _OLDEST = 140000
 _EXTENSION = """SELECT installed_version, default_version FROM pg_available_extensions WHERE name = 'vector'"""
@@ -119,7 +119,7 @@ def _memories(
     except MemcliError as error:
         found.append(Damage(where, "header", error.message))
     else:
-        examined = examine_check(file, space, where, known, mend=False)
+        examined = extra("check.soundness").examine(file, space, where, known, mend=False)
         found += [replace(one, repair="") for one in examined.findings if one.kind != OUTDATED]
     yield from found
     is_told = any(one.is_damage for one in found)
@@ -141,7 +141,7 @@ def _memories(
 def _records(connection: Connection, space: str) -> Iterator[Damage]:
     """What is wrong with the audit log and the trash of a space."""
     lines = connection.execute("SELECT line FROM audit WHERE space = %s ORDER BY n", [space]).fetchall()
-    if found := check_chain(b"".join(line + b"\n" for (line,) in lines), where_of(space)):
+    if found := extra("check.soundness").check_chain(b"".join(line + b"\n" for (line,) in lines), where_of(space)):
         yield found
     for name, body in connection.execute("SELECT name, body FROM trash WHERE space = %s ORDER BY name", [space]):
         try:

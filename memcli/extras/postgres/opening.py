@@ -17,9 +17,9 @@ from memcli.wiring.records import LocalRecords
 from memcli.wiring.roots import Warn
 
 if TYPE_CHECKING:
-    from memcli.codec.check import Damage
     from memcli.extras.postgres.ledger import ServerLedger
     from memcli.extras.postgres.server import Server
+    from memcli.model.findings import Damage
 
 SCHEMA_VARIABLE = "MEMCLI_STORE_SCHEMA"
 _opened: list[Server] = []

@@ -376,10 +376,12 @@ def fmt(session: CommandContext, options: FmtOptions) -> None:
     ['main']
     """
     from memcli.store.layout import Layout
-    from memcli.store.repair import format_space, space_names
 
+    repair = extra("check.repair")
     layout = Layout(session.open().root)
-    done = [(name, format_space(layout, name, options.check)) for name in space_names(layout, options.spaces)]
+    done = [
+        (name, repair.format_space(layout, name, options.check)) for name in repair.space_names(layout, options.spaces)
+    ]
     untidy = [name for name, canonical in done if not canonical]
     session.output.answer(
         {

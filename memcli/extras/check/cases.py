@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
-from memcli.model.findings import Case
-from memcli.model.memory import Json
-from memcli.model.recall import BUDGET_TOO_SMALL, DEFAULT_LIMIT, Bundle, Query, Section
-from memcli.policy.expectations import (
+from memcli.extras.check.expectations import (
     AnswerEntry,
+    Case,
     CaseVerdict,
     Expectation,
     Measures,
@@ -20,6 +18,8 @@ from memcli.policy.expectations import (
     measure,
     read_expectation,
 )
+from memcli.model.memory import Json
+from memcli.model.recall import BUDGET_TOO_SMALL, DEFAULT_LIMIT, Bundle, Query, Section
 from memcli.ports import Renderer
 from memcli.record import Record, replace
 from memcli.safety.injection.reasons import find_reasons

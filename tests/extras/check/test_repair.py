@@ -9,12 +9,12 @@ import pytest
 from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace
 from memcli.codec.space import encode_full
+from memcli.extras.check.repair import check_store, format_space
 from memcli.model.space import Change
 from memcli.ports import Shelf
 from memcli.store.atomic import TEMP_MARK
 from memcli.store.journal import Journal
 from memcli.store.layout import Layout
-from memcli.store.repair import check_store, format_space
 from tests.conftest import NOW, Run, memory, rewrite
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from memcli.clock import normalize_time
 from memcli.errors import UsageError
-from memcli.model.findings import Case
+from memcli.extras.check.expectations import Case
 from memcli.model.names import check_space, show
 
 Where = Callable[[str], str]

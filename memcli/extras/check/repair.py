@@ -9,20 +9,20 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext, suppress
 
 import orjson
 
 from memcli.codec.bundle import read_export
-from memcli.codec.canonical import encode
-from memcli.codec.check import Damage, Examined, check_chain, examine, is_canonical
 from memcli.codec.run import decode_run
 from memcli.codec.session import VERSION, decode_entry, decode_header, encode_entry, encode_header
-from memcli.codec.space import CLOSE, OPEN, check_writable, decode_space, of_memory, of_space, spans
+from memcli.codec.space import check_writable, decode_space, of_memory, spans
 from memcli.digests import blake2b
 from memcli.errors import CorruptError, MemcliError, StoreError, UsageError
+from memcli.extras.check.soundness import Examined, check_chain, examine, is_canonical
 from memcli.model.conversation import Entry, Message, Session
+from memcli.model.findings import Damage
 from memcli.model.names import check_space, is_session_id
 from memcli.record import Record, field, replace
 from memcli.safety.secrets.redact_memory import redacted_file
@@ -32,7 +32,6 @@ from memcli.store.layout import Layout
 from memcli.store.lock import WAIT_SECONDS, HeldLock, locked
 from memcli.store.pending import leftovers, pending_acts, pending_erasures
 from memcli.store.place import PrivatePlace
-from memcli.store.private import STATE
 from memcli.store.reading import listed, read_regular
 from memcli.store.sessions import SUFFIX, SessionFile, lock_sessions, short_key
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
@@ -214,57 +213,6 @@ def _ids(layout: Layout, name: str) -> frozenset[str]:
         with suppress(MemcliError):
             return frozenset(m.id for m in decode_space(data, name).objects)
     return frozenset(str(orjson.loads(found[1])) for found in _ID.finditer(data))
-
-
-_SPACE = of_space("space")
-_QUARANTINE_ID = re.compile(rb'"id":\s*("(?:[^"\\\n]|\\.)*")')
-_ID_OF_MEMORY = re.compile(rb"^ {6}" + _QUARANTINE_ID.pattern, re.MULTILINE)
-
-
-def erase_quarantined(layout: Layout, space: str, ids: Collection[str], warn: Callable[[str], None]) -> None:
-    """Takes the memories of these ids in the space out of every file that was put aside.
-
-    A file that is not one of a space, or too damaged to take a memory out of it, is removed, and `warn` hears of it; so is
-    every database of local state, of whose torn pages nobody can say what they hold.
-    Raises StoreError.
-    """
-    top = layout.private("quarantine")
-    marks = {encode(name) for name in ids}
-    try:
-        for folder, _, files in os.walk(top):
-            for path in (os.path.join(folder, file) for file in sorted(files)):
-                is_plain = os.path.isfile(path) and not os.path.islink(path)
-                if is_plain and not _erase(path, space, marks):
-                    warn(
-                        f"removed {os.path.relpath(path, top)} from the quarantine: it had, or may have had, what was erased"
-                    )
-    except OSError as error:
-        raise StoreError(f"cannot read {error.filename or top}: {error.strerror}", "check its permissions") from None
-
-
-def _erase(path: str, space: str, marks: Collection[bytes]) -> bool:
-    """Takes the memories out of a file; False where it had to be removed. Raises StoreError, OSError."""
-    if os.path.basename(path).startswith(STATE):
-        remove_file(path)
-        return False
-    data = read_regular(path, -1) or b""
-    ids = _ID_OF_MEMORY if OPEN in data else _QUARANTINE_ID
-
-    def is_in(part: bytes) -> bool:
-        return any(found[1] in marks for found in ids.finditer(part))
-
-    is_of_another = _SPACE in data and _SPACE + encode(space) not in data  # where the same ids may be of other memories
-    if is_of_another or not is_in(data):
-        return True
-    first, *memories = data.split(OPEN)
-    left = first + b"".join(
-        memory.partition(CLOSE)[2].removeprefix(b",") if is_in(memory) else OPEN + memory for memory in memories
-    )
-    if not left or is_in(left):
-        remove_file(path)
-        return False
-    write_file(path, left, 0o600)
-    return True
 
 
 _REBUILD = "rewrite the file; the original goes to quarantine"

@@ -57,7 +57,7 @@ def command(session: CommandContext, options: StatusOptions) -> None:
         "store": _store(workspace), "memories": _memories(workspace), "inbox": len(waiting(workspace)),
         "rules": _rules(workspace), "hooks": _hooks(workspace), "agents": extra("agents.setup").installed_agents(workspace.root, os.environ),
     }  # fmt: skip
-    from memcli.render.status import status_lines
+    from memcli.extras.status.lines import status_lines
 
     session.output.answer(data, "\n".join(status_lines(data, os.path.expanduser("~"))))
 
@@ -88,10 +88,9 @@ def _memories(workspace: Workspace) -> dict[str, Json]:
 
 def _rules(workspace: Workspace) -> dict[str, Json] | None:
     """How many rules there are, and how many are stale; None where a damaged space hides some."""
-    from memcli.app.rules import count_rules
 
     try:
-        enforced, stale = count_rules(workspace)
+        enforced, stale = extra("check.anchored").count_rules(workspace)
     except CorruptError:
         return None
     return {"enforced": enforced, "stale": stale}

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from memcli.app.recall import recall
-from memcli.app.test import CaseOutcome, Report, run_cases
 from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
-from memcli.model.findings import Case
+from memcli.extras.check.cases import CaseOutcome, Report, run_cases
+from memcli.extras.check.expectations import Case
 from memcli.model.recall import Query
 from memcli.render.as_prompt import entry, render
 from tests.conftest import NOW, memory, open_at, rewrite

@@ -13,7 +13,7 @@ from memcli.model.memory import Json
 from memcli.model.names import counted
 
 if TYPE_CHECKING:
-    from memcli.app.trust import SpaceTrust
+    from memcli.extras.trust.accepting import SpaceTrust
 
 
 class TrustOptions(Options):
@@ -46,7 +46,7 @@ def command(session: CommandContext, options: TrustOptions) -> None:
     >>> memory.trust(status=True)['accepted']
     True
     """
-    from memcli.app.trust import accept_memories, believed, standing
+    from memcli.extras.trust.accepting import accept_memories, believed, standing
 
     if sum((bool(options.refs), options.imported, options.status, options.revoke)) > 1:
         raise UsageError("memories, --imported, --status and --revoke cannot be combined", "use one of them")

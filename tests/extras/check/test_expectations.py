@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memcli.errors import UsageError
-from memcli.model.findings import Case
-from memcli.policy.expectations import AnswerEntry, CaseVerdict, Measures, judge, measure, read_expectation
+from memcli.extras.check.expectations import AnswerEntry, Case, CaseVerdict, Measures, judge, measure, read_expectation
 from tests.policy.test_fields import CASES
 
 ENTRIES = [

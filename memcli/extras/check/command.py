@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from memcli.cli.commands.check import code, recall, secrets, store
 from memcli.cli.output import Output
 from memcli.cli.verb import CHECK, About, CommandContext, Group, Verb, verb
 from memcli.errors import CorruptError, MemcliError, NotFoundError, UsageError
+from memcli.extras.check import code, recall, secrets, store
 from memcli.model.memory import Json
 
 _PARTS = (code.command, recall.command, secrets.command, store.command)

@@ -14,7 +14,7 @@ from memcli.model.names import show
 from memcli.model.space import READER, WRITER
 
 if TYPE_CHECKING:
-    from memcli.app.anchors import AnchorFinding, Unmatched
+    from memcli.extras.check.anchored import AnchorFinding, Unmatched
 
 _MEND = (
     "review these memories and `memcli edit` those that no longer hold; `memcli check code --reanchor` accepts code that "
@@ -57,8 +57,9 @@ def command(session: CommandContext, options: CheckCodeOptions) -> int:
     >>> memory.check_code()['failed']
     0
     """
-    from memcli.app.anchors import open_code, tracked_spaces, unmatched_triggers, verify
-    from memcli.app.anchors import reanchor as accept
+    from memcli.app.anchors import tracked_spaces
+    from memcli.extras.check.anchored import open_code, unmatched_triggers, verify
+    from memcli.extras.check.anchored import reanchor as accept
 
     workspace = session.open()
     code = open_code(workspace)

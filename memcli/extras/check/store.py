@@ -14,7 +14,7 @@ from memcli.errors import CorruptError, MemcliError
 from memcli.model.space import Change
 
 if TYPE_CHECKING:
-    from memcli.codec.check import Damage
+    from memcli.model.findings import Damage
 
 
 class CheckStoreOptions(Options):
@@ -36,8 +36,8 @@ def command(session: CommandContext, options: CheckStoreOptions) -> None:
     >>> memory.check_store()['damaged']
     0
     """
+    from memcli.extras.check.repair import check_store
     from memcli.store.layout import Layout
-    from memcli.store.repair import check_store
     from memcli.wiring.extras import extra
     from memcli.wiring.workspace import chosen_store
 

@@ -10,14 +10,14 @@ from memcli.cli.arguments import decode, read_file
 from memcli.cli.options import Options, argument, option
 from memcli.cli.verb import CommandContext, verb
 from memcli.errors import CorruptError, NotFoundError, StoreError, UsageError
-from memcli.model.findings import Case
+from memcli.extras.check.expectations import Case
 from memcli.model.memory import Json
 from memcli.model.names import counted
 from memcli.record import replace
 
 if TYPE_CHECKING:
-    from memcli.app.test import CaseOutcome, Report
-    from memcli.policy.expectations import Measures
+    from memcli.extras.check.cases import CaseOutcome, Report
+    from memcli.extras.check.expectations import Measures
 
 _FOLDER = "tests"
 _MAX_BYTES = 1 << 20
@@ -72,8 +72,8 @@ def command(session: CommandContext, options: CheckRecallOptions) -> int:
     >>> memory.check_recall('expected.toml')['recall']['passed']
     1
     """
-    from memcli.app.test import run_cases
-    from memcli.codec.expectations import read_cases, read_questions
+    from memcli.extras.check.cases import run_cases
+    from memcli.extras.check.questions import read_cases, read_questions
     from memcli.render import RENDERERS
     from memcli.render.as_prompt import entry
 
@@ -102,7 +102,7 @@ def command(session: CommandContext, options: CheckRecallOptions) -> int:
 
 def _own(root: str) -> Iterator[list[Case]]:
     """The tests that the store has. Raises UsageError, StoreError."""
-    from memcli.codec.expectations import read_cases
+    from memcli.extras.check.questions import read_cases
     from memcli.store.reading import read_regular
 
     def read(path: str) -> bytes:

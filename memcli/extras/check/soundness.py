@@ -38,6 +38,7 @@ from memcli.codec.space import (
     repeated,
 )
 from memcli.errors import CorruptError, MemcliError
+from memcli.model.findings import OUTDATED, UNCHECKED, Damage
 from memcli.model.memory import Json, Memory
 from memcli.model.names import marked
 from memcli.model.references import known_among, without_dangling
@@ -145,32 +146,7 @@ def _field(data: bytes, key: bytes) -> Any:
     return None
 
 
-UNCHECKED = "unchecked"
-"""An audit log of a development version: no damage that anybody could find."""
 _IsThere = Callable[[str], bool]
-OUTDATED = "outdated"
-"""A space in full form: what a file was before, and what a server has."""
-UNTIDY = ("format", "order", "leftover", "strange", UNCHECKED, OUTDATED)
-"""The kinds of finding that lose nothing: the file reads well, but is not as memcli would write it now."""
-
-
-class Damage(Record):
-    """One thing that is wrong. `object` is the id of a memory, or `object 3`; `repair` is what mends it, if anything."""
-
-    file: str
-    kind: str
-    message: str
-    object: str = ""
-    repair: str = ""
-
-    @property
-    def is_damage(self) -> bool:
-        """Whether data is lost, or cannot be believed."""
-        return self.kind not in UNTIDY
-
-    def to_json(self) -> dict[str, Json]:
-        names = ("file", "kind", "object", "message", "repair")
-        return {name: getattr(self, name) for name in names if getattr(self, name)}
 
 
 def check_chain(data: bytes, where: str) -> Damage | None:

@@ -321,7 +321,7 @@ def on_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch, answer: str, *argum
     """The exit code of a command whose standard input and error are terminals, and what it writes to the latter."""
     with monkeypatch.context() as patched:
         patched.setattr("memcli.cli.output.can_ask", lambda: True)
-        patched.setattr("memcli.cli.commands.trust.can_ask", lambda: True)
+        patched.setattr("memcli.extras.trust.command.can_ask", lambda: True)
         told = run(*arguments, stdin=answer)
     return told.code, told.err
 

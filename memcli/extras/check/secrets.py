@@ -30,7 +30,7 @@ def command(session: CommandContext, options: CheckSecretsOptions) -> int:
     >>> memory.check_secrets('guide.md')['found']
     []
     """
-    from memcli.app.trust import scan
+    from memcli.app.scan import scan
     from memcli.cli.git_hooks import documents, open_rules, served
 
     if sum(map(bool, (options.files, options.history, options.staged))) > 1:

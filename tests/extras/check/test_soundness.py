@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.codec import check
 from memcli.codec.canonical import encode_wrapped
-from memcli.codec.check import Examined, examine, is_canonical
 from memcli.codec.space import decode_space, encode_space
+from memcli.extras.check import soundness as check
+from memcli.extras.check.soundness import Examined, examine, is_canonical
 from memcli.model.names import text_hash
 from memcli.model.space import Policy, Space
 from memcli.record import replace

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.codec.expectations import read_cases, read_questions
 from memcli.errors import UsageError
-from memcli.model.findings import Case
+from memcli.extras.check.expectations import Case
+from memcli.extras.check.questions import read_cases, read_questions
+from tests.conftest import ROOT
 
 CASE = '[[case]]\ntopic = "a"\n'
 
@@ -61,7 +61,7 @@ def test_a_header_in_a_string_or_comment_counts_as_no_case() -> None:
     assert [case.line for case in read_cases('case = [{topic = "a", empty = true}]', "f")] == [1]
 
 
-REFUSED = json.loads(Path(__file__).with_name("refused.json").read_text("utf-8"))
+REFUSED = json.loads((ROOT / "tests/codec/refused.json").read_text("utf-8"))
 LONG = (
         ("x = " + "[" * 200_000, "db.toml:1: nested too deeply"),
         (".".join(["a"] * 300_000) + " = 1", "db.toml:1: a key has too many parts"),
