@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any, AnyStr, cast
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, AnyStr
 
 
 class _Regex:
@@ -21,4 +24,5 @@ class _Regex:
 
 def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """`pattern` as `re.compile` gives it. For the methods of a pattern alone: functions of `re` do not take it."""
-    return cast("re.Pattern[AnyStr]", _Regex(pattern, flags))
+    stand_in: Any = _Regex(pattern, flags)
+    return stand_in  # type: ignore[no-any-return]

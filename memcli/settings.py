@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
 
 from memcli.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 FOLDER = ".memory"
 """The name of the folder that is a store."""
@@ -41,7 +44,7 @@ HARMLESS_FIELDS = frozenset(("space", "project", "backend"))
 _NO = ("", "0", "false", "no")
 
 
-class Config(NamedTuple):
+class Config(Record):
     """A configuration file: the settings that can be used, what is wrong with the keys that cannot, the tables of TABLES as
     they stand there, and its text."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from memcli.app.workspace import Workspace
 from memcli.code.anchors import (
@@ -29,6 +28,7 @@ from memcli.model.names import show
 from memcli.model.recall import ANCHOR, Query, RowSet, Section
 from memcli.record import replace
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.ingest.code import WorkTree
     from memcli.ports.views import SpaceView

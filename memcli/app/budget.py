@@ -9,8 +9,11 @@ from memcli.errors import UsageError
 from memcli.model.recall import BUDGET_TOO_SMALL, PASSAGES, Bundle, Section
 from memcli.model.tokens import count_tokens
 from memcli.policy.budget import Forms, Step, fill, forms
-from memcli.ports import Renderer
 from memcli.record import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memcli.ports import Renderer
 
 WEAK_SHARE = 2
 """Evidence that is weak gets one token in so many."""

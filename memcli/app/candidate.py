@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import count
-from typing import Any
 
 from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_id, check_path, marked, short_digest, show
 from memcli.model.shapes import MEMORY_FIELDS, OBSERVED, READ_SOURCES, TEXT, TEXTS, Shape, problem
-from memcli.ports import Shelf
 from memcli.record import Record, field, replace
 from memcli.safety.injection.screening import ACCEPTED, UNTRUSTED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    from memcli.ports import Shelf
 
 
 class Candidate(Record):
@@ -132,7 +136,7 @@ def candidate_of(memory: Memory) -> tuple[Candidate, str | None]:
     return Candidate({**first, **rest}, second, memory.hash), supersedes if isinstance(supersedes, str) else None
 
 
-Describe = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+Describe: TypeAlias = "Callable[[Mapping[str, Any]], Mapping[str, Any]]"
 """The semantic layer: the fields that it adds to those of a memory."""
 
 

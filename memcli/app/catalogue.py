@@ -11,24 +11,28 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from heapq import merge
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
 
 from memcli.app.redact import SUMMARY
 from memcli.app.workspace import Workspace, warn_of_missing
 from memcli.codec.space import memory_digest
 from memcli.errors import NotFoundError, UsageError
-from memcli.model.catalogue import CatalogueFilter, Counts, TreeNode, tree
+from memcli.model.catalogue import CatalogueFilter, Counts
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space, find_reference
-from memcli.ports import Snapshot
 from memcli.record import replace
 from memcli.safety.injection.screening import Overview
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from memcli.model.tree import TreeNode
+    from memcli.ports import Snapshot
     from memcli.ports.views import SpaceView
 
+    _T = TypeVar("_T")
 
-_T = TypeVar("_T")
+
 Place = tuple[str, "str | Memory"]
 """A path, and what is there: the id of a memory, "" for a branch, or the memory itself where it is at hand."""
 
@@ -323,6 +327,8 @@ def list_memories(workspace: Workspace, wanted: CatalogueFilter = _ALL) -> list[
 
 def load_tree(workspace: Workspace, under: str, depth: int | None) -> TreeNode[Overview]:
     """The tree of what recall can find at and below a path, `depth` levels of it. Raises as `listed` does."""
+    from memcli.model.tree import tree
+
     levels = None if depth is None else depth + (under.strip("/").count("/") + 1 if under.strip("/") else 0)
     wanted = CatalogueFilter(under=under, depth=levels)
     with reading_asked(workspace) as spaces:

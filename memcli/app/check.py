@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, TypeAlias
 
 from memcli.app.candidate import Candidate
 from memcli.app.workspace import Workspace, shows_damage
@@ -15,12 +14,15 @@ from memcli.model.findings import DUPLICATES, RELATED, Checks, Found, Resolution
 from memcli.model.memory import Memory, holds
 from memcli.model.recall import TermStats
 from memcli.model.shapes import OBSERVED
-from memcli.ports import Snapshot
 from memcli.record import Record, replace
 from memcli.settings import REPO
 from memcli.text.words import query_terms
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from memcli.ports import Snapshot
     from memcli.ports.views import SpaceView
 
 _Near: TypeAlias = "tuple[Memory, float | None]"

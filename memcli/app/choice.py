@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
 
 from memcli.app.topic import Redact
 from memcli.model.links import contradicted, is_contradiction
@@ -16,14 +15,17 @@ from memcli.model.recall import TEXT, Entry, Hit, Opposed, Query, Ranking, Secti
 from memcli.model.references import elsewhere
 from memcli.model.usage import Access
 from memcli.policy.answer import answer_of
-from memcli.ports import Ranker
 from memcli.record import Record, field, replace
 from memcli.safety.injection.screening import inspect, is_accepted
 from memcli.settings import is_beside
 from memcli.text.words import terms
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from memcli.ingest.code import WorkTree
+    from memcli.ports import Ranker
     from memcli.ports.views import SpaceView
     from memcli.store.trust import FileTrust
 

@@ -18,8 +18,11 @@ from memcli.model.names import memory_id
 from memcli.model.space import Change, Space, change_between
 from memcli.policy.draft import plan_intake
 from memcli.policy.retention import Place
-from memcli.ports import Shelf
 from memcli.record import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memcli.ports import Shelf
 
 PLAN = "upkeep"
 """The note of what waits and is a plan of upkeep: the ids of the memories that it would change."""

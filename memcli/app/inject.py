@@ -15,9 +15,12 @@ from memcli.model.anchors import FileEdit
 from memcli.model.memory import RULE_KINDS
 from memcli.model.recall import NO_MATCH, Bundle, Query, Section
 from memcli.model.tokens import count_tokens
-from memcli.ports import Renderer
 from memcli.record import replace
 from memcli.settings import REPO
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memcli.ports import Renderer
 
 MAX_TOKENS = 2_000
 MAX_CHARACTERS = 9_000

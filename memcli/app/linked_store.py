@@ -10,8 +10,11 @@ from memcli.model.links import Severed
 from memcli.model.memory import Json, Memory
 from memcli.model.references import elsewhere, target
 from memcli.model.space import Change, Policy, Receipt, Space
-from memcli.ports import Shelf, Snapshot, Store, Trash
 from memcli.record import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memcli.ports import Shelf, Snapshot, Store, Trash
 
 
 class LinkedStore:

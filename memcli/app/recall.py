@@ -17,7 +17,6 @@ from contextlib import ExitStack
 from functools import partial
 from itertools import starmap
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from memcli.app.choice import Reader, SearchedSpace, SpaceHits, order
 from memcli.app.topic import Redact, asked, repeated, with_period
@@ -42,20 +41,24 @@ from memcli.model.recall import (
     Section,
     in_order,
 )
-from memcli.ports import Renderer
 from memcli.record import replace
 from memcli.regex import regex
 from memcli.settings import is_journal
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Self, TypeVar
+
     from memcli.model.anchors import FileEdit
+    from memcli.ports import Renderer
     from memcli.ports.views import SpaceView
+
+    _T = TypeVar("_T")
 
 
 MOST = 32
 """How many are open at a time: each takes a file of the space and one or two of its index."""
 
-_T = TypeVar("_T")
 _Key = tuple[str, str]
 
 

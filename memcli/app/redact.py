@@ -10,10 +10,13 @@ from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import text_hash
 from memcli.model.space import Policy, Space
-from memcli.ports import Store
 from memcli.record import replace
 from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.redact_memory import Redacted, clean_memories, clean_paths, clean_values, redact_fields
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memcli.ports import Store
 
 SUMMARY = ("id", "path", "kind", "summary_micro", "tags", "superseded_by")
 """The fields that a list shows."""

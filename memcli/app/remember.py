@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
 
 from memcli.app.candidate import Candidate, Describe, is_read, set_apart
 from memcli.app.repo import refer_to_copies
@@ -23,10 +22,15 @@ from memcli.model.usage import COMPACTION
 from memcli.policy.draft import Draft
 from memcli.policy.retention import Place
 from memcli.policy.triggers import check_triggers
-from memcli.ports import Shelf, Summarizer
 from memcli.record import Record, field, replace
 from memcli.safety.injection.screening import without_marks
 from memcli.safety.recalled import own_words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.ports import Shelf, Summarizer
 
 CHECK, DROP, KEEP = "check", "drop", "keep"
 """What becomes of links to memories that are not there: an error, left out, or kept to be looked at later."""

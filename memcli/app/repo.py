@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
-from typing import Any, NamedTuple
 
 from memcli.app.candidate import Candidate
 from memcli.app.workspace import Workspace
@@ -22,9 +21,14 @@ from memcli.model.names import marked, memory_id, short_digest
 from memcli.model.references import removal, renamed, without_dangling
 from memcli.model.space import Change
 from memcli.policy.draft import Draft, find
-from memcli.ports import Shelf
-from memcli.record import replace
+from memcli.record import NamedTuple, replace
 from memcli.settings import REPO
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.ports import Shelf
 
 COPIED = "copied_hash"
 """The metadata of a copy of a memory of a derived space: the hash of the text that it was made from."""

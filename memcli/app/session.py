@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TypeVar
 
 from memcli.app.workspace import Workspace
 from memcli.clock import normalize_time
@@ -18,7 +17,12 @@ from memcli.record import Record, field, replace
 from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.redact_memory import redact_fields
 
-_Entry = TypeVar("_Entry", bound=Entry)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    _Entry = TypeVar("_Entry", bound=Entry)
+
 MAX_TEXT = 64 << 20
 """The most characters of a message, as of a memory."""
 MAX_NAME = 500

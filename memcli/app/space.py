@@ -15,13 +15,16 @@ from memcli.model.memory import Json
 from memcli.model.recall import Clusters
 from memcli.model.space import Change, Policy, Space, size_of
 from memcli.policy.fields import check_policy, merged
-from memcli.ports import Shelf
 from memcli.record import Record, field, replace
 from memcli.safety.secrets.detector import SECRETS
 from memcli.safety.secrets.detector import check_policy as check_redaction
 from memcli.safety.secrets.redact_memory import find_in_memory
 from memcli.safety.secrets.rules import EMAIL
 from memcli.settings import meant_by
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memcli.ports import Shelf
 
 _RESETTABLE = "reset"
 """The metadata of a space that was created with `--reset`."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from memcli.model.recall import Query
 from memcli.record import replace
 from memcli.safety.injection.reasons import find_reasons
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.ingest.code import WorkTree
     from memcli.model.anchors import FileEdit

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain, count
-from typing import Any
 
 from memcli.app.candidate import Candidate, Describe, has_made_tags, has_place, is_observed, is_read
 from memcli.code.anchors import is_same_block
@@ -18,10 +17,15 @@ from memcli.model.shapes import LIST_FIELDS, MEMORY_FIELDS
 from memcli.model.space import Change
 from memcli.policy.draft import Draft, check_references, consistent, find, is_auto_pinned
 from memcli.policy.retention import Place, is_of_source, outdated, room_for
-from memcli.ports import Shelf
 from memcli.record import Record, replace
 from memcli.safety.injection.screening import UNTRUSTED, is_marked, screened
 from memcli.safety.secrets.redact_memory import FLAGS, with_flags
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.ports import Shelf
 
 _KEPT = ("id", "created_at", "updated_at", "version")
 _HELD: Mapping[str, Any] = {"superseded_by": None, "valid_until": None}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from memcli.errors import CorruptError, MemcliError, RefusedError, reason
 from memcli.settings import DEFAULT_SPACE, REPO, journal_of, meant_by
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # of what exists once, the class itself is the type: a seam has two sides
+    from typing import Any, Generic, Self, TypeVar
+
     from memcli.app.redact import Redactor
     from memcli.clock import Clock
     from memcli.ingest.code import WorkTree
@@ -23,24 +25,57 @@ if TYPE_CHECKING:  # of what exists once, the class itself is the type: a seam h
     from memcli.store.sessions import FileSessions
     from memcli.store.trust import FileTrust
 
-T = TypeVar("T")
+    T = TypeVar("T")
 
+    class lazy(Generic[T]):  # noqa: N801
+        """The types of the one below."""
 
-class lazy(Generic[T]):  # noqa: N801 - a decorator, as `property` is
-    """A part of a workspace that is opened when it is first used, once for the workspace and all its copies."""
-
-    def __init__(self, open_part: Callable[[Any], T]) -> None:
-        self._open, self._name = open_part, open_part.__name__
-
-    def __get__(self, workspace: Workspace, _: type[Workspace]) -> T:
-        origin = workspace.origin
-        part: T = self._open(workspace) if workspace is origin else getattr(origin, self._name)
-        vars(workspace)[self._name] = part
-        return part
-
-    if TYPE_CHECKING:  # without it at run time, what `vars` has comes first
-
+        def __init__(self, open_part: Callable[[Any], T]) -> None: ...
+        def __get__(self, workspace: Workspace, _: type[Workspace]) -> T: ...
         def __set__(self, workspace: Workspace, part: T) -> None: ...
+
+else:
+
+    class lazy:  # noqa: N801 - a decorator, as `property` is
+        """A part of a workspace that is opened when it is first used, once for the workspace and all its copies."""
+
+        def __init__(self, open_part: Callable[[Any], Any]) -> None:
+            self._open, self._name = open_part, open_part.__name__
+
+        def __get__(self, workspace: Workspace, _: type[Workspace]) -> Any:
+            origin = workspace.origin
+            part = self._open(workspace) if workspace is origin else getattr(origin, self._name)
+            vars(workspace)[self._name] = part
+            return part
+
+
+class Observer:
+    """Sees what a command does, through the ports that it uses: each method returns what is to be used in their place. This
+    one changes nothing; a trace does (see `extras/telemetry/tracing.py`).
+
+    `backend` is the name of the ranker that was asked last.
+    """
+
+    def __init__(self) -> None:
+        self.backend = ""
+
+    def ranker(self, name: str, ranker: Ranker, sign: Callable[[str], str]) -> Ranker:
+        """The ranker of this name is asked; `sign` makes a keyed digest of a topic."""
+        del sign
+        self.backend = name
+        return ranker
+
+    def usage(self, usage: Usage) -> Usage:
+        """What is shown is noted in this log."""
+        return usage
+
+    def store(self, store: Store) -> Store:
+        """This store is written to."""
+        return store
+
+    def ended(self, space: str, code: int) -> None:
+        """The command in this space has ended with this exit code."""
+        del space, code
 
 
 class Workspace:

@@ -6,21 +6,20 @@ What rules find (a value in which they differ, a plain negation) is weighed, wit
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from pkgutil import get_data
 from typing import Any
 
 from memcli.claims.claim import Claim
 from memcli.claims.conflicts import ClaimConflict, conflicts, same_terms
 from memcli.claims.values import differ, missing, share_value, values_of
 from memcli.claims.words import change_places
+from memcli.data import read_json
 from memcli.model.findings import CONTRADICTS, DUPLICATES, RELATED
 from memcli.record import Record
 
-_WEIGHTS: Mapping[str, Mapping[str, Any]] = json.loads(get_data(__package__, "weights.json") or b"{}")
+_WEIGHTS: Mapping[str, Mapping[str, Any]] = read_json(__package__, "weights.json")
 CONFLICT, MATTER = "conflict", "matter"
 """The models beside that of DUPLICATES: whether two statements that differ in a value contradict each other, and whether two
 claims speak of the same matter."""

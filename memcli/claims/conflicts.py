@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from memcli.claims.claim import Claim
 from memcli.claims.statement import Statement
 from memcli.claims.values import CODE, Quantity
+from memcli.record import NamedTuple
 
 _NONE: frozenset[str] = frozenset()
 

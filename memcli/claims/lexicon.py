@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from pkgutil import get_data
 from typing import Any
 
+from memcli.data import read_json
 from memcli.regex import regex
 from memcli.text.words import STOP_WORDS, stem
 
-_DATA: Mapping[str, Any] = json.loads(get_data(__package__, "words.json") or b"{}")
+_DATA: Mapping[str, Any] = read_json(__package__, "words.json")
 
 
 def _split(value: str | list[str]) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from memcli.claims.lexicon import (
     CASED,
@@ -21,6 +20,7 @@ from memcli.claims.lexicon import (
     REGIONS,
     SAME_WORDS,
 )
+from memcli.record import NamedTuple
 from memcli.regex import regex
 from memcli.text.words import negated, stem
 

@@ -6,7 +6,6 @@ import os
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
 
 from memcli.cli.output import has_input, read_input
 from memcli.cli.verb import CommandContext
@@ -15,7 +14,10 @@ from memcli.errors import NotFoundError, UsageError
 from memcli.model.names import slug
 from memcli.model.shapes import KINDS, MEMORY_FIELDS, Shape, part_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.app.workspace import Workspace
     from memcli.cli.options import Options
     from memcli.codec.window import ByteWindow

@@ -12,9 +12,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Self
 
 from memcli.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, ClassVar, Self
 
 REQUIRED: Any = object()
 """The default of an argument that must be given."""

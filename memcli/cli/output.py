@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
 
 from memcli.cancel import check_cancelled
 from memcli.codec.canonical import encode, encode_line
@@ -19,6 +18,7 @@ from memcli.errors import MemcliError, NotFoundError, StoreError, UsageError, hi
 from memcli.model.memory import Json
 from memcli.render.clean import clean, clean_line, escape
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 

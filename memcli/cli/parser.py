@@ -6,11 +6,14 @@ Importing Typer takes as long as a short command. Both read the same fields; a t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from memcli.cli.options import REQUIRED, CommonOptions, Field, fill_bare
 from memcli.cli.output import guarded
 from memcli.cli.verb import ALIASES, CommandContext, Group, find
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def run(args: Sequence[str]) -> int | None:

@@ -10,7 +10,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from memcli.app.candidate import Candidate
 from memcli.app.living import over_scope, with_session
@@ -26,12 +25,15 @@ from memcli.errors import MemcliError, NotFoundError, ProviderError, RefusedErro
 from memcli.model.findings import CONTRADICTS, DUPLICATES, RELATED, Found, Resolution
 from memcli.model.memory import TRIGGERED_KINDS, Json
 from memcli.model.shapes import MEMORY_FIELDS
-from memcli.ports import Summarizer
 from memcli.render.clean import clean_line
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.app.context import Snapshots
     from memcli.cli.commands.remember import RememberOptions
+    from memcli.ports import Summarizer
 
 _HASH = re.compile(r"[0-9a-f]{7,64}")
 _TEXT_LIMIT = 64 << 20

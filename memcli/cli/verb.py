@@ -12,17 +12,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from keyword import iskeyword
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
 
+from memcli.app.workspace import Observer
 from memcli.cli.options import CommonOptions, Field, Options, negations
 from memcli.cli.output import Output, ProgressBar, exit_code_of
 from memcli.errors import MemcliError, UsageError
 from memcli.model.space import ROLES, SPACE_ALONE
-from memcli.ports import Observer
 from memcli.record import Record
 from memcli.settings import TABLES, Config
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Self
+
     from memcli.app.workspace import Workspace
     from memcli.store.notes import LocalCounters
 

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import NamedTuple
 
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.anchors import FRESH, GONE, MOVED, STALE, Checked
 from memcli.model.memory import Json
 from memcli.model.names import show
+from memcli.record import NamedTuple
 
 Lines = tuple[int, int]
 

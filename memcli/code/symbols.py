@@ -12,9 +12,9 @@ import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import NamedTuple
 
 from memcli.code.diff import HUNK
+from memcli.record import NamedTuple
 
 _MODIFIERS = (
     r"(?:(?:export|default|declare|pub(?:\([a-z]+\))?|public|private|protected|internal|static|final|abstract|async|"

@@ -14,13 +14,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
-from typing import Any, NamedTuple
 
 from memcli.codec.canonical import decode, encode_line
 from memcli.digests import sha256
 from memcli.errors import CorruptError
 from memcli.model.memory import Json
-from memcli.record import Record
+from memcli.record import NamedTuple, Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 RULE = 3
 """The rule that hashes are made by. A change of what is bound, or how, is a new number, and the golden logs of all are kept."""

@@ -23,7 +23,6 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
 
 from memcli.codec.canonical import decode, encode, encode_line
 from memcli.codec.memory import AT_ITS_SOURCE, check_memories, memory_to_json
@@ -33,8 +32,12 @@ from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space, is_device, safe_path, short_digest, show
 from memcli.model.shapes import TEXTS, problem
 from memcli.model.space import Space
-from memcli.record import Record, field, replace
+from memcli.record import NamedTuple, Record, field, replace
 from memcli.regex import regex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_OBJECTS = 100_000
 MAX_DEPTH = 64

@@ -17,13 +17,15 @@ from __future__ import annotations
 import sys
 from json import JSONDecodeError, JSONDecoder, JSONEncoder
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Any
 
 from memcli.errors import CorruptError, UsageError
 from memcli.model.memory import Json
 from memcli.regex import regex
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     import orjson
 
 

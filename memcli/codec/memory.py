@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any
 
 from memcli.clock import normalize_time
 from memcli.codec.canonical import MEND, encode
@@ -20,6 +19,10 @@ from memcli.model.names import check_id, check_path, is_id, show, text_hash
 from memcli.model.shapes import CORE_FIELDS, FIELDS, LIST_FIELDS, MEMORY_FIELDS, TIME, check_fields
 from memcli.record import defaults
 from memcli.regex import regex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 DELETED = "deleted"
 """The name of the field in a note of `metadata.conflicts` about a memory that one side edited and the other deleted."""

@@ -18,7 +18,6 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
 
 from memcli.codec.canonical import MEND, decode, encode, encode_wrapped
 from memcli.codec.memory import CORE_DEFAULTS, memory_from_json, memory_to_json
@@ -31,7 +30,10 @@ from memcli.model.space import Policy, Space
 from memcli.record import Record, replace
 from memcli.settings import REPO, is_beside
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # which imports this module
+    from typing import Any
+
     from memcli.codec.window import ByteWindow
 
 VERSION = 2

@@ -8,16 +8,13 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from math import exp
-from pkgutil import get_data
-from typing import NamedTuple
-
-import orjson
 
 from memcli.conversation.cues import ACCEPTS, CUES, DID, KEEP, NOTED, OFFERS_WORK, PROPOSES, TAKES_BACK
 from memcli.conversation.statements import ASKED, OFFERED, TalkStatement, statements
+from memcli.data import read_json
 from memcli.model.conversation import Message
 from memcli.model.memory import Json
-from memcli.record import Record, replace
+from memcli.record import NamedTuple, Record, replace
 from memcli.regex import regex
 from memcli.text.words import terms
 
@@ -172,7 +169,7 @@ def _of_assistant(
 
 @cache
 def _weights() -> Weights:
-    weights: Weights = orjson.loads(get_data(__name__, "facts.json") or b"{}")
+    weights: Weights = read_json(__package__, "facts.json")
     return weights
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from memcli.conversation.statements import ASKED, PHATIC, PLANNED, STATED, TalkStatement, mood_of, statements
 from memcli.model.conversation import Message
+from memcli.record import NamedTuple
 from memcli.regex import regex
 
 (

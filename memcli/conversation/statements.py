@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from memcli.model.conversation import Message
+from memcli.record import NamedTuple
 from memcli.regex import regex
 from memcli.text.blocks import ITEM, PROSE, STEP, read_blocks, read_sentences
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
 
 from memcli.conversation.moments import (
     ACCEPTED,
@@ -34,6 +33,7 @@ from memcli.conversation.moments import (
 )
 from memcli.conversation.statements import ASKED, OFFERED, PHATIC, STATED, TalkStatement
 from memcli.model.conversation import Message
+from memcli.record import NamedTuple
 from memcli.regex import regex
 from memcli.text.words import terms
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from math import sqrt
-from pkgutil import get_data
 
-import orjson
-
+from memcli.data import read_json
 from memcli.model.memory import Json
 from memcli.record import Record, replace
 from memcli.regex import regex
@@ -214,7 +212,7 @@ def compare_to(previous: Trace, current: str, similarity: float | None = None, s
 @cache
 def _weights() -> Mapping[str, Mapping[str, float]]:
     """The weight of each feature, by whether there are vectors."""
-    weights: Mapping[str, Mapping[str, float]] = orjson.loads(get_data(__name__, "topic.json") or b"{}")
+    weights: Mapping[str, Mapping[str, float]] = read_json(__package__, "topic.json")
     return weights
 
 

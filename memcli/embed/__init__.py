@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from memcli.errors import UsageError
-from memcli.ports import Embedder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memcli.ports import Embedder
 
 
 def _onnx() -> Embedder:

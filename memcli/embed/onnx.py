@@ -16,10 +16,10 @@ import re
 from array import array
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memcli.embed.runtime import batches, beginning, failures_reported, open_session, quantised, run_all
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from threading import Thread
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 from memcli.errors import MemcliError, ProviderError
 from memcli.numerics import load
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt

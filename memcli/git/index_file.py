@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
-from memcli.record import Record
+from memcli.record import NamedTuple, Record
 
 _HEADER = 12
 _STAT = 40  # ten numbers of four bytes: the status of the file when git last saw it

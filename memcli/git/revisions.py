@@ -10,13 +10,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import eq
-from typing import NamedTuple
 
 from memcli.errors import MemcliError, NotFoundError, ProviderError
 from memcli.git.repository import Repository, find_repository
 from memcli.model.changes import HistoryCommit
 from memcli.model.names import readable
-from memcli.record import Record
+from memcli.record import NamedTuple, Record
 from memcli.text.periods import PRE_RELEASE
 
 _FILE_MODES = ("100644", "100755")

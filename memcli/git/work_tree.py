@@ -11,11 +11,11 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import chain
-from typing import NamedTuple
 
 from memcli.clock import normalize_time
 from memcli.errors import MemcliError
 from memcli.git.repository import Repository, check_revisions
+from memcli.record import NamedTuple
 
 _CHANGES = (
     "--name-status", "-z", "--find-renames=50%", "-l200", "--diff-filter=AMRC", "--no-relative",

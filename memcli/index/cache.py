@@ -10,7 +10,6 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 from memcli import beneath
 from memcli.beneath import make, open_file
@@ -21,13 +20,14 @@ from memcli.index.database import IN_MEMORY, connect, copy, identity, is_outdate
 from memcli.index.tables import FileTables, IndexSource, Show
 from memcli.index.view import IndexedSpace, Semantic
 from memcli.model.space import size_of
-from memcli.ports import Embedder, Progress, Snapshot
 from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.redact_memory import find_in_memory
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.codec.window import MoveStep
     from memcli.index.vectors import VectorFile
+    from memcli.ports import Embedder, Progress, Snapshot
 
 
 _FEW_AT_ONCE = 2000

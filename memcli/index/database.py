@@ -7,12 +7,14 @@ import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from itertools import chain
-from typing import TYPE_CHECKING, Any
 
 from memcli import beneath
 from memcli.text.words import VERSION as ANALYSIS_VERSION
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.ports import Snapshot
 
 VERSION = f"18/{ANALYSIS_VERSION}"

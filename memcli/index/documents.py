@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from memcli.index.vectors import text_key
 from memcli.model.memory import Json, Memory
@@ -14,6 +13,10 @@ from memcli.policy.ageing import confirmed_at
 from memcli.record import Record
 from memcli.text.passages import MESSAGE, Passage, embedded_texts, heading, is_versioned, passages, structured
 from memcli.text.words import terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def columns(memory: Memory) -> dict[str, Any]:

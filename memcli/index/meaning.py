@@ -12,19 +12,23 @@ from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from memcli.errors import OutdatedError, StoreError
 from memcli.index.vectors import LoadedVectors, VectorFile, VectorsLostError, text_key
 from memcli.model.memory import Memory
 from memcli.model.recall import Nearness, RowSet
 from memcli.numerics import load
-from memcli.ports import Embedder, Progress
 from memcli.text.passages import embedded_texts, passages
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, TypeAlias, TypeVar
+
     from memcli.index.scale import Scale
     from memcli.index.tables import FileTables, SpaceTables
+    from memcli.ports import Embedder, Progress
+
+    _T = TypeVar("_T")
 
 WINDOW_SHARE = 0.5
 """What a memory together with the one before it counts, beside the memory alone."""
@@ -206,7 +210,6 @@ class Meaning(ABC):
         return texts
 
 
-_T = TypeVar("_T")
 _Plan: TypeAlias = "tuple[array[int], array[int], array[int], array[int]]"
 """The row and the slot of each passage, in order, and those of each window; slot -1 for no vector."""
 _BEFORE_LOADING = 2

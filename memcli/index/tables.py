@@ -10,7 +10,6 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
 
 from memcli.codec.space import policy_from_json
 from memcli.index.database import IN_MEMORY, connect, is_outdated, select
@@ -18,10 +17,15 @@ from memcli.model.memory import Memory
 from memcli.model.space import Policy
 from memcli.record import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Protocol
+
     from memcli.index.meaning import Meaning
     from memcli.index.vectors import VectorFile
     from memcli.ports import Embedder, Progress, Snapshot
+else:
+    Protocol = object
 
 WEIGHTS = (4.0, 3.0, 1.5, 1.0, 1.0)
 """What one occurrence in each of FIELDS counts in the choice of candidates."""

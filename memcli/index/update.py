@@ -14,8 +14,11 @@ from memcli.index.documents import commit_of, records_of, tellers_of, window_tex
 from memcli.index.tables import IndexSource
 from memcli.index.vectors import text_key
 from memcli.model.memory import TALK_KINDS, Memory
-from memcli.ports import Snapshot
 from memcli.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memcli.ports import Snapshot
 
 MOST_PIECES = 1000
 """With more pieces the file is compared as a whole, after which there are none."""

@@ -11,12 +11,15 @@ import sqlite3
 from _thread import allocate_lock
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
 from memcli.beneath import make, open_file, own_file
 from memcli.digests import blake2b
 from memcli.errors import OutdatedError
 from memcli.index.database import IN_MEMORY, check_tables, identity, open_database, remove, select
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _KEY_BYTES = 16
 HEADER_BYTES = 8  # the squared norm, as a little-endian whole number

@@ -8,7 +8,6 @@ from _thread import allocate_lock
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from memcli.errors import ProviderError, RefusedError
 from memcli.index.tables import LAST
@@ -16,17 +15,21 @@ from memcli.index.words import IndexedWords
 from memcli.model.memory import Memory
 from memcli.model.recall import Clusters, Entry, Nearness, Query, RecordedGroup, RowSet
 from memcli.model.space import Policy
-from memcli.ports import Embedder, Progress
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
     from memcli.index.meaning import Meaning
     from memcli.index.tables import SpaceTables
     from memcli.index.vectors import VectorFile
     from memcli.model.catalogue import CatalogueFilter, Counts
+    from memcli.ports import Embedder, Progress
+
+    _T = TypeVar("_T")
 
 
 _BLOCK = 1000
-_T = TypeVar("_T")
 
 
 def run_within(seconds: float, work: Callable[[], _T]) -> _T | None:

@@ -6,12 +6,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, islice, pairwise
 from sys import intern
-from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.model.recall import FIELDS, PassageTerms, RowSet, TermStats
+from memcli.record import NamedTuple, replace
 from memcli.text.passages import CONTENT
 from memcli.text.words import is_compound
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.index.tables import SpaceTables
 
@@ -238,5 +239,5 @@ def _counted(
             both = {t: (above.count(t), told.get(t, 0)) for t in asked if t in told or t in above}
         else:
             both = {t: (0, n) for t, n in told.items()}
-        found.append(one.bare._replace(counts=both) if both else one.bare)
+        found.append(replace(one.bare, counts=both) if both else one.bare)
     return found

@@ -6,13 +6,13 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from memcli.code.anchors import is_inside
 from memcli.errors import MemcliError, NotFoundError, UsageError
 from memcli.git.repository import UnfitError, read_bytes, to_text
 from memcli.model.names import show
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.git.work_tree import Changes
 

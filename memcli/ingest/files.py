@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import NamedTuple
 
 from memcli.clock import time_or_none
 from memcli.code.anchors import CodeLines, is_inside, make_each
@@ -26,6 +25,7 @@ from memcli.ingest.markdown import Heading, OutlinePart, parts
 from memcli.model.findings import Failure, reason_of
 from memcli.model.names import readable, show, slug
 from memcli.model.shapes import OBSERVED
+from memcli.record import NamedTuple
 from memcli.text.dates import dates
 
 WHOLE = 1_200

@@ -15,9 +15,9 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from memcli.ingest.frontmatter import frame_lines
+from memcli.record import NamedTuple
 
 
 class Heading(NamedTuple):

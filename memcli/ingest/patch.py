@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any
 
 from memcli.code.diff import BEGINNING, HUNK, DiffSection, as_name, names, read
 from memcli.code.symbols import REACH, touched
@@ -14,6 +13,10 @@ from memcli.git.repository import Repository
 from memcli.model.anchors import FileEdit, Line
 from memcli.model.names import readable
 from memcli.record import Record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_BYTES = 256 << 20
 """Bytes. A longer diff is refused: nobody wrote it, and half of it would give half of the answer."""

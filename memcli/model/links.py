@@ -8,13 +8,16 @@ The run: what one command took out of a space, so that it can be brought back.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
-from typing import Any
 
 from memcli.model.memory import Json, Memory
 from memcli.model.names import short_digest
 from memcli.model.space import Policy, Space
 from memcli.record import Record, field, replace
 from memcli.regex import regex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 CONTRADICTS = "contradicts"
 CHECK = "check"

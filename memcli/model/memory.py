@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from memcli.record import Record, field
 
-Json = Any
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+Json: TypeAlias = "Any"
 """A JSON value: None, bool, int, float, str, list or dict."""
 
 LARGEST = 2**53 - 1

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memcli.model.memory import Json, Memory
 from memcli.record import Record, field
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.model.anchors import Checked, FileEdit
     from memcli.text.periods import Period
 
@@ -170,7 +172,7 @@ class RowSet(Record):
         return self.size
 
 
-class PassageTerms(NamedTuple):
+class PassageTerms(Record):
     """How the terms of a query stand in one passage: how often each in its heading and in its text, and how many terms
     the two have. `n` is its number in the memory, `form` one of those of `text/passages.py`."""
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
-from typing import Any
 
 from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory, increased
 from memcli.model.names import check_space
 from memcli.model.space import Change, Referred
 from memcli.record import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SUPERSEDES = "supersedes"
 MUTUAL = ("contradicts", "relates_to")

@@ -8,14 +8,18 @@ properties, additionalProperties, required, minLength.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
 
 from memcli.clock import normalize_time
 from memcli.errors import UsageError
 from memcli.model.conversation import ROLES, STATES
 from memcli.model.memory import EXTRACTED, LARGEST, SESSION
+from memcli.record import Record
 
-Shape = Mapping[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+Shape: TypeAlias = "Mapping[str, Any]"
 
 TEXT: Shape = {"type": "string"}
 TIME: Shape = {"type": "string", "format": "date-time"}
@@ -72,7 +76,7 @@ EDITED, ADDED, BY_KEY, OF_TEXT = "edited", "added", "by key", "of text"
 and what either side added to the list; it merges an object key by key; it takes that of the side whose text stays."""
 
 
-class FieldRow(NamedTuple):
+class FieldRow(Record):
     """What is known of a field of a memory: the schema, the codec, the check of what is given, and the merge read it here.
 
     `is_core`: version 1 of the space file always has it, and version 2 unless it has its default or the value of the field

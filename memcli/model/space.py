@@ -6,11 +6,18 @@ Roles: what a token of `memcli serve` lets its holder do with a space.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Protocol, TypeVar
 
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.record import Record, as_dict, field, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol, TypeVar
+
+    _Found = TypeVar("_Found")
+else:
+    Protocol = object
 
 READER, WRITER, ADMIN = "reader", "writer", "admin"
 ROLES = (READER, WRITER, ADMIN)
@@ -19,9 +26,6 @@ ROLES = (READER, WRITER, ADMIN)
 SPACE_ALONE, JOURNAL, SPACES, STORE = "space", "journal", "spaces", "store"
 """What a verb concerns: the space that it is called for, that space and its journal, each space that the caller may see, or
 the store as a whole, which a caller who is for some spaces only may not ask about."""
-
-
-_Found = TypeVar("_Found")
 
 
 class Policy(Record):

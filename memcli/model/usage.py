@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from memcli.model.memory import Json
 from memcli.record import Record, replace
@@ -235,7 +234,7 @@ class Total(Record, kw_only=True):
         return self.tokens_in + self.tokens_out
 
 
-class Booked(NamedTuple):
+class Booked(Record):
     """A call that was booked, by its day, its number, and its space where calls are numbered by space."""
 
     day: str
@@ -243,7 +242,7 @@ class Booked(NamedTuple):
     space: str = ""
 
 
-class Day(NamedTuple):
+class Day(Record):
     """The calls of a day, in order, and how many lines cannot be read."""
 
     charges: tuple[Charge, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from memcli.codec.canonical import encode_line
 from memcli.codec.space import memory_digest, policy_to_json
@@ -15,6 +14,7 @@ from memcli.record import Record, replace
 from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.redact_memory import clean_paths
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.policy.draft import Draft
 

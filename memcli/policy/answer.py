@@ -6,11 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from memcli.model.characters import character_end
 from memcli.model.memory import Memory
-from memcli.record import Record, replace
+from memcli.record import NamedTuple, Record, replace
 from memcli.regex import regex
 from memcli.text.blocks import read_sentences
 from memcli.text.passages import CONTENT, CONTEXT, HUNK, MESSAGE, Passage, passages, trail

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import Any
 
 from memcli.codec.memory import check_validity
 from memcli.errors import NotFoundError, RefusedError, UsageError
@@ -19,9 +18,14 @@ from memcli.model.references import SUPERSEDES, elsewhere, is_same_memory, refer
 from memcli.model.shapes import RELATIONS
 from memcli.model.space import Change, Policy, Space, find_reference, is_under, under_any
 from memcli.policy.ageing import check_season
-from memcli.ports import Shelf
 from memcli.record import Record, replace
 from memcli.safety.patterns import compile_pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.ports import Shelf
 
 CONTRADICTS = "contradicts"
 

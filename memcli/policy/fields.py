@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 from memcli.errors import UsageError
 from memcli.model.memory import Json
@@ -14,6 +13,10 @@ from memcli.model.space import Policy
 from memcli.policy.ageing import check_period
 from memcli.record import replace
 from memcli.safety.patterns import compile_pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def in_force(policy: Policy, is_accepted: bool) -> Policy:

@@ -11,8 +11,11 @@ from memcli.model.memory import Json, Memory, increased
 from memcli.model.references import removal
 from memcli.model.shapes import OBSERVED
 from memcli.model.space import Change, Policy, Space
-from memcli.ports import Shelf
 from memcli.record import Record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memcli.ports import Shelf
 
 Place = Mapping[str, Json]
 """`under` a path, the observed memories of the file `source`, of the `group`; where one is not named, of any file and

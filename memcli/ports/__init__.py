@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
 
 from memcli.model.space import Referred
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from memcli.model.findings import Failure
     from memcli.model.links import Lineage, Run
     from memcli.model.memory import Json, Memory
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from memcli.model.space import Change, Policy, Receipt, Space, Touched
     from memcli.model.usage import Access, Use
     from memcli.ports.views import SpaceView
+else:
+    Protocol = object
 
 Fold = Callable[["Shelf", "Json"], "tuple[Change, Json]"]
 """Says what a request makes of a space, and the answer to whoever made it. Pure."""
@@ -289,32 +293,3 @@ class Usage(Protocol):
 
     def erase(self, space: str, ids: Collection[str]) -> None:
         """Takes memories out of all that is kept. Raises StoreError, LockedError."""
-
-
-class Observer:
-    """Sees what a command does, through the ports that it uses: each method returns what is to be used in their place. This
-    one changes nothing; a trace does (see `extras/telemetry/tracing.py`).
-
-    `backend` is the name of the ranker that was asked last.
-    """
-
-    def __init__(self) -> None:
-        self.backend = ""
-
-    def ranker(self, name: str, ranker: Ranker, sign: Callable[[str], str]) -> Ranker:
-        """The ranker of this name is asked; `sign` makes a keyed digest of a topic."""
-        del sign
-        self.backend = name
-        return ranker
-
-    def usage(self, usage: Usage) -> Usage:
-        """What is shown is noted in this log."""
-        return usage
-
-    def store(self, store: Store) -> Store:
-        """This store is written to."""
-        return store
-
-    def ended(self, space: str, code: int) -> None:
-        """The command in this space has ended with this exit code."""
-        del space, code

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeVar
 
 from memcli.model.conversation import Prompt
 from memcli.model.memory import Json
 from memcli.model.usage import Booked, Charge, Day, TokenUsage
 
-T = TypeVar("T")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol, TypeVar
+
+    T = TypeVar("T")
+else:
+    Protocol = object
 
 
 class LanguageModel(Protocol):

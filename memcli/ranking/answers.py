@@ -9,13 +9,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
 
 from memcli.model.recall import FIELDS, Nearness, PassageTerms, Query, RowSet, TermStats
 from memcli.ranking.lexical import FIELD_WEIGHTS, LENGTHS, idf, most, saturated, weighed
-from memcli.record import Record
+from memcli.record import NamedTuple, Record
 from memcli.text.passages import CONTENT, CONTEXT, HUNK, MARKUP, MESSAGE
 from memcli.text.words import exact_terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Cosines(Record):

@@ -14,10 +14,10 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from memcli.model.recall import Entry, Hit, PassageTerms, TermStats
 from memcli.ranking.lexical import CODE, coverage, style_of, word_weights
+from memcli.record import NamedTuple
 from memcli.text.passages import MESSAGE
 from memcli.text.words import DAY_NUMBERS, MONTH_NUMBERS, exact_terms, terms
 

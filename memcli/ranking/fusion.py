@@ -8,7 +8,6 @@ MiniLM) are put on scales of their own, on which 1 answers well, and weighed; se
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from memcli.model.recall import (
     Entry,
@@ -37,6 +36,7 @@ from memcli.record import replace
 from memcli.text.passages import HUNK
 from memcli.text.words import query_terms, without_terms
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.ports.views import SpaceView
     from memcli.text.periods import Period

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from memcli.ports import Renderer
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memcli.ports import Renderer
 
 
 def _json() -> Renderer:

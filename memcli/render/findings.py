@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
 
 from memcli import __version__
 from memcli.codec.canonical import encode
 from memcli.model.memory import Json, Memory
 from memcli.render.clean import clean_line, escape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from memcli.codec.canonical import encode
-from memcli.model.catalogue import TreeNode
 from memcli.model.memory import Json, Memory
 from memcli.present.memory import UsageDetail, context_pieces, detail_of, marks, value_text
 from memcli.render.clean import clean, clean_line, grid
 from memcli.safety.injection.screening import UNTRUSTED, Overview, is_marked
 from memcli.settings import is_beside
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memcli.model.tree import TreeNode
 
 
 def render_memory(memory: Memory, now: str = "", successor: str = "", usage: Mapping[str, Json] | None = None) -> str:

@@ -8,15 +8,17 @@ Files of rules and words: data beside the code, read once. Patterns are put toge
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property, lru_cache
-from pkgutil import get_data
-from typing import Any
 
+from memcli.data import read_json
 from memcli.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_PATTERN = 1000
 _MAX_MEMORY = 8 << 20
@@ -298,7 +300,7 @@ _REFERENCE = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")
 @cache
 def read_words(package: str) -> Mapping[str, Any]:
     """The lists of words in `words.json` of a package, by name."""
-    words: dict[str, Any] = json.loads(get_data(package, "words.json") or b"{}")
+    words: dict[str, Any] = read_json(package, "words.json")
     return words
 
 
@@ -307,7 +309,7 @@ class RuleFile:
 
     def __init__(self, package: str, fragments: Mapping[str, str] | None = None) -> None:
         """`fragments` are those that the code itself defines. Raises KeyError for a name that is not defined before it is used."""
-        self._tables = json.loads(get_data(package, "rules.json") or b"{}")
+        self._tables = read_json(package, "rules.json")
         self._fragments = dict(fragments or {})
         for name, pattern in self._tables["fragments"].items():
             self._fragments[name] = self.expanded(pattern)

@@ -8,7 +8,6 @@ from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
 
 from memcli.clock import days_between
 from memcli.codec.canonical import encode_line
@@ -19,7 +18,10 @@ from memcli.store.key import digester
 from memcli.store.lock import locked
 from memcli.store.state import State, set_value, trim
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.conversation.topic import LastTopic
 
 _WAIT_SECONDS = 1.0

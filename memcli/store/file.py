@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
-from typing import TYPE_CHECKING
 
 from memcli.beneath import unlink
 from memcli.cancel import check_cancelled
@@ -15,7 +14,6 @@ from memcli.model.memory import Json
 from memcli.model.names import check_space
 from memcli.model.space import Change, Policy, Receipt, Space, Touched
 from memcli.policy.acts import Act, act_of, receipt_of, without_erased
-from memcli.ports import Fold, Shelf
 from memcli.record import replace
 from memcli.settings import is_beside
 from memcli.store.atomic import append_line, make_folder, remove_file, write_file
@@ -25,11 +23,13 @@ from memcli.store.pending import Acts, Erasures
 from memcli.store.private import is_private
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # what only a write needs is imported there
     from memcli.codec.splice import SpliceShelf
     from memcli.codec.window import Piece
     from memcli.model.links import Going
     from memcli.policy.draft import Draft
+    from memcli.ports import Fold, Shelf
     from memcli.store.journal import Journal, Mail
 
 _REPLACES_OPEN_FILES = os.name != "nt"

@@ -16,7 +16,6 @@ import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 
 from memcli.beneath import replace
 from memcli.codec.canonical import decode_object, encode_line
@@ -25,6 +24,10 @@ from memcli.model.memory import Json
 from memcli.record import Record
 from memcli.store.atomic import TEMP_MARK, append_line, make_folder, move_file, place_file, remove_quietly
 from memcli.store.reading import read_at, read_regular
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _REQUEST, _TAKEN, _FOLD = ".request", ".taken", "fold"
 _MAX_BYTES = 1 << 30

@@ -7,9 +7,9 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import NamedTuple
 
 from memcli.errors import LockedError, StoreError, hint_of
+from memcli.record import Record
 from memcli.store.reading import open_own, read_regular
 
 WAIT_SECONDS = 10.0
@@ -161,7 +161,7 @@ _PATIENCE_SECONDS = 0.5  # whoever only asks who it is holds the lock for a mome
 _MAX_BYTES = 128
 
 
-class Holder(NamedTuple):
+class Holder(Record):
     """A process that holds a lock: its id, 0 when unknown, and when it took it."""
 
     pid: int

@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
 
 from memcli.clock import days_between, normalize_time
 from memcli.codec.canonical import encode_line
@@ -19,6 +18,7 @@ from memcli.store.atomic import make_folder
 from memcli.store.lock import held
 from memcli.store.state import State, count_up, set_value, trim
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
 

@@ -16,7 +16,6 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memcli.codec.canonical import encode, encode_line
 from memcli.codec.space import memory_digest
@@ -24,16 +23,19 @@ from memcli.errors import LockedError, MemcliError, StoreError
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Policy, Space
 from memcli.policy.acts import is_kept, parted, trash_note
-from memcli.ports import Shelf
-from memcli.record import replace
+from memcli.record import NamedTuple, replace
 from memcli.settings import is_beside
 from memcli.store.atomic import TEMP_MARK, make_folder, overwrite_file, remove_file, remove_quietly, write_file
 from memcli.store.layout import FOLDER, Layout, set_ignored
 from memcli.store.lock import locked
 from memcli.store.reading import listed, read_stored
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.model.links import Going, Severed
+    from memcli.ports import Shelf
     from memcli.store.audit import AuditLog
 
 

@@ -8,7 +8,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING, NoReturn
 
 from memcli.codec.space import (
     INDENT,
@@ -34,7 +33,10 @@ from memcli.record import replace
 from memcli.store.layout import Layout
 from memcli.store.reading import open_own, read_at
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import NoReturn
+
     from memcli.codec.window import ByteWindow
 
 

@@ -11,16 +11,18 @@ import os
 from _thread import get_ident
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memcli import beneath
 from memcli.errors import LockedError, MemcliError, StoreError
+from memcli.record import Record
 from memcli.store.atomic import make_folder, move_file, remove_quietly
 from memcli.store.lock import locked
 from memcli.store.private import STATE
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
+    from typing import Any, TypeAlias
 
     from memcli.store.layout import Layout
 
@@ -34,7 +36,7 @@ UNKNOWN = "?"
 _VERSION = 1
 
 
-class StateTable(NamedTuple):
+class StateTable(Record):
     """A table of the state: its columns, and which of its rows have `expired`, as a condition of SQL.
 
     `key` are the columns that identify a row. Where two copies of the state are joined, `sums` are the columns whose changes
@@ -380,7 +382,7 @@ def _unusable(error: OSError) -> StoreError:
     return StoreError(f"cannot use the local state: {error.strerror or error}", "check its permissions")
 
 
-_Row = dict[str, Any]
+_Row: TypeAlias = "dict[str, Any]"
 
 
 def merge_state(path: str, target: str, base: str) -> None:

@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from memcli.codec.canonical import encode_line
 from memcli.digests import blake2b
@@ -20,6 +19,7 @@ from memcli.record import replace
 from memcli.store.key import digester
 from memcli.store.state import State, trim
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from memcli.model.names import slug
+from memcli.record import NamedTuple
 from memcli.summarize import sentences
 from memcli.summarize.lexicon import DETERMINERS, is_adverb
 from memcli.summarize.sentences import (

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
+from memcli.record import NamedTuple
 from memcli.summarize import summaries
 from memcli.summarize.lexicon import GENERIC, VAGUE, cue_of
 from memcli.summarize.sentences import Sentence, split
@@ -129,6 +129,7 @@ def missing(fields: Mapping[str, object]) -> list[str]:
     return [name for name in DESCRIBED if fields.get(name) in (None, "")]
 
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.summarize.patches import Code, FileChange, Patch
 

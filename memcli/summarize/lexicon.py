@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
+from memcli.record import NamedTuple
 from memcli.text.words import STOP_WORDS
 
 _FUNCTION_WORDS = """

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from memcli.code import diff as diffs
 from memcli.code.diff import DiffSection, names
 from memcli.code.symbols import DEFINITION, name_of
 from memcli.model.names import readable
-from memcli.record import Record, field
+from memcli.record import NamedTuple, Record, field
 from memcli.summarize.sentences import Sentence, split
 
 _DOCSTRING = re.compile(r"(?:\"\"\"|''')(.{1,4000}?)(?:\"\"\"|''')|/\*\*?(.{1,4000}?)\*/", re.DOTALL)

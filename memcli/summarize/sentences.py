@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
 from memcli.model.names import slug
+from memcli.record import NamedTuple
 from memcli.summarize.lexicon import ACTIONS, GENERIC, NOUN_CUES, PRODUCTS, VAGUE, VERB_CUES, is_adverb, is_gerund
 from memcli.text.blocks import HEADING, ITEM, PROSE, ROW, STEP, read_blocks, read_sentences
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from math import sqrt
-from typing import NamedTuple
 
 from memcli.model.characters import character_end
+from memcli.record import NamedTuple
 from memcli.summarize.lexicon import cue_of
 from memcli.summarize.sentences import Sentence
 from memcli.text.blocks import HEADING, ITEM, ROW, STEP

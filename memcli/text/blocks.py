@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
+from memcli.record import NamedTuple
 from memcli.regex import regex
 from memcli.text.words import STOP_WORDS
 

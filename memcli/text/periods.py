@@ -9,10 +9,9 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
 
 from memcli.clock import days_between
-from memcli.record import Record
+from memcli.record import NamedTuple, Record
 from memcli.text.words import DAY_NUMBERS, MONTH_NUMBERS
 
 Resolve = Callable[[str], "tuple[str, str] | None"]

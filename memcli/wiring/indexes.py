@@ -7,22 +7,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS, FOLDER, check_embedder
 from memcli.model.conversation import ModelName
-from memcli.ports import Embedder, Index, Progress
 from memcli.record import Record
 from memcli.store.layout import Layout
 from memcli.wiring.extras import extra
 from memcli.wiring.roots import Warn
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Protocol, TypeVar
+
     from memcli.index.tables import Show
+    from memcli.ports import Embedder, Index, Progress
     from memcli.store.snapshot import RevisionStore
 
-
-T = TypeVar("T")
+    T = TypeVar("T")
+else:
+    Protocol = object
 
 
 class Keep(Protocol):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from memcli.app.workspace import Workspace
-from memcli.ports import Observer, Progress
+from memcli.app.workspace import Observer, Workspace
+from memcli.ports import Progress
 from memcli.wiring.workspace import open_workspace
 
 _T = TypeVar("_T")

@@ -9,9 +9,12 @@ from memcli.codec.space import policy_problems
 from memcli.errors import UsageError
 from memcli.model.space import Change, Policy
 from memcli.policy.fields import check_rules, in_force
-from memcli.ports import Shelf, Snapshot
 from memcli.record import replace
 from memcli.store.trust import FileTrust
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memcli.ports import Shelf, Snapshot
 
 
 class Policies:

@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
 
 from memcli.clock import Clock
 from memcli.codec.canonical import encode
@@ -17,14 +16,15 @@ from memcli.errors import MemcliError, reason
 from memcli.model.links import Severed
 from memcli.model.memory import Json, Memory, telling_line
 from memcli.model.space import Change, Policy, Space
-from memcli.ports import Shelf, Snapshot, Store
 from memcli.record import replace
 from memcli.store.file import FileStore
 from memcli.store.layout import Layout
 from memcli.store.pending import Acts, Erasures, RemovalGuard
 from memcli.store.reading import has_any, read_blocks
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from memcli.ports import Shelf, Snapshot, Store
     from memcli.store.audit import AuditLog
     from memcli.store.ledger import StoreLedger
     from memcli.store.state import State

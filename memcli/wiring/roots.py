@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 
 from memcli.errors import MemcliError, NotFoundError, StoreError, UsageError
+from memcli.record import replace
 from memcli.settings import Config, check_config, has_password, is_server
 from memcli.store.absent import absent_above, check_above, check_present
 from memcli.store.atomic import write_file
@@ -87,7 +88,7 @@ def read_config(layout: Layout) -> Config:
 
     try:
         text = data.decode()
-        found = check_config(tomllib.loads(text))._replace(text=text)
+        found = replace(check_config(tomllib.loads(text)), text=text)
     except RecursionError:
         raise UsageError(f"{FOLDER}/config.toml: nested too deeply", "correct the file") from None
     except ValueError as error:  # TOMLDecodeError, UnicodeDecodeError, and a number with too many digits

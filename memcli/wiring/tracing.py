@@ -12,10 +12,10 @@ from memcli.wiring.extras import extra
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
+    from memcli.app.workspace import Observer
     from memcli.model.conversation import ModelName, Prompt
     from memcli.model.memory import Json
     from memcli.model.usage import TokenUsage
-    from memcli.ports import Observer
     from memcli.ports.language_model import LanguageModel
 
 VARIABLE = "MEMCLI_OTEL"

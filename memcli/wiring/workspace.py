@@ -6,16 +6,14 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
 
 from memcli.app.linked_store import LinkedStore
 from memcli.app.redact import Redactor
-from memcli.app.workspace import Workspace, lazy
+from memcli.app.workspace import Observer, Workspace, lazy
 from memcli.beneath import remove_tree
 from memcli.clock import frozen_clock, system_clock
 from memcli.errors import UsageError
 from memcli.model.names import check_space
-from memcli.ports import Observer
 from memcli.ranking import RANKERS
 from memcli.settings import BESIDE, HARMLESS_FIELDS, Config, is_server, resolve
 from memcli.store.file import FileStore
@@ -44,7 +42,10 @@ from memcli.wiring.roots import (
     read_config,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.ingest.code import WorkTree
     from memcli.model.memory import Json, Memory
     from memcli.model.space import Change, Policy

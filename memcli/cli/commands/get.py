@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from memcli.cli.options import Options, flag, option, refs_argument, rev_option, usage_option
 from memcli.cli.verb import RECALL, CommandContext, ToolDeclaration, verb
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.space import READER
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
     from memcli.model.memory import Memory

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from memcli.cli.options import REQUIRED, Options, argument, flag, option
 from memcli.cli.verb import SHARE, About, CommandContext, Group
@@ -12,6 +11,7 @@ from memcli.errors import MemcliError, NotFoundError, UsageError
 from memcli.git.hooks import NAMES
 from memcli.model.names import counted
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.cli.git_hooks import Changed
     from memcli.store.log import HookLog

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
-from typing import TYPE_CHECKING
 
 from memcli.cli import arguments
 from memcli.cli.arguments import check_known, decode, read_text
@@ -28,6 +27,7 @@ from memcli.model.recall import DEFAULT_LIMIT, Query
 from memcli.model.space import READER
 from memcli.record import replace
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.app.recall import Verify
     from memcli.app.workspace import Workspace

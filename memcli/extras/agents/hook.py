@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from memcli.app.inject import (
     DEADLINE_SECONDS,
@@ -46,7 +45,6 @@ from memcli.model.recall import Bundle
 from memcli.model.shapes import DENY
 from memcli.model.tokens import count_tokens
 from memcli.model.usage import INJECT, INJECTION
-from memcli.ports import Renderer
 from memcli.record import Record, field, replace
 from memcli.render.as_text import in_order
 from memcli.render.as_text import render_injection as render
@@ -56,8 +54,10 @@ from memcli.store.notes import Mark
 from memcli.store.state import State
 from memcli.wiring.extras import extra
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.app.guard import GuardFinding
+    from memcli.ports import Renderer
 
 
 MOST_VERIFIED = 50

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
 
 from memcli.errors import UsageError
 from memcli.extras.agents.events import BEFORE_TOOL, COPILOT_HOOKS, DEFERRED_START, RETIRED, hook_command
@@ -15,6 +14,10 @@ from memcli.model.anchors import FileEdit
 from memcli.record import Record
 from memcli.store.layout import find_work_tree
 from memcli.store.reading import read_regular
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_BYTES = 4 << 20
 MOST_PIPED = 20_000

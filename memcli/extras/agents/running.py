@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from memcli.app.workspace import Workspace
 from memcli.cli.background import FOREGROUND, embed_later, is_frozen, start
@@ -29,6 +28,7 @@ from memcli.store.state import State
 from memcli.store.switch import is_off
 from memcli.wiring.roots import locate
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.extras.agents.hook import HookOutcome
 

@@ -9,11 +9,14 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
 
 from memcli.errors import UsageError
 from memcli.model.memory import Json
-from memcli.record import Record
+from memcli.record import NamedTuple, Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Splice(NamedTuple):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pkgutil import get_data
-from typing import Any
 
 from memcli.extras.agents.events import BEFORE_TOOL, NATIVE, PROMPT, hook_command
 from memcli.extras.agents.parts import (
@@ -27,6 +26,10 @@ from memcli.extras.agents.parts import (
 )
 from memcli.model.memory import Json
 from memcli.record import Record, field, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 PROJECT, USER, LOCAL = SCOPES = ("project", "user", "local")
 _SECONDS = 5

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from memcli.digests import sha256
 from memcli.errors import UsageError
@@ -14,6 +13,10 @@ from memcli.extras.agents.files import Site, read_text
 from memcli.extras.agents.parts import HOOKS, INSTRUCTIONS, MCP, InstalledPart, JsonHook
 from memcli.extras.agents.table import PROJECT
 from memcli.model.memory import Json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 UNTRUSTED, PENDING, DISABLED, UNKNOWN = "untrusted", "pending", "disabled", "unknown"
 """Why a client does not use what is installed: the folder is not trusted, an approval is missing, the user has switched it

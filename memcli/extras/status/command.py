@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from memcli.cli.options import Options, flag
 from memcli.cli.verb import START, CommandContext, Http, verb
@@ -11,6 +10,7 @@ from memcli.errors import CorruptError, MemcliError
 from memcli.model.space import READER
 from memcli.wiring.extras import extra
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
     from memcli.model.memory import Json

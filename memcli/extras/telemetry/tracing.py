@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from memcli.app.workspace import Observer
 from memcli.errors import MemcliError
 from memcli.model.usage import NANO, TokenUsage
-from memcli.ports import Observer
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer

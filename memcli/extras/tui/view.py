@@ -20,9 +20,10 @@ from textual.widgets import Input
 
 from memcli.extras.tui.catalogue import PathCatalogue, is_current
 from memcli.extras.tui.keys import FILTER, LIST, bindings
-from memcli.model.catalogue import CatalogueFilter, TreeNode, tree
+from memcli.model.catalogue import CatalogueFilter
 from memcli.model.memory import Memory
 from memcli.model.recall import Bundle, Section
+from memcli.model.tree import TreeNode, tree
 from memcli.present.memory import marks
 from memcli.record import Record, field, replace
 from memcli.render.clean import clean_line

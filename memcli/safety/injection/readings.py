@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from memcli.model.characters import INVISIBLE, MISPLACED, is_plain
+from memcli.record import Record
 from memcli.safety.patterns import compiled, pattern, read_words
 
 _WORDS = read_words(__package__)
@@ -42,7 +42,7 @@ _TORN_WORDS = "|".join(
 _SPELLED = r"(?<!\w)(?:[\w:/][ ._*|-]{1,3}){9,}\w(?!\w)"
 
 
-class Reading(NamedTuple):
+class Reading(Record):
     """Text in lower case with one blank for many; line ends stay line ends."""
 
     text: str

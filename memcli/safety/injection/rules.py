@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
 
+from memcli.record import Record
 from memcli.safety.patterns import Literals, RuleFile
 
 INSTRUCTIONS = "instructions"
@@ -22,7 +22,7 @@ ESCAPES = "escapes"
 EXFILTRATION = "exfiltration"
 
 
-class InjectionRule(NamedTuple):
+class InjectionRule(Record):
     """A pattern over lower-case text on one line. `needs`: of each group one literal must stand in the text.
 
     `forbids`: a "never" before it, or before its group `act`, makes it harmless. `is_local`: so does a place after it,
@@ -36,7 +36,7 @@ class InjectionRule(NamedTuple):
     is_local: bool = False
 
 
-class Near(NamedTuple):
+class Near(Record):
     """Stems of one language that must stand within `within` characters of each other, one of each group."""
 
     groups: tuple[tuple[str, ...], ...]

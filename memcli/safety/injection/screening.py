@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
 
 from memcli.model.memory import Json, Memory
 from memcli.model.names import text_hash
-from memcli.record import replace
+from memcli.record import Record, replace
 from memcli.safety.injection.reasons import find_reasons
 
 UNTRUSTED = "untrusted"
@@ -19,7 +18,7 @@ _FORGED_DEPTH = 3
 _DEPTH = 200
 
 
-class InstructionFinding(NamedTuple):
+class InstructionFinding(Record):
     """Why a memory should not be put before an agent, and a digest of just the texts that say so."""
 
     reasons: tuple[str, ...]

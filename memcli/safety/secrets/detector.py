@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain
-from typing import Any
 
 from memcli.errors import UsageError
 from memcli.model.memory import Json
+from memcli.record import replace
 from memcli.safety.patterns import MAX_PATTERN, compile_pattern, re2_pattern
 from memcli.safety.secrets import views
 from memcli.safety.secrets.rules import (
@@ -27,6 +27,10 @@ from memcli.safety.secrets.rules import (
     SecretRule,
     merged,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SECRETS = "secrets"
 MAX_PATTERNS = 100
@@ -98,7 +102,7 @@ class Detector:
             found += self._find_in_views(text, data, found)
             for start, end, inner in views.blobs(data):  # words that hold a secret in base 64 or hex
                 hits = [hit for hit in self.find(inner, depth - 1) if hit.kind != EMAIL]
-                found += [hit._replace(start=start, end=end) for hit in hits[:1]]
+                found += [replace(hit, start=start, end=end) for hit in hits[:1]]
         if self._allowed:
             found = [hit for hit in found if self.sign(hit.value) not in self._allowed]
         if not found:
@@ -265,7 +269,7 @@ def _added(hits: Iterable[SecretHit], view: views.TextView, known: Sequence[Secr
         others = [other for other in known if start < other.end and other.start < end]
         is_more = hit.rank < WITH_FORMAT and all(other.rank >= WITH_FORMAT for other in others)
         if is_more or not others:
-            yield hit._replace(start=start, end=end)
+            yield replace(hit, start=start, end=end)
 
 
 def _by_rule(rule: SecretRule, data: bytes) -> Iterator[SecretHit]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
 
 from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
-from memcli.record import defaults, replace
+from memcli.record import Record, defaults, replace
 from memcli.regex import regex
 from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.rules import EMAIL, RULES, WITH_FORMAT, SecretHit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 FLAGS = "pii_flags"
 _NAMES = frozenset(["id", "path", "path_hint", "project", "tags", "superseded_by"])
@@ -37,7 +40,7 @@ _FEW_PATHS = 100
 _FIELDS = tuple(defaults(Memory))
 
 
-class Redacted(NamedTuple):
+class Redacted(Record):
     """Fields without secrets. `kinds` counts what was taken out; `flags` say so as `kind:count`, and as `kind:8hex` under
     a key that a team shares."""
 
@@ -46,7 +49,7 @@ class Redacted(NamedTuple):
     kinds: Mapping[str, int] = {}
 
 
-class SecretFinding(NamedTuple):
+class SecretFinding(Record):
     """A secret in a field of a memory: where, of what kind, and its mark; never what it is."""
 
     field: str

@@ -14,10 +14,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
 
+from memcli.record import Record, replace
 from memcli.regex import regex
 from memcli.safety.patterns import Literals, RuleFile, pattern, read_words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Label(Enum):
@@ -95,7 +99,7 @@ _DISTINCT = 5
 """Characters from which on a prefix is seldom part of another word."""
 
 
-class SecretRule(NamedTuple):
+class SecretRule(Record):
     """One way to find one kind of secret. `pattern` is RE2; its first group, where it has one, is what is secret.
 
     A text in which none of `keywords` occurs is not looked at: one in lower case is looked for in any case, any other
@@ -116,7 +120,7 @@ class SecretRule(NamedTuple):
     is_table: bool = False
 
 
-class SecretHit(NamedTuple):
+class SecretHit(Record):
     """Something secret at the bytes `start` to `end` of a text; `value` is what the rule alone found.
 
     Of overlapping hits the one of least `rank` gives its name: the order of the rules, the most particular first.
@@ -136,7 +140,7 @@ def merged(hits: Sequence[SecretHit], marks: Sequence[tuple[int, int]]) -> list[
         last = whole[-1] if whole else None
         if last and (hit.start < last.end or (hit.start == last.end and hit.kind == last.kind)):
             named = min(last, hit, key=lambda h: h.rank)
-            whole[-1] = named._replace(start=last.start, end=max(last.end, hit.end))
+            whole[-1] = replace(named, start=last.start, end=max(last.end, hit.end))
         else:
             whole.append(hit)
     return [part for hit in whole for part in _without(hit, marks)] if marks else whole
@@ -147,10 +151,10 @@ def _without(hit: SecretHit, marks: Sequence[tuple[int, int]]) -> Iterator[Secre
     for begin, end in marks:
         if begin < hit.end and end > start:
             if start < begin:
-                yield hit._replace(start=start, end=begin)
+                yield replace(hit, start=start, end=begin)
             start = max(start, end)
     if start < hit.end:
-        yield hit._replace(start=start)
+        yield replace(hit, start=start)
 
 
 _FOREIGN = (*FOREIGN, *FOREIGN_PHRASES)

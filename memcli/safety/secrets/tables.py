@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from memcli.record import NamedTuple
 from memcli.safety.secrets.passwords import is_given_password, is_reference
 from memcli.safety.secrets.rules import Label, label_of
 from memcli.safety.secrets.secret_checks import is_token

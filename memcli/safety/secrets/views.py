@@ -13,11 +13,15 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
-from typing import Any, NamedTuple
 
 from memcli.model.characters import ESCAPE, INVISIBLE, JOINERS, SELECTORS
+from memcli.record import Record
 from memcli.regex import regex
 from memcli.safety.patterns import BytesPattern, BytesPatterns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _NEAR = 200
 _FAR = 4096
@@ -37,7 +41,7 @@ Part = tuple[bytes, int, int, bool]
 """What stands in a view for the bytes from, to, and whether it is these bytes themselves."""
 
 
-class ViewPiece(NamedTuple):
+class ViewPiece(Record):
     """A part of a view and the part of the text that it stands for, in bytes; equally long, or one for the other."""
 
     at: int

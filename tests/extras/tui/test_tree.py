@@ -1,5 +1,5 @@
 from memcli.extras.tui.view import Folds, memories_below, outline
-from memcli.model.catalogue import tree
+from memcli.model.tree import tree
 from tests.extras.tui.stage import memory
 
 
