@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from memcli.codec.canonical import encode
+from memcli.codec.memory import memory_to_json
 from memcli.model.changes import FieldChange, HistoryCommit, MemoryChange
 from memcli.model.memory import Json, Memory
 from memcli.record import Record
@@ -155,3 +156,41 @@ def _likeness(one: str, other: str) -> float:
     """The share of the words of two lines that both have (Jaccard's index), 0..1."""
     first, second = ({word for word in _WORDS.findall(text.casefold()) if word.strip()} for text in (one, other))
     return len(first & second) / max(1, len(first | second))
+
+
+_BOOKKEEPING = frozenset(["updated_at", "version"])
+
+
+def compare(before: Mapping[str, Json], after: Mapping[str, Json]) -> tuple[FieldChange, ...]:
+    """The fields that differ, in order of name, but those that only count and date; metadata key by key."""
+    found = []
+    for name in sorted((before.keys() | after.keys()) - _BOOKKEEPING):
+        old, new = before.get(name), after.get(name)
+        if encode(old) == encode(new):
+            continue
+        if name in ("metadata", "policy") and isinstance(old, dict) and isinstance(new, dict):
+            found += [FieldChange(f"{name}.{c.name}", c.before, c.after) for c in compare(old, new)]
+        else:
+            found.append(FieldChange(name, old, new))
+    return tuple(found)
+
+
+def memory_change(before: Memory | None, after: Memory | None) -> MemoryChange | None:
+    """What became of a memory from one state to another; None where nothing did."""
+    if before is None or after is None:
+        there, status = (before, "removed") if after is None else (after, "added")
+        return MemoryChange(status, there) if there else None
+    if after == before and encode(memory_to_json(after)) == encode(memory_to_json(before)):
+        return None
+    fields = compare(memory_to_json(before), memory_to_json(after))
+    return MemoryChange(_status(before, after, fields), after, fields)
+
+
+def _status(before: Memory, after: Memory, fields: Sequence[FieldChange]) -> str:
+    if before.active != after.active:
+        return "restored" if after.active else "forgotten"
+    if after.superseded_by and not before.superseded_by:
+        return "superseded"
+    if [change.name for change in fields] == ["pinned"]:
+        return "pinned" if after.pinned else "unpinned"
+    return "changed"

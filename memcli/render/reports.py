@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.codec.canonical import encode_line
+from memcli.codec.memory import DELETED
+from memcli.codec.merge import Merged
 from memcli.codec.space import SpaceForm, header_to_json
 from memcli.model.conversation import Message, Session
 from memcli.model.memory import Json
@@ -122,3 +124,27 @@ def _stated(fields: Mapping[str, Json], prefix: str = "") -> Iterator[tuple[str,
             yield from _stated(value, f"{name}.")
         elif value is not None:
             yield prefix + name, value if isinstance(value, str) and "\n" not in value else encode_line(value).decode()
+
+
+_SHOWN_CONFLICTS = 5
+
+
+def merged_text(merged: Merged) -> str:
+    """The conflicts of a merge on one line."""
+    back = [c.path for c in merged.conflicts if c.field == DELETED]
+    decided = [f"{c.path or 'the space'} ({c.field})" for c in merged.conflicts if c.field != DELETED]
+    parts = []
+    if decided:
+        what = "1 conflict" if len(decided) == 1 else f"{len(decided)} conflicts"
+        parts.append(f"{what} (kept the newer value, recorded the older one in metadata.conflicts): {_first(decided)}")
+    if back:
+        told = "kept, because one side edited what the other deleted"
+        parts.append(f"{told}: {_first(back)} (`memcli forget --purge PATH` deletes it again)")
+    if merged.moved:
+        parts.append(f"two memories had the same path; moved one to {', '.join(sorted(merged.moved.values()))}")
+    return "; ".join(parts)
+
+
+def _first(names: Sequence[str]) -> str:
+    rest = len(names) - _SHOWN_CONFLICTS
+    return f"{', '.join(names[:_SHOWN_CONFLICTS])}{f' and {rest} more' if rest > 0 else ''}"

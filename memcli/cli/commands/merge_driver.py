@@ -66,7 +66,7 @@ def command(session: CommandContext, options: MergeDriverOptions) -> int:
         paths = ", ".join(show(path) for path in back[:5])
         session.output.note(f"{options.path}: the merge brings back what was purged here: {paths} (purge it again)")
     if merged.conflicts or merged.moved:
-        from memcli.render.changes import merged_text
+        from memcli.render.reports import merged_text
 
         session.output.note(f"{options.path or options.ours}: {merged_text(merged)}")
     return 0

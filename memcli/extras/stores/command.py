@@ -77,8 +77,8 @@ def copy(session: CommandContext, options: CopyOptions) -> None:
 
 
 def _copied(session: CommandContext, source: SyncSide, target: SyncSide, mode: str) -> Sequence[Copied]:
-    from memcli.app.history import point_of
     from memcli.extras.stores.copying import BATCH, check_copy, copied_spaces, copy_space
+    from memcli.extras.stores.log import point_of
     from memcli.extras.stores.sides import sync_base
 
     def settled(space: Space) -> None:
@@ -151,7 +151,7 @@ def sync(session: CommandContext, options: SyncOptions) -> None:
     from memcli.extras.stores.syncing import sync as sync_space
     from memcli.model.names import check_space
     from memcli.model.space import Space
-    from memcli.render.changes import merged_text
+    from memcli.render.reports import merged_text
 
     here = SyncSide(HERE, session.options, os.environ)
     there = team_side(options.with_, session.options, os.environ)
@@ -254,14 +254,14 @@ def audit(session: CommandContext, options: AuditOptions) -> None:
     >>> memory.store_audit()[-1]['command']
     'remember'
     """
-    from memcli.app import history
+    from memcli.extras.stores.log import check_log, log
 
     workspace = session.open()
     if not options.verify:
-        found = history.log(workspace, options.limit or None, options.since, options.id)
+        found = log(workspace, options.limit or None, options.since, options.id)
         session.output.answer(found, "\n".join(_entry(act) for act in found) or "no entries")
         return
-    checked = history.check_log(workspace)
+    checked = check_log(workspace)
     for line in checked.torn:
         session.output.note(
             f"audit/{workspace.space}.jsonl:{line}: this line was cut short by a crash; the others are intact"

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memcli.app.history import PeerLog, differing, doomed, purges, read_log
 from memcli.app.transfer import redacted
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.memory import AT_ITS_SOURCE
@@ -18,6 +17,7 @@ from memcli.codec.space import encode_full, encode_memory, new_space
 from memcli.digests import sha256
 from memcli.errors import CorruptError, LockedError, NotFoundError, RefusedError, StoreError, from_elsewhere
 from memcli.extras.stores.copying import change_to, check_trusted, sound
+from memcli.extras.stores.log import PeerLog, differing, doomed, purges, read_log
 from memcli.model.links import SyncPoint
 from memcli.model.memory import Json
 from memcli.model.references import removal

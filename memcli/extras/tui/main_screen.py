@@ -19,7 +19,6 @@ from textual.widgets import Footer, Input, Label
 
 from memcli.app.edit import edit, forget, pin, tag
 from memcli.app.inbox import waiting
-from memcli.app.timeline import Timeline
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
 from memcli.extras.tui.changes import Changer, Editor, EditResult, add_new, change_fields
@@ -27,6 +26,7 @@ from memcli.extras.tui.detail import Detail, of_heading, of_memory
 from memcli.extras.tui.dialog import EditTags, Question, TagChange
 from memcli.extras.tui.keys import CHANGE, FIND, LOOK, bindings
 from memcli.extras.tui.status import Recaller, Status, explain, nothing, summary, title
+from memcli.extras.tui.timeline import Timeline
 from memcli.extras.tui.view import BrowseView, Filter, Rows
 from memcli.extras.tui.windows import Comparison, Inbox, Neighbours, Past, read_links, read_past
 from memcli.graph.elements import Graph

@@ -13,8 +13,6 @@ from textual.widgets import Static
 
 from memcli.app import inbox
 from memcli.app.candidate import candidate_of
-from memcli.app.history import compare
-from memcli.app.timeline import MAX_COMMITS, Timeline, TimelineVersion, timeline
 from memcli.app.workspace import Workspace, load
 from memcli.codec.memory import memory_to_json
 from memcli.errors import MemcliError, NotFoundError
@@ -24,16 +22,16 @@ from memcli.extras.tui.detail import ARROWS, LABEL, brief, of_memory
 from memcli.extras.tui.dialog import ListWindow, Question, Window
 from memcli.extras.tui.keys import COMPARE, HISTORY, INBOX, LINKS, bindings
 from memcli.extras.tui.status import explain
+from memcli.extras.tui.timeline import MAX_COMMITS, Timeline, TimelineVersion, timeline
 from memcli.git.revisions import open_history
 from memcli.graph.elements import HAS_TAG, Graph, build, neighbourhood, node_id
 from memcli.model.changes import FieldChange
 from memcli.model.memory import Json, Memory
 from memcli.model.references import elsewhere, target
-from memcli.present.changes import ADDED, REMOVED, Pair, commit_cells, compared, difference
+from memcli.present.changes import ADDED, REMOVED, Pair, commit_cells, compare, compared, difference
 from memcli.present.links import LinkStep, direction, link_steps, relation_words
 from memcli.present.memory import count_of, marks
 from memcli.record import replace
-from memcli.render.changes import change_lines
 from memcli.render.clean import clean, clean_line, clean_value
 from memcli.store.layout import Layout
 from memcli.wiring.extras import extra
@@ -88,7 +86,7 @@ class Past(ListWindow[None]):
             return _act(self._past.acts[n - len(versions)], self._memory.id)
         commit = versions[n].commit
         head = [clean_line(f"commit {commit.hash}  {commit.author}  {commit.date}")] if commit else []
-        return Content("\n".join([*head, *change_lines(versions[n].change)]))
+        return Content("\n".join([*head, *extra("history.rendering").change_lines(versions[n].change)]))
 
     def on_option_list_option_selected(self) -> None:
         """Enter on a line of the list."""

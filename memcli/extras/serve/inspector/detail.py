@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from memcli.app.history import memory_change
 from memcli.clock import system_clock
 from memcli.codec.canonical import encode_line
 from memcli.codec.memory import memory_from_json
@@ -18,7 +17,7 @@ from memcli.extras.serve.inspector import catalogue, pages
 from memcli.model.changes import HistoryCommit
 from memcli.model.memory import Memory
 from memcli.model.references import elsewhere, target
-from memcli.present.changes import NOT_COMMITTED, FieldView, field_view, shown_fields
+from memcli.present.changes import NOT_COMMITTED, FieldView, field_view, memory_change, shown_fields
 from memcli.present.links import BOTH, IN, OUT, direction, relation_words
 from memcli.present.memory import context_pieces, detail_of
 from memcli.record import Record

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 
 from memcli.codec.merge import merge
+from memcli.extras.history.rendering import diff_text, word_diff
 from memcli.model.changes import FieldChange, MemoryChange, SpaceChange
 from memcli.model.space import Space
-from memcli.render.changes import diff_text, merged_text, word_diff
 from memcli.render.memory import render_memory
+from memcli.render.reports import merged_text
 from tests.conftest import memory
 from tests.strategies import texts
 

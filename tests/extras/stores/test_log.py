@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from memcli.app.history import PeerLog, doomed, read_log
 from memcli.codec.audit import entries, without_paths
 from memcli.codec.canonical import encode_line
 from memcli.codec.space import memory_digest
 from memcli.errors import CorruptError
+from memcli.extras.stores.log import PeerLog, doomed, read_log
 from memcli.model.links import Lineage, SyncPoint
 from memcli.model.memory import Memory
 from memcli.model.space import Space

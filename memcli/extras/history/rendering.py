@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from memcli.codec.memory import DELETED
-from memcli.codec.merge import Merged
 from memcli.model.changes import STATUSES, Blame, FieldChange, HistoryCommit, MemoryChange, SpaceChange
 from memcli.model.memory import Json
 from memcli.present.changes import (
@@ -73,7 +71,6 @@ def _json(commit: HistoryCommit | None) -> Json:
 
 _SIGNS = {"added": "+", "removed": "-"}
 _WIDTH = 160
-_SHOWN_CONFLICTS = 5
 
 
 def diff_text(changes: Sequence[SpaceChange]) -> str:
@@ -120,27 +117,6 @@ def diff_json(changes: Sequence[SpaceChange]) -> list[Json]:
         ]
         found.append({**data, "fields": _fields_json(space.fields), "memories": memories})
     return found
-
-
-def merged_text(merged: Merged) -> str:
-    """The conflicts of a merge on one line."""
-    back = [c.path for c in merged.conflicts if c.field == DELETED]
-    decided = [f"{c.path or 'the space'} ({c.field})" for c in merged.conflicts if c.field != DELETED]
-    parts = []
-    if decided:
-        what = "1 conflict" if len(decided) == 1 else f"{len(decided)} conflicts"
-        parts.append(f"{what} (kept the newer value, recorded the older one in metadata.conflicts): {_first(decided)}")
-    if back:
-        told = "kept, because one side edited what the other deleted"
-        parts.append(f"{told}: {_first(back)} (`memcli forget --purge PATH` deletes it again)")
-    if merged.moved:
-        parts.append(f"two memories had the same path; moved one to {', '.join(sorted(merged.moved.values()))}")
-    return "; ".join(parts)
-
-
-def _first(names: Sequence[str]) -> str:
-    rest = len(names) - _SHOWN_CONFLICTS
-    return f"{', '.join(names[:_SHOWN_CONFLICTS])}{f' and {rest} more' if rest > 0 else ''}"
 
 
 def _name(space: SpaceChange) -> str:

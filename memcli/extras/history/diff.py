@@ -30,8 +30,8 @@ def command(session: CommandContext, options: DiffOptions) -> int:
     >>> [change['status'] for change in memory.diff()[0]['memories']]
     ['added', 'added', 'added']
     """
-    from memcli.app import history
-    from memcli.render.changes import diff_json, diff_text, stat_text
+    from memcli.extras.history import changes as history
+    from memcli.extras.history.rendering import diff_json, diff_text, stat_text
 
     workspace = session.open()
     if "..." in options.rev:

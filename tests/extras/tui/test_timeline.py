@@ -5,10 +5,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from memcli.app import timeline as module
-from memcli.app.timeline import timeline
 from memcli.app.workspace import Workspace
 from memcli.codec.space import encode_space
+from memcli.extras.tui import timeline as module
+from memcli.extras.tui.timeline import timeline
 from memcli.model.changes import HistoryCommit
 from memcli.model.memory import Memory
 from memcli.model.space import Space

@@ -22,9 +22,9 @@ def command(session: CommandContext, options: BlameOptions) -> None:
     >>> memory.blame('ops/deploy')['path']
     'ops/deploy'
     """
-    from memcli.app import history
+    from memcli.extras.history import changes as history
+    from memcli.extras.history.rendering import blame_json, blame_text
     from memcli.git.revisions import open_history
-    from memcli.render.changes import blame_json, blame_text
     from memcli.store.layout import Layout
 
     workspace = session.open()

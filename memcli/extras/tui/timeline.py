@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from memcli.app.history import clean_changes, log, memory_change
 from memcli.app.workspace import Workspace
 from memcli.codec.space import find_memory
 from memcli.errors import CorruptError
 from memcli.model.changes import HistoryCommit, MemoryChange
 from memcli.model.memory import Memory
+from memcli.present.changes import memory_change
 from memcli.record import Record, replace
+from memcli.wiring.extras import extra
 
 if TYPE_CHECKING:
     from memcli.git.revisions import StoreHistory
@@ -45,13 +46,13 @@ def timeline(workspace: Workspace, history: StoreHistory | None, memory: Memory)
 
     Raises NotFoundError in a repository without commits, CorruptError, StoreError, ProviderError.
     """
-    acts = tuple(reversed(log(workspace, None, None, memory.id)))
+    acts = tuple(reversed(extra("stores.log").log(workspace, None, None, memory.id)))
     if history is None:
         return Timeline((), acts)
     with history.reading() as read:
         found, is_cut = _versions(history, read, memory, f"{workspace.space}.json")
     detector = workspace.redactor.on_the_way_out(workspace.store.policy(workspace.space))
-    changes = clean_changes([version.change for version in found], detector)
+    changes = extra("history.changes").clean_changes([version.change for version in found], detector)
     clean = (replace(version, change=change) for version, change in zip(found, changes, strict=True))
     return Timeline(tuple(clean), acts, is_cut)
 

@@ -1,0 +1,222 @@
+"""How memories changed: between two states of a store, and by which commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from memcli.app.catalogue import placed
+from memcli.app.redact import Redactor
+from memcli.app.workspace import Workspace, load, load_space
+from memcli.codec.canonical import encode
+from memcli.codec.memory import memory_to_json
+from memcli.codec.space import find_memory, policy_to_json
+from memcli.digests import blake2b
+from memcli.errors import CorruptError
+from memcli.model.changes import STATUSES, Blame, FieldChange, HistoryCommit, MemoryChange, SpaceChange
+from memcli.model.memory import Json, Memory
+from memcli.model.space import Policy, Space
+from memcli.ports import Snapshot, Store
+from memcli.present.changes import compare, memory_change
+from memcli.record import replace
+from memcli.safety.secrets.detector import Detector
+from memcli.safety.secrets.redact_memory import clean_field, clean_memories
+
+if TYPE_CHECKING:
+    from memcli.git.revisions import StoreHistory
+
+
+_RENAMED_SHARE = 0.5  # of the memories of the smaller one that two spaces must share to be one under two names
+
+
+def diff(before: Store, after: Store, spaces: Sequence[str] | None = None) -> list[SpaceChange]:
+    """The spaces that differ, or those of `spaces` alone, in order of name. Raises CorruptError, StoreError."""
+    old, new = _names(before, spaces), _names(after, spaces)
+    if spaces is None:  # what git never had is no change
+        new = [name for name in new if name in old or after.policy(name).is_tracked]
+    was = {name: load_space(before, name) for name in old if name not in new}
+    now = {name: load_space(after, name) for name in new if name not in old}
+    renamed = _renamed(list(was.values()), list(now.values()))
+    found = []
+    for name in sorted({*old, *new} - set(renamed.values())):
+        source = renamed.get(name, name)
+        one, other = (
+            _differing(before, after, name) if name in old and name in new else (was.get(source), now.get(name))
+        )
+        change = _compare(name, source, one, other)
+        if change.status != "changed" or change.fields or change.memories:
+            found.append(change)
+    return found
+
+
+def shown(changes: Sequence[SpaceChange], redactor: Redactor, policies: Mapping[str, Policy]) -> list[SpaceChange]:
+    """The changes without what is secret in them, by the policy of each space."""
+    return [_shown(change, redactor.on_the_way_out(policies.get(change.name, Policy()))) for change in changes]
+
+
+def policies(*stores: Store) -> dict[str, Policy]:
+    """The policy of each space, as the last store that has it says. Raises CorruptError, StoreError."""
+    return {name: store.policy(name) for store in stores for name in store.spaces()}
+
+
+def _shown(change: SpaceChange, detector: Detector) -> SpaceChange:
+    return replace(
+        change, fields=_clean(change.fields, detector), memories=tuple(clean_changes(change.memories, detector))
+    )
+
+
+def clean_changes(changes: Sequence[MemoryChange], detector: Detector) -> list[MemoryChange]:
+    """The changes without what is secret in them."""
+    memories = clean_memories(detector, [c.memory for c in changes])
+    return [
+        replace(c, memory=memory, fields=_clean(c.fields, detector))
+        for c, memory in zip(changes, memories, strict=True)
+    ]
+
+
+def _clean(fields: Sequence[FieldChange], detector: Detector) -> tuple[FieldChange, ...]:
+    return tuple(
+        FieldChange(c.name, clean_field(detector, c.name, c.before), clean_field(detector, c.name, c.after))
+        for c in fields
+    )
+
+
+def _differing(before: Store, after: Store, name: str) -> tuple[Space, Space]:
+    """A space in two stores, each with those of its memories alone whose bytes the other does not have."""
+    with closing(before.open(name)) as old, closing(after.open(name)) as new:
+        known, now = ({_digest(data) for data, _ in snapshot.records()} for snapshot in (old, new))
+        return _without(old, known & now), _without(new, known & now)
+
+
+def _without(snapshot: Snapshot, digests: Collection[bytes]) -> Space:
+    changed = [data for data, _ in snapshot.records() if _digest(data) not in digests]
+    try:
+        return replace(snapshot.header(), objects=tuple(map(snapshot.decode, changed)))
+    except CorruptError:
+        return snapshot.load()  # says exactly where the file is damaged
+
+
+def _digest(data: bytes) -> bytes:
+    return blake2b(data, digest_size=16).digest()
+
+
+def _names(store: Store, spaces: Sequence[str] | None) -> list[str]:
+    return [name for name in store.spaces() if spaces is None or name in spaces]
+
+
+def _renamed(gone: Sequence[Space], new: Sequence[Space]) -> dict[str, str]:
+    """New names to the names before, for spaces that have most of their memories in common."""
+    found: dict[str, str] = {}
+    for space in new:
+        ids = {m.id for m in space.objects}
+        shared = {old.name: len(ids & {m.id for m in old.objects}) for old in gone if old.name not in found.values()}
+        best = max(shared, key=lambda name: (shared[name], name), default=None)
+        if best is not None and shared[best]:
+            smaller = min(len(ids), *(len(old.objects) for old in gone if old.name == best))
+            if shared[best] >= _RENAMED_SHARE * smaller:
+                found[space.name] = best
+    return found
+
+
+def _compare(name: str, was: str, before: Space | None, after: Space | None) -> SpaceChange:
+    status = "added" if before is None else "removed" if after is None else "renamed" if was != name else "changed"
+    old, new = before or Space(was), after or Space(name)
+    if status == "renamed":  # a memory that names its own space is the same under the new name
+        old = replace(old, objects=tuple(placed(m, name) if m.metadata.get("space") == was else m for m in old.objects))
+    fields = compare(_header(old), _header(new)) if status in ("changed", "renamed") else ()
+    return SpaceChange(name, status, was, fields, tuple(_memories(old, new)))
+
+
+def _header(space: Space) -> dict[str, Json]:
+    return {**space.extra, "metadata": space.metadata, "policy": policy_to_json(space.policy)}
+
+
+def _memories(before: Space, after: Space) -> list[MemoryChange]:
+    old, new = ({m.id: m for m in space.objects} for space in (before, after))
+    names = [*(name for name in old if name not in new), *new]
+    found = [change for name in names if (change := memory_change(old.get(name), new.get(name)))]
+    return sorted(found, key=lambda c: (STATUSES.index(c.status), c.memory.path, c.memory.id))
+
+
+_UNTOLD = frozenset(["id", "created_at", "updated_at", "version"])
+_ADDED = ""  # stands among the fields for the memory itself
+_Fields = Mapping[str, bytes]
+
+
+def blame(workspace: Workspace, history: StoreHistory, ref: str) -> Blame:
+    """Who wrote what of the memory that `ref` names. Raises NotFoundError, CorruptError, ProviderError."""
+    memory = load(workspace).find(ref)
+    now = _fields(memory)
+    start = history.commit("HEAD")
+    with history.reading() as read:
+        found = _HistoryWalk(history, read, memory.id, now).run(start, f"{workspace.space}.json")
+    fields = tuple((name, found.get(name)) for name in sorted(now) if name != _ADDED)
+    return Blame(memory, found.get(_ADDED), fields)
+
+
+class _HistoryWalk:
+    """From a commit back along the history of one file: a field goes to each parent that has it as it is now, and
+    where none has it, the commit is to blame."""
+
+    def __init__(
+        self, history: StoreHistory, read: Callable[[str, str], bytes | None], identifier: str, now: _Fields
+    ) -> None:
+        self._history = history
+        self._read = read
+        self._id = identifier
+        self._now = now
+        self._known: dict[tuple[str, str], _Fields] = {}
+        self._found: dict[str, HistoryCommit] = {}
+
+    def run(self, start: str, name: str) -> dict[str, HistoryCommit]:
+        """The commit to blame for each field; those are missing that `start` does not have as they are now."""
+        places = [(start, name, self._shared(start, name, set(self._now)))]
+        while places:
+            commit, file, wanted = places.pop()
+            places += self._along(commit, file, wanted) if wanted else []
+        return self._found
+
+    def _along(self, start: str, name: str, wanted: set[str]) -> list[tuple[str, str, set[str]]]:
+        """Walks the commits that know the file by this name; returns where it came from, and which fields with it."""
+        origins = []
+        commits = self._history.commits(start, name)
+        pending: dict[str, set[str]] = {commits[0].hash: wanted} if commits else {}
+        for commit in commits:
+            left = pending.pop(commit.hash, set())
+            for parent in commit.parents if left else ():
+                passed = self._shared(parent, name, left)
+                pending.setdefault(parent, set()).update(passed)
+                left = left - passed
+            if left and not commit.parents and (origin := self._history.renamed_from(commit.hash, name)):
+                older, parent = origin
+                passed = self._shared(parent, older, left)
+                origins.append((parent, older, passed))
+                left = left - passed
+            self._found.update((field, commit) for field in left)
+        return origins
+
+    def _shared(self, commit: str, name: str, fields: set[str]) -> set[str]:
+        """Those of `fields` that the memory has at this commit as it has them now."""
+        then = self._known.get((commit, name))
+        if then is None:
+            then = self._known[commit, name] = self._at(commit, name)
+        return {field for field in fields if then.get(field) == self._now[field]}
+
+    def _at(self, commit: str, name: str) -> _Fields:
+        data = self._read(commit, name)
+        try:
+            memory = find_memory(data, self._id, f"{commit[:10]}:{name}") if data else None
+        except CorruptError:  # a file that was broken for a while tells nothing
+            memory = None
+        return {} if memory is None else _fields(memory)
+
+
+def _fields(memory: Memory) -> _Fields:
+    """Each field as its bytes, the metadata key by key."""
+    data = memory_to_json(memory)
+    metadata = {
+        f"metadata.{name}": value for name, value in data.pop("metadata").items() if name not in ("hash", "space")
+    }
+    told = {name: encode(value) for name, value in {**data, **metadata}.items() if name not in _UNTOLD}
+    return {_ADDED: b"", **told}
