@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 
 from memcli.codec.canonical import encode
+from memcli.codec.memory import memory_from_json, memory_to_json
 from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import text_hash
@@ -16,6 +18,7 @@ from memcli.safety.secrets.redact_memory import Redacted, clean_memories, clean_
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from memcli.app.workspace import Workspace
     from memcli.ports import Store
 
 SUMMARY = ("id", "path", "kind", "summary_micro", "tags", "superseded_by")
@@ -149,3 +152,19 @@ def _rehashed(memory: Memory) -> Memory:
     """The memory with the digest of the text that it now has."""
     content = encode(memory.content) if memory.content is not None else b""
     return replace(memory, metadata={**memory.metadata, "hash": text_hash(memory.raw, content)})
+
+
+def redacted_space(workspace: Workspace, target: str, incoming: Space) -> tuple[Space, Mapping[str, int]]:
+    """What came, without what is secret in it, and what that was. A space that is there already decides by its policy."""
+    redactor = workspace.redactor
+    is_new = target not in workspace.store.spaces()
+    detector = redactor.by_policy(incoming.policy.pii_redaction) if is_new else redactor.detector(target)
+    header = redact_fields(detector, {"metadata": incoming.metadata})
+    kinds = Counter(header.kinds)
+    objects = []
+    for memory in incoming.objects:
+        redacted = redact_fields(detector, memory_to_json(memory))
+        kinds.update(redacted.kinds)
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in redacted.fields.items()}
+        objects.append(_rehashed(memory_from_json(plain, "the bundle")) if redacted.kinds else memory)
+    return replace(incoming, metadata=header.fields["metadata"], objects=tuple(objects)), kinds

@@ -15,7 +15,6 @@ from memcli.store.layout import find_work_tree
 if TYPE_CHECKING:
     from memcli.ingest.commits import CommitSource
     from memcli.ingest.files import FileSource
-    from memcli.ingest.foreign import ForeignSource
 
 
 def staged_source() -> Source:
@@ -72,19 +71,3 @@ def file_source(workspace: Workspace, paths: Sequence[str], *, may_be_gone: bool
     here = os.getcwd()
     base = find_work_tree(here, os.path.expanduser("~")) or os.path.dirname(workspace.root)
     return FileSource(paths, base, may_be_gone=may_be_gone)
-
-
-def foreign_source(workspace: Workspace, path: str, data: bytes | None, form: str) -> ForeignSource:
-    """The files of another tool: a folder, or one file (of the name `path`) whose content is `data`.
-
-    Their names are told from the work tree.
-    """
-    from collections import Counter
-
-    from memcli.ingest.foreign import ForeignSource, files_under, label
-
-    base = find_work_tree(os.getcwd(), os.path.expanduser("~")) or os.path.dirname(workspace.root)
-    skipped: Counter[str] = Counter()
-    if data is None:
-        return ForeignSource(files_under(path, base, skipped), form, skipped, strict=False)
-    return ForeignSource([(label(path, base), data)], form, skipped, strict=True)

@@ -10,11 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memcli.app import space as spaces
+from memcli.app.export import Selection, export_space, written
 from memcli.app.links import link, unlink
-from memcli.app.transfer import Selection, export_space, import_bundle, written
 from memcli.app.trash import collect, restore, restore_run
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import NotFoundError, RefusedError, UsageError
+from memcli.extras.transfer.bundles import import_bundle
 from memcli.model.memory import Memory
 from memcli.model.names import text_hash
 from memcli.model.shapes import RELATIONS

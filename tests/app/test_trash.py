@@ -10,11 +10,11 @@ import pytest
 
 from memcli.app import space as spaces
 from memcli.app.purge import erase_trashed
-from memcli.app.transfer import import_bundle
 from memcli.app.trash import collect, restore, restore_run
 from memcli.codec.bundle import seal
 from memcli.errors import ConflictError, NotFoundError, RefusedError, StoreError
 from memcli.extras.stores.log import check_log
+from memcli.extras.transfer.bundles import import_bundle
 from memcli.model.space import Space
 from tests.app.conftest import LATER, Project
 from tests.conftest import NOW, memory

@@ -18,12 +18,12 @@ from memcli import Memory as Api
 from memcli.cli.calls import Calls
 from memcli.codec.bundle import FORMATS, seal
 from memcli.codec.merge import merge_versions
-from memcli.codec.private_state import encode_private_state
 from memcli.codec.space import encode_space
 from memcli.errors import MemcliError
 from memcli.extras.check.soundness import examine
 from memcli.extras.mcp.offer import make_offer
 from memcli.extras.mcp.server import Agents
+from memcli.extras.transfer.private_form import encode_private_state
 from memcli.model.memory import Memory
 from memcli.model.names import text_hash
 from memcli.model.space import Policy, Space

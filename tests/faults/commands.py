@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from memcli.codec.private_state import encode_private_state
 from memcli.codec.run import encode_run
+from memcli.extras.transfer.private_form import encode_private_state
 from memcli.model.memory import Memory
 from memcli.model.space import Space
 

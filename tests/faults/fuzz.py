@@ -88,8 +88,8 @@ def clean(data: bytes) -> None:
 def foreign(data: bytes) -> None:
     """The readers of other tools' memory, as far as this build has them."""
     from memcli.errors import MemcliError
+    from memcli.extras.transfer.foreign import READERS, detect
     from memcli.git.repository import UnfitError
-    from memcli.ingest.foreign import READERS, detect
 
     for where in ("notes/a.md", "docs/adr/0001-a.md", "CLAUDE.md", "memory.jsonl"):
         detect(where, data)
@@ -99,7 +99,7 @@ def foreign(data: bytes) -> None:
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {"space": space, "bundle": bundle, "clean": clean}
-if find_spec("memcli.ingest.foreign") is not None:
+if find_spec("memcli.extras.transfer.foreign") is not None:
     TARGETS["foreign"] = foreign
 
 

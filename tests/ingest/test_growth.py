@@ -9,8 +9,9 @@ import pytest
 
 from memcli.code import symbols
 from memcli.errors import MemcliError
+from memcli.extras.transfer import decisions, foreign
 from memcli.git import tree
-from memcli.ingest import decisions, files, foreign, frontmatter, markdown
+from memcli.ingest import files, frontmatter, markdown
 from tests.conftest import slow_but
 from tests.growth import SHAPES, grows_too_fast
 

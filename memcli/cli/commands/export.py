@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memcli.cli.arguments import read_file
 from memcli.cli.options import Options, argument, flag, kinds_option, option, tags_option, under_option
@@ -13,7 +13,6 @@ from memcli.errors import UsageError
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
     from memcli.codec.bundle import Export
-    from memcli.codec.signature import Signer
 
 _MAX_KEY = 1 << 16
 
@@ -60,7 +59,7 @@ def command(session: CommandContext, options: ExportOptions) -> None:
     if options.private:
         _export_private(session, options)
         return
-    from memcli.app.transfer import Selection, export_space, written
+    from memcli.app.export import Selection, export_space, written
     from memcli.cli import arguments
     from memcli.codec.bundle import DEFAULT_FORMAT, FORMATS
     from memcli.model.names import check_space, counted
@@ -100,9 +99,9 @@ def command(session: CommandContext, options: ExportOptions) -> None:
 
 
 def _export_private(session: CommandContext, options: ExportOptions) -> None:
-    from memcli.app.private_state import export_private_state
     from memcli.store.private import work_tree_of
     from memcli.store.target import write_export
+    from memcli.wiring.extras import extra
 
     others = {
         "SPACE": options.name,
@@ -121,7 +120,9 @@ def _export_private(session: CommandContext, options: ExportOptions) -> None:
     if options.out != "-" and is_inside:
         raise UsageError(f"{options.out!r} is in the work tree, where a commit could take it", "choose a file outside")
     signer = _signer(options.sign)
-    data, digest, parts = export_private_state(workspace, signer.sign if signer else None, redact=options.redact)
+    data, digest, parts = extra("transfer.private_state").export_private_state(
+        workspace, signer.sign if signer else None, redact=options.redact
+    )
     if options.out == "-":
         session.output.raw(data.decode())
         return
@@ -133,12 +134,13 @@ def _export_private(session: CommandContext, options: ExportOptions) -> None:
     session.output.confirm(report, f"exported the private state to {options.out}: {counts}{signed}")
 
 
-def _signer(file: str | None) -> Signer | None:
-    from memcli.codec.signature import open_key
+def _signer(file: str | None) -> Any:
+    """The private key in a file, opened (`extras/transfer/signature.py`); None without a file. Raises UsageError."""
+    from memcli.wiring.extras import extra
 
     if file is None:
         return None
-    signer = open_key(read_file(file, _MAX_KEY), file)
+    signer = extra("transfer.signature").open_key(read_file(file, _MAX_KEY), file)
     if os.name != "nt" and (facts := os.stat(file)).st_uid == os.geteuid() and facts.st_mode & 0o077:  # as ssh does
         raise UsageError(
             f"others may read the private key {file}: its mode is {facts.st_mode & 0o777:04o}",

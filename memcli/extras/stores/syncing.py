@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memcli.app.transfer import redacted
+from memcli.app.redact import redacted_space as redacted
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.memory import AT_ITS_SOURCE
 from memcli.codec.merge import Conflict, Merged, merge, without_creations

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from memcli.app import inbox
+from memcli.app.export import Selection, export_space
 from memcli.app.ingest import ingest
 from memcli.app.purge import erase_proposed
-from memcli.app.transfer import Selection, export_space, import_bundle
 from memcli.errors import ConflictError, UsageError
 from memcli.extras.inbox import review
+from memcli.extras.transfer.bundles import import_bundle
 from memcli.record import replace
 from tests.app.conftest import Project
 from tests.app.sources import Given

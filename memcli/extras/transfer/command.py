@@ -62,8 +62,8 @@ def command(session: CommandContext, options: ImportOptions) -> None:
         _import_bundle(session, export, options)
         return
     from memcli.codec.bundle import read_export
-    from memcli.codec.private_state import is_private_state
-    from memcli.ingest.foreign import detect
+    from memcli.extras.transfer.foreign import detect
+    from memcli.extras.transfer.private_form import is_private_state
 
     data = None if os.path.isdir(options.file) else read_stdin() if options.file == "-" else read_file(options.file)
     is_export = options.from_ == "memcli"
@@ -102,7 +102,7 @@ def _read_folder(path: str) -> Export | None:
 
 
 def _import_bundle(session: CommandContext, export: Export, options: ImportOptions) -> None:
-    from memcli.app.transfer import import_bundle
+    from memcli.extras.transfer.bundles import import_bundle
 
     dry_run, trusted = options.dry_run, _trusted(options.trusted_key)
     done = import_bundle(
@@ -120,13 +120,13 @@ def _import_bundle(session: CommandContext, export: Export, options: ImportOptio
 
 def _trusted(file: str | None) -> frozenset[str] | None:
     """The fingerprints of the public keys in a file; None without a file. Raises UsageError."""
-    from memcli.codec.signature import trusted_fingerprints
+    from memcli.extras.transfer.signature import trusted_fingerprints
 
     return None if file is None else trusted_fingerprints(read_file(file, _MAX_KEYS), file)
 
 
 def _import_private(session: CommandContext, options: ImportOptions, data: bytes) -> None:
-    from memcli.app.private_state import import_private_state
+    from memcli.extras.transfer.private_state import import_private_state
 
     file, dry_run = options.file, options.dry_run
     if options.mode != "merge" or session.options["space"]:
@@ -152,8 +152,7 @@ def _signed(is_signed: bool, signed_by: str) -> str:
 
 
 def _adopt(session: CommandContext, data: bytes | None, file: str, form: str, dry_run: bool) -> None:
-    from memcli.app.transfer import adopt
-    from memcli.wiring.sources import foreign_source
+    from memcli.extras.transfer.adopting import adopt, foreign_source
 
     workspace = session.open(create=not dry_run)
     source = foreign_source(workspace, file, data, form)

@@ -10,8 +10,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from memcli.codec import signature
 from memcli.codec.bundle import FORMATS
+from memcli.extras.transfer import signature
 from tests.cli.conftest import wrong
 from tests.conftest import Run
 

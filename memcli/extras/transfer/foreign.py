@@ -21,9 +21,9 @@ from typing import Any
 from memcli.clock import time_or_none
 from memcli.codec.bundle import is_document
 from memcli.errors import CorruptError, UsageError
+from memcli.extras.transfer.decisions import is_decision, is_instructions, read_decision, read_instructions, read_note
 from memcli.git.repository import UnfitError, read_bytes, to_text
 from memcli.git.tree import Ignore, Tree
-from memcli.ingest.decisions import is_decision, is_instructions, read_decision, read_instructions, read_note
 from memcli.ingest.labels import memory_path
 from memcli.model.findings import Failure, reason_of
 from memcli.model.names import free_path, readable, short_digest, slug

@@ -24,17 +24,18 @@ from itertools import chain, count
 
 from memcli.app import inbox
 from memcli.app.candidate import check_note
+from memcli.app.redact import redacted_space as redacted
 from memcli.app.session_import import SessionImport, export_lines, import_session, import_transcript
-from memcli.app.transfer import check_signature, redacted, take_in
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.audit import entries
 from memcli.codec.bundle import read_space
 from memcli.codec.canonical import decode, encode
-from memcli.codec.private_state import decode_private_state, encode_private_state
 from memcli.codec.run import decode_run, encode_run
 from memcli.codec.session import decode_entry, decode_header, encode_header
 from memcli.codec.space import encode_full, memory_digest
 from memcli.errors import ConflictError, CorruptError, NotFoundError, RefusedError, UsageError, reporting_done
+from memcli.extras.transfer.bundles import check_signature, take_in
+from memcli.extras.transfer.private_form import decode_private_state, encode_private_state
 from memcli.model.conversation import ENDED, Message, Session
 from memcli.model.links import Run, is_run_name
 from memcli.model.memory import Json

@@ -4,7 +4,7 @@
     {"name": "sessions/main/ses_...", "text": "..."}
     {"name": "spaces/journal", "text": "..."}
 
-The text of a part is that of a file of its own, and its name says which (see `app/private_state.py`); no name is ever used
+The text of a part is that of a file of its own, and its name says which (see `extras/transfer/private_state.py`); no name is ever used
 as a path. Parts are sorted by name.
 """
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from memcli.codec import signature
-from memcli.codec.signature import MissingExtraError, open_key, trusted_fingerprints, verify
 from memcli.errors import CorruptError, UsageError
+from memcli.extras.transfer import signature
+from memcli.extras.transfer.signature import MissingExtraError, open_key, trusted_fingerprints, verify
 
 MESSAGE = b"sha256:0123"
 needs_ssh = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="there is no ssh-keygen")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memcli.errors import MemcliError
-from memcli.ingest.foreign import detect, is_mem0, read_mem0
+from memcli.extras.transfer.foreign import detect, is_mem0, read_mem0
 from memcli.model.names import check_path
 from tests.ingest.conftest import CASES
 

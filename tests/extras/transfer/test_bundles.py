@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 
-from memcli.app.transfer import Adopted, Selection, adopt, export_space, import_bundle
+from memcli.app.export import Selection, export_space
 from memcli.app.trash import restore
 from memcli.codec.bundle import Export
 from memcli.errors import CorruptError, RefusedError, UsageError
-from memcli.wiring.sources import foreign_source
+from memcli.extras.transfer.adopting import Adopted, adopt, foreign_source
+from memcli.extras.transfer.bundles import import_bundle
 from tests.app.conftest import Project
 from tests.safety.secrets_corpus import secret
 
-SAMPLES = Path(__file__).parent.parent / "ingest" / "samples"
+SAMPLES = Path(__file__).with_name("samples")
 
 
 def exported(project: Project, **selection: Any) -> Export:

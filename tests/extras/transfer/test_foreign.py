@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from memcli.codec.memory import checked_fields
 from memcli.errors import MemcliError
+from memcli.extras.transfer.decisions import is_decision
+from memcli.extras.transfer.foreign import READERS, ForeignSource, detect
 from memcli.ingest import frontmatter
-from memcli.ingest.decisions import is_decision
-from memcli.ingest.foreign import READERS, ForeignSource, detect
 from memcli.ingest.markdown import parts
 from memcli.model.names import check_path
 from memcli.summarize.summarizers import PlainSummarizer

@@ -15,12 +15,12 @@ from cryptography.hazmat.primitives import serialization as s
 from cryptography.hazmat.primitives.asymmetric import ed25519
 
 from memcli import Memory
-from memcli.app.private_state import export_private_state, import_private_state
 from memcli.codec.canonical import encode
-from memcli.codec.private_state import decode_private_state, encode_private_state
-from memcli.codec.signature import open_key
 from memcli.codec.space import encode_space
 from memcli.errors import CorruptError, MemcliError, RefusedError, UsageError
+from memcli.extras.transfer.private_form import decode_private_state, encode_private_state
+from memcli.extras.transfer.private_state import export_private_state, import_private_state
+from memcli.extras.transfer.signature import open_key
 from memcli.model.names import text_hash
 from memcli.model.space import Policy, Space
 from memcli.record import replace
@@ -450,7 +450,7 @@ def test_a_file_of_a_newer_version_or_that_is_not_text_is_refused(clones: Clones
     ):
         with pytest.raises(CorruptError, match="this memcli reads version 1"):
             clones.take("b", wrong + body)
-    from memcli.codec.private_state import _digest  # a stranger can make one
+    from memcli.extras.transfer.private_form import _digest  # a stranger can make one
 
     for wrong in (
         b'{"name":"inbox/\xff","text":""}\n', b'{"name":"inbox/main"}\n', b"[]\n", b'{"name":"a","text":"\\u0061"}\n',

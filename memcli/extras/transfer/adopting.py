@@ -1,0 +1,213 @@
+"""Adopt: take in what another tool remembers, and which of its decisions supersede others."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from memcli.app.candidate import Candidate, WriteCounts
+from memcli.app.inbox import offer
+from memcli.app.remember import fold, prepare, request_of
+from memcli.app.workspace import Workspace, load_space
+from memcli.codec.bundle import MAX_OBJECTS
+from memcli.codec.space import encode_space
+from memcli.codec.splice import SpliceShelf
+from memcli.errors import UsageError
+from memcli.extras.transfer.foreign import ForeignSource, files_under, label
+from memcli.model.memory import Json, Memory
+from memcli.model.names import marked, short_digest
+from memcli.ports import Shelf, Source
+from memcli.record import field, replace
+from memcli.store.layout import find_work_tree
+
+
+def foreign_source(workspace: Workspace, path: str, data: bytes | None, form: str) -> ForeignSource:
+    """The files of another tool: a folder, or one file (of the name `path`) whose content is `data`.
+
+    Their names are told from the work tree.
+    """
+    base = find_work_tree(os.getcwd(), os.path.expanduser("~")) or os.path.dirname(workspace.root)
+    skipped: Counter[str] = Counter()
+    if data is None:
+        return ForeignSource(files_under(path, base, skipped), form, skipped, strict=False)
+    return ForeignSource([(label(path, base), data)], form, skipped, strict=True)
+
+
+class Adopted(WriteCounts, frozen=False):
+    """What was, or with `dry_run` would be, done. `found` counts the files by what they were read as."""
+
+    space: str = ""
+    found: Counter[str] = field(default_factory=Counter)
+    dry_run: bool = False
+
+    def to_json(self) -> dict[str, Json]:
+        counts = {name: getattr(self, name) for name in ("space", "created", "updated", "proposed", "dry_run")}
+        return {**counts, "unchanged": self.deduplicated, **self.told("found", "skipped", "redactions")}
+
+
+def adopt(workspace: Workspace, source: Source, found: Counter[str], dry_run: bool = False) -> Adopted:
+    """Stores what `source` yields, all of it in one write; importing the same again changes nothing.
+
+    The source gives links by the paths of their memories, and counts in `found` what it read. With `dry_run`, nothing is
+    stored. Raises what the source raises, UsageError for more than fits, LockedError, CorruptError, StoreError.
+    """
+    done = Adopted(space=workspace.space, dry_run=dry_run)
+    shelf = _shelf(workspace)
+    candidates = with_stored(shelf, list(_prepared(workspace, source, _Places(shelf), done.skipped)))
+    _, outcomes = fold(shelf, request_of(workspace, candidates))
+    statuses = [outcome["status"] for outcome in outcomes]
+    if not dry_run:
+        if not shelf.header.policy.review:  # before they come: a crash must leave nothing that looks reviewed
+            workspace.trust.bring(workspace.space, [o["id"] for o in outcomes if o["status"] in ("created", "updated")])
+        statuses = [outcome.status for outcome in offer(workspace, candidates).outcomes]
+    for status in statuses:
+        done.count(status)
+    for candidate in candidates:
+        done.redactions.update(candidate.redactions)
+    done.skipped.update(source.skipped)
+    done.found.update(found)
+    return done
+
+
+class _Places:
+    """Where each memory goes. One that is there and came from elsewhere is not touched."""
+
+    def __init__(self, shelf: SpliceShelf) -> None:
+        self._shelf = shelf
+
+    def path(self, fields: Mapping[str, Any]) -> str:
+        """The path for what a source would put at `fields["path"]`."""
+        return self._free(fields["path"], fields["metadata"]["source"])
+
+    def _free(self, path: str, source: str) -> str:
+        return path if _is_of(self._shelf.at(path), source) else marked(path, short_digest(source, 8), "~")
+
+
+def _is_of(memory: Memory | None, source: str) -> bool:
+    return memory is None or memory.metadata.get("source") == source
+
+
+def _prepared(workspace: Workspace, source: Source, places: _Places, skipped: Counter[str]) -> Iterator[Candidate]:
+    candidates = list(source.candidates())
+    if len(candidates) > MAX_OBJECTS:
+        raise UsageError(f"{len(candidates)} memories; one import takes at most {MAX_OBJECTS}", "import it in parts")
+    fit: dict[str, Candidate] = {}
+    for fields in candidates:
+        plain = {name: value for name, value in fields.items() if name not in ("links", "superseded_by")}
+        try:
+            fit[str(fields["path"])] = prepare(workspace, {**plain, "path": places.path(fields)})
+        except UsageError:
+            skipped["unfit"] += 1  # too long, say: the rest is worth having
+    for fields in candidates:
+        if candidate := fit.get(str(fields["path"])):
+            yield replace(candidate, given={**candidate.given, **_linked(fields, fit)})
+
+
+def _linked(fields: Mapping[str, Any], fit: Mapping[str, Candidate]) -> dict[str, Json]:
+    """The links, to where the memories that they lead to go; those to what was not fit are left out."""
+    linked: dict[str, Json] = {}
+    if links := [_relinked(link, fit) for link in fields.get("links", ()) if link["to"] in fit]:
+        linked["links"] = tuple(links)
+    if (successor := fields.get("superseded_by")) in fit:
+        linked["superseded_by"] = fit[str(successor)].given["path"]
+    return linked
+
+
+def _relinked(link: Mapping[str, Any], fit: Mapping[str, Candidate]) -> dict[str, Json]:
+    return {**link, "to": fit[link["to"]].given["path"]}
+
+
+def _shelf(workspace: Workspace) -> SpliceShelf:
+    return SpliceShelf(encode_space(load_space(workspace.store, workspace.space)), workspace.space)
+
+
+def with_stored(shelf: Shelf, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates, each at a path, tied to the decisions that are stored; and, unless the space wants a review, one for
+    each stored decision that one of them supersedes or is superseded by."""
+    named = {name: n for n, candidate in enumerate(candidates) for name in _names(candidate.given["metadata"])}
+    if not any(_is_decision(candidate.given["metadata"]) for candidate in candidates):
+        return list(candidates)
+    refs = [candidate.given["path"] for candidate in candidates]
+    given = frozenset(refs)
+    stored = [m for m in shelf.load().objects if _is_decision(m.metadata) and m.path not in given]
+    known = {name: memory for memory in stored for name in _names(memory.metadata)}
+    tied = list(candidates)
+    changes: dict[str, dict[str, Any]] = {}
+
+    def tie(newer: str, older: str) -> None:
+        if successor(newer) == older:  # each says that it replaces the other: the first one stays in force
+            return
+        for name, change in ((older, {"superseded_by": newer}), (newer, {"links": [_link(older)]})):
+            if name in given:
+                n = refs.index(name)
+                tied[n] = replace(tied[n], given=_with(tied[n].given, change))
+            else:
+                memory = next(m for m in stored if m.id == name)
+                changes[name] = _with(changes.get(name, {"links": memory.links}), change)
+
+    def successor(name: str) -> str | None:
+        if name in given:
+            return tied[refs.index(name)].given.get("superseded_by")
+        stored_one = next(m for m in stored if m.id == name)
+        return changes.get(name, {}).get("superseded_by", stored_one.superseded_by)
+
+    for candidate, name in zip(candidates, refs, strict=True):
+        metadata = candidate.given["metadata"]
+        for older in _list(metadata, "supersedes"):
+            if older in known:
+                tie(name, known[older].id)
+        for newer in _list(metadata, "superseded_by"):
+            if newer in known:
+                tie(known[newer].id, name)
+    for memory in stored:
+        for older in _list(memory.metadata, "supersedes"):
+            if older in named:
+                tie(memory.id, refs[named[older]])
+        for newer in _list(memory.metadata, "superseded_by"):
+            if newer in named:
+                tie(refs[named[newer]], memory.id)
+    if shelf.header.policy.review:
+        return tied
+    return [*tied, *(_update(memory, changes[memory.id]) for memory in stored if memory.id in changes)]
+
+
+def _update(memory: Memory, fields: Mapping[str, Any]) -> Candidate:
+    given = {**fields, "id": memory.id, "metadata": {}, "active": memory.active}
+    if fields.get("superseded_by"):
+        given["active"] = True  # a reader is led to what holds now, as with any other that was superseded
+    return Candidate(given, {}, memory.hash)
+
+
+def _with(fields: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    if "links" not in more:
+        return {**fields, **more, "active": True}
+    (link,) = more["links"]
+    links = list(fields.get("links", ()))
+    if not any(known["to"] == link["to"] and known["relation"] == "supersedes" for known in links):
+        links.append(link)
+    return {**fields, "links": tuple(links)}
+
+
+def _link(older: str) -> dict[str, str]:
+    return {"to": older, "relation": "supersedes"}
+
+
+def _is_decision(metadata: Mapping[str, Any]) -> bool:
+    return bool(_names(metadata)) and any(name in metadata for name in ("number", "supersedes", "superseded_by"))
+
+
+def _names(metadata: Mapping[str, Any]) -> list[str]:
+    """What other records may call this one, as `extras/transfer/decisions.py` names them."""
+    source, number = metadata.get("source"), metadata.get("number")
+    if not isinstance(source, str):
+        return []
+    return [f"file:{source}", *([f"adr:{posixpath.dirname(source)}/{number}"] if isinstance(number, str) else [])]
+
+
+def _list(metadata: Mapping[str, Any], name: str) -> list[str]:
+    value = metadata.get(name, ())
+    found = [value] if isinstance(value, str) else value
+    return [one for one in found if isinstance(one, str)] if isinstance(found, list | tuple) else []
