@@ -168,6 +168,7 @@ def _content(section: Section, text: str) -> Iterator[str]:
 
 _INDENT = "   "
 _TOPIC_WIDTH = 200
+_COMMIT_DIGITS = 10
 _LEADS = {"constraint": "Keep to", "negative": "Do not", "procedure": "How to"}
 _FROM_CLONE = (
     "They came with a clone that has not been accepted here: see `memcli trust --status`; `memcli trust` accepts it."
@@ -183,7 +184,7 @@ def render(bundle: Bundle) -> str:
         count = f"{shown} of {shown + more} shown" if is_brief else f"{shown} shown"
         if more and not is_brief:
             count += f"; {more} more {'matches' if more == 1 else 'match'}"
-        cite = f"Cite as [{_line(bundle.sections[0].memory.id)}]."
+        cite = f"Cite as {citation(bundle.sections[0])}."
         body = f"{items}\n\n{' '.join([f'{count}.', *_notes(bundle), cite])}"
     else:
         summary = " ".join([_line(global_summary(bundle)), *_notes(bundle)])
@@ -231,13 +232,33 @@ def entry(n: int, section: Section, bundle: Bundle) -> str:
     return "\n".join(lines)
 
 
+def citation(section: Section) -> str:
+    """What an answer cites: of what was read from the repository also the place that a person can open."""
+    name = f"[{_line(section.memory.id)}]"
+    return f"{_line(source(section))} {name}" if section.space == REPO else name
+
+
+def source(section: Section) -> str:
+    """Where the text stands: `file:line` of what was read from a file, the commit and the file of a change, else the path of
+    the memory. The line is that of the passage as the file was when it was read."""
+    memory = section.memory
+    file, commit = memory.metadata.get("source"), memory.provenance.get("commit")
+    if section.space != REPO or not isinstance(file, str):
+        return memory.path
+    if isinstance(commit, str):
+        return f"commit {commit[:_COMMIT_DIGITS]} {file}"
+    lines = memory.anchors[0].get("lines") if memory.anchors else None
+    first = lines[0] if isinstance(lines, list | tuple) and lines else None
+    return f"{file}:{first + memory.raw.count(chr(10), 0, section.span[0])}" if isinstance(first, int) else file
+
+
 def label(section: Section, space: str) -> str:
     """The line above the text of a memory: its id, and what matters of it; the space where it is not that of the bundle."""
     memory = section.memory
     marks = [
         memory.created_at[:10],
         _line(memory.kind),
-        _line(memory.path),
+        _line(source(section)),
         *([_line(section.space)] if section.space != space else []),
         *(["pinned"] if memory.pinned else []),
         *map(_line, section.cautions),

@@ -49,7 +49,7 @@ def _entry(number: int, section: Section, bundle: Bundle) -> str:
         *([f"matched by {section.matched_by}"] if section.is_lead else []),
         *section.cautions,
     ]
-    head = f"{_styled(f'{number}. {clean_line(memory.path)}', _BOLD)}  {_styled(clean_line(' · '.join(facts)), _DIM)}"
+    head = f"{_styled(f'{number}. {clean_line(as_prompt.source(section))}', _BOLD)}  {_styled(clean_line(' · '.join(facts)), _DIM)}"
     text = clean(section_text(section, bundle.query.include_raw)).strip("\n")
     lines = [head, *(wrapped for line in text.splitlines() for wrapped in _wrapped(line))]
     if bundle.query.explain:
@@ -135,7 +135,7 @@ def _section(section: Section, bundle: Bundle) -> str:
         *section.cautions,
     ]
     lines = [
-        f"## {_escape(clean_line(memory.path))}",
+        f"## {_escape(clean_line(as_prompt.source(section)))}",
         "",
         f"`{memory.id}` · {_escape(inert(clean_line(' · '.join(facts))))}",
         "",
@@ -217,7 +217,7 @@ def render_injection(bundle: Bundle) -> str:
     """The memories of the bundle; empty if there are none."""
     if not bundle.sections:
         return ""
-    body = "\n\n".join([*_items(bundle), f"Cited as [{inert(clean_line(bundle.sections[0].memory.id))}]."])
+    body = "\n\n".join([*_items(bundle), f"Cited as {as_prompt.citation(bundle.sections[0])}."])
     nonce = nonce_of(body)
     return f'<memory-{nonce} space="{bundle.space}">\n{HEADER}\n\n{body}\n</memory-{nonce}>'
 

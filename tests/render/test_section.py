@@ -5,7 +5,7 @@ from typing import Any
 from memcli.model.recall import Section
 from memcli.policy.budget import forms
 from memcli.record import replace
-from memcli.render.as_prompt import section_text
+from memcli.render.as_prompt import citation, section_text, source
 from tests.conftest import memory
 
 PROCEDURE = {"prerequisites": ["A clean tree."], "steps": ["Tag.", "Push."], "warnings": ["Never on Friday."]}
@@ -92,3 +92,28 @@ def test_within_a_limit_the_text_comes_first_and_a_longer_one_is_no_form() -> No
     assert len(section_text(limited(40, **only_raw))) <= 40
     assert forms(limited(40, sentence="s", passage="p")) == (["sentence", "passage"], [])
     assert forms(limited(40, raw="short", passage="p")) == (["passage", "raw"], [])
+
+
+def test_what_was_read_from_the_repository_is_cited_by_the_place_that_a_person_can_open() -> None:
+    read = {"metadata": {"source": "docs/a.md"}, "raw": "One.\n\nTwo.\nThree.", "path": "docs/a.md/one"}
+    anchors = [{"file": "docs/a.md", "lines": [30, 33]}]
+    commit = {"commit": "0123456789abcdef0123456789abcdef01234567"}
+    found = [
+        source(replace(section(**fields), space=space, span=span))
+        for fields, space, span in (
+            (read | {"anchors": anchors}, "repo", (0, 4)),
+            (read | {"anchors": anchors}, "repo", (6, 10)),
+            (read, "repo", (6, 10)),
+            (read | {"anchors": [{"file": "docs/a.md"}]}, "repo", (6, 10)),
+            (read | {"provenance": commit}, "repo", (0, 4)),
+            (read | {"metadata": {}}, "repo", (0, 4)),
+            (read | {"anchors": anchors, "provenance": commit}, "main", (0, 4)),
+        )
+    ]
+    assert found == [
+        "docs/a.md:30", "docs/a.md:32", "docs/a.md", "docs/a.md", "commit 0123456789 docs/a.md", "docs/a.md/one",
+        "docs/a.md/one",
+    ]  # fmt: skip
+    of_file = replace(section(**read | {"anchors": anchors}), space="repo")
+    assert citation(of_file) == f"docs/a.md:30 [{of_file.memory.id}]"
+    assert citation(replace(of_file, space="main")) == f"[{of_file.memory.id}]"
