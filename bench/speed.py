@@ -259,8 +259,7 @@ def _open_store(root: str) -> Any:
 
 def vectors() -> Iterator[Row]:
     """Documents a second of the embedder, over onnxruntime alone on the same batches."""
-    from memcli.embed.onnx import _BATCH_TOKENS, FOLDER, MODEL, OnnxEmbedder
-    from memcli.embed.runtime import _onnxruntime, batches, open_session
+    from memcli.embed.onnx import _BATCH_TOKENS, FOLDER, MODEL, OnnxEmbedder, _onnxruntime, batches, open_session
 
     texts = [str(item["raw"]) for item in objects(_TEXTS)]
     embedder = OnnxEmbedder()

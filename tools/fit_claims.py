@@ -22,8 +22,7 @@ import numpy as np
 from logistic import Numbers
 
 from memcli.claims.claim import claim_of
-from memcli.claims.comparison import CONFLICT, MATTER, features_of, features_of_conflict, is_compatible
-from memcli.claims.conflicts import conflicts
+from memcli.claims.comparison import CONFLICT, MATTER, conflicts, features_of, features_of_conflict, is_compatible
 from memcli.embed.onnx import OnnxEmbedder
 from memcli.model.findings import DUPLICATES
 

@@ -9,8 +9,20 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
-from memcli.claims.lexicon import APPROXIMATE, BEYOND, NAMES, NUMBERS, PERIODS, PRODUCTS, UNITS, VERBS
-from memcli.claims.words import Word, choice_of, is_content, read
+from memcli.claims.lexicon import (
+    APPROXIMATE,
+    BEYOND,
+    NAMES,
+    NUMBERS,
+    PERIODS,
+    PRODUCTS,
+    UNITS,
+    VERBS,
+    Word,
+    choice_of,
+    is_content,
+    read,
+)
 from memcli.record import NamedTuple
 from memcli.regex import regex
 from memcli.text.words import DAY_NUMBERS, MONTH_NUMBERS, STOP_WORDS

@@ -80,7 +80,7 @@ def upkeep_later(session: CommandContext, workspace: Workspace) -> bool:
 
     Not while the clock is frozen, or memory is off.
     """
-    from memcli.store.switch import is_off
+    from memcli.store.trust import is_off
 
     if is_frozen(session) or os.environ.get(SWITCH) == "off" or is_off(workspace.root, os.environ):
         return False

@@ -118,7 +118,7 @@ class Calls:
 
     def _refuse_while_off(self) -> None:
         from memcli.settings import is_on
-        from memcli.store.switch import is_off
+        from memcli.store.trust import is_off
         from memcli.wiring.roots import locate
 
         root = locate(self._options, os.environ)

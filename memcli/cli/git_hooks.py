@@ -32,7 +32,7 @@ from memcli.settings import is_beside
 from memcli.store.layout import Layout, find_root, find_work_tree, identity
 from memcli.store.log import HookLog
 from memcli.store.private import stores_of
-from memcli.store.switch import is_off
+from memcli.store.trust import is_off
 from memcli.wiring.roots import named_root
 from memcli.wiring.workspace import chosen_store
 

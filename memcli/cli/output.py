@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from memcli.cancel import check_cancelled
 from memcli.codec.canonical import encode, encode_line
 from memcli.errors import MemcliError, NotFoundError, StoreError, UsageError, hint_of
 from memcli.model.memory import Json
@@ -224,6 +223,8 @@ class ProgressBar:
         self._task: TaskID | None = None
 
     def __call__(self, done: int, total: int) -> None:
+        from memcli.cancel import check_cancelled
+
         check_cancelled()
         now = self._now()
         self._started = now if self._started is None else self._started

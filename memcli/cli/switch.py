@@ -10,7 +10,7 @@ from memcli.cli.verb import CommandContext
 def switch_memory(session: CommandContext, *, on: bool) -> None:
     """Switches the memory of this clone on or off, and says so."""
     from memcli.settings import is_on
-    from memcli.store.switch import switch
+    from memcli.store.trust import switch
 
     workspace = session.open(tells_off=False)
     changed = switch(workspace.root, on=on)

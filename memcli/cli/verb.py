@@ -142,7 +142,7 @@ class CommandContext:
 
         Notes that memory is off, unless `tells_off` is false.
         """
-        from memcli.store.switch import is_off
+        from memcli.store.trust import is_off
         from memcli.wiring.roots import locate
 
         if self._opener is None:

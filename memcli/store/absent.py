@@ -17,12 +17,8 @@ from memcli.store.reading import read_regular
 
 
 def check_present(root: str, space: str = "") -> None:
-    """Raises StoreError when git tracks the store at `root`, or one `space` of it, and the work tree has no file of it."""
-    spaces = Layout(root).spaces
-    if space:
-        if os.path.lexists(os.path.join(spaces, f"{space}.json")):
-            return
-    elif os.path.isdir(spaces) and any(name.endswith(".json") for name in os.listdir(spaces)):
+    """Raises StoreError when git tracks the store at `root`, which has no space, or one `space` of it that has no file."""
+    if space and os.path.lexists(os.path.join(Layout(root).spaces, f"{space}.json")):
         return
     found = absent(root)
     if space and not found.keys().isdisjoint(("", space)):

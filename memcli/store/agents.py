@@ -14,9 +14,9 @@ from memcli.codec.canonical import encode_line
 from memcli.digests import sha256
 from memcli.model.memory import Json
 from memcli.store.atomic import make_folder
-from memcli.store.key import digester
 from memcli.store.lock import locked
 from memcli.store.state import State, set_value, trim
+from memcli.store.trust import digester
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

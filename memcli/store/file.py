@@ -5,21 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from functools import cached_property
 
 from memcli.beneath import unlink
-from memcli.cancel import check_cancelled
 from memcli.codec.space import check_writable, encode_space, memory_digest, new_space
 from memcli.errors import LockedError, MemcliError, NotFoundError, StoreError, error_of
 from memcli.model.memory import Json
 from memcli.model.names import check_space
 from memcli.model.space import Change, Policy, Receipt, Space, Touched
-from memcli.policy.acts import Act, act_of, receipt_of, without_erased
 from memcli.record import replace
 from memcli.settings import is_beside
 from memcli.store.atomic import append_line, make_folder, remove_file, write_file
 from memcli.store.layout import Layout, identity
 from memcli.store.lock import WAIT_SECONDS, HeldLock, locked
-from memcli.store.pending import Acts, Erasures
 from memcli.store.private import is_private
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
 
@@ -28,9 +26,11 @@ if TYPE_CHECKING:  # what only a write needs is imported there
     from memcli.codec.splice import SpliceShelf
     from memcli.codec.window import Piece
     from memcli.model.links import Going
+    from memcli.policy.acts import Act
     from memcli.policy.draft import Draft
     from memcli.ports import Fold, Shelf
     from memcli.store.journal import Journal, Mail
+    from memcli.store.pending import Bookkeeping
 
 _REPLACES_OPEN_FILES = os.name != "nt"
 _MOST_MOVES = 1 << 16  # bytes of notes that an index has not come to read
@@ -44,28 +44,28 @@ class FileStore:
         self,
         layout: Layout,
         fold: Fold,
-        guard: Callable[[Going, Space | None], AbstractContextManager[Going]] = lambda going, _: nullcontext(going),
         wait: float = WAIT_SECONDS,
         *,
         is_local: bool = False,
-        acts: Acts | None = None,
-        erasures: Erasures | None = None,
+        open_books: Callable[[], Bookkeeping] | None = None,
         is_accepted: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`guard` stands around every write: see `store/removal_guard.py`. `wait`: how many seconds to wait for a lock.
+        """`wait`: how many seconds to wait for a lock.
 
-        `is_local`: nobody but this user may read the files. `acts` records every write, `erasures`
-        finishes what an earlier one left. Unless the store `is_accepted`, a policy that does not fit stops no write.
+        `is_local`: nobody but this user may read the files. `open_books` gives what is done around every write. Unless the
+        store `is_accepted`, a policy that does not fit stops no write.
         """
         self._layout = layout
         self._root = identity(layout.root)
         self._fold = fold
-        self._guard = guard
         self._wait = wait
-        self._acts = acts
-        self._erasures = erasures
+        self._open_books = open_books
         self._is_accepted = is_accepted
         self._mode, self._folder_mode = (0o600, 0o700) if is_local else (0o644, 0o755)
+
+    @cached_property
+    def _books(self) -> Bookkeeping | None:
+        return self._open_books() if self._open_books else None
 
     def spaces(self) -> list[str]:
         try:
@@ -76,7 +76,7 @@ class FileStore:
 
     def open(self, space: str) -> FileSnapshot:
         snapshot = FileSnapshot(space, self._layout.space(check_space(space)))
-        if not snapshot.fingerprint and self._acts and not is_beside(space):
+        if not snapshot.fingerprint and self._open_books and not is_beside(space):
             from memcli.store.absent import check_present
 
             check_present(self._layout.root, space)
@@ -92,14 +92,16 @@ class FileStore:
             return self._commit(space, held, change)
 
     def submit(self, space: str, request: Json) -> tuple[Json, Receipt]:
+        from memcli.cancel import check_cancelled
+
         answer: Json = None
         mail: Mail | None = None
-        journal = self._journal(space)
+        journal, books = self._journal(space), self._books
 
         def answered() -> bool:
             nonlocal mail
             check_cancelled()
-            mail = mail or journal.place({**request, "by": self._acts.author()} if self._acts else request)
+            mail = mail or journal.place({**request, "by": books.acts.author()} if books else request)
             return mail.answered()
 
         def change(draft: Shelf) -> Change:
@@ -127,42 +129,44 @@ class FileStore:
 
     def delete(self, space: str, check: Callable[[Space], None]) -> Space:
         from memcli.model.links import Going
+        from memcli.policy.acts import act_of
 
-        path = self._layout.space(check_space(space))
+        path, books = self._layout.space(check_space(space)), self._books
         with self._locked(space):
             with closing(self.open(space)) as snapshot:
                 before = snapshot.load()
                 if not snapshot.fingerprint:
                     raise NotFoundError(f"no space {space!r}", "`memcli space list` lists the spaces")
             check(before)
-            if self._acts:
-                self._acts.settle(space, snapshot.fingerprint, None)
-                self._acts.check(space)
-            if self._erasures:
-                self._erasures.settle(space, before.contains)
+            if books:
+                books.acts.settle(space, snapshot.fingerprint, None)
+                books.acts.check(space)
+                books.erasures.settle(space, before.contains)
             touched = tuple(Touched(m.id, m.path, memory_digest(m), "") for m in before.objects)
             act = act_of(Receipt(touched), before.policy, None)
-            with self._guard(Going(before), None) as going:
-                if self._acts:
-                    self._acts.begin(space, self._entries(space, [act], going), snapshot.fingerprint, "")
+            with books.guard(Going(before), None) if books else nullcontext(Going(before)) as going:
+                if books:
+                    books.acts.begin(space, self._entries(space, [act], going), snapshot.fingerprint, "")
                 remove_file(path)
-            if self._acts:
-                self._acts.finish(space)
+            if books:
+                books.acts.finish(space)
             return before
 
     def _commit(self, space: str, held: HeldLock, change: Callable[[Shelf], Change]) -> Receipt:
         """Makes the change, and all that the journal asks for, in one write. The lock is held."""
+        from memcli.cancel import check_cancelled
+        from memcli.policy.acts import act_of, receipt_of, without_erased
         from memcli.policy.draft import Draft
 
         check_cancelled()
+        books = self._books
         with closing(self.open(space)) as snapshot:
             shelf, fingerprint = self._shelf(snapshot, held.note()), snapshot.fingerprint
             journal = self._journal(space)
             draft = Draft(shelf)
-            if self._acts:
-                self._acts.settle(space, fingerprint, shelf)
-            if self._erasures:
-                self._erasures.settle(space, lambda name: shelf.get(name) is not None)
+            if books:
+                books.acts.settle(space, fingerprint, shelf)
+                books.erasures.settle(space, lambda name: shelf.get(name) is not None)
             acts: list[Act | None] = []
             answers = {
                 waiting.name: self._answer(draft, waiting.request, acts) for waiting in journal.take(fingerprint)
@@ -175,17 +179,18 @@ class FileStore:
             if whole:
                 for header in (replace(shelf.header, policy=draft.header.policy), draft.header):
                     check_writable(header, _where(space), self._is_accepted)
-                if self._acts and any(act and act.must_be_recorded for act in acts):
-                    self._acts.check(space)
-                with self._guard(draft.going(), draft.header) as going:
+                if books and any(act and act.must_be_recorded for act in acts):
+                    books.acts.check(space)
+                leaving = draft.going()
+                with books.guard(leaving, draft.header) if books else nullcontext(leaving) as going:
                     entries = self._entries(space, acts, going)
 
                     def before_rename(new: os.stat_result) -> None:
                         snapshot.check_unchanged()
                         if answers:
                             journal.promise(fingerprint_of(new), answers)
-                        if self._acts:
-                            self._acts.begin(space, entries, fingerprint, fingerprint_of(new))
+                        if books:
+                            books.acts.begin(space, entries, fingerprint, fingerprint_of(new))
 
                     pieces = shelf.spliced(whole)
                     path = self._layout.space(space)
@@ -194,8 +199,8 @@ class FileStore:
                         path, pieces, mode, alone=True, temporary=self._layout.temporary, before_rename=before_rename
                     )
                 self._note_moves(space, fingerprint, fingerprint_of(status), pieces)
-                if self._acts:
-                    self._acts.finish(space)
+                if books:
+                    books.acts.finish(space)
                 receipt = replace(receipt, run=going.run, touched=without_erased(receipt.touched, going))
                 held.leave(fingerprint_of(status))
             journal.answer(answers)
@@ -218,15 +223,18 @@ class FileStore:
 
     def _entries(self, space: str, acts: Sequence[Act | None], going: Going) -> list[dict[str, Json]]:
         """What the audit log is to say of a write, without a word of what it erases."""
+        from memcli.policy.acts import without_erased
+
         entries = []
-        for act in acts if self._acts else ():
-            if act is not None and self._acts:
+        for act in acts if self._books else ():
+            if act is not None and self._books:
                 done = replace(act, touched=without_erased(act.touched, going), run=going.run)
-                entries.append(self._acts.load_log().entry(space, done))
+                entries.append(self._books.acts.load_log().entry(space, done))
         return entries
 
     def _answer(self, draft: Draft, request: Json, acts: list[Act | None]) -> Json:
         """What becomes of a request of another writer, and, among `acts`, what it does."""
+        from memcli.policy.acts import act_of, receipt_of
         from memcli.policy.draft import Draft
 
         policy = draft.header.policy

@@ -19,10 +19,9 @@ from memcli.git.index_file import find_index
 from memcli.settings import JOURNAL
 from memcli.store.atomic import free_name, make_folder, remove_quietly, sync_folder, write_file
 from memcli.store.lock import locked, share
-from memcli.store.private import NAMES, STATE, can_write, is_private_name, work_tree_of
+from memcli.store.private import NAMES, STATE, WAITING, can_write, is_private_name, work_tree_of
 from memcli.store.reading import read_regular, read_stored
 
-_BASES = "waiting"
 _LOCK = "waiting.lock"
 _WAIT_SECONDS = 2.0
 _LINES = ".jsonl"
@@ -38,7 +37,7 @@ def copied(root: str, private: str, name: str) -> str:
     """
     local = os.path.join(root, "local")
     top = name.split(os.sep, maxsplit=1)[0]
-    source, copy, base = (os.path.join(folder, top) for folder in (private, local, os.path.join(local, _BASES)))
+    source, copy, base = (os.path.join(folder, top) for folder in (private, local, os.path.join(local, WAITING)))
     if top in NAMES and not os.path.lexists(base):
         if not can_write(local):
             return os.path.join(private if os.path.lexists(source) and not os.path.lexists(copy) else local, name)
@@ -80,7 +79,7 @@ def fold(root: str, private: str) -> bool:
     Raises StoreError.
     """
     local = os.path.join(root, "local")
-    bases = os.path.join(local, _BASES)
+    bases = os.path.join(local, WAITING)
     if not any(_tops(root, private)) and not os.path.isdir(bases):
         return False
     with suppress(LockedError), locked(os.path.join(local, _LOCK), "what waits to be folded", _WAIT_SECONDS):
@@ -105,7 +104,7 @@ def check_erasable(root: str, private: str, marks: Collection[str]) -> None:
     """Raises StoreError where one of the `marks` of what is to be erased is in a file, or its name, in the folder `private`,
     which cannot be written, or in what the copies of the store at `root` were made from."""
     wanted = [mark.encode() for mark in marks]
-    for top in (private, os.path.join(root, "local", _BASES)):
+    for top in (private, os.path.join(root, "local", WAITING)):
         for path, name in _files(top, ""):
             data = os.fsencode(name) + _contents(path)
             if any(mark in data for mark in wanted):

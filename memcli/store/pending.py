@@ -23,7 +23,7 @@ from memcli.errors import LockedError, MemcliError, StoreError
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Policy, Space
 from memcli.policy.acts import is_kept, parted, trash_note
-from memcli.record import NamedTuple, replace
+from memcli.record import NamedTuple, Record, replace
 from memcli.settings import is_beside
 from memcli.store.atomic import TEMP_MARK, make_folder, overwrite_file, remove_file, remove_quietly, write_file
 from memcli.store.layout import FOLDER, Layout, set_ignored
@@ -330,3 +330,11 @@ def _is_alive(owner: str) -> bool:
     except (ValueError, OverflowError, OSError):
         return False
     return True
+
+
+class Bookkeeping(Record):
+    """What is done around every write of a store: it is recorded, and what goes is kept or erased."""
+
+    guard: RemovalGuard
+    acts: Acts
+    erasures: Erasures

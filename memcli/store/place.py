@@ -21,10 +21,10 @@ from memcli import beneath
 from memcli.errors import StoreError
 from memcli.git.index_file import IndexFile, TrackedFile, find_index
 from memcli.store.atomic import TEMP_MARK, make_folder, make_store_folder, move_file, replace_file, write_file
-from memcli.store.key import read_sealed, write_sealed
 from memcli.store.layout import FOLDER, Layout, find_work_tree, show_sessions
-from memcli.store.private import can_write
+from memcli.store.private import can_write, may_wait
 from memcli.store.reading import read_regular
+from memcli.store.trust import read_sealed, write_sealed
 
 FOLDERS = ("local", "cache", "audit")
 """The folders below a store that came from elsewhere unless they are sealed; earlier versions kept the audit log there."""
@@ -52,7 +52,7 @@ class PrivatePlace:
         private = self._layout.private_folder
         if private != self._local:
             aside += self._claim_private(private)
-        if can_write(private) and can_write(self._local):
+        if may_wait(self._layout.root, private) and can_write(private) and can_write(self._local):
             from memcli.store.folding import fold
 
             if fold(self._layout.root, private):

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 
 from memcli.git.index_file import shared_folder, work_trees
-from memcli.settings import is_journal
+from memcli.settings import JOURNAL, is_journal
 
 NAMES = frozenset((
     "agents.installed.json", "audit", "inbox", "off", "quarantine", "redaction.key", "serve-token", "serve-tokens.json",
@@ -20,6 +21,8 @@ NAMES = frozenset((
 ))  # fmt: skip
 """The files and folders of the private state. Its lock files lie beside them, and are nothing that is kept."""
 
+WAITING = "waiting"
+"""The folder in `local/` with what copies of private state were made from."""
 STATE = "state.db"
 """The local state: see `store/state.py`."""
 _GIT_FOLDER = "memcli"
@@ -72,6 +75,18 @@ def is_private_name(name: str) -> bool:
     space do as well."""
     space, _, ending = name.rpartition(".")
     return name in NAMES or (ending in ("acts", "erasing") and is_private(space))
+
+
+def may_wait(root: str, private: str) -> bool:
+    """Whether there may be something to fold into the folder `private`; `store/folding.py` looks closer."""
+    local = os.path.join(root, "local")
+    names: list[str] = []
+    with suppress(OSError):
+        names = os.listdir(local)
+    if WAITING in names or (private != local and any(map(is_private_name, names))):
+        return True
+    earlier = ("audit", "sessions", os.path.join("spaces", f"{JOURNAL}.json"))
+    return any(os.path.lexists(os.path.join(root, name)) for name in earlier)
 
 
 def can_write(folder: str) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from memcli.ports import Summarizer
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memcli.ports import Summarizer
 
 
 def _local() -> Summarizer:

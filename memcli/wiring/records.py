@@ -19,7 +19,6 @@ from memcli.model.space import Change, Policy, Space
 from memcli.record import replace
 from memcli.store.file import FileStore
 from memcli.store.layout import Layout
-from memcli.store.pending import Acts, Erasures, RemovalGuard
 from memcli.store.reading import has_any, read_blocks
 
 TYPE_CHECKING = False
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from memcli.ports import Shelf, Snapshot, Store
     from memcli.store.audit import AuditLog
     from memcli.store.ledger import StoreLedger
+    from memcli.store.pending import Bookkeeping
     from memcli.store.state import State
     from memcli.store.trash import FileTrash
 
@@ -76,10 +76,14 @@ class LocalRecords:
             find = Detector({}, lambda _: "").find
             return self.trash.keep(clean, [one for one in severed if not find(one.id)], replacing)
 
-        erasures = Erasures(self.layout, self.erase, self.warn)
-        guard = RemovalGuard(self.layout, keep, erasures, in_force, self.warn)
-        acts = Acts(self.layout, lambda: self.audit, self.warn)
-        return FileStore(self.layout, fold, guard, wait, acts=acts, erasures=erasures, is_accepted=is_accepted)
+        def open_books() -> Bookkeeping:
+            from memcli.store.pending import Acts, Bookkeeping, Erasures, RemovalGuard
+
+            erasures = Erasures(self.layout, self.erase, self.warn)
+            guard = RemovalGuard(self.layout, keep, erasures, in_force, self.warn)
+            return Bookkeeping(guard, Acts(self.layout, lambda: self.audit, self.warn), erasures)
+
+        return FileStore(self.layout, fold, wait, open_books=open_books, is_accepted=is_accepted)
 
     def erase(self, space: str, hashes: Mapping[str, str]) -> None:
         """Erases memories, by their ids with the hashes of their texts, from all that memcli keeps beside the space."""
@@ -89,11 +93,10 @@ class LocalRecords:
     def erase_traces(self, space: str, ids: Collection[str]) -> None:
         """Erases memories from the indexes and logs of their space, from the quarantine, and from what killed writers left."""
         from memcli.index.erasing import erase
-        from memcli.store.notes import LocalAnswers
+        from memcli.store.notes import LocalAnswers, LocalUsage
         from memcli.store.pending import remove_leftovers
         from memcli.store.quarantine import erase_quarantined
         from memcli.store.sync_base import erase_bases
-        from memcli.store.usage import LocalUsage
 
         erase_bases(self.layout, space, ids)
         self.audit.erase(space, ids)

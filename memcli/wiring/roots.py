@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from memcli.errors import MemcliError, NotFoundError, StoreError, UsageError
 from memcli.record import replace
 from memcli.settings import Config, check_config, has_password, is_server
-from memcli.store.absent import absent_above, check_above, check_present
 from memcli.store.atomic import write_file
 from memcli.store.layout import FOLDER, Layout, check_root, complete_ignore, find_root, find_work_tree, make_root
 from memcli.store.place import PrivatePlace, describe
@@ -41,11 +40,11 @@ def locate(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str
     if named:
         root = named_root(named)
         if not os.path.lexists(root):
-            check_present(root)
+            _check_present(root)
         return check_root(root)
     here, home = os.getcwd(), os.path.expanduser("~")
     found = find_root(here, home)
-    check_above(here, home, found)
+    _check_above(here, home, found)
     return found
 
 
@@ -61,7 +60,7 @@ def make_store(
     here = os.getcwd()
     home = os.path.expanduser("~")
     if not named:
-        check_above(here, home, find_root(here, home))
+        _check_above(here, home, find_root(here, home))
     root = named_root(named) if named else os.path.join(find_work_tree(here, home) or here, FOLDER)
     check(root)
     new = make_trusted(root)
@@ -103,7 +102,7 @@ def read_config(layout: Layout) -> Config:
 
 def make_trusted(root: str) -> bool:
     """Makes the store at `root`, or adds what it lacks; whether it is new. What is made here is trusted here."""
-    check_present(root)
+    _check_present(root)
     new = make_root(root)
     if new:
         PrivatePlace(Layout(root)).claim()
@@ -124,6 +123,8 @@ def create_root(warn: Warn) -> str | None:
 
 def no_store() -> MemcliError:
     """What to say where there is no store in this folder or above."""
+    from memcli.store.absent import absent_above
+
     return absent_above(os.getcwd(), os.path.expanduser("~")) or NotFoundError(
         "no store found: no .memory in this folder or above", "run `memcli init`, or name a store with --root"
     )
@@ -131,9 +132,26 @@ def no_store() -> MemcliError:
 
 def complete_root(root: str) -> str:
     """The store at `root` with all that belongs to it: an `init` that was killed may have left it without."""
-    check_present(root)
+    _check_present(root)
     make_root(root)
     return root
+
+
+def _check_present(root: str) -> None:
+    """Raises StoreError when git tracks the store at `root` and the work tree has no space of it."""
+    spaces = Layout(root).spaces
+    if not os.path.isdir(spaces) or not any(name.endswith(".json") for name in os.listdir(spaces)):
+        from memcli.store.absent import check_present
+
+        check_present(root)
+
+
+def _check_above(here: str, home: str, nearest: str | None) -> None:
+    """Raises StoreError when git tracks a store that the work tree lacks and that is nearer to `here` than the `nearest`."""
+    if nearest is None or os.path.dirname(nearest) != here:
+        from memcli.store.absent import check_above
+
+        check_above(here, home, nearest)
 
 
 def claimed(root: str, warn: Warn) -> Layout:

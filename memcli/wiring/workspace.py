@@ -17,13 +17,12 @@ from memcli.model.names import check_space
 from memcli.ranking import RANKERS
 from memcli.settings import BESIDE, HARMLESS_FIELDS, Config, is_server, resolve
 from memcli.store.file import FileStore
-from memcli.store.key import VARIABLE as KEY_VARIABLE
-from memcli.store.key import signer
 from memcli.store.layout import FOLDER, Layout, complete_ignore, find_work_tree
 from memcli.store.lock import WAIT_SECONDS
 from memcli.store.reading import read_regular
 from memcli.store.state import State
-from memcli.store.trust import FileTrust
+from memcli.store.trust import VARIABLE as KEY_VARIABLE
+from memcli.store.trust import FileTrust, signer
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
 from memcli.wiring.extras import extra
 from memcli.wiring.indexes import ChosenEmbedder, Keep, absolute, make, open_index
@@ -226,7 +225,7 @@ class StoreWorkspace(Workspace):
 
     @lazy
     def usage(self) -> Usage:
-        from memcli.store.usage import LocalUsage
+        from memcli.store.notes import LocalUsage
 
         return self._observer.usage(LocalUsage(self._notes, self.asked_session, self._is_recording))
 
@@ -338,7 +337,7 @@ def chosen_store(options: Mapping[str, str | None], environ: Mapping[str, str]) 
 
 def recording(layout: Layout, environ: Mapping[str, str], *, is_frozen: bool) -> Callable[[], bool]:
     """Whether the use of a store is noted: not under a frozen clock, nor while memory is off."""
-    from memcli.store.switch import is_off
+    from memcli.store.trust import is_off
 
     return cache(lambda: not (is_frozen or is_off(layout.root, environ)))
 
@@ -347,7 +346,7 @@ def sign_topic(layout: Layout, topic: str) -> str:
     """A digest of a topic by the key of the store; empty where there is none."""
     from memcli.digests import blake2b
     from memcli.errors import MemcliError
-    from memcli.store.key import own_key
+    from memcli.store.trust import own_key
 
     try:
         key = own_key(layout)

@@ -13,9 +13,10 @@ from memcli.claims.lexicon import (
     PLAIN,
     SAME_WORDS,
     UNITS,
+    choice_of,
+    read,
 )
 from memcli.claims.values import glued, quantities
-from memcli.claims.words import choice_of, read
 
 
 def test_a_word_denies_or_affirms() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memcli.settings import CONFIG_FIELDS, resolve
-from memcli.store.switch import is_off
+from memcli.store.trust import is_off
 from tests.conftest import Run
 
 NOTE = "memcli: memory is off: hooks, watch and agents do nothing until you run `memcli on`\n"

@@ -12,8 +12,8 @@ from memcli import Memory
 from memcli.model.usage import GET, INJECT, RECALL, Use
 from memcli.store import state
 from memcli.store.layout import Layout
+from memcli.store.notes import LocalUsage
 from memcli.store.state import State
-from memcli.store.usage import LocalUsage
 from tests.conftest import Run
 from tests.local_state import local_bytes, rows
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import memcli
-from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS, hashed, onnx, runtime
+from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS, hashed, onnx
 from memcli.embed.hashed import HashedEmbedder
 from memcli.embed.onnx import OnnxEmbedder
 from memcli.errors import ProviderError
@@ -180,7 +180,7 @@ class TestModel:
     def test_one_core_or_many(self, monkeypatch: pytest.MonkeyPatch) -> None:
         vectors = []
         for cores in (1, 4):
-            monkeypatch.setattr(runtime, "cores", lambda cores=cores: cores)
+            monkeypatch.setattr(onnx, "cores", lambda cores=cores: cores)
             vectors.append(OnnxEmbedder().embed(MIXED))
         assert vectors[0] == vectors[1]
 
@@ -227,7 +227,7 @@ class TestQuantising:
     VECTORS = ([0.0] * 384, [127.0, 0.5, 1.5, -0.5, -1.5, 2.5] + [0.0] * 378, [-0.25, 0.125] + [0.0] * 382)
 
     def test_both_ways_agree(self) -> None:
-        made = runtime.quantised(np.array(self.VECTORS, np.float32))
+        made = onnx.quantised(np.array(self.VECTORS, np.float32))
         assert made == [hashed.quantised(values) for values in self.VECTORS]
 
     def test_zeros_stay_and_halves_go_to_the_even(self) -> None:

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from memcli.embed import EMBEDDERS
 from memcli.embed.hashed import HashedEmbedder
-from memcli.embed.onnx import OnnxEmbedder
-from memcli.embed.runtime import quantised
+from memcli.embed.onnx import OnnxEmbedder, quantised
 from memcli.index.scale import MINILM, PAIRS, Scale, from_bytes, own_spread, tells_apart, to_bytes
 from memcli.index.vectors import cosines_of
 from memcli.ports import Progress

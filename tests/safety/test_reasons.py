@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.safety.injection.readings import fold, without_accents
-from memcli.safety.injection.reasons import RULES, find_reasons
-from memcli.safety.injection.rules import LANGUAGES
+from memcli.safety.injection.reasons import LANGUAGES, RULES, find_reasons
 from tests.conftest import ROOT
 from tests.growth import SHAPES, grows_too_fast
 from tests.safety.hostile import DATA, HOSTILE

@@ -11,7 +11,7 @@ from memcli.ports import AuditTrail, Store, Trash
 from memcli.store.audit import AuditLog
 from memcli.store.file import FileStore
 from memcli.store.layout import Layout, make_root
-from memcli.store.pending import Acts, Erasures, RemovalGuard
+from memcli.store.pending import Acts, Bookkeeping, Erasures, RemovalGuard
 from memcli.store.trash import FileTrash
 from tests.conftest import NOW
 
@@ -53,7 +53,7 @@ def in_files(folder: Path) -> Kind:
         erasures = Erasures(layout, erase, told.append)  # type: ignore[arg-type]
         guard = RemovalGuard(layout, trash.keep, erasures, lambda policy: policy, told.append)
         acts = Acts(layout, lambda: log, told.append)
-        return FileStore(layout, fold, guard, acts=acts, erasures=erasures), trash, log
+        return FileStore(layout, fold, open_books=lambda: Bookkeeping(guard, acts, erasures)), trash, log
 
     return Kind(open_at, told)
 

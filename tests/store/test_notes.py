@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from memcli.record import replace
 from memcli.store import state
-from memcli.store.key import VARIABLE, signer
 from memcli.store.layout import Layout, make_root
 from memcli.store.log import MAX_BYTES, HookLog, Log
 from memcli.store.notes import LocalAnswers, Mark
 from memcli.store.state import State, set_value
+from memcli.store.trust import VARIABLE, signer
 from tests.conftest import NOW
 
 
@@ -56,7 +57,7 @@ def test_what_was_asked_before_an_erasure_is_not_kept_after_it(kept: LocalAnswer
 
 
 def test_the_oldest_make_room(kept: LocalAnswers, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = tuple(table._replace(expired=table.expired.replace("8192", "3")) for table in state.TABLES)
+    small = tuple(replace(table, expired=table.expired.replace("8192", "3")) for table in state.TABLES)
     monkeypatch.setattr(state, "TABLES", small)
     for n in range(5):
         kept.keep(str(n), {"n": n}, kind="verdict", since=kept.erasures())

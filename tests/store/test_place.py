@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from memcli.git.index_file import find_index
-from memcli.store.key import signer
 from memcli.store.layout import Layout
 from memcli.store.place import PrivatePlace
+from memcli.store.trust import signer
 from tests.conftest import Run, slow_but
 from tests.store.conftest import at_once, commit, git
 

@@ -16,10 +16,9 @@ from memcli.errors import LockedError, StoreError
 from memcli.model.usage import RECALL, Access, Gap, Use
 from memcli.store.agents import Spool
 from memcli.store.layout import Layout, make_root
-from memcli.store.notes import LocalAnswers, LocalGaps
+from memcli.store.notes import LocalAnswers, LocalGaps, LocalUsage
 from memcli.store.quarantine import erase_quarantined
 from memcli.store.state import TABLES, State, copy_state, merge_state, set_value
-from memcli.store.usage import LocalUsage
 from tests.conftest import NOW
 from tests.local_state import local_bytes, rows
 from tests.store.conftest import at_once

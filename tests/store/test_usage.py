@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from memcli.model.usage import COMPACTION, GET, HELPFUL, MAX_SPACES, OTHERS, RECALL, RUN, Access, Use, count
 from memcli.store.layout import Layout, make_root
-from memcli.store.notes import LocalCounters
+from memcli.store.notes import LocalCounters, LocalUsage
 from memcli.store.state import State
-from memcli.store.usage import LocalUsage
 from tests.store.conftest import at_once
 
 AT = "2026-01-31T09:30:00Z"

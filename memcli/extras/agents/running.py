@@ -25,7 +25,7 @@ from memcli.store.layout import Layout
 from memcli.store.log import Log
 from memcli.store.notes import Mark
 from memcli.store.state import State
-from memcli.store.switch import is_off
+from memcli.store.trust import is_off
 from memcli.wiring.roots import locate
 
 TYPE_CHECKING = False

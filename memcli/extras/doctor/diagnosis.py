@@ -244,7 +244,7 @@ def _hooks(root: str) -> Iterator[Check]:
 def _agents(root: str, environ: Mapping[str, str]) -> Check:
     """Checks the agents that are installed in the project. What waits for its user, or a switched-off memory, is no
     failure."""
-    from memcli.store.switch import is_off
+    from memcli.store.trust import is_off
 
     is_well, names = extra("agents.setup").examine_agents(root, environ)
     off = "; memory is off (`memcli on`)" if is_off(root, environ) else ""

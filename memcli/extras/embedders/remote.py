@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.embed.hashed import quantised
-from memcli.embed.runtime import LARGEST, beginning
+from memcli.embed.onnx import LARGEST, beginning
 from memcli.errors import ProviderError
 from memcli.extras.embedders.folder import Facts, known_prompts
 

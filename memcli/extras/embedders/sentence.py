@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memcli.embed.runtime import beginning, failures_reported, open_session, quantised, run_all
+from memcli.embed.onnx import beginning, failures_reported, open_session, quantised, run_all
 from memcli.errors import ProviderError
 from memcli.extras.embedders.folder import HINT, Facts, ModelFolder, digest, pooled, read_folder, size, stamp
 

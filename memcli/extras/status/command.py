@@ -101,7 +101,7 @@ def _hooks(workspace: Workspace) -> dict[str, Json]:
     from memcli.git.hooks import NAMES, find_hooks
     from memcli.store.layout import Layout
     from memcli.store.log import HookLog
-    from memcli.store.switch import is_off
+    from memcli.store.trust import is_off
 
     try:
         hooks = find_hooks(os.path.dirname(workspace.root))

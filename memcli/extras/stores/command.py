@@ -218,7 +218,7 @@ def maintain_(session: CommandContext, options: MaintainOptions) -> None:
 
 def _maintain_behind(session: CommandContext) -> None:
     from memcli.cli.background import run_alone
-    from memcli.store.switch import is_off
+    from memcli.store.trust import is_off
 
     session.output.quiet = True
     workspace = session.open()

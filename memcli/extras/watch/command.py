@@ -124,7 +124,7 @@ def _wait_until_on(root: str, options: WatchRequest, stop: Event) -> bool:
     """Waits while memory is off. Returns whether it is on."""
     import os
 
-    from memcli.store.switch import is_off
+    from memcli.store.trust import is_off
 
     while is_off(root, os.environ):
         if options.once or stop.wait(1):

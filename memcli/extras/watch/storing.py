@@ -37,7 +37,7 @@ from memcli.store.layout import Layout, identity
 from memcli.store.lock import Holder, holder_of
 from memcli.store.log import Log
 from memcli.store.reading import read_regular
-from memcli.store.switch import is_off
+from memcli.store.trust import is_off
 from memcli.wiring.extras import extra
 
 THE_WATCH = "the watch of this store"

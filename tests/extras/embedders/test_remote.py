@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 import pytest
 
-from memcli.embed.runtime import quantised
+from memcli.embed.onnx import quantised
 from memcli.errors import MemcliError, ProviderError, RefusedError
 from memcli.extras.embedders.folder import Facts
 from memcli.extras.embedders.remote import RemoteEmbedder

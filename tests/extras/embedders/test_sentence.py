@@ -13,7 +13,7 @@ import onnx
 import pytest
 from onnx.external_data_helper import convert_model_to_external_data
 
-from memcli.embed import runtime
+from memcli.embed import onnx as minilm
 from memcli.errors import ProviderError
 from memcli.extras.embedders import sentence
 from memcli.extras.embedders.folder import Facts, Prompts, known_prompts, read_folder
@@ -151,7 +151,7 @@ class TestSameBytes:
         together = opened(tmp_path).embed(texts)
         assert opened(tmp_path).embed(texts[::-1]) == together[::-1]
         assert [opened(tmp_path).embed([text])[0] for text in texts] == together
-        monkeypatch.setattr(runtime, "cores", lambda: 4)
+        monkeypatch.setattr(minilm, "cores", lambda: 4)
         assert opened(tmp_path).embed(texts) == together
 
     def test_languages_meet(self, tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from memcli.model.usage import HELPFUL, JUDGEMENTS, Use
 from memcli.store.layout import Layout
+from memcli.store.notes import LocalUsage
 from memcli.store.state import State
-from memcli.store.usage import LocalUsage
 from tests.cli.conftest import wrong
 from tests.conftest import Run
 from tests.local_state import local_bytes

@@ -15,7 +15,7 @@ from memcli.errors import UsageError
 from memcli.extras.mcp.methods import MOST_TOKENS, ResultPages
 from memcli.extras.mcp.offer import INSTRUCTIONS
 from memcli.model.tokens import count_tokens
-from memcli.store.switch import switch
+from memcli.store.trust import switch
 from tests.extras.mcp.conftest import in_process, text
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -24,8 +24,8 @@ from memcli.model.usage import HELPFUL, UNHELPFUL, Use
 from memcli.ports import Shelf, Store
 from memcli.record import replace
 from memcli.store.layout import Layout
+from memcli.store.notes import LocalUsage
 from memcli.store.state import State
-from memcli.store.usage import LocalUsage
 from tests.conftest import examples, open_at, rewrite
 from tests.conftest import memory as made
 

@@ -21,8 +21,8 @@ from memcli.model.space import Policy
 from memcli.model.usage import HELPFUL, RECALL, UNHELPFUL, Use
 from memcli.record import replace
 from memcli.store.layout import Layout
+from memcli.store.notes import LocalUsage
 from memcli.store.state import State
-from memcli.store.usage import LocalUsage
 from tests.conftest import open_at, rewrite
 
 MONTHS = [f"2030-{month:02}-01T08:00:00Z" for month in range(1, 13)] + ["2031-01-01T08:00:00Z"]
