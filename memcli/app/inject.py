@@ -3,6 +3,7 @@ Who shows it notes so: these are only chosen from."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -36,8 +37,8 @@ _LEAST_AUTHORED, _LEAST_DOCUMENT, _LEAST_CHANGE = 0.3, 0.15, 0.6
 among hundreds, and its probabilities are low; a change shows at most what was, and rarely what the prompt needs."""
 _LEAST_SHARE = 0.4
 """What of the best confidence a memory must have."""
-DEADLINE_SECONDS = 1.5
-"""How long the search for meaning may take where an agent waits."""
+DEADLINE_SECONDS, _PATIENCE_SECONDS = 1.5, 0.15
+"""How long the search for meaning, and missing vectors in it, may take where an agent waits."""
 
 
 def for_start(workspace: Workspace, since: str | None) -> Bundle:
@@ -60,8 +61,9 @@ def for_prompt(
     redact = workspace.redactor.cleaner(workspace.in_force(workspace.store.policy(workspace.main)))
     wanted = wanted_of(redact(beginning(prompt, MAX_READ)))
     query = Query(
-        topic=wanted, now=workspace.clock(), limit=_LOOKED_AT, budget=MAX_TOKENS, deadline=deadline, is_prompt=True
-    )
+        topic=wanted, now=workspace.clock(), limit=_LOOKED_AT, budget=MAX_TOKENS, deadline=deadline,
+        patience=math.inf if deadline is None else _PATIENCE_SECONDS, is_prompt=True,
+    )  # fmt: skip
     if not wanted:
         return Bundle(space=workspace.space, query=query, reason=NO_MATCH)
     (bundle,) = recall(workspace.copy_with(is_noted=False), [query], verify=partial(_chosen, verify))

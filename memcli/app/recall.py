@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import starmap
+from time import monotonic
 from types import TracebackType
 
 from memcli.app.choice import Reader, SearchedSpace, SpaceHits, order
@@ -318,6 +319,7 @@ def recall(
         keeper = next((place.space for place in places[: len(own)] if place.keeps_gaps), "")
         found = partial(views.again, answer, places, label)
         for query in queries:
+            query = replace(query, patience=min(query.patience, max(workspace.patience, query.deadline or 0.0)))  # noqa: PLW2901
             bundle = verify(query, found) if verify else found(query)
             if query.budget is not None and render is not None:
                 from memcli.app.budget import fit
@@ -349,8 +351,9 @@ def answer(places: Sequence[SearchedSpace], label: str, query: Query) -> Bundle:
     if period := asked[0].period if asked else None:
         told = replace(told, period=replace(period, name=redact(period.name)))  # a tag of the repository may be in it
     found: list[SpaceHits] = []
+    began = monotonic()
     for one, place in zip(asked, places, strict=True):
-        found.append(search(one, place))
+        found.append(search(_in_what_is_left(one, monotonic() - began), place))
     rankings = on_one_scale([f.ranking for f in found], query.min_score or 0.0)
     found = [
         replace(f, ranking=scaled(ranking, JOURNAL_SHARE if is_journal(f.place.space) else 1.0, query.min_score or 0.0))
@@ -382,6 +385,12 @@ def answer(places: Sequence[SearchedSpace], label: str, query: Query) -> Bundle:
         untrusted_pins=withheld_pins,
         is_from_clone=any(not place.trust.is_accepted for place in places),
     )
+
+
+def _in_what_is_left(query: Query, spent: float) -> Query:
+    """The query with the time that is left for meaning after so many seconds: spaces are searched in turn."""
+    deadline = None if query.deadline is None else max(0.0, query.deadline - spent)
+    return replace(query, deadline=deadline, patience=max(0.0, query.patience - spent))
 
 
 def _confidence(sections: Sequence[Section], found: Sequence[SpaceHits]) -> float | None:

@@ -109,6 +109,8 @@ class Workspace:
     """The session that the environment names."""
     is_offline: bool
     clock: Clock
+    patience: float
+    """Seconds that a question waits for missing vectors; no limit under a frozen clock, where time must not decide."""
     warn: Callable[[str], None]
     """Warns the user, never on standard output."""
     progress: Progress | None

@@ -96,10 +96,18 @@ def _scaled(vectors: Any) -> Any:
     return vectors / numpy.where(norms > 0, norms, 1.0)
 
 
+Places = Sequence[tuple[int, int]]
+"""Passages, each by its row and by how many passages of that row come before it."""
+
 _AT_ONCE = 512
-"""How many vectors a question waits for, about ten seconds; with more to be made it is answered by those that are there."""
-_EMBED_BATCH = 64
-_BY_WORTH = "SELECT key FROM passage JOIN memory ON memory.row = passage.row ORDER BY memory.kind = 'diff', memory.created_at DESC, memory.id, n"
+"""Up to so many missing vectors are all computed for a question, if there is time; of more, those of the passages that it
+names."""
+_EMBED_BATCH, _QUESTION_BATCH = 64, 4
+"""How many texts are embedded between two looks at the time: without a question, and for one."""
+_BY_WORTH = (
+    "SELECT key FROM passage JOIN memory ON memory.row = passage.row"
+    " ORDER BY memory.kind = 'diff', is_read, form <> 'message', memory.created_at DESC, memory.id, n"
+)
 
 
 class Meaning(ABC):
@@ -114,9 +122,16 @@ class Meaning(ABC):
         self._scale: Scale | None = None
 
     @abstractmethod
-    def cosines(self, texts: Sequence[str], among: RowSet | None = None) -> list[Nearness]:
-        """How near each text is to every passage that has a vector; in a very large space to the nearest, of `among`. A few
-        missing vectors are computed first. Raises ProviderError."""
+    def cosines(
+        self,
+        texts: Sequence[str],
+        among: RowSet | None = None,
+        first: Places = (),
+        goes_on: Callable[[], bool] = lambda: True,
+    ) -> list[Nearness]:
+        """How near each text is to every passage that has a vector; in a very large space to the nearest, of `among`. Missing
+        vectors are computed before that: of the passages that come `first`, and if there are few of all, until `goes_on`,
+        which is asked after every few, returns False. Raises ProviderError."""
 
     def resumed(self, texts: Sequence[str], found: list[Nearness]) -> list[Nearness]:  # noqa: ARG002 - of a large space
         """What was `found` for these texts in another thread, with further rows measured here."""
@@ -170,15 +185,41 @@ class Meaning(ABC):
             known |= made
         return [known[text] or b"" for text in texts]
 
-    def _embed(self, missing: frozenset[bytes], goes_on: Callable[[], bool] = lambda: True) -> bool:
-        """Computes vectors, those of statements and documents first, then those of the newest changes; whether all were
-        computed."""
-        order = sorted(missing)
-        if len(order) > _EMBED_BATCH:
-            found = [key for (key,) in self._tables.select(_BY_WORTH) if key in missing]
-            order = list(dict.fromkeys([*found, *order]))
-        for start in range(0, len(order), _EMBED_BATCH):
-            texts = self._texts(order[start : start + _EMBED_BATCH])
+    def _by_worth(self, missing: frozenset[bytes]) -> list[bytes]:
+        """The missing keys: those of statements and documents first, then of the messages of commits, then of the newest
+        hunks."""
+        found = [key for (key,) in self._tables.select(_BY_WORTH) if key in missing]
+        return list(dict.fromkeys([*found, *sorted(missing)]))
+
+    def _wanted(self, missing: frozenset[bytes], first: Places) -> list[bytes]:
+        """The missing keys whose vectors a question may wait for, in the order in which they are to be computed."""
+        keys = list(filter(missing.__contains__, self._keys_of(first))) if missing and first else []
+        return list(dict.fromkeys([*keys, *(self._by_worth(missing) if len(missing) <= _AT_ONCE else ())]))
+
+    def _keys_of(self, places: Places) -> list[bytes]:
+        """The keys of these passages, without those that are no longer there."""
+        keys: dict[int, list[bytes]] = {}
+        select = "SELECT row, key FROM passage WHERE row IN ? ORDER BY row, n"
+        for row, key in self._tables.select(select, sorted({row for row, _ in places})):
+            keys.setdefault(row, []).append(key)
+        return [keys[row][n] for row, n in places if n < len(keys.get(row, ()))]
+
+    def _embed_all(self, missing: frozenset[bytes], goes_on: Callable[[], bool]) -> bool:
+        """Computes these vectors; whether all were computed."""
+        return self._embed(self._by_worth(missing), goes_on, _EMBED_BATCH)
+
+    def _embed_few(
+        self, missing: frozenset[bytes], first: Places = (), goes_on: Callable[[], bool] = lambda: True
+    ) -> bool:
+        """Computes the vectors that a question waits for; whether there were any."""
+        wanted = self._wanted(missing, first)
+        self._embed(wanted, goes_on, _QUESTION_BATCH)
+        return bool(wanted)
+
+    def _embed(self, order: Sequence[bytes], goes_on: Callable[[], bool], at_once: int) -> bool:
+        """Computes vectors in this order, until `goes_on` returns False after so many; whether all were computed."""
+        for start in range(0, len(order), at_once):
+            texts = self._texts(list(order[start : start + at_once]))
             keys = sorted(texts)
             self._keep(dict(zip(keys, self._embedder.embed([texts[key] for key in keys]), strict=True)))
             done = start + len(keys)
@@ -187,10 +228,6 @@ class Meaning(ABC):
             if done < len(order) and not goes_on():
                 return False
         return True
-
-    def _embed_few(self, missing: frozenset[bytes]) -> bool:
-        """Computes these vectors if a question can wait for so many; whether it did."""
-        return 0 < len(missing) <= _AT_ONCE and self._embed(missing)
 
     def _texts(self, keys: list[bytes]) -> dict[bytes, str]:
         """The texts of passages and windows by their keys."""
@@ -229,7 +266,7 @@ class FileMeaning(Meaning):
         self._plan: _Plan | None = None
         self._uses = 0
         self._numbers: dict[int, LoadedVectors | None] = {}
-        self._first: dict[int, int] = {}
+        self._starts: dict[int, int] = {}
 
     def complete(self, goes_on: Callable[[], bool]) -> None:
         with self._vectors.lock:
@@ -244,8 +281,14 @@ class FileMeaning(Meaning):
             except sqlite3.Error:
                 self._in_memory(self._prepare, None, goes_on)
 
-    def cosines(self, texts: Sequence[str], among: RowSet | None = None) -> list[Nearness]:  # noqa: ARG002 - all are measured
-        return self._safely(self._cosines, texts)
+    def cosines(
+        self,
+        texts: Sequence[str],
+        among: RowSet | None = None,  # noqa: ARG002 - all are measured
+        first: Places = (),
+        goes_on: Callable[[], bool] = lambda: True,
+    ) -> list[Nearness]:
+        return self._safely(self._cosines, texts, first, goes_on)
 
     def means(self, rows: Collection[int]) -> tuple[Any, Any] | None:
         return self._safely(self._means, rows)
@@ -266,7 +309,7 @@ class FileMeaning(Meaning):
     def _means(self, rows: Collection[int]) -> tuple[Any, Any] | None:
         import numpy
 
-        known, slots = (numpy.frombuffer(part, numpy.int64) for part in self._prepare(_AT_ONCE)[:2])
+        known, slots = (numpy.frombuffer(part, numpy.int64) for part in self._prepare(())[:2])
         is_asked = numpy.array([row in rows for row in known.tolist()], bool)
         known, slots = known[is_asked], slots[is_asked]
         if (slots < 0).any():
@@ -274,26 +317,37 @@ class FileMeaning(Meaning):
         found, starts = numpy.unique(known, return_index=True)
         return found, mean_directions(starts, len(slots), lambda part: self._vectors.values(slots[part]))
 
-    def _cosines(self, texts: Sequence[str]) -> list[Nearness]:
-        plan = self._prepare(_AT_ONCE)
+    def _cosines(self, texts: Sequence[str], first: Places, goes_on: Callable[[], bool]) -> list[Nearness]:
+        plan = self._prepare(first, goes_on)
         if not texts:
             return []
         import numpy
 
         questions = self._questions(texts)
         rows, slots, window_rows, window_slots = (numpy.frombuffer(part, numpy.int64) for part in plan)
-        if not self._first:
-            self._first = first_of(rows)
+        if not self._starts:
+            self._starts = first_of(rows)
         cosines = self._cosines_of(0, questions, slots)
         windows = self._cosines_of(1, questions, window_slots) if len(window_rows) else None
-        return of_passages(self._first, cosines, window_rows, windows, int(numpy.count_nonzero(slots < 0)))
+        return of_passages(self._starts, cosines, window_rows, windows, int(numpy.count_nonzero(slots < 0)))
 
-    def _prepare(self, most: int | None, goes_on: Callable[[], bool] = lambda: True) -> _Plan:
-        """The plan, for which missing vectors are computed unless they are more than `most`."""
-        if self._plan is None or (most is None and any(slot < 0 for slot in self._plan[1])):
-            self._plan = (self._load_plan() if most is not None else None) or self._make_plan(most, goes_on)
-            self._uses, self._numbers, self._first = 0, {}, {}
+    def _prepare(self, first: Places | None, goes_on: Callable[[], bool] = lambda: True) -> _Plan:
+        """The plan, for which missing vectors are computed until `goes_on` returns False: those that a question waits for
+        which names these passages, or all."""
+        if self._plan is None and first is not None:
+            self._plan = self._load_plan()
+        if self._plan is None or self._lacks(self._plan, first):
+            self._plan = self._make_plan(first, goes_on)
+            self._uses, self._numbers, self._starts = 0, {}, {}
         return self._plan
+
+    def _lacks(self, plan: _Plan, first: Places | None) -> bool:
+        """Whether vectors are missing that are to be computed."""
+        missing = sum(slot < 0 for part in (plan[1], plan[3]) for slot in part)
+        if first is None or missing <= _AT_ONCE:
+            return missing > 0
+        keys = self._keys_of(first)
+        return len(self._vectors.slots(keys)) < len(set(keys))
 
     def _cosines_of(self, part: int, questions: Sequence[bytes], slots: Any) -> Any:
         """The cosines of a part of the plan, whose vectors are kept as numbers from the second search on."""
@@ -318,15 +372,18 @@ class FileMeaning(Meaning):
             return None
         return parts[0], parts[1], parts[2], parts[3]
 
-    def _make_plan(self, most: int | None, goes_on: Callable[[], bool]) -> _Plan:
-        """A new plan, stored for the next process. Missing vectors are computed first, unless they are more than `most`."""
+    def _make_plan(self, first: Places | None, goes_on: Callable[[], bool]) -> _Plan:
+        """A new plan, stored for the next process; missing vectors are computed as for `_prepare`."""
         pieces = self._db.execute(_PASSAGES).fetchall()
         windows = self._db.execute(_WINDOWS).fetchall()
         keys = list(dict.fromkeys(key for _, key in (*pieces, *windows)))
         slots = self._vectors.slots(keys)
         missing = frozenset(keys) - slots.keys()
-        if missing and (most is None or len(missing) <= most):
-            self._embed(missing, goes_on)
+        if missing:
+            if first is None:
+                self._embed_all(missing, goes_on)
+            else:
+                self._embed_few(missing, first, goes_on)
             slots = self._vectors.slots(keys)
         plan = tuple(
             array("q", values)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from _thread import allocate_lock
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from time import monotonic
 
 from memcli.errors import ProviderError, RefusedError
 from memcli.index.tables import LAST
@@ -20,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
-    from memcli.index.meaning import Meaning
+    from memcli.index.meaning import Meaning, Places
     from memcli.index.tables import SpaceTables
     from memcli.index.vectors import VectorFile
     from memcli.model.catalogue import CatalogueFilter, Counts
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 
 _BLOCK = 1000
+_EMBEDDING_SHARE = 0.6
+"""What of a deadline may go to missing vectors; the rest is for the model to load and the question."""
 
 
 def run_within(seconds: float, work: Callable[[], _T]) -> _T | None:
@@ -229,18 +233,31 @@ class IndexedSpace(IndexedWords):
         return self._tables.read(ids)
 
     def dense(
-        self, texts: Sequence[str], within: float | None = None, among: RowSet | None = None
+        self,
+        texts: Sequence[str],
+        within: float | None = None,
+        among: RowSet | None = None,
+        first: Places = (),
+        patience: float = math.inf,
     ) -> list[Nearness] | None:
+        most = patience if within is None else min(patience, within * _EMBEDDING_SHARE)
+        ends = math.inf if most == math.inf else monotonic() + most
+
+        def cosines_of(meaning: Meaning) -> list[Nearness]:
+            return meaning.cosines(texts, among, first, lambda: monotonic() < ends)
+
         try:
             if within is not None:
-                return self._dense_within(within, texts, among)
+                return self._dense_within(within, texts, cosines_of)
             meaning = self._meaning()
-            return None if meaning is None else meaning.cosines(texts, among)
+            return None if meaning is None else cosines_of(meaning)
         except (ProviderError, RefusedError) as error:
             self._warn(f"{error.message}; answering by words alone")
             return None
 
-    def _dense_within(self, seconds: float, texts: Sequence[str], among: RowSet | None) -> list[Nearness] | None:
+    def _dense_within(
+        self, seconds: float, texts: Sequence[str], cosines_of: Callable[[Meaning], list[Nearness]]
+    ) -> list[Nearness] | None:
         """As `dense`, in a thread with a connection of its own: it may still be at work when the view has long been closed."""
         open_beside = self._tables.beside()
 
@@ -249,7 +266,7 @@ class IndexedSpace(IndexedWords):
             if semantic is None:
                 return None
             with open_beside() as tables:
-                return None if tables is None else tables.meaning(*semantic, None).cosines(texts, among)
+                return None if tables is None else cosines_of(tables.meaning(*semantic, None))
 
         found = run_within(seconds, work)
         meaning = self._meaning() if found and found[0].more is not None else None

@@ -81,7 +81,7 @@ TRIGGER, ANCHOR, TEXT = "trigger", "anchor", "text"  # what may bring a memory i
 
 class Query(Record, kw_only=True):
     """One question to a space. `now` decides recency; `at`, when given, what was valid then; `deadline`, in seconds,
-    ends the search for meaning. `edits`: the change that the topic is made of, if it is of one. `changed_since`: only
+    ends the search for meaning, and missing vectors are computed for about `patience` seconds. `edits`: the change that the topic is made of, if it is of one. `changed_since`: only
     what was stored or changed since, which without a topic is listed. `about` leans the order towards what it speaks
     of; `period` is named by the topic, and weighs entries by their date. `ids` are listed without a topic; with `lists_all`
     without a topic, so is everything that passes the filters. `is_prompt`: it is a prompt to an agent, which asks for nothing,
@@ -117,6 +117,7 @@ class Query(Record, kw_only=True):
     weights: Mapping[str, float] = field(default_factory=dict)
     recency_bias: float | None = None
     deadline: float | None = None
+    patience: float = math.inf
     explain: bool = False
     include_untrusted: bool = False
     edits: tuple[FileEdit, ...] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from memcli.model.catalogue import CatalogueFilter, Counts
@@ -60,17 +61,23 @@ class SpaceView(Protocol):
         """The terms of each row's path, tags, source and summary, as four tuples."""
 
     def dense(
-        self, texts: Sequence[str], within: float | None = None, among: RowSet | None = None
+        self,
+        texts: Sequence[str],
+        within: float | None = None,
+        among: RowSet | None = None,
+        first: Sequence[tuple[int, int]] = (),
+        patience: float = math.inf,
     ) -> list[Nearness] | None:
         """For each text its cosines with every passage that has a vector; in a very large space only with the nearest
-        ones, of `among`, when given.
+        ones, of `among`, when given. Missing vectors are computed for about `patience` seconds, a few in any case: those of
+        the passages that come `first`, each given by its row and its place there, and if there are few, of all.
 
         None when there is no embedder, it fails, or it takes longer than `within` seconds.
         """
 
     def embed(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
-        """Computes the missing vectors, those of statements and documents before changes and new before old, until
-        `goes_on`, which is asked after every batch, returns False; False when there is no embedder.
+        """Computes the missing vectors, those of statements and documents before messages of commits, and these before
+        hunks, new before old, until `goes_on`, which is asked after every batch, returns False; False when there is no embedder.
 
         Vectors computed before an error are stored. Raises ProviderError, RefusedError, and OutdatedError when something was
         erased meanwhile.

@@ -7,6 +7,7 @@ MiniLM) are put on scales of their own, on which 1 answers well, and weighed; se
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from memcli.model.recall import (
@@ -30,7 +31,7 @@ from memcli.ranking.confidence import (
     form_of,
     probability,
 )
-from memcli.ranking.lexical import CODE, Style, bm25f, coverage, group_bm25, most, style_of
+from memcli.ranking.lexical import CODE, Style, bm25f, coverage, group_bm25, idf, most, style_of
 from memcli.ranking.priors import add_ageing, add_mentions, add_priors, check, ordered
 from memcli.record import replace
 from memcli.text.passages import HUNK
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 CANDIDATES = 200
 """How many rows each of words and meaning puts forward, whatever the limit of the query: what else competes changes the
 scores, so that a pool that grew with the limit would change the order."""
+FIRST = 50
+"""Of so many of the best rows by words a missing vector is computed first; while one of them has none, the answer is degraded."""
 CONTEXT_CANDIDATES = 100
 """How many of the best rows have their groups looked at."""
 KIN_GROUPS = 5
@@ -81,9 +84,11 @@ class FusionRanker:
         asked = query_terms(query.topic)
         visible = view.visible(query)
         stats = view.lexical(asked, CANDIDATES, visible, with_common=True)
-        measured = view.dense(_forms(query.topic, stats), query.deadline, visible)
+        first = _first(asked, stats, view)
+        measured = view.dense(_forms(query.topic, stats), query.deadline, visible, first, query.patience)
         near: Near | None = None if measured is None else weighed_forms(measured, WHOLE_SHARE)
         missing = near[0][1].missing if near else 0
+        is_known = near is not None and near[0][1].size >= 2 * missing
         cosines = mixed(near) if near else NONE
         state = Ranking(is_degraded=near is None or (missing > 0 and not len(cosines.rows)), missing=missing)
         cosines = cosines.among(visible)
@@ -91,6 +96,8 @@ class FusionRanker:
         if not rows:
             return state
         near, cosines = _including(near, rows, cosines, visible)
+        if near and any(math.isnan(near[0][1].of(row, place + 1)[place]) for row, place in first):
+            state = replace(state, is_degraded=True)
         entries = view.entries(rows)
         styles = {row: style_of(entry) for row, entry in entries.items()}
         # Of these rows alone: what a filter hides must not set the scale.
@@ -122,13 +129,13 @@ class FusionRanker:
         add_linked(parts, entries, styles, view, visible)
         # The message is in all files of a commit alike: what distinguishes them are their hunks.
         hunks = {row: max((one.score for one in own if one.form == HUNK), default=0.0) for row, own in found.items()}
-        whole_question = mixed([(1.0, near[0][1])]).among(visible) if near else NONE
+        whole_question = mixed([(1.0, near[0][1])]).among(visible) if near and is_known else NONE
         hits = one_each(
             ordered(_confident(_hits(parts, entries, styles, found), styles, query, stats, whole_question, cut), query),
             hunks,
         )
         best = max((hit.confidence or 0.0 for hit in hits[:SHOWN]), default=0.0)
-        return replace(state, hits=hits, confidence=calibrated(best, stats.size, by_meaning=near is not None))
+        return replace(state, hits=hits, confidence=calibrated(best, stats.size, by_meaning=is_known))
 
 
 def _scored(
@@ -202,6 +209,18 @@ def _confident(
             yield replace(hit, confidence=confidence, signals=signals, form=form)
 
 
+def _first(asked: Sequence[str], stats: TermStats, view: SpaceView) -> list[tuple[int, int]]:
+    """The passages whose vectors matter most: of the best rows by words, the one of each that shares the rarest words with the
+    question."""
+    weights = {term: idf(stats.size, frequency) for term, frequency in stats.frequencies.items()}
+
+    def shared(one: PassageTerms) -> float:
+        return round(sum(weights.get(term, 0.0) for term in one.counts), 6)
+
+    cut = view.passages(asked, list(stats.counts)[:FIRST])
+    return [(row, max(range(len(own)), key=lambda n: (shared(own[n]), -n))) for row, own in cut.items() if own]
+
+
 def weighed_forms(measured: Sequence[Nearness], whole: float) -> Near:
     """The nearness to each form of a question with its share: `whole` for the whole question where there are two."""
     return list(zip((whole, 1 - whole) if len(measured) > 1 else (1.0,), measured, strict=False))
@@ -249,7 +268,7 @@ def _whole(
 def _add_about(parts: Mapping[int, dict[str, float]], query: Query, view: SpaceView) -> None:
     """Adds what the text that the query is about gives: words and meaning, each stretched to 0..1, half and half."""
     covered = coverage(view.lexical(query_terms(query.about), CANDIDATES, view.visible(query)))
-    found = view.dense([query.about], query.deadline)
+    found = view.dense([query.about], query.deadline, patience=query.patience)
     cosines = mixed([(1.0, found[0].including(parts))]).of(parts) if found else {}
     for given, share in ((covered, ABOUT_WEIGHT / 2), (cosines, ABOUT_WEIGHT / 2)):
         known = [given[row] for row in parts if row in given]

@@ -62,7 +62,7 @@ class Scorer:
         backend = self._backend
         visible = view.visible(query)
         stats = view.lexical(backend.terms(query.topic), backend.candidates or max(1, view.size))
-        dense = view.dense([query.topic], query.deadline) if backend.uses_vectors else None
+        dense = view.dense([query.topic], query.deadline, patience=query.patience) if backend.uses_vectors else None
         entries, structure = self._over(view, visible, stats)
         cosines = dense[0].by_row() if dense else {}
         weights = factors(query, backend.own)

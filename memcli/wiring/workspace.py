@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
 
 _SESSION_VARIABLE = "MEMCLI_SESSION"
 _MAX_RULES = 1 << 20
+_PATIENCE_SECONDS = 1.0
 
 
 def open_workspace(
@@ -104,6 +106,7 @@ class StoreWorkspace(Workspace):
         config = _accepted(read_config(layout), os.path.dirname(layout.root), trust, warn)
         self._settings = settings = resolve(options, environ, config)
         self.clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
+        self.patience = math.inf if settings.freeze_clock else _PATIENCE_SECONDS
         self._policies = Policies(lambda name: self._spaces.open(name), settings.main, trust, warn)  # noqa: PLW0108
         self.in_force = self._policies.in_force
         self._past = _past(layout, options.get("rev"), warn)

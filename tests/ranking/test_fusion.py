@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -63,7 +64,12 @@ class View:
         return TermStats(len(found), frequencies, {k: v for k, v in counts.items() if v}, lengths)
 
     def dense(
-        self, texts: Sequence[str], within: float | None = None, among: RowSet | None = None
+        self,
+        texts: Sequence[str],
+        within: float | None = None,
+        among: RowSet | None = None,
+        first: Sequence[tuple[int, int]] = (),
+        patience: float = math.inf,
     ) -> list[Nearness] | None:
         if self._cosines is None:
             return None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from memcli.digests import blake2b
 from memcli.errors import MemcliError, RefusedError
 from memcli.extras.postgres.connection import unhurried
-from memcli.index.meaning import Meaning, first_of, mean_directions, of_passages
+from memcli.index.meaning import Meaning, Places, first_of, mean_directions, of_passages
 from memcli.index.vectors import asked, cosines_by, cosines_of, square_of
 from memcli.model.recall import Nearness, RowSet
 from memcli.record import Record
@@ -233,15 +233,21 @@ class ServerMeaning(Meaning):
         self._stored = ServerVectors(tables.read_rows, tables.space, embedder.model, embedder.dimensions)
         self._passages = tables.totals.passages
 
-    def cosines(self, texts: Sequence[str], among: RowSet | None = None) -> list[Nearness]:
+    def cosines(
+        self,
+        texts: Sequence[str],
+        among: RowSet | None = None,
+        first: Places = (),
+        goes_on: Callable[[], bool] = lambda: True,
+    ) -> list[Nearness]:
         if not texts:
             return []
         if self._passages <= EXACT:
             questions = self._questions(texts)
             found, missing = self.measure(questions, None)
-            return self.measure(questions, None)[0] if self._embed_few(missing) else found
+            return self.measure(questions, None)[0] if self._embed_few(missing, first, goes_on) else found
         missing = self._stored.missing()
-        if self._embed_few(missing):
+        if self._embed_few(missing, first, goes_on):
             missing = self._stored.missing()
         questions = self._questions(texts)
         rows = self._near(questions, among)
@@ -264,7 +270,7 @@ class ServerMeaning(Meaning):
 
     def complete(self, goes_on: Callable[[], bool]) -> None:
         tables = self._tables
-        if self._embed(self._stored.missing(), goes_on):
+        if self._embed_all(self._stored.missing(), goes_on):
             ((row,),) = tables.select("SELECT coalesce(max(row), 0) FROM memory")
             with tables.server.connected("keep vectors") as connection:
                 mark_embedded(connection, tables.space, self._embedder.model, row)
