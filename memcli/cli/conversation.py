@@ -132,14 +132,14 @@ def list_new(session: CommandContext) -> None:
 def sync_spool(session: CommandContext, *, in_background: bool = False) -> None:
     """Takes in what the hooks of agents reported. In the background, not while another process does, and in silence."""
     from memcli.app.session_import import sync
-    from memcli.store.agents import Spool
     from memcli.store.layout import Layout
     from memcli.store.state import State
+    from memcli.wiring.extras import extra
     from memcli.wiring.transcripts import read_transcripts
 
     workspace = session.open()
     try:
-        with Spool(State(Layout(workspace.root))).taking() as entries:
+        with extra("agents.records").Spool(State(Layout(workspace.root))).taking() as entries:
             done = sync(workspace, entries, read_transcripts)
     except LockedError:
         if in_background:

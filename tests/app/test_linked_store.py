@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memcli.app.linked_store import LinkedStore
-from memcli.app.links import link
 from memcli.app.purge import purge
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import LockedError
+from memcli.extras.links.linking import link
 from memcli.model.space import Change, Receipt
 from memcli.ports import Shelf
 from tests.conftest import NOW, memory, rewrite

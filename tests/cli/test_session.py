@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import CorruptError
+from memcli.extras.agents.records import Spool
 from memcli.model.conversation import Message
-from memcli.store.agents import Spool
 from memcli.store.layout import Layout
 from memcli.store.state import State
 from tests.app.test_session import SECRET, Talk, said

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from tests.app.conftest import project
 from tests.cli.conftest import repository
+from tests.store.conftest import layout
 
-__all__ = ["project", "repository"]
+__all__ = ["layout", "project", "repository"]

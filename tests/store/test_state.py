@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memcli.errors import LockedError, StoreError
+from memcli.extras.agents.records import Spool
 from memcli.model.usage import RECALL, Access, Gap, Use
-from memcli.store.agents import Spool
 from memcli.store.layout import Layout, make_root
 from memcli.store.notes import LocalAnswers, LocalGaps, LocalUsage
 from memcli.store.quarantine import erase_quarantined

@@ -8,16 +8,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
-from memcli.app.inject import (
-    DEADLINE_SECONDS,
-    FILE_BACKEND,
-    fitted,
-    for_files,
-    for_names,
-    for_prompt,
-    for_start,
-    stamps,
-)
 from memcli.app.recall import Verify
 from memcli.app.topic import NOT_REPEATED, one_line
 from memcli.app.usage import note_bundle
@@ -38,7 +28,18 @@ from memcli.extras.agents.events import (
     SUBAGENT_START,
     can_refuse,
 )
+from memcli.extras.agents.inject import (
+    DEADLINE_SECONDS,
+    FILE_BACKEND,
+    fitted,
+    for_files,
+    for_names,
+    for_prompt,
+    for_start,
+    stamps,
+)
 from memcli.extras.agents.payload import MOST_PIPED, Payload, edits_of
+from memcli.extras.agents.records import MAX_TEXT, SessionRecord, Spool, Surfaced, Topics
 from memcli.model.anchors import FileEdit
 from memcli.model.memory import Json
 from memcli.model.recall import Bundle
@@ -48,7 +49,6 @@ from memcli.model.usage import INJECT, INJECTION
 from memcli.record import Record, field, replace
 from memcli.render.as_text import in_order
 from memcli.render.as_text import render_injection as render
-from memcli.store.agents import MAX_TEXT, SessionRecord, Spool, Surfaced, Topics
 from memcli.store.layout import Layout, find_work_tree
 from memcli.store.notes import Mark
 from memcli.store.state import State

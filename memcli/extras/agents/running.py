@@ -18,9 +18,9 @@ from memcli.clock import system_clock
 from memcli.errors import MemcliError
 from memcli.extras.agents.events import PROMPT, SESSION_START, last_event
 from memcli.extras.agents.payload import MAX_BYTES, MOST_PIPED, Payload, caller_of, is_idle, read_payload
+from memcli.extras.agents.records import Spool
 from memcli.model.findings import reason_of
 from memcli.model.memory import Json
-from memcli.store.agents import Spool
 from memcli.store.layout import Layout
 from memcli.store.log import Log
 from memcli.store.notes import Mark

@@ -11,7 +11,7 @@ from memcli.cli.verb import SHARE, About, CommandContext, Group
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
-    from memcli.app.metrics import Spent
+    from memcli.extras.providers.spending import Spent
 
 command = Group(
     "provider",
@@ -55,7 +55,7 @@ def check(session: CommandContext, options: CheckOptions) -> None:
     Traceback (most recent call last):
     memcli.errors.UsageError: no language model is configured
     """
-    from memcli.app.metrics import check_model
+    from memcli.extras.providers.spending import check_model
 
     model = session.open().language_model(options.model)
     check_model(model, options.within)
@@ -79,8 +79,8 @@ def usage(session: CommandContext, options: UsageOptions) -> None:
     >>> memory.provider_usage()
     []
     """
-    from memcli.app.metrics import spent
     from memcli.clock import normalize_time
+    from memcli.extras.providers.spending import spent
 
     if options.day and options.since:
         raise UsageError("--day cannot be used with --since", "use one of them")

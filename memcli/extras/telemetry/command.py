@@ -40,7 +40,7 @@ def command(session: CommandContext, options: MetricsOptions) -> None:
     >>> memory.metrics()['metrics'][0]['name']
     'memcli_memory_objects'
     """
-    from memcli.app.metrics import metrics
+    from memcli.extras.telemetry.metrics import metrics
 
     workspace = session.open()
     if session.output.json and options.textfile is None:

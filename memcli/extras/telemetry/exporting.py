@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 
-from memcli.model.usage import Family
+from memcli.extras.telemetry.metrics import Family
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from memcli.extras.agents.events import COPILOT_HOOKS, NATIVE, hook_command
-from memcli.store.agents import Spool
+from memcli.extras.agents.records import Spool
 from tests.conftest import Result, Run
 from tests.extras.agents.conftest import AGENTS, Fire, entries, payload
 from tests.local_state import state_of

@@ -16,9 +16,9 @@ import jsonschema
 import pytest
 
 from memcli.extras.agents.events import EVENTS, NATIVE, SESSION_END, STOP, last_event
+from memcli.extras.agents.records import Spool
 from memcli.model.tokens import count_tokens
 from memcli.ports import Progress
-from memcli.store.agents import Spool
 from memcli.store.layout import Layout
 from memcli.store.state import State
 from tests.conftest import ROOT, Run

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from memcli.extras.agents.records import Spool
 from memcli.extras.agents.table import PLUGIN
-from memcli.store.agents import Spool
 from tests.conftest import ROOT, Run
 from tests.local_state import state_of
 

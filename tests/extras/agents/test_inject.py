@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memcli.app.inject import for_prompt
 from memcli.app.workspace import Workspace
 from memcli.embed import DEFAULT_EMBEDDER
+from memcli.extras.agents.inject import for_prompt
 from memcli.model.space import Space
 from tests.conftest import NOW, memory, open_at, rewrite
 

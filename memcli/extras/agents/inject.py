@@ -11,7 +11,7 @@ from memcli.app.budget import fit
 from memcli.app.recall import ALWAYS_MOST, Verify, recall
 from memcli.app.topic import MAX_READ, beginning
 from memcli.app.workspace import Workspace
-from memcli.conversation.prompt import wanted_of
+from memcli.extras.agents.wanted import wanted_of
 from memcli.model.anchors import FileEdit
 from memcli.model.memory import RULE_KINDS
 from memcli.model.recall import NO_MATCH, Bundle, Query, Section

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memcli.conversation.topic import LastTopic, trace
-from memcli.store.agents import Topics
+from memcli.extras.agents.records import Topics
 from memcli.store.layout import Layout, make_root
 from memcli.store.state import State
 from tests.conftest import NOW

@@ -11,8 +11,8 @@ from memcli.model.shapes import RELATIONS
 from memcli.model.space import WRITER
 
 if TYPE_CHECKING:
-    from memcli.app.links import Linked
     from memcli.app.workspace import Workspace
+    from memcli.extras.links.linking import Linked
     from memcli.model.memory import Json
 
 _RELATIONS = "|".join(RELATIONS)
@@ -77,7 +77,7 @@ def command(session: CommandContext, options: LinkOptions) -> None:
     'linked'
     """
     from memcli.app.homes import home_of_link
-    from memcli.app.links import link
+    from memcli.extras.links.linking import link
 
     if options.remove and options.weight is not None:
         raise UsageError("--weight cannot be used with --remove", "leave it out")
@@ -94,7 +94,7 @@ def command(session: CommandContext, options: LinkOptions) -> None:
 
 
 def _unlink(session: CommandContext, workspace: Workspace, options: LinkOptions) -> None:
-    from memcli.app.links import unlink
+    from memcli.extras.links.linking import unlink
 
     done = unlink(workspace, options.start, options.end, options.relation)
     data = {"status": "unlinked" if done.changed else "unchanged", "relations": list(done.relations), **_ends(done)}

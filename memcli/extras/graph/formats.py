@@ -11,7 +11,7 @@ import base64
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 from memcli.codec.canonical import encode, encode_line
@@ -230,3 +230,13 @@ def _counts(graph: Graph) -> str:
     tags = sum(node.type == TAG for node in graph.nodes)
     counts = ((memories, "memory", "memories"), (links, "link", "links"), (tags, "tag", "tags"))
     return ", ".join(f"{n} {one if n == 1 else many}" for n, one, many in counts)
+
+
+GRAPH_FORMATS: Mapping[str, Callable[[GraphView], str]] = {
+    "dot": render_dot, "html": render_html, "json": render_json, "mermaid": render_mermaid, "text": render_text,
+}  # fmt: skip
+"""What writes a graph in the format of a name."""
+ENDINGS: Mapping[str, str] = {
+    "dot": "dot", "gv": "dot", "html": "html", "json": "json", "mmd": "mermaid", "txt": "text",
+}  # fmt: skip
+"""The format that the end of a file's name asks for."""

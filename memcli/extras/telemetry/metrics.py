@@ -1,45 +1,58 @@
-"""Metrics: what a store holds, what was done with it on this machine, and what language models have cost.
-
-What language models have cost, and whether one answers.
-"""
+"""Metrics: what a store holds, what was done with it on this machine, and what language models have cost."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from memcli.app.recall import Views
 from memcli.app.workspace import Workspace
 from memcli.errors import CorruptError
-from memcli.model.conversation import Prompt
 from memcli.model.memory import Json
 from memcli.model.usage import (
     BOUNDS,
     BUCKET,
     COMPACTION,
-    COUNTER,
-    GAUGE,
-    HISTOGRAM,
     INJECTION,
     MICROS,
     NANO,
     PIN_TOGGLE,
     RUN,
     SESSION_END,
-    Charge,
-    Family,
     Key,
-    Sample,
     TokenUsage,
-    Total,
     Totals,
-    total,
 )
-from memcli.ports.language_model import LanguageModel
 from memcli.record import Record
 
+COUNTER, GAUGE, HISTOGRAM = "counter", "gauge", "histogram"
 _DURATION = "memcli_command_duration_seconds"
 _MILLION = 1_000_000
+
+
+class Sample(Record):
+    """A number under `name`, which begins with that of its family, and labels in their order."""
+
+    name: str
+    labels: tuple[tuple[str, str], ...]
+    value: float
+
+    def to_json(self) -> dict[str, Json]:
+        return {"name": self.name, "labels": dict(self.labels), "value": self.value}
+
+
+class Family(Record):
+    """What is measured under one name, as COUNTER, GAUGE or HISTOGRAM."""
+
+    name: str
+    kind: str
+    help: str
+    samples: Sequence[Sample] = ()
+
+    def to_json(self) -> dict[str, Json]:
+        return {
+            "name": self.name, "type": self.kind, "help": self.help, "samples": [one.to_json() for one in self.samples],
+        }  # fmt: skip
 
 
 def metrics(workspace: Workspace) -> list[Family]:
@@ -130,47 +143,3 @@ def _dollars(spent: Mapping[str, TokenUsage]) -> Family:
     return Family(name, COUNTER, "US dollars that language models have charged, where their prices are known.", [
         Sample(name, (("provider", provider),), (usage.nano_usd or 0) / NANO) for provider, usage in sorted(spent.items())
     ])  # fmt: skip
-
-
-_QUESTION = Prompt(
-    task="check/1",
-    system="You check a connection. Answer with JSON alone.",
-    text='Answer {"ok": true}.',
-    schema={"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]},
-    max_tokens=1000,  # a model that thinks before it answers needs some
-)
-
-
-class Spent(Record):
-    """What a provider has cost on a day for a space."""
-
-    day: str
-    space: str
-    provider: str
-    total: Total
-
-    def to_json(self) -> dict[str, Json]:
-        known = self.total.unpriced < self.total.calls
-        return {
-            "day": self.day, "space": self.space, "provider": self.provider, "calls": self.total.calls,
-            "tokens_in": self.total.tokens_in, "tokens_out": self.total.tokens_out,
-            "usd": self.total.nano_usd / NANO if known else None,
-            "unpriced": self.total.unpriced, "unsettled": self.total.pending,
-        }  # fmt: skip
-
-
-def check_model(model: LanguageModel, within: float) -> None:
-    """Asks a model one short question. Raises ProviderError, RefusedError."""
-    model.ask(_QUESTION, lambda data: data, within)
-
-
-def spent(workspace: Workspace, since: str = "", until: str = "") -> list[Spent]:
-    """The cost of each day from `since` until `until`, by space and provider, in this order; of the space that the user
-    named, or of all. Raises StoreError."""
-    found: dict[tuple[str, str, str], list[Charge]] = {}
-    for day in workspace.ledger.days():
-        if since <= day <= (until or day):
-            for charge in workspace.ledger.charges(day):
-                if not workspace.is_space_named or charge.space == workspace.space:
-                    found.setdefault((day, charge.space, charge.provider), []).append(charge)
-    return [Spent(*key, total(charges)) for key, charges in sorted(found.items())]

@@ -10,8 +10,8 @@ import pytest
 
 from memcli.graph.elements import Graph, build
 from tests.conftest import memory
+from tests.extras.graph.test_formats import BREAKING, drawn, example, hostile, link
 from tests.extras.serve.inspector.site import browser_path
-from tests.render.test_graph import BREAKING, drawn, example, hostile, link
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = pytest.mark.skipif(browser_path() is None, reason="no Chromium")

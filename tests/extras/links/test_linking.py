@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from memcli.app import space as spaces
 from memcli.app.export import Selection, export_space, written
-from memcli.app.links import link, unlink
 from memcli.app.trash import collect, restore, restore_run
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import NotFoundError, RefusedError, UsageError
+from memcli.extras.links.linking import link, unlink
 from memcli.extras.transfer.bundles import import_bundle
 from memcli.model.memory import Memory
 from memcli.model.names import text_hash

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from memcli.extras.graph.formats import GRAPH_FORMATS
 from memcli.graph.elements import Graph, build, neighbourhood, overview
 from memcli.model.memory import Memory
-from memcli.render.graph import GRAPH_FORMATS, renderer
 from memcli.safety.injection.screening import Overview, screened
 from tests.conftest import memory
 from tests.render.test_renderers import HOSTILE
@@ -72,7 +72,7 @@ def test_what_carries_instructions_is_named_and_not_quoted() -> None:
 
 def drawn(form: str, graph: Graph) -> str:
     """The graph in a format, as `graph` prints it."""
-    return renderer(form)(overview(graph, lambda _, memory: Overview(memory, memory, lambda _: True), "main"))
+    return GRAPH_FORMATS[form](overview(graph, lambda _, memory: Overview(memory, memory, lambda _: True), "main"))
 
 
 def hostile(text: str) -> Graph:

@@ -57,10 +57,9 @@ def command(session: CommandContext, options: GraphOptions) -> None:
     >>> {edge['relation'] for edge in memory.graph('decisions/database', depth=1)['edges']}
     {'has_tag'}
     """
-    from memcli.app.links import graph_of
     from memcli.cli import arguments
-    from memcli.render.graph import renderer
-    from memcli.render.graph.formats import graph_json
+    from memcli.extras.graph.formats import GRAPH_FORMATS, graph_json
+    from memcli.extras.graph.reading import graph_of
 
     form = _form(session, options.format, options.output)
     workspace = session.open()
@@ -71,16 +70,16 @@ def command(session: CommandContext, options: GraphOptions) -> None:
     elif session.output.json:
         session.output.answer(graph_json(graph), "")
     elif form == "html":
-        session.output.raw(renderer(form)(graph))
+        session.output.raw(GRAPH_FORMATS[form](graph))
     else:
-        session.output.write(renderer(form)(graph))
+        session.output.write(GRAPH_FORMATS[form](graph))
 
 
 def _form(session: CommandContext, form: str | None, output: str | None) -> str:
     """The format to write. Raises UsageError."""
     from memcli.cli.arguments import check_known
     from memcli.cli.output import is_terminal
-    from memcli.render.graph import ENDINGS, GRAPH_FORMATS
+    from memcli.extras.graph.formats import ENDINGS, GRAPH_FORMATS
 
     if form is not None:
         check_known("format", form, GRAPH_FORMATS)
@@ -93,11 +92,11 @@ def _form(session: CommandContext, form: str | None, output: str | None) -> str:
 
 
 def _write(session: CommandContext, workspace: Workspace, graph: GraphView, form: str, path: str) -> None:
-    from memcli.app.links import private_spaces
-    from memcli.render.graph import renderer
+    from memcli.extras.graph.formats import GRAPH_FORMATS
+    from memcli.extras.graph.reading import private_spaces
     from memcli.store.target import write_out
 
-    write_out(path, renderer(form)(graph).encode("utf-8", "replace"))
+    write_out(path, GRAPH_FORMATS[form](graph).encode("utf-8", "replace"))
     for space, count in private_spaces(workspace, graph).items():
         session.output.note(f"{path} shows {count} of private space {space!r}: do not share it, or use --space main")
     data = {"path": path, "format": form, "nodes": len(graph.nodes), "edges": len(graph.edges)}

@@ -1,0 +1,126 @@
+"""Graph: the memories of the spaces to read, with what they are tied to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from functools import partial
+
+from memcli.app.catalogue import nothing_under
+from memcli.app.homes import LinkEnd, located
+from memcli.app.redact import SUMMARY
+from memcli.app.space import clusters
+from memcli.app.workspace import Workspace, load
+from memcli.errors import NotFoundError
+from memcli.graph.elements import Graph, GraphView, build, neighbourhood, node_id, overview
+from memcli.model.memory import Memory
+from memcli.model.references import elsewhere, target
+from memcli.model.space import is_under
+from memcli.safety.injection.screening import Overview
+
+FEW = 2000
+"""Among so many memories of a space clusters are found within a second; among more, only if somebody asks for them."""
+
+
+def graph_of(
+    workspace: Workspace, ref: str, depth: int, *, inactive: bool = False, all_clusters: bool = False
+) -> GraphView:
+    """The graph around the memory that `ref` names, or around all at and below a path; without `ref`, all of the space
+    with what other spaces it links to. With `all_clusters` they are found among any number of memories. Raises NotFoundError, UsageError, CorruptError."""
+    end = _located(workspace, ref) if ref else None
+    names = dict.fromkeys([*workspace.asked_spaces, *([end.space] if end else [])] if ref else [workspace.space])
+    spaces = {name: _wanted(name, load(workspace, name).objects, inactive, end) for name in names}
+    sizes = {name: len(memories) for name, memories in spaces.items()}
+    clustered = [name for name, size in sizes.items() if size and (all_clusters or size <= FEW)]
+    starts = [node_id(end.space, end.memory.id, workspace.main)] if end else _below(workspace, spaces, ref)
+    for name, memories in _abroad(workspace, spaces, inactive).items():
+        spaces[name] = [*spaces.get(name, ()), *memories]
+    graph = build(spaces, workspace.main, _clusters(workspace, clustered))
+    return _shown(workspace, neighbourhood(graph, starts, depth) if ref else graph)
+
+
+def _clusters(workspace: Workspace, spaces: Sequence[str]) -> dict[str, list[str]]:
+    """The nodes in each cluster of the spaces, by its name, with its id where two are named alike."""
+    found = []
+    for space in spaces:
+        clean = workspace.redactor.cleaner(workspace.store.policy(space))
+        found += [(space, clean(cluster.name), cluster) for cluster in clusters(workspace, space).found]
+    often = Counter(name for _, name, _ in found)
+    return {
+        name if often[name] == 1 else f"{name} ({cluster.id})": [
+            node_id(space, one, workspace.main) for one in cluster.ids
+        ]
+        for space, name, cluster in found
+    }
+
+
+def private_spaces(workspace: Workspace, graph: Graph) -> dict[str, int]:
+    """How many memories of each private space the graph shows."""
+    counts: dict[str, int] = {}
+    for node in graph.nodes:
+        if node.space:
+            counts[node.space] = counts.get(node.space, 0) + 1
+    return {name: count for name, count in counts.items() if workspace.store.policy(name).is_private}
+
+
+def _located(workspace: Workspace, ref: str) -> LinkEnd | None:
+    """The memory that `ref` names; None where it can only be a path that memories are below. Raises UsageError."""
+    try:
+        return located(workspace, ref)
+    except NotFoundError:
+        return None
+
+
+def _wanted(space: str, memories: Sequence[Memory], inactive: bool, asked: LinkEnd | None = None) -> list[Memory]:
+    """The memories, forgotten ones only if they are wanted."""
+    own = asked.memory.id if asked and asked.space == space else ""
+    return [memory for memory in memories if memory.active or inactive or memory.id == own]
+
+
+def _shown(workspace: Workspace, graph: Graph) -> GraphView:
+    """The graph as it is rendered, without what is secret in it: of each memory only what a graph shows is looked at."""
+    by_space: dict[str, list[Memory]] = {}
+    for node in graph.nodes:
+        if node.memory is not None:
+            by_space.setdefault(node.space, []).append(node.memory)
+    found: dict[tuple[str, str], Overview] = {}
+    for space, memories in by_space.items():
+        shown = workspace.redactor.show(memories, workspace.store.policy(space), SUMMARY)
+        is_reviewed = partial(workspace.trust.is_reviewed, space)
+        pairs = zip(memories, shown, strict=True)
+        found |= {(space, before.id): Overview(before, after, is_reviewed) for before, after in pairs}
+    return overview(graph, lambda space, memory: found[space, memory.id], workspace.main)
+
+
+def _below(workspace: Workspace, spaces: Mapping[str, Sequence[Memory]], ref: str) -> list[str]:
+    """The nodes of all memories below a path; none without a path. Raises NotFoundError."""
+    if not ref:
+        return []
+    found = [
+        node_id(space, memory.id, workspace.main)
+        for space, memories in spaces.items()
+        for memory in memories
+        if is_under(memory.path, ref)
+    ]
+    if not found:
+        raise nothing_under(workspace, ref)
+    return found
+
+
+def _abroad(workspace: Workspace, spaces: Mapping[str, Sequence[Memory]], inactive: bool) -> dict[str, list[Memory]]:
+    """The memories of spaces that were not asked which these link to; none of a private space."""
+    ends = (elsewhere(target(link)) for memories in spaces.values() for m in memories for link in m.links)
+    wanted: dict[str, set[str]] = {}
+    for end in ends:
+        if end is not None:
+            wanted.setdefault(end[0], set()).add(end[1])
+    known = {name: {memory.id for memory in memories} for name, memories in spaces.items()}
+    found = {}
+    for name in sorted(wanted.keys() & set(workspace.store.spaces())):
+        ids = wanted[name] - known.get(name, set())
+        if ids and not workspace.store.policy(name).is_private:
+            with closing(workspace.store.open(name)) as snapshot:
+                objects = [memory for memory in snapshot.load().objects if memory.id in ids]
+            found[name] = _wanted(name, objects, inactive)
+    return found
