@@ -1,11 +1,17 @@
 """`python -m memcli`, and the console script."""
 
+from __future__ import annotations
+
 import atexit
 import gc
 import os
 import sys
 
 from memcli import __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 _INTERRUPTED = 130
 _COLLECT_AFTER = 50_000
@@ -24,17 +30,21 @@ def main() -> None:
 
             complete(sys.argv[2:])
             _exit(0)
-        from memcli.cli.output import prepare_streams
+        from memcli.cli.output import guarded, prepare_streams
 
         prepare_streams()
-        from memcli.cli.parser import run
+        from memcli.cli.options import CommonOptions
+        from memcli.cli.verb import CommandContext, read_line
 
-        code = run(sys.argv[1:])
-        if code is None:  # Typer is imported only for what the parser does not accept
+        call = read_line(sys.argv[1:])
+        if call is None:  # Typer is imported only for what the parser does not accept
             from memcli.cli.main import main as run_all
 
-            code = run_all(sys.argv[1:])
-        _exit(code)
+            _exit(run_all(sys.argv[1:]))
+        verb, options, common = call
+        with guarded(json=bool(common.get("json"))) as outcome:
+            outcome.code = verb.run_in(CommandContext(verb.name, CommonOptions(**common)), options)
+        _exit(outcome.code)
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
 
@@ -49,7 +59,7 @@ def _is_printed(text: str) -> bool:
     return True
 
 
-def _exit(code: int) -> None:
+def _exit(code: int) -> NoReturn:
     """Ends the process after its exit handlers, without taking down the interpreter.
 
     That takes as long as a tenth of a recall, and crashes under a thread that runs native code for a search that was given up.

@@ -34,14 +34,25 @@ def at(path: str, root: str = "") -> Iterator[tuple[str, int | None]]:
     Without a `root` that is the store, or its private state in the folder of git, that the path lies in; where it lies in
     none, or the system opens nothing by descriptor, the name is the path. Raises OSError, NotADirectoryError for a link.
     """
-    top = root.rstrip(os.sep) if root else _top_of(path)
+    top = root.rstrip(os.sep)
+    for mark in () if root else (_PRIVATE, _STORE):
+        if (found := f"{os.sep}{path}".rfind(mark)) >= 0:
+            top = path[: found + len(mark) - 2]
+            break
     if not (root or top) or not _HAS_DESCRIPTORS:
         yield path, None
         return
-    *parts, name = [part for part in path[len(top) :].split(os.sep) if part] or [os.curdir]
+    *parts, name = [*filter(None, path[len(top) :].split(os.sep))] or [os.curdir]
     if not f"{path}{os.sep}".startswith(top + os.sep) or os.pardir in (*parts, name):
         raise NotADirectoryError(errno.ENOTDIR, "the path leads out of the folder", path)
-    folder = _open(top or os.sep, parts, follow=bool(root))
+    folder = os.open(top or os.sep, _FOLDER if root else _FOLDER | _NOFOLLOW)
+    for part in parts:
+        try:
+            inner = os.open(part, _FOLDER | _NOFOLLOW, dir_fd=folder)
+        finally:
+            with suppress(OSError):
+                os.close(folder)
+        folder = inner
     try:
         yield name, folder
     except OSError as error:
@@ -51,25 +62,6 @@ def at(path: str, root: str = "") -> Iterator[tuple[str, int | None]]:
     finally:
         with suppress(OSError):
             os.close(folder)
-
-
-def _top_of(path: str) -> str:
-    for mark in (_PRIVATE, _STORE):
-        if (found := f"{os.sep}{path}".rfind(mark)) >= 0:
-            return path[: found + len(mark) - 2]
-    return ""
-
-
-def _open(top: str, parts: list[str], *, follow: bool) -> int:
-    folder = os.open(top, _FOLDER if follow else _FOLDER | _NOFOLLOW)
-    for part in parts:
-        try:
-            inner = os.open(part, _FOLDER | _NOFOLLOW, dir_fd=folder)
-        finally:
-            with suppress(OSError):
-                os.close(folder)
-        folder = inner
-    return folder
 
 
 def open_file(path: str, flags: int, mode: int = 0o600, root: str = "") -> int:

@@ -1,4 +1,4 @@
-"""The command line by Typer: help, the errors of wrong options, and what `parser.py` leaves to it."""
+"""The command line by Typer: help, the errors of wrong options, and what the parser in `options.py` leaves to it."""
 
 from __future__ import annotations
 

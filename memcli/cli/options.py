@@ -4,8 +4,10 @@
         space: str | None = argument("[SPACE]", "The space [default: the current one].")
         dry_run: bool = dry_run()
 
-The flag of a field is derived from its attribute: `dry_run` becomes `--dry-run`. This module imports no parser, so that
-frequently called commands start fast.
+The flag of a field is derived from its attribute: `dry_run` becomes `--dry-run`.
+
+The parser of command lines. Typer, which takes as long to import as a short command, is imported only for help, completions and
+the errors of what this does not accept. Both read the same fields; a test compares them option by option.
 """
 
 from __future__ import annotations
@@ -270,3 +272,68 @@ class CommonOptions(Options):
     quiet: bool = flag("--quiet", "-q", help="Print only results and errors.")
     offline: bool = flag(help="Ask no language model: nothing leaves this machine.")
     freeze_clock: str | None = option(metavar="TIME", help="Use TIME (RFC 3339) as the current time.")
+
+
+def parse(
+    args: Sequence[str], fields: Mapping[str, Field], negations: Mapping[str, Field] = {}
+) -> dict[str, Any] | None:
+    """The values in `args` by field name; None if the command line is not plain."""
+    by_flag = {flag.partition("/")[0]: field for field in fields.values() for flag in field.flags}
+    pairs = [(flag.partition("/")[2], field) for field in fields.values() for flag in field.flags if "/" in flag]
+    resets = {**negations, **dict(pairs)}
+    places = [field for field in fields.values() if field.is_argument]
+    values: dict[str, Any] = {}
+    negated: set[str] = set()
+    rest = list(args)
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            if not _place(rest, places, values):
+                return None
+            break
+        if word == "-" or not word.startswith("-"):
+            if not _place([word], places, values):
+                return None
+        elif (reset := resets.get(word)) is not None and reset.name not in values:
+            values[reset.name] = reset.unset if word in negations else False
+            negated.add(reset.name)
+        else:
+            flag, sign, value = word.partition("=")
+            field = by_flag.get(flag)
+            if field is None or field.name in negated or (field.name in values and not field.many):
+                return None
+            if not _set(field, value if sign else None, rest, values):
+                return None
+    is_whole = all(field.name in values for field in fields.values() if field.default is REQUIRED)
+    return values if is_whole else None
+
+
+def _set(field: Field, value: str | None, rest: list[str], values: dict[str, Any]) -> bool:
+    """Stores the value of an option, by default the next word, which it takes from `rest`. Returns whether there is one."""
+    if field.type is bool:
+        values[field.name] = True
+        return value is None
+    if value is None:
+        if not rest or (rest[0].startswith("-") and rest[0] != "-"):
+            return False
+        value = rest.pop(0)
+    return _add(value, field, values)
+
+
+def _place(words: Sequence[str], places: list[Field], values: dict[str, Any]) -> bool:
+    """Assigns words to the next arguments. Returns whether all fitted."""
+    for word in words:
+        field = next((field for field in places if field.many or field.name not in values), None)
+        if field is None or not _add(word, field, values):
+            return False
+    return True
+
+
+def _add(word: str, field: Field, values: dict[str, Any]) -> bool:
+    """Stores a value. Returns whether it has the field's type."""
+    try:
+        value = field.type(word)
+    except ValueError:
+        return False
+    values[field.name] = [*values.get(field.name, []), value] if field.many else value
+    return True

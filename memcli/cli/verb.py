@@ -14,7 +14,7 @@ from keyword import iskeyword
 from types import TracebackType
 
 from memcli.app.workspace import Observer
-from memcli.cli.options import CommonOptions, Field, Options, negations
+from memcli.cli.options import CommonOptions, Field, Options, fill_bare, negations, parse
 from memcli.cli.output import Output, ProgressBar, exit_code_of
 from memcli.errors import MemcliError, UsageError
 from memcli.model.space import ROLES, SPACE_ALONE
@@ -364,6 +364,23 @@ def find(name: str) -> Verb | Group | None:
         }
         found.verbs = {**added, **found.verbs}
     return found
+
+
+def read_line(args: Sequence[str]) -> tuple[Verb, dict[str, Any], dict[str, Any]] | None:
+    """The verb that `args` call, with its options and the common ones; None if the parser does not accept the command line."""
+    if not args or args[0].startswith("-"):
+        return None
+    found, words = find(ALIASES.get(args[0], args[0])), args[1:]
+    if isinstance(found, Group):
+        below = found.verbs.get(words[0]) if words else None
+        found, words = (found.default, words) if below is None else (below, words[1:])
+    if found is None:
+        return None
+    fields = {**found.options.FIELDS, **CommonOptions.FIELDS}
+    values = parse(fill_bare(words, found.options.FIELDS), fields, found.negations)
+    if values is None:
+        return None
+    return found, values, {name: values.pop(name) for name in CommonOptions.FIELDS if name in values}
 
 
 def find_verb(name: str) -> Verb:

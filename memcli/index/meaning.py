@@ -288,7 +288,11 @@ class FileMeaning(Meaning):
         first: Places = (),
         goes_on: Callable[[], bool] = lambda: True,
     ) -> list[Nearness]:
-        return self._safely(self._cosines, texts, first, goes_on)
+        with self._vectors.lock:  # a search that missed its deadline may still be at work
+            try:
+                return self._cosines(texts, first, goes_on)
+            except (VectorsLostError, sqlite3.Error, OutdatedError):
+                return self._in_memory(self._cosines, texts, first, goes_on)
 
     def means(self, rows: Collection[int]) -> tuple[Any, Any] | None:
         return self._safely(self._means, rows)

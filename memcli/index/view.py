@@ -243,14 +243,17 @@ class IndexedSpace(IndexedWords):
         most = patience if within is None else min(patience, within * _EMBEDDING_SHARE)
         ends = math.inf if most == math.inf else monotonic() + most
 
+        def goes_on() -> bool:
+            return monotonic() < ends
+
         def cosines_of(meaning: Meaning) -> list[Nearness]:
-            return meaning.cosines(texts, among, first, lambda: monotonic() < ends)
+            return meaning.cosines(texts, among, first, goes_on)
 
         try:
             if within is not None:
                 return self._dense_within(within, texts, cosines_of)
             meaning = self._meaning()
-            return None if meaning is None else cosines_of(meaning)
+            return None if meaning is None else meaning.cosines(texts, among, first, goes_on)
         except (ProviderError, RefusedError) as error:
             self._warn(f"{error.message}; answering by words alone")
             return None

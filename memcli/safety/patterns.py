@@ -247,16 +247,12 @@ class BytesPattern:
 
     def __init__(self, text: str, signs: Sequence[bytes] = ()) -> None:
         self.text = text
-        self._signs = signs
+        self.signs = signs
 
     def finditer(self, data: bytes) -> Iterator[Any]:
         """The matches in `data`, in order."""
         found: Iterator[Any] = (self._fast if _METER.is_worth_re2(len(data)) else self._exact).finditer(data)
         return found
-
-    def has_sign(self, data: bytes) -> bool:
-        """Whether `data` has what makes it worth trying."""
-        return not self._signs or any(sign in data for sign in self._signs)
 
     @cached_property
     def _exact(self) -> re.Pattern[bytes]:
@@ -280,7 +276,13 @@ class BytesPatterns:
         found = self._set.Match(data) if _METER.is_worth_re2(len(data)) else ()
         # Without RE2, or where the set ran out of memory and did not find the end, which always matches.
         tried = [self._patterns[n] for n in found if n < len(self._patterns)] if found else self._patterns
-        return frozenset([pattern for pattern in tried if pattern.has_sign(data)])
+        worth = set()
+        for pattern in tried:
+            for sign in pattern.signs or (b"",):
+                if sign in data:
+                    worth.add(pattern)
+                    break
+        return frozenset(worth)
 
     @cached_property
     def _set(self) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from memcli.beneath import open_file
 from memcli.errors import StoreError
@@ -74,12 +74,13 @@ def has_any(blocks: Iterable[bytes], wanted: Collection[bytes]) -> bool:
     return is_found
 
 
-def read_at(fd: int, length: int, offset: int) -> bytes:
-    """Up to `length` bytes of an open file from `offset` on. Raises OSError."""
-    if hasattr(os, "pread"):
-        return os.pread(fd, length, offset)
-    os.lseek(fd, offset, os.SEEK_SET)  # pragma: no cover - Windows
-    return os.read(fd, length)  # pragma: no cover
+def _seek_and_read(fd: int, length: int, offset: int) -> bytes:  # pragma: no cover - Windows
+    os.lseek(fd, offset, os.SEEK_SET)
+    return os.read(fd, length)
+
+
+read_at: Callable[[int, int, int], bytes] = getattr(os, "pread", _seek_and_read)
+"""Up to so many bytes of an open file from an offset on: (file, length, offset). Raises OSError."""
 
 
 def read_json(path: str) -> object:

@@ -129,8 +129,11 @@ class ByteSnapshot(ABC):
         memories: list[Memory] = []
         by_id: dict[str, Memory] | None = None
         for name, start, length in places:
-            memory = self._at(name, start, length) if start >= 0 and length > 0 else None
-            if memory is None:
+            memory = None
+            if self.fingerprint and start >= 0 and length > 0:
+                with suppress(MemcliError):
+                    memory = decode_item(self.part(start, length), self.form(), self._where)
+            if memory is None or memory.id != name:
                 # The file is not canonical, or the place is wrong: the file decides, whatever it costs.
                 by_id = by_id or {m.id: m for m in self.load().objects}
                 if name not in by_id:
@@ -164,6 +167,8 @@ class ByteSnapshot(ABC):
 
     def _frame(self) -> tuple[bytes, bytes] | None:
         """What stands before and behind the memories; None where the file is not canonical."""
+        if (frame := self._ends_of_large()) is not None:
+            return frame
         found = self._spans()
         if found is None:
             return None
@@ -171,14 +176,9 @@ class ByteSnapshot(ABC):
         ends = (found[0].start, found[-1].end) if found else (len(data), len(data))
         return data[: ends[0]], data[ends[1] :]
 
-    def _at(self, name: str, start: int, length: int) -> Memory | None:
-        if not self.fingerprint:
-            return None
-        try:
-            memory = self.decode(self.part(start, length))
-        except MemcliError:
-            return None
-        return memory if memory.id == name else None
+    def _ends_of_large(self) -> tuple[bytes, bytes] | None:
+        """The frame of a large file, which is read without what is in it."""
+        return None
 
 
 class FileSnapshot(ByteSnapshot):
@@ -199,14 +199,15 @@ class FileSnapshot(ByteSnapshot):
         except OSError:
             return True
 
-    def _frame(self) -> tuple[bytes, bytes] | None:
+    def _ends_of_large(self) -> tuple[bytes, bytes] | None:
         size = 0 if self._fd is None else os.fstat(self._fd).st_size
-        frame = None
-        if size > 2 * _FRAME_BYTES:  # the frame of a large file is read without what is in it
-            frame = header_ends(self.part(0, _FRAME_BYTES), self.part(size - _FRAME_BYTES, _FRAME_BYTES))
-        return frame or super()._frame()
+        if size <= 2 * _FRAME_BYTES:
+            return None
+        return header_ends(self.part(0, _FRAME_BYTES), self.part(size - _FRAME_BYTES, _FRAME_BYTES))
 
     def view(self) -> bytes | ByteWindow:
+        if self._data is None and self._fd is not None and (size := os.fstat(self._fd).st_size) <= 2 * _FRAME_BYTES:
+            self._data = self._exactly(0, size)
         return self.window() if self._data is None else self._data
 
     def window(self) -> ByteWindow:

@@ -13,10 +13,10 @@ import platformdirs
 import pytest
 
 from memcli.app.recall import recall as answer
-from memcli.cli import parser
 from memcli.cli.main import make_command
-from memcli.cli.options import REQUIRED, CommonOptions, Field, Options
-from memcli.cli.verb import CommandContext, Verb, all_verbs
+from memcli.cli.options import REQUIRED, CommonOptions, Field, Options, parse
+from memcli.cli.output import guarded
+from memcli.cli.verb import CommandContext, Verb, all_verbs, read_line
 from memcli.errors import UsageError
 from memcli.model.recall import Query
 from memcli.wiring.roots import global_root
@@ -65,7 +65,10 @@ def test_both_ways_are_one(run: Run, capfd: pytest.CaptureFixture[str]) -> None:
         if arguments[0] == "remember" and through_typer.code == 0:
             run("forget", through_typer.json["id"], "--purge", "--now", "--yes")
         run("list")  # so that nothing read so far is left on standard input
-        code = parser.run(arguments)
+        verb, options, common = read_line(arguments) or pytest.fail(line)
+        with guarded(json=bool(common.get("json"))) as outcome:
+            outcome.code = verb.run_in(CommandContext(verb.name, CommonOptions(**common)), options)
+        code = outcome.code
         captured = capfd.readouterr()
         assert (code, captured.out, captured.err) == (through_typer.code, through_typer.out, through_typer.err), line
         if arguments[0] == "remember" and code == 0:
@@ -80,7 +83,7 @@ def test_what_is_not_plain_is_left_to_typer() -> None:
         "hook run --help --", "hook run --arguments x post-commit --", "list --tree --help", "tree a b", "list --limit x",
         "list --limit -1", "get", "get --raw", "remember --text x", "remember x --commit --pin",
     ):  # fmt: skip
-        assert parser.run(line.split()) is None, line
+        assert read_line(line.split()) is None, line
 
 
 def _words(field: Field) -> list[list[str]]:
@@ -128,7 +131,7 @@ def test_every_option_is_read_alike(own: bool) -> None:
             needed = ["x" for one in verb.options.FIELDS.values() if one.default is REQUIRED and one is not field]
             first, *others = _words(field)
             for line in ([*needed, *first], [*first, *needed], *([*needed, *words] for words in others)):
-                values = parser.parse(line, fields, verb.negations)
+                values = parse(line, fields, verb.negations)
                 if values is None:
                     assert "-x" in line or field.is_argument, line
                     continue

@@ -130,7 +130,7 @@ main()
 @pytest.mark.parametrize(
     ("module", "command"),
     [
-        ("memcli.cli.parser", "list"), ("memcli.extras.completion.values", "__complete"),
+        ("memcli.cli.verb", "list"), ("memcli.extras.completion.values", "__complete"),
         *(
             pytest.param(*pair, marks=pytest.mark.slow)
             for pair in (("memcli.cli.output", "list"), ("memcli.cli.main", "stats"), ("typer", "stats"), ("memcli.store.layout", "list"))

@@ -203,7 +203,7 @@ def warm_up() -> None:
         if verb != "browse":
             load_command(verb)
     for name in (
-        "memcli.cli.parser", "memcli.wiring.workspace", "memcli.index.cache",
+        "memcli.cli.verb", "memcli.wiring.workspace", "memcli.index.cache",
         "memcli.ranking.fusion", "memcli.summarize.summarizers", "memcli.embed.hashed", "numpy", "sqlite3",
     ):  # fmt: skip
         importlib.import_module(name)
@@ -214,7 +214,6 @@ def warm_up() -> None:
 
 def _run_each(lines: Sequence[Sequence[str]]) -> None:
     """Runs the command lines in this process, in a folder that is gone afterwards; what they print is not kept."""
-    from memcli.cli import parser
     from memcli.cli.main import main
 
     environ, folder = dict(os.environ), os.getcwd()
@@ -227,7 +226,7 @@ def _run_each(lines: Sequence[Sequence[str]]) -> None:
         try:
             for line in lines:
                 with _silence() as out, redirect_stdout(out), redirect_stderr(out):
-                    (parser.run if line[0] in ("recall", "remember") else main)(line)
+                    main(line)
         finally:
             os.chdir(folder)
             os.environ.clear()
