@@ -1,33 +1,25 @@
-"""Spaces: create, list, govern, delete; count what they hold; make and show their index."""
+"""Spaces: list them, count what they hold, and make and show their index."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 
-from memcli.app.catalogue import reading, reading_asked
+from memcli.app.catalogue import reading
 from memcli.app.talk import up_to_date
-from memcli.app.workspace import Workspace, load, load_space, opened
-from memcli.codec.space import NO_POLICY, policy_from_json, policy_to_json
+from memcli.app.workspace import Workspace, opened
+from memcli.codec.space import policy_to_json
 from memcli.errors import CorruptError, NotFoundError, OutdatedError, ProviderError, RefusedError, UsageError
 from memcli.model.memory import Json
 from memcli.model.recall import Clusters
-from memcli.model.space import Change, Policy, Space, size_of
-from memcli.policy.fields import check_policy, merged
-from memcli.record import Record, field, replace
-from memcli.safety.secrets.detector import SECRETS
-from memcli.safety.secrets.detector import check_policy as check_redaction
-from memcli.safety.secrets.redact_memory import find_in_memory
-from memcli.safety.secrets.rules import EMAIL
+from memcli.model.space import Policy, Space, size_of
+from memcli.record import Record, field
 from memcli.settings import meant_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memcli.ports import Shelf
-
-_RESETTABLE = "reset"
-"""The metadata of a space that was created with `--reset`."""
+    pass
 
 
 class Summary(Record):
@@ -54,34 +46,6 @@ class Summary(Record):
         return data
 
 
-def create(workspace: Workspace, name: str, metadata: Mapping[str, Json], reset: bool = False) -> tuple[Space, bool]:
-    """The space `name`, created when it does not exist, and whether it was. `reset` removes all its memories.
-
-    A space that was created with `reset` may be reset again. Raises RefusedError when `reset` would delete the memories
-    of another one and its policy does not allow it.
-    """
-    now = workspace.clock()
-    new = name not in workspace.store.spaces()
-    clean = workspace.redactor.take_in(name, {"metadata": dict(metadata)}).fields
-    mark = {_RESETTABLE: True} if new and reset else {}
-    header = Space(name)
-
-    def apply(shelf: Shelf) -> Change:
-        nonlocal header
-        header = replace(shelf.header, metadata={**shelf.header.metadata, **clean["metadata"], **mark})
-        if reset and shelf.size and not _is_resettable(workspace, shelf.header):
-            refusal = workspace.refusal(header, f"a reset would delete {shelf.size} memories")
-            if refusal:
-                raise refusal
-        if not new and not reset and header == shelf.header:
-            return Change()
-        header = replace(header, updated_at=now)
-        return Change(drop=frozenset(shelf.ids_with_prefix("") if reset else ()), header=header)
-
-    workspace.store.update(name, apply)
-    return header, new
-
-
 def list_spaces(workspace: Workspace) -> list[Summary]:
     """Every space; one that is damaged is listed with its problem."""
     found = []
@@ -102,78 +66,6 @@ def _counted(workspace: Workspace, name: str) -> Summary:
         )
 
 
-def show(workspace: Workspace, name: str) -> Summary:
-    """One space. Raises NotFoundError, CorruptError."""
-    check_exists(workspace, name)
-    return summarize(load(workspace, name))
-
-
-def set_policy(
-    workspace: Workspace, name: str, fields: Mapping[str, Json], whole: bool = False
-) -> tuple[Policy, Policy]:
-    """Sets fields of the policy (null takes the default again), or with `whole` all of it; the policies before and after.
-
-    A field may be a part of one, such as `retention.log`. A space that is missing is made. Raises UsageError naming the
-    wrong field, NotFoundError where nothing is set.
-    """
-    now, is_new = workspace.clock(), name not in workspace.store.spaces()
-    before = after = Policy()
-
-    def apply(shelf: Shelf) -> Change:
-        nonlocal before, after
-        before = shelf.header.policy
-        stored = {name: value for name, value in policy_to_json(before).items() if name != NO_POLICY}
-        wanted = merged({} if whole else stored, fields)
-        check_policy(wanted)
-        check_redaction(wanted.get("pii_redaction", {}))
-        _check_has_no_secret(workspace, fields)
-        after = policy_from_json(wanted)
-        is_same = after == before and not is_new
-        return Change(header=None if is_same else replace(shelf.header, policy=after, updated_at=now))
-
-    if fields or whole:
-        workspace.store.update(name, apply)
-    else:
-        check_exists(workspace, name)
-        before = after = workspace.store.policy(name)
-    if before.gaps and not after.gaps:
-        workspace.gaps.drop([gap for gap in workspace.gaps.read() if gap.space == name])
-        workspace.answers.erase_questions()
-    return before, after
-
-
-def _check_has_no_secret(workspace: Workspace, fields: Mapping[str, Json]) -> None:
-    """Raises UsageError naming the field of a policy that holds a secret or an address: a policy is tracked by git as it
-    stands. A pattern may look like an address, for it finds some."""
-    for name, value in fields.items():
-        field = name.partition(".")[0]
-        detector = workspace.redactor.by_policy({"detectors": [SECRETS]} if field == "pii_redaction" else {})
-        if found := find_in_memory(detector, {field: {name: value}}):
-            what = "an e-mail address" if found[0].kind == EMAIL else "a secret"
-            raise UsageError(f"policy.{field} holds {what}", "remove it; patterns do not need a real secret")
-
-
-def delete(workspace: Workspace, name: str) -> int:
-    """Deletes the space with all its memories, and with its journal, under the policy of the space; returns how many memories.
-    Raises NotFoundError, RefusedError."""
-
-    check_exists(workspace, name)
-    count = 0
-    parts = [one for one in (name, *meant_by(name)[1:]) if workspace.has_space(one)]
-    allowed = load_space(workspace.store, name)
-    for part in reversed(parts):  # the journal first: killed here, it can be done again
-
-        def check(space: Space) -> None:
-            if space.objects:
-                what = f"this would delete {len(space.objects)} memories"
-                if refusal := workspace.refusal(allowed if space.name != name else space, what):
-                    raise refusal
-            workspace.index.rebuild(space.name)  # while a failure still means that the space is there
-
-        count += len(workspace.store.delete(part, check).objects)
-    return count
-
-
 def summarize(space: Space) -> Summary:
     """The space in numbers."""
     return Summary(
@@ -187,52 +79,14 @@ def summarize(space: Space) -> Summary:
     )
 
 
-def _is_resettable(workspace: Workspace, header: Space) -> bool:
-    # In a clone that nobody has accepted, the mark is only what a stranger says.
-    return header.metadata.get(_RESETTABLE) is True and workspace.trust.is_accepted
-
-
 def check_exists(workspace: Workspace, name: str) -> None:
     """Raises NotFoundError unless there is a space `name`."""
     if not any(map(workspace.has_space, meant_by(name))):
         raise NotFoundError(f"no space {name!r}", "`memcli space list` lists the spaces")
 
 
-_MOST_TAGS = 20
 _FEW_BYTES = 1 << 18
 """A space of so many bytes is indexed in a moment."""
-
-
-def stats(workspace: Workspace) -> dict[str, Json]:
-    """How many memories there are, by state, kind, relevance and tag, and how much text. Raises CorruptError."""
-    with reading_asked(workspace) as spaces:
-        found = {space.name: space.counts() for space in spaces}
-        sizes = {space.name: size_of(space.snapshot.fingerprint) for space in spaces}
-    counts = list(found.values())
-    sums = {
-        name: sum(getattr(one, name) for one in counts)
-        for name in ("objects", "active", "superseded", "pinned", "characters")
-    }
-    return {
-        "space": workspace.space,
-        **({"spaces": {name: one.objects for name, one in found.items()}} if len(found) > 1 else {}),
-        **sums,
-        "sessions": len(workspace.sessions.ids(workspace.space)),
-        "oldest": min((one.oldest for one in counts if one.objects), default=""),
-        "newest": max((one.newest for one in counts), default=""),
-        "kinds": _most_first([one.kinds for one in counts]),
-        "relevance": _most_first([one.relevance for one in counts]),
-        "tags": dict(list(_most_first([one.tags for one in counts]).items())[:_MOST_TAGS]),
-        "bytes": {"space": sizes.get(workspace.space, 0)},
-    }
-
-
-def _most_first(counts: Iterable[Counter[str]]) -> dict[str, int]:
-    """Each value with how often it occurs in all, most frequent first, then by name."""
-    total: Counter[str] = Counter()
-    for one in counts:
-        total.update(one)
-    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
 
 
 def embed_spaces(workspace: Workspace, goes_on: Callable[[], bool] = lambda: True) -> bool:

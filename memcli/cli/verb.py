@@ -414,7 +414,7 @@ def all_verbs() -> Iterator[Verb]:
 _COMMANDS = "memcli.cli.commands"
 OF_EXTRAS = {
     "agent": "agents.command", "browse": "tui.command", "check": "check.command", "check code": "check.code", "check recall": "check.recall", "check secrets": "check.secrets", "check store": "check.store", "blame": "history.blame", "completions": "completion.command", "diff": "history.diff", "doctor": "doctor.command", "feedback": "feedback.command", "graph": "graph.command", "import": "transfer.command", "link": "links.command",
-    "mcp": "mcp.command", "metrics": "telemetry.command", "provider": "providers.command", "serve": "serve.command", "inbox": "inbox.command",
+    "mcp": "mcp.command", "metrics": "telemetry.command", "provider": "providers.command", "restore": "restore.command", "serve": "serve.command", "session context": "window.command", "space": "spaces.command", "inbox": "inbox.command",
     "status": "status.command", "store": "stores.command", "trust": "trust.command", "watch": "watch.command",
 }  # fmt: skip
 """The modules below `extras/` that have the other commands. One with two words is below a group, before the group's own."""

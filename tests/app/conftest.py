@@ -18,11 +18,11 @@ from memcli.app.inbox import offer, waiting
 from memcli.app.purge import purge
 from memcli.app.recall import recall
 from memcli.app.remember import Outcome, Stored, prepare, remember
-from memcli.app.space import set_policy
 from memcli.app.workspace import Workspace, load_space
 from memcli.extras.check.repair import check_store, format_space, space_names
 from memcli.extras.inbox.review import accept, reject, show
 from memcli.extras.links.linking import link, unlink
+from memcli.extras.spaces.managing import set_policy
 from memcli.extras.stores.log import log
 from memcli.model.conversation import Session
 from memcli.model.memory import Memory

@@ -7,11 +7,11 @@ import pytest
 from memcli.app.edit import edit, forget, pin, tag
 from memcli.app.homes import by_home, home_of_link
 from memcli.app.purge import purge
-from memcli.app.trash import by_trash, restore, restore_run, trashes
 from memcli.app.workspace import Workspace
 from memcli.errors import NotFoundError, UsageError
 from memcli.extras.feedback.judging import feedback
 from memcli.extras.links.linking import link, unlink
+from memcli.extras.restore.restoring import by_trash, restore, restore_run, trashes
 from memcli.model.usage import HELPFUL
 from tests.app.conftest import Project
 

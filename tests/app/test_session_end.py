@@ -7,18 +7,19 @@ import pytest
 from memcli.app import session as sessions
 from memcli.app import session_end
 from memcli.app.catalogue import load_tree
-from memcli.app.context import WindowRequest, assemble
 from memcli.app.session_delete import delete
 from memcli.app.session_end import finish_all, promote, read_arc, read_facts
 from memcli.app.session_import import import_transcript
-from memcli.app.space import create
-from memcli.app.space import delete as delete_space
-from memcli.app.trash import by_trash, collect, restore
-from memcli.conversation.window import limits
+from memcli.app.trash import collect
 from memcli.errors import NotFoundError, RefusedError, StoreError, UsageError
+from memcli.extras.restore.restoring import by_trash, restore
+from memcli.extras.spaces.managing import create
+from memcli.extras.spaces.managing import delete as delete_space
+from memcli.extras.window import rendering as as_window
+from memcli.extras.window.allocation import limits
+from memcli.extras.window.assembling import WindowRequest, assemble
 from memcli.model.conversation import Session
 from memcli.model.memory import Memory
-from memcli.render import as_window
 from tests.app.conftest import LATER, Project
 from tests.app.test_session import Talk, said
 from tests.conftest import NOW

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from memcli.app import space as spaces
 from memcli.app.purge import erase_trashed
-from memcli.app.trash import collect, restore, restore_run
+from memcli.app.trash import collect
 from memcli.codec.bundle import seal
 from memcli.errors import ConflictError, NotFoundError, RefusedError, StoreError
+from memcli.extras.restore.restoring import restore, restore_run
+from memcli.extras.spaces import managing as spaces
 from memcli.extras.stores.log import check_log
 from memcli.extras.transfer.bundles import import_bundle
 from memcli.model.space import Space

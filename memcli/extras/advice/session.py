@@ -7,17 +7,20 @@ hooks report, is done locally, or by an answer that was paid for already.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 
 from memcli.app.session_end import Yield, by_rules
 from memcli.app.workspace import Workspace
+from memcli.conversation.chunks import SIZE, Chunk, fold
 from memcli.conversation.facts import Fact, point
-from memcli.conversation.window import Excerpt, excerpt
 from memcli.errors import ProviderError, RefusedError
 from memcli.extras.advice.consult import TEXT, consult, kept
 from memcli.extras.advice.prompts import session as prompt
 from memcli.model.conversation import Message, Prompt
 from memcli.model.memory import Json
+from memcli.model.tokens import count_tokens, cut_tokens, end_of_tokens
+from memcli.record import Record, replace
 from memcli.regex import regex
 from memcli.safety.injection.reasons import find_reasons
 
@@ -124,3 +127,35 @@ def _facts(
     for fact in sorted(found, key=lambda fact: (fact.message, fact.span)):
         once.setdefault(fact.text.casefold(), fact)
     return list(once.values())
+
+
+_MOST = 12_000
+"""Tokens of the messages, together."""
+_MOST_TOOL, _MOST_OTHERS = 80, 800
+"""Tokens of one message: what runs on is pasted."""
+_MOST_CHUNKS = 20
+_MOST_SUMMARY = 150
+"""How many summaries there are, and the tokens of each."""
+
+
+class Excerpt(Record):
+    """The last messages, cut to some length, and summaries of those before them. `ends` says where each was cut."""
+
+    chunks: Sequence[Chunk]
+    messages: Sequence[Message]
+    ends: Mapping[int, int]
+
+
+def excerpt(messages: Sequence[Message]) -> Excerpt:
+    """The excerpt of a conversation whose messages are numbered."""
+    most = [_MOST_TOOL if message.role == "tool" else _MOST_OTHERS for message in messages]
+    cut = [replace(one, text=cut_tokens(one.text, limit)) for one, limit in zip(messages, most, strict=True)]
+    totals = accumulate(count_tokens(message.text) for message in reversed(cut))
+    old = len(cut) - sum(total <= _MOST for total in totals)
+    older = min(len(cut) // SIZE, -(-old // SIZE)) * SIZE  # whole chunks
+    chunks, _ = fold(messages[:older], recent=0, most=_MOST_CHUNKS)
+    return Excerpt(
+        [replace(chunk, summary=cut_tokens(chunk.summary, _MOST_SUMMARY)) for chunk in chunks if chunk.summary],
+        cut[older:],
+        {message.number: end_of_tokens(message.text, most[n]) for n, message in enumerate(messages) if n >= older},
+    )

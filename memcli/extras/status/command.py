@@ -113,11 +113,11 @@ def _hooks(workspace: Workspace) -> dict[str, Json]:
 
 
 def _stats(session: CommandContext, workspace: Workspace, *, usage: bool) -> None:
-    from memcli.app import space as app
+    from memcli.extras.status.counting import stats
     from memcli.render.clean import clean_line
     from memcli.store.layout import Layout
 
-    data = app.stats(workspace)
+    data = stats(workspace)
     data["bytes"] |= {"cache": Layout(workspace.root).cache_size(workspace.space)}
     lines: list[str] = []
     if usage:

@@ -12,11 +12,11 @@ import pytest
 from memcli.app.candidate import Candidate
 from memcli.app.inbox import propose, waiting
 from memcli.app.remember import Stored, prepare, remember
-from memcli.app.space import set_policy
-from memcli.app.trash import restore_run
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import ProviderError, RefusedError, UsageError
 from memcli.extras.inbox.review import accept
+from memcli.extras.restore.restoring import restore_run
+from memcli.extras.spaces.managing import set_policy
 from memcli.model.conversation import Prompt
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Change

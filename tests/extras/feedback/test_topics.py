@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from memcli.app.space import set_policy
 from memcli.app.usage import drop_gaps as drop
 from memcli.app.workspace import Workspace
 from memcli.errors import ProviderError, RefusedError, UsageError
 from memcli.extras.feedback.gaps import named_locally, topics_of
+from memcli.extras.spaces.managing import set_policy
 from memcli.model.usage import Gap
 from tests.conftest import NOW
 from tests.safety.secrets_corpus import secret

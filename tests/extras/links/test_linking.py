@@ -9,12 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memcli.app import space as spaces
 from memcli.app.export import Selection, export_space, written
-from memcli.app.trash import collect, restore, restore_run
+from memcli.app.trash import collect
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.extras.links.linking import link, unlink
+from memcli.extras.restore.restoring import restore, restore_run
+from memcli.extras.spaces import managing as spaces
 from memcli.extras.transfer.bundles import import_bundle
 from memcli.model.memory import Memory
 from memcli.model.names import text_hash

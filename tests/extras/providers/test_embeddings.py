@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from memcli.app.space import set_policy
 from memcli.app.workspace import opened
 from memcli.errors import ProviderError, RefusedError
 from memcli.extras.providers.model import ProviderEmbeddings
 from memcli.extras.providers.opening import embed_texts
+from memcli.extras.spaces.managing import set_policy
 from memcli.model.conversation import model_name
 from memcli.model.usage import TokenUsage
 from tests.conftest import NOW, memory, open_at, rewrite

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from memcli.app.export import Selection, export_space
-from memcli.app.trash import restore
 from memcli.codec.bundle import Export
 from memcli.errors import CorruptError, RefusedError, UsageError
+from memcli.extras.restore.restoring import restore
 from memcli.extras.transfer.adopting import Adopted, adopt, foreign_source
 from memcli.extras.transfer.bundles import import_bundle
 from tests.app.conftest import Project

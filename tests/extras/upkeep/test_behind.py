@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from memcli.app.inbox import waiting
-from memcli.app.trash import restore_run
 from memcli.app.workspace import Workspace, load
 from memcli.extras.inbox.review import accept, reject, show
+from memcli.extras.restore.restoring import restore_run
 from memcli.extras.upkeep.maintain import is_due, maintain_behind, preview
 from memcli.extras.upkeep.plan import TASKS
 from memcli.model.memory import Memory

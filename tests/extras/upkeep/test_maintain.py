@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.app.trash import restore, restore_run
 from memcli.app.workspace import Workspace, load
 from memcli.codec.audit import entries
 from memcli.codec.space import encode_memory
 from memcli.errors import CorruptError, LockedError, UsageError
+from memcli.extras.restore.restoring import restore, restore_run
 from memcli.extras.upkeep.maintain import check_tasks, maintain, preview
 from memcli.extras.upkeep.plan import TASKS, Maintained
 from memcli.extras.upkeep.step import Ledger, ledger_to_json

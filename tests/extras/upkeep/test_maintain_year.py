@@ -11,9 +11,10 @@ from memcli.app.check import check
 from memcli.app.inbox import waiting
 from memcli.app.recall import recall
 from memcli.app.remember import prepare, remember
-from memcli.app.trash import collect, restore_run
+from memcli.app.trash import collect
 from memcli.app.workspace import Workspace, load
 from memcli.extras.inbox.review import accept
+from memcli.extras.restore.restoring import restore_run
 from memcli.extras.upkeep.maintain import check_tasks, maintain, maintain_behind
 from memcli.model.findings import RELATED, Resolution
 from memcli.model.recall import Query

@@ -187,7 +187,7 @@ def test_the_index_is_brought_up_to_date_when_there_is_time(desk: Upserter, monk
 
 def test_what_is_due_is_maintained_when_nothing_happens(desk: Upserter, monkeypatch: pytest.MonkeyPatch):
     looked: list[str] = []
-    monkeypatch.setattr("memcli.extras.watch.storing.maintain_behind", lambda one: looked.append(one.clock()) or [])
+    monkeypatch.setattr("memcli.extras.upkeep.maintain.maintain_behind", lambda one: looked.append(one.clock()) or [])
     quiet = [IDLE, IDLE, IDLE]
     list(desk.watch([Batch(("a.md",)), *quiet], upkeep=True).run())
     assert len(looked) == 1

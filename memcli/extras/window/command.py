@@ -15,8 +15,8 @@ from memcli.model.conversation import ACTIVE, PAUSED, WINDOW_TOKENS
 from memcli.model.space import READER
 
 if TYPE_CHECKING:
-    from memcli.app.context import Assembled
     from memcli.app.workspace import Workspace
+    from memcli.extras.window.assembling import Assembled
     from memcli.model.conversation import Session as Conversation
 
 _FORMATS = ("markdown", "json", "openai", "anthropic")
@@ -94,9 +94,9 @@ def command(session: CommandContext, options: ContextOptions) -> None:
     >>> memory.session_context('which database?', format='openai')[0]['role']
     'system'
     """
-    from memcli.app.context import WindowRequest, assemble
-    from memcli.conversation.window import limits
-    from memcli.render import as_window
+    from memcli.extras.window import rendering as as_window
+    from memcli.extras.window.allocation import limits
+    from memcli.extras.window.assembling import WindowRequest, assemble
 
     if options.format is not None:
         check_known("format", options.format, _FORMATS)
@@ -116,8 +116,8 @@ def command(session: CommandContext, options: ContextOptions) -> None:
 
 
 def _print(session: CommandContext, found: Assembled, name: str, space: str) -> None:
-    from memcli.render import as_window
-    from memcli.render.as_window import anthropic, openai, window_to_json
+    from memcli.extras.window import rendering as as_window
+    from memcli.extras.window.rendering import anthropic, openai, window_to_json
 
     if name == "markdown":
         session.output.write(as_window.render(found.window, space))
@@ -131,7 +131,7 @@ def _print(session: CommandContext, found: Assembled, name: str, space: str) -> 
 
 def _report(session: CommandContext, found: Assembled, name: str) -> None:
     """Says what the window holds and lacks; in JSON the window says that itself."""
-    from memcli.render import as_window
+    from memcli.extras.window import rendering as as_window
     from memcli.render.as_prompt import degraded, untrusted
 
     for line in as_window.report(found.window) if name != "json" else ():

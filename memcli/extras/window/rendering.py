@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from memcli.conversation.window import (
+from memcli.digests import nonce_of
+from memcli.extras.window.allocation import (
     CHUNKS,
     CUT,
     MEMORIES,
@@ -19,7 +20,6 @@ from memcli.conversation.window import (
     WindowLayout,
     of_memory,
 )
-from memcli.digests import nonce_of
 from memcli.model.memory import Json
 from memcli.model.recall import Section
 from memcli.model.tokens import count_tokens

@@ -11,15 +11,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memcli.app import session as sessions
-from memcli.app.context import Assembled, WindowRequest, assemble
 from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace
-from memcli.conversation.window import MEMORIES, MESSAGES, REPEATED, SYSTEM, UNTRUSTED, ContextWindow, limits
 from memcli.errors import RefusedError, UsageError
+from memcli.extras.window import rendering as as_window
+from memcli.extras.window.allocation import MEMORIES, MESSAGES, REPEATED, SYSTEM, UNTRUSTED, ContextWindow, limits
+from memcli.extras.window.assembling import Assembled, WindowRequest, assemble
+from memcli.extras.window.rendering import anthropic, openai, window_to_json
 from memcli.model.conversation import Session
 from memcli.model.tokens import count_tokens
-from memcli.render import as_window
-from memcli.render.as_window import anthropic, openai, window_to_json
 from memcli.settings import JOURNAL
 
 TALK = (
@@ -175,7 +175,7 @@ def test_a_long_session_is_not_read_whole(workspace: Workspace, monkeypatch: pyt
     session = talk(workspace, *(("user" if n % 2 else "assistant", f"Message number {n}.") for n in range(1, 62)))
     clean = sessions.cleaned
     monkeypatch.setattr(sessions, "cleaned", lambda one, how: read.append(one.text) or clean(one, how))
-    monkeypatch.setattr("memcli.app.context.skipped", lambda *_: 20)
+    monkeypatch.setattr("memcli.extras.window.assembling.skipped", lambda *_: 20)
     window = window_of(workspace, query="number", session=session).window
     assert len(read) == 51
     assert "Message number 15." not in read

@@ -5,8 +5,6 @@ larger budget never says less. Recent messages and memories take turns by what t
 shares: where one of them ends, the other goes on; chunk summaries come behind both, and the rest of long texts at last.
 
 What may be in a context window: the system prompt, messages, chunk summaries, memories and what they keep of a context.
-
-What of a conversation a language model is asked about: its last messages, and summaries of those before them.
 """
 
 from __future__ import annotations
@@ -14,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from memcli.conversation.chunks import SIZE, Chunk, fold
+from memcli.conversation.chunks import Chunk
 from memcli.errors import UsageError
 from memcli.model.conversation import WINDOW_TOKENS, Message
 from memcli.model.memory import Json
-from memcli.model.tokens import count_tokens, cut_tokens, end_of_tokens
+from memcli.model.tokens import count_tokens, cut_tokens
 from memcli.record import Record, replace
 
 SYSTEM, MEMORIES, CHUNKS, MESSAGES = "system", "memories", "chunks", "messages"
@@ -308,35 +306,3 @@ def _out(item: Item, reason: str) -> LeftOut:
 
 def _sum(items: Sequence[Item]) -> int:
     return sum(item.tokens for item in items)
-
-
-_MOST = 12_000
-"""Tokens of the messages, together."""
-_MOST_TOOL, _MOST_OTHERS = 80, 800
-"""Tokens of one message: what runs on is pasted."""
-_MOST_CHUNKS = 20
-_MOST_SUMMARY = 150
-"""How many summaries there are, and the tokens of each."""
-
-
-class Excerpt(Record):
-    """The last messages, cut to some length, and summaries of those before them. `ends` says where each was cut."""
-
-    chunks: Sequence[Chunk]
-    messages: Sequence[Message]
-    ends: Mapping[int, int]
-
-
-def excerpt(messages: Sequence[Message]) -> Excerpt:
-    """The excerpt of a conversation whose messages are numbered."""
-    most = [_MOST_TOOL if message.role == "tool" else _MOST_OTHERS for message in messages]
-    cut = [replace(one, text=cut_tokens(one.text, limit)) for one, limit in zip(messages, most, strict=True)]
-    totals = accumulate(count_tokens(message.text) for message in reversed(cut))
-    old = len(cut) - sum(total <= _MOST for total in totals)
-    older = min(len(cut) // SIZE, -(-old // SIZE)) * SIZE  # whole chunks
-    chunks, _ = fold(messages[:older], recent=0, most=_MOST_CHUNKS)
-    return Excerpt(
-        [replace(chunk, summary=cut_tokens(chunk.summary, _MOST_SUMMARY)) for chunk in chunks if chunk.summary],
-        cut[older:],
-        {message.number: end_of_tokens(message.text, most[n]) for n, message in enumerate(messages) if n >= older},
-    )

@@ -11,7 +11,7 @@ from memcli.errors import UsageError
 from memcli.model.space import ADMIN, STORE
 
 if TYPE_CHECKING:
-    from memcli.app.trash import Restored
+    from memcli.extras.restore.restoring import Restored
 
 
 class RestoreOptions(Options):
@@ -31,7 +31,7 @@ def command(session: CommandContext, options: RestoreOptions) -> None:
     >>> memory.restore(list=True)
     []
     """
-    from memcli.app.trash import by_trash, restore, restore_run, trashes
+    from memcli.extras.restore.restoring import by_trash, restore, restore_run, trashes
     from memcli.render.clean import grid
 
     if sum((bool(options.refs), options.run is not None, options.list)) != 1:

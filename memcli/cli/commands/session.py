@@ -6,7 +6,6 @@ import os
 from typing import Any
 
 from memcli.cli.arguments import asks_model, check_known, read_text
-from memcli.cli.commands.session import context
 from memcli.cli.conversation import CURRENT
 from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, flag, option
 from memcli.cli.output import ask, redacted_told
@@ -17,7 +16,6 @@ from memcli.model.space import ADMIN, JOURNAL, READER, WRITER
 command = Group(
     "session",
     "Record conversations, import them from agents and chat exports, and read them again.",
-    context.command,
     about=About(section=RECALL, line="Record, import and read conversations; assemble a context window"),
 )
 _FORMATS = (

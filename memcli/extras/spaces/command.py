@@ -32,7 +32,7 @@ def create(session: CommandContext, options: CreateOptions) -> None:
     >>> memory.space_create('notes')['created']
     True
     """
-    from memcli.app.space import create as create_space
+    from memcli.extras.spaces.managing import create as create_space
     from memcli.model.names import check_space
 
     space, new = create_space(
@@ -71,8 +71,8 @@ def show(session: CommandContext, options: ShowOptions) -> None:
     >>> memory.space_show()['objects']
     3
     """
-    from memcli.app.space import show as show_space
     from memcli.codec.canonical import encode_line
+    from memcli.extras.spaces.managing import show as show_space
 
     workspace = session.open()
     found = show_space(workspace, options.name or workspace.space).to_json()
@@ -123,9 +123,9 @@ def policy(session: CommandContext, options: PolicyOptions) -> None:
     90
     """
     name = options.name
-    from memcli.app.space import set_policy
     from memcli.codec.canonical import decode_object, encode
     from memcli.codec.space import policy_to_json
+    from memcli.extras.spaces.managing import set_policy
     from memcli.model.shapes import POLICY_FIELDS
 
     if options.file and (options.set or options.unset):
@@ -162,7 +162,7 @@ def delete(session: CommandContext, options: DeleteOptions) -> None:
     >>> memory.space_delete('notes')['deleted']
     0
     """
-    from memcli.app.space import delete as delete_space
+    from memcli.extras.spaces.managing import delete as delete_space
 
     gone = delete_space(session.open(), options.name)
     session.output.confirm({"space": options.name, "deleted": gone}, f"deleted space {options.name} ({gone} memories)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.conversation.window import excerpt
+from memcli.extras.advice.session import excerpt
 from memcli.model.conversation import Message
 from memcli.model.tokens import count_tokens
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from memcli.extras.window.rendering import OVERHEAD
 from memcli.model.tokens import count_tokens
-from memcli.render.as_window import OVERHEAD
 from tests.app.conftest import Project
 from tests.cli.conftest import wrong
 from tests.conftest import Run, memory

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from memcli.conversation import snapshot
-from memcli.conversation import window as windows
 from memcli.conversation.chunks import fold
-from memcli.conversation.window import ContextWindow, allocate, insert, limits
+from memcli.extras.window import allocation as windows
+from memcli.extras.window import rendering as as_window
+from memcli.extras.window.allocation import ContextWindow, allocate, insert, limits
+from memcli.extras.window.rendering import anthropic, openai, window_to_json
 from memcli.model.conversation import Message
 from memcli.model.recall import Section
-from memcli.render import as_window
-from memcli.render.as_window import anthropic, openai, window_to_json
 from memcli.safety.recalled import without_recalled
 from tests.conftest import memory
 

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from memcli.conversation.window import (
+from memcli.errors import UsageError
+from memcli.extras.window import rendering as as_window
+from memcli.extras.window.allocation import (
     BEHIND,
     CHUNKS,
     CUT,
@@ -28,12 +30,10 @@ from memcli.conversation.window import (
     limits,
     of_message,
 )
-from memcli.errors import UsageError
+from memcli.extras.window.rendering import anthropic, openai, window_to_json
 from memcli.model.conversation import Message
 from memcli.model.tokens import count_tokens
 from memcli.record import replace
-from memcli.render import as_window
-from memcli.render.as_window import anthropic, openai, window_to_json
 
 SPACE = "main"
 LAYOUT = as_window.layout(SPACE)

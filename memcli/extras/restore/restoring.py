@@ -1,0 +1,265 @@
+"""Restore: bring back what a command removed, or all that one command changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+from memcli.app.homes import Homes, beyond, grouped
+from memcli.app.linked_store import without_lost
+from memcli.app.repo import sync_repo
+from memcli.app.workspace import Workspace, load_space
+from memcli.codec.space import memory_digest
+from memcli.errors import ConflictError, MemcliError, NotFoundError, RefusedError, StoreError, UsageError
+from memcli.model.links import Run, Severed, rejoined, relinked, severed_between
+from memcli.model.memory import Memory
+from memcli.model.references import SUPERSEDES, is_same_memory, without_dangling
+from memcli.model.space import Change, find_reference, is_named
+from memcli.policy.retention import is_due
+from memcli.ports import Shelf
+from memcli.record import Record, replace
+
+_LIST = "`memcli restore --list` shows what can be restored"
+
+
+class Restored(Record):
+    """What a restore did in a space. `there` had never gone; `due` expire again at the next collection; `changed` are left
+    alone, since somebody changed them after the run."""
+
+    space: str
+    memories: tuple[Memory, ...]
+    there: tuple[Memory, ...]
+    due: tuple[Memory, ...]
+    changed: tuple[Memory, ...] = ()
+
+
+def restore(workspace: Workspace, refs: Sequence[str]) -> Restored:
+    """Brings back the memories of the workspace's space that `refs` name, each from the last run that removed it.
+
+    All of them or none. Raises NotFoundError, UsageError for the beginning of several ids, ConflictError when an id or
+    a path is taken again, RefusedError when they are more than the space may hold. Another version of the same memory
+    that is there goes to the trash.
+    """
+    with _all_runs(workspace) as all_runs:
+        runs = [run for run in all_runs if run.space.name == workspace.space]
+        found = dict(_find(runs, ref, workspace.space) for ref in refs)
+    return _bring_back(workspace, workspace.space, found)
+
+
+def by_trash(workspace: Workspace, refs: Sequence[str]) -> tuple[Homes, MemcliError | None]:
+    """Whose trash has the memories that `refs` name, that of the first of the spaces to read or of the user-wide store; and
+    the error for those that are in none. Raises as `by_home`."""
+    with _all_runs(workspace) as all_runs:
+        theirs = [run for other in trashes(workspace)[1:] for run in other.trash.runs()]
+
+        def home(ref: str) -> Workspace:
+            removed = _removed_from(all_runs, ref)
+            space = next((name for name in workspace.asked_spaces if name in removed), workspace.space)
+            try:
+                _find([run for run in all_runs if run.space.name == space], ref, space)
+            except NotFoundError:
+                names = [run.space.name for run in theirs if any(is_named(m, [ref]) for m in run.space.objects)]
+                if not names:
+                    raise
+                return beyond(workspace, ref, names[0])
+            return workspace if space == workspace.space else workspace.copy_with(space=space, is_space_named=True)
+
+        return grouped(refs, home)
+
+
+def trashes(workspace: Workspace) -> list[Workspace]:
+    """The workspaces whose trash is meant: this one and, unless the user has named a space, the user-wide store."""
+    other = None if workspace.is_space_named else workspace.elsewhere
+    return [workspace] if other is None else [workspace, other]
+
+
+def _removed_from(runs: Sequence[Run], ref: str) -> set[str]:
+    """The spaces from which something was removed that `ref` names, also by the beginning of an id."""
+    return {
+        run.space.name
+        for run in runs
+        if any(is_named(memory, [ref]) or (ref and memory.id.startswith(ref)) for memory in run.space.objects)
+    }
+
+
+def restore_run(workspace: Workspace, name: str) -> Restored:
+    """Brings back all that one run removed, whatever its space; with the space itself when that has gone. What took the
+    place of something and has changed since is left as it is.
+
+    `name` may be the beginning of the name of one run alone, which may be in the user-wide store. Raises as `restore`.
+    """
+    with _all_runs(workspace) as all_runs:
+        theirs = ((other, run) for other in trashes(workspace)[1:] for run in other.trash.runs())
+        both = [*((workspace, run) for run in all_runs), *theirs]
+        fitting = [(home, run) for home, run in both if name and run.name.startswith(name)]
+        if len(fitting) > 1:
+            raise UsageError(f"{name!r} matches {len(fitting)} runs", "use a longer prefix")
+        if not fitting:
+            raise NotFoundError(f"no run {name[:40]!r} in the trash", _LIST)
+    if fitting[0][0] is not workspace:
+        workspace = beyond(workspace, name)
+    run = fitting[0][1]
+    found = {m.id: (m, run) for m in run.space.objects}
+    space = run.space.name
+    changed = _changed_since(workspace, run)
+    if changed and len(changed) == len(found):
+        return Restored(space, (), (), (), changed)
+    left = {memory.id for memory in changed}
+    wanted = {name: one for name, one in found.items() if name not in left}
+    return replace(_bring_back(workspace, space, wanted or {"": (None, run)}), changed=changed)
+
+
+def _changed_since(workspace: Workspace, run: Run) -> tuple[Memory, ...]:
+    """The memories that are no longer what the run put in the place of another version."""
+    space = run.space.name
+    if not run.replaced or space not in workspace.store.spaces():
+        return ()
+    kept = {memory.id: memory for memory in run.space.objects}
+    return tuple(
+        memory
+        for memory in load_space(workspace.store, space).objects
+        if memory.id in kept
+        and memory_digest(memory) != run.replaced.get(memory.id, memory_digest(memory))
+        and memory != kept[memory.id]
+    )
+
+
+@contextmanager
+def _all_runs(workspace: Workspace) -> Iterator[list[Run]]:
+    """The runs to look into. What is not found there may be in one that cannot be read: then the error says so."""
+    skipped: list[str] = []
+    runs = workspace.trash.runs(skipped.append)
+    try:
+        yield runs
+    except NotFoundError as error:
+        if not skipped:
+            raise
+        raise StoreError(
+            f"{error.message}; {'; '.join(skipped)}", "`memcli check store` lists what is damaged"
+        ) from None
+    for problem in skipped:
+        workspace.warn(problem)
+
+
+def _find(runs: Sequence[Run], ref: str, space: str) -> tuple[str, tuple[Memory, Run]]:
+    exact: tuple[Memory, Run] | None = None
+    ids: dict[str, tuple[Memory, Run]] = {}
+    for run in runs if ref else ():
+        for memory in run.space.objects:
+            if is_named(memory, [ref]):
+                exact = exact or (memory, run)
+            elif memory.id.startswith(ref):
+                ids.setdefault(memory.id, (memory, run))
+    memory, run = find_reference(ref, exact, list(ids), ids.get, f"the trash of space {space!r}", _LIST)
+    return memory.id, (memory, run)
+
+
+def _bring_back(workspace: Workspace, space: str, found: Mapping[str, tuple[Memory | None, Run]]) -> Restored:
+    now = workspace.clock()
+    is_new = space not in workspace.store.spaces()
+    wanted = [without_lost(workspace.store, memory) for memory, _ in found.values() if memory is not None]
+    there: list[Memory] = []
+    policy = next(iter(found.values()))[1].space.policy
+
+    def change(shelf: Shelf) -> Change:
+        nonlocal policy
+        there[:] = [memory for memory in wanted if shelf.get(memory.id) == memory]
+        put = tuple(memory for memory in wanted if memory not in there)
+        _check(shelf, put)
+        if is_new:
+            back = {memory.id for memory in put}
+            sound = tuple(without_dangling(memory, back.__contains__) for memory in put)
+            return Change(sound, header=replace(next(iter(found.values()))[1].space, objects=()))
+        policy = shelf.header.policy
+        rejoined_all = _rejoined(shelf, put, [run for _, run in found.values()])
+        return Change(rejoined_all, now=now, displaced=frozenset(m.id for m in put)) if put else Change()
+
+    workspace.store.update(space, change)
+    with workspace.behind_the_write():
+        runs = {run.name: run for _, run in found.values()}.values()
+        _rejoin_trash(workspace, space, runs, {memory.id: memory for memory in wanted})
+        _rejoin_elsewhere(workspace, space, runs, [memory.id for memory in wanted])
+        for run in runs:
+            workspace.trash.drop(run, {name for name, (_, home) in found.items() if home is run})
+        sync_repo(workspace)
+    brought = tuple(memory for memory in wanted if memory not in there)
+    return Restored(space, brought, tuple(there), tuple(m for m in brought if is_due(m, policy, now)))
+
+
+def _rejoined(shelf: Shelf, put: Sequence[Memory], runs: Sequence[Run]) -> tuple[Memory, ...]:
+    """What comes back, without references to what is not there, and what stayed, with those that it had lost to it."""
+    back = {memory.id: memory for memory in put}
+    changed = {m.id: without_dangling(m, lambda name: name in back or shelf.get(name) is not None) for m in put}
+    for severed in {id(one): one for run in runs for one in run.severed_within}.values():
+        memory = changed.get(severed.id) or shelf.get(severed.id)
+        if memory is not None and (joined := rejoined(memory, severed, back)) != memory:
+            changed[memory.id] = joined
+    for memory in put:
+        for link in changed[memory.id].links:
+            old = changed.get(link["to"]) or shelf.get(link["to"])
+            if link["relation"] == SUPERSEDES and old is not None and old.superseded_by is None:
+                until = old.valid_until or link.get("created_at")
+                changed[old.id] = replace(old, superseded_by=memory.id, valid_until=until)
+    return tuple(changed.values())
+
+
+def _rejoin_elsewhere(workspace: Workspace, space: str, runs: Iterable[Run], ids: Iterable[str]) -> None:
+    """Gives memories of other spaces the links back that they lost to those of these ids."""
+    names = {f"{space}:{name}" for name in ids}
+    lost: dict[str, list[Severed]] = {}
+    for severed in (one for run in runs for one in run.severed if one.space):
+        lost.setdefault(severed.space, []).append(severed)
+
+    def rejoin(shelf: Shelf, all_lost: Sequence[Severed]) -> Change:
+        pairs = ((shelf.get(one.id), one) for one in all_lost)
+        joined = ((memory, relinked(memory, one, names)) for memory, one in pairs if memory is not None)
+        return Change(tuple(after for before, after in joined if after is not before))
+
+    for name in sorted(lost.keys() & set(workspace.store.spaces())):
+        workspace.store.update(name, partial(rejoin, all_lost=lost[name]))
+
+
+def _rejoin_trash(workspace: Workspace, space: str, runs: Iterable[Run], back: Mapping[str, Memory]) -> None:
+    """Notes in the trash which references are to come back with what is still there, so that no order loses them:
+    those that lead from it to what is `back`, and those that lead from there to it.
+    """
+    lost = {severed.id: severed for run in runs for severed in run.severed_within if severed.id not in back}
+    for run in workspace.trash.runs():
+        held = {memory.id: memory for memory in run.space.objects if memory.id not in back}
+        if run.space.name != space or not held:
+            continue
+        joined = {name: rejoined(m, lost[name], back) for name, m in held.items() if name in lost}
+        parted = (severed_between(m, without_dangling(m, lambda n: n not in held), held) for m in back.values())  # noqa: B023
+        severed = tuple(one for one in parted if one is not None)
+        objects = tuple(joined.get(memory.id, memory) for memory in run.space.objects)
+        if severed or objects != run.space.objects:
+            workspace.trash.put(
+                replace(run, space=replace(run.space, objects=objects), severed=(*run.severed, *severed))
+            )
+
+
+def _check(shelf: Shelf, put: Sequence[Memory]) -> None:
+    paths: dict[str, str] = {}
+    for memory in put:
+        there = shelf.get(memory.id)
+        if there is not None and not is_same_memory(there, memory):
+            raise ConflictError(
+                f"the id {memory.id} is in use again", f"see `memcli get {memory.id}`; nothing was changed"
+            )
+        other = shelf.at(memory.path)
+        holder = other.id if other is not None else paths.get(memory.path)
+        if holder not in (None, memory.id):
+            raise ConflictError(
+                f"the path {memory.path!r} now belongs to {holder}",
+                f"move it with `memcli edit {holder} --set path=...`; nothing was changed",
+            )
+        paths[memory.path] = memory.id
+    most = shelf.header.policy.max_objects
+    coming = sum(shelf.get(memory.id) is None for memory in put)
+    if most is not None and coming and shelf.size + coming > most:
+        name = shelf.header.name
+        raise RefusedError(
+            f"space {name!r} holds {shelf.size} memories of at most {most} (policy.max_objects)",
+            f"run `memcli space policy {name} --set max_objects={shelf.size + coming}`",
+        )

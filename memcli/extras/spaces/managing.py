@@ -1,0 +1,131 @@
+"""Spaces: create, show, configure and delete them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memcli.app.space import Summary, check_exists, summarize
+from memcli.app.workspace import Workspace, load, load_space
+from memcli.codec.space import NO_POLICY, policy_from_json, policy_to_json
+from memcli.errors import UsageError
+from memcli.model.memory import Json
+from memcli.model.space import Change, Policy, Space
+from memcli.policy.fields import check_policy, merged
+from memcli.record import replace
+from memcli.safety.secrets.detector import SECRETS
+from memcli.safety.secrets.detector import check_policy as check_redaction
+from memcli.safety.secrets.redact_memory import find_in_memory
+from memcli.safety.secrets.rules import EMAIL
+from memcli.settings import meant_by
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memcli.ports import Shelf
+
+_RESETTABLE = "reset"
+"""The metadata of a space that was created with `--reset`."""
+
+
+def create(workspace: Workspace, name: str, metadata: Mapping[str, Json], reset: bool = False) -> tuple[Space, bool]:
+    """The space `name`, created when it does not exist, and whether it was. `reset` removes all its memories.
+
+    A space that was created with `reset` may be reset again. Raises RefusedError when `reset` would delete the memories
+    of another one and its policy does not allow it.
+    """
+    now = workspace.clock()
+    new = name not in workspace.store.spaces()
+    clean = workspace.redactor.take_in(name, {"metadata": dict(metadata)}).fields
+    mark = {_RESETTABLE: True} if new and reset else {}
+    header = Space(name)
+
+    def apply(shelf: Shelf) -> Change:
+        nonlocal header
+        header = replace(shelf.header, metadata={**shelf.header.metadata, **clean["metadata"], **mark})
+        if reset and shelf.size and not _is_resettable(workspace, shelf.header):
+            refusal = workspace.refusal(header, f"a reset would delete {shelf.size} memories")
+            if refusal:
+                raise refusal
+        if not new and not reset and header == shelf.header:
+            return Change()
+        header = replace(header, updated_at=now)
+        return Change(drop=frozenset(shelf.ids_with_prefix("") if reset else ()), header=header)
+
+    workspace.store.update(name, apply)
+    return header, new
+
+
+def show(workspace: Workspace, name: str) -> Summary:
+    """One space. Raises NotFoundError, CorruptError."""
+    check_exists(workspace, name)
+    return summarize(load(workspace, name))
+
+
+def set_policy(
+    workspace: Workspace, name: str, fields: Mapping[str, Json], whole: bool = False
+) -> tuple[Policy, Policy]:
+    """Sets fields of the policy (null takes the default again), or with `whole` all of it; the policies before and after.
+
+    A field may be a part of one, such as `retention.log`. A space that is missing is made. Raises UsageError naming the
+    wrong field, NotFoundError where nothing is set.
+    """
+    now, is_new = workspace.clock(), name not in workspace.store.spaces()
+    before = after = Policy()
+
+    def apply(shelf: Shelf) -> Change:
+        nonlocal before, after
+        before = shelf.header.policy
+        stored = {name: value for name, value in policy_to_json(before).items() if name != NO_POLICY}
+        wanted = merged({} if whole else stored, fields)
+        check_policy(wanted)
+        check_redaction(wanted.get("pii_redaction", {}))
+        _check_has_no_secret(workspace, fields)
+        after = policy_from_json(wanted)
+        is_same = after == before and not is_new
+        return Change(header=None if is_same else replace(shelf.header, policy=after, updated_at=now))
+
+    if fields or whole:
+        workspace.store.update(name, apply)
+    else:
+        check_exists(workspace, name)
+        before = after = workspace.store.policy(name)
+    if before.gaps and not after.gaps:
+        workspace.gaps.drop([gap for gap in workspace.gaps.read() if gap.space == name])
+        workspace.answers.erase_questions()
+    return before, after
+
+
+def _check_has_no_secret(workspace: Workspace, fields: Mapping[str, Json]) -> None:
+    """Raises UsageError naming the field of a policy that holds a secret or an address: a policy is tracked by git as it
+    stands. A pattern may look like an address, for it finds some."""
+    for name, value in fields.items():
+        field = name.partition(".")[0]
+        detector = workspace.redactor.by_policy({"detectors": [SECRETS]} if field == "pii_redaction" else {})
+        if found := find_in_memory(detector, {field: {name: value}}):
+            what = "an e-mail address" if found[0].kind == EMAIL else "a secret"
+            raise UsageError(f"policy.{field} holds {what}", "remove it; patterns do not need a real secret")
+
+
+def delete(workspace: Workspace, name: str) -> int:
+    """Deletes the space with all its memories, and with its journal, under the policy of the space; returns how many memories.
+    Raises NotFoundError, RefusedError."""
+
+    check_exists(workspace, name)
+    count = 0
+    parts = [one for one in (name, *meant_by(name)[1:]) if workspace.has_space(one)]
+    allowed = load_space(workspace.store, name)
+    for part in reversed(parts):  # the journal first: killed here, it can be done again
+
+        def check(space: Space) -> None:
+            if space.objects:
+                what = f"this would delete {len(space.objects)} memories"
+                if refusal := workspace.refusal(allowed if space.name != name else space, what):
+                    raise refusal
+            workspace.index.rebuild(space.name)  # while a failure still means that the space is there
+
+        count += len(workspace.store.delete(part, check).objects)
+    return count
+
+
+def _is_resettable(workspace: Workspace, header: Space) -> bool:
+    # In a clone that nobody has accepted, the mark is only what a stranger says.
+    return header.metadata.get(_RESETTABLE) is True and workspace.trust.is_accepted
