@@ -203,12 +203,13 @@ def fold(
     last = [candidates.pop()] if request["supersedes"] else []
     place = set_apart if request.get("apart") else lambda candidate, _: candidate
     merges = dict(enumerate(request.get("merges", ())))
-    outcomes = [
-        upserter.merge(first, candidate)
-        if (first := _unchanged(upserter.draft, merges.get(n), request["now"])) is not None
-        else upserter.take(place(candidate, upserter.draft))
-        for n, candidate in enumerate(candidates)
-    ]
+    outcomes = []
+    for n, candidate in enumerate(candidates):
+        first = _unchanged(upserter.draft, merges.get(n), request["now"])
+        if first is not None:
+            outcomes.append(upserter.merge(first, candidate))
+        else:
+            outcomes.append(upserter.take(place(candidate, upserter.draft)))
     outcomes += [upserter.supersede(request["supersedes"], candidate) for candidate in last]
     links = request.get("links", CHECK)
     if links != KEEP:

@@ -136,7 +136,7 @@ class Upserter:
         for name in self._linked:
             memory = find(self.draft, name)
             given = _fields(memory)
-            resolved = _memory({**given, **self._resolved(given)})
+            resolved = screened(consistent(_made({**given, **self._resolved(given)})))
             if drop:
                 named = {*(link["to"] for link in resolved.links), resolved.superseded_by} - {None, name}
                 resolved = without_dangling(resolved, {to for to in named if self.draft.get(to)}.__contains__)
@@ -208,24 +208,29 @@ class Upserter:
         name = fields.get("id") or self._free_id(path)
         fields.setdefault("created_at", self._now)
         fields.setdefault("updated_at", self._now)
-        memory = _memory({**fields, "id": name, "path": path})
+        memory = screened(consistent(_made({**fields, "id": name, "path": path})))
         if "pinned" in candidate.given:
             return memory
         return replace(memory, pinned=memory.pinned or is_auto_pinned(memory, self.draft.header.policy))
 
     def _free_path(self, path: str, seed: str, own: str) -> str:
         """`path`, or, where another memory than `own` has it, `path` with a digest of `seed`, the first that is free."""
-        marks = (short_digest(f"{own or seed}{n or ''}", 8) for n in count())
-        candidates = chain([path], (marked(path, mark) for mark in marks))
-        return next(free for free in candidates if (other := self.draft.at(free)) is None or other.id == own)
+        free, marks = path, count()
+        while (other := self.draft.at(free)) is not None and other.id != own:
+            free = marked(path, short_digest(f"{own or seed}{next(marks) or ''}", 8))
+        return free
 
     def _free_id(self, path: str) -> str:
         """The id of a new memory at `path`: its digest, numbered where a memory has it that was there before.
 
         One in the trash has it too, until its grace is over.
         """
-        names = (memory_id(self._space, path, number) for number in count(1))
-        return next(name for name in names if self.draft.get(name) is None and not self._is_in_trash(name))
+        numbers = count(1)
+        while self.draft.get(name := memory_id(self._space, path, next(numbers))) is not None or self._is_in_trash(
+            name
+        ):
+            pass
+        return name
 
     def _merged(self, existing: Memory, candidate: Candidate) -> Memory:
         """`existing` with the fields given; what the text alone decides follows the text, the rest stays."""
@@ -253,10 +258,11 @@ class Upserter:
             given["links"] = union(kept, (known.get(link_key(k), k) for k in given["links"]), link_key)
         is_told_again = not is_read(given) and not holds(existing, self._now)
         revived = {"active": True, **(_HELD if is_told_again else {})}
-        return _memory({**_fields(existing), **revived, **given})
+        return screened(consistent(_made({**_fields(existing), **revived, **given})))
 
     def _put(self, memory: Memory, status: str) -> dict[str, Json]:
-        self.keep(memory)
+        self.changed[memory.id] = memory  # as `keep` does
+        self.draft.take(Change((memory,)))
         return _outcome(status, memory)
 
     def keep(self, memory: Memory) -> None:
@@ -297,13 +303,13 @@ def _joined(old: Mapping[str, Json], new: Mapping[str, Json]) -> dict[str, Json]
     return with_flags({**old, **new}, old.get(FLAGS, ()))
 
 
-def _memory(fields: Mapping[str, Any]) -> Memory:
+def _made(fields: Mapping[str, Any]) -> Memory:
     """A memory from its fields; those that no version knows go to `extra`. Chunks bear the memory's id."""
     known: dict[str, Any] = {k: tuple(v) if k in LIST_FIELDS else v for k, v in fields.items() if k in MEMORY_FIELDS}
     extra = {**fields.get("extra", {}), **{k: v for k, v in fields.items() if k not in MEMORY_FIELDS and k != "extra"}}
     if known.get("chunks"):
         known["chunks"] = tuple({**chunk, "chunk_id": f"{known['id']}#{n}"} for n, chunk in enumerate(known["chunks"]))
-    return screened(consistent(Memory(**known, extra=extra)))
+    return Memory(**known, extra=extra)
 
 
 def _fields(memory: Memory) -> dict[str, Any]:

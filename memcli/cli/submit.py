@@ -25,6 +25,7 @@ from memcli.errors import MemcliError, NotFoundError, ProviderError, RefusedErro
 from memcli.model.findings import CONTRADICTS, DUPLICATES, RELATED, Found, Resolution
 from memcli.model.memory import TRIGGERED_KINDS, Json
 from memcli.model.shapes import MEMORY_FIELDS
+from memcli.record import Record
 from memcli.render.clean import clean_line
 
 TYPE_CHECKING = False
@@ -46,8 +47,17 @@ _COMPARED = 500
 _QUESTIONS = 3
 
 
-def store_one(session: CommandContext, options: RememberOptions) -> int:
-    """Stores one memory and prints its id. Raises UsageError, and what storing raises."""
+class One(Record):
+    """A memory on its way into the store, and what it contradicts and repeats there."""
+
+    workspace: Workspace
+    candidate: Candidate
+    resolution: Resolution | None
+    supersedes: str | None
+
+
+def read_one(session: CommandContext, options: RememberOptions) -> One:
+    """The memory that the options describe, checked. Raises UsageError, and what storing raises."""
     given = _given_fields(session, options)
     # What an object says wins over the configuration, as it does over nothing else.
     own = _given_fields(session, options.own) if options.configured and options.object is not None else given
@@ -62,10 +72,14 @@ def store_one(session: CommandContext, options: RememberOptions) -> int:
     resolution, supersedes = _asked(
         _checked(session, workspace, [candidate], options), options.supersedes, workspace.space
     )
-    stored = submit(workspace, [candidate], supersedes, propose=options.propose, yes=options.yes, resolution=resolution)
-    (outcome,) = stored.outcomes
+    return One(workspace, candidate, resolution, supersedes)
+
+
+def report_one(session: CommandContext, options: RememberOptions, one: One, stored: Stored) -> None:
+    """Prints what became of a memory."""
+    (outcome,), candidate, resolution = stored.outcomes, one.candidate, one.resolution
     if options.embed:
-        _embed(workspace, outcome.id)
+        _embed(one.workspace, outcome.id)
     room, room_json = _room(stored)
     text = f"{outcome.status} {outcome.id} {outcome.path}{redacted_told(outcome.redactions)}{room}"
     session.output.confirm(
@@ -75,7 +89,6 @@ def store_one(session: CommandContext, options: RememberOptions) -> int:
     _note_untrusted(session, [outcome])
     if outcome.status == "created":
         _note_idle(session, {**candidate.derived, **candidate.given})
-    return 0
 
 
 def store_batch(session: CommandContext, options: RememberOptions) -> int:
@@ -345,11 +358,14 @@ def submit(
     that is not entered by a person at a terminal, unless `yes`. Raises what remember raises."""
     check_is_told(workspace)
     proposed = propose or bool(os.environ.get("MEMCLI_PROPOSE"))
-    if not proposed and (yes or is_terminal()):
-        return remember(workspace, candidates, supersedes, resolution=resolution)
+    if not proposed:
+        may_wait = not (yes or is_terminal())
+        stored = remember(workspace, candidates, supersedes, may_wait=may_wait, resolution=resolution)
+        if not stored.needs_review:
+            return stored
     from memcli.app.inbox import offer
 
-    return offer(workspace, candidates, supersedes, propose_all=proposed, resolution=resolution)
+    return offer(workspace, candidates, supersedes, propose_all=True, resolution=resolution)
 
 
 def _embed(workspace: Workspace, name: str) -> None:

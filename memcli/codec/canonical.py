@@ -51,6 +51,8 @@ class _Line:
 
 def encode(value: Json) -> bytes:
     """`value` as canonical JSON, without the last newline. Raises UsageError for what JSON cannot hold."""
+    if type(value) is str and value.isascii() and value.isprintable() and '"' not in value and "\\" not in value:
+        return b'"%s"' % value.encode()  # an id, a path, a digest
     orjson = _orjson_for(value)
     if orjson is None:
         return _indented(value, "\n").encode()

@@ -213,20 +213,21 @@ class Pattern:
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """The matches in `text`, in order."""
-        return iter(()) if self._is_ruled_out(text) else self._exact.finditer(text)
+        if _METER.is_worth_re2(len(text)) and not self._looser.search(in_ascii(text)):
+            return iter(())
+        return self._exact.finditer(text)
 
     def occurs(self, text: str) -> bool:
         """Whether there is a match in `text`."""
-        return not self._is_ruled_out(text) and self._exact.search(text) is not None
+        if _METER.is_worth_re2(len(text)) and not self._looser.search(in_ascii(text)):
+            return False
+        return self._exact.search(text) is not None
 
     def may_occur(self, text: str) -> bool:
         """Whether it is worth a closer look: once RE2 is there, to try a loose pattern is all that it takes."""
         if _METER.is_worth_re2(len(text)):
             return self._looser.search(in_ascii(text)) is not None
         return self._exact.search(text) is not None
-
-    def _is_ruled_out(self, text: str) -> bool:
-        return _METER.is_worth_re2(len(text)) and not self._looser.search(in_ascii(text))
 
     @cached_property
     def _exact(self) -> re.Pattern[str]:

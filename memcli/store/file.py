@@ -89,12 +89,11 @@ class FileStore:
     def update(self, space: str, change: Callable[[Shelf], Change]) -> Receipt:
         with self._locked(space) as held:
             assert held is not None
-            return self._commit(space, held, change)
+            return self._commit(space, held, change)[1]
 
     def submit(self, space: str, request: Json) -> tuple[Json, Receipt]:
         from memcli.cancel import check_cancelled
 
-        answer: Json = None
         mail: Mail | None = None
         journal, books = self._journal(space), self._books
 
@@ -104,16 +103,10 @@ class FileStore:
             mail = mail or journal.place({**request, "by": books.acts.author()} if books else request)
             return mail.answered()
 
-        def change(draft: Shelf) -> Change:
-            nonlocal answer
-            wanted, answer = self._fold(draft, request)
-            return wanted
-
         try:
             with self._locked(space, answered if _HAS_JOURNAL else None) as held:
                 if held is not None and (mail is None or (not mail.answered() and mail.take_back())):
-                    receipt = self._commit(space, held, change)
-                    return answer, receipt
+                    return self._commit(space, held, request=request)
                 if held is not None and mail is not None and not mail.answered():
                     self._commit(space, held, lambda _: Change())  # who had taken the request has died
             assert mail is not None
@@ -152,8 +145,11 @@ class FileStore:
                 books.acts.finish(space)
             return before
 
-    def _commit(self, space: str, held: HeldLock, change: Callable[[Shelf], Change]) -> Receipt:
-        """Makes the change, and all that the journal asks for, in one write. The lock is held."""
+    def _commit(
+        self, space: str, held: HeldLock, change: Callable[[Shelf], Change] | None = None, request: Json = None
+    ) -> tuple[Json, Receipt]:
+        """Makes the change, or that of the `request`, and all that the journal asks for, in one write. Returns what answers the
+        request. The lock is held."""
         from memcli.cancel import check_cancelled
         from memcli.policy.acts import act_of, receipt_of, without_erased
         from memcli.policy.draft import Draft
@@ -172,7 +168,7 @@ class FileStore:
                 waiting.name: self._answer(draft, waiting.request, acts) for waiting in journal.take(fingerprint)
             }
             policy = draft.header.policy
-            own = change(draft)
+            own, answer = self._fold(draft, request) if change is None else (change(draft), None)
             receipt = receipt_of(draft, own)
             acts.append(act_of(receipt, policy, draft.header.policy, change=own))
             whole = draft.change()
@@ -204,7 +200,7 @@ class FileStore:
                 receipt = replace(receipt, run=going.run, touched=without_erased(receipt.touched, going))
                 held.leave(fingerprint_of(status))
             journal.answer(answers)
-            return receipt
+            return answer, receipt
 
     def _note_moves(self, space: str, before: str, after: str, pieces: Sequence[Piece]) -> None:
         """Notes for the index what it need not read. Where that fails, it reads the whole file."""

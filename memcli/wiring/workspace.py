@@ -324,8 +324,13 @@ class StoreWorkspace(Workspace):
         shelf = self._policies.over(shelf)
         # What a full space would let go is a policy's to say, and that of a stranger deletes nothing.
         may_compact = shelf.header.policy.max_objects is None or self.trust.is_accepted
+
+        def is_in_trash(memory: str) -> bool:
+            has_trash = self._server is not None or os.path.isdir(self._layout.private("trash"))
+            return has_trash and self.trash.holds(name, memory)
+
         return fold(
-            shelf, request, may_compact, lambda memory: self.trash.holds(name, memory),
+            shelf, request, may_compact, is_in_trash,
             lambda fields: self.summarizer.describe(fields),  # noqa: PLW0108 - it is opened when it is first needed
             lambda *step: self.advice("advised").follow(*step),
         )  # fmt: skip

@@ -132,7 +132,17 @@ def find_reasons(text: str) -> frozenset[str]:
     for reading in readings(text):
         whole = whole or reading.text
         if not reading.is_name or not any(word in whole[:_HEAD_OF_TEXT] for word in ABOUT):
-            _read(reading.text, found)
+            low, forms = reading.text, list[str]()
+            for number in _suspects().within(low):
+                if number >= len(RULES):
+                    if INSTRUCTIONS not in found and is_foreign_order(low, number - len(RULES)):
+                        found.add(INSTRUCTIONS)
+                    continue
+                if RULES[number].reason in found:
+                    continue
+                forms = forms or _forms(low)
+                if _applies(RULES[number], forms):
+                    found.add(RULES[number].reason)
     return frozenset(found)
 
 
@@ -141,21 +151,6 @@ def quotable(text: str, most: int = 160) -> str:
     where it carries instructions."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: 8 * most]).split())[:most]
     return "" if find_reasons(line) else line
-
-
-def _read(low: str, found: set[str]) -> None:
-    """Adds to `found` the reasons that one reading, a text in lower case, gives."""
-    forms: list[str] = []
-    for number in _suspects().within(low):
-        if number >= len(RULES):
-            if INSTRUCTIONS not in found and is_foreign_order(low, number - len(RULES)):
-                found.add(INSTRUCTIONS)
-            continue
-        if RULES[number].reason in found:
-            continue
-        forms = forms or _forms(low)
-        if _applies(RULES[number], forms):
-            found.add(RULES[number].reason)
 
 
 def _applies(rule: InjectionRule, forms: Sequence[str]) -> bool:
@@ -297,11 +292,14 @@ class Suspects:
         heads = {word[:_HEAD] for word in _words(low)}
         numbers = {number for head in heads & by_head.keys() for number in by_head[head]}
         numbers.update(number for number, signs in by_sign if any(sign in low for sign in signs))
-        return [
-            n
-            for n in sorted(numbers)
-            if all(any(word in low for word in group) for group in sorted(self._rules[n], key=len))
-        ]
+        found = []
+        for n in sorted(numbers):
+            for group in sorted(self._rules[n], key=len):
+                if not any(word in low for word in group):
+                    break
+            else:
+                found.append(n)
+        return found
 
     @cached_property
     def _bits(self) -> dict[str, int]:
