@@ -7,9 +7,10 @@ from itertools import islice
 
 from memcli.app.workspace import Workspace
 from memcli.clock import normalize_time
+from memcli.codec.session import check_writable, encode_entry, encode_header
 from memcli.errors import ConflictError, CorruptError, NotFoundError, RefusedError, UsageError
 from memcli.model.conversation import ACTIVE, ENDED, PAUSED, ROLES, Entry, Message, Session, StateChange
-from memcli.model.memory import Memory
+from memcli.model.memory import Json, Memory
 from memcli.model.names import SESSION_MARK
 from memcli.model.space import Touched
 from memcli.model.usage import SESSION_END
@@ -232,3 +233,38 @@ def _one_line(text: str, what: str) -> str:
     if len(line) > MAX_NAME:
         raise UsageError(f"{what} is longer than {MAX_NAME} characters", "shorten it")
     return line
+
+
+def export_lines(workspace: Workspace, session: Session, *, redact: bool = False) -> Iterator[bytes]:
+    """The file of a session; with `redact` without the secrets that are in it.
+
+    Raises RefusedError for secrets that may not be taken out, CorruptError.
+    """
+    check_writable(session, session.id)
+    if not redact:
+        check_is_clean(workspace, session, "exporting session")
+    clean = workspace.redactor.cleaner(workspace.store.policy(session.space))
+    yield encode_header(shown(session, clean)) + b"\n"
+    for entry in workspace.sessions.entries(session.space, session.id):
+        yield encode_entry(cleaned(entry, clean)) + b"\n"
+
+
+class SessionImport(Record):
+    """What an import did, or would do: the session after, how many messages were read, and how many of them added.
+
+    The session was `created`, has `grown`, is `unchanged`, or `empty`: there was nothing to make one of. `skipped` counts what was not added, by reason; `redactions` what was taken out, by kind.
+    """
+
+    status: str
+    session: Session
+    read: int
+    added: int
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    redactions: Mapping[str, int] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Json]:
+        return {
+            "status": self.status, "id": self.session.id, "title": self.session.title, "source": self.session.source,
+            "messages": self.session.messages, "read": self.read, "added": self.added,
+            "skipped": dict(sorted(self.skipped.items())), "redactions": dict(sorted(self.redactions.items())),
+        }  # fmt: skip

@@ -177,9 +177,10 @@ class CommandContext:
         if not self._environ.get("MEMCLI_OTEL"):  # nothing of it is imported
             yield
             return
-        from memcli.wiring.tracing import traced
+        from memcli.wiring.extras import extra
 
         is_offline = bool(self.options["offline"])
+        traced = extra("telemetry.opening").traced
         with traced(self._command, self._environ, is_offline=is_offline, is_background=is_background) as command:
             self.observer = command or self.observer
             yield
@@ -413,8 +414,8 @@ def all_verbs() -> Iterator[Verb]:
 
 _COMMANDS = "memcli.cli.commands"
 OF_EXTRAS = {
-    "agent": "agents.command", "browse": "tui.command", "check": "check.command", "check code": "check.code", "check recall": "check.recall", "check secrets": "check.secrets", "check store": "check.store", "blame": "history.blame", "completions": "completion.command", "diff": "history.diff", "doctor": "doctor.command", "feedback": "feedback.command", "graph": "graph.command", "import": "transfer.command", "link": "links.command",
-    "mcp": "mcp.command", "metrics": "telemetry.command", "provider": "providers.command", "restore": "restore.command", "serve": "serve.command", "session context": "window.command", "space": "spaces.command", "inbox": "inbox.command",
+    "agent": "agents.command", "browse": "tui.command", "check": "check.command", "check code": "check.code", "check recall": "check.recall", "check secrets": "check.secrets", "check store": "check.store", "blame": "history.blame", "completions": "completion.command", "demo": "demo.command", "diff": "history.diff", "doctor": "doctor.command", "feedback": "feedback.command", "graph": "graph.command", "import": "transfer.command", "link": "links.command",
+    "mcp": "mcp.command", "metrics": "telemetry.command", "provider": "providers.command", "restore": "restore.command", "schema": "schema.command", "serve": "serve.command", "session context": "window.command", "space": "spaces.command", "inbox": "inbox.command",
     "status": "status.command", "store": "stores.command", "trust": "trust.command", "watch": "watch.command",
 }  # fmt: skip
 """The modules below `extras/` that have the other commands. One with two words is below a group, before the group's own."""

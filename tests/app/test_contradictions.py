@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from memcli.app.check import check, scan
+from memcli.app.check import check
 from memcli.app.contradictions import link_found
 from memcli.app.inbox import waiting
 from memcli.app.remember import prepare, remember
 from memcli.app.repo import over_told
 from memcli.extras.inbox.review import findings
+from memcli.extras.upkeep.clashes import scan
 from memcli.model.findings import Found, Resolution
 from memcli.render import RENDERERS
 from tests.app.conftest import Project

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from memcli.app import session as sessions
+from memcli.app.session import export_lines
 from memcli.app.session_delete import delete, derived
-from memcli.app.session_import import SessionSyncResult, export_lines, import_transcript, sync
 from memcli.errors import LockedError, RefusedError
+from memcli.extras.transcripts.importing import SessionSyncResult, import_transcript, sync
 from memcli.model.conversation import Message
 from memcli.record import Record, field
 from tests.app.conftest import Project

@@ -9,12 +9,12 @@ from memcli.app import session_end
 from memcli.app.catalogue import load_tree
 from memcli.app.session_delete import delete
 from memcli.app.session_end import finish_all, promote, read_arc, read_facts
-from memcli.app.session_import import import_transcript
 from memcli.app.trash import collect
 from memcli.errors import NotFoundError, RefusedError, StoreError, UsageError
 from memcli.extras.restore.restoring import by_trash, restore
 from memcli.extras.spaces.managing import create
 from memcli.extras.spaces.managing import delete as delete_space
+from memcli.extras.transcripts.importing import import_transcript
 from memcli.extras.window import rendering as as_window
 from memcli.extras.window.allocation import limits
 from memcli.extras.window.assembling import WindowRequest, assemble

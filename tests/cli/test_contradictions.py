@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from memcli.app.check import scan
 from memcli.cli import submit
+from memcli.extras.upkeep.clashes import scan
 from memcli.wiring.workspace import open_workspace
 from tests.app.test_contradictions import MODEL, NEW, OLD, OTHER_MODEL, SAME
 from tests.conftest import Run

@@ -237,8 +237,8 @@ def test_what_fails_of_several_files_keeps_no_other_out(run: Run, monkeypatch: p
         def __next__(self) -> Talk:
             return next(self._rest)
 
-    monkeypatch.setattr("memcli.extras.transcripts.formats.conversations", Found)
-    monkeypatch.setattr("memcli.extras.transcripts.discovery.discover", lambda *_: ["a", "d"])
+    monkeypatch.setattr("memcli.extras.transcripts.intake.conversations", Found)
+    monkeypatch.setattr("memcli.extras.transcripts.intake.discover", lambda *_: ["a", "d"])
     for name in "abcd":
         Path(name).touch()
     run("init")

@@ -29,15 +29,15 @@ from memcli.codec.bundle import (
 )
 from memcli.codec.canonical import encode
 from memcli.codec.memory import MAX_TEXT_BYTES, right_hash
-from memcli.codec.schema import SCHEMAS
 from memcli.codec.space import encode_space
 from memcli.errors import CorruptError, MemcliError, UsageError
+from memcli.extras.schema.schemas import SCHEMAS
 from memcli.model.memory import Memory
 from memcli.model.names import check_path
 from memcli.model.space import Policy, Space
 from memcli.record import replace
-from tests.codec.test_schema import unknown
 from tests.conftest import NOW, examples, memory
+from tests.extras.schema.test_schemas import unknown
 from tests.strategies import spaces
 
 GOLDEN = Path(__file__).parent / "golden"

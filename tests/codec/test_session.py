@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.codec.schema import session_schema
 from memcli.codec.session import (
     check_writable,
     decode_entry,
@@ -19,6 +18,7 @@ from memcli.codec.session import (
     with_end,
 )
 from memcli.errors import CorruptError
+from memcli.extras.schema.schemas import session_schema
 from memcli.model.conversation import ENDED, PAUSED, STATES, Entry, Message, Session, StateChange
 
 AT = "2026-01-31T09:30:00Z"

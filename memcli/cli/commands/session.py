@@ -12,6 +12,7 @@ from memcli.cli.output import ask, redacted_told
 from memcli.cli.verb import RECALL, About, CommandContext, Group, Http, ToolDeclaration
 from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.model.space import ADMIN, JOURNAL, READER, WRITER
+from memcli.wiring.extras import extra
 
 command = Group(
     "session",
@@ -276,7 +277,6 @@ def end(session: CommandContext, options: EndOptions) -> None:
     from memcli.cli.conversation import chosen_session
     from memcli.model.conversation import ACTIVE, PAUSED
     from memcli.render.reports import ended_lines
-    from memcli.wiring.extras import extra
 
     workspace = session.open(semantic=options.semantic, model=options.model)
     asks = asks_model(workspace, options)
@@ -334,14 +334,14 @@ def facts(session: CommandContext, options: FactsOptions) -> None:
     ['decision']
     """
     from memcli.app.session_end import read_facts
-    from memcli.cli.conversation import chosen_session, facts_of
+    from memcli.cli.conversation import chosen_session
     from memcli.model.conversation import STATES
     from memcli.render.reports import fact_lines
 
     if options.from_ is not None:
         if options.id is not None:
             raise UsageError("a session cannot be used with --from", "use one of them")
-        named = [("", fact) for fact in facts_of(session, options.from_, options)]
+        named = [("", fact) for fact in extra("transcripts.intake").facts_of(session, options.from_, options)]
     else:
         workspace = session.open(semantic=options.semantic, model=options.model)
         asks = asks_model(workspace, options)
@@ -432,10 +432,7 @@ def sync(session: CommandContext, options: SessionSyncOptions) -> None:
     >>> memory.session_sync()['imported']
     []
     """
-
-    from memcli.cli.conversation import sync_spool
-
-    sync_spool(session, in_background=options.background)
+    extra("transcripts.intake").sync_spool(session, in_background=options.background)
 
 
 class SessionDeleteOptions(Options):
@@ -513,15 +510,14 @@ def import_(session: CommandContext, options: SessionImportOptions) -> int:
     >>> memory.session_import('session.jsonl')['sessions'][0]['status']
     'unchanged'
     """
-    from memcli.cli.conversation import import_files, list_new
-
     check_known("format", options.format, _FORMATS)
     if options.discover == bool(options.files):
         raise UsageError("give either files or --discover", "--discover lists files that can be imported")
     if options.discover:
-        list_new(session)
+        extra("transcripts.intake").list_new(session)
         return 0
-    return import_files(session, options.files, options.format, options.dry_run)
+    code: int = extra("transcripts.intake").import_files(session, options.files, options.format, options.dry_run)
+    return code
 
 
 class SessionExportOptions(Options):
@@ -543,8 +539,7 @@ def export(session: CommandContext, options: SessionExportOptions) -> None:
     >>> memory.session_export(memory.session_start()['id']).startswith('{"format":"memcli/session"')
     True
     """
-    from memcli.app.session import find
-    from memcli.app.session_import import export_lines
+    from memcli.app.session import export_lines, find
 
     workspace = session.open()
     chosen = find(workspace, options.id)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from memcli.errors import MemcliError, ProviderError, RefusedError, UsageError
 from memcli.record import Record, as_dict
 from memcli.settings import OWN_JOURNAL, is_beside
+from memcli.wiring.extras import extra
 from memcli.wiring.indexes import Remote
 
 if TYPE_CHECKING:
@@ -27,10 +28,12 @@ def open_language_model(
 ) -> LanguageModel:
     """See `Workspace.language_model`."""
     from memcli.extras.providers.model import ProviderModel
-    from memcli.wiring.tracing import observed
 
     chosen = chosen_model(workspace, spec)
-    return observed(_open(ProviderModel, workspace, environ, chosen, may_wait=may_wait), chosen, environ)
+    observed: LanguageModel = extra("telemetry.opening").observed(
+        _open(ProviderModel, workspace, environ, chosen, may_wait=may_wait), chosen, environ
+    )
+    return observed
 
 
 def embed_texts(
@@ -38,9 +41,8 @@ def embed_texts(
 ) -> Sequence[Sequence[float]]:
     """The vectors of texts by a provider. Raises ProviderError, RefusedError."""
     from memcli.extras.providers.model import TASK, ProviderEmbeddings
-    from memcli.wiring.tracing import asking
 
-    with asking(environ, name, TASK):
+    with extra("telemetry.opening").asking(environ, name, TASK):
         return _open(ProviderEmbeddings, workspace, environ, name).vectors(texts, _EMBED_SECONDS)
 
 
@@ -65,12 +67,13 @@ def _open(
     check_allowed(workspace)
     from memcli.extras.providers.meter import LedgerMeter, load_prices
     from memcli.extras.providers.table import price_of
-    from memcli.wiring.tracing import note_cost
 
     space = charged_space(workspace)
     redact = workspace.redactor.cleaner(workspace.store.policy(space))
     price = price_of(chosen, load_prices(environ))
-    meter = LedgerMeter(workspace, chosen, space, price, may_wait=may_wait, spent=note_cost(environ))
+    meter = LedgerMeter(
+        workspace, chosen, space, price, may_wait=may_wait, spent=extra("telemetry.opening").note_cost(environ)
+    )
     return kind(chosen, environ, meter, redact, workspace.clock)
 
 

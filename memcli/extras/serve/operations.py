@@ -15,12 +15,12 @@ from starlette.responses import Response
 from memcli.cli.binding import parameters
 from memcli.cli.options import LARGEST, REQUIRED, CommonOptions, Field
 from memcli.cli.verb import Http, Verb, all_verbs
-from memcli.codec.schema import memory_schema
 from memcli.errors import ChangedError, NotFoundError
 from memcli.extras.serve.access import Backend, Caller, needs
 from memcli.extras.serve.problems import answer, problems
 from memcli.model.space import ADMIN, READER, WRITER
 from memcli.record import Record
+from memcli.wiring.extras import extra
 
 _LONGEST = 100_000
 
@@ -210,7 +210,9 @@ def _add_all(router: APIRouter, backend: Backend) -> None:
         "/apps/{space}/memories",
         summary="Store a memory: 201 if it is new, 202 if it waits for review, otherwise 200",
         responses=problems(201),
-        openapi_extra={"requestBody": {"content": {"application/json": {"schema": memory_schema()}}}},
+        openapi_extra={
+            "requestBody": {"content": {"application/json": {"schema": extra("schema.schemas").memory_schema()}}}
+        },
     )
     async def remember(
         space: _Space,
@@ -242,7 +244,9 @@ def _add_all(router: APIRouter, backend: Backend) -> None:
 def _add_one(router: APIRouter, backend: Backend) -> None:
     path = "/apps/{space}/memories/{id}"
 
-    @router.get(path, summary="Show a memory in full", responses=problems(200, memory_schema(), 304))
+    @router.get(
+        path, summary="Show a memory in full", responses=problems(200, extra("schema.schemas").memory_schema(), 304)
+    )
     async def get(space: _Space, name: _Id, caller: _Reader, if_none_match: _NoneMatch = None) -> Response:
         memory, tag = await _get(backend, space, name, caller)
         headers = {"ETag": tag}

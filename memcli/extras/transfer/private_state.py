@@ -25,7 +25,7 @@ from itertools import chain, count
 from memcli.app import inbox
 from memcli.app.candidate import check_note
 from memcli.app.redact import redacted_space as redacted
-from memcli.app.session_import import SessionImport, export_lines, import_session, import_transcript
+from memcli.app.session import SessionImport, export_lines
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.audit import entries
 from memcli.codec.bundle import read_space
@@ -43,6 +43,7 @@ from memcli.model.names import check_space, is_session_id, session_id, show
 from memcli.model.space import Policy, Space
 from memcli.policy.retention import is_past_grace
 from memcli.record import Record, field, replace
+from memcli.wiring.extras import extra
 
 _OF_SESSIONS = ("sessions", "kept", "ending", "deleted")
 _ASK_AGAIN = "make a new export"
@@ -331,7 +332,9 @@ def _take_session(
             done = _restore(workspace, told, own, lines, where, dry_run or is_shared)
             return None if is_shared else done
         if told.source:
-            return import_transcript(workspace.copy_with(space=space), _Carried(lines, where), dry_run=dry_run)
+            importing, over = extra("transcripts.importing"), workspace.copy_with(space=space)
+            carried: SessionImport = importing.import_transcript(over, _Carried(lines, where), dry_run=dry_run)
+            return carried
     names = chain([name], (session_id(space, name, number=number) for number in count(2)))
     free = next(own for own in names if own not in ids)
     return None if gone.has_session(space, free) else _restore(workspace, told, free, lines, where, dry_run)
@@ -352,7 +355,9 @@ def _restore(
     workspace: Workspace, told: Session, own: str, lines: list[bytes], where: str, dry_run: bool
 ) -> SessionImport:
     header = encode_header(replace(told, id=own)) + b"\n"
-    return import_session(workspace, [header, *lines[1:]], where, None, dry_run=dry_run)
+    importing = extra("transcripts.importing")
+    done: SessionImport = importing.import_session(workspace, [header, *lines[1:]], where, None, dry_run=dry_run)
+    return done
 
 
 class _Carried:

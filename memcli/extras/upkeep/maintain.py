@@ -17,6 +17,7 @@ from memcli.app.workspace import Workspace, load_space
 from memcli.clock import days_between
 from memcli.codec.space import memory_digest
 from memcli.errors import UsageError
+from memcli.extras.upkeep.clashes import scan
 from memcli.extras.upkeep.plan import TASKS, Maintained, UpkeepPlan, plan
 from memcli.extras.upkeep.step import (
     REASONS,
@@ -198,8 +199,6 @@ def _unsettled(workspace: Workspace, name: str) -> Sequence[MemoryPair]:
     same matter that nobody has linked."""
     if workspace.store.policy(name).is_derived:
         return ()
-    from memcli.app.check import scan
-
     found = [clash for clash in scan(workspace, name, by_meaning=True) if not clash.is_accepted]
     claimed = [clash for clash in found if clash.finding.kind != RELATED]
     related = sorted(

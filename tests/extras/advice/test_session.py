@@ -10,11 +10,11 @@ import pytest
 from memcli.app import session as sessions
 from memcli.app.inbox import waiting
 from memcli.app.session_end import Ended, end, finish_all, promote, read_facts
-from memcli.app.session_import import sync
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import ProviderError, RefusedError, StoreError, UsageError
 from memcli.extras.advice import session as session_yield
 from memcli.extras.advice.session import facts_by_model
+from memcli.extras.transcripts.importing import sync
 from memcli.model.conversation import Message, Session
 from memcli.model.memory import Json
 from tests.safety.secrets_corpus import secret

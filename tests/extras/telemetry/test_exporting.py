@@ -172,5 +172,5 @@ def test_without_it_nothing_of_it_is_loaded(tmp_path: Path) -> None:
     )  # fmt: skip
     loaded = set(done.stdout.split())
     assert "memcli.cli.verb" in loaded
-    own = ("opentelemetry", "memcli.extras.telemetry", "prometheus_client", "memcli.wiring.tracing")
+    own = ("opentelemetry", "memcli.extras.telemetry", "prometheus_client", "memcli.extras.telemetry.opening")
     assert [name for name in loaded if name.startswith(own)] == []

@@ -21,7 +21,7 @@ def command(session: CommandContext, options: SchemaOptions) -> None:
     'object'
     """
     from memcli.codec.canonical import encode
-    from memcli.codec.schema import SCHEMAS
+    from memcli.extras.schema.schemas import SCHEMAS
 
     check_known("schema", options.what, sorted(SCHEMAS))
     schema = SCHEMAS[options.what]()

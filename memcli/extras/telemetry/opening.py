@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
 from memcli.settings import is_on
-from memcli.wiring.extras import extra
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
@@ -42,7 +41,9 @@ def traced(
             raise
         yield None  # nobody would see the error, and the work would be left undone
         return
-    with extra("telemetry.tracing").running(name, tracer, environ) as command:
+    from memcli.extras.telemetry import tracing
+
+    with tracing.running(name, tracer, environ) as command:
         yield command
 
 
@@ -50,7 +51,9 @@ def _tracer(environ: Mapping[str, str]) -> Tracer:
     from memcli.errors import UsageError
 
     try:
-        tracer: Tracer = extra("telemetry.exporting").open_tracer(environ)
+        from memcli.extras.telemetry.exporting import open_tracer
+
+        tracer: Tracer = open_tracer(environ)
     except ImportError:
         raise UsageError(
             f"{VARIABLE} needs the extra `otel`", f"run `pip install 'memcli[otel]'`, or unset {VARIABLE}"
@@ -64,16 +67,18 @@ def asking(environ: Mapping[str, str], model: ModelName, task: str) -> AbstractC
     """Around one question to a language model."""
     if not is_on(environ, VARIABLE):
         return nullcontext()
-    span: AbstractContextManager[None] = extra("telemetry.tracing").asking(model.provider, model.model, task)
-    return span
+    from memcli.extras.telemetry import tracing
+
+    return tracing.asking(model.provider, model.model, task)
 
 
 def note_cost(environ: Mapping[str, str]) -> Callable[[TokenUsage], None]:
     """What is told the cost of each call."""
     if not is_on(environ, VARIABLE):
         return lambda _: None
-    note: Callable[[TokenUsage], None] = extra("telemetry.tracing").note_cost
-    return note
+    from memcli.extras.telemetry import tracing
+
+    return tracing.note_cost
 
 
 def observed(model: LanguageModel, name: ModelName, environ: Mapping[str, str]) -> LanguageModel:

@@ -11,11 +11,11 @@ from functools import partial
 from typing import TypeVar
 
 from memcli.app.repo import check_is_told
-from memcli.app.session import MAX_NAME, MAX_TEXT, check_is_clean, cleaned, record, redacted, shown
+from memcli.app.session import MAX_NAME, MAX_TEXT, SessionImport, record, redacted
 from memcli.app.session_end import Ended, end, finish_all
 from memcli.app.workspace import Workspace
 from memcli.clock import normalize_time
-from memcli.codec.session import check_writable, decode_entry, decode_header, encode_entry, encode_header
+from memcli.codec.session import check_writable, decode_entry, decode_header
 from memcli.digests import sha256
 from memcli.errors import CorruptError, MemcliError, RefusedError, UsageError, reason
 from memcli.model.conversation import ENDED, ROLES, Entry, Message, Session, StateChange
@@ -30,27 +30,6 @@ MEMCLI = "memcli"
 DELETED = "deleted"
 """The status of a conversation that was not imported, since somebody has deleted its session."""
 _MAX_KEY = 200
-
-
-class SessionImport(Record):
-    """What an import did, or would do: the session after, how many messages were read, and how many of them added.
-
-    The session was `created`, has `grown`, is `unchanged`, or `empty`: there was nothing to make one of. `skipped` counts what was not added, by reason; `redactions` what was taken out, by kind.
-    """
-
-    status: str
-    session: Session
-    read: int
-    added: int
-    skipped: Mapping[str, int] = field(default_factory=dict)
-    redactions: Mapping[str, int] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Json]:
-        return {
-            "status": self.status, "id": self.session.id, "title": self.session.title, "source": self.session.source,
-            "messages": self.session.messages, "read": self.read, "added": self.added,
-            "skipped": dict(sorted(self.skipped.items())), "redactions": dict(sorted(self.redactions.items())),
-        }  # fmt: skip
 
 
 def import_transcript(
@@ -123,20 +102,6 @@ def import_session(
     skipped = intake.skipped + Counter({"already imported": intake.read - added})
     status = "created" if is_new else "grown" if added else "unchanged"
     return SessionImport(status, after, intake.read, added, +skipped, intake.redactions)
-
-
-def export_lines(workspace: Workspace, session: Session, *, redact: bool = False) -> Iterator[bytes]:
-    """The file of a session; with `redact` without the secrets that are in it.
-
-    Raises RefusedError for secrets that may not be taken out, CorruptError.
-    """
-    check_writable(session, session.id)
-    if not redact:
-        check_is_clean(workspace, session, "exporting session")
-    clean = workspace.redactor.cleaner(workspace.store.policy(session.space))
-    yield encode_header(shown(session, clean)) + b"\n"
-    for entry in workspace.sessions.entries(session.space, session.id):
-        yield encode_entry(cleaned(entry, clean)) + b"\n"
 
 
 class _Intake:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memcli.codec.schema import SCHEMAS
+from memcli.extras.schema.schemas import SCHEMAS
 from memcli.model.recall import Bundle, Query, Section
 from memcli.render.as_json import bundle_to_json
 from tests.conftest import NOW, memory
