@@ -19,6 +19,7 @@ from memcli.model.memory import Memory
 from memcli.model.recall import Nearness, RowSet
 from memcli.numerics import load
 from memcli.text.passages import embedded_texts, passages
+from memcli.text.words import is_foreign
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,6 +133,10 @@ class Meaning(ABC):
         """How near each text is to every passage that has a vector; in a very large space to the nearest, of `among`. Missing
         vectors are computed before that: of the passages that come `first`, and if there are few of all, until `goes_on`,
         which is asked after every few, returns False. Raises ProviderError."""
+
+    def reads(self, text: str) -> bool:
+        """Whether the vector of a question means anything: the model that comes with memcli reads English alone."""
+        return not (self._embedder.is_calibrated and is_foreign(text))
 
     def resumed(self, texts: Sequence[str], found: list[Nearness]) -> list[Nearness]:  # noqa: ARG002 - of a large space
         """What was `found` for these texts in another thread, with further rows measured here."""

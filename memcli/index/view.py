@@ -246,20 +246,20 @@ class IndexedSpace(IndexedWords):
         def goes_on() -> bool:
             return monotonic() < ends
 
-        def cosines_of(meaning: Meaning) -> list[Nearness]:
-            return meaning.cosines(texts, among, first, goes_on)
+        def cosines_of(meaning: Meaning) -> list[Nearness] | None:
+            return meaning.cosines(texts, among, first, goes_on) if meaning.reads(texts[0]) else None
 
         try:
             if within is not None:
                 return self._dense_within(within, texts, cosines_of)
             meaning = self._meaning()
-            return None if meaning is None else meaning.cosines(texts, among, first, goes_on)
+            return None if meaning is None else cosines_of(meaning)
         except (ProviderError, RefusedError) as error:
             self._warn(f"{error.message}; answering by words alone")
             return None
 
     def _dense_within(
-        self, seconds: float, texts: Sequence[str], cosines_of: Callable[[Meaning], list[Nearness]]
+        self, seconds: float, texts: Sequence[str], cosines_of: Callable[[Meaning], list[Nearness] | None]
     ) -> list[Nearness] | None:
         """As `dense`, in a thread with a connection of its own: it may still be at work when the view has long been closed."""
         open_beside = self._tables.beside()

@@ -10,7 +10,7 @@ from sys import intern
 from memcli.model.recall import FIELDS, PassageTerms, RowSet, TermStats
 from memcli.record import NamedTuple, replace
 from memcli.text.passages import CONTENT
-from memcli.text.words import is_compound
+from memcli.text.words import without_absent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -158,9 +158,7 @@ class IndexedWords:
     def lexical(
         self, terms: Sequence[str], limit: int, among: RowSet | None = None, *, with_common: bool = False
     ) -> TermStats:
-        found = self._frequencies_of(terms)
-        # What nobody writes as one word is asked for by its parts.
-        frequencies = {t: n for t, n in found.items() if n or not is_compound(t)}
+        frequencies = without_absent(self._frequencies_of(terms))
         known = [t for t in frequencies if frequencies[t]]
         most = max(COMMON if with_common else 0.0, COMMON_SHARE * self._tables.size)
         rare = [t for t in known if frequencies[t] <= most]

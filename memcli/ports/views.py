@@ -72,7 +72,8 @@ class SpaceView(Protocol):
         ones, of `among`, when given. Missing vectors are computed for about `patience` seconds, a few in any case: those of
         the passages that come `first`, each given by its row and its place there, and if there are few, of all.
 
-        None when there is no embedder, it fails, or it takes longer than `within` seconds.
+        None when there is no embedder, it fails, it does not read the language of the first text, or it takes longer than
+        `within` seconds.
         """
 
     def embed(self, goes_on: Callable[[], bool] = lambda: True) -> bool:

@@ -19,7 +19,7 @@ from memcli.model.recall import Entry, Hit, PassageTerms, TermStats
 from memcli.ranking.lexical import CODE, coverage, style_of, word_weights
 from memcli.record import NamedTuple
 from memcli.text.passages import MESSAGE
-from memcli.text.words import DAY_NUMBERS, MONTH_NUMBERS, exact_terms, terms
+from memcli.text.words import DAY_NUMBERS, MONTH_NUMBERS, exact_terms, language, terms
 
 NEIGHBOUR = 50
 """The memory by whose cosine those of the others are measured: the so many-th nearest of the space."""
@@ -30,7 +30,7 @@ FORMS = ("authored", "document", "message", "change")
 
 _CAPITALIZED = re.compile(r"(?<![.?!:\"'(]\s)(?<=\s)[A-Z][\w'-]*")
 _ASKS = re.compile(
-    r"\?|^\W*(?:who|what|when|where|why|how|which|whose|is|are|was|were|do|does|did|can|could|should|has|have)\b",
+    r"[?？]|[吗呢]\W*$|か[。\s]*$|^\W*(?:who|what|when|where|why|how|which|whose|is|are|was|were|do|does|did|can|could|should|has|have)\b",
     re.IGNORECASE,
 )
 
@@ -143,6 +143,8 @@ def smallness(size: int) -> float:
 
 def has_stranger(question: str, frequencies: Mapping[str, int]) -> bool:
     """Whether the question names, with a capital letter inside a sentence, what the space never mentions."""
+    if language(question) == "german":  # whose nouns all have one
+        return False
     for match in _CAPITALIZED.finditer(question):
         forms, word = terms(match[0]), match[0].lower().removesuffix("'s")
         is_date = word in MONTH_NUMBERS or word in DAY_NUMBERS

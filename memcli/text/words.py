@@ -1,17 +1,27 @@
-"""Words of texts and queries, and the terms that a search compares: stems, identifiers, pairs of characters of Chinese,
-Japanese and Korean. Texts and queries are read by the same functions, so that equal words give equal terms."""
+"""Words of texts and queries, and the terms that a search compares: stems, identifiers, pairs of characters of scripts
+without spaces. Texts and queries are read by the same functions, so that equal words give equal terms."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from itertools import groupby, pairwise
 
 import Stemmer
 
-VERSION = f"4-{Stemmer.version()}"
+from memcli.text.languages import (
+    STEM,
+    UNSPACED,
+    is_function_word,
+    is_grammar,
+    language_of,
+    pairs,
+    stem_in,
+    without_accents,
+)
+
+VERSION = f"5-{Stemmer.version()}"
 """Changes when the same text no longer gives the same terms; indexes made by another version are remade."""
 
 STOP_WORDS = frozenset(
@@ -28,7 +38,6 @@ _MAX_WORD = 64
 _WORD = re.compile(r"\w+(?:['’][a-z]{1,2}\b)?")
 _CHAIN = re.compile(r"(?:(?<![\w-])--(?=[a-zA-Z]))?\w+(?:['’][a-z]{1,2}\b)?(?:[.-]\w+)*")
 _OPTION = "--"
-_FIRST_UNSPACED = "\u3040"
 _MAX_CHAIN, _MOST_LINKS = 40, 4
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
@@ -49,8 +58,35 @@ DAY_NUMBERS = {day: n for n, day in enumerate("monday tuesday wednesday thursday
 
 def terms(text: str) -> list[str]:
     """The terms of `text` in order: stems of its words without stop words; identifiers, versions, file names and options
-    whole and in parts; of Chinese, Japanese and Korean, which do not show where words end, every two characters."""
-    return [term for chain in _chains(text) for term in (_known if len(chain) <= _MAX_WORD else _links)(chain)]
+    whole and in parts; of scripts that do not show where words end, every two characters. In a text that is clearly in
+    another language, a word has its stem by the rules of that language as a term too."""
+    chains = _chains(text)
+    language = language_of(text, chains, STOP_WORDS)
+    found: list[str] = []
+    for chain in chains:
+        low = chain.lower() if language else ""
+        if language and is_function_word(low, language):
+            continue
+        own = (_known if len(chain) <= _MAX_WORD else _links)(chain)
+        found += own
+        if language and len(own) == 1 and low.isalpha():
+            found.append(stem_in(language, low[:_MAX_WORD]))
+    return found
+
+
+def language(text: str) -> str:
+    """The language beside English that the text is clearly in, as `language_of` names it; empty for none."""
+    return language_of(text, _chains(text), STOP_WORDS)
+
+
+def is_foreign(text: str) -> bool:
+    """Whether most of the text is clearly no English: by its function words, or by its letters, of which one of a script
+    without spaces counts for three."""
+    if text.isascii():
+        return bool(language(text))
+    unspaced = sum(len(run) for run in UNSPACED.findall(text))
+    others = sum(c.isalpha() and not c.isascii() for c in text) - unspaced
+    return 3 * unspaced + others > sum(c.isalpha() and c.isascii() for c in text) or bool(language(text))
 
 
 def query_terms(text: str) -> list[str]:
@@ -62,6 +98,19 @@ def is_compound(term: str) -> bool:
     """Whether the term joins words by dots or hyphens, which are terms of their own too. A version or a date is not one: its
     numbers alone mean something else."""
     return ("-" in term or "." in term) and not any(c.isdigit() for c in term)
+
+
+def without_absent(frequencies: Mapping[str, int]) -> dict[str, int]:
+    """The frequencies of the terms of a query without what need not be there: compounds, which are asked for by their parts
+    too, and of the two stems of a word in another language the one that no text has where the other is there."""
+    counted = list(frequencies.items())
+    found = {}
+    for n, (term, count) in enumerate(counted):
+        other = counted[n - 1] if term.endswith(STEM) and n else counted[n + 1] if n + 1 < len(counted) else ("", 0)
+        is_stem = other[1] > 0 and term.endswith(STEM) != other[0].endswith(STEM)
+        if count or not (is_compound(term) or is_stem):
+            found[term] = count
+    return found
 
 
 def simple_terms(text: str) -> list[str]:
@@ -108,28 +157,23 @@ def _fold(text: str) -> str:
 
 def _chains(text: str) -> list[str]:
     folded = _fold(text)
-    if folded.isascii() or max(folded) < _FIRST_UNSPACED:
+    if folded.isascii() or not UNSPACED.search(folded):
         return _CHAIN.findall(folded)
     found: list[str] = []
-    for is_unspaced, run in groupby(folded, _is_unspaced):
-        part = "".join(run)
-        found += [part] if is_unspaced else _CHAIN.findall(part)
-    return found
-
-
-def _is_unspaced(character: str) -> bool:
-    return character.isalnum() and (
-        _FIRST_UNSPACED <= character <= "\u9fff"
-        or "\uac00" <= character <= "\ud7a3"
-        or "\U00020000" <= character <= "\U0003ffff"
-    )
+    at = 0
+    for run in UNSPACED.finditer(folded):
+        found += _CHAIN.findall(folded[at : run.start()])
+        found.append(run[0])
+        at = run.end()
+    found += _CHAIN.findall(folded[at:])
+    return [chain for chain in found if not is_grammar(chain)] or found
 
 
 def _links(chain: str) -> tuple[str, ...] | list[str]:
     """The terms of words that a dot or a hyphen joins, and the whole of a few; of an option of one word, the option too."""
     if "." not in chain and "-" not in chain:
-        if _is_unspaced(chain[0]):
-            return ["".join(two) for two in pairwise(chain)] or [chain]
+        if UNSPACED.match(chain):
+            return pairs(chain)
         return _forms(chain[:_MAX_WORD])
     if chain.startswith(_OPTION):
         name = chain.removeprefix(_OPTION)
@@ -154,7 +198,7 @@ def _forms(word: str) -> tuple[str, ...]:
     low = low.strip("_")
     if not low or low in STOP_WORDS:
         return ()
-    forms = [stem(low)]
+    forms = [stem(low if low.isascii() else without_accents(low))]
     parts = [p.lower() for p in (_PART.findall(word) if word.isascii() else word.split("_"))]
     if len(parts) > 1:
         forms += [stem(p) for p in parts if len(p) > 1 and p not in STOP_WORDS]

@@ -36,7 +36,7 @@ def test_names_are_told_from_language() -> None:
 
 
 def test_other_scripts_are_words_too() -> None:
-    assert terms("Überraschung база данных") == ["überraschung", "база", "данных"]
+    assert terms("Überraschung база данных") == ["uberraschung", "база", "данных"]
 
 
 def test_an_option_of_one_word_is_more_than_the_word() -> None:
@@ -48,7 +48,7 @@ def test_an_option_of_one_word_is_more_than_the_word() -> None:
 
 def test_scripts_without_spaces_fall_into_pairs() -> None:
     assert terms("数据库使用PostgreSQL。") == ["数据", "据库", "库使", "使用", "postgresql", "postgr", "sql"]
-    assert terms("ログは・字") == ["ログ", "グは", "字"]
+    assert terms("ログは・字") == ["ログ", "字"]
     assert terms("한국어 base") == ["한국", "국어", "base"]
     assert len(terms("数" * 500)) == 499
 

@@ -7,6 +7,7 @@ log the errors are searched for, of code and markup what is written around them.
 from __future__ import annotations
 
 from memcli.regex import regex
+from memcli.text.languages import STEM
 from memcli.text.words import exact_terms, query_terms
 
 _FEW, _SOME = 2, 9
@@ -17,7 +18,11 @@ _FENCE = regex(r"(?s)```.*?(?:```|\Z)")
 _MARKUP = regex(r"(?s)<!--.{0,2000}?-->|</?[a-z][^<>]{0,2000}>")
 _FILLER = regex(
     r"(?i)(?:(?:ok(?:ay)?|thanks?(?: you)?(?: so much| a lot)?|thx|ta|cheers|great|cool|nice|perfect|brilliant|lovely|awesome|good|super|"
-    r"alright|right|yes|yep|yeah|no|nope|sure|hi|hello|hey|hm+|well|please|pls|lgtm|done|danke|merci|gracias)\b[\s,.!:;)-]*)+"
+    r"alright|right|yes|yep|yeah|no|nope|sure|hi|hello|hey|hm+|well|please|pls|lgtm|done|merci|"
+    r"danke(?: schön| dir| sehr)?|vielen dank|alles klar|prima|(?:das )?passt(?: so)?|genau|ja|nein|bitte|gut|"
+    r"(?:muchas |mil )?gracias|(?:está )?(?:perfecto|genial|bien)|vale|de acuerdo|sí|por favor)\b[\s,.!:;)¡¿-]*|"
+    r"(?:ありがとう(?:ございます|ございました)?|了解(?:です|しました)?|はい|いいえ|いいね|谢谢(?:你|您|啦)?|好的?|明白了?|知道了|可以了?|没问题|不错|是的)"
+    r"[\s,.!。，、！：；]+|(?:ありがとう(?:ございます|ございました)?|了解(?:です|しました)?|はい|いいえ|谢谢|好的?|明白了?|是的)$)+"
 )
 _REPLY = regex(
     r"^(?:go (?:on|ahead)|continue|carry on|proceed|keep going|undo|revert|redo|try again|again|do (?:it|that|so|both)|commit|push|ship it|"
@@ -25,7 +30,10 @@ _REPLY = regex(
     r"other|former|latter)\b|option \w+\b|both|neither|same|exactly|not (?:that|this|yet)|that'?s|that was|this is|it'?s|looks|sounds|works|"
     r"make (?:it|that|this|them)|put (?:it|that|them)|move (?:it|that|them) back|keep (?:it|that)|leave (?:it|that)|"
     r"why (?:did|do|have|is|are|not)\b.*\b(?:you|there|that|it)\b|what did you|explain (?:that|this|it)|show me (?:the diff|that|it)|"
-    r"weiter|mach weiter|zurück|nochmal|kürzer)\b"
+    r"weiter|mach(?:e|t)?(?: bitte)? (?:weiter|das|es|so)|zurück|rückgängig|noch ?mal|kürzer|commite|"
+    r"sigue|contin[uú]a|adelante|hazlo|deshaz|otra vez|más corto|prueba (?:otra vez|de nuevo))\b"
+    r"|^(?:(?:続けて|進めて|やり直して|元に戻して|もう一度|もっと短く|それで|コミットして)(?:ください|お願いします)?|お願いします|"
+    r"(?:请|那就)?(?:继续|撤销|重来|再试一次|再来一次|回退|提交|就这样|照做|短一点)(?:吧|一下|下去)?)[\s。.!！]*$"
 )
 _OF_TALK = regex(
     r"\b(?:you|we)(?:'ve| have)? (?:just |have )*(?:wrote|written|changed|did|done|made|added|said|suggested|used|moved|renamed|deleted|removed|"
@@ -63,8 +71,8 @@ def wanted_of(prompt: str) -> str:
     text = text[match.end() :] if (match := _FILLER.match(text)) else text
     said = " ".join(text.lower().replace("’", "'").split())
     names = exact_terms(text)
-    terms = query_terms(said)
-    least = 1 if said.endswith("?") else _FEW
+    terms = [term for term in query_terms(said) if not term.endswith(STEM)]
+    least = 1 if said.endswith(("?", "？")) else _FEW
     if not names and (len(terms) < least or _MECHANICAL.search(said)):
         return ""
     reply = _REPLY.search(said)

@@ -1,0 +1,126 @@
+"""Languages beside English: which one a text is in, its stems and function words, and pairs of characters of scripts that
+do not show where words end.
+
+German and Spanish have the stemmers of Snowball. Chinese, Japanese, Korean and Thai are compared by every two characters of
+one script (Manning, Raghavan, Schütze: "Introduction to Information Retrieval", 2008, section 2.2.1), without those that
+carry grammar alone.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import groupby, pairwise
+
+import Stemmer
+
+STEM = "_"
+"""Ends the stem of a word by the rules of another language than English; no other term ends so."""
+
+_OWN = {
+    "german": frozenset(
+        """
+        aber alle auch auf aus bei beim bis dann das dass dem denn der diese dieser dieses durch ein eine einem einen einer eines
+        für gegen gibt haben hier ich ihr ihre immer ist jede jeder jedes kann kein keine keinen können mit muss müssen nach nicht nie
+        niemals noch nur oder ohne sein seit sich sie sind soll sollen sollte sowie um und uns unser unsere unserem unserer vom von vor
+        wann warum weil welche welchem welchen welcher welches wenn wer werden weshalb wie wieso wir wird wo wurde wurden wozu zu zum zur
+        zwischen über
+        """.split()
+    ),
+    "spanish": frozenset(
+        """
+        al cada como con cuando cuál cuáles cuándo cuánto cuántos cómo debe deben desde donde dónde el ella ellos entre esa ese esta
+        estamos estas este esto estos está están hacemos hace hacer hasta hay las lo los más nada ni nuestra nuestras nuestro nuestros
+        nunca para pero por porque puede pueden que quien quién qué se ser siempre sin sobre son su sus también tenemos todas todo todos
+        una unas unos usamos vez ya
+        """.split()
+    ),
+}
+"""Function words that tell a language from English and from each other."""
+_SHARED = {
+    "german": frozenset("als am an den des die er es hat in man so war was".split()),
+    "spanish": frozenset("a de del e en es la le no o si un y".split()),
+}
+"""Those that other languages have too, or that mean something in code."""
+_MARKS = {"german": "äöüß", "spanish": "¿¡ñ"}
+_ANY = frozenset(form for words in _OWN.values() for word in words for form in (word, word.capitalize()))
+_LEAST = 2
+_STEMMERS = {language: Stemmer.Stemmer(language, 0).stemWord for language in _OWN}
+
+
+def language_of(text: str, words: Sequence[str], english: frozenset[str]) -> str:
+    """The key of the language that `text` of these words is clearly in; empty for English, or when it is not clear.
+
+    It has a function word of its own and one more, or a letter that English lacks, and more of them than of `english` ones.
+    """
+    distinct = frozenset(words)
+    if distinct.isdisjoint(_ANY):
+        return ""
+    low = {word.lower() for word in distinct}
+    best, most = "", 0
+    for language, own in _OWN.items():
+        found = low & own
+        count = len(found) + len(low & _SHARED[language]) + any(mark in text for mark in _MARKS[language])
+        if found and count >= _LEAST and count > max(most, len(low & english - _SHARED[language])):
+            best, most = language, count
+    return best
+
+
+def is_function_word(word: str, language: str) -> bool:
+    """Whether a word in lower case carries no meaning of its own in the language."""
+    return word in _OWN[language] or word in _SHARED[language]
+
+
+@lru_cache(maxsize=20_000)
+def stem_in(language: str, word: str) -> str:
+    """The stem of a word in lower case by the rules of the language, with its mark."""
+    return f"{_STEMMERS[language](word)}{STEM}"
+
+
+def without_accents(word: str) -> str:
+    """The word as it is typed without accents and umlauts: `grosse` for `große`."""
+    parts = unicodedata.normalize("NFKD", word.replace("ß", "ss"))
+    return "".join(c for c in parts if not unicodedata.combining(c))
+
+
+_SCRIPTS = (
+    ("\u0e01", "\u0e5b", "thai"), ("\u3005", "\u3007", "han"), ("\u3041", "\u309f", "hiragana"), ("\u30a1", "\u30fa", "katakana"), ("\u30fc", "\u30ff", "katakana"),
+    ("\u3400", "\u9fff", "han"), ("\uac00", "\ud7a3", "hangul"), ("\U00020000", "\U0003ffff", "han"),
+)  # fmt: skip
+UNSPACED = re.compile(f"[{''.join(f'{first}-{last}' for first, last, _ in _SCRIPTS)}]+")
+"""A run of characters of scripts that do not show where words end."""
+_GRAMMAR = re.compile(
+    "什么|怎么|怎样|如何|我们|你们|他们|咱们|可以|需要|应该|这个|那个|哪个|哪些|哪里|为何|为什|没有|以及|或者|一个|因为|所以|是否|必须|多少|"
+    "不要|我要|我想|一张|一下|一些|[的了吗呢吧么着过和与在把被就都也很从到对给让是请]|습니다?|합니다?|입니다?|하는|에서|으로|까지|나요"
+)
+"""Words and endings that carry grammar, or stand in any text."""
+_LONG_VOWEL = "ー"
+_COMMON = "何今私方事時中前後上下内用人"
+"""Characters that say little where one stands alone."""
+
+
+def pairs(run: str) -> list[str]:
+    """The terms of a run of UNSPACED: every two characters of a script, or the only one.
+
+    Hiragana, which Japanese writes its grammar in, are none beside other scripts.
+    """
+    found: list[str] = []
+    scripts = [(script, "".join(part)) for script, part in groupby(run, _script)]
+    for script, text in scripts:
+        if script == "hiragana" and len(scripts) > 1:
+            continue
+        for part in _GRAMMAR.split(text) if script in ("han", "hangul") else [text]:
+            two = ["".join(both) for both in pairwise(part)] or ([part] if part not in _COMMON else [])
+            found += [term for term in two if not term.startswith(_LONG_VOWEL)]
+    return found
+
+
+def is_grammar(run: str) -> bool:
+    """Whether a run of UNSPACED is all hiragana."""
+    return _script(run[0]) == "hiragana" and all(_script(c) == "hiragana" for c in run)
+
+
+def _script(character: str) -> str:
+    return next((script for first, last, script in _SCRIPTS if first <= character <= last), "")
