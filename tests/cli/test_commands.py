@@ -219,6 +219,18 @@ def test_a_recall_does_not_wait_for_thousands_of_vectors(run: Run, monkeypatch: 
     assert (run("store", "index", "embed").code, run("store", "index", "embed").out) == (7, "")
 
 
+def test_doctor_names_a_way_to_meaning_where_notes_are_in_another_language(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n, text in enumerate(("Wir sichern die Datenbank.", "数据库备份保留十四天。", "We chose PostgreSQL.")):
+        remember(run, text, "--path", f"notes/{n}")
+    assert "languages" not in run("doctor").out
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "onnx")
+    (told,) = [line for line in run("doctor").out.splitlines() if "languages" in line]
+    assert "2 of 3 notes are not in English" in told
+    assert "MEMCLI_EMBEDDER=onnx:DIR" in told
+
+
 def test_doctor_stats_schema_index(run: Run, tmp_path: Path) -> None:
     remember(run, "We chose PostgreSQL.", "--path", "db")
     assert run("doctor").code == 0

@@ -10,8 +10,10 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 
 from memcli import __version__
+from memcli.app.workspace import Workspace, load_space
 from memcli.cli.configured import problems
 from memcli.cli.verb import find_verb
+from memcli.embed import DEFAULT_EMBEDDER
 from memcli.errors import MemcliError
 from memcli.index.scale import own_spread, tells_apart
 from memcli.ports import Embedder
@@ -24,6 +26,7 @@ from memcli.store.lock import locked
 from memcli.store.place import FOLDERS, PrivatePlace, describe
 from memcli.store.private import can_write, stranded, work_tree_of
 from memcli.store.trust import FileTrust
+from memcli.text.words import is_foreign
 from memcli.wiring.extras import extra
 from memcli.wiring.indexes import ChosenEmbedder
 from memcli.wiring.roots import locate, read_config
@@ -292,6 +295,17 @@ def _server(options: Mapping[str, str | None], environ: Mapping[str, str]) -> It
         yield Check("server", False, error.message, error.hint)
 
 
+def _languages(workspace: Workspace) -> Iterator[Check]:
+    """Names a way to meaning where the embedder cannot read most notes."""
+    notes = [memory.raw for memory in load_space(workspace.store, workspace.main).objects]
+    foreign = sum(map(is_foreign, notes))
+    if 2 * foreign <= len(notes) or workspace.embedder != DEFAULT_EMBEDDER:
+        return
+    found = f"{foreign} of {len(notes)} notes are not in English, and found by their words alone"
+    way = "a multilingual sentence-transformers model in ONNX finds them by meaning: MEMCLI_EMBEDDER=onnx:DIR"
+    yield Check("languages", True, f"{found}; {way}")
+
+
 def _spaces(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:
     from memcli.app.space import list_spaces
 
@@ -300,5 +314,6 @@ def _spaces(options: Mapping[str, str | None], environ: Mapping[str, str]) -> It
         for space in list_spaces(workspace):
             found = space.problem or f"{space.objects} memories"
             yield Check(f"space {space.name}", not space.problem, found, "run `memcli check store --repair`")
+        yield from _languages(workspace)
     except MemcliError as error:
         yield Check("spaces", False, error.message, error.hint)
