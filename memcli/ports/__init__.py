@@ -257,7 +257,7 @@ class Source(Protocol):
         """The fields of one memory each, in a total order; or, `read`, a commit that all before it has told of, or how many
         memories are `unchanged` of what need not be read.
 
-        `replaces` lists places (see `policy/replaced.py`) that this one, with those beside it, has told all of; one that
+        `replaces` lists places (see `Place` in `policy/retention.py`) that this one, with those beside it, has told all of; one that
         has nothing else says that nothing is there any more.
         """
 

@@ -234,7 +234,7 @@ class FileSessions:
         return _marked(self._notes(space, "ending"))
 
     def kept(self, space: str, name: str) -> Mapping[str, int]:
-        """What the ends of a session have made (see `app/session_keep.py`)."""
+        """What the ends of a session have made (see `app/session_end.py`)."""
         digests = read_json(os.path.join(self._notes(space, "kept"), f"{name}.json"))
         if not isinstance(digests, dict):
             return {}

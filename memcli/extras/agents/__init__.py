@@ -1,1 +1,4 @@
-"""Agents: what is installed for each coding agent, and what its hooks get."""
+"""Coding agents: what is installed for each of them, and what their hooks are given and report.
+
+What is recalled for a hook is asked of the core as anybody asks it; readers of what agents record are in `extras/transcripts/`.
+"""
