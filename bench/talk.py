@@ -23,25 +23,26 @@ def _import(folder: str, corpus: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Imports a transcript for each group; for the id of each memory that of its document."""
     root = os.path.join(folder, ".memory")
     run([memcli(), "init", "--root", root])
-    named = {}
-    for number, group in enumerate(dict.fromkeys(document["group"] for document in corpus)):
-        own = [document for document in corpus if document["group"] == group]
-        path = os.path.join(folder, f"{number}.jsonl")
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for document in corpus:
+        groups.setdefault(document["group"], []).append(document)
+    paths = [os.path.join(folder, f"{number}.jsonl") for number in range(len(groups))]
+    for path, own in zip(paths, groups.values(), strict=True):
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(f"{json.dumps(_line(document))}\n" for document in own)
-        told = json.loads(run([memcli(), "session", "import", path, "--json", "--root", root]))
-        (session,) = told["sessions"]
-        assert session["messages"] == len(own), told
+    told = json.loads(run([memcli(), "session", "import", *paths, "--json", "--root", root]))
+    named = {}
+    for session, own in zip(told["sessions"], groups.values(), strict=True):
+        assert session["messages"] == len(own), session
         named |= {f"{session['id']}:{n:06}": document["id"] for n, document in enumerate(own, 1)}
     run([memcli(), "store", "index", "embed", "--quiet", "--root", root])
     return named
 
 
 def _line(document: Mapping[str, Any]) -> dict[str, Any]:
-    speaker = document["meta"]["speaker"]
     return {
-        "role": "user",
-        "name": speaker,
+        "role": document["meta"].get("role", "user"),
+        "name": document["meta"]["speaker"],
         "content": document["text"],
         "timestamp": document["ts"],
         "id": document["id"],

@@ -91,7 +91,7 @@ class KeptView:
         return self._lexical[key]
 
     def dense(
-        self, texts: Sequence[str], within: float | None = None, among: RowSet | None = None
+        self, texts: Sequence[str], within: float | None = None, among: RowSet | None = None, *_: object, **__: object
     ) -> list[Nearness] | None:
         del within, among
         if not self.has_meaning:
