@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 FOLDER = ".memory"
 """The name of the folder that is a store."""
+DEFAULT_SUMMARIZER = "local"
+"""The name of the semantic layer, of `summarize/`, that describes memories unless another is chosen."""
 DEFAULT_SPACE = "main"
 REPO, JOURNAL = "repo", "journal"
 BESIDE = (REPO, JOURNAL)

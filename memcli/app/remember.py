@@ -21,7 +21,6 @@ from memcli.model.space import Change, Receipt
 from memcli.model.usage import COMPACTION
 from memcli.policy.draft import Draft
 from memcli.policy.retention import Place
-from memcli.policy.triggers import check_triggers
 from memcli.record import Record, field, replace
 from memcli.safety.injection.screening import without_marks
 from memcli.safety.recalled import own_words
@@ -262,7 +261,10 @@ def prepare(workspace: Workspace, fields: Mapping[str, Json], summarizer: Summar
     if "raw" in given:
         given["raw"] = own_words(given["raw"])
     _check_text(given)
-    check_triggers(given.get("triggers", ()))
+    if given.get("triggers"):
+        from memcli.policy.triggers import check_triggers
+
+        check_triggers(given["triggers"])
     project = {"project": workspace.project} if workspace.project else {}
     redacted = workspace.redactor.take_in(workspace.space, {**project, **fields})
     if redacted.kinds:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain, count
 
 from memcli.app.candidate import Candidate, Describe, has_made_tags, has_place, is_observed, is_read
-from memcli.code.anchors import is_same_block
 from memcli.codec.canonical import encode
 from memcli.errors import UsageError
 from memcli.model.links import is_found, link_key, union
@@ -295,6 +294,8 @@ def _is_only_elsewhere(existing: Memory, given: Mapping[str, Any]) -> bool:
     anchors = given.get("anchors", ())
     if not is_observed(given) or not anchors or len(anchors) != len(existing.anchors):
         return False
+    from memcli.code.anchors import is_same_block
+
     return all(is_same_block(old, new) for old, new in zip(existing.anchors, anchors, strict=True))
 
 

@@ -12,9 +12,9 @@ from itertools import pairwise
 from memcli.claims.claim import Claim, Statement
 from memcli.claims.lexicon import change_places
 from memcli.claims.values import CODE, Quantity, differ, missing, share_value, values_of
-from memcli.data import read_json
 from memcli.model.findings import CONTRADICTS, DUPLICATES, RELATED
 from memcli.record import NamedTuple, Record
+from memcli.safety.patterns import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from memcli.data import read_json
 from memcli.record import NamedTuple
 from memcli.regex import regex
+from memcli.safety.patterns import read_json
 from memcli.text.words import STOP_WORDS, negated, stem
 
 TYPE_CHECKING = False

@@ -18,7 +18,6 @@ FOREGROUND = "MEMCLI_HOOK_FOREGROUND"
 SWITCH = "MEMCLI_BACKGROUND"
 """A variable that turns background work off when it is `off`."""
 _LOWEST = 19
-_RECALLS = 50
 _FEW = 8
 """The vectors that are computed at once: with the start of the model they take less than a second."""
 
@@ -41,11 +40,6 @@ def start(arguments: Sequence[str], piped: str = "") -> None:
         child.stdin.write(piped.encode())
         child.stdin.close()
         child.returncode = 0  # nobody waits for it
-
-
-def is_frozen(session: CommandContext) -> bool:
-    """Whether the clock is frozen by an option or the environment."""
-    return bool(session.options["freeze_clock"] or os.environ.get("MEMCLI_FREEZE_CLOCK"))
 
 
 def embed_later(session: CommandContext, workspace: Workspace) -> bool:
@@ -75,29 +69,8 @@ def embed_soon(session: CommandContext, workspace: Workspace) -> None:
     embed_later(session, workspace)
 
 
-def upkeep_later(session: CommandContext, workspace: Workspace) -> bool:
-    """Counts a recall, and after every 50th has what is due maintained in the background; whether that was begun.
-
-    Not while the clock is frozen, or memory is off.
-    """
-    from memcli.store.trust import is_off
-
-    if is_frozen(session) or os.environ.get(SWITCH) == "off" or is_off(workspace.root, os.environ):
-        return False
-    count = workspace.upkeep.count()
-    if not count or count % _RECALLS:
-        return False
-    from memcli.wiring.extras import extra
-
-    with suppress(MemcliError):  # the recall has been answered
-        if extra("upkeep.maintain").is_due(workspace):
-            start(["store", "maintain", "--background", f"--root={workspace.root}"])
-            return True
-    return False
-
-
 def _may_embed(session: CommandContext, workspace: Workspace) -> bool:
-    return not is_frozen(session) and "off" not in (os.environ.get(SWITCH), workspace.embedder)
+    return not session.is_frozen and "off" not in (os.environ.get(SWITCH), workspace.embedder)
 
 
 def run_alone(root: str, work: Callable[[Callable[[], bool]], object]) -> None:

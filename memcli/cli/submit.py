@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from memcli.app.candidate import Candidate
-from memcli.app.living import over_scope, with_session
 from memcli.app.remember import HINTS, Outcome, Stored, prepare, remember
 from memcli.app.repo import check_is_told
 from memcli.app.workspace import Workspace
@@ -23,7 +22,7 @@ from memcli.cli.verb import CommandContext
 from memcli.codec.canonical import decode_object
 from memcli.errors import MemcliError, NotFoundError, ProviderError, RefusedError, StoreError, UsageError
 from memcli.model.findings import CONTRADICTS, DUPLICATES, RELATED, Found, Resolution
-from memcli.model.memory import TRIGGERED_KINDS, Json
+from memcli.model.memory import SESSION, TRIGGERED_KINDS, Json
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.record import Record
 from memcli.render.clean import clean_line
@@ -66,8 +65,11 @@ def read_one(session: CommandContext, options: RememberOptions) -> One:
     workspace = session.open(create=True, semantic=options.semantic, model=options.model, store=store)
     if chooser := _snapshots(workspace, options):
         given |= {"context": chooser.about(given)}
-    given = with_session(workspace, given, options.session)
-    workspace = over_scope(workspace, given)
+    if given.get("scope") == SESSION:
+        from memcli.app.living import over_scope, with_session
+
+        given = with_session(workspace, given, options.session)
+        workspace = over_scope(workspace, given)
     candidate = prepare(workspace, given, _summarizer(workspace, options))
     resolution, supersedes = _asked(
         _checked(session, workspace, [candidate], options), options.supersedes, workspace.space
@@ -100,6 +102,8 @@ def store_batch(session: CommandContext, options: RememberOptions) -> int:
     if options.supersedes is not None:
         raise UsageError("--supersedes cannot be used with --batch", "store the memory that supersedes on its own")
     workspace = session.open(create=True, semantic=options.semantic, model=options.model)
+    from memcli.app.living import over_scope
+
     workspace = over_scope(workspace, common)
     candidates, failed = _candidates(session, workspace, options, common)
     arguments.note_similar(session, (c.given["kind"] for c in candidates if "kind" in c.given))
@@ -134,6 +138,8 @@ def _candidates(
     session: CommandContext, workspace: Workspace, options: RememberOptions, common: Mapping[str, Json]
 ) -> tuple[list[Candidate], list[dict[str, Any]]]:
     """The candidates in the lines of --batch, and the lines that cannot be stored. Raises the first error, unless --keep-going."""
+    from memcli.app.living import with_session
+
     candidates: list[Candidate] = []
     failed: list[dict[str, Any]] = []
     summarizer = _summarizer(workspace, options)

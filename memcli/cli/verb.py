@@ -216,6 +216,11 @@ class CommandContext:
             root = None
         return (Config({}), "") if root is None else (read_config(Layout(root)), root)
 
+    @property
+    def is_frozen(self) -> bool:
+        """Whether the clock is frozen by an option or the environment."""
+        return bool(self.options["freeze_clock"] or os.environ.get("MEMCLI_FREEZE_CLOCK"))
+
     def note_end(self, code: int, seconds: float) -> None:
         """Counts the command in the store that it opened, if it did."""
         self.observer.ended(self.space, code)

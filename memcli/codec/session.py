@@ -15,9 +15,19 @@ from typing import Any
 
 from memcli.codec.canonical import decode, encode_line
 from memcli.errors import CorruptError, UsageError
-from memcli.model.conversation import ACTIVE, ENDED, Entry, Message, Session, StateChange
+from memcli.model.conversation import (
+    ACTIVE,
+    ENDED,
+    MESSAGE_FIELDS,
+    SESSION_FIELDS,
+    STATE_FIELDS,
+    Entry,
+    Message,
+    Session,
+    StateChange,
+)
 from memcli.model.memory import Json
-from memcli.model.shapes import MESSAGE_FIELDS, SESSION_FIELDS, STATE_FIELDS, check_fields
+from memcli.model.shapes import check_fields
 from memcli.record import Record, replace
 
 FORMAT = "memcli/session"

@@ -11,11 +11,11 @@ from math import exp
 
 from memcli.conversation.cues import ACCEPTS, CUES, DID, KEEP, NOTED, OFFERS_WORK, PROPOSES, TAKES_BACK
 from memcli.conversation.statements import ASKED, OFFERED, TalkStatement, statements
-from memcli.data import read_json
 from memcli.model.conversation import Message
 from memcli.model.memory import Json
 from memcli.record import NamedTuple, Record, replace
 from memcli.regex import regex
+from memcli.safety.patterns import read_json
 from memcli.text.words import terms
 
 KINDS = ("decision", "preference", "constraint", "goal", "procedure", "correction", "negative", "fact")

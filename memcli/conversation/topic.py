@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from math import sqrt
 
-from memcli.data import read_json
 from memcli.model.memory import Json
 from memcli.record import Record, replace
 from memcli.regex import regex
+from memcli.safety.patterns import read_json
 from memcli.text.words import STOP_WORDS, exact_terms, query_terms
 
 MAX_CHARACTERS = 4000

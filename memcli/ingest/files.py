@@ -26,7 +26,7 @@ from memcli.model.findings import Failure, reason_of
 from memcli.model.names import readable, show, slug
 from memcli.model.shapes import OBSERVED
 from memcli.record import NamedTuple
-from memcli.text.dates import dates
+from memcli.text.words import dates
 
 WHOLE = 1_200
 """A text of at most so many characters is one piece, and so is a section with all that is below it."""

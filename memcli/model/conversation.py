@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from memcli.errors import UsageError
 from memcli.model.memory import Json
+from memcli.model.shapes import ORDINAL, TEXT, TIME, Shape
 from memcli.record import Record
 
 ROLES = ("user", "assistant", "tool")
@@ -103,3 +104,25 @@ def model_name(text: str) -> ModelName:
     if provider not in PROVIDERS or not model:
         raise UsageError(f"{text[:60]!r} names no model", f"write provider:model; providers are {', '.join(PROVIDERS)}")
     return ModelName(provider, model)
+
+
+SESSION_FIELDS: Mapping[str, Shape] = {
+    "format": TEXT,
+    "version": ORDINAL,
+    "id": {**TEXT, "minLength": 1},
+    "space": {**TEXT, "minLength": 1},
+    "title": TEXT,
+    "started_at": TIME,
+    "source": TEXT,
+    "key": TEXT,
+}
+"""The first line of the file of a session."""
+MESSAGE_FIELDS: Mapping[str, Shape] = {
+    "number": ORDINAL,
+    "role": {**TEXT, "enum": list(ROLES)},
+    "text": TEXT,
+    "at": TIME,
+    "speaker": TEXT,
+    "key": TEXT,
+}
+STATE_FIELDS: Mapping[str, Shape] = {"state": {**TEXT, "enum": list(STATES)}, "at": TIME, "outcome": TEXT}

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from memcli.clock import normalize_time
 from memcli.errors import UsageError
-from memcli.model.conversation import ROLES, STATES
 from memcli.model.memory import EXTRACTED, LARGEST, SESSION
 from memcli.record import Record
 
@@ -215,27 +214,6 @@ def spelled_out(policy: Mapping[str, Any]) -> dict[str, Any]:
     given = policy.get("pii_redaction")
     return {**policy, "pii_redaction": {"detectors": given}} if isinstance(given, list) else dict(policy)
 
-
-SESSION_FIELDS: Mapping[str, Shape] = {
-    "format": TEXT,
-    "version": ORDINAL,
-    "id": {**TEXT, "minLength": 1},
-    "space": {**TEXT, "minLength": 1},
-    "title": TEXT,
-    "started_at": TIME,
-    "source": TEXT,
-    "key": TEXT,
-}
-"""The first line of the file of a session."""
-MESSAGE_FIELDS: Mapping[str, Shape] = {
-    "number": ORDINAL,
-    "role": {**TEXT, "enum": list(ROLES)},
-    "text": TEXT,
-    "at": TIME,
-    "speaker": TEXT,
-    "key": TEXT,
-}
-STATE_FIELDS: Mapping[str, Shape] = {"state": {**TEXT, "enum": list(STATES)}, "at": TIME, "outcome": TEXT}
 
 _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),

@@ -11,7 +11,7 @@ from memcli.clock import days_between
 from memcli.errors import UsageError
 from memcli.model.recall import Entry, Hit, Query, in_order
 from memcli.policy.ageing import familiarity, is_in_season, remaining
-from memcli.text.dates import dates
+from memcli.text.words import dates
 
 DATE_WEIGHT = 0.35
 PERIOD_WEIGHT = 0.35

@@ -8,12 +8,13 @@ Files of rules and words: data beside the code, read once. Patterns are put toge
 
 from __future__ import annotations
 
+import json
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property, lru_cache
 
-from memcli.data import read_json
 from memcli.errors import UsageError
 
 TYPE_CHECKING = False
@@ -298,6 +299,13 @@ class BytesPatterns:
 
 
 _REFERENCE = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")
+
+
+def read_json(package: str, name: str) -> Any:
+    """The value in the JSON file `name` in the folder of a package that is imported."""
+    # As `pkgutil.get_data` reads it, which takes as long to import as the `json` module three times.
+    spec: Any = sys.modules[package].__spec__
+    return json.loads(spec.loader.get_data(f"{spec.submodule_search_locations[0]}/{name}"))
 
 
 @cache

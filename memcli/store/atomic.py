@@ -16,10 +16,14 @@ from contextlib import suppress
 from itertools import chain
 
 from memcli import beneath
-from memcli.codec.window import ByteRange, Piece
 from memcli.errors import StoreError, hint_of
 from memcli.settings import FOLDER
 from memcli.store.reading import open_own, read_regular
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memcli.codec.window import Piece
+
 
 TEMP_MARK = ".tmp-"
 _SMALL_BYTES = 1 << 18
@@ -267,6 +271,8 @@ def _write_temp(
 
 def _write_all(fd: int, pieces: Iterable[Piece]) -> None:
     """Writes the pieces in order: large ones as they are, small ones together."""
+    from memcli.codec.window import ByteRange
+
     small = bytearray()
     for piece in chain.from_iterable(one if isinstance(one, ByteRange) else (one,) for one in pieces):
         if len(piece) < _SMALL_BYTES:

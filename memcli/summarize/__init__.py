@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from memcli.settings import DEFAULT_SUMMARIZER
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.ports import Summarizer
@@ -23,5 +25,4 @@ def _off() -> Summarizer:
 
 LLM = "llm"
 """The layer that asks a language model; fields that it does not fill come from the local one."""
-SUMMARIZERS: Mapping[str, Callable[[], Summarizer]] = {LLM: _local, "local": _local, "off": _off}
-DEFAULT_SUMMARIZER = "local"
+SUMMARIZERS: Mapping[str, Callable[[], Summarizer]] = {LLM: _local, DEFAULT_SUMMARIZER: _local, "off": _off}

@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Sequence
 
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS, FOLDER, check_embedder
-from memcli.model.conversation import ModelName
 from memcli.record import Record
 from memcli.store.layout import Layout
 from memcli.wiring.extras import extra
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol, TypeVar
 
     from memcli.index.tables import Show
+    from memcli.model.conversation import ModelName
     from memcli.ports import Embedder, Index, Progress
     from memcli.store.snapshot import RevisionStore
 

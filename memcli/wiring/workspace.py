@@ -1,4 +1,5 @@
-"""Opens a workspace: every adapter that a use case may need, on the store that is meant."""
+"""Opens a workspace: every adapter that a use case may need, on the store that is meant. A derived space has the policy of
+the space for what people and agents write."""
 
 from __future__ import annotations
 
@@ -13,10 +14,14 @@ from memcli.app.redact import Redactor
 from memcli.app.workspace import Observer, Workspace, lazy
 from memcli.beneath import remove_tree
 from memcli.clock import frozen_clock, system_clock
+from memcli.codec.space import policy_problems
 from memcli.errors import UsageError
 from memcli.model.names import check_space
+from memcli.model.space import Change, Policy
+from memcli.policy.fields import check_rules, in_force
 from memcli.ranking import RANKERS
-from memcli.settings import BESIDE, HARMLESS_FIELDS, Config, is_server, resolve
+from memcli.record import replace
+from memcli.settings import BESIDE, DEFAULT_SUMMARIZER, HARMLESS_FIELDS, Config, is_server, resolve
 from memcli.store.file import FileStore
 from memcli.store.layout import FOLDER, Layout, complete_ignore, find_work_tree
 from memcli.store.lock import WAIT_SECONDS
@@ -24,10 +29,8 @@ from memcli.store.reading import read_regular
 from memcli.store.state import State
 from memcli.store.trust import VARIABLE as KEY_VARIABLE
 from memcli.store.trust import FileTrust, signer
-from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
 from memcli.wiring.extras import extra
 from memcli.wiring.indexes import ChosenEmbedder, Keep, absolute, make, open_index
-from memcli.wiring.policies import Policies
 from memcli.wiring.records import LocalRecords
 from memcli.wiring.roots import (
     Warn,
@@ -49,7 +52,7 @@ if TYPE_CHECKING:
     from memcli.ingest.code import WorkTree
     from memcli.model.memory import Json, Memory
     from memcli.model.space import Change, Policy
-    from memcli.ports import AuditTrail, Index, Progress, Ranker, Shelf, Store, Summarizer, Trash, Usage
+    from memcli.ports import AuditTrail, Index, Progress, Ranker, Shelf, Snapshot, Store, Summarizer, Trash, Usage
     from memcli.ports.language_model import CallLedger, LanguageModel
     from memcli.safety.secrets.detector import Detector
     from memcli.store.known_commits import FileCommits
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
     from memcli.store.sessions import FileSessions
     from memcli.store.snapshot import RevisionStore
     from memcli.wiring.indexes import Remote
+
 
 _SESSION_VARIABLE = "MEMCLI_SESSION"
 _MAX_RULES = 1 << 20
@@ -112,9 +116,12 @@ class StoreWorkspace(Workspace):
         self._past = _past(layout, options.get("rev"), warn)
         self._state = State(layout, warn)
         self.semantic = settings.semantic or DEFAULT_SUMMARIZER
-        if self.semantic not in SUMMARIZERS:
-            known = ", ".join(sorted(SUMMARIZERS))
-            raise UsageError(f"no semantic layer {self.semantic!r}", f"choose one of {known}")
+        if self.semantic != DEFAULT_SUMMARIZER:
+            from memcli.summarize import SUMMARIZERS
+
+            if self.semantic not in SUMMARIZERS:
+                known = ", ".join(sorted(SUMMARIZERS))
+                raise UsageError(f"no semantic layer {self.semantic!r}", f"choose one of {known}")
         self._wait = float(options.get("lock_wait") or WAIT_SECONDS)
         self._local = local = LocalRecords(layout, self.clock, environ, options.get("command") or "memcli", self._state)
         files = local.open_store(self._fold, self._wait, self.in_force, self._as_shown, lambda: trust.is_accepted)
@@ -163,6 +170,8 @@ class StoreWorkspace(Workspace):
 
     @lazy
     def summarizer(self) -> Summarizer:
+        from memcli.summarize import SUMMARIZERS
+
         return SUMMARIZERS[self.semantic]()
 
     @lazy
@@ -187,6 +196,8 @@ class StoreWorkspace(Workspace):
 
     @lazy
     def talk(self) -> Workspace:
+        from memcli.summarize.summarizers import PlainSummarizer
+
         folder = _talk(self._layout)
         own = Layout(folder, folder)
 
@@ -200,7 +211,7 @@ class StoreWorkspace(Workspace):
         return self.copy_with(
             store=FileStore(own, self._fold, wait=self._wait, is_local=True),
             index=open_index(self._embedder, own, self._keep, self.warn, self.progress),
-            summarizer=SUMMARIZERS["off"](),
+            summarizer=PlainSummarizer(),
             root=own.root,
             is_space_named=True,
             load_code=lambda: None,
@@ -421,3 +432,58 @@ def _accepted(config: Config, base: str, trust: FileTrust, warn: Warn) -> Mappin
         return {name: absolute(value, base) if name == "embedder" else value for name, value in config.values.items()}
     warn(f"{FOLDER}/config.toml was cloned: ignoring {', '.join(sorted(risky))} until you run `memcli trust`")
     return {name: value for name, value in config.values.items() if name not in risky}
+
+
+class Policies:
+    """The policies of a store, whose derived spaces have that of `main`; `open_space` opens a space of it."""
+
+    def __init__(
+        self, open_space: Callable[[str], Snapshot], main: str, trust: FileTrust, warn: Callable[[str], None]
+    ) -> None:
+        self._open = open_space
+        self._main = main
+        self._trust = trust
+        self._warn = cache(warn)
+        self._known = "", Policy()
+
+    def in_force(self, policy: Policy) -> Policy:
+        """What of the policy of a space holds here; warns once of a field that does not fit. Raises CorruptError,
+        StoreError."""
+        for wrong in policy_problems(policy).values() if policy.extra else ():
+            self._warn(f"policy: {wrong}; it is ignored until `memcli space policy` corrects it")
+        return in_force(self._whole(policy), self._trust.is_accepted)
+
+    def over(self, shelf: Shelf) -> Shelf:
+        """The shelf under the whole policy of its space. In a store that nobody has accepted, rules that cannot be used pin
+        nothing."""
+        policy = self._with_usable_rules(self._whole(shelf.header.policy))
+        if policy is shelf.header.policy:
+            return shelf
+        from memcli.policy.draft import Draft
+
+        draft = Draft(shelf)
+        draft.take(Change(header=replace(shelf.header, policy=policy)))
+        return draft
+
+    def _with_usable_rules(self, policy: Policy) -> Policy:
+        if not policy.auto_pin or self._trust.is_accepted:
+            return policy
+        try:
+            check_rules(policy.auto_pin)
+        except UsageError as error:
+            self._warn(f"{error.message}; auto_pin is ignored")
+            return replace(policy, auto_pin=())
+        return policy
+
+    def _whole(self, policy: Policy) -> Policy:
+        return policy.derived_from(self._load_main()) if policy.is_derived else policy
+
+    def _load_main(self) -> Policy:
+        """The policy of `main`, read once for each version of the space."""
+        snapshot = self._open(self._main)
+        try:
+            if snapshot.fingerprint != self._known[0]:
+                self._known = snapshot.fingerprint, snapshot.header().policy
+            return self._known[1]
+        finally:
+            snapshot.close()

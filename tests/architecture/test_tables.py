@@ -6,7 +6,8 @@ from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
 from memcli.model.recall import DEFAULT_BACKEND
 from memcli.ranking import RANKERS
 from memcli.render import RENDERERS
-from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
+from memcli.settings import DEFAULT_SUMMARIZER
+from memcli.summarize import SUMMARIZERS
 
 
 def test_every_entry_builds() -> None:

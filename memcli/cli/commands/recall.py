@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from functools import partial
 
 from memcli.cli import arguments
@@ -22,7 +23,7 @@ from memcli.cli.options import (
 from memcli.cli.output import has_input, is_terminal
 from memcli.cli.verb import RECALL, CommandContext, Http, ToolDeclaration, verb
 from memcli.clock import normalize_time
-from memcli.errors import NotFoundError, UsageError
+from memcli.errors import MemcliError, NotFoundError, UsageError
 from memcli.model.recall import DEFAULT_LIMIT, Query
 from memcli.model.space import READER
 from memcli.record import replace
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 _ASK = 'ask a question: memcli recall "which database?", or list a kind with --kind, a path with --under'
 _MAX_LIMIT = 10_000
+_UPKEEP_EVERY = 50
 _PARTS = {"turns": "log", "chunks": "chunk", "episodes": "episode"}
 """The parts of sessions, with the kinds that they have as memories."""
 
@@ -277,10 +279,28 @@ def command(session: CommandContext, options: RecallOptions) -> int:
             session.output.write(render(bundle))
         code = _exit_code(options, bundle)
     if options.rev is None:
-        from memcli.cli.background import upkeep_later
-
-        upkeep_later(session, workspace)
+        _count(session, workspace)
     return code
+
+
+def _count(session: CommandContext, workspace: Workspace) -> None:
+    """Counts a recall, and after every 50th has what is due maintained in the background.
+
+    Not while the clock is frozen, or memory is off.
+    """
+    from memcli.store.trust import is_off
+
+    if session.is_frozen or os.environ.get("MEMCLI_BACKGROUND") == "off" or is_off(workspace.root, os.environ):
+        return
+    count = workspace.upkeep.count()
+    if not count or count % _UPKEEP_EVERY:
+        return
+    from memcli.cli.background import start
+    from memcli.wiring.extras import extra
+
+    with suppress(MemcliError):  # the recall has been answered
+        if extra("upkeep.maintain").is_due(workspace):
+            start(["store", "maintain", "--background", f"--root={workspace.root}"])
 
 
 def _exit_code(options: RecallOptions, bundle: Bundle) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from memcli.app.workspace import Workspace
-from memcli.cli.background import FOREGROUND, embed_later, is_frozen, start
+from memcli.cli.background import FOREGROUND, embed_later, start
 from memcli.cli.verb import CommandContext
 from memcli.clock import system_clock
 from memcli.errors import MemcliError
@@ -84,7 +84,7 @@ def _count(session: CommandContext, root: str) -> None:
     from memcli.wiring.workspace import recording
 
     layout = Layout(root)
-    trust, is_recording = FileTrust(layout), recording(layout, os.environ, is_frozen=is_frozen(session))
+    trust, is_recording = FileTrust(layout), recording(layout, os.environ, is_frozen=session.is_frozen)
     session.counters = LocalCounters(State(layout), lambda: is_recording() and trust.is_accepted)
 
 
@@ -146,7 +146,7 @@ def prepare_next_turn(session: CommandContext, agent: str) -> None:
 
 def _prepare_later(session: CommandContext, workspace: Workspace, agent: str, payload: Payload) -> None:
     """Has the next turn prepared in the background; not while the clock is frozen, as with `embed_later`."""
-    if is_frozen(session):
+    if session.is_frozen:
         return
     fields = {"session_id": payload.session, "cwd": payload.cwd, "prompt": payload.prompt[:MOST_PIPED]}
     piped = json.dumps(fields, ensure_ascii=False)

@@ -12,6 +12,7 @@ from memcli.codec.session import VERSION as SESSION_VERSION
 from memcli.codec.space import FORMAT as SPACE_FORMAT
 from memcli.codec.space import FULL_VERSION
 from memcli.codec.space import VERSION as SPACE_VERSION
+from memcli.model.conversation import MESSAGE_FIELDS, SESSION_FIELDS, STATE_FIELDS
 from memcli.model.memory import Json
 from memcli.model.recall import (
     ALL_FILTERED,
@@ -30,10 +31,7 @@ from memcli.model.shapes import (
     COUNT,
     FLAG,
     MEMORY_FIELDS,
-    MESSAGE_FIELDS,
     POLICY_FIELDS,
-    SESSION_FIELDS,
-    STATE_FIELDS,
     TEXT,
     TEXTS,
     TIME,

@@ -79,7 +79,6 @@ def command(session: CommandContext, options: WatchOptions) -> None:
 
     Example: memcli watch docs --glob '*.md'
     """
-    from memcli.cli.background import is_frozen
     from memcli.extras.watch.opening import WatchRequest
 
     if options.status:
@@ -95,7 +94,7 @@ def command(session: CommandContext, options: WatchOptions) -> None:
             options.git,
             options.once,
             options.embed,
-            upkeep=not is_frozen(session),
+            upkeep=not session.is_frozen,
         ),
     )
 
