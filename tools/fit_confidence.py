@@ -5,7 +5,8 @@
 
 A line of FILE is a question: `{"use", "store", "none", "rows": [{"form", "signals", "good"}]}`; `use` is one of those of the
 weights, `none` says that nothing in the store answers, the rows are the hits of a ranking, best first, with the signals and the
-form of each (`Hit.signals`, `Hit.form`), and whether what is shown of it answers. Each question is taken twice: as it is, and
+form of each (`Hit.signals`, `Hit.form`), and whether what is shown of it answers; `count` is what it counts for the confidence
+of a bundle, by default 1: less where a question is asked of several stores. Each question is taken twice: as it is, and
 without what answers it, since a question that nothing answers is what such data have least of.
 
 L2-regularised logistic regression by Newton's method, with weights for all forms and, held to them by a stronger
@@ -22,10 +23,10 @@ from pathlib import Path
 import logistic
 import numpy as np
 
-from memcli.ranking.confidence import FORMS, Signals
+from memcli.ranking.confidence import FORMS, Evidence, Signals, evidence_of
 
-SHARED, OF_FORM = 4.0, 3.0
-"""The penalties of the weights of all forms, and of the differences of one."""
+SHARED, OF_FORM, OF_BUNDLE = 4.0, 3.0, 3.0
+"""The penalties of the weights of all forms, of the differences of one, and of the weights of a bundle."""
 FIRST, LATER = 1.0, 0.4
 """What one of the first five rows counts, and one after them."""
 SHOWN = 10
@@ -33,7 +34,6 @@ SHOWN = 10
 DIGITS = 4
 USES = ("question", "prompt", "question by words", "prompt by words")
 _RELATIVE, _LEAD, _SCORE = (Signals._fields.index(name) for name in ("relative", "lead", "score"))
-_SMALL = Signals._fields.index("small")
 _OF_MEANING = [Signals._fields.index(name) for name in ("cosine", "above", "both")]
 
 Row = tuple[list[float], str, bool]
@@ -92,15 +92,23 @@ def fitted(questions: Sequence[dict]) -> dict[str, dict[str, list[float]]]:
 
 
 def calibration(questions: Sequence[dict], weights: dict[str, list[float]]) -> list[float]:
-    """The constant, and the weights of the logit of the best probability of the first ten rows and of the smallness of the
-    space, which give the probability of the bundle."""
+    """The weights of the evidence in the first ten rows, the constant last, which give the probability of the bundle."""
     own = [one for one in questions if one["rows"]]
-    best = np.array([max(chance_of(weights[r["form"]], r["signals"]) for r in one["rows"][:SHOWN]) for one in own])
+    found = np.array([evidence(one, weights) for one in own])
+    mean, spread = found.mean(0), found.std(0) + 1e-9
+    columns = np.hstack([(found - mean) / spread, np.ones((len(own), 1))])
     good = np.array([any(r["good"] for r in one["rows"][:SHOWN]) for one in own], float)
-    small = np.array([one["rows"][0]["signals"][_SMALL] for one in own])
-    columns = np.stack([np.ones(len(best)), np.log(best / (1 - best)), small], axis=1)
-    found = logistic.fit(columns, good, np.ones(3), start=np.array([0.0, 1.0, 0.0]))
-    return [round(float(x), DIGITS) for x in found]
+    counts = np.array([one.get("count", 1.0) for one in own])
+    *fitted, constant = logistic.fit(columns, good, np.array([OF_BUNDLE] * found.shape[1] + [1e-3]), counts)
+    plain = fitted / spread
+    return [round(float(x), DIGITS) for x in (*plain, constant - (plain * mean).sum())]
+
+
+def evidence(question: dict, weights: dict[str, list[float]]) -> Evidence:
+    """The evidence in the first ten rows of a question that has any."""
+    rows = question["rows"][:SHOWN]
+    found = [Signals(*row["signals"]) for row in rows]
+    return evidence_of([chance_of(weights[row["form"]], row["signals"]) for row in rows], found)
 
 
 def chance_of(weights: Sequence[float], signals: Sequence[float]) -> float:
@@ -115,11 +123,9 @@ def report(questions: Sequence[dict], weights: dict[str, dict[str, list[float]]]
         own = [one for one in questions if one["use"] == use and one["rows"]]
         if not own:
             continue
-        best = np.array([max(chance_of(by_form[r["form"]], r["signals"]) for r in one["rows"][:10]) for one in own])
+        best = np.array([max(chance_of(by_form[r["form"]], r["signals"]) for r in one["rows"][:SHOWN]) for one in own])
         if use in weights["calibration"]:
-            constant, slope, weight = weights["calibration"][use]
-            small = np.array([one["rows"][0]["signals"][_SMALL] for one in own])
-            best = 1 / (1 + np.exp(-constant - slope * np.log(best / (1 - best)) - weight * small))
+            best = np.array([chance_of(weights["calibration"][use], evidence(one, by_form)) for one in own])
         good = np.array([any(r["good"] for r in one["rows"][:10]) for one in own])
         none = np.array([one["none"] for one in own])
         yield f"{use}: {len(own)}, answered {good[~none].mean():.2f}, Brier {((best - good) ** 2).mean():.3f} (constant {good.mean() * (1 - good.mean()):.3f})"

@@ -113,8 +113,7 @@ class QuestionSignals:
 @cache
 def _weights() -> Mapping[str, Mapping[str, Sequence[float]]]:
     """By use ("question", "prompt", each also with " by words"), and by form: a weight for each of Signals, and the constant.
-    By "calibration" and use: the constant, and the weights of the logit of the best probability and of the smallness of the
-    space, which give the probability of the bundle."""
+    By "calibration" and use: a weight for each of Evidence, and the constant."""
     with open(os.path.join(os.path.dirname(__file__), "confidence.json"), "rb") as file:
         found: Mapping[str, Mapping[str, Sequence[float]]] = json.load(file)
     return found
@@ -128,12 +127,46 @@ def probability(signals: Signals, form: str, *, is_prompt: bool, by_meaning: boo
     return 1 / (1 + math.exp(-constant - sum(w * x for w, x in zip(weights, signals, strict=True))))
 
 
-def calibrated(best: float, size: int, *, by_meaning: bool) -> float:
-    """The probability (0..1) that one of the memories found for a question answers it, by the best of their own and the
-    number of memories in the space: of many the first ten are less alike."""
-    constant, slope, weight = _weights()["calibration"]["question" if by_meaning else "question by words"]
-    best = min(max(best, 1e-6), 1 - 1e-6)
-    return 1 / (1 + math.exp(-constant - slope * math.log(best / (1 - best)) - weight * smallness(size)))
+class Evidence(NamedTuple):
+    """What the first hits of a ranking show together of whether one of them answers.
+
+    `best`: the logit of the best of their probabilities; `cosine`, `both` and `score`: by how much the greatest of these
+    signals exceeds the fifth greatest: what answers stands out; `passage`: its mean over the first three; the others are
+    those of the question, as in Signals.
+    """
+
+    best: float
+    cosine: float
+    both: float
+    score: float
+    passage: float
+    strange: float
+    lead: float
+    asks: float
+    length: float
+    small: float
+
+
+def evidence_of(probabilities: Sequence[float], signals: Sequence[Signals]) -> Evidence:
+    """The evidence in one or more hits, best first, by their probabilities and their signals."""
+    best = min(max(*probabilities, 1e-6), 1 - 1e-6)
+
+    def spread(values: Sequence[float]) -> float:
+        ordered = sorted(values, reverse=True)
+        return ordered[0] - ordered[:5][-1]
+
+    first, top = signals[0], signals[:3]
+    return Evidence(
+        math.log(best / (1 - best)), spread([one.cosine for one in signals]), spread([one.both for one in signals]),
+        spread([one.score for one in signals]), sum(one.passage for one in top) / len(top), first.strange, first.lead,
+        first.asks, first.length, first.small,
+    )  # fmt: skip
+
+
+def calibrated(evidence: Evidence, *, by_meaning: bool) -> float:
+    """The probability (0..1) that one of the hits with this evidence answers the question. `by_meaning`: they have vectors."""
+    *weights, constant = _weights()["calibration"]["question" if by_meaning else "question by words"]
+    return 1 / (1 + math.exp(-constant - sum(w * x for w, x in zip(weights, evidence, strict=True))))
 
 
 def smallness(size: int) -> float:

@@ -11,6 +11,8 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from memcli.model.recall import (
+    ANSWERED,
+    LEAST,
     Entry,
     Hit,
     Nearness,
@@ -26,8 +28,10 @@ from memcli.ranking.answers import NONE, Answers, Cosines, Near, answers, closen
 from memcli.ranking.confidence import (
     NEIGHBOUR,
     QuestionSignals,
+    Signals,
     best_and_fifth,
     calibrated,
+    evidence_of,
     form_of,
     probability,
 )
@@ -64,6 +68,8 @@ name. What answers too little by itself is cut by the tail of its style."""
 
 SHOWN = 10
 """The confidence in a ranking is that in the first so many."""
+_WHOLE, _TOPIC = 0.999, math.log1p(2) + 1e-6
+"""The share of a question's words that is all of them, and the length (`Signals.length`) of two terms."""
 NEAR = 0.2
 """The least cosine of a memory that shares no word with the question: below it, the two have nothing in common."""
 _VIA = "via "
@@ -134,8 +140,7 @@ class FusionRanker:
             ordered(_confident(_hits(parts, entries, styles, found), styles, query, stats, whole_question, cut), query),
             hunks,
         )
-        best = max((hit.confidence or 0.0 for hit in hits[:SHOWN]), default=0.0)
-        return replace(state, hits=hits, confidence=calibrated(best, stats.size, by_meaning=is_known))
+        return replace(state, hits=hits, confidence=_confidence(hits[:SHOWN], by_meaning=is_known))
 
 
 def _scored(
@@ -207,6 +212,22 @@ def _confident(
         is_alike = signals.passage >= HALF or signals.cosine >= ALIKE
         if is_linked or is_alike or hit.score >= styles[row].tail:
             yield replace(hit, confidence=confidence, signals=signals, form=form)
+
+
+def _confidence(hits: Sequence[Hit], *, by_meaning: bool) -> float:
+    """The probability that one of the hits answers; 0 without any.
+
+    What holds every word of a question is evidence, however weak; where these are a word or two that ask for nothing in
+    particular ("ssl", "event hooks"), it is what was looked for.
+    """
+    if not hits:
+        return 0.0
+    signals = [Signals(*hit.signals) for hit in hits]
+    found = calibrated(evidence_of([hit.confidence or 0.0 for hit in hits], signals), by_meaning=by_meaning)
+    if max(one.passage for one in signals) < _WHOLE:
+        return found
+    is_topic = not signals[0].asks and signals[0].length <= _TOPIC
+    return max(found, ANSWERED if is_topic else LEAST)
 
 
 def _first(asked: Sequence[str], stats: TermStats, view: SpaceView) -> list[tuple[int, int]]:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
+from pathlib import Path
 
-from memcli.model.recall import PassageTerms, TermStats
+from memcli.app.recall import recall
+from memcli.model.recall import ANSWERED, LEAST, PassageTerms, Query, TermStats
+from memcli.model.space import Space
 from memcli.ranking.confidence import (
     FORMS,
     QuestionSignals,
     Signals,
     calibrated,
+    evidence_of,
     has_stranger,
     probability,
     smallness,
 )
+from tests.conftest import NOW, memory, open_at, rewrite
 
 LENGTHS = (0, 0, 0, 5, 0)
 MIDDLE = Signals(0.5, 0.2, 0.0, 0.3, 0.1, 0.0, 0.5, 0.9, 0.3, 1.0, 1.4, 0.5, 0.15)
@@ -46,11 +52,41 @@ def test_without_a_vector_its_signals_count_for_nothing() -> None:
 
 
 def test_the_confidence_of_a_bundle_rises_with_that_of_its_best() -> None:
-    for size, by_meaning in product((1, 100, 10_000), (True, False)):
-        rising = [calibrated(best, size, by_meaning=by_meaning) for best in (0.0, 0.05, 0.3, 0.8, 1.0)]
+    for rest, by_meaning in product(([], [0.01] * 9), (True, False)):
+        rising = [
+            calibrated(evidence_of([best, *rest], [MIDDLE] * (1 + len(rest))), by_meaning=by_meaning)
+            for best in (0.0, 0.05, 0.3, 0.8, 1.0)
+        ]
         assert rising == sorted(set(rising))
-        assert 0 <= rising[0] < rising[-1] <= 1
+        assert 0 < rising[0] < rising[-1] < 1
     assert smallness(0) == 1 > smallness(100) == 0.5
+
+
+def test_evidence_is_the_best_what_stands_out_and_the_question() -> None:
+    hits = [MIDDLE._replace(cosine=c, both=c / 2, score=c, passage=p) for c, p in ((0.5, 0.2), (0.8, 0.6), (0.1, 0.7))]
+    hits += [MIDDLE._replace(cosine=0.3, both=0.15, score=0.3, passage=0.9)] * 4
+    found = evidence_of([0.5, 0.9, *[0.1] * 5], hits)
+    assert [round(x, 6) for x in found[:5]] == [round(math.log(9), 6), 0.5, 0.25, 0.5, 0.5]
+    assert found[5:] == (MIDDLE.strange, MIDDLE.lead, MIDDLE.asks, MIDDLE.length, MIDDLE.small)
+    assert evidence_of([0.5], hits[:1])[:5] == (0.0, 0.0, 0.0, 0.0, 0.2), "one stands out from none"
+
+
+def test_what_holds_all_words_of_a_topic_is_what_was_looked_for(tmp_path: Path) -> None:
+    noise = [
+        memory(f"n{n}", raw=f"The {word} of the harbour.", path=f"x/{n}") for n, word in enumerate(("oven", "tide"))
+    ]
+    ssl = memory("ssl", raw="SSL is verified. " + "Boats and nets lie in the sun. " * 40, path="notes/a")
+    table = {
+        "ssl": (1, ANSWERED), "verified ssl": (1, ANSWERED), "kubernetes": (0, 0.0), "ssl kubernetes": (0, 0.0),
+        "why is ssl verified by boats?": (1, LEAST),
+    }  # fmt: skip
+    workspace = open_at(tmp_path, MEMCLI_EMBEDDER="off")
+    rewrite(workspace.store, lambda _: Space("main").put([*noise, ssl], NOW))
+    found = {}
+    for topic, (_, least) in table.items():
+        bundle = next(iter(recall(workspace, [Query(topic=topic, now=NOW)])))
+        found[topic] = (int((bundle.confidence or 0.0) >= least > 0), least)
+    assert found == table
 
 
 def test_signals_of_a_question() -> None:

@@ -57,9 +57,12 @@ def told(workspace: Workspace, memories: Sequence[Memory], topic: str) -> Told:
     return bundle.reason, {section.memory.id: round(section.score, 9) for section in bundle.sections}
 
 
+SURE = 0.75
+
+
 def is_sure(workspace: Workspace, topic: str) -> bool:
-    """Whether the space answers the topic, and not by weak evidence."""
-    return not next(iter(recall(workspace, [Query(topic=topic, now=NOW, limit=100)]))).is_weak
+    """Whether the space answers the topic with some certainty: of few memories any is near by chance."""
+    return (next(iter(recall(workspace, [Query(topic=topic, now=NOW, limit=100)]))).confidence or 0.0) >= SURE
 
 
 def made(draw: random.Random, name: str, words: Sequence[str], form: str = "") -> Memory:

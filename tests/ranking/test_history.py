@@ -28,7 +28,7 @@ WORDS = [
     "crust",
     "oven",
 ]
-TOPIC = "the sailor weaving yeast in harbour/part-1"
+TOPIC = "sailor yeast harbour"
 
 
 def made(n: int) -> Memory:
