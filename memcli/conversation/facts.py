@@ -134,23 +134,21 @@ def _of_user(
         shown["done"] = is_noted is None and is_done is not None
         shown["asked back"] = not (is_noted or is_done) and after[-1].statement.mood in (ASKED, OFFERED)
     if before and at == 0:
-        shown |= _as_answer(own[0], before)
+        # The first sentence of the user may answer the assistant's message.
+        questions = [each.bare for each in before if each.statement.mood == ASKED]
+        is_choice = any(" or " in question for question in questions)
+        options = {term for each in before for term in terms(each.statement.text)}
+        last = before[-1]
+        shown |= {
+            "answers a question": bool(questions),
+            "answers a choice": is_choice,
+            "names an option": is_choice and not options.isdisjoint(terms(own[0].statement.text)),
+            "answers an open question": not is_choice
+            and last.statement.mood == ASKED
+            and not OFFERS_WORK.match(last.bare),
+            "after an offer": any(each.statement.mood == OFFERED or PROPOSES.search(each.bare) for each in before),
+        }
     return _of_sentence(own[at]) | {name: 1.0 for name, is_so in shown.items() if is_so}
-
-
-def _as_answer(one: FactCandidate, before: Sequence[FactCandidate]) -> dict[str, bool]:
-    """What a sentence is as the answer to a message of the assistant."""
-    questions = [each.bare for each in before if each.statement.mood == ASKED]
-    is_choice = any(" or " in question for question in questions)
-    options = {term for each in before for term in terms(each.statement.text)}
-    last = before[-1]
-    return {
-        "answers a question": bool(questions),
-        "answers a choice": is_choice,
-        "names an option": is_choice and not options.isdisjoint(terms(one.statement.text)),
-        "answers an open question": not is_choice and last.statement.mood == ASKED and not OFFERS_WORK.match(last.bare),
-        "after an offer": any(each.statement.mood == OFFERED or PROPOSES.search(each.bare) for each in before),
-    }
 
 
 def _of_assistant(

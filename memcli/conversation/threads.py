@@ -228,7 +228,17 @@ class _ThreadReader:
         marks = {mark for one in said for mark in one.marks}
         if self._topic and said[0].statement.role != "assistant" and not self._goes_on(self._topic, said, marks):
             self._topic = None
-        self._react(number, said, marks)
+        # What a message reports of earlier work is settled before its own sentences are read.
+        if PERSISTS in marks:
+            # What was thought to be over is not, when it is said so soon after it.
+            before = self._found[-1] if self._found else None
+            if before and before.kind in (SOLVED, COMPLETED) and number - before.last <= _REACTION:
+                self._found.pop()
+                self._problems.append(Thread(before.opening))
+            for thread in self._problems[-1:]:
+                thread.action, thread.last = None, number
+        elif said[0].statement.role != "assistant":
+            self._answer(number, said, marks)
         is_turn = WITHDRAWN in marks and number > 1
         if is_turn:
             self._turn(said)
@@ -285,13 +295,6 @@ class _ThreadReader:
             for request in self._requests:
                 request.has_passed = True
 
-    def _react(self, number: int, said: Sequence[Moment], marks: set[str]) -> None:
-        """What a message says of those before it: that something works, or still does not."""
-        if PERSISTS in marks:
-            self._reopen(number)
-        elif said[0].statement.role != "assistant":
-            self._answer(number, said, marks)
-
     def _answer(self, number: int, said: Sequence[Moment], marks: AbstractSet[str]) -> None:
         """What a user thinks of what the assistant said or did."""
         if GLAD in marks and PROBLEM not in marks:
@@ -323,7 +326,9 @@ class _ThreadReader:
             if DECIDED not in marks and not _RULE.search(said.bare):  # these may give one as their reason
                 self._open_problem(said)
         elif said.role == "assistant" and said.mood == STATED:
-            self._finish_request(said)
+            request = self._requests[-1] if self._requests else None
+            if request and request.has_passed and not request.terms.isdisjoint(terms(said.text)):
+                self._complete(request, said)
         elif said.mood == STATED and not marks and len(said.bare.split()) >= _WORTH and not _RULE.search(said.bare):
             self._stated = said
         if DECIDED in marks or self._latest.is_answered(said, is_chosen=CHOSEN in marks):
@@ -457,27 +462,12 @@ class _ThreadReader:
         if thread.is_named():
             self._found.append(DraftEpisode(kind, thread.opening.number, last, thread.opening, closing))
 
-    def _finish_request(self, said: TalkStatement) -> None:
-        """What the assistant states after a run that passed ends the request that it speaks of."""
-        request = self._requests[-1] if self._requests else None
-        if request and request.has_passed and not request.terms.isdisjoint(terms(said.text)):
-            self._complete(request, said)
-
     def _complete(self, request: Thread, closing: TalkStatement) -> None:
         self._requests.remove(request)
         if request.is_named():
             self._found.append(
                 DraftEpisode(COMPLETED, request.opening.number, closing.number, request.opening, closing)
             )
-
-    def _reopen(self, number: int) -> None:
-        """What was thought to be over is not, when it is said so soon after it."""
-        before = self._found[-1] if self._found else None
-        if before and before.kind in (SOLVED, COMPLETED) and number - before.last <= _REACTION:
-            self._found.pop()
-            self._problems.append(Thread(before.opening))
-        for thread in self._problems[-1:]:
-            thread.action, thread.last = None, number
 
     def _is_about_problem(self, said: TalkStatement, reach: int = _REACTION) -> bool:
         thread = self._problems[-1] if self._problems else None

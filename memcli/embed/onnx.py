@@ -147,7 +147,12 @@ class OnnxEmbedder:
         self._asked += len(texts)
         with failures_reported("the embedding model cannot be loaded", _HINT):
             ids = self._token_ids(texts)
-            session = self._session_for(self._asked)
+            # Unpacking makes a session faster but slower to open: only many texts are worth it.
+            is_bulk = self._asked >= _BULK
+            if self._session is None or (is_bulk and not self._is_unpacked):
+                self._session = open_session(str(self._folder / MODEL), is_unpacked=is_bulk)
+                self._is_unpacked = is_bulk
+            session = self._session
         parts = batches([len(tokens) for tokens in ids], _BATCH_TOKENS)
         import numpy as np
 
@@ -175,13 +180,6 @@ class OnnxEmbedder:
                 self._vocabulary = json.load(file)["model"]["vocab"]
         return self._vocabulary
 
-    def _session_for(self, asked: int) -> InferenceSession:
-        """A session that starts soon, or after some texts one that runs fast."""
-        is_bulk = asked >= _BULK
-        if self._session is None or (is_bulk and not self._is_unpacked):
-            self._session = open_session(str(self._folder / MODEL), is_unpacked=is_bulk)
-            self._is_unpacked = is_bulk
-        return self._session
 
 
 LARGEST = 3.4e38

@@ -348,7 +348,16 @@ class KeptIndex(CachedIndex):
         self._seen: tuple[object, int] | None = None
 
     def view(self, snapshot: Snapshot) -> IndexedSpace:
-        self._check_vectors()
+        # Views hold the number of vectors they were opened with; replaced or deleted files need a new mapping.
+        vectors = self._semantic.vectors
+        if vectors is not None:
+            now = _state(vectors)
+            if not (self._seen == now and not vectors.is_lost):
+                self._close_views()
+                if vectors.is_lost or (self._seen is not None and self._seen[0] != now[0]):
+                    self._close_vectors()
+                else:
+                    self._seen = now
         known = self._views.pop(snapshot.space, None)
         if known is not None and not known.is_of(snapshot):
             known.release()
@@ -376,20 +385,6 @@ class KeptIndex(CachedIndex):
         found = super()._open_vectors(model, dimensions)
         self._seen = _state(found)
         return found
-
-    def _check_vectors(self) -> None:
-        """Closes the views if vectors were added, and also the vectors if their files were replaced or deleted."""
-        vectors = self._semantic.vectors
-        if vectors is None:
-            return
-        now = _state(vectors)
-        if self._seen == now and not vectors.is_lost:
-            return
-        self._close_views()
-        if vectors.is_lost or (self._seen is not None and self._seen[0] != now[0]):
-            self._close_vectors()
-        else:
-            self._seen = now
 
     def _close_views(self) -> None:
         while self._views:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import closing, suppress
 
 from memcli import beneath
@@ -103,7 +103,24 @@ def erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
     Raises sqlite3.OperationalError, OSError.
     """
     try:
-        _erase_vectors(places, keys, wait)
+        with closing(open_database(places, wait)) as connection:
+            connection.execute("PRAGMA secure_delete = ON")
+            connection.execute("BEGIN EXCLUSIVE")
+            check_tables(connection, TABLES)
+            slots = [n for (n,) in select(connection, "SELECT slot FROM vector WHERE key IN ?", sorted(keys))]
+            select(connection, "DELETE FROM vector WHERE key IN ?", sorted(keys))
+            if slots:
+                record = connection.execute("PRAGMA user_version").fetchone()[0]
+                fd = beneath.open_file(_vectors_of(places), os.O_WRONLY)
+                try:
+                    for slot in slots:
+                        os.lseek(fd, slot * record, os.SEEK_SET)
+                        os.write(fd, bytes(record))
+                    os.fsync(fd)
+                finally:
+                    os.close(fd)
+                connection.execute("DELETE FROM birth")  # whoever knows their slots asks for them anew
+            connection.execute("COMMIT")
     except sqlite3.OperationalError as error:
         if "no such table" not in str(error):
             raise
@@ -120,28 +137,3 @@ def _remove_both(places: str) -> None:
 
 def _vectors_of(places: str) -> str:
     return f"{places.removesuffix('.places')}.vectors"
-
-
-def _erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
-    with closing(open_database(places, wait)) as connection:
-        connection.execute("PRAGMA secure_delete = ON")
-        connection.execute("BEGIN EXCLUSIVE")
-        check_tables(connection, TABLES)
-        slots = [n for (n,) in select(connection, "SELECT slot FROM vector WHERE key IN ?", sorted(keys))]
-        select(connection, "DELETE FROM vector WHERE key IN ?", sorted(keys))
-        if slots:
-            record = connection.execute("PRAGMA user_version").fetchone()[0]
-            _overwrite(_vectors_of(places), slots, record)
-            connection.execute("DELETE FROM birth")  # whoever knows their slots asks for them anew
-        connection.execute("COMMIT")
-
-
-def _overwrite(path: str, slots: Sequence[int], record: int) -> None:
-    fd = beneath.open_file(path, os.O_WRONLY)
-    try:
-        for slot in slots:
-            os.lseek(fd, slot * record, os.SEEK_SET)
-            os.write(fd, bytes(record))
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -67,11 +67,6 @@ def count(uses: Iterable[Use], before: Counts | None = None) -> dict[str, dict[s
     return found
 
 
-def last_shown(uses: Sequence[Use], session: str = "") -> list[Use]:
-    """The parts of the last bundle among `uses`, which are in order of time: of this session where it has one, else of any."""
-    shown = [use for use in uses if use.act in (RECALL, INJECT) and use.places]
-    own = [use for use in shown if session and use.session == session] or shown
-    return [use for use in own if use.key == own[-1].key]
 
 
 Key = tuple[str, ...]

@@ -97,7 +97,15 @@ def check_policy(fields: Mapping[str, Json]) -> None:
 
         check_quota(fields["quota"])
     if "export_path" in fields:
-        _check_export_path(fields["export_path"])
+        path = fields["export_path"]
+        parts = path.replace("\\", "/").split("/")
+        own = ".git" in parts or any(one == ".memory" and then != "exports" for one, then in pairwise([*parts, ""]))
+        odd = not path.isprintable() or not path.strip() or not set(path).isdisjoint('"<>|*?') or parts[0][:1] == "~"
+        if odd or own or ":" in parts[0] or path.endswith((".jsonl", ".md")):
+            raise UsageError(
+                f"policy.export_path must be a folder or a .json file, not {path[:80]!a}",
+                "use a path outside .git and .memory, such as docs/memory, or `export --out`",
+            )
 
 
 def check_rules(rules: Sequence[Mapping[str, Any]]) -> None:
@@ -111,14 +119,3 @@ def check_rules(rules: Sequence[Mapping[str, Any]]) -> None:
             raise UsageError(f"{at} has no condition and would pin everything", f"conditions: {', '.join(_CONDITIONS)}")
         if "pattern" in rule:
             compile_pattern(rule["pattern"], f"{at}.pattern")
-
-
-def _check_export_path(path: str) -> None:
-    parts = path.replace("\\", "/").split("/")
-    own = ".git" in parts or any(one == ".memory" and then != "exports" for one, then in pairwise([*parts, ""]))
-    odd = not path.isprintable() or not path.strip() or not set(path).isdisjoint('"<>|*?') or parts[0][:1] == "~"
-    if odd or own or ":" in parts[0] or path.endswith((".jsonl", ".md")):
-        raise UsageError(
-            f"policy.export_path must be a folder or a .json file, not {path[:80]!a}",
-            "use a path outside .git and .memory, such as docs/memory, or `export --out`",
-        )

@@ -115,17 +115,6 @@ def tree_json(node: TreeNode[Overview]) -> dict[str, Json]:
     return data
 
 
-def found_text(found: Sequence[tuple[Memory, float, Sequence[str]]]) -> str:
-    """Memories with their score, each followed by the matching passages or its summary."""
-    lines = []
-    for memory, score, snippets in found:
-        lines.append(
-            f"{score:.4f}  {clean_line(memory.path)}  {memory.created_at[:10]}  {memory.id}{'  !' if is_marked(memory) else ''}"
-        )
-        lines += [f"        {line}" for text in snippets or [memory.summary_micro] for line in clean(text).splitlines()]
-    return "\n".join(lines)
-
-
 def context_lines(memory: Memory) -> Iterator[str]:
     """The snapshot of what was said about a memory: who said it, where, and how similar it is to the memory."""
     yield clean_line(f"{memory.id} {memory.path}")

@@ -110,7 +110,15 @@ class FileStore:
                 if held is not None and mail is not None and not mail.answered():
                     self._commit(space, held, lambda _: Change())  # who had taken the request has died
             assert mail is not None
-            return _answer_of(mail, space)
+            try:
+                data = mail.answer()
+            except OSError as error:
+                raise _cannot_tell(
+                    space, f"cannot read the answer of the process that wrote it: {error.strerror}"
+                ) from None
+            if "error" in data:
+                raise error_of(**data["error"])
+            return data["answer"], Receipt(tuple(Touched(*one) for one in data["touched"]), data["header_changed"])
         except LockedError:
             if mail is None or mail.take_back():
                 raise
@@ -287,13 +295,3 @@ def _cannot_tell(space: str, why: str) -> StoreError:
         f"cannot tell whether space {space!r} has the change: {why}",
         "check with `memcli recall`; storing the same text again is safe",
     )
-
-
-def _answer_of(mail: Mail, space: str) -> tuple[Json, Receipt]:
-    try:
-        data = mail.answer()
-    except OSError as error:
-        raise _cannot_tell(space, f"cannot read the answer of the process that wrote it: {error.strerror}") from None
-    if "error" in data:
-        raise error_of(**data["error"])
-    return data["answer"], Receipt(tuple(Touched(*one) for one in data["touched"]), data["header_changed"])

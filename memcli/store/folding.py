@@ -122,11 +122,7 @@ def _tops(root: str, private: str) -> Iterator[tuple[str, str]]:
             yield from (
                 (os.path.join(local, name), name) for name in sorted(os.listdir(local)) if is_private_name(name)
             )
-    yield from _earlier(root)
-
-
-def _earlier(root: str) -> Iterator[tuple[str, str]]:
-    """What earlier versions kept elsewhere: the audit log, the journal, and sessions that git ignores."""
+    # Earlier versions had the audit log, the journal and ignored sessions outside of the private folder.
     journal = os.path.join("spaces", f"{JOURNAL}.json")
     found = [name for name in ("audit", journal) if os.path.lexists(os.path.join(root, name))]
     if os.path.isdir(os.path.join(root, "sessions")):

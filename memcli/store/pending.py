@@ -239,20 +239,18 @@ class RemovalGuard:
         going = replace(going, run=run)
         yield going
         if is_tracked and not was_tracked and not is_beside(before.name):
-            self._unignore(before.name)
+            space = before.name
+            try:
+                set_ignored(self._layout, space, ignored=False)
+            except (StoreError, LockedError) as error:
+                self._warn(
+                    f"saved, but git still ignores space {space!r}: {error.message}; "
+                    f"remove the line spaces/{space}.json from {self._layout.ignore}"
+                )
         if erased:
             self._erase(before.name)
         if run:
             self._warn(trash_note(going, grace))
-
-    def _unignore(self, space: str) -> None:
-        try:
-            set_ignored(self._layout, space, ignored=False)
-        except (StoreError, LockedError) as error:
-            self._warn(
-                f"saved, but git still ignores space {space!r}: {error.message}; "
-                f"remove the line spaces/{space}.json from {self._layout.ignore}"
-            )
 
     def _erase(self, space: str) -> None:
         try:

@@ -81,7 +81,8 @@ class ByteSnapshot(ABC):
     def load(self) -> Space:
         if not self.fingerprint:
             return new_space(self.space)
-        if self._is_framed():
+        found = self._spans() or ()
+        if bool(found) and all(after.start - before.end == _BETWEEN for before, after in pairwise(found)):
             with suppress(MemcliError):  # the file as a whole can say where it is damaged
                 return replace(self.header(), objects=tuple(sorted(self._decoded(), key=lambda memory: memory.order)))
         return self._named(decode_space(self.read(), self._where))
@@ -154,11 +155,6 @@ class ByteSnapshot(ABC):
         if self._found is _UNREAD:
             self._found = spans(self.view())
         return self._found
-
-    def _is_framed(self) -> bool:
-        """Whether the file is a list of objects, if each of them is one."""
-        found = self._spans() or ()
-        return bool(found) and all(after.start - before.end == _BETWEEN for before, after in pairwise(found))
 
     def _decoded(self, *keys: str) -> Iterator[Memory]:
         for data, _ in self.records():

@@ -257,7 +257,12 @@ class State:
         make_folder(os.path.dirname(path))
         try:
             with self._guarded(path):
-                _make_own(path)
+                # A snapshot by hard links shares the file under another name: write to a copy.
+                with suppress(FileNotFoundError):
+                    if os.lstat(path).st_nlink > 1:
+                        copy_state(path, temp := f"{path}.{os.getpid()}")
+                        beneath.replace(temp, path)
+                beneath.own_file(path)
                 connection = _open(path, wait)
                 try:
                     connection.execute(f"PRAGMA synchronous = {'FULL' if sync else 'NORMAL'}")
@@ -347,15 +352,6 @@ def contents(path: str) -> Iterator[str]:
             yield from connection.iterdump()
     except sqlite3.Error as error:
         raise OSError(str(error)) from None
-
-
-def _make_own(path: str) -> None:
-    """Makes the file at `path` one of this user alone; one with another name, as in a snapshot by hard links, is copied."""
-    with suppress(FileNotFoundError):
-        if os.lstat(path).st_nlink > 1:
-            copy_state(path, temp := f"{path}.{os.getpid()}")
-            beneath.replace(temp, path)
-    beneath.own_file(path)
 
 
 def _open(path: str, wait: float) -> sqlite3.Connection:

@@ -47,13 +47,6 @@ def with_essentials(text: str, tags: Sequence[str]) -> list[str]:
     return [word for _, word in sorted(found)]
 
 
-def without_loose_end(name: str) -> str:
-    """`name`, not ending with a word that leads up to another."""
-    for loose in _LOOSE:
-        name = name.removesuffix(loose)
-    return name
-
-
 def _essentials(head: str, low: str) -> list[tuple[int, str]]:
     found = []
     if (match := re.search(_VERB, low)) and not low.startswith(("never", "do not", "don't", "avoid")):
@@ -131,7 +124,10 @@ def leaf(subject: Subject, title: str, phrases: Sequence[Phrase], *, is_dated: b
     name = ""
     for tag in tags:
         name = _longer(name, tag)
-    return without_loose_end(name) or first_words(subject.text)
+    # A name that ends with an article or a preposition reads as cut off.
+    for loose in _LOOSE:
+        name = name.removesuffix(loose)
+    return name or first_words(subject.text)
 
 
 def _longer(name: str, tag: str) -> str:

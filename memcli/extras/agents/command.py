@@ -46,7 +46,13 @@ def install(session: CommandContext, options: AgentInstallOptions) -> None:
     scope = scope_of(options.user, options.local)
     check_agent(options.name, scope, next_turn=options.next_turn)
     if scope != "user" and not options.dry_run:
-        _make_store(session)
+        import os
+
+        from memcli.wiring.roots import locate, make_store
+
+        if locate(session.options, os.environ) is None:
+            root, _ = make_store(session.options, os.environ)
+            session.output.note(f"created a store at {root}")
     plan, lines, left = install_agent(
         session, options.name, scope, dry_run=options.dry_run, next_turn=options.next_turn
     )
@@ -56,16 +62,6 @@ def install(session: CommandContext, options: AgentInstallOptions) -> None:
     session.output.confirm(to_json(options.name, scope, plan), "\n".join(lines) or f"{options.name}: nothing to change")
     for note in left:
         session.output.note(note)
-
-
-def _make_store(session: CommandContext) -> None:
-    import os
-
-    from memcli.wiring.roots import locate, make_store
-
-    if locate(session.options, os.environ) is None:
-        root, _ = make_store(session.options, os.environ)
-        session.output.note(f"created a store at {root}")
 
 
 @command.verb(AgentOptions)

@@ -75,7 +75,6 @@ class Payload(Record, kw_only=True):
     native: str = ""
     tool: Mapping[str, Any] = {}
     tool_name: str = ""
-    is_repeat: bool = False
     is_stamped: bool = False
 
     @property
@@ -113,7 +112,6 @@ def read_payload(data: bytes) -> Payload:
         native=_text(fields, ("hook_event_name", "hookEventName"))[:_MAX_NAME],
         tool=_tool(fields),
         tool_name=_text(fields, _TOOL_NAME)[:_MAX_NAME],
-        is_repeat=fields.get("stop_hook_active") is True,
         is_stamped="timestamp" in fields,
     )
 

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from memcli.app.workspace import Workspace
 from memcli.cli.background import FOREGROUND, embed_later, start
 from memcli.cli.verb import CommandContext
 from memcli.clock import system_clock
@@ -60,7 +59,12 @@ def run_agent_hook(session: CommandContext, event: str, agent: str, *, next_turn
 
     if os.environ.get(FOREGROUND) or not hasattr(os, "fork"):
         if not os.environ.get(FOREGROUND):  # pragma: no cover - Windows
-            _end_after(_LIMIT_SECONDS)
+            # The hook cannot leave its work to a forked process here, so it must not outlive its limit.
+            import threading
+
+            timer = threading.Timer(_LIMIT_SECONDS, os._exit, [0])
+            timer.daemon = True
+            timer.start()
         _print(work(lambda _: None))
         return
 
@@ -124,9 +128,18 @@ def _answer(session: CommandContext, event: str, agent: str, find: Find, began: 
     _log(workspace.root, {"at": workspace.clock(), **facts, **outcome.facts})
     if outcome.facts.get("degraded") and is_hurried:
         embed_later(session, workspace)  # the next prompt finds the vectors that this one had no time for
-    if outcome.is_next_due and is_hurried:
-        _prepare_later(session, workspace, agent, payload)
-    if event in (SESSION_START, last_event(agent)) and is_hurried and _has_to_sync(workspace):
+    # Not while the clock is frozen, as with `embed_later`.
+    if outcome.is_next_due and is_hurried and not session.is_frozen:
+        fields = {"session_id": payload.session, "cwd": payload.cwd, "prompt": payload.prompt[:MOST_PIPED]}
+        piped = json.dumps(fields, ensure_ascii=False)
+        space = session.options["space"]
+        words = ["--next-turn", "--detached", f"--root={workspace.root}", *([f"--space={space}"] if space else [])]
+        start(["hook", "run", PROMPT, "--agent", agent, *words], piped)
+    if (
+        event in (SESSION_START, last_event(agent))
+        and is_hurried
+        and (Spool(State(Layout(workspace.root))).is_waiting or bool(workspace.sessions.ending(workspace.space)))
+    ):
         start(["session", "sync", "--background", "--quiet", f"--root={workspace.root}"])
     return refuse(agent, outcome.text) if outcome.is_refusal else wrap(agent, event, outcome.text)
 
@@ -142,22 +155,6 @@ def prepare_next_turn(session: CommandContext, agent: str) -> None:
         workspace = session.open(backend=backend_of(PROMPT), tells_off=False)
         if not (problem or problem_of(PROMPT, agent) or is_off(workspace.root, os.environ)):
             prepare(workspace, agent, payload)
-
-
-def _prepare_later(session: CommandContext, workspace: Workspace, agent: str, payload: Payload) -> None:
-    """Has the next turn prepared in the background; not while the clock is frozen, as with `embed_later`."""
-    if session.is_frozen:
-        return
-    fields = {"session_id": payload.session, "cwd": payload.cwd, "prompt": payload.prompt[:MOST_PIPED]}
-    piped = json.dumps(fields, ensure_ascii=False)
-    space = session.options["space"]
-    words = ["--next-turn", "--detached", f"--root={workspace.root}", *([f"--space={space}"] if space else [])]
-    start(["hook", "run", PROMPT, "--agent", agent, *words], piped)
-
-
-def _has_to_sync(workspace: Workspace) -> bool:
-    """Whether something of a session was reported, or interrupted, and waits to be taken in."""
-    return Spool(State(Layout(workspace.root))).is_waiting or bool(workspace.sessions.ending(workspace.space))
 
 
 def _payload() -> tuple[Payload, str]:
@@ -215,15 +212,6 @@ def _warm(root: str) -> None:
 
 def _spent(began: float) -> int:
     return round((time.monotonic() - began) * 1000)
-
-
-def _end_after(seconds: float) -> None:  # pragma: no cover - Windows
-    """Ends the process after so many seconds, where it cannot be done in another one."""
-    import threading
-
-    timer = threading.Timer(seconds, os._exit, [0])
-    timer.daemon = True
-    timer.start()
 
 
 def _run_within(seconds: float, work: Callable[[Find], str]) -> tuple[str | None, str]:

@@ -88,7 +88,15 @@ class _ShellReader:
         self._depth += 1
         if len(text) > _MAX or self._depth > _MAX_DEPTH:
             raise ValueError
-        for words, targets in _commands(_without_heredocs(text)):
+        # What a command gets on standard input is not part of the command line.
+        lines = iter(text.split("\n"))
+        kept = []
+        for line in lines:
+            kept.append(line)
+            for _, mark in _HEREDOC.findall(line):
+                if not any(body.strip() == mark for body in lines):
+                    raise ValueError
+        for words, targets in _commands("\n".join(kept)):
             self.only_reads &= not any(_SUBSTITUTION.search(word) for word in words)
             self._write(self._folder, [target for target in targets if not _NO_FILE.match(target)])
             self._run(words)
@@ -111,21 +119,18 @@ class _ShellReader:
         elif name == "timeout":
             self._run(rest[1:])
         elif name in _SHELLS:
-            self._run_script(rest)
+            # A shell runs the argument of -c as a script.
+            place = next((n for n, word in enumerate(rest) if word[:1] == "-" and word.endswith("c")), None)
+            if place is None or place + 1 == len(rest):
+                self.only_reads = False
+            else:
+                self.read(rest[place + 1])
         elif name == "git":
             self._run_git(rest)
         elif changed := _changed(name, rest):
             self._write(self._folder, changed)
         elif name not in _READERS or _changes(name, rest):
             self.only_reads = False
-
-    def _run_script(self, rest: Sequence[str]) -> None:
-        """A shell, which reads what follows on its option -c."""
-        place = next((n for n, word in enumerate(rest) if word[:1] == "-" and word.endswith("c")), None)
-        if place is None or place + 1 == len(rest):
-            self.only_reads = False
-        else:
-            self.read(rest[place + 1])
 
     def _run_git(self, rest: Sequence[str]) -> None:
         folder, rest = self._folder, list(rest)
@@ -173,18 +178,6 @@ def _operands(rest: Sequence[str]) -> list[str]:
     """The words that are no options."""
     end = rest.index("--") if "--" in rest else len(rest)
     return [*(word for word in rest[:end] if not word.startswith("-")), *rest[end + 1 :]]
-
-
-def _without_heredocs(text: str) -> str:
-    """The text without what commands get on standard input. Raises ValueError where that does not end."""
-    lines = iter(text.split("\n"))
-    kept = []
-    for line in lines:
-        kept.append(line)
-        for _, mark in _HEREDOC.findall(line):
-            if not any(body.strip() == mark for body in lines):
-                raise ValueError
-    return "\n".join(kept)
 
 
 def _commands(text: str) -> Iterator[tuple[list[str], list[str]]]:

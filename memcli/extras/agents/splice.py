@@ -345,7 +345,20 @@ def _value(text: str, at: int, depth: int) -> JsonNode:
     if depth > _MAX_DEPTH:
         raise UsageError("nested too deeply")
     if first in ("{", "["):
-        return _container(text, at, depth)
+        is_object = text[at] == "{"
+        close = "}" if is_object else "]"
+        members: list[Member] = []
+        at_next = _space(text, at + 1)
+        while text[at_next : at_next + 1] != close:
+            member = _member(text, at_next, depth, is_object)
+            members.append(member)
+            at_next = _space(text, member.node.end)
+            if text[at_next : at_next + 1] == ",":
+                at_next = _space(text, at_next + 1)
+            elif text[at_next : at_next + 1] != close:
+                raise _wrong(text, at_next)
+        value: Any = {m.key: m.node.value for m in members} if is_object else [m.node.value for m in members]
+        return JsonNode(at, at_next + 1, value, tuple(members))
     match = (_STRING if first == '"' else _ATOM).match(text, at)
     if match is None:
         raise _wrong(text, at)
@@ -353,23 +366,6 @@ def _value(text: str, at: int, depth: int) -> JsonNode:
         return JsonNode(at, match.end(), json.loads(match[0]))
     except ValueError:
         raise _wrong(text, at) from None
-
-
-def _container(text: str, at: int, depth: int) -> JsonNode:
-    is_object = text[at] == "{"
-    close = "}" if is_object else "]"
-    members: list[Member] = []
-    at_next = _space(text, at + 1)
-    while text[at_next : at_next + 1] != close:
-        member = _member(text, at_next, depth, is_object)
-        members.append(member)
-        at_next = _space(text, member.node.end)
-        if text[at_next : at_next + 1] == ",":
-            at_next = _space(text, at_next + 1)
-        elif text[at_next : at_next + 1] != close:
-            raise _wrong(text, at_next)
-    value: Any = {m.key: m.node.value for m in members} if is_object else [m.node.value for m in members]
-    return JsonNode(at, at_next + 1, value, tuple(members))
 
 
 def _member(text: str, at: int, depth: int, is_object: bool) -> Member:

@@ -86,7 +86,10 @@ def codex_holds_back(site: Site, role: str, found: Sequence[tuple[InstalledPart,
         config = splice.parse_toml(text)
     except UsageError as error:
         raise UsageError(f"cannot read {path}: {error.message}", "correct the file") from None
-    if site.scope == PROJECT and not _is_project_trusted(site, config):
+    if site.scope == PROJECT and not any(
+        _at(config, "projects", folder, "trust_level") == "trusted"
+        for folder in (site.folder, os.path.realpath(site.folder))
+    ):
         return UNTRUSTED, (
             "Codex ignores .codex/ of a project until you trust it: run `codex exec --trust`, then approve the hooks: "
             "start `codex`, run /hooks"
@@ -119,13 +122,6 @@ def trusted_hash(event: str, group: Mapping[str, Json], handler: Mapping[str, Js
     }
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"sha256:{sha256(text.encode()).hexdigest()}"
-
-
-def _is_project_trusted(site: Site, config: Mapping[str, Any]) -> bool:
-    return any(
-        _at(config, "projects", folder, "trust_level") == "trusted"
-        for folder in (site.folder, os.path.realpath(site.folder))
-    )
 
 
 def _trust_of(hook: tuple[str, str, str, str | None], config: Mapping[str, Any]) -> str:

@@ -267,7 +267,18 @@ def _check(layout: Layout, space: str, name: str, wait: float, repair: bool) -> 
             found = _examine(file, Session(name, space))
             mends = repair and found.version == VERSION and not found.is_sound
             if mends:
-                _mend_session(layout, file, Session(name, space, started_at=found.started_at), found)
+                place = Session(name, space, started_at=found.started_at)
+                if found.header or found.bad or found.misnumbered or found.repeated:
+                    aside = layout.private("quarantine")
+                    make_folder(aside, 0o700)
+                    copy = os.path.join(aside, f"{place.id}-{file.digest()[:12]}{SUFFIX}")
+                    write_file(copy, file.parts(file.status.st_size), 0o600)
+                write_file(
+                    layout.session(place.space, place.id),
+                    _mended(file, place, found),
+                    0o600,
+                    temporary=layout.temporary,
+                )
             yield from ((finding, mends and bool(finding.repair)) for finding in _findings(found, where))
     except (StoreError, CorruptError) as error:
         yield Damage(where, "unreadable", error.message.removeprefix(f"cannot read {where}: ")), False
@@ -313,15 +324,6 @@ def _findings(found: _SessionFindings, where: str) -> Iterator[Damage]:
     if found.torn:
         message = f"{found.torn} bytes of a line that was interrupted"
         yield Damage(where, "leftover", message, repair="cut them off")
-
-
-def _mend_session(layout: Layout, file: SessionFile, place: Session, found: _SessionFindings) -> None:
-    if found.header or found.bad or found.misnumbered or found.repeated:
-        aside = layout.private("quarantine")
-        make_folder(aside, 0o700)
-        copy = os.path.join(aside, f"{place.id}-{file.digest()[:12]}{SUFFIX}")
-        write_file(copy, file.parts(file.status.st_size), 0o600)
-    write_file(layout.session(place.space, place.id), _mended(file, place, found), 0o600, temporary=layout.temporary)
 
 
 def _mended(file: SessionFile, place: Session, found: _SessionFindings) -> Iterator[bytes]:

@@ -49,7 +49,12 @@ def command(session: CommandContext, options: McpOptions) -> None:
             "mcp speaks with an agent on standard input", "configure the agent to run it, or use --http PORT"
         )
     if options.http is None:
-        _serve_client(session, options.tools)
+        from memcli.extras.mcp.offer import enter_project, make_offer
+        from memcli.extras.mcp.server import serve_stdio
+
+        root = session.options["root"]
+        find_project = partial(enter_project, environ=os.environ) if root is None else None
+        serve_stdio(make_offer(_calls(session, root), options.tools, find_project))
     else:
         _serve_http(session, options.tools, options.http)
     sys.stderr.flush()
@@ -63,16 +68,6 @@ def _calls(session: CommandContext, root: str | None) -> Calls:
     calls = Calls(given, session.output.note)
     calls.load_later()
     return calls
-
-
-def _serve_client(session: CommandContext, tools: str) -> None:
-    """Serves the agent that started this process, until it ends."""
-    from memcli.extras.mcp.offer import enter_project, make_offer
-    from memcli.extras.mcp.server import serve_stdio
-
-    root = session.options["root"]
-    find_project = partial(enter_project, environ=os.environ) if root is None else None
-    serve_stdio(make_offer(_calls(session, root), tools, find_project))
 
 
 def _serve_http(session: CommandContext, tools: str, port: int) -> None:

@@ -235,23 +235,19 @@ class LineServer:
     def _answer(self, one: tuple[Id, Requested]) -> dict[str, Any]:
         request_id, asked = one
         try:
-            self._find_project(one)
+            # The client's roots are asked for before the first request of a session, and again when they change.
+            if not (self._offer.find_project is None or self._has_project):
+                self._has_project = True
+                roots = self._roots() if self._has_roots and one[1].has_handshake else None
+                if self._current is one:
+                    self._offer.find_project(roots)
+                else:  # cancelled: the next request asks again
+                    self._has_project = False
             return {"jsonrpc": "2.0", "id": request_id, "result": asked.run()}
         except RequestError as error:
             return error.answer(request_id)
         except BaseException as error:  # noqa: BLE001 - every request is answered
             return RequestError(INTERNAL_ERROR, f"internal error: {type(error).__name__}").answer(request_id)
-
-    def _find_project(self, one: tuple[Id, Requested]) -> None:
-        """Asks the client for its roots, before the first work of a session and when they have changed."""
-        if self._offer.find_project is None or self._has_project:
-            return
-        self._has_project = True
-        roots = self._roots() if self._has_roots and one[1].has_handshake else None
-        if self._current is one:
-            self._offer.find_project(roots)
-        else:  # cancelled: the next request asks again
-            self._has_project = False
 
     def _roots(self) -> list[str] | None:
         """The folders that the client works in, by its word; None if it does not say."""
@@ -285,18 +281,8 @@ _LOOK_SECONDS = 1.0
 
 def serve_stdio(offer: Offer) -> None:
     """Serves one client, until standard input ends and what came by it is answered, or the process that started this one is gone."""
-    _end_with(os.getppid())
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python would wait for the next line: writes are all or nothing
-    source, target = os.dup(sys.stdin.fileno()), os.dup(sys.stdout.fileno())
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, sys.stdin.fileno())  # what else reads or prints, also in other processes, disturbs no message
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    os.close(nothing)
-    LineServer(offer, os.fdopen(source, "rb"), os.fdopen(target, "wb")).run()
-
-
-def _end_with(parent: int) -> None:
-    """Ends this process when its parent is gone, even while a tool is at work: writes are all or nothing."""
+    # End this process when its parent is gone, even while a tool is at work: writes are all or nothing.
+    parent = os.getppid()
 
     def look() -> None:
         while os.getppid() == parent:
@@ -304,6 +290,13 @@ def _end_with(parent: int) -> None:
         os._exit(0)
 
     threading.Thread(target=look, daemon=True, name="parent").start()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python would wait for the next line: writes are all or nothing
+    source, target = os.dup(sys.stdin.fileno()), os.dup(sys.stdout.fileno())
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, sys.stdin.fileno())  # what else reads or prints, also in other processes, disturbs no message
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    os.close(nothing)
+    LineServer(offer, os.fdopen(source, "rb"), os.fdopen(target, "wb")).run()
 
 
 class CheckedBodies:

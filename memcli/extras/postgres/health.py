@@ -45,12 +45,17 @@ def examine(server: Server) -> list[HealthRow]:
         number, schema = connection.info.server_version, server.address.schema
         version = f"PostgreSQL {number // 10000}.{number % 10000} at {server.address.shown}"
         encrypted = "with TLS" if connection.pgconn.ssl_in_use else "without TLS"
+        times = []
+        for _ in range(_ROUNDS):
+            begun = time.perf_counter()
+            connection.execute("SELECT 1")
+            times.append(time.perf_counter() - begun)
         found = [
             HealthRow("server", number >= _OLDEST, f"{version}, {encrypted}", "memcli needs PostgreSQL 14"),
             HealthRow("schema", True, f"{schema}, version {max(applied(connection, schema))}"),
             _extension(connection),
             _rights(connection),
-            _latency(connection),
+            HealthRow("latency", True, f"{median(times) * 1000:.1f} ms a round trip"),
         ]
     return [one._replace(found=quotable(one.found, _LONGEST)) for one in found]
 
@@ -78,15 +83,6 @@ def _rights(connection: Connection) -> HealthRow:
             known.update(new)
     found = f"{connection.info.user}: {'; '.join(said) or 'no access'}"
     return HealthRow("role", bool(said), found, "ask the owner of the schema to admit your role")
-
-
-def _latency(connection: Connection) -> HealthRow:
-    times = []
-    for _ in range(_ROUNDS):
-        begun = time.perf_counter()
-        connection.execute("SELECT 1")
-        times.append(time.perf_counter() - begun)
-    return HealthRow("latency", True, f"{median(times) * 1000:.1f} ms a round trip")
 
 
 _ROWS = f"SELECT id, path, hash, updated_at, body FROM memory WHERE space = %s {ORDER}"

@@ -134,16 +134,15 @@ def wanted_by(space: str, requests: Iterable[Json]) -> LookupKeys:
     for request in requests:
         with suppress(KeyError, TypeError, ValueError, AttributeError):  # one that is no request is refused later
             for candidate in request["candidates"] if request else ():
-                _foresee(space, candidate, found)
+                given, digest = {**candidate["derived"], **candidate["given"]}, candidate["hash"]
+                found.hashes[digest] = None
+                path = given.get("path", "")
+                for one in (path, marked(path, short_digest(digest, 8))):
+                    found.paths[one] = None
+                    found.ids[memory_id(space, one)] = None
+                for name in (
+                    *(link["to"] for link in given.get("links", ())),
+                    *([given["id"]] if "id" in given else ()),
+                ):
+                    found.ids[name] = None
     return found
-
-
-def _foresee(space: str, candidate: Json, found: LookupKeys) -> None:
-    given, digest = {**candidate["derived"], **candidate["given"]}, candidate["hash"]
-    found.hashes[digest] = None
-    path = given.get("path", "")
-    for one in (path, marked(path, short_digest(digest, 8))):
-        found.paths[one] = None
-        found.ids[memory_id(space, one)] = None
-    for name in (*(link["to"] for link in given.get("links", ())), *([given["id"]] if "id" in given else ())):
-        found.ids[name] = None

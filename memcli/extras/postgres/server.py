@@ -86,7 +86,17 @@ class Server:
                     self._own = self._connect()
                 self._is_lent = True
                 return self._own
-        return self._pooled()
+        from psycopg_pool import PoolTimeout
+
+        with self._mutex:
+            pool = self._pool = self._pool or self._new_pool()
+        try:
+            return pool.getconn()
+        except PoolTimeout:
+            raise LockedError(
+                f"no connection to the store at {self.address.shown} within {self.wait:g} s",
+                f"try again later; this process may use {MOST_CONNECTIONS} at once",
+            ) from None
 
     def give_back(self, connection: Connection) -> None:
         """Takes a connection back. What it had not committed is rolled back; one that is of no more use is closed."""
@@ -230,19 +240,6 @@ class Server:
 
     def _configure(self, connection: Connection) -> None:
         self._set_up(connection)
-
-    def _pooled(self) -> Connection:
-        from psycopg_pool import PoolTimeout
-
-        with self._mutex:
-            pool = self._pool = self._pool or self._new_pool()
-        try:
-            return pool.getconn()
-        except PoolTimeout:
-            raise LockedError(
-                f"no connection to the store at {self.address.shown} within {self.wait:g} s",
-                f"try again later; this process may use {MOST_CONNECTIONS} at once",
-            ) from None
 
     def _new_pool(self) -> ConnectionPool:
         from psycopg_pool import ConnectionPool

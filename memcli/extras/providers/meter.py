@@ -34,7 +34,7 @@ class LedgerMeter:
 
     def reserve(self, task: str, most: TokenUsage) -> Callable[[TokenUsage], None]:
         """See `Meter.reserve`."""
-        most = self._priced(most)
+        most = priced(most, self._price)
         charge = Charge(
             at=self._workspace.clock(), space=self._space, provider=self._model.provider, model=self._model.model,
             task=task, usage=most,
@@ -47,7 +47,7 @@ class LedgerMeter:
             raise RefusedError(f"the call cannot be counted: {error.message}", error.hint) from None
 
         def settle(usage: TokenUsage) -> None:
-            cost = self._priced(usage)
+            cost = priced(usage, self._price)
             self._spent(cost)
             try:
                 self._ledger.settle(booked, cost)
@@ -69,9 +69,6 @@ class LedgerMeter:
         if self._may_wait:
             check_low(limit, spent, str(self._model))
         check_call(limit, spent, most, str(self._model), self._space)
-
-    def _priced(self, usage: TokenUsage) -> TokenUsage:
-        return priced(usage, self._price)
 
 
 def load_prices(environ: Mapping[str, str]) -> Prices:

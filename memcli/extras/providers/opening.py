@@ -64,7 +64,13 @@ def _open(
     kind: type[_Model], workspace: Workspace, environ: Mapping[str, str], chosen: ModelName, *, may_wait: bool = False
 ) -> _Model:
     """A model that is asked within the quota, for texts without what is secret. Raises RefusedError, ProviderError."""
-    check_allowed(workspace)
+    if workspace.is_offline:
+        raise RefusedError("no language model is asked offline", "go without --offline and MEMCLI_OFFLINE")
+    if not workspace.trust.is_accepted:
+        raise RefusedError(
+            "this store was cloned: nothing of it is sent to a language model until you trust it",
+            "review it with `memcli trust --status`, accept it with `memcli trust`",
+        )
     from memcli.extras.providers.meter import LedgerMeter, load_prices
     from memcli.extras.providers.table import price_of
 
@@ -87,17 +93,6 @@ def chosen_model(workspace: Workspace, spec: str | None = None) -> ModelName:
             "no language model is configured", "name one with --model or MEMCLI_SEMANTIC_MODEL, as provider:model"
         )
     return model_name(text)
-
-
-def check_allowed(workspace: Workspace) -> None:
-    """Raises RefusedError where nothing may leave the machine."""
-    if workspace.is_offline:
-        raise RefusedError("no language model is asked offline", "go without --offline and MEMCLI_OFFLINE")
-    if not workspace.trust.is_accepted:
-        raise RefusedError(
-            "this store was cloned: nothing of it is sent to a language model until you trust it",
-            "review it with `memcli trust --status`, accept it with `memcli trust`",
-        )
 
 
 def charged_space(workspace: Workspace) -> str:

@@ -75,24 +75,19 @@ class GuardedBackend:
         if role is None:
             raise RefusedError(f"{verb} is not served", "use the command line")
         caller.check(role)
-        _check_complete(verb, options)
+        if (
+            verb == "edit"
+            and options.get("text") is None
+            and not any(options.get(name) for name in ("set", "tag", "untag"))
+        ):
+            raise UsageError("no field is set", "send the fields to set as a JSON object")
+        if verb == "feedback" and any(str(ref).isdecimal() for ref in options.get("refs", ())):
+            raise UsageError("a number names a memory of the last recall at a terminal", "name memories by id or path")
         if not caller.spaces:
             return await self._backend.call(verb, options, caller)
         wanted = _bound(verb, options, caller)
         shown = _of_spaces(await self._backend.call(verb, wanted, caller), caller.reach)
         return _graph(shown, caller.reach) if verb == "graph" and isinstance(shown, dict) else shown
-
-
-def _check_complete(verb: str, options: Mapping[str, Any]) -> None:
-    """Raises UsageError for what only makes sense at a terminal."""
-    if (
-        verb == "edit"
-        and options.get("text") is None
-        and not any(options.get(name) for name in ("set", "tag", "untag"))
-    ):
-        raise UsageError("no field is set", "send the fields to set as a JSON object")
-    if verb == "feedback" and any(str(ref).isdecimal() for ref in options.get("refs", ())):
-        raise UsageError("a number names a memory of the last recall at a terminal", "name memories by id or path")
 
 
 def role_of(verb: str, options: Mapping[str, Any]) -> str | None:

@@ -153,7 +153,15 @@ class Gate:
             if method not in _SAFE and entered.session and not _has_csrf(entered.session, headers, body):
                 await answer.refuse(_NOT_OF_SESSION)
                 return
-            _introduce(scope, entered)
+            # Routes read the caller from the state of the request.
+            caller: Caller = entered.token.caller
+            scope["state"] = {
+                **scope.get("state", {}),
+                "caller": caller,
+                "token": entered.token,
+                "session": entered.session,
+                "csrf": csrf_of(entered.session) if entered.session else "",
+            }
         await self._app(scope, _replay(body, receive), answer)
 
     def _refusal(self, scope: Any, headers: Mapping[str, str]) -> Refusal | None:
@@ -269,18 +277,6 @@ def _has_place(scope: Any, entered: Entered | MemcliError | None) -> bool:
     if isinstance(entered, Entered):
         return claim(entered.token.digest)
     return (scope["path"] == _HEALTH and claim(HEALTH)) or claim(STRANGER)
-
-
-def _introduce(scope: Any, entered: Entered) -> None:
-    """Puts the caller where routes look for it."""
-    caller: Caller = entered.token.caller
-    scope["state"] = {
-        **scope.get("state", {}),
-        "caller": caller,
-        "token": entered.token,
-        "session": entered.session,
-        "csrf": csrf_of(entered.session) if entered.session else "",
-    }
 
 
 def _has_csrf(session: str, headers: Mapping[str, str], body: bytes) -> bool:

@@ -106,7 +106,23 @@ def copy_space(
         space = sound(load_space(source.store, name))
     before = load_space(target.store, name)
     _check_clean(source, space)
-    after = _planned(space, before, mode)
+    is_new = not before.objects and not before.updated_at
+    if mode:
+        after = plan_intake(before, space, mode, is_new).after
+    elif is_new:
+        after = space
+    else:
+        known = _encoded(before)
+        wanted = _encoded(space)
+        other = [name for name, body in known.items() if wanted.get(name) != body]
+        if other:
+            raise RefusedError(
+                f"{_memories(len(other))} of space {space.name!r} in the target {'differs' if len(other) == 1 else 'differ'}",
+                _DIFFERS,
+            )
+        if encode_line(header_to_json(before)) != encode_line(header_to_json(space)):
+            raise RefusedError(f"space {space.name!r} in the target has another policy, metadata or date", _DIFFERS)
+        after = space
     said = _missing_entries(source, target, name, mode)
     runs = _missing_runs(source, target, name, mode)
     if said:
@@ -155,26 +171,6 @@ def _check_clean(source: Workspace, space: Space) -> None:
         raise RefusedError(
             f"{places} secrets in space {space.name!r}", "`memcli check secrets` shows where; redact them first"
         )
-
-
-def _planned(space: Space, before: Space, mode: str) -> Space:
-    """What the target is to hold afterwards. Raises RefusedError."""
-    is_new = not before.objects and not before.updated_at
-    if mode:
-        return plan_intake(before, space, mode, is_new).after
-    if is_new:
-        return space
-    known = _encoded(before)
-    wanted = _encoded(space)
-    other = [name for name, body in known.items() if wanted.get(name) != body]
-    if other:
-        raise RefusedError(
-            f"{_memories(len(other))} of space {space.name!r} in the target {'differs' if len(other) == 1 else 'differ'}",
-            _DIFFERS,
-        )
-    if encode_line(header_to_json(before)) != encode_line(header_to_json(space)):
-        raise RefusedError(f"space {space.name!r} in the target has another policy, metadata or date", _DIFFERS)
-    return space
 
 
 def _changes(before: Space, after: Space, mode: str, batch: int) -> list[Change]:

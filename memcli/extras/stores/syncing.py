@@ -18,7 +18,6 @@ from memcli.digests import sha256
 from memcli.errors import CorruptError, LockedError, NotFoundError, RefusedError, StoreError, from_elsewhere
 from memcli.extras.stores.copying import change_to, check_trusted, sound
 from memcli.extras.stores.log import PeerLog, differing, doomed, purges, read_log
-from memcli.model.links import SyncPoint
 from memcli.model.memory import Json
 from memcli.model.references import removal
 from memcli.model.space import Change, Space
@@ -117,7 +116,17 @@ class _Sync:
             return None
         merged, is_written = self._send(ours, known)
         stored, now = self._load_theirs(), self._their_log()
-        self._check_stored(now.point(merged.space, len(log.acts)), stored, now)
+        sent = now.point(merged.space, len(log.acts))
+        lost = now.unexplained(sent, stored)
+        is_last = bool(now.lineage.store) and len(now.acts) <= sent.entries + 1  # nobody has written since
+        if is_last:
+            wanted = {memory.id for memory in sent.space.objects}
+            lost += [memory.path for memory in stored.objects if memory.id not in wanted]
+        if lost or (is_last and replace(stored, objects=()) != replace(sent.space, objects=())):
+            raise StoreError(
+                f"the other store did not keep {_listed(lost) if lost else 'the policy and metadata'} as sent",
+                "nothing was received; check that store with `memcli check store`, then run the command again",
+            )
         if doomed(purges(self._remote, now, ours), stored, ours):
             return None
         self.conflicts.update(dict.fromkeys(merged.conflicts))
@@ -201,19 +210,6 @@ class _Sync:
         receipt = self._remote.store.update(self._name, apply)
         self.sent += len(receipt.touched)
         return merged, bool(receipt.touched or receipt.header_changed)
-
-    def _check_stored(self, sent: SyncPoint, stored: Space, log: PeerLog) -> None:
-        """Raises StoreError where the other side has not what was sent, and no act since says why."""
-        lost = log.unexplained(sent, stored)
-        is_last = bool(log.lineage.store) and len(log.acts) <= sent.entries + 1  # nobody has written since
-        if is_last:
-            wanted = {memory.id for memory in sent.space.objects}
-            lost += [memory.path for memory in stored.objects if memory.id not in wanted]
-        if lost or (is_last and replace(stored, objects=()) != replace(sent.space, objects=())):
-            raise StoreError(
-                f"the other store did not keep {_listed(lost) if lost else 'the policy and metadata'} as sent",
-                "nothing was received; check that store with `memcli check store`, then run the command again",
-            )
 
     def _check_deletions(self, count: int, space: Space, where: str) -> None:
         """Raises RefusedError for more deletions at once than are taken over unasked."""

@@ -149,7 +149,6 @@ def _overlaid(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 _ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def render(families: Iterable[Family]) -> str:

@@ -119,7 +119,9 @@ def _item(kind: str, payload: Mapping[str, Any], at: object, calls: OpenCalls, s
         output = payload.get("output")
         calls.finish(key, _output_text(output), failed=_has_failed(output))
     elif name.endswith("_call"):
-        yield from calls.begin(key, _called(name, payload), at)
+        tool = text_of(payload.get("namespace")) + (text_of(payload.get("name")) or name.removesuffix("_call"))
+        arguments = payload.get("arguments") or payload.get("input") or payload.get("action")
+        yield from calls.begin(key, described(tool, arguments), at)
         if text_of(payload.get("status")) == "failed":
             calls.finish(key, "", failed=True)
     else:
@@ -146,13 +148,6 @@ def _text(payload: Mapping[str, Any], skipped: Counter[str]) -> str:
         if not text:
             skipped[reasons.INJECTED] += 1
     return text
-
-
-def _called(name: str, payload: Mapping[str, Any]) -> str:
-    """What a call ran. The server of a tool is told apart from its name in newer versions."""
-    tool = text_of(payload.get("namespace")) + (text_of(payload.get("name")) or name.removesuffix("_call"))
-    arguments = payload.get("arguments") or payload.get("input") or payload.get("action")
-    return described(tool, arguments)
 
 
 def _event(

@@ -55,7 +55,8 @@ def read_lines(path: str, skipped: Counter[str], reach: int | None = None) -> It
                     yield offset, value
                 elif len(line) > MAX_BYTES:
                     skipped[reasons.TOO_LONG] += 1
-                    _skip_line(file, line)
+                    while line and not line.endswith(b"\n"):
+                        line = file.readline(BLOCK)
                     left_out += file.tell() - offset
                 offset = file.tell()
         except OSError as error:
@@ -84,11 +85,6 @@ def object_on(line: bytes, skipped: Counter[str], *, is_first: bool = False) -> 
     if not data or data.isspace():
         return None
     return object_in(data, skipped, reasons.MALFORMED if line.endswith(b"\n") else reasons.CUT)
-
-
-def _skip_line(file: IO[bytes], line: bytes) -> None:
-    while line and not line.endswith(b"\n"):
-        line = file.readline(BLOCK)
 
 
 def _unreadable(path: str, error: Exception) -> StoreError:
@@ -198,7 +194,14 @@ _ASK = "export it again, or unpack it and name the files"
 def open_archive(file: IO[bytes], path: str) -> Iterator[zipfile.ZipFile]:
     """The archive, once it is known to be harmless. Raises UsageError, CorruptError."""
     where = show(path)
-    if _directory_size(file) > MAX_DIRECTORY:
+    # The end of the archive states the size of its list of files.
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - _END_REACH))
+    tail = file.read()
+    file.seek(0)
+    place = tail.rfind(_END)
+    stated = int.from_bytes(tail[place + 12 : place + 16], "little") if place >= 0 else 0
+    if min(stated, size) > MAX_DIRECTORY:
         raise CorruptError(f"{where}: too many files in the archive", "unpack it and name the files")
     with damage_reported(path), zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
@@ -233,14 +236,3 @@ def damage_reported(path: str) -> Iterator[None]:
         raise CorruptError(f"{show(path)}: damaged archive: {error}", _ASK) from None
     except NotImplementedError as error:
         raise UsageError(f"{show(path)}: the archive cannot be read: {error}", "unpack it and name the files") from None
-
-
-def _directory_size(file: IO[bytes]) -> int:
-    """How long the list of files is, as the end of the archive says."""
-    size = file.seek(0, os.SEEK_END)
-    file.seek(max(0, size - _END_REACH))
-    tail = file.read()
-    file.seek(0)
-    place = tail.rfind(_END)
-    stated = int.from_bytes(tail[place + 12 : place + 16], "little") if place >= 0 else 0
-    return min(stated, size)

@@ -192,7 +192,13 @@ def _conversations(path: str, skipped: Counter[str]) -> Iterator[ParsedTranscrip
         if head.startswith(_ARCHIVES):
             yield from _in_archive(file, path, skipped)
             return
-        _check_head(head, path)
+        if not head.strip():
+            raise UsageError(f"{show(path)}: the file is empty", "name a transcript or an export")
+        for mark, (name, command) in _COMPRESSED.items():
+            if head.startswith(mark):
+                raise UsageError(f"{show(path)}: compressed with {name}", f"unpack it first: {command} FILE")
+        if b"\0" in head:
+            raise UsageError(f"{show(path)}: not a transcript, but a binary file", _HINT)
         first = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
         tried: Counter[str] = Counter()
         if first != b"[" and (source := _source({**LINES, **EXPORTS}, _lines(path, tried, _REACH))) in LINES:
@@ -203,17 +209,6 @@ def _conversations(path: str, skipped: Counter[str]) -> Iterator[ParsedTranscrip
             yield read_plain(path, lambda skipped: _objects(path, skipped))
         else:
             raise _foreign(path, head, tried)
-
-
-def _check_head(head: bytes, path: str) -> None:
-    """Raises UsageError for a file that is no text."""
-    if not head.strip():
-        raise UsageError(f"{show(path)}: the file is empty", "name a transcript or an export")
-    for mark, (name, command) in _COMPRESSED.items():
-        if head.startswith(mark):
-            raise UsageError(f"{show(path)}: compressed with {name}", f"unpack it first: {command} FILE")
-    if b"\0" in head:
-        raise UsageError(f"{show(path)}: not a transcript, but a binary file", _HINT)
 
 
 def _in_archive(file: IO[bytes], path: str, skipped: Counter[str]) -> Iterator[ParsedTranscript]:

@@ -110,7 +110,9 @@ def _connected(path: str) -> sqlite3.Connection:
 
 def _read(database: sqlite3.Connection, session: str, skipped: Counter[str]) -> Iterator[Said]:
     (revert,) = database.execute("SELECT revert FROM session WHERE id = ?", (session,)).fetchone() or ("",)
-    reverted = _reverted(revert)
+    # A reverted session lists the first message that was undone; it and all later ones are left out.
+    values = object_in(text_of(revert).encode("utf-8", "replace"), Counter(), "") or {}
+    reverted = text_of(values.get("messageID"))
     last, role, is_reverted = None, "", False
     for message, key, part in database.execute(_PARTS, (session,)):
         if message != last:
@@ -120,12 +122,6 @@ def _read(database: sqlite3.Connection, session: str, skipped: Counter[str]) -> 
             skipped[reasons.BRANCH] += 1
         elif role and part is not None:
             yield from _part(role, _values(database, "part", part, skipped), skipped)
-
-
-def _reverted(revert: object) -> str:
-    """The id of the first message that was taken back, or ""."""
-    values = object_in(text_of(revert).encode("utf-8", "replace"), Counter(), "") or {}
-    return text_of(values.get("messageID"))
 
 
 def _values(database: sqlite3.Connection, table: str, row: int, skipped: Counter[str]) -> dict[str, Any]:

@@ -68,7 +68,10 @@ def read_mem0(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
     items = _items(tree)
     if items is None:
         raise CorruptError(f"{where}: no list of memories", _ASK_FOR_MEM0)
-    table = _categories(tree)
+    # A backup has the names of categories in a table of their own, by id.
+    rows = tree.get("categories") if isinstance(tree, dict) else None
+    rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    table = {row["id"]: row["name"] for row in rows if all(isinstance(row.get(key), str) for key in ("id", "name"))}
     found: dict[str, Mapping[str, object]] = {}
     for n, item in enumerate(items, 1):
         if not isinstance(item, dict):
@@ -127,13 +130,6 @@ def _memory(item: Mapping[str, Any], table: Mapping[str, str], at: str) -> dict[
 def _list(value: Any) -> list[str]:
     """The texts in a value that is a text or a list."""
     return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
-
-
-def _categories(tree: Any) -> dict[str, str]:
-    """The names of the categories by their ids, of a backup that has them in a table."""
-    rows = tree.get("categories") if isinstance(tree, dict) else None
-    rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    return {row["id"]: row["name"] for row in rows if all(isinstance(row.get(key), str) for key in ("id", "name"))}
 
 
 def _entities(tree: Any, where: str) -> Iterator[Mapping[str, object]]:

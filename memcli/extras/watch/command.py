@@ -84,7 +84,20 @@ def command(session: CommandContext, options: WatchOptions) -> None:
     if options.status:
         if options.paths or options.glob or options.once or options.embed:
             raise UsageError("--status cannot be used with other options", "run `memcli watch --status`")
-        _show_status(session)
+        from memcli.app.repo import over_repo
+        from memcli.extras.watch.opening import watch_status
+
+        status = watch_status(over_repo(session.open()))
+        lines = [f"running, process {status['pid']}, since {status['since']}" if status["running"] else "not running"]
+        lines.append(f"{status['files']} files watched, into space {status['space']}")
+        if status["last_commit"]:
+            lines.append(f"commits ingested up to {status['last_commit'][:10]}")
+        if batch := status["last_batch"]:
+            counts = ", ".join(f"{batch[n]} {n}" for n in ("created", "updated", "retired", "proposed") if batch.get(n))
+            lines.append(f"last batch {batch['at']}: {counts or 'nothing new'}")
+        if trouble := status["last_trouble"]:
+            lines.append(f"last error {trouble['at']}: {trouble['message']}")
+        session.output.answer(status, "\n".join(lines))
         return
     _watch(
         session,
@@ -141,23 +154,6 @@ def _run(session: CommandContext, workspace: Workspace, options: WatchRequest, s
         for done in watch.run():
             _show(session, workspace, done)
         return watch.is_gone and not stop.is_set() and not options.once
-
-
-def _show_status(session: CommandContext) -> None:
-    from memcli.app.repo import over_repo
-    from memcli.extras.watch.opening import watch_status
-
-    status = watch_status(over_repo(session.open()))
-    lines = [f"running, process {status['pid']}, since {status['since']}" if status["running"] else "not running"]
-    lines.append(f"{status['files']} files watched, into space {status['space']}")
-    if status["last_commit"]:
-        lines.append(f"commits ingested up to {status['last_commit'][:10]}")
-    if batch := status["last_batch"]:
-        counts = ", ".join(f"{batch[n]} {n}" for n in ("created", "updated", "retired", "proposed") if batch.get(n))
-        lines.append(f"last batch {batch['at']}: {counts or 'nothing new'}")
-    if trouble := status["last_trouble"]:
-        lines.append(f"last error {trouble['at']}: {trouble['message']}")
-    session.output.answer(status, "\n".join(lines))
 
 
 def _show(session: CommandContext, workspace: Workspace, done: Ingested) -> None:

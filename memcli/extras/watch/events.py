@@ -134,7 +134,24 @@ class FolderObserver:
                 self._observer.unschedule(self._watches.pop(key))
             new = [key for key in wanted if key not in self._watches]
             for folder, recursive in new:
-                self._schedule(self._observer, folder, recursive=recursive)
+                from watchdog import events
+
+                # Without those of opening and reading, which our own reading causes.
+                types: list[type[FileSystemEvent]] = [
+                    events.FileCreatedEvent, events.FileModifiedEvent, events.FileClosedEvent, events.FileDeletedEvent,
+                    events.FileMovedEvent, events.DirCreatedEvent, events.DirDeletedEvent, events.DirMovedEvent,
+                ]  # fmt: skip
+                place = os.path.join(self._root, folder)
+                try:
+                    self._watches[folder, recursive] = self._observer.schedule(
+                        self._inbox,  # type: ignore[arg-type]
+                        place,
+                        recursive=recursive,
+                        event_filter=types,
+                    )
+                except OSError as error:
+                    if error.errno in _LIMITS:
+                        raise
             if sys.platform == "linux":
                 # The library hides that a folder below another could not be watched; one more watch shows it.
                 self._observer.unschedule(self._observer.schedule(self._inbox, "/"))  # type: ignore[arg-type]
@@ -156,26 +173,7 @@ class FolderObserver:
         self._observer = None
         self._watches.clear()
 
-    def _schedule(self, observer: BaseObserver, folder: str, *, recursive: bool) -> None:
-        from watchdog import events
-
-        # Without those of opening and reading, which our own reading causes.
-        types: list[type[FileSystemEvent]] = [
-            events.FileCreatedEvent, events.FileModifiedEvent, events.FileClosedEvent, events.FileDeletedEvent,
-            events.FileMovedEvent, events.DirCreatedEvent, events.DirDeletedEvent, events.DirMovedEvent,
-        ]  # fmt: skip
-        place = os.path.join(self._root, folder)
-        try:
-            self._watches[folder, recursive] = observer.schedule(
-                self._inbox,  # type: ignore[arg-type]
-                place,
-                recursive=recursive,
-                event_filter=types,
-            )
-        except OSError as error:
-            if error.errno in _LIMITS:
-                raise
-            # Gone, no folder any more, or not ours to read: scans find what can be found.
+        # Gone, no folder any more, or not ours to read: scans find what can be found.
 
 
 def plan(tree: Tree) -> list[tuple[str, bool]]:

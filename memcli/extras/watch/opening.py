@@ -49,7 +49,23 @@ def open_watch(workspace: Workspace, options: WatchRequest, stop: Event) -> Iter
         files = WatchFiles(workspace)
         if not options.paths and not options.globs and _build(workspace, repository, stop, with_git=options.with_git):
             files.save(WatchState())  # all files are to follow
-        watcher = _watcher(workspace, root, options, files, stop, has_git=repository is not None)
+        seen = files.load()
+        if seen is None and (options.all_is_new or not files.is_there()):
+            seen = WatchState()  # the state of a store that was moved away just now is not that of a first watch
+        follows_commits = repository is not None and options.with_git
+        if follows_commits and find_program("git", os.getcwd()) is None:
+            report(workspace, files, "git is not on PATH: watching files but not commits")
+            follows_commits = False
+        watcher = Watcher(
+            root,
+            paths=options.paths,
+            globs=options.globs,
+            with_git=follows_commits,
+            state=seen,
+            stop=stop,
+            warn=lambda message: report(workspace, files, message),
+            once=options.once,
+        )
         tree = WatchedTree(workspace, root, watcher, lost_commits(workspace.root))
         watch = Watch(workspace, tree, files, stop, once=options.once, embed=options.embed, upkeep=options.upkeep)
         files.log({"event": "start", "work_tree": root})
@@ -69,28 +85,6 @@ def _build(workspace: Workspace, root: str | None, stop: Event, *, with_git: boo
     if not stop.is_set():
         BuildState(State(Layout(workspace.root)), workspace.space).clear()
     return True
-
-
-def _watcher(
-    workspace: Workspace, root: str, options: WatchRequest, files: WatchFiles, stop: Event, *, has_git: bool
-) -> Watcher:
-    seen = files.load()
-    if seen is None and (options.all_is_new or not files.is_there()):
-        seen = WatchState()  # the state of a store that was moved away just now is not that of a first watch
-    follows_commits = has_git and options.with_git
-    if follows_commits and find_program("git", os.getcwd()) is None:
-        report(workspace, files, "git is not on PATH: watching files but not commits")
-        follows_commits = False
-    return Watcher(
-        root,
-        paths=options.paths,
-        globs=options.globs,
-        with_git=follows_commits,
-        state=seen,
-        stop=stop,
-        warn=lambda message: report(workspace, files, message),
-        once=options.once,
-    )
 
 
 def watch_status(workspace: Workspace) -> dict[str, Json]:

@@ -215,7 +215,11 @@ class Watch:
                 if done is None:
                     return
                 self._is_saved = False
-                self._log_batch(batch, done)
+                for failure in done.failed:
+                    self._report(f"skipped {failure.place}: {failure.reason}")
+                results = {name: value for name, value in done.to_json().items() if name != "paths"}
+                counts = {"files": len(batch.files), "removed": len(batch.removed), "moved": len(batch.moved)}
+                self._files.log({"event": "batch", **counts, "commits": batch.commits, **results})
                 yield done
             if not self._is_lost():
                 if not self._is_saved or self._once:
@@ -280,19 +284,6 @@ class Watch:
     def _store(self, batch: Batch, done: Ingested) -> None:
         if batch.moved:
             done.updated += relocate(self._workspace, [(place_of(old), place_of(new)) for old, new in batch.moved])
-        self._store_files(batch, done)
-        if batch.commits:
-            try:
-                ingest(self._workspace, self._tree.commits(batch.commits), done=done)
-            except (NotFoundError, ProviderError) as error:
-                if self._once:
-                    raise
-                self._report(f"{error.message}; run `memcli ingest --git {batch.commits}` for these commits")
-        if batch.left:  # by an amend or a rebase, perhaps, which leave nothing of it
-            done.retired += retire_commits(self._workspace, self._tree.lost_commits(batch.left))
-        done.retired += sync(self._workspace, self._tree.unreachable)
-
-    def _store_files(self, batch: Batch, done: Ingested) -> None:
         gone = {place_of(file).name for file in batch.removed}
         if batch.files:
             source = _NamingSource(self._tree.files(batch.files))
@@ -304,6 +295,16 @@ class Watch:
             retired = retire(self._workspace, gone)
             done.retired += retired
             done.paths += [f"{name} (gone)" for name in sorted(gone)] if retired else []
+        if batch.commits:
+            try:
+                ingest(self._workspace, self._tree.commits(batch.commits), done=done)
+            except (NotFoundError, ProviderError) as error:
+                if self._once:
+                    raise
+                self._report(f"{error.message}; run `memcli ingest --git {batch.commits}` for these commits")
+        if batch.left:  # by an amend or a rebase, perhaps, which leave nothing of it
+            done.retired += retire_commits(self._workspace, self._tree.lost_commits(batch.left))
+        done.retired += sync(self._workspace, self._tree.unreachable)
 
     def _use_spare_time(self) -> None:
         """Saves what was stored, brings the index up to date, and maintains what is due. Raises MemcliError."""
@@ -340,13 +341,6 @@ class Watch:
 
     def _report(self, message: str) -> None:
         report(self._workspace, self._files, message)
-
-    def _log_batch(self, batch: Batch, done: Ingested) -> None:
-        for failure in done.failed:
-            self._report(f"skipped {failure.place}: {failure.reason}")
-        results = {name: value for name, value in done.to_json().items() if name != "paths"}
-        counts = {"files": len(batch.files), "removed": len(batch.removed), "moved": len(batch.moved)}
-        self._files.log({"event": "batch", **counts, "commits": batch.commits, **results})
 
 
 def report(workspace: Workspace, files: WatchFiles, message: str) -> None:

@@ -201,7 +201,13 @@ def _character(escape: bytes) -> bytes:
     if escape.endswith(b"m") and b"[" in escape:
         return b""
     if escape[:1] == b"&":
-        return _entity(escape)
+        # The character that HTML names; nothing for one that is not seen, the escape itself for a name of none.
+        import html
+
+        text = html.unescape(escape.replace(b"amp;", b"", escape.count(b"amp;") - (escape.count(b";") == 1)).decode())
+        if text[:1] == "&" and len(text) > 1:
+            return escape
+        return b"" if INVISIBLE().match(text) else _ascii(ord(text)) if text.isascii() else text.encode()
     if escape[:1] == b"=" and len(escape) > len(b"=3D"):
         return bytes.fromhex(escape.replace(b"=", b"").decode())
     if escape[:1] in b"%=":
@@ -210,16 +216,6 @@ def _character(escape: bytes) -> bytes:
     if name[:1] in b"ux":
         return _ascii(int(name[1:], 16))
     return _ascii(int(name, 8)) if len(name) == len(b"075") and name.isdigit() else b"\n"
-
-
-def _entity(escape: bytes) -> bytes:
-    """The character that HTML names; nothing for one that is not seen, the escape itself for a name of none."""
-    import html
-
-    text = html.unescape(escape.replace(b"amp;", b"", escape.count(b"amp;") - (escape.count(b";") == 1)).decode())
-    if text[:1] == "&" and len(text) > 1:
-        return escape
-    return b"" if INVISIBLE().match(text) else _ascii(ord(text)) if text.isascii() else text.encode()
 
 
 def _ascii(code: int) -> bytes:
