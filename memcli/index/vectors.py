@@ -16,6 +16,7 @@ from memcli.beneath import make, open_file, own_file
 from memcli.digests import blake2b
 from memcli.errors import OutdatedError
 from memcli.index.database import IN_MEMORY, check_tables, identity, open_database, remove, select
+from memcli.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,11 +61,11 @@ def cosines_of(questions: Sequence[bytes], passages: Sequence[bytes]) -> Any:
     return Numbers(records).cosines(asked(questions))
 
 
-class LoadedVectors:
+class LoadedVectors(Record):
     """Vectors kept as numbers, some of them missing."""
 
-    def __init__(self, numbers: Numbers, missing: Any) -> None:
-        self._numbers, self._missing = numbers, missing
+    _numbers: Numbers
+    _missing: Any
 
     def cosines(self, questions: Sequence[bytes]) -> Any:
         """As `VectorFile.cosines` for the slots that were loaded."""

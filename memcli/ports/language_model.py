@@ -52,9 +52,6 @@ class CallLedger(Protocol):
     def days(self) -> Sequence[str]:
         """The days that have calls, in order, such as `2026-05-03`."""
 
-    def charges(self, day: str) -> Sequence[Charge]:
-        """The calls of a day. Raises StoreError."""
-
     def sums(self, today: str) -> Mapping[str, TokenUsage]:
         """What each provider has charged, also on days that are no longer kept; it only grows. Raises StoreError."""
 

@@ -15,6 +15,7 @@ from memcli.model.links import Lineage
 from memcli.model.memory import Json
 from memcli.model.space import Touched
 from memcli.policy.acts import Act, author, entry
+from memcli.record import Record
 from memcli.store.atomic import append_line, check_appendable, make_folder, sync_folder, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import locked
@@ -24,17 +25,14 @@ _TAIL_BYTES = 1 << 12
 _FOLDER_MODE = 0o700
 
 
-class AuditLog:
+class AuditLog(Record):
     """The audit logs of the store at `layout`, one for each space: what `user` does with `command`, by `clock`."""
 
-    def __init__(
-        self, layout: Layout, clock: Clock, user: Callable[[], str], command: str, warn: Callable[[str], None]
-    ) -> None:
-        self._layout = layout
-        self._clock = clock
-        self._user = user
-        self._command = command
-        self._warn = warn
+    _layout: Layout
+    _clock: Clock
+    _user: Callable[[], str]
+    _command: str
+    _warn: Callable[[str], None]
 
     def record(self, space: str, action: str, touched: Sequence[Touched], policy: Json = None) -> None:
         """Appends a line for an act that is done already, so that an error is only a warning."""

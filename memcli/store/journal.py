@@ -41,13 +41,12 @@ class Waiting(Record):
     request: Json
 
 
-class Mail:
+class Mail(Record):
     """A request on its way, as the writer that waits for the answer sees it."""
 
-    def __init__(self, fd: int, path: str, length: int) -> None:
-        self._fd = fd
-        self._path = path
-        self._length = length
+    _fd: int
+    _path: str
+    _length: int
 
     def answered(self) -> bool:
         """Whether the answer is there, whole; one that cannot be read is not."""
@@ -71,12 +70,11 @@ class Mail:
             os.close(self._fd)
 
 
-class Journal:
+class Journal(Record):
     """The journal in the folder at `folder`, which is made when something is first put into it."""
 
-    def __init__(self, folder: str, quarantine: str) -> None:
-        self._folder = folder
-        self._quarantine = quarantine
+    _folder: str
+    _quarantine: str
 
     def place(self, request: Json) -> Mail:
         """Adds a request. Raises StoreError."""

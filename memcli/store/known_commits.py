@@ -9,6 +9,7 @@ from contextlib import closing, suppress
 from memcli.codec.canonical import decode
 from memcli.errors import MemcliError
 from memcli.ports import Snapshot
+from memcli.record import Record
 from memcli.store.atomic import append_line, make_folder, replace_file
 from memcli.store.layout import Layout
 from memcli.store.reading import read_regular
@@ -16,14 +17,13 @@ from memcli.store.reading import read_regular
 _MAX_BYTES, _MOST_OF_HEADER = 1 << 30, 1 << 10
 
 
-class FileCommits:
+class FileCommits(Record):
     """The notes of the spaces of one store. `open_space` opens a space of it, and `rules` is a digest of all that decides
     what becomes of a commit there."""
 
-    def __init__(self, layout: Layout, open_space: Callable[[str], Snapshot], rules: Callable[[str], str]) -> None:
-        self._layout = layout
-        self._open = open_space
-        self._rules = rules
+    _layout: Layout
+    _open: Callable[[str], Snapshot]
+    _rules: Callable[[str], str]
 
     def load(self, space: str) -> Mapping[str, int]:
         """Each commit that was ingested as it would be now, and whose memories are all in the space still, with how many

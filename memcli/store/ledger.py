@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from memcli.clock import system_clock
 from memcli.model.usage import Booked, Charge, Day, TokenUsage
+from memcli.record import Record
 from memcli.store.state import LOST, UNKNOWN, State, set_value
 
 if TYPE_CHECKING:
@@ -26,11 +27,10 @@ _READ = (
 _BY_PROVIDER = "SELECT provider, sum(tokens_in), sum(tokens_out), sum(ifnull(nano_usd, 0)) FROM"
 
 
-class StoreLedger:
+class StoreLedger(Record):
     """The ledger of a store. See `ports.language_model.CallLedger`."""
 
-    def __init__(self, state: State) -> None:
-        self._state = state
+    _state: State
 
     def reserve(self, charge: Charge, check: Callable[[Day], None]) -> Booked:
         """Books a call on the day of its time, once `check` has seen the calls of that day so far; what it raises is raised.
@@ -71,10 +71,6 @@ class StoreLedger:
         """The calls of a day; on the day on which a damaged ledger was lost, that counts as damage. Raises StoreError."""
         charges = tuple(map(_charge, self._state.rows(_READ, day, strict=True)))
         return Day(charges, int(self._state.value(LOST) in (UNKNOWN, day)))
-
-    def charges(self, day: str) -> tuple[Charge, ...]:
-        """The calls of a day, such as `2026-05-03`. Raises StoreError."""
-        return self.read(day).charges
 
     def sums(self, today: str) -> dict[str, TokenUsage]:
         """What each provider has charged, also on days that are no longer stored: a call counts when it is settled, or when

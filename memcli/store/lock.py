@@ -65,11 +65,10 @@ class _Turn:
         self._came.set()
 
 
-class HeldLock:
+class HeldLock(Record):
     """A lock that is held. It bears a note for whoever holds it next, which a crash may leave out of date."""
 
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
+    _fd: int
 
     def is_at(self, path: str) -> bool:
         """Whether the lock file is the one at `path`, and was not replaced while this process waited."""

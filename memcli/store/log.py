@@ -11,6 +11,7 @@ from memcli import beneath
 from memcli.codec.canonical import encode, encode_line
 from memcli.model.findings import Failure
 from memcli.model.memory import Json
+from memcli.record import Record
 from memcli.store.atomic import append_line, make_folder, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import HeldLock, locked
@@ -19,13 +20,12 @@ from memcli.store.reading import read_json, read_regular
 MAX_BYTES = 1_000_000
 
 
-class Log:
+class Log(Record):
     """A log of JSON lines at `path`. At `max_bytes` it is renamed to `path.1`, over an earlier one. One process at a time
     may write to it."""
 
-    def __init__(self, path: str, max_bytes: int = MAX_BYTES) -> None:
-        self._path = path
-        self._max_bytes = max_bytes
+    _path: str
+    max_bytes: int = MAX_BYTES
 
     def add(self, entry: Mapping[str, Json]) -> None:
         """Appends a line. Never raises OSError: a log must not stop the work that it records."""
@@ -35,7 +35,7 @@ class Log:
     def append(self, entry: Mapping[str, Json]) -> None:
         """Appends a line. Raises OSError, StoreError."""
         with suppress(FileNotFoundError):
-            if os.path.getsize(self._path) >= self._max_bytes:
+            if os.path.getsize(self._path) >= self.max_bytes:
                 beneath.replace(self._path, f"{self._path}.1")
         append_line(self._path, encode_line(dict(entry)))
 

@@ -35,7 +35,7 @@ from memcli.model.usage import (
     with_gap,
 )
 from memcli.model.usage import MAX_SPACES as MOST_SPACES
-from memcli.record import replace
+from memcli.record import Record, replace
 from memcli.store.atomic import make_folder
 from memcli.store.lock import held
 from memcli.store.state import State, count_up, set_value, trim
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-class LocalCounters:
+class LocalCounters(Record):
     """The counters of a store; nothing is added unless `is_recording`."""
 
-    def __init__(self, state: State, is_recording: Callable[[], bool] = lambda: True) -> None:
-        self._state, self._is_recording = state, is_recording
+    _state: State
+    _is_recording: Callable[[], bool] = lambda: True
 
     def ran(self, command: str, space: str, backend: str, code: int, seconds: float) -> None:
         """Adds a command that ended with this exit code."""
@@ -89,12 +89,12 @@ class LocalCounters:
 _MOST = (1 << 53) - 1
 
 
-class LocalGaps:
+class LocalGaps(Record):
     """Questions that nothing answered. They are text, so a policy must ask for them. A question is noted only if
     `is_recording`."""
 
-    def __init__(self, state: State, is_recording: Callable[[], bool] = lambda: True) -> None:
-        self._state, self._is_recording = state, is_recording
+    _state: State
+    _is_recording: Callable[[], bool] = lambda: True
 
     def note(self, gap: Gap) -> None:
         """Counts a question. Never raises: what cannot be written is done without."""
@@ -128,11 +128,10 @@ _DROP_GAP = "DELETE FROM gap WHERE space = ? AND key = ?"
 _LEDGER, _TRIED, _RECALLS = "upkeep.ledger", "upkeep.tried", "upkeep.recalls"
 
 
-class LocalUpkeep:
+class LocalUpkeep(Record):
     """What upkeep notes of itself."""
 
-    def __init__(self, state: State) -> None:
-        self._state = state
+    _state: State
 
     def turn(self, now: str) -> AbstractContextManager[None]:
         """Around a run: no two at a time. Raises LockedError, StoreError."""
@@ -166,12 +165,12 @@ class LocalUpkeep:
             set_value(connection, _LEDGER, encode_line(ledger).decode())
 
 
-class BuildState:
+class BuildState(Record):
     """The commit up to which the space for what is read from the repository is being built, so that a build that was
     interrupted goes on."""
 
-    def __init__(self, state: State, space: str) -> None:
-        self._state, self._space = state, space
+    _state: State
+    _space: str
 
     def head(self) -> str | None:
         """The last commit of the build that is under way, empty without history; None when there is no build."""
@@ -216,11 +215,10 @@ _VERDICT = "verdict"
 _ERASURES = "answers.erasures"
 
 
-class LocalAnswers:
+class LocalAnswers(Record):
     """The answers of a store. Those that repeat text are erased with any memory."""
 
-    def __init__(self, state: State) -> None:
-        self._state = state
+    _state: State
 
     def get(self, key: str) -> Json:
         """The answer, or None. Never raises."""

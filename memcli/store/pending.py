@@ -131,16 +131,13 @@ def _is_done(entries: Sequence[Json], shelf: Shelf | None) -> bool:
 _ERASING = ".erasing"
 
 
-class Erasures:
+class Erasures(Record):
     """The erasures of the store at `layout`. `erase` erases the traces in a space of memories by their ids, each with
     the hash of its text; `warn` hears of what cannot be finished yet."""
 
-    def __init__(
-        self, layout: Layout, erase: Callable[[str, Mapping[str, str]], None], warn: Callable[[str], None]
-    ) -> None:
-        self._layout = layout
-        self._erase = erase
-        self._warn = warn
+    _layout: Layout
+    _erase: Callable[[str, Mapping[str, str]], None]
+    _warn: Callable[[str], None]
 
     def begin(self, space: str, memories: Sequence[Memory]) -> None:
         """Notes what a write is going to take out of a space for good. Raises StoreError; then nothing may be written."""
@@ -198,24 +195,16 @@ def _load(path: str) -> Any:
         return None
 
 
-class RemovalGuard:
+class RemovalGuard(Record):
     """The guard of the store at `layout`. `keep` puts what goes into the trash and says under which name, `erasures`
     takes what goes for good out of everything else that memcli keeps of a space. `in_force`: what of a policy holds
     here."""
 
-    def __init__(
-        self,
-        layout: Layout,
-        keep: Callable[[Space, Sequence[Severed], Sequence[Memory]], str],
-        erasures: Erasures,
-        in_force: Callable[[Policy], Policy],
-        warn: Callable[[str], None],
-    ) -> None:
-        self._layout = layout
-        self._keep = keep
-        self._erasures = erasures
-        self._in_force = in_force
-        self._warn = warn
+    _layout: Layout
+    _keep: Callable[[Space, Sequence[Severed], Sequence[Memory]], str]
+    _erasures: Erasures
+    _in_force: Callable[[Policy], Policy]
+    _warn: Callable[[str], None]
 
     @contextmanager
     def __call__(self, going: Going, after: Space | None) -> Iterator[Going]:

@@ -36,7 +36,7 @@ from memcli.digests import blake2b, sha256
 from memcli.errors import ConflictError, CorruptError, LockedError, MemcliError, NotFoundError, StoreError, UsageError
 from memcli.model.conversation import ACTIVE, Entry, Message, Session, StateChange
 from memcli.model.names import check_space, is_session_id, session_id
-from memcli.record import replace
+from memcli.record import Record, replace
 from memcli.store.atomic import append_after, make_folder, remove_file, remove_quietly, sync_folder, write_file
 from memcli.store.layout import Layout, check_no_link, show_sessions
 from memcli.store.lock import HeldLock, locked
@@ -211,14 +211,12 @@ def _mark(folder: str, name: str) -> None:
 SUFFIX = ".jsonl"
 
 
-class FileSessions:
+class FileSessions(Record):
     """The sessions of the store at `layout`, one conversation each. All methods raise StoreError, and CorruptError for what
     cannot be read; what they return of is on disk."""
 
-    def __init__(self, layout: Layout, wait: float) -> None:
-        """`wait`: how many seconds to wait for a lock."""
-        self._layout = layout
-        self._wait = wait
+    _layout: Layout
+    _wait: float  # seconds to wait for a lock
 
     def mark_ending(self, space: str, name: str) -> None:
         """Notes that the end of a session is begun, and what it yields not yet kept."""

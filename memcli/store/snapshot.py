@@ -29,7 +29,7 @@ from memcli.errors import CorruptError, MemcliError, StoreError, hint_of
 from memcli.model.memory import Memory
 from memcli.model.names import check_space, show
 from memcli.model.space import Policy, Space
-from memcli.record import replace
+from memcli.record import Record, replace
 from memcli.store.layout import Layout
 from memcli.store.reading import open_own, read_at
 
@@ -309,15 +309,14 @@ class RevisionSnapshot(ByteSnapshot):
         self._data = b""
 
 
-class RevisionStore:
+class RevisionStore(Record):
     """The spaces of one commit. `files` are the names in its `spaces` folder with the hash of what each held, which
     `read` gives.
     """
 
-    def __init__(self, commit: str, files: Mapping[str, str], read: Callable[[str], bytes]) -> None:
-        self.commit = commit
-        self._files = files
-        self._read = read
+    commit: str
+    _files: Mapping[str, str]
+    _read: Callable[[str], bytes]
 
     def spaces(self) -> list[str]:
         return sorted(n.removesuffix(".json") for n in self._files if n.endswith(".json") and not n.startswith("."))

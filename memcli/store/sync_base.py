@@ -10,7 +10,7 @@ from memcli.codec.space import decode_space, encode_full
 from memcli.digests import sha256
 from memcli.errors import CorruptError, StoreError
 from memcli.model.links import Lineage, SyncPoint
-from memcli.record import replace
+from memcli.record import Record, replace
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import Layout
 from memcli.store.reading import listed, read_stored
@@ -19,12 +19,11 @@ _FORMAT, _VERSION = "memcli/sync", 2
 _MODE, _FOLDER_MODE = 0o600, 0o700
 
 
-class FileSyncBase:
+class FileSyncBase(Record):
     """The bases of the store at `layout` for syncs with the store at this address."""
 
-    def __init__(self, layout: Layout, address: str) -> None:
-        self._layout = layout
-        self._address = address
+    _layout: Layout
+    _address: str
 
     def load(self, space: str, store: str) -> SyncPoint | None:
         """The last sync with the store of this id; None where there was none. Raises StoreError."""

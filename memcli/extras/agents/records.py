@@ -13,6 +13,7 @@ from memcli.clock import days_between
 from memcli.codec.canonical import encode_line
 from memcli.digests import sha256
 from memcli.model.memory import Json
+from memcli.record import Record
 from memcli.store.atomic import make_folder
 from memcli.store.lock import locked
 from memcli.store.state import State, set_value, trim
@@ -93,11 +94,10 @@ class SessionRecord:
         }  # fmt: skip
 
 
-class Surfaced:
+class Surfaced(Record):
     """The records of the sessions of agents: nothing is shown twice in a session until it or the topic changes."""
 
-    def __init__(self, state: State) -> None:
-        self._state = state
+    _state: State
 
     @contextmanager
     def session(self, name: str) -> Iterator[SessionRecord]:
@@ -177,7 +177,7 @@ VERSION = 1
 MAX_TEXT = 4_000
 
 
-class Spool:
+class Spool(Record):
     """What the hooks of agents report for a later command to take in, oldest first.
 
     An entry has `at`, `agent`, `event`, `session`, `cwd`, `transcript` and `text`. `event` is `after-compaction` (`text` is
@@ -186,8 +186,7 @@ class Spool:
     not copied. The oldest of many entries make room.
     """
 
-    def __init__(self, state: State) -> None:
-        self._state = state
+    _state: State
 
     def add(self, entry: Mapping[str, Json]) -> None:
         """Appends an entry. Raises LockedError, StoreError."""

@@ -37,6 +37,7 @@ from memcli.extras.mcp.methods import (
     parse_message,
 )
 from memcli.extras.mcp.offer import INSTRUCTIONS, Offer
+from memcli.record import Record
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -299,11 +300,10 @@ def serve_stdio(offer: Offer) -> None:
     LineServer(offer, os.fdopen(source, "rb"), os.fdopen(target, "wb")).run()
 
 
-class CheckedBodies:
+class CheckedBodies(Record):
     """An application that answers what is no message, and passes on the rest."""
 
-    def __init__(self, app: Any) -> None:
-        self._app = app
+    _app: Any
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http" or scope["method"] != "POST":

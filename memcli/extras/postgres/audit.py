@@ -18,6 +18,7 @@ from memcli.model.memory import Json
 from memcli.model.space import Touched
 from memcli.policy.acts import Act, author
 from memcli.policy.acts import entry as entry_of
+from memcli.record import Record
 
 LAST = "SELECT n, hash FROM audit WHERE space = %s ORDER BY n DESC LIMIT 1"
 _LINEAGE = "SELECT store::text, coalesce(epoch, 0), coalesce(version, 0) FROM lineage LEFT JOIN space ON space = %s"
@@ -25,11 +26,12 @@ _BY_ADMINS = "SELECT n FROM audit WHERE space = %s AND n = ANY(%s) AND level = '
 _APPEND = "SELECT append_audit(%s, %s, %s::bytea[], %s::bytea[])"
 
 
-class Author:
+class Author(Record):
     """Who writes, with which command and when, as lines of the log say it."""
 
-    def __init__(self, clock: Clock, user: Callable[[], str], command: str) -> None:
-        self.clock, self.user, self.command = clock, user, command
+    clock: Clock
+    user: Callable[[], str]
+    command: str
 
     def entry(self, space: str, act: Act) -> dict[str, Json]:
         """What a line says of an act."""
@@ -64,13 +66,12 @@ def erase(connection: Connection, space: str, ids: Collection[str]) -> None:
         connection.execute("SELECT hide_paths(%s, %s::bigint[], %s::bytea[])", [space, numbers, lines])
 
 
-class ServerAudit:
+class ServerAudit(Record):
     """The audit log of a server. See `ports.AuditTrail` for the promises."""
 
-    def __init__(self, server: Server, who: Author, warn: Callable[[str], None]) -> None:
-        self._server = server
-        self._who = who
-        self._warn = warn
+    _server: Server
+    _who: Author
+    _warn: Callable[[str], None]
 
     def record(self, space: str, action: str, touched: Sequence[Touched], policy: Json = None) -> None:
         try:

@@ -13,7 +13,7 @@ from memcli.codec.canonical import encode_line
 from memcli.extras.postgres.server import Server
 from memcli.model.memory import Json
 from memcli.model.usage import Booked, Charge, Day, TokenUsage
-from memcli.record import replace
+from memcli.record import Record, replace
 
 _LOCK = "SELECT seize(%s, 'charges', true)"
 _ROWS = "SELECT number, booked, settled FROM charge WHERE space = %s AND day = %s ORDER BY number"
@@ -23,11 +23,10 @@ _ADD = "INSERT INTO charge (space, day, number, booked) VALUES (%s, %s, %s, %s)"
 _SETTLE = "UPDATE charge SET settled = %s WHERE space = %s AND day = %s AND number = %s"
 
 
-class ServerLedger:
+class ServerLedger(Record):
     """The ledger of the spaces on a server. See `ports.language_model.Ledger` for the promises."""
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    _server: Server
 
     def reserve(self, charge: Charge, check: Callable[[Day], None]) -> Booked:
         day = charge.at[:10]
@@ -59,9 +58,6 @@ class ServerLedger:
         found = [_day([row for _, *row in group]) for _, group in groupby(rows, key=lambda row: row[0])]
         charges = tuple(charge for one in found for charge in one.charges)
         return Day(charges, sum(one.damaged for one in found))
-
-    def charges(self, day: str) -> Sequence[Charge]:
-        return self.read(day).charges
 
     def days(self) -> list[str]:
         with self._server.connected("read the ledger of model calls") as connection:

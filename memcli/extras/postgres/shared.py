@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from typing import Generic, TypeVar
 
 from memcli.model.links import Lineage, Run
 from memcli.model.memory import Json
 from memcli.model.space import Change, Policy, Receipt, Space, Touched
 from memcli.ports import AuditTrail, Index, Shelf, Snapshot, Store, Trash
 from memcli.ports.views import SpaceView
+from memcli.record import Record
 from memcli.settings import is_beside
 
+_Side = TypeVar("_Side")
 
-class SharedStore:
+
+class _Shared(Record, Generic[_Side]):
+    """Both sides of one adapter: the server has all spaces but those beside them, which are of this machine."""
+
+    _shared: _Side
+    _local: _Side
+
+    def _of(self, space: str) -> _Side:
+        return self._local if is_beside(space) else self._shared
+
+
+class SharedStore(_Shared[Store]):
     """The spaces on `shared`, and those beside them on `local`. See `ports.Store` for the promises."""
-
-    def __init__(self, shared: Store, local: Store) -> None:
-        self._shared = shared
-        self._local = local
 
     def spaces(self) -> list[str]:
         here = (name for name in self._local.spaces() if is_beside(name))
@@ -38,16 +48,9 @@ class SharedStore:
     def delete(self, space: str, check: Callable[[Space], None]) -> Space:
         return self._of(space).delete(space, check)
 
-    def _of(self, space: str) -> Store:
-        return self._local if is_beside(space) else self._shared
 
-
-class SharedTrash:
+class SharedTrash(_Shared[Trash]):
     """The trash of both. See `ports.Trash` for the promises."""
-
-    def __init__(self, shared: Trash, local: Trash) -> None:
-        self._shared = shared
-        self._local = local
 
     def runs(self, skip: Callable[[str], None] | None = None) -> list[Run]:
         here = (run for run in self._local.runs(skip) if is_beside(run.space.name))
@@ -69,16 +72,9 @@ class SharedTrash:
     def note_collection(self, space: str, at: str) -> None:
         self._of(space).note_collection(space, at)
 
-    def _of(self, space: str) -> Trash:
-        return self._local if is_beside(space) else self._shared
 
-
-class SharedAudit:
+class SharedAudit(_Shared[AuditTrail]):
     """The audit logs of both. See `ports.AuditTrail` for the promises."""
-
-    def __init__(self, shared: AuditTrail, local: AuditTrail) -> None:
-        self._shared = shared
-        self._local = local
 
     def record(self, space: str, action: str, touched: Sequence[Touched], policy: Json = None) -> None:
         self._of(space).record(space, action, touched, policy)
@@ -99,16 +95,9 @@ class SharedAudit:
     def by_admins(self, space: str, numbers: Collection[int]) -> Collection[int]:
         return self._of(space).by_admins(space, numbers)
 
-    def _of(self, space: str) -> AuditTrail:
-        return self._local if is_beside(space) else self._shared
 
-
-class SharedIndex:
+class SharedIndex(_Shared[Index]):
     """The indexes of both. See `ports.Index` for the promises."""
-
-    def __init__(self, shared: Index, local: Index) -> None:
-        self._shared = shared
-        self._local = local
 
     def view(self, snapshot: Snapshot) -> SpaceView:
         return self._of(snapshot.space).view(snapshot)
@@ -127,6 +116,3 @@ class SharedIndex:
 
     def question(self, topic: str) -> tuple[str, bytes] | None:
         return self._shared.question(topic) or self._local.question(topic)
-
-    def _of(self, space: str) -> Index:
-        return self._local if is_beside(space) else self._shared

@@ -63,11 +63,10 @@ class Backend(Protocol):
         """
 
 
-class GuardedBackend:
+class GuardedBackend(Record):
     """A backend that refuses what its caller may not do."""
 
-    def __init__(self, backend: Backend) -> None:
-        self._backend = backend
+    _backend: Backend
 
     async def call(self, verb: str, options: Mapping[str, Any], caller: Caller) -> Any:
         """As `Backend.call`. Raises also RefusedError."""

@@ -31,7 +31,7 @@ from memcli.model.findings import reason_of
 from memcli.model.memory import Json
 from memcli.model.names import readable
 from memcli.ports import Source
-from memcli.record import replace
+from memcli.record import Record, replace
 from memcli.store.atomic import append_line, remove_quietly, write_file
 from memcli.store.layout import Layout, identity
 from memcli.store.lock import Holder, holder_of
@@ -136,21 +136,14 @@ def _from_json(data: bytes) -> object:
         return None
 
 
-class WatchedTree:
+class WatchedTree(Record):
     """A work tree as it is watched, and as `ingest` reads it. `unreachable` finds those of some commits that no branch
     leads to any more."""
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        root: str,
-        watcher: Watcher,
-        unreachable: Callable[[Collection[str]], Collection[str]],
-    ) -> None:
-        self._workspace = workspace
-        self._root = root
-        self.watcher = watcher
-        self.unreachable = unreachable
+    _workspace: Workspace
+    _root: str
+    watcher: Watcher
+    unreachable: Callable[[Collection[str]], Collection[str]]
 
     def files(self, names: Sequence[str]) -> Source:
         """The text of files."""

@@ -82,7 +82,7 @@ def test_a_store_has_its_texts_embedded_and_counted(tmp_path: Path, server: Scri
     workspace = open_at(tmp_path)
     assert embed_texts(workspace, environ, model_name("openai:text-embedding-3-small"), ["one"]) == ((1.0, 2.0),)
     (day,) = workspace.ledger.days()
-    (charge,) = workspace.ledger.charges(day)
+    (charge,) = workspace.ledger.read(day).charges
     assert (charge.task, charge.usage.tokens_in, charge.usage.nano_usd) == ("embed/1", 9, 180)
 
 
@@ -119,7 +119,7 @@ def test_a_store_is_recalled_by_the_vectors_of_a_provider(
         best = {view.entries()[row].id: cosine for row, cosine in near.by_row().items()}
     assert best["mem_a"] > best["mem_b"]
     assert not any(KEY in request.raw.decode() for request in server.requests)
-    assert {charge.task for charge in workspace.ledger.charges(workspace.ledger.days()[0])} == {"embed/1"}
+    assert {charge.task for charge in workspace.ledger.read(workspace.ledger.days()[0]).charges} == {"embed/1"}
 
 
 def _letters(text: str) -> list[int]:
