@@ -78,7 +78,7 @@ def test_a_call_counts_as_booked_until_it_is_settled(either: CallLedger) -> None
     first, second = either.reserve(CHARGE, allow), either.reserve(CHARGE, allow)
     assert (first.number, second.number) == (1, 2)
     either.settle(first, TokenUsage(10, 5, 3))
-    found = either.charges(DAY)
+    found = either.read(DAY).charges
     assert [(c.number, c.usage, c.is_settled) for c in found] == [
         (1, TokenUsage(10, 5, 3), True), (2, TokenUsage(100, 50, 7), False),
     ]  # fmt: skip
@@ -93,7 +93,7 @@ def test_a_call_belongs_to_the_day_on_which_it_was_booked_and_is_summed_when_set
     either.reserve(replace(CHARGE, provider="anthropic"), allow)
     either.reserve(replace(CHARGE, at="2026-02-01T00:00:00Z"), allow)
     either.settle(late, TokenUsage(1, 1, 0))
-    assert [total(either.charges(day)).tokens for day in either.days()] == [152, 150]
+    assert [total(either.read(day).charges).tokens for day in either.days()] == [152, 150]
     assert dict(either.sums(DAY)) == {"openai": TokenUsage(1, 1, 0)}
     assert dict(either.sums("2026-02-01")) == {"openai": TokenUsage(1, 1, 0), "anthropic": TokenUsage(100, 50, 7)}
 
@@ -101,14 +101,14 @@ def test_a_call_belongs_to_the_day_on_which_it_was_booked_and_is_summed_when_set
 def test_what_is_refused_is_not_booked_and_calls_at_once_are_counted_exactly(either: CallLedger) -> None:
     with pytest.raises(RefusedError):
         either.reserve(CHARGE, lambda _: (_ for _ in ()).throw(RefusedError("no")))
-    assert either.charges(DAY) == ()
+    assert either.read(DAY).charges == ()
     made: list[int] = []
     threads = [threading.Thread(target=lambda: made.extend(within(2000, either, 5))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    found = either.charges(DAY)
+    found = either.read(DAY).charges
     assert sorted(made) == [charge.number for charge in found]
     assert all(charge.is_settled for charge in found)
     assert 1850 <= total(found).tokens + 100 <= 2100
@@ -122,7 +122,7 @@ def _call(root: str, limit: int) -> None:
 @pytest.mark.parametrize(("limit", "made"), [(10_000_000, 400), (20_050, 200)])
 def test_sixteen_processes_are_counted_exactly(tmp_path: Path, ledger: StoreLedger, limit: int, made: int) -> None:
     at_once(_call, [(str(tmp_path), limit)] * 16)
-    found = ledger.charges(DAY)
+    found = ledger.read(DAY).charges
     assert [c.number for c in found] == sorted({c.number for c in found})
     assert all(c.is_settled for c in found)
     assert (len(found), total(found).tokens) == (made, 100 * made)
@@ -170,7 +170,7 @@ def test_a_call_whose_day_was_removed_is_settled_nowhere(ledger: StoreLedger, tm
 def test_the_first_calls_of_a_day_at_once_lose_nothing(ledger: StoreLedger, tmp_path: Path) -> None:
     days_before(tmp_path, MOST_DAYS + 50)
     at_once(_call, [(str(tmp_path), 10_000_000)] * 8)
-    assert (total(ledger.charges(DAY)).tokens, len(ledger.days())) == (200 * 100, MOST_DAYS)
+    assert (total(ledger.read(DAY).charges).tokens, len(ledger.days())) == (200 * 100, MOST_DAYS)
 
 
 def test_a_lost_ledger_is_damage_for_its_day(tmp_path: Path) -> None:
