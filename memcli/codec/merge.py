@@ -364,7 +364,12 @@ class _FieldMerge(Record, frozen=False):
             # One more when both were edited, for the result is a text that neither side has.
             return increased(max(new, old), min(new, old) > was)
         if name in _FOLLOW_TEXT and self._text_side() is not None:
-            return self._following_text(name, base, newer, older)
+            is_newer = self._text_side() is self.newer
+            chosen, lost, loser = (newer, older, self.older) if is_newer else (older, newer, self.newer)
+            was_written_by_hand = _is_equal(_get(loser, "raw"), _get(self.base, "raw")) and not _is_equal(lost, base)
+            if name in _SUMMARIES and was_written_by_hand and not _is_equal(lost, chosen):
+                self.conflicts[name] = lost, loser.get("updated_at", "")
+            return chosen
         if name in _MAPS and isinstance(newer, dict) and isinstance(older, dict):
             sides = (base if isinstance(base, dict) else {}, newer, older)
             values = {
@@ -407,14 +412,6 @@ class _FieldMerge(Record, frozen=False):
         if _is_equal(_get(self.newer, "raw"), _get(self.older, "raw")):
             return None
         return self.newer if _is_equal(self.data.get("raw", _MISSING), _get(self.newer, "raw")) else self.older
-
-    def _following_text(self, name: str, base: Json, newer: Json, older: Json) -> Json:
-        is_newer = self._text_side() is self.newer
-        value, lost, loser = (newer, older, self.older) if is_newer else (older, newer, self.newer)
-        was_written_by_hand = _is_equal(_get(loser, "raw"), _get(self.base, "raw")) and not _is_equal(lost, base)
-        if name in _SUMMARIES and was_written_by_hand and not _is_equal(lost, value):
-            self.conflicts[name] = lost, loser.get("updated_at", "")
-        return value
 
     def _hash(self, base: Json, newer: Json, older: Json) -> Json:
         """The digest of the text and content that came out, which may be of no side when each gave one of the two."""

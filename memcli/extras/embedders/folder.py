@@ -224,6 +224,14 @@ def read_folder(path: str) -> ModelFolder:
     pooling = _json(folder, pooling_file)
     transformer = _json(folder, "sentence_bert_config.json")
     stated = stated_prompts(_json(folder, "config_sentence_transformers.json"))
+    positions = config.get("max_position_embeddings")
+    if isinstance(positions, int) and config.get("model_type") in _ROBERTA:
+        positions -= 2
+    limits = (
+        transformer.get("max_seq_length"),
+        _json(folder, "tokenizer_config.json").get("model_max_length"),
+        positions,
+    )
     return ModelFolder(
         model=model,
         tokenizer=tokenizer,
@@ -231,7 +239,7 @@ def read_folder(path: str) -> ModelFolder:
         counts_prompt=pooling.get("include_prompt") is not False,
         layers=tuple(kind for kind, _ in modules if kind not in ("Transformer", "Pooling", "Normalize")),
         prompts=stated or known_prompts(_name(folder, config)),
-        max_tokens=_max_tokens(config, transformer, _json(folder, "tokenizer_config.json")),
+        max_tokens=min([_MOST_TOKENS, *(int(n) for n in limits if isinstance(n, int | float) and n >= 1)]),
         is_lowercased=transformer.get("do_lower_case") is True,
         files=tuple(
             file
@@ -344,14 +352,6 @@ def _pooling(config: Mapping[str, Json], file: str) -> tuple[str, ...]:
 def _name(folder: str, config: Mapping[str, Json]) -> str:
     """What tells the family of a model: the name it was published by, and its folders, as a hub's cache lays them out."""
     return "/".join([*os.path.abspath(folder).split(os.sep)[-3:], str(config.get("_name_or_path", ""))])
-
-
-def _max_tokens(config: Mapping[str, Json], transformer: Mapping[str, Json], tokenizer: Mapping[str, Json]) -> int:
-    positions = config.get("max_position_embeddings")
-    if isinstance(positions, int) and config.get("model_type") in _ROBERTA:
-        positions -= 2
-    stated = (transformer.get("max_seq_length"), tokenizer.get("model_max_length"), positions)
-    return min([_MOST_TOKENS, *(int(n) for n in stated if isinstance(n, int | float) and n >= 1)])
 
 
 def _weights(model: str) -> Iterator[str]:
