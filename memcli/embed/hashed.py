@@ -19,20 +19,10 @@ DIMENSIONS = 384
 class HashedEmbedder:
     """Each term adds or takes one in a place of its own; texts with words in common are close."""
 
-    @property
-    def model(self) -> str:
-        """Changes when the same terms no longer give the same vectors."""
-        return f"hashed-1-{VERSION}"
-
-    @property
-    def dimensions(self) -> int:
-        """Bytes in a vector."""
-        return DIMENSIONS
-
-    @property
-    def is_calibrated(self) -> bool:
-        """Its vectors show words in common, on any scale."""
-        return True
+    model = f"hashed-1-{VERSION}"
+    """Changes when the same terms no longer give the same vectors."""
+    dimensions = DIMENSIONS
+    is_calibrated = True  # its vectors show words in common, on any scale
 
     def embed(
         self,

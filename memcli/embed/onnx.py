@@ -110,6 +110,9 @@ def _problem(path: Path, digest: str) -> str:
 class OnnxEmbedder:
     """Sentence vectors, 384 signed bytes each. Loads the model when the first text comes."""
 
+    dimensions = DIMENSIONS
+    is_calibrated = True  # the floors of rankers were fitted to this model
+
     def __init__(self, folder: Path = FOLDER) -> None:
         self._folder = folder
         self._tokenizer: Tokenizer | None = None
@@ -123,16 +126,6 @@ class OnnxEmbedder:
         """A digest of the model's two files and of what is done with them."""
         parts = f"{MODEL_DIGEST} {TOKENIZER_DIGEST} {_RECIPE}"
         return f"minilm-{hashlib.sha256(parts.encode()).hexdigest()[:12]}"
-
-    @property
-    def dimensions(self) -> int:
-        """Bytes in a vector."""
-        return DIMENSIONS
-
-    @property
-    def is_calibrated(self) -> bool:
-        """It is this model that the floors were fitted to."""
-        return True
 
     def embed(
         self,

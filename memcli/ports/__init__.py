@@ -8,6 +8,7 @@ from memcli.model.space import Referred
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections import Counter
     from typing import Protocol
 
     from memcli.model.findings import Failure
@@ -245,13 +246,10 @@ class Summarizer(Protocol):
 class Source(Protocol):
     """Something that memories are taken from: files, commits, transcripts."""
 
-    @property
-    def skipped(self) -> Mapping[str, int]:
-        """How many things gave no candidate, by reason, once `candidates` has ended."""
-
-    @property
-    def failed(self) -> Sequence[Failure]:
-        """What could not be read, once `candidates` has ended: it does not keep the rest from being read."""
+    skipped: Counter[str]
+    """How many things gave no candidate, by reason, once `candidates` has ended."""
+    failed: list[Failure]
+    """What could not be read, once `candidates` has ended: it does not keep the rest from being read."""
 
     def candidates(self) -> Iterator[Mapping[str, object]]:
         """The fields of one memory each, in a total order; or, `read`, a commit that all before it has told of, or how many

@@ -56,12 +56,9 @@ class CallLedger(Protocol):
         """What each provider has charged, also on days that are no longer kept; it only grows. Raises StoreError."""
 
 
-class Meter(Protocol):
-    """Counts what calls to one model cost, before and after, and keeps them within the quota."""
+Reserve = Callable[[str, TokenUsage], Callable[[TokenUsage], None]]
+"""Books the most that a call for a task may cost, and returns what books its true cost instead.
 
-    def reserve(self, task: str, most: TokenUsage) -> Callable[[TokenUsage], None]:
-        """Books the most that a call may cost, and returns what books its true cost instead.
-
-        When that is never called, as in a process that is killed, the most counts until the day ends. Prices are for the
-        meter to fill in. Raises RefusedError when the call could exceed the quota or cannot be booked.
-        """
+When that is never called, as in a process that is killed, the most counts until the day ends. Raises RefusedError when the
+call could exceed the quota or cannot be booked.
+"""

@@ -14,23 +14,16 @@ else:
 
 
 class Transcript(Protocol):
-    """A conversation as another program has recorded it. `source` is the format, `key` the id of the session there."""
+    """A conversation as another program has recorded it."""
 
-    @property
-    def source(self) -> str:
-        """The name of the format."""
-
-    @property
-    def key(self) -> str:
-        """The id of the session at its source."""
-
-    @property
-    def title(self) -> str:
-        """Its title; empty when it has none."""
-
-    @property
-    def started_at(self) -> str:
-        """When it began, RFC 3339; empty when that is not known."""
+    source: str
+    """The name of the format."""
+    key: str
+    """The id of the session at its source."""
+    title: str
+    """Empty when it has none."""
+    started_at: str
+    """When it began, RFC 3339; empty when that is not known."""
 
     @property
     def skipped(self) -> Mapping[str, int]:

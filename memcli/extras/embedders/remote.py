@@ -32,6 +32,8 @@ class RemoteEmbedder:
     where that is asked, for the same name may be another model elsewhere. How long its vectors are is found by one call,
     and kept."""
 
+    is_calibrated = False  # the cosines of each model are on a scale of their own
+
     def __init__(self, name: str, address: str, call: Call, redact: Callable[[str], str], facts: Facts) -> None:
         self._name, self._address = name, address
         self._call, self._redact = call, redact
@@ -56,11 +58,6 @@ class RemoteEmbedder:
                 self._dimensions = len(self._asked([_PROBE])[0])
                 self._facts.put(self._key, self._dimensions)
         return self._dimensions
-
-    @property
-    def is_calibrated(self) -> bool:
-        """The cosines of each model are on a scale of their own."""
-        return False
 
     def embed(
         self, texts: Sequence[str], progress: Progress | None = None, *, as_questions: bool = False

@@ -39,6 +39,8 @@ class SentenceEmbedder:
     """The model in a folder. What its files say is read when it is first asked for, and the model is run once to see
     that it works and how long its vectors are; the answer is kept until a file changes."""
 
+    is_calibrated = False  # the cosines of each model are on a scale of their own
+
     def __init__(self, path: str, facts: Facts) -> None:
         self._path = path
         self._facts = facts
@@ -57,11 +59,6 @@ class SentenceEmbedder:
     def dimensions(self) -> int:
         """Bytes in a vector. Raises ProviderError."""
         return self._measured[1]
-
-    @property
-    def is_calibrated(self) -> bool:
-        """The cosines of each model are on a scale of their own."""
-        return False
 
     def embed(
         self, texts: Sequence[str], progress: Progress | None = None, *, as_questions: bool = False

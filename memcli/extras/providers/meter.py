@@ -33,7 +33,7 @@ class LedgerMeter:
         self._ledger = workspace.ledger
 
     def reserve(self, task: str, most: TokenUsage) -> Callable[[TokenUsage], None]:
-        """See `Meter.reserve`."""
+        """See `ports.language_model.Reserve`."""
         most = priced(most, self._price)
         charge = Charge(
             at=self._workspace.clock(), space=self._space, provider=self._model.provider, model=self._model.model,

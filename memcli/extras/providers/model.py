@@ -21,7 +21,7 @@ from memcli.model.conversation import ModelName, Prompt
 from memcli.model.memory import Json
 from memcli.model.tokens import count_tokens
 from memcli.model.usage import TokenUsage
-from memcli.ports.language_model import Meter
+from memcli.ports.language_model import Reserve
 from memcli.record import replace
 from memcli.safety.injection.reasons import find_reasons
 
@@ -42,7 +42,7 @@ class ProviderModel:
         self,
         name: ModelName,
         environ: Mapping[str, str],
-        meter: Meter,
+        reserve: Reserve,
         redact: Callable[[str], str],
         clock: Clock,
         *,
@@ -53,7 +53,7 @@ class ProviderModel:
         self._model = name
         self._provider: Provider = PROVIDERS[name.provider]
         check(self._provider, environ)
-        self._environ, self._meter, self._redact, self._clock = environ, meter, redact, clock
+        self._environ, self._reserve, self._redact, self._clock = environ, reserve, redact, clock
         self._sleep, self._post = sleep, send
 
     @property
@@ -115,7 +115,7 @@ class ProviderModel:
         where = address(self._provider, self._environ)
         hide = _hider(key)
         clean = wire.map_texts(request, lambda text: hide(self._redact(text)))
-        settle = self._meter.reserve(prompt.task, TokenUsage(_estimate(clean), prompt.max_tokens))
+        settle = self._reserve(prompt.task, TokenUsage(_estimate(clean), prompt.max_tokens))
         seconds = ends - time.monotonic()
         outcome = self._post(self._provider, where, key, clean, seconds) if seconds > 0 else http.SLOW
         found = self._read(where, _without(hide, outcome), seconds)

@@ -80,7 +80,7 @@ def _open(
     meter = LedgerMeter(
         workspace, chosen, space, price, may_wait=may_wait, spent=extra("telemetry.opening").note_cost(environ)
     )
-    return kind(chosen, environ, meter, redact, workspace.clock)
+    return kind(chosen, environ, meter.reserve, redact, workspace.clock)
 
 
 def chosen_model(workspace: Workspace, spec: str | None = None) -> ModelName:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
@@ -26,6 +26,7 @@ from memcli.record import Record, replace
 from memcli.render.clean import clean_line
 
 if TYPE_CHECKING:
+    from memcli.cli.editor import EditorFile
     from memcli.extras.tui.main_screen import MainScreen
 
 
@@ -37,39 +38,13 @@ class EditResult(Record):
     warnings: tuple[str, ...] = ()
 
 
-class DraftFile(Protocol):
-    """A file for the user's editor. It lasts until it is removed."""
-
-    path: str
-
-    @property
-    def text(self) -> str:
-        """The contents. Raises UsageError for what is not UTF-8."""
-
-    def write(self, text: str) -> None:
-        """Puts a text into the file."""
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether the file holds something that would be lost with it."""
-
-    def edit(self) -> None:
-        """Opens the file in the editor and waits. Raises MemcliError."""
-
-    def fields(self) -> Mapping[str, Json]:
-        """The fields of the memory that were changed. Raises UsageError for what cannot be saved."""
-
-    def remove(self) -> None:
-        """Deletes the file."""
-
-
 class Editor(Record):
     """What the browser cannot do itself.
 
     `open` makes a draft of a memory, or of none; with the flag, of all its fields. `add` stores a new memory.
     """
 
-    open: Callable[[Memory | None, bool], DraftFile]
+    open: Callable[[Memory | None, bool], EditorFile]
     add: Callable[[Workspace, Mapping[str, Json]], Outcome]
 
 
@@ -81,7 +56,7 @@ class Edit(Record):
     """A draft being edited: of `memory`, or of a new one. `expected` is what must still be stored when `store` saves it;
     `then` is called when it is saved."""
 
-    draft: DraftFile
+    draft: EditorFile
     memory: Memory | None
     expected: Memory | None
     store: Store

@@ -73,7 +73,7 @@ class Asked:
     def __init__(self, server: Script, name: str, **environ: str) -> None:
         self.meter, self.slept = FakeMeter(), list[float]()
         self.model = ProviderModel(
-            model_name(name), environ_for(server.url) | environ, self.meter,
+            model_name(name), environ_for(server.url) | environ, self.meter.reserve,
             lambda text: text.replace("hunter2", "[REDACTED]"), lambda: NOW, sleep=self.slept.append,
         )  # fmt: skip
 

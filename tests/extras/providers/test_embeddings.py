@@ -31,7 +31,7 @@ class Asked:
     def __init__(self, server: Script, name: str = "openai:m") -> None:
         self.meter, self.slept = FakeMeter(), list[float]()
         self.model = ProviderEmbeddings(
-            model_name(name), environ_for(server.url), self.meter,
+            model_name(name), environ_for(server.url), self.meter.reserve,
             lambda text: text.replace("hunter2", "[REDACTED]"), lambda: NOW, sleep=self.slept.append,
         )  # fmt: skip
 
