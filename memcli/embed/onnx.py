@@ -174,7 +174,6 @@ class OnnxEmbedder:
         return self._vocabulary
 
 
-
 LARGEST = 3.4e38
 """What a component of a vector may be: the largest number that 32 bits hold."""
 

@@ -67,8 +67,6 @@ def count(uses: Iterable[Use], before: Counts | None = None) -> dict[str, dict[s
     return found
 
 
-
-
 Key = tuple[str, ...]
 Totals = dict[Key, int]
 """How many of each, by name and labels: `("run", command, space, backend, exit code)`, `("le", command, bound)`,

@@ -47,7 +47,7 @@ def spent(workspace: Workspace, since: str = "", until: str = "") -> list[Spent]
     found: dict[tuple[str, str, str], list[Charge]] = {}
     for day in workspace.ledger.days():
         if since <= day <= (until or day):
-            for charge in workspace.ledger.charges(day):
+            for charge in workspace.ledger.read(day).charges:
                 if not workspace.is_space_named or charge.space == workspace.space:
                     found.setdefault((day, charge.space, charge.provider), []).append(charge)
     return [Spent(*key, total(charges)) for key, charges in sorted(found.items())]
