@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from heapq import merge
-from itertools import islice
+from itertools import islice, repeat
 
 from memcli.app.redact import SUMMARY
 from memcli.app.workspace import Workspace, warn_of_missing
@@ -350,11 +350,7 @@ def _check_under(workspace: Workspace, spaces: Sequence[SpaceReader], path: str)
 
 def _merged(spaces: Sequence[SpaceReader], wanted: CatalogueFilter) -> Iterator[tuple[SpaceReader, Place]]:
     """The places of all spaces in order of path, and of the spaces at one path."""
-    return merge(*(map(partial(_owned, space), space.places(wanted)) for space in spaces), key=lambda one: one[1][0])
-
-
-def _owned(space: SpaceReader, place: Place) -> tuple[SpaceReader, Place]:
-    return space, place
+    return merge(*(zip(repeat(space), space.places(wanted)) for space in spaces), key=lambda one: one[1][0])
 
 
 def _read(

@@ -100,7 +100,8 @@ class Reader:
             rest = [hit for hit in hits if id(hit) not in bad | again]
             chosen = pick(rest)
             further = in_order(rest)[:ahead] if ahead else []
-            looked = self._read([*chosen, *further], _best_passages(chosen))
+            best = sorted((hit.passages[0][1] for hit in chosen if hit.passages), reverse=True)
+            looked = self._read([*chosen, *further], best)
             sections = tuple(self._known[id(hit)] for hit in chosen)
             worse = {name for name, section in looked.items() if section.untrusted and not query.include_untrusted}
             beside = [is_beside(self._home[id(hit)].place.space) for hit in chosen]
@@ -160,11 +161,6 @@ def repeated_places(sections: Sequence[Section], beside: Sequence[bool]) -> list
         return any(said[n] in other for m, other in enumerate(said[:n]) if not beside[m])
 
     return [n for n, own in enumerate(said) if own.count(" ") > _LEAST_WORDS and not sections[n].is_lead and repeats(n)]
-
-
-def _best_passages(hits: Sequence[Hit]) -> list[float]:
-    """The score of the best passage of each hit that has any, best first."""
-    return sorted((hit.passages[0][1] for hit in hits if hit.passages), reverse=True)
 
 
 def _others(hit: Hit, view: SpaceView) -> tuple[tuple[str, str], ...]:

@@ -96,13 +96,10 @@ def _without_links(memory: Memory, names: set[str]) -> Memory:
 def _with_link(memory: Memory, name: str, now: str, marks: Mapping[str, Json]) -> Memory:
     link = {"to": name, "relation": CONTRADICTS, "weight": 1.0, "created_at": now, "by": CHECK, **marks}
     known = next((each for each in memory.links if link_key(each) == link_key(link)), None)
-    if known is not None:  # one that somebody made stays theirs
-        link = {**known, **marks}
-    return replace(memory, links=(*memory.links, link) if known is None else _in_place(memory, link))
-
-
-def _in_place(memory: Memory, link: Mapping[str, Json]) -> tuple[Mapping[str, Json], ...]:
-    return tuple(link if link_key(each) == link_key(link) else each for each in memory.links)
+    if known is None:
+        return replace(memory, links=(*memory.links, link))
+    kept = {**known, **marks}  # one that somebody made stays theirs
+    return replace(memory, links=tuple(kept if link_key(each) == link_key(link) else each for each in memory.links))
 
 
 def _changed(before: Memory, after: Memory) -> Iterator[Memory]:

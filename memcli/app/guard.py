@@ -95,7 +95,8 @@ def _ask(
     with opened(workspace, space) as (_, view):
         session = living(workspace) if view.has_sessions() else ""
         visible = view.visible(Query(topic="", now=workspace.clock(), session=session))
-        memories = [m for m in view.fetch([row for row in view.triggers() if row in visible]) if _is_asked(m)]
+        triggered = view.fetch([row for row in view.triggers() if row in visible])
+        memories = [memory for memory in triggered if memory.kind in TRIGGERED_KINDS or memory.enforce]
         policy = workspace.in_force(view.policy)
     triggers = TriggerSet([memory.triggers for memory in memories])
     for owner, text in triggers.refused:
@@ -115,10 +116,6 @@ def _ask(
 
     findings = [finding(file, match) for file, match in found if match.owner in shown]
     return findings, len(memories), len(matched) - len(trusted)
-
-
-def _is_asked(memory: Memory) -> bool:
-    return memory.kind in TRIGGERED_KINDS or memory.enforce
 
 
 def _is_trusted(workspace: Workspace, space: str, memory: Memory) -> bool:

@@ -337,7 +337,9 @@ def _moved(memory: Memory, old: FilePlace, new: FilePlace, now: str) -> Memory:
         summary_long=_said(memory.summary_long, old.name, new.name),
         metadata={**memory.metadata, "source": new.name},
         provenance=provenance,
-        anchors=tuple(_anchor(anchor, old.name, new.name) for anchor in memory.anchors),
+        anchors=tuple(
+            {**anchor, "file": new.name} if anchor.get("file") == old.name else anchor for anchor in memory.anchors
+        ),
         updated_at=now,
         version=increased(memory.version),
     )
@@ -347,10 +349,6 @@ def _said(summary: str, old: str, new: str) -> str:
     """The summary with the new name where it begins with the old one; elsewhere it may be any word."""
     rest = summary.removeprefix(f"{old}: ")
     return summary if rest == summary else f"{new}: {rest}"
-
-
-def _anchor(anchor: Mapping[str, Json], old: str, new: str) -> Mapping[str, Json]:
-    return {**anchor, "file": new} if anchor.get("file") == old else anchor
 
 
 def _is_of_file(memory: Memory) -> bool:

@@ -257,7 +257,10 @@ def in_lead_order(leads: Iterable[tuple[Hit, str]]) -> list[Hit]:
     """By kind, what binds most first; then triggers before anchors; then by score, newest, id."""
     ordered = sorted(leads, key=lambda lead: lead[0].entry.id)
     ordered.sort(key=lambda lead: lead[0].entry.updated_at, reverse=True)
-    ordered.sort(key=lambda lead: (_rank(lead[0].entry.kind), lead[1] != TRIGGER, -round(lead[0].score, 4)))
+    rank = {kind: n for n, kind in enumerate(_KINDS)}
+    ordered.sort(
+        key=lambda lead: (rank.get(lead[0].entry.kind, len(rank)), lead[1] != TRIGGER, -round(lead[0].score, 4))
+    )
     return [hit for hit, _ in ordered]
 
 
@@ -275,10 +278,6 @@ def _of_change(
     rows = list(triggers)
     looked = TriggerSet(list(triggers.values()))
     return found | {rows[match.owner]: TRIGGER for edit in edits for match in looked.matches(edit)}
-
-
-def _rank(kind: str) -> int:
-    return _KINDS.index(kind) if kind in _KINDS else len(_KINDS)
 
 
 JOURNAL_SHARE = 0.8
