@@ -256,11 +256,12 @@ def asks_model(workspace: Workspace, options: Options) -> bool:
 
     Raises UsageError for a model that is named wrongly, and for options of a model that is not asked.
     """
-    from memcli.model.conversation import model_name
     from memcli.summarize import LLM
 
     if workspace.semantic == LLM:
         if workspace.model:
+            from memcli.model.conversation import model_name
+
             model_name(workspace.model)
         return True
     for name in ("model", "temperature", "max_tokens", "fallback"):

@@ -30,6 +30,7 @@ from contextlib import suppress
 from memcli import beneath
 from memcli.digests import sha256
 from memcli.errors import MemcliError, ProviderError, RefusedError, StoreError, UsageError
+from memcli.git import NAMES
 from memcli.git.index_file import common_dir
 from memcli.git.repository import Repository, run_anywhere
 from memcli.model.names import show
@@ -114,9 +115,6 @@ def _configured_driver(repository: Repository, key: str) -> str:
 
 KEPT = ".memcli-saved"
 """What is put behind the name of a hook that was there before."""
-DEFAULT = ("post-commit", "post-merge", "post-checkout", "post-rewrite", "prepare-commit-msg")
-NAMES = (*DEFAULT, "pre-push")
-
 _MARK = re.compile(rb"#!/bin/sh\n# memcli hook ([0-9a-f]{16}):[^\n]*\n")
 _HEAD = """\
 #!/bin/sh

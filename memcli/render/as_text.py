@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
-import textwrap
 from collections.abc import Iterator, Sequence
 
 from memcli.codec.canonical import encode_line
@@ -61,6 +59,9 @@ def _wrapped(line: str) -> list[str]:
     """A line at the width of the terminal; prose goes on below its beginning, nothing is cut off."""
     if not sys.stdout.isatty():
         return [f"{_INDENT}{line}".rstrip()]
+    import shutil
+    import textwrap
+
     width = max(_LEAST_WIDTH, shutil.get_terminal_size((100, 24)).columns)
     below = _INDENT + " " * (len(line) - len(line.lstrip()))
     return textwrap.wrap(

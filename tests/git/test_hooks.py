@@ -18,7 +18,8 @@ import pytest
 
 from memcli.cli.main import main
 from memcli.errors import StoreError
-from memcli.git.hooks import DEFAULT, KEPT, NAMES, find_hooks, script
+from memcli.git import DEFAULT, NAMES
+from memcli.git.hooks import KEPT, find_hooks, script
 from memcli.ingest.patch import FileDiff
 from tests.conftest import ROOT, slow_but
 from tests.ingest.conftest import Repo, new_repo

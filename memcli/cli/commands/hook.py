@@ -8,7 +8,7 @@ import sys
 from memcli.cli.options import REQUIRED, Options, argument, flag, option
 from memcli.cli.verb import SHARE, About, CommandContext, Group
 from memcli.errors import MemcliError, NotFoundError, UsageError
-from memcli.git.hooks import NAMES
+from memcli.git import NAMES
 from memcli.model.names import counted
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ def install(session: CommandContext, options: HookNames) -> int:
     {'pre-push': 'installed'}
     """
     from memcli.cli.git_hooks import install_hooks
-    from memcli.git.hooks import DEFAULT
+    from memcli.git import DEFAULT
 
     return _tell(session, install_hooks(session, options.names or DEFAULT))
 
@@ -182,8 +182,6 @@ def run(session: CommandContext, options: RunOptions) -> None:
 
     Example: memcli hook run post-commit
     """
-    from memcli.git.hooks import check_name
-
     if options.agent is not None:
         from memcli.wiring.extras import extra
 
@@ -195,8 +193,10 @@ def run(session: CommandContext, options: RunOptions) -> None:
         return
     if options.next_turn:
         raise UsageError("--next-turn needs --agent", "name the agent that calls")
-    check_name(options.hook)
     from memcli.cli.git_hooks import run_hook
+    from memcli.git.hooks import check_name
+
+    check_name(options.hook)
 
     if run_hook(session, options.hook, options.arguments, detached=options.detached):
         sys.stderr.flush()

@@ -66,7 +66,7 @@ def _install_hooks(session: CommandContext, root: str) -> Changed:
     from contextlib import chdir
 
     from memcli.cli.git_hooks import install_hooks
-    from memcli.git.hooks import DEFAULT
+    from memcli.git import DEFAULT
 
     session.options["root"] = root
     with chdir(os.path.dirname(root)):

@@ -14,7 +14,7 @@ from contextlib import closing
 
 from memcli.cli.options import CHOICE, FILE, FOLDER, KIND, MEMORY, PATH, SESSION, SPACE, TAG, CommonOptions, Field
 from memcli.cli.verb import ALIASES, Group, Verb, find, names
-from memcli.git.hooks import NAMES
+from memcli.git import NAMES
 from memcli.model.catalogue import CatalogueFilter
 from memcli.model.shapes import MEMORY_FIELDS, SOURCES
 from memcli.ports.views import SpaceView

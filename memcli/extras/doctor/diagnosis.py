@@ -231,7 +231,8 @@ def _merge_driver(root: str) -> Iterator[Check]:
 
 def _hooks(root: str) -> Iterator[Check]:
     """Checks that installed hooks belong to this memcli, if the store is in a repository."""
-    from memcli.git.hooks import NAMES, find_hooks
+    from memcli.git import NAMES
+    from memcli.git.hooks import find_hooks
 
     try:
         hooks = find_hooks(os.path.dirname(root))

@@ -98,7 +98,8 @@ def _rules(workspace: Workspace) -> dict[str, Json] | None:
 
 def _hooks(workspace: Workspace) -> dict[str, Json]:
     """The git hooks of memcli that are installed, and when one last ran."""
-    from memcli.git.hooks import NAMES, find_hooks
+    from memcli.git import NAMES
+    from memcli.git.hooks import find_hooks
     from memcli.store.layout import Layout
     from memcli.store.log import HookLog
     from memcli.store.trust import is_off
