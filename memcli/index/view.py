@@ -249,6 +249,8 @@ class IndexedSpace(IndexedWords):
         def cosines_of(meaning: Meaning) -> list[Nearness] | None:
             return meaning.cosines(texts, among, first, goes_on) if meaning.reads(texts[0]) else None
 
+        if within is not None and within <= 0:
+            return None
         try:
             if within is not None:
                 return self._dense_within(within, texts, cosines_of)

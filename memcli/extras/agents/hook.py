@@ -63,8 +63,6 @@ if TYPE_CHECKING:
 MOST_VERIFIED = 50
 _PAUSE_SECONDS = 60
 """After a failure no prompt has to wait for another one so long."""
-_CHOOSING_SECONDS = 0.4
-"""What is left, before the end of a call, for all but the search for meaning."""
 _WITHIN_SECONDS = 10.0
 """How long a model may take where no agent waits."""
 
@@ -174,11 +172,12 @@ def handle(
     event: str,
     payload: Payload,
     *,
-    is_hurried: bool = True,
+    began: float | None = None,
     next_turn: bool = False,
     ends: float = math.inf,
 ) -> HookOutcome:
-    """Handles a call. `is_hurried`: an agent waits for it, until `ends` by the monotonic clock; `next_turn`: it waits for nothing to be searched for a prompt.
+    """Handles a call. An agent waits for it since it `began`, until `ends`, by the monotonic clock (None: nobody does);
+    `next_turn`: it waits for nothing to be searched for a prompt.
     Raises MemcliError, OSError."""
     call = _Call(workspace, agent, event, payload)
     if event in (AFTER_COMPACTION, STOP, SESSION_END):
@@ -188,9 +187,9 @@ def handle(
     if event == PROMPT and next_turn:
         return call.with_start(call.inject_prepared())
     if event == PROMPT:
-        # Where the machine is slow, words alone must do: nobody sees what comes after the end.
-        left = min(DEADLINE_SECONDS, max(0.0, ends - time.monotonic() - _CHOOSING_SECONDS))
-        return call.with_start(call.inject_for_prompt(left if is_hurried else None, ends))
+        # What is left to do takes about as long as what was done: where that was slow, words alone must do.
+        left = None if began is None else max(0.0, DEADLINE_SECONDS - 2 * (time.monotonic() - began))
+        return call.with_start(call.inject_for_prompt(left, ends))
     return call.with_start(call.inject_for_tool()) if event == BEFORE_TOOL else call.inject_at_start()
 
 

@@ -37,8 +37,9 @@ _LEAST_AUTHORED, _LEAST_DOCUMENT, _LEAST_CHANGE = 0.3, 0.15, 0.6
 among hundreds, and its probabilities are low; a change shows at most what was, and rarely what the prompt needs."""
 _LEAST_SHARE = 0.4
 """What of the best confidence a memory must have."""
-DEADLINE_SECONDS, _PATIENCE_SECONDS = 1.5, 0.15
-"""How long the search for meaning, and missing vectors in it, may take where an agent waits."""
+DEADLINE_SECONDS, _PATIENCE_SECONDS = 1.0, 0.15
+"""How long the search for meaning, and missing vectors in it, may take where an agent waits: words answer within a third of
+the three seconds that a hook has."""
 
 
 def for_start(workspace: Workspace, since: str | None) -> Bundle:

@@ -120,9 +120,9 @@ def _answer(session: CommandContext, event: str, agent: str, find: Find, began: 
     is_hurried = not os.environ.get(FOREGROUND)
     outcome = HookOutcome(facts={"outcome": "ignored", "error": problem})
     if not problem:
-        ends = began + _LIMIT_SECONDS - _PRINTING_SECONDS if is_hurried else math.inf
+        since, ends = (began, began + _LIMIT_SECONDS - _PRINTING_SECONDS) if is_hurried else (None, math.inf)
         outcome = _guarded(
-            lambda: handle(workspace, agent, event, payload, is_hurried=is_hurried, next_turn=next_turn, ends=ends)
+            lambda: handle(workspace, agent, event, payload, began=since, next_turn=next_turn, ends=ends)
         )
     facts = {"agent": agent[:40], "event": event[:40], "session": payload.session, "ms": _spent(began)}
     _log(workspace.root, {"at": workspace.clock(), **facts, **outcome.facts})
