@@ -270,7 +270,7 @@ def named(shelf: Shelf, refs: Sequence[str], recursive: bool) -> list[Memory]:
 def _derived(workspace: Workspace, memory: Memory, fields: Mapping[str, Json]) -> dict[str, Json]:
     """What follows a new text: what was made from the old one would go on saying what no longer holds."""
     raw = fields.get("raw")
-    return follows(workspace.summarizer.describe, memory, raw) if isinstance(raw, str) and raw.strip() else {}
+    return follows(workspace.describe, memory, raw) if isinstance(raw, str) and raw.strip() else {}
 
 
 def _resolved(shelf: Shelf, memory: Memory, fields: Mapping[str, Json], now: str) -> dict[str, Json]:

@@ -29,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from memcli.ports import Shelf, Summarizer
+    from memcli.ports import Shelf
 
 CHECK, DROP, KEEP = "check", "drop", "keep"
 """What becomes of links to memories that are not there: an error, left out, or kept to be looked at later."""
@@ -131,7 +131,7 @@ def _with_advice(workspace: Workspace, request: Json) -> Json:
         return request
 
     def plan(shelf: Shelf) -> Change:
-        return fold(shelf, request, may_compact=False, describe=workspace.summarizer.describe)[0]
+        return fold(shelf, request, may_compact=False, describe=workspace.describe)[0]
 
     return {**request, "advice": workspace.advice("consult").ask(workspace, len(request["candidates"]), plan)}
 
@@ -249,10 +249,10 @@ def _link_contradictions(upserter: Upserter, outcomes: Sequence[Json], request: 
         upserter.keep(changed)
 
 
-def prepare(workspace: Workspace, fields: Mapping[str, Json], summarizer: Summarizer | None = None) -> Candidate:
-    """A candidate from the fields that a user or a source gave, described by `summarizer`, or else by that of the workspace.
+def prepare(workspace: Workspace, fields: Mapping[str, Json], describe: Describe | None = None) -> Candidate:
+    """A candidate from the fields that a user or a source gave, described by `describe`, or else by that of the workspace.
 
-    Raises UsageError naming the wrong one, and what `summarizer` raises."""
+    Raises UsageError naming the wrong one, and what `describe` raises."""
     if fields.get("anchors"):
         from memcli.app.anchors import anchored
 
@@ -273,7 +273,7 @@ def prepare(workspace: Workspace, fields: Mapping[str, Json], summarizer: Summar
         given["tags"] = tuple(dict.fromkeys(check_tag(tag) for tag in given["tags"]))
     hints = {name: redacted.fields[name] for name in HINTS if redacted.fields.get(name)}
     content = encode(given["content"]) if "content" in given else b""
-    derived = (summarizer or workspace.summarizer).describe({**hints, **given})
+    derived = (describe or workspace.describe)({**hints, **given})
     digest = text_hash(given.get("raw", ""), content)
     metadata = {
         **({"project": hints["project"]} if "project" in hints else {}),

@@ -17,13 +17,14 @@ if TYPE_CHECKING:  # of what exists once, the class itself is the type: a seam h
     from memcli.ingest.code import WorkTree
     from memcli.model.memory import Memory
     from memcli.model.space import Policy, Space
-    from memcli.ports import AuditTrail, Embedder, Index, Progress, Ranker, Snapshot, Store, Summarizer, Trash, Usage
+    from memcli.ports import AuditTrail, Embedder, Index, Progress, Ranker, Snapshot, Store, Trash, Usage
     from memcli.ports.language_model import CallLedger, LanguageModel
     from memcli.ports.views import SpaceView
     from memcli.store.known_commits import FileCommits
     from memcli.store.notes import LocalAnswers, LocalCounters, LocalGaps, LocalUpkeep
     from memcli.store.sessions import FileSessions
     from memcli.store.trust import FileTrust
+    from memcli.summarize import Describe
 
     T = TypeVar("T")
 
@@ -124,7 +125,7 @@ class Workspace:
     index: Index
     redactor: Redactor
     """Redacts secrets in every text before it is stored, and before it is shown."""
-    summarizer: Summarizer
+    describe: Describe
     sessions: FileSessions
     talk: Workspace
     """The workspace over the messages of the sessions (see `app/talk.py`)."""

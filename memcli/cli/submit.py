@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from memcli.app.context import Snapshots
     from memcli.cli.commands.remember import RememberOptions
-    from memcli.ports import Summarizer
+    from memcli.summarize import Describe
 
 _HASH = re.compile(r"[0-9a-f]{7,64}")
 _TEXT_LIMIT = 64 << 20
@@ -70,7 +70,7 @@ def read_one(session: CommandContext, options: RememberOptions) -> One:
 
         given = with_session(workspace, given, options.session)
         workspace = over_scope(workspace, given)
-    candidate = prepare(workspace, given, _summarizer(workspace, options))
+    candidate = prepare(workspace, given, _describer(workspace, options))
     resolution, supersedes = _asked(
         _checked(session, workspace, [candidate], options), options.supersedes, workspace.space
     )
@@ -142,7 +142,7 @@ def _candidates(
 
     candidates: list[Candidate] = []
     failed: list[dict[str, Any]] = []
-    summarizer = _summarizer(workspace, options)
+    describe = _describer(workspace, options)
     chooser = _snapshots(workspace, options)
     for number, line in enumerate(read_text(None, options.batch or "-").split("\n"), 1):
         if not line.strip():
@@ -151,9 +151,9 @@ def _candidates(
             given = with_session(workspace, {**common, **_fields_of(line, "it")}, options.session)
             if chooser:
                 given |= {"context": chooser.about(given)}
-            candidates.append(prepare(workspace, given, summarizer))
+            candidates.append(prepare(workspace, given, describe))
         except MemcliError as error:
-            is_of_model = summarizer is not None and isinstance(error, ProviderError | RefusedError)
+            is_of_model = describe is not None and isinstance(error, ProviderError | RefusedError)
             if is_of_model or not options.keep_going:
                 raise type(error)(
                     f"line {number}: {error.message}; nothing was stored",
@@ -285,7 +285,7 @@ def _kept_tokens(candidate: Candidate) -> dict[str, Json]:
     return {"context_tokens": tokens_of(candidate.given["context"])}
 
 
-def _summarizer(workspace: Workspace, options: RememberOptions) -> Summarizer | None:
+def _describer(workspace: Workspace, options: RememberOptions) -> Describe | None:
     """The semantic layer by a language model; None where the workspace has another. Raises UsageError."""
     if options.fallback not in (None, "local"):
         raise UsageError(f"no fallback {options.fallback[:40]!r}", "use --fallback local")
@@ -296,8 +296,8 @@ def _summarizer(workspace: Workspace, options: RememberOptions) -> Summarizer | 
     may_fall_back = options.fallback is not None
     consult = extra("advice.consult")
     tuning = consult.Tuning(temperature=options.temperature, max_tokens=options.max_tokens, may_fall_back=may_fall_back)
-    summarizer: Summarizer = consult.AskingSummarizer(workspace, tuning)
-    return summarizer
+    describe: Describe = consult.AskingSummarizer(workspace, tuning).describe
+    return describe
 
 
 def _checked(

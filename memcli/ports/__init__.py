@@ -236,13 +236,6 @@ class Ranker(Protocol):
         """The rows that match, best first: by score, then newest, then id; none when too little speaks for them."""
 
 
-class Summarizer(Protocol):
-    """The semantic layer: fills what the caller of `remember` left out."""
-
-    def describe(self, fields: Mapping[str, object]) -> dict[str, object]:
-        """The fields to add: path, kind, tags, the summaries, relevance, chunks. Raises ProviderError."""
-
-
 class Source(Protocol):
     """Something that memories are taken from: files, commits, transcripts."""
 

@@ -6,23 +6,22 @@ from collections.abc import Callable, Mapping
 
 from memcli.settings import DEFAULT_SUMMARIZER
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memcli.ports import Summarizer
+Describe = Callable[[Mapping[str, object]], dict[str, object]]
+"""The fields to add to those of a caller: path, kind, tags, the summaries, relevance, chunks. May raise ProviderError."""
 
 
-def _local() -> Summarizer:
-    from memcli.summarize.summarizers import ExtractiveSummarizer
+def _extractive(fields: Mapping[str, object]) -> dict[str, object]:
+    from memcli.summarize.summarizers import describe_extractively
 
-    return ExtractiveSummarizer()
+    return describe_extractively(fields)
 
 
-def _off() -> Summarizer:
-    from memcli.summarize.summarizers import PlainSummarizer
+def _plain(fields: Mapping[str, object]) -> dict[str, object]:
+    from memcli.summarize.summarizers import describe_plainly
 
-    return PlainSummarizer()
+    return describe_plainly(fields)
 
 
 LLM = "llm"
 """The layer that asks a language model; fields that it does not fill come from the local one."""
-SUMMARIZERS: Mapping[str, Callable[[], Summarizer]] = {LLM: _local, DEFAULT_SUMMARIZER: _local, "off": _off}
+SUMMARIZERS: Mapping[str, Describe] = {LLM: _extractive, DEFAULT_SUMMARIZER: _extractive, "off": _plain}

@@ -14,18 +14,15 @@ _CHUNKED = int(passages.CHUNK_CHARACTERS * 1.25)
 """Text up to this length still fits the window of an embedder well enough in one piece."""
 
 
-class ExtractiveSummarizer:
-    """Extractive summaries, keyphrase tags, kind by kinds, path by kind and topic."""
-
-    def describe(self, fields: Mapping[str, object]) -> dict[str, object]:
-        """The fields to add. Never raises."""
-        wanted = missing(fields)
-        subject = Subject.of(fields)
-        found = _describe(subject, fields.get("kind"), wanted) if wanted else {}
-        if fields.get("chunks") is None and len(subject.raw) > _CHUNKED and fields.get("raw") == subject.raw:
-            parts = passages.split(subject.raw)
-            found["chunks"] = [{"chunk_id": f"#{n}", "text": text} for n, text in enumerate(parts)]
-        return found
+def describe_extractively(fields: Mapping[str, object]) -> dict[str, object]:
+    """The fields to add, by the words of the text itself: extractive summaries, tags by keyphrases, kind, path. Never raises."""
+    wanted = missing(fields)
+    subject = Subject.of(fields)
+    found = _describe(subject, fields.get("kind"), wanted) if wanted else {}
+    if fields.get("chunks") is None and len(subject.raw) > _CHUNKED and fields.get("raw") == subject.raw:
+        parts = passages.split(subject.raw)
+        found["chunks"] = [{"chunk_id": f"#{n}", "text": text} for n, text in enumerate(parts)]
+    return found
 
 
 def _describe(subject: Subject, given: object, wanted: Sequence[str]) -> dict[str, object]:
@@ -47,21 +44,18 @@ def _describe(subject: Subject, given: object, wanted: Sequence[str]) -> dict[st
     return {name: found[name] for name in wanted}
 
 
-class PlainSummarizer:
-    """Kind `fact`, a path from the first words, summaries cut from the head of the text."""
-
-    def describe(self, fields: Mapping[str, object]) -> dict[str, object]:
-        """The fields to add. Never raises."""
-        subject = Subject.of(fields)
-        kind = fields.get("kind") or DEFAULT_KIND
-        cut = summaries.same(summaries.collapse(subject.text))
-        found: dict[str, object] = {
-            "kind": kind,
-            "path": paths.path_of(subject, str(kind), paths.first_words(subject.text), ()),
-            "tags": (),
-            "summary_micro": cut.micro,
-            "summary_short": cut.short,
-            "summary_long": cut.long,
-            "relevance": "medium",
-        }
-        return {name: found[name] for name in missing(fields)}
+def describe_plainly(fields: Mapping[str, object]) -> dict[str, object]:
+    """The fields to add: kind `fact`, a path from the first words, summaries cut from the head of the text. Never raises."""
+    subject = Subject.of(fields)
+    kind = fields.get("kind") or DEFAULT_KIND
+    cut = summaries.same(summaries.collapse(subject.text))
+    found: dict[str, object] = {
+        "kind": kind,
+        "path": paths.path_of(subject, str(kind), paths.first_words(subject.text), ()),
+        "tags": (),
+        "summary_micro": cut.micro,
+        "summary_short": cut.short,
+        "summary_long": cut.long,
+        "relevance": "medium",
+    }
+    return {name: found[name] for name in missing(fields)}

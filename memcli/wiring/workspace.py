@@ -52,13 +52,14 @@ if TYPE_CHECKING:
     from memcli.ingest.code import WorkTree
     from memcli.model.memory import Json, Memory
     from memcli.model.space import Change, Policy
-    from memcli.ports import AuditTrail, Index, Progress, Ranker, Shelf, Snapshot, Store, Summarizer, Trash, Usage
+    from memcli.ports import AuditTrail, Index, Progress, Ranker, Shelf, Snapshot, Store, Trash, Usage
     from memcli.ports.language_model import CallLedger, LanguageModel
     from memcli.safety.secrets.detector import Detector
     from memcli.store.known_commits import FileCommits
     from memcli.store.notes import LocalAnswers, LocalCounters, LocalGaps, LocalUpkeep
     from memcli.store.sessions import FileSessions
     from memcli.store.snapshot import RevisionStore
+    from memcli.summarize import Describe
     from memcli.wiring.indexes import Remote
 
 
@@ -169,10 +170,10 @@ class StoreWorkspace(Workspace):
         )
 
     @lazy
-    def summarizer(self) -> Summarizer:
+    def describe(self) -> Describe:
         from memcli.summarize import SUMMARIZERS
 
-        return SUMMARIZERS[self.semantic]()
+        return SUMMARIZERS[self.semantic]
 
     @lazy
     def redactor(self) -> Redactor:
@@ -196,7 +197,7 @@ class StoreWorkspace(Workspace):
 
     @lazy
     def talk(self) -> Workspace:
-        from memcli.summarize.summarizers import PlainSummarizer
+        from memcli.summarize.summarizers import describe_plainly
 
         folder = _talk(self._layout)
         own = Layout(folder, folder)
@@ -211,7 +212,7 @@ class StoreWorkspace(Workspace):
         return self.copy_with(
             store=FileStore(own, self._fold, wait=self._wait, is_local=True),
             index=open_index(self._embedder, own, self._keep, self.warn, self.progress),
-            summarizer=PlainSummarizer(),
+            describe=describe_plainly,
             root=own.root,
             is_space_named=True,
             load_code=lambda: None,
@@ -342,7 +343,7 @@ class StoreWorkspace(Workspace):
 
         return fold(
             shelf, request, may_compact, is_in_trash,
-            lambda fields: self.summarizer.describe(fields),  # noqa: PLW0108 - it is opened when it is first needed
+            lambda fields: self.describe(fields),  # noqa: PLW0108 - it is opened when it is first needed
             lambda *step: self.advice("advised").follow(*step),
         )  # fmt: skip
 

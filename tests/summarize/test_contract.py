@@ -50,8 +50,8 @@ PATHS = (
 )
 
 
-ALL = [load() for load in SUMMARIZERS.values()]
-LOCAL = SUMMARIZERS["local"]()
+ALL = list(SUMMARIZERS.values())
+LOCAL = SUMMARIZERS["local"]
 
 
 def check(found: Mapping[str, object]) -> None:
@@ -77,11 +77,11 @@ def check(found: Mapping[str, object]) -> None:
     st.sampled_from(["", "note: ", "# T\n\n", "- a\n- ", "diff --git a/b b/b\n", "KEY=", "def f():\n"]),
 )
 def test_any_text_is_described(text: str, before: str) -> None:
-    for summarizer in ALL:
-        found = summarizer.describe({"raw": before + text})
+    for describe in ALL:
+        found = describe({"raw": before + text})
         assert found.keys() == FILLED
         check(found)
-        assert found == summarizer.describe({"raw": before + text})
+        assert found == describe({"raw": before + text})
         "".join(str(value) for value in found.values()).encode()
 
 
@@ -92,8 +92,8 @@ def test_any_hint_gives_a_valid_path(hint: str, source: str, project: str, kind:
 
 
 def check_paths(fields: Mapping[str, object]) -> None:
-    for summarizer in ALL:
-        path = summarizer.describe({"raw": "Redis is down.", **fields})["path"]
+    for describe in ALL:
+        path = describe({"raw": "Redis is down.", **fields})["path"]
         assert isinstance(path, str)
         assert check_path(path) == path
 
@@ -105,17 +105,17 @@ def check_paths(fields: Mapping[str, object]) -> None:
     )
 )
 def test_any_content_is_described(content: Json) -> None:
-    for summarizer in ALL:
-        check(summarizer.describe({"content": content}))
+    for describe in ALL:
+        check(describe({"content": content}))
 
 
 @pytest.mark.parametrize("size", slow_but((20_000,), [20_000, 1_000_000]))
 def test_odd_text_is_described(size: int) -> None:
     for name, text in ODD.items():
-        for summarizer in ALL:
-            check(summarizer.describe({"raw": text[:size]}))
+        for describe in ALL:
+            check(describe({"raw": text[:size]}))
         for kind in ("code", "diff", "config", "log", "guide", "procedure", "nonsense", "!"):
-            found = LOCAL.describe({"raw": text[: size // 10], "kind": kind})
+            found = LOCAL({"raw": text[: size // 10], "kind": kind})
             assert "kind" not in found, name
             check({**found, "kind": kind})
 
@@ -127,36 +127,36 @@ def test_an_odd_hint_gives_a_valid_path() -> None:
 
 
 def test_what_is_given_is_not_filled() -> None:
-    for summarizer in ALL:
+    for describe in ALL:
         for name in FILLED:
-            assert summarizer.describe({"raw": "We chose Redis.", name: VALUES[name]}).keys() == FILLED - {name}
-        assert summarizer.describe({"raw": "We chose Redis. " * 200, **VALUES}) == {}
+            assert describe({"raw": "We chose Redis.", name: VALUES[name]}).keys() == FILLED - {name}
+        assert describe({"raw": "We chose Redis. " * 200, **VALUES}) == {}
         # null and an empty text are missing, empty tags are not
-        found = summarizer.describe({"raw": "We chose Redis.", "kind": None, "path": "", "tags": ()})
+        found = describe({"raw": "We chose Redis.", "kind": None, "path": "", "tags": ()})
         assert found.keys() == FILLED - {"tags"}
 
 
 def test_the_fields_are_not_changed() -> None:
     fields = {"raw": "We chose Redis.", "metadata": {"source": "a.md"}, "content": {"a": [1]}}
-    for summarizer in ALL:
-        summarizer.describe(fields)
+    for describe in ALL:
+        describe(fields)
         assert fields == {"raw": "We chose Redis.", "metadata": {"source": "a.md"}, "content": {"a": [1]}}
 
 
 def test_wrong_types_are_as_good_as_missing() -> None:
-    for summarizer in ALL:
-        check(summarizer.describe({"raw": 5, "path_hint": [], "metadata": "x", "project": 1}))
-        check(summarizer.describe({"raw": "a", "metadata": {"source": 5}}))
+    for describe in ALL:
+        check(describe({"raw": 5, "path_hint": [], "metadata": "x", "project": 1}))
+        check(describe({"raw": "a", "metadata": {"source": 5}}))
 
 
 def test_short_text_is_its_own_summary() -> None:
-    for summarizer in ALL:
-        found = summarizer.describe({"raw": "  Tokens  expire\nafter an hour. "})
+    for describe in ALL:
+        found = describe({"raw": "  Tokens  expire\nafter an hour. "})
         assert {found[name] for name in LIMITS} == {"Tokens expire after an hour."}
 
 
 def test_off_guesses_nothing() -> None:
-    found = SUMMARIZERS["off"]().describe({"raw": "We decided: never use Redis! " * 100})
+    found = SUMMARIZERS["off"]({"raw": "We decided: never use Redis! " * 100})
     assert (found["kind"], found["tags"], found["relevance"]) == ("fact", (), "medium")
     assert found["path"] == "facts/decided-use-redis-decided-use-redis"
     assert str(found["summary_micro"]).startswith("We decided: never use Redis! We")
@@ -164,10 +164,10 @@ def test_off_guesses_nothing() -> None:
 
 
 def test_long_text_is_chunked_and_short_text_is_not() -> None:
-    assert "chunks" not in LOCAL.describe({"raw": "word " * 190})
+    assert "chunks" not in LOCAL({"raw": "word " * 190})
     raw = "A sentence about tokens. " * 100
-    chunks = LOCAL.describe({"raw": raw})["chunks"]
+    chunks = LOCAL({"raw": raw})["chunks"]
     assert isinstance(chunks, list)
     assert [chunk["chunk_id"] for chunk in chunks] == [f"#{n}" for n in range(len(chunks))]
     assert " ".join(chunk["text"] for chunk in chunks) == raw.strip()
-    assert "chunks" not in LOCAL.describe({"content": {"text": raw}})
+    assert "chunks" not in LOCAL({"content": {"text": raw}})

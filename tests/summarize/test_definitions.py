@@ -62,12 +62,12 @@ def test_code_is_told_by_its_docstring_and_names() -> None:
         (SQL, "", "Defines table users and index by_email."),
     ]
     for text, source, micro in cases:
-        found = SUMMARIZERS["local"]().describe({"raw": text, "metadata": {"source": source}})
+        found = SUMMARIZERS["local"]({"raw": text, "metadata": {"source": source}})
         assert found["kind"] == "code"
         assert found["summary_micro"] == micro
 
 
 def test_a_note_about_code_is_prose() -> None:
     text = "`Money.split` gives the remainder to the first parts, so that no cent is lost."
-    found = SUMMARIZERS["local"]().describe({"raw": text, "kind": "code", "metadata": {"source": "src/money.py"}})
+    found = SUMMARIZERS["local"]({"raw": text, "kind": "code", "metadata": {"source": "src/money.py"}})
     assert found["summary_micro"] == text

@@ -12,7 +12,7 @@ from memcli.text.blocks import read_blocks, read_sentences
 from tests.conftest import slow_but
 from tests.growth import SHAPES, grows_too_fast
 
-_DESCRIBE = SUMMARIZERS["local"]().describe
+_DESCRIBE = SUMMARIZERS["local"]
 WORK: dict[str, Callable[[str], object]] = {
     "describe": lambda text: _DESCRIBE({"raw": text}),
     "describe lines": lambda text: _DESCRIBE({"raw": f"x\n{text}\ny"}),

@@ -8,7 +8,7 @@ from tests.summarize.test_kinds import CASES
 
 
 def tags(text: str, **fields: object) -> tuple[str, ...]:
-    found = SUMMARIZERS["local"]().describe({"raw": text, **fields})["tags"]
+    found = SUMMARIZERS["local"]({"raw": text, **fields})["tags"]
     assert isinstance(found, tuple)
     return found
 

@@ -10,7 +10,7 @@ from typing import Any
 from memcli.summarize import SUMMARIZERS
 
 CASES: dict[str, Any] = json.loads(Path(__file__).with_name("cases.json").read_text("utf-8"))
-_DESCRIBE = SUMMARIZERS["local"]().describe
+_DESCRIBE = SUMMARIZERS["local"]
 _WARNINGS = ("Careful", "Warning", "Gotcha", "Beware", "Watch out", "Caution", "Pitfall")
 
 

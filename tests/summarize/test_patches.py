@@ -34,7 +34,7 @@ new file mode 100644
 
 
 def described(text: str, **fields: object) -> dict[str, object]:
-    return SUMMARIZERS["local"]().describe({"raw": text, **fields})
+    return SUMMARIZERS["local"]({"raw": text, **fields})
 
 
 def test_a_commit_is_told_by_its_message_and_files() -> None:

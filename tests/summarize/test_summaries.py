@@ -43,7 +43,7 @@ MIT.
 
 
 def summaries(text: str, **fields: object) -> tuple[str, str, str]:
-    found = SUMMARIZERS["local"]().describe({"raw": text, **fields})
+    found = SUMMARIZERS["local"]({"raw": text, **fields})
     return str(found["summary_micro"]), str(found["summary_short"]), str(found["summary_long"])
 
 
@@ -105,13 +105,13 @@ def test_marks_are_taken_off() -> None:
 
 def test_content_is_told_field_by_field() -> None:
     content = {"goal": "Ship it", "steps": ["parse", "write"], "budget": {"tokens": 5, "strict": True}, "none": None}
-    found = SUMMARIZERS["local"]().describe({"content": content})
+    found = SUMMARIZERS["local"]({"content": content})
     assert found["summary_micro"] == "goal: Ship it; steps: parse, write; budget.tokens: 5; budget.strict: true"
     assert found["kind"] == "goal"
 
 
 def test_a_given_summary_stands_in_for_a_missing_text() -> None:
-    found = SUMMARIZERS["local"]().describe({"summary_short": "We chose Redis over Memcached."})
+    found = SUMMARIZERS["local"]({"summary_short": "We chose Redis over Memcached."})
     assert found["summary_micro"] == "We chose Redis over Memcached."
     assert found["kind"] == "decision"
 

@@ -115,7 +115,7 @@ class AskingSummarizer:
 
     def describe(self, fields: Mapping[str, object]) -> dict[str, object]:
         """The fields to add. Raises ProviderError, RefusedError, UsageError."""
-        found = self._workspace.summarizer.describe(fields)
+        found = self._workspace.describe(fields)
         wanted = missing(fields)
         if not wanted:
             return found

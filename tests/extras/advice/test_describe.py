@@ -23,7 +23,7 @@ TOKEN = secret("github_token", 900)[1]
 def told(workspace: Workspace, model: Scripted, tuning: Tuning | None = None, **fields: Any) -> Memory:
     """What is stored of a note."""
     asking = with_model(workspace, model)
-    candidate = prepare(asking, {"raw": TEXT, **fields}, AskingSummarizer(asking, tuning))
+    candidate = prepare(asking, {"raw": TEXT, **fields}, AskingSummarizer(asking, tuning).describe)
     (outcome,) = remember(asking, [candidate]).outcomes
     return load_space(workspace.store, "main").find(outcome.id)
 
@@ -139,11 +139,11 @@ def test_a_model_that_is_down_is_asked_twice_at_most(workspace: Workspace) -> No
     asking = with_model(workspace, model)
     summarizer = AskingSummarizer(asking, Tuning(may_fall_back=True))
     for n in range(5):
-        prepare(asking, {"raw": f"Note {n}."}, summarizer)
+        prepare(asking, {"raw": f"Note {n}."}, summarizer.describe)
     assert (len(model.prompts), summarizer.local) == (2, 5)
     refused = Scripted(RefusedError("quota"))
     asking = with_model(workspace, refused)
     summarizer = AskingSummarizer(asking, Tuning(may_fall_back=True))
     for n in range(5):
-        prepare(asking, {"raw": f"Note {n}."}, summarizer)
+        prepare(asking, {"raw": f"Note {n}."}, summarizer.describe)
     assert (len(refused.prompts), summarizer.local) == (1, 5)

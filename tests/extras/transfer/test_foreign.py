@@ -21,7 +21,7 @@ from memcli.extras.transfer.foreign import READERS, ForeignSource, detect
 from memcli.ingest import frontmatter
 from memcli.ingest.markdown import parts
 from memcli.model.names import check_path
-from memcli.summarize.summarizers import PlainSummarizer
+from memcli.summarize.summarizers import describe_plainly
 from tests.ingest.conftest import CASES
 
 
@@ -167,7 +167,7 @@ def check(candidates: Iterable[Any]) -> None:
         assert checked_fields(kept)
         assert check_path(fields["path"]) == fields["path"]
         assert fields["raw"].strip()
-        PlainSummarizer().describe(kept)
+        describe_plainly(kept)
 
 
 markdown = st.lists(
