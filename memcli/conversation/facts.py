@@ -16,6 +16,7 @@ from memcli.model.memory import Json
 from memcli.record import NamedTuple, Record, replace
 from memcli.regex import regex
 from memcli.safety.patterns import read_json
+from memcli.text.languages import UNSPACED, plain_kind
 from memcli.text.words import terms
 
 KINDS = ("decision", "preference", "constraint", "goal", "procedure", "correction", "negative", "fact")
@@ -105,7 +106,8 @@ def judged(messages: Sequence[Message]) -> Iterator[list[tuple[FactCandidate, di
 
 def _of_sentence(one: FactCandidate) -> dict[str, float]:
     found = dict.fromkeys([name for name, cue in CUES.items() if cue.search(one.bare)], 1.0)
-    count = len(one.statement.bare.split())
+    found |= dict.fromkeys(_AS.get(plain_kind(one.bare), ()), 1.0)
+    count = len(UNSPACED.sub(lambda run: " " + "x " * (len(run[0]) // _CHARACTERS), one.statement.bare).split())
     found[f"is {one.statement.mood}"] = 1.0
     found["words"] = min(count, _LONG) / _LONG
     found |= dict.fromkeys([f"at most {most} words" for most in (2, 4, 8, 14) if count <= most], 1.0)
@@ -114,6 +116,15 @@ def _of_sentence(one: FactCandidate) -> dict[str, float]:
     return found
 
 
+_AS = {
+    "decision": ("chooses", "we", "says so plainly"),
+    "negative": ("never", "forbids", "must not", "says so plainly"),
+    "constraint": ("must", "must not", "always", "says so plainly"),
+    "preference": ("prefers", "prefers it so", "I", "says so plainly"),
+}
+"""The cues that a plain sentence in another language counts as."""
+_CHARACTERS = 2
+"""So many characters of a script without spaces count as a word."""
 _LONG = 30
 """So many words and more count the same."""
 

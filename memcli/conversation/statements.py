@@ -97,7 +97,7 @@ def bared(text: str) -> str:
 def mood_of(text: str, bare: str) -> str:
     """The mood of a sentence, given as it stands and bared."""
     plain = bare.strip(" .,!…:;)(")
-    if text.rstrip("\"'”’)*_` ").endswith("?") or _QUESTION.match(plain):
+    if text.rstrip("\"'”’)*_`」』。 ").endswith(("?", "？", "か", "吗", "呢")) or _QUESTION.match(plain):
         return ASKED
     if _PHATIC.issuperset(_WORD.findall(plain)) and not any(c.isdigit() for c in plain):
         return PHATIC

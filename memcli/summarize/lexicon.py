@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from memcli.record import NamedTuple
+from memcli.text.languages import plain_kind
 from memcli.text.words import STOP_WORDS
 
 _FUNCTION_WORDS = """
@@ -502,4 +503,4 @@ def _kind_of(sentence: str, low: str, is_opening: bool) -> str:
             return cue.kind
     if is_opening and (_COMMIT.match(low) or ("=" in sentence and _SETTING.search(sentence))):
         return "log" if _COMMIT.match(low) else "config"
-    return ""
+    return plain_kind(low)

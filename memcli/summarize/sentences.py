@@ -12,6 +12,7 @@ from memcli.model.names import slug
 from memcli.record import NamedTuple
 from memcli.summarize.lexicon import ACTIONS, GENERIC, NOUN_CUES, PRODUCTS, VAGUE, VERB_CUES, is_adverb, is_gerund
 from memcli.text.blocks import HEADING, ITEM, PROSE, ROW, STEP, read_blocks, read_sentences
+from memcli.text.languages import FUNCTION_WORDS
 
 _IMAGE = r"!\[[^\[\]\n]{0,300}\](?:\([^()\n]{0,500}\)|\[[^\[\]\n]{0,100}\])?"
 _LINK = r"\[([^\[\]\n]{1,300})\](?:\([^()\n]{0,500}\)|\[[^\[\]\n]{0,100}\])"
@@ -145,7 +146,13 @@ def classify(token: str) -> tuple[int, str]:
         return ACRONYM, _SPELLED[low]
     if low in PRODUCTS and token[0].isupper():
         return PRODUCT, low
-    if low in GENERIC or len(low) < 2 or len(low) > _MAX_WORD or "'" in low:
+    if (
+        low in GENERIC
+        or (low in FUNCTION_WORDS and not token.isupper())
+        or len(low) < 2
+        or len(low) > _MAX_WORD
+        or "'" in low
+    ):
         return BREAK, ""
     if (low[0] in _AMOUNT_START and _AMOUNT.match(low)) or _HASH.match(low):
         return BREAK, ""

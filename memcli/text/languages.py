@@ -16,6 +16,8 @@ from itertools import groupby, pairwise
 
 import Stemmer
 
+from memcli.regex import regex
+
 STEM = "_"
 """Ends the stem of a word by the rules of another language than English; no other term ends so."""
 
@@ -44,6 +46,7 @@ _SHARED = {
     "spanish": frozenset("a de del e en es la le no o si un y".split()),
 }
 """Those that other languages have too, or that mean something in code."""
+FUNCTION_WORDS = frozenset[str]().union(*_OWN.values())
 _MARKS = {"german": "äöüß", "spanish": "¿¡ñ"}
 _ANY = frozenset(form for words in _OWN.values() for word in words for form in (word, word.capitalize()))
 _LEAST = 2
@@ -124,3 +127,42 @@ def is_grammar(run: str) -> bool:
 
 def _script(character: str) -> str:
     return next((script for first, last, script in _SCRIPTS if first <= character <= last), "")
+
+
+_PLAIN: Sequence[tuple[str, re.Pattern[str]]] = (
+    (
+        "decision",
+        regex(
+            r"\b(?:wir haben (?:uns )?(?:\S+ ){0,12}?(?:entschieden|geeinigt|beschlossen)|wir entscheiden uns|die wahl fiel auf"
+            r"|(?:hemos|se ha) (?:decidido|acordado|elegido)|decidimos|acordamos|elegimos|nos quedamos con)\b"
+            r"|に決め(?:た|ました)|ことに(?:した|しました|なった|なりました|決め)|を採用(?:した|しました|する)|(?:我们|团队|最终)(?:已经)?(?:决定|选定|选择|采用)"
+        ),
+    ),
+    (
+        "negative",
+        regex(
+            r"\b(?:niemals|nie wieder|auf keinen fall|unter keinen umständen|nunca|jamás|bajo ningún concepto)\b"
+            r"|絶対に.{1,40}(?:ない|禁止)|決して.{1,40}ない|绝(?:对|不)(?:不|要|能|可|用|使)|千万(?:不要|别)|切勿|严禁"
+        ),
+    ),
+    (
+        "constraint",
+        regex(
+            r"\b(?:(?:darf|dürfen) (?:\S+ ){0,8}?(?:nicht|nichts|kein\w*|nur)|(?:muss|müssen) (?:\S+ ){0,2}?(?:immer|stets|vor|mindestens|höchstens)"
+            r"|verboten|nicht erlaubt|ist pflicht|no se (?:debe|puede|permite)|está prohibido|se prohíbe|es obligatorio|debe(?:n)? \w+r)\b"
+            r"|禁止|してはいけない|しないこと|必ず|なければならない|不得|不允许|必须|务必|只能"
+        ),
+    ),
+    (
+        "preference",
+        regex(
+            r"\b(?:(?:ich|wir) (?:bevorzuge|ziehe)n?|(?:ich|wir) \w+ lieber|am liebsten|prefiero|preferimos|me gusta más)\b"
+            r"|方が(?:いい|良い|好き)|を好む|我(?:们)?(?:更)?(?:喜欢|偏好|倾向)|优先使用"
+        ),
+    ),
+)
+
+
+def plain_kind(sentence: str) -> str:
+    """The kind that a sentence in lower case plainly shows in German, Spanish, Japanese or Chinese; empty for none."""
+    return next((kind for kind, pattern in _PLAIN if pattern.search(sentence)), "")
