@@ -130,7 +130,7 @@ class VectorFile:
         self._map: Any = None
         self.is_lost = False
         self.lock = allocate_lock()
-        self._path = os.path.join(folder, f"{model}.vectors") if folder else None
+        self.path = os.path.join(folder, f"{model}.vectors") if folder else None
         places = os.path.join(folder, f"{model}.places") if folder else IN_MEMORY
         self._places = _connect(places)
         self._places_are = identity(places)
@@ -138,8 +138,8 @@ class VectorFile:
             self._places.execute(f"PRAGMA user_version = {self._record}")
         size = 0
         with suppress(FileNotFoundError):
-            size = os.stat(self._path or "").st_size
-        if self._path and self.count() * self._record > size:
+            size = os.stat(self.path or "").st_size
+        if self.path and self.count() * self._record > size:
             # The flat file was lost or cut: what the table says of it is worth nothing.
             self._places.execute("DELETE FROM vector")
             self._places.execute("DELETE FROM birth")
@@ -162,9 +162,9 @@ class VectorFile:
         """
         self._places.execute("BEGIN IMMEDIATE")
         try:
-            if self._path and self._places_are != identity(f"{self._path.removesuffix('.vectors')}.places"):
+            if self.path and self._places_are != identity(f"{self.path.removesuffix('.vectors')}.places"):
                 raise VectorsLostError  # another table has taken the place of this one, and owns the flat file
-            if self._path and is_outdated():
+            if self.path and is_outdated():
                 raise OutdatedError("memories were erased while vectors were computed", "run the command again")
             known = self.slots(list(vectors))
             new = [(key, value) for key, value in vectors.items() if key not in known]
@@ -245,11 +245,6 @@ class VectorFile:
         data = self._bytes(least) if least else numpy.empty(0, numpy.uint8)
         return data[: len(data) // self._record * self._record].reshape(-1, self._record)
 
-    @property
-    def path(self) -> str | None:
-        """The file of vectors; None if they are in memory."""
-        return self._path
-
     def close(self) -> None:
         """Closes the files."""
         self._places.close()
@@ -257,7 +252,7 @@ class VectorFile:
 
     def go_on_in_memory(self) -> None:
         """Closes the files, which were removed, and starts empty in memory."""
-        self._path, self._map, self._memory = None, None, bytearray()
+        self.path, self._map, self._memory = None, None, bytearray()
         self.is_lost = True
         self._places.close()
         self._places = _connect(IN_MEMORY)
@@ -267,11 +262,11 @@ class VectorFile:
         """The records as an array of bytes, `least` long or longer; the file is mapped again when it has grown."""
         import numpy
 
-        if self._path is None:
+        if self.path is None:
             return numpy.frombuffer(bytes(self._memory), numpy.uint8)
         if self._map is None or len(self._map) < least:
             try:
-                with os.fdopen(open_file(self._path, os.O_RDONLY), "rb") as file:
+                with os.fdopen(open_file(self.path, os.O_RDONLY), "rb") as file:
                     self._map = numpy.memmap(file, numpy.uint8, "r")
             except (OSError, ValueError):  # gone, or empty
                 raise VectorsLostError from None
@@ -285,11 +280,11 @@ class VectorFile:
         return 0 if row[0] is None else int(row[0]) + 1
 
     def _write(self, slot: int, data: bytes) -> None:
-        if self._path is None:
+        if self.path is None:
             self._memory += data
             return
-        own_file(self._path)
-        fd = open_file(self._path, os.O_RDWR | os.O_CREAT)
+        own_file(self.path)
+        fd = open_file(self.path, os.O_RDWR | os.O_CREAT)
         try:
             if os.fstat(fd).st_size < slot * self._record:
                 raise VectorsLostError

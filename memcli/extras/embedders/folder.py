@@ -115,22 +115,10 @@ def pooled(modes: Sequence[str], tokens: Floats, skipped: int) -> Floats:
     return np.concatenate([MODES[mode](tokens, tokens[skipped:]) for mode in modes])
 
 
-def _cls(tokens: Floats, _own: Floats) -> Floats:
-    return tokens[0]
-
-
 def _max(tokens: Floats, own: Floats) -> Floats:
     import numpy as np
 
     return own.max(axis=0) if len(own) else np.zeros(tokens.shape[1])
-
-
-def _mean(_tokens: Floats, own: Floats) -> Floats:
-    return own.sum(axis=0) / max(1, len(own))
-
-
-def _mean_sqrt(_tokens: Floats, own: Floats) -> Floats:
-    return own.sum(axis=0) / max(1, len(own)) ** 0.5
 
 
 def _weighted_mean(tokens: Floats, own: Floats) -> Floats:
@@ -141,17 +129,13 @@ def _weighted_mean(tokens: Floats, own: Floats) -> Floats:
     return weights @ own / max(1.0, weights.sum())
 
 
-def _last(tokens: Floats, _own: Floats) -> Floats:
-    return tokens[-1]
-
-
 MODES: Mapping[str, Callable[[Floats, Floats], Floats]] = {
-    "cls": _cls,
+    "cls": lambda tokens, _: tokens[0],
     "max": _max,
-    "mean": _mean,
-    "mean_sqrt_len_tokens": _mean_sqrt,
+    "mean": lambda _, own: own.sum(axis=0) / max(1, len(own)),
+    "mean_sqrt_len_tokens": lambda _, own: own.sum(axis=0) / max(1, len(own)) ** 0.5,
     "weightedmean": _weighted_mean,
-    "lasttoken": _last,
+    "lasttoken": lambda tokens, _: tokens[-1],
 }
 """By name, in the order in which sentence-transformers puts several together."""
 

@@ -75,29 +75,26 @@ class Agents:
             on_list_resources=_lists(types.ListResourcesResult, results.resources),
             on_list_resource_templates=_lists(types.ListResourceTemplatesResult, results.templates),
             on_list_prompts=_lists(types.ListPromptsResult, results.prompts),
-            on_call_tool=self._call_tool,
-            on_read_resource=self._read_resource,
-            on_get_prompt=self._get_prompt,
+            on_call_tool=self._answers(
+                types.CallToolResult, results.call_tool, lambda params: (params.name, params.arguments or {})
+            ),
+            on_read_resource=self._answers(
+                types.ReadResourceResult, results.read_resource, lambda params: (str(params.uri),)
+            ),
+            on_get_prompt=self._answers(
+                types.GetPromptResult, results.get_prompt, lambda params: (params.name, params.arguments or {})
+            ),
         )
 
-    async def _call_tool(self, context: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        from mcp_types import CallToolResult
+    def _answers(
+        self, kind: type[_R], work: Callable[..., Result], values: Callable[[Any], tuple[Any, ...]]
+    ) -> Callable[[_Context, Any], Awaitable[_R]]:
+        """Answers requests by what `work` makes of the `values` of their parameters."""
 
-        result = await self._run(context, self._results.call_tool, params.name, params.arguments or {})
-        return CallToolResult.model_validate(result)
+        async def answer(context: _Context, params: Any) -> _R:
+            return kind.model_validate(await self._run(context, work, *values(params)))
 
-    async def _read_resource(
-        self, context: _Context, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        from mcp_types import ReadResourceResult
-
-        return ReadResourceResult.model_validate(await self._run(context, self._results.read_resource, str(params.uri)))
-
-    async def _get_prompt(self, context: _Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        from mcp_types import GetPromptResult
-
-        result = await self._run(context, self._results.get_prompt, params.name, params.arguments or {})
-        return GetPromptResult.model_validate(result)
+        return answer
 
     async def _run(self, context: _Context, work: Callable[..., Result], *values: Any) -> Result:
         """The result of `work`, which runs in a thread. Cancelled, it is left to itself: the next call does not wait for it."""

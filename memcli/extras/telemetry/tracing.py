@@ -32,13 +32,9 @@ class CommandSpan(Observer):
 
     def __init__(self, name: str, tracer: Tracer, span: Span | None) -> None:
         super().__init__()
-        self._name, self._tracer, self._span = name, tracer, span
+        self._name, self.tracer, self._span = name, tracer, span
         self._items = 0
         self._cost = TokenUsage(0, 0)
-
-    @property
-    def tracer(self) -> Tracer:
-        return self._tracer
 
     def ranker(self, name: str, ranker: Ranker, sign: Callable[[str], str]) -> Ranker:
         self.backend = name
