@@ -261,7 +261,7 @@ def _limited(words: Sequence[Word]) -> tuple[list[Word], list[Word]]:
 
 
 def _is_term(word: Word) -> bool:
-    """Whether the word says what a statement is about, rather than whether or how much."""
+    """Whether the word is part of a statement's subject, and not of its degree or negation."""
     is_sign = word.low in NEGATIONS or word.stem in DENYING or word.stem in AFFIRMING
     return is_content(word) and not is_sign and word.low not in UNITS
 
@@ -275,7 +275,8 @@ def _choices(words: Iterator[Word]) -> Names:
 
 
 def _is_label(quantity: Quantity, words: Sequence[Word]) -> bool:
-    """Whether a number, version or code tells its subject from others: `rack 7 is`, unlike `gpt-7 is the model`."""
+    """Whether a number, version or code distinguishes the subject from others: `rack 7 is`, unlike `gpt-7 is the
+    model`."""
     after = [word.low for word in words[quantity.at + 1 : quantity.at + 3]]
     if quantity.at > _LABEL_WORDS or not after:
         return False

@@ -137,7 +137,7 @@ def _shared(mine: frozenset[str], theirs: frozenset[str], stems: _Stems, others:
 
 
 def _is_swapped(stems: _Stems, left: frozenset[str], others: _Stems, right: frozenset[str]) -> bool:
-    """Whether only words that one side has alone stand where the other has its own: the same is said of another thing."""
+    """Whether the texts are equal but for words that only one side has: the same statement about another thing."""
     frames = (
         [["" if stem in alone else stem for stem in side] for side in sides]
         for sides, alone in ((stems, left), (others, right))
@@ -156,7 +156,7 @@ def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
 
 
 def probability(model: str, features: Mapping[str, float]) -> float:
-    """What a model says, 0..1, by its weights for features with a cosine, or for those without."""
+    """The probability that a model assigns, 0..1: by its weights for features with a cosine, or for those without."""
     weights = _WEIGHTS[model]["meaning" if "cosine" in features else "words"]
     total: float = weights["bias"] + sum(weights[name] * value for name, value in features.items())
     return 1 / (1 + math.exp(-total))
@@ -199,7 +199,7 @@ def conflicts(new: Claim, old: Claim) -> Iterator[ClaimConflict]:
 
 
 def _are_of_others(one: Statement, other: Statement) -> bool:
-    """Whether a label or a scope tells what two statements are about apart: rack 7 and rack 8, staging and production."""
+    """Whether labels or scopes distinguish the subjects of two statements: rack 7 and rack 8, staging and production."""
     return any(
         mine and theirs and mine.isdisjoint(theirs)
         for mine, theirs in ((one.labels, other.labels), (one.scopes, other.scopes))
@@ -281,7 +281,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _signs(one: Statement, other: Statement) -> Iterator[ClaimConflict]:
-    """Plain negation: one says what the other denies, in the same words but for one at most."""
+    """Plain negation: one statement denies the other, in the same words but for at most one."""
     is_limited = (
         one.scopes != other.scopes
         or bool(one.limits) != bool(other.limits)

@@ -158,7 +158,7 @@ def choice_of(word: Word) -> tuple[str, str] | None:
 
 
 def is_content(word: Word) -> bool:
-    """Whether the word says something of what a claim is about."""
+    """Whether the word contributes to the subject of a claim."""
     return bool(word.stem) and word.stem not in GENERIC
 
 

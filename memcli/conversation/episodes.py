@@ -57,7 +57,7 @@ class Episode(Record):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The title and the outcome, without what is said twice: a title may be the beginning of the outcome."""
+        """The title and the outcome; the outcome alone where the title is its beginning."""
         if not self.outcome or self.outcome == self.title:
             return (self.title,)
         return (self.outcome,) if self.outcome.startswith(self.title.removesuffix("…")) else (self.title, self.outcome)

@@ -49,7 +49,7 @@ def of_session(messages: Sequence[Message]) -> str:
 
 
 def of_chunk(messages: Sequence[Message]) -> str:
-    """What the messages are about; where nothing is stated, what is asked."""
+    """A summary of the messages by their statements, or by their questions where there are none."""
     facts = _facts(messages)
     asked = [one for message in messages for one in moments(message) if one.statement.mood == ASKED]
     return _lines(_best(facts or asked, _OF_CHUNK))

@@ -93,7 +93,7 @@ class Thread:
         return self.is_latent and bool(_WISH.search(self.opening.bare))
 
     def is_named(self) -> bool:
-        """Whether its opening says what it is about."""
+        """Whether the opening names its subject."""
         return bool(subject(self.opening))
 
     def is_near(self, said: TalkStatement) -> bool:
@@ -154,8 +154,8 @@ _OPTION = 4
 
 
 class _Latest:
-    """What was said last: the question, the choice, the offer and the statement that an answer may belong to. `offer` and
-    `statement` are the assistant's."""
+    """The latest question, choice, offer and statement, which an answer may refer to. `offer` and `statement` are the
+    assistant's."""
 
     def __init__(self) -> None:
         self.offer: TalkStatement | None = None
@@ -181,7 +181,7 @@ class _Latest:
         return question if question and said.number - question.number <= _RAISED else None
 
     def is_answered(self, said: TalkStatement, *, is_chosen: bool) -> bool:
-        """Whether a sentence makes the choice that was asked for; `is_chosen`: it sounds like that."""
+        """Whether a sentence makes the choice that a question offered; `is_chosen`: its words are those of a choice."""
         return self._is_about_choice(said) and (is_chosen or self._is_option(said))
 
     def _is_about_choice(self, said: TalkStatement) -> bool:
@@ -200,7 +200,7 @@ class _Latest:
 
 
 class _ThreadReader:
-    """Reads messages in order; what is open is kept until it is over."""
+    """Reads messages in order, and tracks problems and requests until they are closed."""
 
     def __init__(self) -> None:
         self._found: list[DraftEpisode] = []
@@ -296,7 +296,7 @@ class _ThreadReader:
                 request.has_passed = True
 
     def _answer(self, number: int, said: Sequence[Moment], marks: AbstractSet[str]) -> None:
-        """What a user thinks of what the assistant said or did."""
+        """Handles a user's reaction to what the assistant wrote or did."""
         if GLAD in marks and PROBLEM not in marks:
             self._surprise(number)
         if DISMAY in marks and self._latest.statement and not self._is_about_problem(said[0].statement):
@@ -340,7 +340,7 @@ class _ThreadReader:
             self._ask(said)
 
     def _turn(self, said: Sequence[Moment]) -> None:
-        """A change of direction, with the sentence that says where to."""
+        """Handles a change of direction, with the sentence that names the new one."""
         self._requests.clear()
         if (
             self._found
@@ -414,7 +414,8 @@ class _ThreadReader:
             self._found.append(DraftEpisode(COMPLETED, said.number, said.number, said, said))
 
     def _close(self, thread: Thread, said: TalkStatement) -> None:
-        """What is said to be over: by what was done, where the sentence does not name that."""
+        """Closes the thread that a sentence declares finished; the last action stands for it where the sentence names
+        none."""
         outcome = said if subject(said) else thread.action
         if outcome is None:
             thread.has_passed, thread.last = True, said.number
@@ -424,8 +425,8 @@ class _ThreadReader:
             self._complete(thread, outcome)
 
     def _answered(self, said: TalkStatement, *, is_cured: bool = False) -> Thread | None:
-        """The problem or request that a sentence answers: the one that is talked of, if the sentence names it, refers to it,
-        names nothing, or says of a problem that it is cured; or else the latest of those that it has most in common with."""
+        """The problem or request that a sentence answers: the current one if the sentence names it, refers to it, names
+        nothing, or declares a problem solved; else the latest of those with most terms in common."""
         named = subject(said)
         topic = self._topic
         if topic in self._problems and (is_cured or _NOTING.search(said.bare)):

@@ -306,7 +306,8 @@ class Hooks(Record):
         return "removed"
 
     def _put(self, path: str, data: bytes, kept: str | None) -> None:
-        """Replaces the file at `path` at once; with `kept` the one that is there stays under that name. Raises OSError."""
+        """Replaces the file at `path` atomically; with `kept` the file that is there remains under that name. Raises
+        OSError."""
         folder, name = os.path.split(path)
         self._make(folder)
         temp = os.path.join(folder, f".{name}{_TEMP}")

@@ -65,7 +65,7 @@ def folder_noise(folder: str) -> str:
 
 
 def is_generated(text: str) -> bool:
-    """Whether the text says near its top that a program wrote it."""
+    """Whether a comment near the top of the text declares it generated."""
     return _MARK.search(text, 0, _MARK_REACH) is not None
 
 
@@ -79,7 +79,8 @@ _Chain = tuple[tuple[int, Patterns], ...]
 
 
 class Secrets:
-    """The names that are never read, tracked or not: `.env` files, `.git`, `.memory`, what `.secretsignore` says."""
+    """The names of files that are never read, tracked or not: `.env` files, `.git`, `.memory`, and the patterns of
+    `.secretsignore`."""
 
     def __init__(self, root: str) -> None:
         self._rules = _read_rules(os.path.join(root, ".secretsignore"), root)

@@ -162,11 +162,12 @@ _SMALL, _LARGE = 1 << 21, 1 << 26
 
 
 class CachedIndex:
-    """The index kept under `folder`; in memory alone, and so made anew each time, where that cannot be written.
+    """The index of the spaces of a store, in files under `folder`, or rebuilt in memory each time where these cannot be
+    written.
 
-    With `live`, the folder of another such index, vectors are kept in that one, and an index begins as a copy of its
-    own. `place` gives the file of the index of a space, where that is another; `show` gives memories as the index may
-    hold them. `embedder` is called once, when the first vector is needed. `warn` is told why the cache is not used.
+    With `live`, the folder of another such index, vectors are stored there, and a new index begins as a copy of that
+    one. `place` overrides the file of a space's index; `show` rewrites memories before they are indexed. `embedder` is
+    called once, when the first vector is needed. `warn` gets the reason why the cache is not used.
     """
 
     def __init__(
@@ -329,10 +330,8 @@ _MOST = 32
 
 
 class KeptIndex(CachedIndex):
-    """A `CachedIndex` that gives the same view again as long as the space and the cache are the same.
-
-    A view reads the snapshot that it was last asked for: between two questions no file of a space is open.
-    """
+    """A `CachedIndex` that returns the same view while space and cache are unchanged. A view releases its snapshot
+    between two questions, so that no file of a space stays open."""
 
     def __init__(
         self,

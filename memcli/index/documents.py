@@ -82,8 +82,8 @@ class IndexRecords(Record):
 
 
 def records_of(memory: Memory, *, tells: bool) -> IndexRecords:
-    """The records of a memory. The message of a commit is indexed with one of its files alone, the one that `tells` it: it
-    answers once, and a large commit does not make its words common."""
+    """The rows of the index for a memory. The message of a commit is indexed with one of its files only (`tells`):
+    otherwise one commit would answer many times, and its words would count as common."""
     cut = passages(memory)
     raw, spans = _raw_terms(memory.raw, cut, tells=tells)
     if tells:
@@ -137,7 +137,7 @@ _WINDOW_CHARACTERS = 800
 
 
 def window_text(before: str, text: str) -> str:
-    """What was said, behind the end of what was said before it, in one window of the embedder."""
+    """The text of a turn after the end of the turn before it, as much as fits into one window of the embedder."""
     return f"{before[-_WINDOW_CHARACTERS // 2 :]}\n{text[: _WINDOW_CHARACTERS // 2 * 3 // 2]}"
 
 
@@ -153,10 +153,8 @@ def links(memory: Memory) -> list[tuple[str, str, float]]:
 
 
 def anchors(memory: Memory) -> list[tuple[str, int, int]]:
-    """The file, the first and the last line (0, 0: all of it) of each place in the code that the memory speaks of.
-
-    What was read from the code itself says nothing about a change of it that the change does not say.
-    """
+    """File, first and last line of each place in the code that the memory refers to; lines 0, 0 mean the whole file.
+    Memories read from the code itself have none: they change with it."""
     if memory.provenance.get("source") == OBSERVED:
         return []
     found = []

@@ -88,7 +88,7 @@ def _delete(connection: sqlite3.Connection, ids: list[str]) -> bool:
 
 
 def _keys(connection: sqlite3.Connection, ids: list[str]) -> set[bytes]:
-    """The keys of the vectors of these memories, and of those of what was said beside them."""
+    """The keys of the vectors of these memories and of the windows that contain their text."""
     rows = "SELECT row FROM memory WHERE id IN ?"
     groups = f"SELECT grp FROM memory WHERE grp <> '' AND row IN ({rows})"
     found = list(select(connection, f"SELECT key FROM passage WHERE row IN ({rows})", ids))

@@ -112,7 +112,7 @@ _BY_WORTH = (
 
 
 class Meaning(ABC):
-    """The vectors of one indexed space, for one embedder. What the model was asked is kept in `vectors`."""
+    """The vectors of one indexed space, made by one embedder. Vectors of questions are cached in `vectors`."""
 
     def __init__(self, tables: SpaceTables, embedder: Embedder, vectors: VectorFile, progress: Progress | None) -> None:
         load("numpy")
@@ -181,7 +181,7 @@ class Meaning(ABC):
         return self._scale.of(cosines)
 
     def _questions(self, texts: Sequence[str]) -> list[bytes]:
-        """The vectors of questions, computed where they were not asked before. Raises ProviderError."""
+        """The vectors of questions, from the cache or computed. Raises ProviderError."""
         known = {text: self._vectors.question(text) for text in texts}
         new = [text for text, vector in known.items() if vector is None]
         if new:

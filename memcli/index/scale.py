@@ -65,7 +65,7 @@ VERSION = 1
 
 
 class Scale:
-    """The cosines of a model on MiniLM's scale, by what it comes to itself, as `measure` gives it."""
+    """Maps the cosines of a model to MiniLM's scale by the model's own quantiles, as `measure` returns them."""
 
     def __init__(self, own: Sequence[float]) -> None:
         points = [(-1.0, -1.0)]
@@ -84,8 +84,8 @@ class Scale:
 
 
 def measure(cosines: Any) -> tuple[float, ...]:
-    """What a model comes to: of the unrelated pairs the middle and the greatest but a hundredth, of the related ones the
-    lower quarter and the middle. `cosines` are those of each question with each passage: float64 [n, n]."""
+    """Four quantiles of a model: of the unrelated pairs the median and the 99th percentile, of the related ones the
+    lower quartile and the median. `cosines` has those of each question with each passage: float64 [n, n]."""
     count = len(cosines)
     related = sorted(float(cosines[n][n]) for n in range(count))
     unrelated = sorted(float(cosines[n][m]) for n in range(count) for m in range(count) if n != m)
@@ -98,13 +98,13 @@ def measure(cosines: Any) -> tuple[float, ...]:
 
 
 def own_spread(embedder: Embedder) -> tuple[float, ...]:
-    """What a model comes to. Raises ProviderError, RefusedError."""
+    """The quantiles of a model for PAIRS. Raises ProviderError, RefusedError."""
     questions, passages = zip(*PAIRS, strict=True)
     return measure(cosines_of(embedder.embed(questions, as_questions=True), embedder.embed(passages)))
 
 
 def tells_apart(own: Sequence[float]) -> bool:
-    """Whether related pairs are nearer than unrelated ones, for a model that comes to this."""
+    """Whether a model with these quantiles places related pairs nearer than unrelated ones."""
     return own[2] > own[0] and own[3] > own[1]
 
 
@@ -114,6 +114,6 @@ def to_bytes(own: Sequence[float]) -> bytes:
 
 
 def from_bytes(data: bytes) -> tuple[float, ...] | None:
-    """What a model comes to; None for what is damaged."""
+    """The quantiles that `to_bytes` encoded; None for damaged data."""
     own = array("d", data) if len(data) % 8 == 0 else array("d")
     return tuple(own) if len(own) == len(MINILM) else None

@@ -105,10 +105,8 @@ class IndexSource(Record):
 
 
 class FileTables:
-    """The tables in the SQLite database at `path`, which were brought up to date with `source`. See `SpaceTables`.
-
-    `home` is where the index of the space is kept, unless it is in memory.
-    """
+    """The tables of an index in the SQLite database at `path`, which are up to date with `source`. See `SpaceTables`.
+    `home` is the path of that file, unless the database is in memory."""
 
     def __init__(self, connection: sqlite3.Connection, path: str, source: IndexSource, home: str) -> None:
         self.connection = connection

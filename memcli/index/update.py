@@ -92,10 +92,8 @@ def _gaps(known: Sequence[Move], pieces: Sequence[Move]) -> Iterator[tuple[int, 
 def renew_windows(
     connection: sqlite3.Connection, source: IndexSource, groups: Iterable[str], texts: Mapping[int, str]
 ) -> None:
-    """Brings the windows of these groups up to date. `texts` holds the texts of rows that are at hand already.
-
-    A changed memory has a new row, so a pair of rows that is known is known to be unchanged.
-    """
+    """Brings the windows of these groups up to date. `texts` has the texts of rows that are in memory already. A
+    changed memory gets a new row, so a known pair of rows has not changed."""
     for group in sorted(set(groups)):
         members = "SELECT row FROM memory WHERE grp = ? AND kind IN ? ORDER BY position"
         rows = list(select(connection, members, group, list(TALK_KINDS)))
@@ -250,7 +248,7 @@ def _insert(connection: sqlite3.Connection, memory: Memory, place: tuple[bytes, 
 
 
 def delete(connection: sqlite3.Connection, rows: Iterable[int]) -> None:
-    """Deletes these rows, and what is kept of them in other tables."""
+    """Deletes these rows, and the rows of other tables that refer to them."""
     dead = [(row,) for row in rows]
     for table in ("memory WHERE row", "term WHERE rowid", *(f"{t} WHERE row" for t in _BY_ROW)):
         connection.executemany(f"DELETE FROM {table} = ?", dead)

@@ -146,7 +146,7 @@ class VectorFile:
         self.token = self._birth()
 
     def _birth(self) -> str:
-        """What tells this file from one that took its place: slots are worth nothing in another."""
+        """A mark that changes when the file is replaced: slot numbers of another file are meaningless."""
         self._places.execute(
             "INSERT INTO birth SELECT ? WHERE NOT EXISTS (SELECT 1 FROM birth)", (os.urandom(8).hex(),)
         )
@@ -157,9 +157,8 @@ class VectorFile:
         return dict(select(self._places, "SELECT key, slot FROM vector WHERE key IN ?", list(keys)))
 
     def add(self, vectors: Mapping[bytes, bytes], is_outdated: Callable[[], bool] = lambda: False) -> None:
-        """Keeps the vectors of these keys. Raises VectorsLostError when the files were removed, OutdatedError when the
-        texts were read before something was erased, as `is_outdated` says while nothing can be erased.
-        """
+        """Adds the vectors of these keys. Raises VectorsLostError when the files were removed, OutdatedError when
+        something was erased after the texts were read; `is_outdated` checks that while nothing can be erased."""
         self._places.execute("BEGIN IMMEDIATE")
         try:
             if self.path and self._places_are != identity(f"{self.path.removesuffix('.vectors')}.places"):
@@ -189,7 +188,7 @@ class VectorFile:
         self._places.executemany("INSERT OR REPLACE INTO asked VALUES (?, ?)", rows)
 
     def scale(self, version: int) -> bytes | None:
-        """What was kept of how the model spreads its cosines."""
+        """The stored quantiles of the model's cosines."""
         row = self._places.execute("SELECT data FROM scale WHERE version = ?", (version,)).fetchone()
         return row[0] if row else None
 
@@ -320,7 +319,7 @@ def _connect(path: str) -> sqlite3.Connection:
 
 
 class Questions(VectorFile):
-    """The questions asked of a model, kept in `folder`; in memory alone where that cannot be written."""
+    """Vectors of questions, cached in `folder`; in memory where that cannot be written."""
 
     def __init__(self, folder: str, model: str, dimensions: int) -> None:
         try:

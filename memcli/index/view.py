@@ -61,10 +61,8 @@ def run_within(seconds: float, work: Callable[[], _T]) -> _T | None:
 
 
 class Semantic:
-    """The embedder of an index, and the vectors that are kept for its model: both are opened when first called for.
-
-    `open_vectors` takes the name and the dimensions of the model.
-    """
+    """The embedder of an index, and the vectors of its model; both are opened on first use. `open_vectors` takes the
+    name and the dimensions of the model."""
 
     def __init__(self, load: Callable[[], Embedder | None], open_vectors: Callable[[str, int], VectorFile]) -> None:
         self._load = load
@@ -95,7 +93,7 @@ class Semantic:
         return semantic[0].model if semantic else "off"
 
     def question(self, topic: str) -> tuple[str, bytes] | None:
-        """The model, and its vector of a topic that was just asked for; it is never computed for this."""
+        """The model and its cached vector of a topic; nothing is computed."""
         if self.embedder is None or not self.embedder.is_calibrated:
             return None  # one question and another are compared by thresholds that hold for calibrated cosines
         if self.vectors is None or not self.vectors.lock.acquire(blocking=False):

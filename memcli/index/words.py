@@ -57,8 +57,8 @@ class Terms(NamedTuple):
 
 
 class AnalysedPassage(NamedTuple):
-    """A passage: what holds of it whatever is asked, the terms of its heading, and which terms of the text it is made of, or
-    the `field` that it is all of."""
+    """A passage prepared for scoring: what does not depend on the query, the terms of its heading, and either the terms
+    of the text that it spans or the `field` that it equals."""
 
     bare: PassageTerms
     above: tuple[str, ...]
@@ -72,7 +72,7 @@ _PASSAGES = "SELECT row, n, form, first, last, heading, is_versioned FROM passag
 
 
 class RowTerms:
-    """The terms of memories as the index has them. Those that were read last are kept, up to a number of characters."""
+    """The terms of memories in the index. The last ones read are cached, up to a number of characters."""
 
     def __init__(self, tables: SpaceTables) -> None:
         self._tables = tables
@@ -181,7 +181,8 @@ class IndexedWords:
         }
 
     def _count(self, terms: Sequence[str], rows: Mapping[int, Terms]) -> dict[int, _Counts]:
-        """How often the terms stand in each of the rows. That of the last question is kept: its passages are asked next."""
+        """The frequencies of the terms in each of the rows. Those of the last query are cached, since its passages are
+        scored next."""
         if tuple(terms) != self._asked:
             self._asked, self._counts = tuple(terms), {}
             found = self._frequencies_of(terms)
@@ -220,7 +221,8 @@ class IndexedWords:
 def _counted(
     passages: Sequence[AnalysedPassage], terms: Terms, counts: _Counts, asked: Sequence[str]
 ) -> list[PassageTerms]:
-    """The passages of a memory with how often the terms that are asked for, of which it has those of `counts`, are in each."""
+    """The passages of a memory, each with the frequencies of the query's terms in it; `counts` has those of the whole
+    memory."""
     if not counts and not any(one.above for one in passages):
         return [one.bare for one in passages]
     ordinals: dict[str, list[int]] = {}

@@ -130,13 +130,14 @@ def receipt_of(draft: Draft, change: Change) -> Receipt:
 
 
 def without_erased(touched: Sequence[Touched], going: Going) -> tuple[Touched, ...]:
-    """`touched` without the paths of what goes for good, which may quote the text, and with when it was made."""
+    """`touched` without the paths and creation times of purged memories: a path may quote the text."""
     erased = {memory.id: memory.created_at for memory in going.erased}
     return tuple(replace(o, path="", created_at=erased[o.id]) if o.id in erased else o for o in touched)
 
 
 def parted(going: Going, grace: float) -> Going:
-    """What the trash keeps of what goes, and what goes for good, where the trash keeps memories for `grace` days."""
+    """The removed memories that the trash stores, and those that are purged, when the trash stores memories for `grace`
+    days."""
     kept, erased = going.kept, going.erased
     if kept.policy.is_derived:  # the repository has it, but not what was changed in it since
         kept = replace(kept, objects=tuple(m for m in kept.objects if m.id in going.displaced))

@@ -33,7 +33,7 @@ class Forms(Record):
 
 
 def fill(forms: Iterable[Forms], room: int) -> list[Step]:
-    """The steps that cost at most `room` in all. Of `forms` no more is asked for than there is room for."""
+    """The steps whose total cost is at most `room`. Reads `forms` only as far as there is room."""
     steps: list[Step] = []
     known: dict[int, int] = {}
     left = room

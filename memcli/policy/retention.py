@@ -135,7 +135,7 @@ LEAP_DAYS = 365.0
 
 
 class Removal(Record):
-    """A memory that is to go, the field of the policy (or the option) that says so, and its age in days."""
+    """A memory to be removed, the field of the policy or the option that requires it, and its age in days."""
 
     memory: Memory
     reason: str

@@ -166,8 +166,8 @@ class LocalUpkeep(Record):
 
 
 class BuildState(Record):
-    """The commit up to which the space for what is read from the repository is being built, so that a build that was
-    interrupted goes on."""
+    """The commit up to which the space of the repository's contents is being built, so that an interrupted build
+    resumes."""
 
     _state: State
     _space: str
@@ -230,9 +230,12 @@ class LocalAnswers(Record):
         return self._state.tally(_ERASURES)
 
     def keep(self, key: str, answer: Json, *, kind: str, since: int) -> None:
-        """Keeps an answer: a `text`, which repeats memories or messages and goes when one is erased, a `question`, which
-        repeats questions and goes with any of them, or a `verdict`. What was asked before an erasure, when there were `since`
-        of them, is not kept after it: it may repeat what was erased. Never raises."""
+        """Stores an answer: a `text`, which repeats memories or messages and is erased with any of them; a `question`,
+        which repeats questions and is erased with any of these; or a `verdict`, which repeats neither.
+
+        An answer to a question from before an erasure (`since` is the number of erasures then) is dropped: it may
+        repeat what was erased. Never raises.
+        """
 
         def add(connection: sqlite3.Connection) -> None:
             if kind == _VERDICT or self.erasures() == since:

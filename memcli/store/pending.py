@@ -196,9 +196,8 @@ def _load(path: str) -> Any:
 
 
 class RemovalGuard(Record):
-    """The guard of the store at `layout`. `keep` puts what goes into the trash and says under which name, `erasures`
-    takes what goes for good out of everything else that memcli keeps of a space. `in_force`: what of a policy holds
-    here."""
+    """Moves removed memories into the trash before a write. `keep` stores them there and returns the name of the run;
+    `erasures` removes purged ones from all other files of the store. `in_force` returns the policy as it holds here."""
 
     _layout: Layout
     _keep: Callable[[Space, Sequence[Severed], Sequence[Memory]], str]
@@ -320,7 +319,7 @@ def _is_alive(owner: str) -> bool:
 
 
 class Bookkeeping(Record):
-    """What is done around every write of a store: it is recorded, and what goes is kept or erased."""
+    """The steps around every write of a store: audit log, trash, erasure."""
 
     guard: RemovalGuard
     acts: Acts

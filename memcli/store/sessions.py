@@ -219,11 +219,11 @@ class FileSessions(Record):
     _wait: float  # seconds to wait for a lock
 
     def mark_ending(self, space: str, name: str) -> None:
-        """Notes that the end of a session is begun, and what it yields not yet kept."""
+        """Records that the end of a session has begun and its results are not stored yet."""
         _mark(self._notes(space, "ending"), name)
 
     def unmark_ending(self, space: str, name: str) -> None:
-        """Notes that all of it is kept."""
+        """Records that all results of the end of a session are stored."""
         with suppress(FileNotFoundError):
             unlink(os.path.join(self._notes(space, "ending"), name))
 
@@ -253,7 +253,7 @@ class FileSessions(Record):
         _mark(self._notes(space, "deleted"), name)
 
     def _notes(self, space: str, kind: str) -> str:
-        """The folder for what is noted of the sessions of a space: `ending`, `kept` or `deleted`."""
+        """The folder with the marks of sessions of a space: `ending`, `kept` or `deleted`."""
         return os.path.join(self._layout.private("sessions"), f"{check_space(space)}.{kind}")
 
     def spaces(self) -> list[str]:
@@ -302,10 +302,8 @@ class FileSessions(Record):
             return made
 
     def append(self, space: str, name: str, make: Callable[[Session], Sequence[Entry]]) -> Session:
-        """Adds what `make` says of the session as it is then, the messages numbered; the session as it is after.
-
-        Raises NotFoundError, LockedError, and what `make` raises; then nothing is added.
-        """
+        """Appends the messages that `make` returns for the current session, numbered, and returns the session with
+        them. Raises NotFoundError, LockedError, and what `make` raises; then nothing is added."""
         with self._locked(space):
             with self._file(space, name) as file:
                 session, size = file.ends()
@@ -351,10 +349,8 @@ class FileSessions(Record):
                 return lines.session(), lines.added
 
     def restore(self, session: Session, entries: Iterable[Entry], *, dry_run: bool = False) -> tuple[Session, int]:
-        """Makes the session of this id with these entries, or adds to it what goes on where it ends; as `take_in`.
-
-        Raises LockedError, ConflictError where it has others, and what `entries` raises.
-        """
+        """Creates the session of this id with these entries, or appends those that continue it. Raises LockedError,
+        ConflictError where its entries differ, and what `entries` raises."""
         with self._importing(session.space):
             lines = SessionLines(session)
             new = map(lines.line, entries)

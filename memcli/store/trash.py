@@ -26,7 +26,7 @@ _FOLDER_MODE = 0o700
 
 
 class FileTrash:
-    """The trash of the store at `layout`. `command` is what is at work, `clock` says when."""
+    """The trash of the store at `layout`. `command` is the name of the running command, `clock` returns the time."""
 
     def __init__(self, layout: Layout, clock: Clock, command: str, warn: Callable[[str], None]) -> None:
         self._layout = layout
@@ -37,10 +37,10 @@ class FileTrash:
         self._warn = warn
 
     def keep(self, removed: Space, severed: Sequence[Severed] = (), replacing: Sequence[Memory] = ()) -> str:
-        """Keeps the memories of `removed`, which bears the header of the space that they go from, the references that went
-        with them, and the digests of what is `replacing` them; returns the name of the run.
+        """Stores the memories of `removed`, which has the header of their space, the references to them that were cut,
+        and the digests of the memories `replacing` them. Returns the name of the run.
 
-        Once it returns, what is kept survives a power cut. Raises StoreError.
+        On return the run survives a power cut. Raises StoreError.
         """
         replaced = {memory.id: memory_digest(memory) for memory in replacing}
         name, data = encode_run(self._clock(), self._command, removed, severed, replaced)
@@ -87,7 +87,7 @@ class FileTrash:
         write_file(self._path(run.name), data, _MODE)
 
     def drop(self, run: Run, ids: Collection[str], *, erase: bool = False) -> None:  # noqa: ARG002 - a file has no other bytes
-        """Takes the memories of these ids out of a run, and the run away when nothing is left of it: for good."""
+        """Removes the memories of these ids from a run, and the run itself once it is empty: for good."""
         left = tuple(memory for memory in run.space.objects if memory.id not in ids)
         if left:
             space = replace(run.space, objects=left)
@@ -107,14 +107,15 @@ class FileTrash:
             connection.execute("INSERT OR REPLACE INTO collection VALUES (?, ?)", (space, at))
 
     def erase(self, space: str, hashes: Mapping[str, str]) -> list[Memory]:
-        """Takes what `find` gives out of every run of the space, for good; what that was. Raises StoreError."""
+        """Removes for good from every run of the space what `find` returns, and returns it. Raises StoreError."""
         found = self._find(space, hashes)
         for run, memories in found:
             self.drop(run, {memory.id for memory in memories})
         return [memory for _, memories in found for memory in memories]
 
     def find(self, space: str, hashes: Mapping[str, str]) -> list[Memory]:
-        """What the runs of the space have of one of these ids, or with a text of one of these hashes. Raises StoreError."""
+        """The memories in runs of the space that have one of these ids, or a text with one of these hashes. Raises
+        StoreError."""
         return [memory for _, memories in self._find(space, hashes) for memory in memories]
 
     def _find(self, space: str, hashes: Mapping[str, str]) -> list[tuple[Run, list[Memory]]]:

@@ -143,7 +143,8 @@ def _phrases(text: str, is_heading: bool) -> Iterator[list[Word]]:
 
 
 def _capital(sort: int, token: str, is_expected: bool, is_after_name: bool) -> int:
-    """What a word with a capital is: `Actions` after `GitHub` is a name; at the start of a sentence it says nothing."""
+    """The class of a capitalised word: `Actions` after `GitHub` is a name; at the start of a sentence a capital means
+    nothing."""
     if sort == PRODUCT:
         return BREAK if is_expected else PROPER
     if is_expected:

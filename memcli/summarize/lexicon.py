@@ -483,7 +483,7 @@ _WARNING = re.compile(
 
 
 def cue_of(sentence: str, *, is_opening: bool = True) -> str:
-    """The kind that one sentence shows, or empty. `is_opening` says that it is the first of its text."""
+    """The kind that the words of one sentence suggest, or empty. `is_opening`: it is the first sentence of its text."""
     return _cue_of(sentence[:_CHARACTERS], is_opening)
 
 

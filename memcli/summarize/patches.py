@@ -50,7 +50,7 @@ def name_in(line: str) -> str:
 
 
 def _own_words(text: str) -> list[Sentence]:
-    """The sentences of the first docstring or comment that says something."""
+    """The sentences of the first docstring or comment with content."""
     found = sorted(
         [*_DOCSTRING.finditer(text, 0, 20_000), *_COMMENTS.finditer(text, 0, 20_000)], key=lambda match: match.start()
     )

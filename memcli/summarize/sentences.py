@@ -179,7 +179,7 @@ def _is_untelling(word: str) -> bool:
 
 
 def lowered(sort: int, token: str) -> int:
-    """What a word with a capital is where a capital says nothing."""
+    """The class of a capitalised word where capitals mean nothing."""
     if sort != PROPER or not token[1:].islower():
         return sort
     return GERUND if is_gerund(token.lower()) else COMMON
@@ -224,7 +224,7 @@ def _classify_path(low: str) -> tuple[int, str]:
 
 
 def _classify_foreign(token: str, low: str) -> tuple[int, str]:
-    """Words of other scripts. There are no lists of their common words: only length tells."""
+    """Classifies a word of another script. There are no lists of common words for these: only the length counts."""
     word = slug(low)
     if re.match(_CJK, low):
         return (COMMON, word) if 2 <= len(word) <= 8 else (BREAK, "")
