@@ -1,0 +1,112 @@
+"""What the start of a command costs: modules and milliseconds of a processor; `python bench/start.py`; see bench/README.md."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from tempfile import TemporaryFile
+
+from objects import questions
+from processes import PASS, surroundings
+from report import section, table
+from stores import size_name, store, work_folder
+
+_SIZE = 10_000
+_MEMCLI = (sys.executable, "-m", "memcli")
+_HOOK = (*_MEMCLI, "hook", "run")
+_DIFF = "diff --git a/queue.py b/queue.py\n--- a/queue.py\n+++ b/queue.py\n@@ -0,0 +1 @@\n"
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description="Measures what the start of a command costs.")
+    parser.add_argument("--runs", default=15, type=int, help="fresh processes for each median [15]")
+    parser.add_argument("--size", default=_SIZE, type=int, help="memories in the store [10000]")
+    parser.add_argument("--work", metavar="DIR", help="keep the stores here, and use them again [a temporary folder]")
+    options = parser.parse_args()
+    with work_folder(options.work) as work:
+        root = store(work, options.size)
+        rows = _measured(root, options.runs)
+    section(f"Start, {size_name(options.size)}", table(("", "modules", "others", "CPU", "over `python -c pass`"), rows))
+
+
+def _commands(root: str, n: int) -> dict[str, tuple[Sequence[str], str]]:
+    """The command lines of the nth run by name, each with its standard input."""
+    asked = questions(n + 1)[n]
+    session = {"session_id": f"start-{os.getpid()}-{n}", "cwd": root}
+    edit = {"file_path": "src/queue.py", "old_string": "a", "new_string": asked}
+    return {
+        "`python -c pass`": (PASS, ""),
+        "`--version`": ((*_MEMCLI, "--version"), ""),
+        "`get`": ((*_MEMCLI, "get", "obj:77"), ""),
+        "`list --limit 20`": ((*_MEMCLI, "list", "--limit", "20"), ""),
+        "`recall` by words": ((*_MEMCLI, "recall", asked, "--no-global"), ""),
+        "`remember`": ((*_MEMCLI, "remember", f"We settled on {asked} {n}.", "--path", "bench/start"), ""),
+        "`guard --diff -`": ((*_MEMCLI, "guard", "--diff", "-"), f"{_DIFF}+{asked}\n"),
+        "prompt hook by words": (
+            (*_HOOK, "prompt", "--agent", "claude"),
+            json.dumps({**session, "prompt": asked, "hook_event_name": "UserPromptSubmit"}),
+        ),
+        "edit hook": (
+            (*_HOOK, "pre-edit", "--agent", "claude"),
+            json.dumps({**session, "tool_name": "Edit", "tool_input": edit}),
+        ),
+        "tab key": ((*_MEMCLI, "__complete", "kinds"), ""),
+    }
+
+
+def _measured(root: str, runs: int) -> list[tuple[str, ...]]:
+    """A row for each command: modules of memcli, other modules, the median of its CPU, and that over the interpreter's."""
+    took: dict[str, list[float]] = {name: [] for name in _commands(root, 0)}
+    for n in range(runs + 1):
+        for name, (args, given) in _commands(root, n).items():
+            spent = _cpu(args, given, root)
+            if n:  # the first round warms up
+                took[name].append(spent)
+    median = {name: statistics.median(times) for name, times in took.items()}
+    base = median["`python -c pass`"]
+    rows: list[tuple[str, ...]] = []
+    for name, (args, given) in _commands(root, runs + 1).items():
+        own, others = ("", "") if args == PASS else map(str, _modules(args, given, root))
+        rows.append((name, own, others, f"{1000 * median[name]:.0f} ms", f"{median[name] / base:.2f} ×"))
+    return rows
+
+
+def _cpu(args: Sequence[str], given: str, cwd: str) -> float:
+    """Seconds of a processor, user and system, that the command takes."""
+    with TemporaryFile() as stdin, open(os.devnull, "wb") as nowhere:
+        stdin.write(given.encode())
+        stdin.seek(0)
+        environ = surroundings(MEMCLI_EMBEDDER="off")
+        process = subprocess.Popen(args, env=environ, stdin=stdin, stdout=nowhere, stderr=nowhere, cwd=cwd)
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 3):
+        raise SystemExit(f"{' '.join(args)} failed with {process.returncode}")
+    return usage.ru_utime + usage.ru_stime
+
+
+def _modules(args: Sequence[str], given: str, cwd: str) -> tuple[int, int]:
+    """How many modules of memcli the command imports, and how many others that the interpreter has not imported anyway."""
+    environ = {**surroundings(MEMCLI_EMBEDDER="off"), "PYTHONPROFILEIMPORTTIME": "1"}
+    done = subprocess.run(args, env=environ, input=given.encode(), cwd=cwd, capture_output=True, check=False)
+    bare = subprocess.run(PASS, env=environ, capture_output=True, check=True)
+    found, known = (_imported(one.stderr.decode("utf-8", "replace")) for one in (done, bare))
+    own = {name for name in found if name.partition(".")[0] == "memcli"}
+    return len(own), len(found - known - own)
+
+
+def _imported(listing: str) -> set[str]:
+    lines = (line for line in listing.splitlines() if line.startswith("import time:"))
+    return {line.rpartition("|")[2].strip() for line in lines}
+
+
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt):
+        main()
