@@ -14,6 +14,7 @@ from memcli.model.memory import Json
 from memcli.record import Record, replace
 from memcli.regex import regex
 from memcli.safety.patterns import read_json
+from memcli.text.languages import STEM
 from memcli.text.words import STOP_WORDS, exact_terms, query_terms
 
 MAX_CHARACTERS = 4000
@@ -150,7 +151,7 @@ def features(previous: Trace, current: str, similarity: float | None = None, sig
     filler = _FILLER.match(low)
     prose = _CODE_BLOCK.sub(" ", low[filler.end() :] if filler else low).strip()
     found = dict.fromkeys([name for name, cue in CUES.items() if cue.search(prose)], 1.0)
-    words, terms = prose.split(), query_terms(prose)
+    words, terms = prose.split(), _words_of(prose)
     own = [term for term in terms if term not in _GENERIC]
     overlap = _overlap(previous, text, sign)
     is_foreign = not prose.isascii() or sum(word in _FOREIGN for word in words) > sum(
@@ -204,7 +205,7 @@ def compare_to(previous: Trace, current: str, similarity: float | None = None, s
     parts = {name: round(weights.get(name, 0.0) * value, 6) for name, value in found.items()}
     changed = weights["bias"] + sum(parts.values()) > 0
     strongest = max(parts, key=lambda name: (parts[name] if changed else -parts[name], name), default=_NOTHING)
-    needs = len(query_terms(current[:MAX_CHARACTERS])) < _FEW or not found.keys().isdisjoint(_NEEDS)
+    needs = len(_words_of(current[:MAX_CHARACTERS])) < _FEW or not found.keys().isdisjoint(_NEEDS)
     near = found.get("similar in meaning" if similarity is not None else "words in common", 0.0)
     return TopicChange(changed, round(near, 3), strongest, follows=needs and not changed)
 
@@ -230,6 +231,11 @@ def _overlap(before: Trace, now: str, sign: Sign) -> float:
         return 0.0
     both = sum(_weight(term) for term in own if sign(term) in before.terms)
     return min(1.0, both / min(before.weight, sum(map(_weight, own))))
+
+
+def _words_of(text: str) -> list[str]:
+    """The terms of a prompt, one for each word whatever its language."""
+    return [term for term in query_terms(text) if not term.endswith(STEM)]
 
 
 def _own_terms(text: str) -> list[str]:

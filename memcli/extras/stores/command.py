@@ -311,9 +311,10 @@ def index(session: CommandContext, options: IndexOptions) -> None:
 
     The index is a cache: it can be deleted at any time.
 
-    `ingest` and hooks start embed in the background (MEMCLI_BACKGROUND=off: they do not). A recall computes up to 512
-    missing vectors; if more are missing, it uses those that are there, and searches the rest by words only. Memories that
-    people or agents stored come first, then documents, then the newest commits. Stopped at any time, it goes on where it was.
+    `ingest` and hooks start embed in the background (MEMCLI_BACKGROUND=off: they do not). A recall computes missing
+    vectors for about a second, those of the best by words first, and searches the rest by words only; its answer is degraded
+    while one of the best fifty has none. Memories that people or agents stored come first, then documents, messages of commits
+    and the newest changes. Stopped at any time, it goes on where it was.
     When standard error is not a terminal, progress is printed every ten seconds unless -q is given. MEMCLI_EMBEDDER chooses
     the model: onnx (built in), onnx:DIR (a sentence-transformers model in ONNX), hashed (words only) or off.
 
