@@ -79,11 +79,14 @@ def _chosen(verify: Verify | None, query: Query, answer: Callable[[Query], Bundl
 
 
 def _needed(bundle: Bundle) -> Bundle:
-    """What of the bundle is probable enough to be shown where nobody asked: what leads, and the most probable others."""
+    """What of the bundle is probable enough to be shown where nobody asked: what leads, and the most probable others, of which
+    at most one was read from the repository: documents are long, and seldom needed twice."""
     leads = [section for section in bundle.sections if section.is_lead]
     sure = [one for one in bundle.sections if not one.is_lead and (one.confidence or 0.0) >= _least(one)]
     best = max((section.confidence or 0.0 for section in sure), default=0.0)
     sure = [section for section in sure if (section.confidence or 0.0) >= _LEAST_SHARE * best]
+    read = next((section for section in sure if section.space == REPO), None)
+    sure = [section for section in sure if section.space != REPO or section is read]
     return replace(bundle, sections=(*leads, *sure[:_MOST_RELEVANT]), always=())
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from memcli.app.workspace import Workspace
 from memcli.embed import DEFAULT_EMBEDDER
-from memcli.extras.agents.inject import for_prompt
+from memcli.extras.agents.inject import _needed, for_prompt
+from memcli.model.recall import Bundle, Query, Section
 from memcli.model.space import Space
 from tests.conftest import NOW, memory, open_at, rewrite
 
@@ -63,3 +64,20 @@ def test_a_secret_is_taken_out_before_lines_are_left_out(workspace: Workspace) -
     topic = for_prompt(workspace, f"error: who broke the release of this?\n{key}\nerror: denied", None).query.topic
     assert "MIIEow" not in topic
     assert "release" in topic
+
+
+def test_of_documents_at_most_one_is_shown_and_none_pushes_a_note_out() -> None:
+    def section(name: str, space: str, confidence: float) -> Section:
+        return Section(memory(name), 1.0, {}, space, confidence=confidence)
+
+    found = [
+        section("a", "repo", 0.9), section("b", "repo", 0.8), section("c", "main", 0.7), section("d", "main", 0.6),
+        section("e", "main", 0.2),
+    ]  # fmt: skip
+    table = {"abcde": "ac", "cdab": "cd", "ab": "a", "e": "", "cae": "ca"}
+    of = {one.memory.id.removeprefix("mem_"): one for one in found}
+    query = Query(topic="x", now=NOW)
+    shown = {
+        given: _needed(Bundle(space="main", query=query, sections=tuple(of[name] for name in given))) for given in table
+    }
+    assert {given: "".join(s.memory.id[-1] for s in bundle.sections) for given, bundle in shown.items()} == table
