@@ -8,13 +8,13 @@ __all__ = ["MemcliError", "Memory"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memcli.api.memory import Memory
     from memcli.errors import MemcliError
+    from memcli.extras.api.memory import Memory
 
 
 def __getattr__(name: str) -> object:
     """Imports the library when it is used: the command line starts faster without it."""
-    modules = {"Memory": "memcli.api.memory", "MemcliError": "memcli.errors"}
+    modules = {"Memory": "memcli.extras.api.memory", "MemcliError": "memcli.errors"}
     if name not in modules:
         raise AttributeError(f"module 'memcli' has no attribute {name!r}")
     from importlib import import_module

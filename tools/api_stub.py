@@ -1,13 +1,13 @@
-"""Writes memcli/api/memory.pyi, the signatures of `Memory` for type checkers: `python tools/api_stub.py`."""
+"""Writes memcli/extras/api/memory.pyi, the signatures of `Memory` for type checkers: `python tools/api_stub.py`."""
 
 from __future__ import annotations
 
 import inspect
 from pathlib import Path
 
-from memcli.api.method import Method, methods
+from memcli.extras.api.method import Method, methods
 
-PATH = Path(__file__).parent.parent / "memcli" / "api" / "memory.pyi"
+PATH = Path(__file__).parent.parent / "memcli" / "extras" / "api" / "memory.pyi"
 HEAD = '''\
 """Written by tools/api_stub.py."""
 

@@ -9,20 +9,18 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from memcli.app.candidate import as_proposed
-from memcli.app.catalogue import SpaceReader, reading, reading_asked
+from memcli.app.catalogue import SpaceReader, reading
 from memcli.app.edit import check_digest
 from memcli.app.inbox import withdraw
-from memcli.app.redact import SUMMARY
 from memcli.app.repo import COPIED
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.space import memory_digest
 from memcli.errors import NotFoundError, StoreError, reporting_done
 from memcli.model.catalogue import CatalogueFilter
 from memcli.model.links import Run
-from memcli.model.memory import Json, Memory, telling_line
+from memcli.model.memory import Memory, telling_line
 from memcli.model.references import made_current, removal
 from memcli.model.space import Change, Touched, is_named
-from memcli.model.usage import JUDGEMENTS, Access
 from memcli.ports import Shelf
 from memcli.record import Record, replace
 from memcli.settings import REPO
@@ -215,40 +213,3 @@ def _trashed(
     runs = (run for run in workspace.trash.runs(skip) if run.space.name in spaces)
     found = [(run, [memory for memory in run.space.objects if is_named(memory, refs)]) for run in runs]
     return [(run, memories) for run, memories in found if memories]
-
-
-_MOST = 20
-
-
-def readership(workspace: Workspace) -> dict[str, Json]:
-    """The memories that are read most often, most often first, and the first by path of those that never were, with how many
-    there are of each; and the judgements that `maintain` has not applied yet, by kind. Raises CorruptError, StoreError."""
-    read: list[tuple[SpaceReader, str, Access]] = []
-    never: list[tuple[SpaceReader, str, Access]] = []
-    with reading_asked(workspace) as spaces:
-        for space in spaces:
-            counts = workspace.usage.counts(space.name)
-            for _, what in space.places(CatalogueFilter()):
-                name = what if isinstance(what, str) else what.id
-                access = counts.get(name, Access())
-                (read if access.count else never).append((space, name, access))
-        read.sort(key=lambda one: (-one[2].count, one[2].last_at, one[0].name, one[1]))
-        uses = [use for use in workspace.usage.read() if use.space in {space.name for space in spaces}]
-        return {
-            "active": len(read) + len(never), "read": len(read), "never": len(never),
-            "most": _rows(workspace, read[:_MOST]), "unread": _rows(workspace, never[:_MOST]),
-            "pending": {act: count for act in JUDGEMENTS if (count := sum(use.act == act for use in uses))},
-        }  # fmt: skip
-
-
-def _rows(workspace: Workspace, chosen: list[tuple[SpaceReader, str, Access]]) -> list[Json]:
-    """Memories as they may be shown, with their accesses."""
-    rows: list[Json] = []
-    for space, name, access in chosen:
-        memory = space.find(name)
-        if memory is None:
-            continue
-        (shown,) = workspace.redactor.show([memory], space.policy, SUMMARY)
-        about: dict[str, Json] = {"id": shown.id, "path": shown.path, "kind": shown.kind, "space": space.name}
-        rows.append({**about, "accesses": access.count, "last_access": access.last_at} if access.count else about)
-    return rows

@@ -3,80 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 
-from memcli.app.catalogue import reading
 from memcli.app.talk import up_to_date
 from memcli.app.workspace import Workspace, opened
-from memcli.codec.space import policy_to_json
-from memcli.errors import CorruptError, NotFoundError, OutdatedError, ProviderError, RefusedError, UsageError
+from memcli.errors import NotFoundError, OutdatedError, ProviderError, RefusedError
 from memcli.model.memory import Json
 from memcli.model.recall import Clusters
-from memcli.model.space import Policy, Space, size_of
-from memcli.record import Record, field
+from memcli.model.space import size_of
 from memcli.settings import meant_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     pass
-
-
-class Summary(Record):
-    """One space in numbers. `problem` says why it could not be read."""
-
-    name: str
-    objects: int = 0
-    active: int = 0
-    pinned: int = 0
-    updated_at: str = ""
-    policy: Policy = field(default_factory=Policy)
-    metadata: Mapping[str, Json] | None = None
-    problem: str = ""
-
-    def to_json(self) -> dict[str, Json]:
-        data: dict[str, Json] = {
-            "space": self.name, "objects": self.objects, "active": self.active, "pinned": self.pinned,
-            "updated_at": self.updated_at, "policy": policy_to_json(self.policy),
-        }  # fmt: skip
-        if self.metadata:
-            data["metadata"] = self.metadata
-        if self.problem:
-            data["problem"] = self.problem
-        return data
-
-
-def list_spaces(workspace: Workspace) -> list[Summary]:
-    """Every space; one that is damaged is listed with its problem."""
-    found = []
-    for name in workspace.store.spaces():
-        try:
-            found.append(_counted(workspace, name))
-        except (CorruptError, UsageError) as error:
-            found.append(Summary(name, problem=error.message))
-    return found
-
-
-def _counted(workspace: Workspace, name: str) -> Summary:
-    """A space by its index, which has the numbers, and by its header. Raises CorruptError, UsageError."""
-    with reading(workspace, [name]) as (space,):
-        counts, header = space.counts(), space.snapshot.header()
-        return Summary(
-            name, counts.objects, counts.active, counts.pinned, header.updated_at, header.policy, header.metadata
-        )
-
-
-def summarize(space: Space) -> Summary:
-    """The space in numbers."""
-    return Summary(
-        name=space.name,
-        objects=len(space.objects),
-        active=sum(m.active for m in space.objects),
-        pinned=sum(m.pinned for m in space.objects),
-        updated_at=space.updated_at,
-        policy=space.policy,
-        metadata=space.metadata,
-    )
 
 
 def check_exists(workspace: Workspace, name: str) -> None:

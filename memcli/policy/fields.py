@@ -93,9 +93,7 @@ def check_policy(fields: Mapping[str, Json]) -> None:
     for name, period in sorted(fields.get("seasons", {}).items()):
         check_period(period, f"policy.seasons.{name}")
     if "quota" in fields:
-        from memcli.policy.quota import check_quota
-
-        check_quota(fields["quota"])
+        _check_quota(fields["quota"])
     if "export_path" in fields:
         path = fields["export_path"]
         parts = path.replace("\\", "/").split("/")
@@ -119,3 +117,12 @@ def check_rules(rules: Sequence[Mapping[str, Any]]) -> None:
             raise UsageError(f"{at} has no condition and would pin everything", f"conditions: {', '.join(_CONDITIONS)}")
         if "pattern" in rule:
             compile_pattern(rule["pattern"], f"{at}.pattern")
+
+
+def _check_quota(quota: Mapping[str, Json]) -> None:
+    """Raises UsageError for a provider that there is not."""
+    from memcli.model.conversation import PROVIDERS
+
+    for name in sorted(quota):
+        if name not in PROVIDERS:
+            raise UsageError(f"policy.quota has no provider {name[:40]!a}", f"providers: {', '.join(PROVIDERS)}")

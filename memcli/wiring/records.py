@@ -96,9 +96,9 @@ class LocalRecords:
         from memcli.store.notes import LocalAnswers, LocalUsage
         from memcli.store.pending import remove_leftovers
         from memcli.store.quarantine import erase_quarantined
-        from memcli.store.sync_base import erase_bases
+        from memcli.wiring.extras import extra
 
-        erase_bases(self.layout, space, ids)
+        extra("stores.sync_base").erase_bases(self.layout, space, ids)
         self.audit.erase(space, ids)
         LocalUsage(self.state).erase(space, ids)
         LocalAnswers(self.state).erase_texts()

@@ -308,11 +308,10 @@ def _languages(workspace: Workspace) -> Iterator[Check]:
 
 
 def _spaces(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:
-    from memcli.app.space import list_spaces
 
     try:
         workspace = open_workspace(options, environ)
-        for space in list_spaces(workspace):
+        for space in extra("spaces.managing").list_spaces(workspace):
             found = space.problem or f"{space.objects} memories"
             yield Check(f"space {space.name}", not space.problem, found, "run `memcli check store --repair`")
         yield from _languages(workspace)

@@ -92,7 +92,7 @@ def usage(session: CommandContext, options: UsageOptions) -> None:
 
 
 def _table(found: Sequence[Spent]) -> str:
-    from memcli.policy.quota import dollars
+    from memcli.extras.providers.quota import dollars
     from memcli.render.clean import grid
 
     if not found:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from memcli.errors import LockedError, MemcliError, RefusedError, StoreError, UsageError
+from memcli.extras.providers.quota import DayLimits, check_call, check_low, limits
 from memcli.extras.providers.table import Price, Prices, check_prices, list_prices, priced, read_prices
 from memcli.model.conversation import ModelName
 from memcli.model.usage import Charge, Day, TokenUsage, total
-from memcli.policy.quota import DayLimits, check_call, check_low, limits
 from memcli.store.reading import read_regular
 
 if TYPE_CHECKING:

@@ -49,7 +49,7 @@ def list_(session: CommandContext) -> None:
     >>> [space['space'] for space in memory.space_list()]
     ['main']
     """
-    from memcli.app.space import list_spaces
+    from memcli.extras.spaces.managing import list_spaces
     from memcli.render.clean import grid
 
     found = list_spaces(session.open())

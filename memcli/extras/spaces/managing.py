@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memcli.app.space import Summary, check_exists, summarize
+from memcli.app.catalogue import reading
+from memcli.app.space import check_exists
 from memcli.app.workspace import Workspace, load, load_space
 from memcli.codec.space import NO_POLICY, policy_from_json, policy_to_json
-from memcli.errors import UsageError
+from memcli.errors import CorruptError, UsageError
 from memcli.model.memory import Json
 from memcli.model.space import Change, Policy, Space
 from memcli.policy.fields import check_policy, merged
-from memcli.record import replace
+from memcli.record import Record, field, replace
 from memcli.safety.secrets.detector import SECRETS
 from memcli.safety.secrets.detector import check_policy as check_redaction
 from memcli.safety.secrets.redact_memory import find_in_memory
@@ -24,6 +25,63 @@ if TYPE_CHECKING:
 
 _RESETTABLE = "reset"
 """The metadata of a space that was created with `--reset`."""
+
+
+class Summary(Record):
+    """One space in numbers. `problem` says why it could not be read."""
+
+    name: str
+    objects: int = 0
+    active: int = 0
+    pinned: int = 0
+    updated_at: str = ""
+    policy: Policy = field(default_factory=Policy)
+    metadata: Mapping[str, Json] | None = None
+    problem: str = ""
+
+    def to_json(self) -> dict[str, Json]:
+        data: dict[str, Json] = {
+            "space": self.name, "objects": self.objects, "active": self.active, "pinned": self.pinned,
+            "updated_at": self.updated_at, "policy": policy_to_json(self.policy),
+        }  # fmt: skip
+        if self.metadata:
+            data["metadata"] = self.metadata
+        if self.problem:
+            data["problem"] = self.problem
+        return data
+
+
+def list_spaces(workspace: Workspace) -> list[Summary]:
+    """Every space; one that is damaged is listed with its problem."""
+    found = []
+    for name in workspace.store.spaces():
+        try:
+            found.append(_counted(workspace, name))
+        except (CorruptError, UsageError) as error:
+            found.append(Summary(name, problem=error.message))
+    return found
+
+
+def _counted(workspace: Workspace, name: str) -> Summary:
+    """A space by its index, which has the numbers, and by its header. Raises CorruptError, UsageError."""
+    with reading(workspace, [name]) as (space,):
+        counts, header = space.counts(), space.snapshot.header()
+        return Summary(
+            name, counts.objects, counts.active, counts.pinned, header.updated_at, header.policy, header.metadata
+        )
+
+
+def summarize(space: Space) -> Summary:
+    """The space in numbers."""
+    return Summary(
+        name=space.name,
+        objects=len(space.objects),
+        active=sum(m.active for m in space.objects),
+        pinned=sum(m.pinned for m in space.objects),
+        updated_at=space.updated_at,
+        policy=space.policy,
+        metadata=space.metadata,
+    )
 
 
 def create(workspace: Workspace, name: str, metadata: Mapping[str, Json], reset: bool = False) -> tuple[Space, bool]:

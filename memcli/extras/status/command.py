@@ -76,10 +76,8 @@ def _store(workspace: Workspace) -> dict[str, Json]:
 
 
 def _memories(workspace: Workspace) -> dict[str, Json]:
-    from memcli.app.space import list_spaces
-
     workspace.store.open(workspace.space).close()  # which fails where git has the space and the work tree lacks it
-    found = list_spaces(workspace)
+    found = extra("spaces.managing").list_spaces(workspace)
     return {
         "spaces": {one.name: one.active for one in found},
         "damaged": [one.name for one in found if one.problem],
@@ -122,7 +120,7 @@ def _stats(session: CommandContext, workspace: Workspace, *, usage: bool) -> Non
     data["bytes"] |= {"cache": Layout(workspace.root).cache_size(workspace.space)}
     lines: list[str] = []
     if usage:
-        from memcli.app.purge import readership
+        from memcli.extras.status.counting import readership
         from memcli.render.memory import usage_lines
 
         read = readership(workspace)

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from memcli.digests import sha256
 from memcli.errors import NotFoundError, UsageError
+from memcli.extras.stores.sync_base import FileSyncBase
 from memcli.settings import FILES, is_server
 from memcli.store.layout import Layout
 from memcli.store.lock import WAIT_SECONDS
-from memcli.store.sync_base import FileSyncBase
 from memcli.wiring.extras import extra
 from memcli.wiring.roots import locate, make_store, named_root
 from memcli.wiring.workspace import chosen_store

@@ -25,7 +25,7 @@ from memcli.ports import Shelf
 from memcli.record import Record, field, replace
 
 if TYPE_CHECKING:
-    from memcli.store.sync_base import FileSyncBase
+    from memcli.extras.stores.sync_base import FileSyncBase
 
 _ROUNDS = 5
 _MANY, _SHARE = 10, 0.2

@@ -13,10 +13,10 @@ from memcli.codec.audit import Link, seal
 from memcli.codec.canonical import encode_line
 from memcli.errors import CorruptError, RefusedError, StoreError
 from memcli.extras.postgres.opening import close_servers
+from memcli.extras.stores.sync_base import FileSyncBase, erase_bases
 from memcli.model.links import Lineage, SyncPoint
 from memcli.model.space import Space
 from memcli.store.layout import Layout
-from memcli.store.sync_base import FileSyncBase, erase_bases
 from tests.conftest import memory, open_at
 from tests.extras.postgres.conftest import as_user
 from tests.extras.postgres.proxy import Proxy

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.errors import RefusedError, UsageError
+from memcli.extras.providers.quota import DayLimits, check_call, check_low, dollars, limits
 from memcli.model.space import Policy
 from memcli.model.usage import NANO, TokenUsage, Total
 from memcli.policy.fields import check_policy, in_force, merged
-from memcli.policy.quota import DayLimits, check_call, check_low, dollars, limits
 
 WHO = "openai:m"
 

@@ -9,8 +9,8 @@ from os import PathLike
 from types import MethodType, TracebackType
 from typing import Any, Self
 
-from memcli.api.method import Method, find_method, methods
 from memcli.cli.calls import Calls
+from memcli.extras.api.method import Method, find_method, methods
 
 
 class _Bound:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from memcli import Memory
-from memcli.api import memory as module
-from memcli.api.method import methods
 from memcli.cli.binding import EXIT_CODES_ONLY, PROCESS_ONLY
 from memcli.cli.options import REQUIRED
 from memcli.cli.verb import all_verbs
+from memcli.extras.api import memory as module
+from memcli.extras.api.method import methods
 from tests.conftest import ROOT
 
 METHODS = {method.__name__: method for method in methods()}

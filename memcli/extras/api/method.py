@@ -44,7 +44,7 @@ class Method:
         self.verb = verb
         self.__name__ = method_name(verb.name)
         self.__qualname__ = f"Memory.{self.__name__}"
-        self.__module__ = "memcli.api.memory"
+        self.__module__ = "memcli.extras.api.memory"
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]

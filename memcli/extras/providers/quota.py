@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
-from memcli.errors import RefusedError, UsageError
-from memcli.model.conversation import PROVIDERS
+from memcli.errors import RefusedError
 from memcli.model.memory import Json
 from memcli.model.usage import NANO, TokenUsage, Total
 from memcli.record import Record
@@ -34,13 +33,6 @@ def limits(quota: Mapping[str, Json], provider: str) -> DayLimits:
     given = quota.get(provider) or {}
     usd = given.get("usd_per_day")
     return DayLimits(given.get("tokens_per_day"), None if usd is None else int(Decimal(str(usd)) * NANO))
-
-
-def check_quota(quota: Mapping[str, Json]) -> None:
-    """Raises UsageError for a provider that there is not."""
-    for name in sorted(quota):
-        if name not in PROVIDERS:
-            raise UsageError(f"policy.quota has no provider {name[:40]!a}", f"providers: {', '.join(PROVIDERS)}")
 
 
 def check_call(limit: DayLimits, spent: Total, most: TokenUsage, who: str, space: str) -> None:
