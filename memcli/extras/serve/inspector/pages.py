@@ -97,7 +97,7 @@ def marked(text: str, query: str) -> list[tuple[str, bool]]:
 
 
 _OWN = os.path.join(os.path.dirname(__file__), "static")
-_GRAPH = os.path.join(os.path.dirname(__file__), "..", "..", "..", "render", "graph", "page")
+_GRAPH = os.path.join(os.path.dirname(__file__), "..", "..", "graph", "page")
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 _FILES = {
     **{name: (_OWN, name) for name in ("inspector.css", "theme.js", "inspector.js", "search.js", "graph.js", "icon.svg")},
