@@ -5,7 +5,6 @@ What contradicts the memories of a bundle: no side of a contradiction is shown w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from memcli.app.topic import Redact
@@ -16,6 +15,7 @@ from memcli.model.references import elsewhere
 from memcli.model.usage import Access
 from memcli.policy.answer import answer_of
 from memcli.record import Record, field, replace
+from memcli.regex import regex
 from memcli.safety.injection.screening import inspect, is_accepted
 from memcli.settings import is_beside
 from memcli.text.words import terms
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memcli.store.trust import FileTrust
 
 
-_WORD = re.compile(r"(?<=[ \t(])-(?=[\d.])|[<>]=?|[!=]=|\w+")
+_WORD = regex(r"(?<=[ \t(])-(?=[\d.])|[<>]=?|[!=]=|\w+")
 _LEAST_WORDS = 8
 """Fewer words may well be said twice."""
 

@@ -6,7 +6,6 @@ It is imported when memories are stored, which takes much more than reading the 
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from memcli.model.findings import CONTRADICTS, DUPLICATES, RELATED, Found, Resol
 from memcli.model.memory import SESSION, TRIGGERED_KINDS, Json
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.record import Record
+from memcli.regex import regex
 from memcli.render.clean import clean_line
 
 TYPE_CHECKING = False
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from memcli.cli.commands.remember import RememberOptions
     from memcli.summarize import Describe
 
-_HASH = re.compile(r"[0-9a-f]{7,64}")
+_HASH = regex(r"[0-9a-f]{7,64}")
 _TEXT_LIMIT = 64 << 20
 _OWN = "x_"
 """How the names of fields begin that are the caller's own: they are stored as they are."""

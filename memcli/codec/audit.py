@@ -11,7 +11,6 @@ with its rule, so that a rule cannot be taken off a line unnoticed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 
@@ -20,6 +19,7 @@ from memcli.digests import sha256
 from memcli.errors import CorruptError
 from memcli.model.memory import Json
 from memcli.record import NamedTuple, Record
+from memcli.regex import regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ RULE = 3
 """The rule that hashes are made by. A change of what is bound, or how, is a new number, and the golden logs of all are kept."""
 _DOMAIN = b"memcli/audit/3\0"  # keeps this digest apart from any other over the same bytes
 
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+_DIGEST = regex(r"[0-9a-f]{64}")
 _MAX_NUMBER = 1 << 53
 
 

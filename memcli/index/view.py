@@ -253,7 +253,9 @@ class IndexedSpace(IndexedWords):
             if within is not None:
                 return self._dense_within(within, texts, cosines_of)
             meaning = self._meaning()
-            return None if meaning is None else cosines_of(meaning)
+            if meaning is None or not meaning.reads(texts[0]):
+                return None
+            return meaning.cosines(texts, among, first, goes_on)
         except (ProviderError, RefusedError) as error:
             self._warn(f"{error.message}; answering by words alone")
             return None

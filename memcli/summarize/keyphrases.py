@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from memcli.model.names import slug
 from memcli.record import NamedTuple
+from memcli.regex import regex
 from memcli.summarize import sentences
 from memcli.summarize.lexicon import DETERMINERS, is_adverb
 from memcli.summarize.sentences import (
@@ -48,7 +48,7 @@ FROM_HINT = 2 * _AFTER_TEXT
 """The positions from here on are those of phrases that only the path says."""
 _MAX_PHRASE = 40
 _STOPS = frozenset(":.!?;")
-_ASIDE = re.compile(r"\([^()]*\)")
+_ASIDE = regex(r"\([^()]*\)")
 _OFTEN = 3
 
 _WEIGHTS = {

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from memcli.record import NamedTuple
+from memcli.regex import regex
 from memcli.summarize import summaries
 from memcli.summarize.lexicon import GENERIC, VAGUE, cue_of
 from memcli.summarize.sentences import Sentence, split
@@ -25,8 +26,8 @@ DESCRIBED = ("kind", "path", "tags", "summary_micro", "summary_short", "summary_
 
 _MAX_DEPTH = 12
 _CONTROLS = dict.fromkeys((*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0)), " ")
-_IS_FILE = re.compile(r"[^\s:*?\"<>|]*(?:/|\.)[^\s:*?\"<>|]*\Z")
-_DRIVE = re.compile(r"[A-Za-z]:[/\\]")
+_IS_FILE = regex(r"[^\s:*?\"<>|]*(?:/|\.)[^\s:*?\"<>|]*\Z")
+_DRIVE = regex(r"[A-Za-z]:[/\\]")
 _MAX_SOURCE = 400
 
 
@@ -143,7 +144,7 @@ _FENCE = ("```", "~~~")
 
 # Patterns that only a text of many lines needs are left to be compiled when there is one.
 _DIFF_START = r"\s*(?:diff --git |Index: \S|--- [^\n]+\n\+\+\+ |@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@)"
-_LOG_LINE = re.compile(
+_LOG_LINE = regex(
     r"\s*(?:[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d"  # 2026-01-31 09:30
     r"|[\[(]?\d\d:\d\d:\d\d\b"  # 09:30:00
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "  # Jan 31 09:30:00, as syslog writes it
@@ -156,7 +157,7 @@ _SETTING = (
     r"|\s*\[{1,2}[\w.\" -]{1,60}\]{1,2}\Z"  # [section]
     r"|\s*- [\w./:@-]{1,60}\Z"
 )
-_ASSIGNMENT = re.compile(r"\s*(?:export\s+)?[A-Z][A-Z0-9_]{2,60}=\S*\s*(?:#.*)?\Z")
+_ASSIGNMENT = regex(r"\s*(?:export\s+)?[A-Z][A-Z0-9_]{2,60}=\S*\s*(?:#.*)?\Z")
 _CODE_FORMS = (
     # Definitions.
     (r"(?:(?:export|default|public|private|protected|static|final|abstract|async|pub(?:\(\w+\))?|unsafe|const)\s+)*"
@@ -326,10 +327,10 @@ _LONG = 1000
 _NOTE_CHARACTERS = 600
 """A text up to this length may be a note about a file rather than the file."""
 
-_HIGH = re.compile(r"\W{0,6}(?:IMPORTANT|CRITICAL|WARNING|MUST[ -]READ|DANGER|Important|Critical|Warning)\W{0,4}?[:!]")
-_LOW = re.compile(r"\W{0,6}(?:minor|nit|nitpick|trivial|fyi)\W{0,4}?:", re.IGNORECASE)
-_CHANGELOG = re.compile(r"(?:the )?(?:change ?log|release notes|releases|history)\b|\[?v?\d+\.\d+(?:\.\d+)?\]?(?:\s|$)")
-_MEETING = re.compile(r"\W*(?:\w+ )?(?:meeting|stand-?up|retro|retrospective|sync|1:1|minutes|notes)\b", re.IGNORECASE)
+_HIGH = regex(r"\W{0,6}(?:IMPORTANT|CRITICAL|WARNING|MUST[ -]READ|DANGER|Important|Critical|Warning)\W{0,4}?[:!]")
+_LOW = regex(r"\W{0,6}(?:minor|nit|nitpick|trivial|fyi)\W{0,4}?:", re.IGNORECASE)
+_CHANGELOG = regex(r"(?:the )?(?:change ?log|release notes|releases|history)\b|\[?v?\d+\.\d+(?:\.\d+)?\]?(?:\s|$)")
+_MEETING = regex(r"\W*(?:\w+ )?(?:meeting|stand-?up|retro|retrospective|sync|1:1|minutes|notes)\b", re.IGNORECASE)
 
 
 def kind_of(subject: Subject, sentences: Sequence[Sentence]) -> str:
@@ -387,9 +388,9 @@ def _kind_of_document(sentences: Sequence[Sentence]) -> str:
 _MAX_NAMES = 6
 _MAX_PLACES = 4
 _MAX_SETTINGS = 200
-_KEY = re.compile(r"(?:export |- )?[\"']?([A-Za-z][\w./-]{0,60})[\"']?\s?[:=](?!/)|\[{1,2}([\w.\" -]{1,60})\]")
-_PROSE = re.compile(r"\w[.!?] \w|\w [a-z]+ [a-z]+ [a-z]+ ")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])")
+_KEY = regex(r"(?:export |- )?[\"']?([A-Za-z][\w./-]{0,60})[\"']?\s?[:=](?!/)|\[{1,2}([\w.\" -]{1,60})\]")
+_PROSE = regex(r"\w[.!?] \w|\w [a-z]+ [a-z]+ [a-z]+ ")
+_CAMEL = regex(r"(?<=[a-z0-9])(?=[A-Z][a-z])")
 
 
 class Account(NamedTuple):

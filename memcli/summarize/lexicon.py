@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from memcli.record import NamedTuple
+from memcli.regex import regex
 from memcli.text.languages import plain_kind
 from memcli.text.words import STOP_WORDS
 
@@ -466,18 +467,18 @@ CUES: Sequence[Cue] = (
     ),
 )  # fmt: skip
 
-_WORDS = re.compile(r"[a-z']+")
-_SETTING = re.compile(r"(?<![\w-])[A-Z][A-Z0-9]*_[A-Z0-9_]+=\S|^[A-Z][A-Z0-9_]{2,}=\S")
-_COMMIT = re.compile(r"(?:feat|fix|chore|docs|refactor|perf|ci|build|revert|style|test)(?:\([\w ./,-]{1,40}\))?!?: \S")
+_WORDS = regex(r"[a-z']+")
+_SETTING = regex(r"(?<![\w-])[A-Z][A-Z0-9]*_[A-Z0-9_]+=\S|^[A-Z][A-Z0-9_]{2,}=\S")
+_COMMIT = regex(r"(?:feat|fix|chore|docs|refactor|perf|ci|build|revert|style|test)(?:\([\w ./,-]{1,40}\))?!?: \S")
 # What may stand before the sentence proper: a date, and a word such as `Note:`.
-_LEAD = re.compile(
+_LEAD = regex(
     r"(?:[\[(]?\d{4}-\d\d-\d\d[\])]?[:,\s–—-]*)?\W{0,6}"
     r"(?:(?:important|critical|warning|must[ -]read|danger|minor|nit|nitpick|trivial|fyi|note|tip|reminder|gotcha|"
     r"remember|caution|careful|beware|pitfall|watch out|heads[- ]up|ps|p\.s)\W{0,4}?[:!]\W*)?"
 )
 
 
-_WARNING = re.compile(
+_WARNING = regex(
     r"\W{0,6}(?:(?:careful|gotcha|warning|caution|beware|pitfall|watch out|danger|heads[- ]up)\W{0,4}?[:!,]|(?:beware of|watch out for)\b)"
 )
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from memcli.errors import UsageError
 from memcli.model.names import check_path, safe_path, slug
+from memcli.regex import regex
 from memcli.summarize import kinds
 from memcli.summarize.keyphrases import FROM_HINT, STRIDE, Phrase
 from memcli.summarize.kinds import FOLDERS, Subject
@@ -26,8 +27,8 @@ _FORBIDDEN = r"^(?:\W{0,3}(?:please|important|warning|careful|caution)\W{1,3})?(
 _VERSION_WORD = r"(?<![\w.])(?P<version>v?\d+(?:\.\d+){1,3}|v\d{1,3})(?![\w]|\.\d)"
 _NUMBER = r"(?<=[A-Za-z] )(?P<number>\d{1,5})(?=[.,;:!?]|\s+(?:because|until|for|in|by|as|since|and|is|are|to)\b|\Z)"
 _TURN = r"\b(?P<turn>without|against|no longer)\b|(?:\b(?:will|to|should|does|do)\s+)(?P<not>not)\b|\b(?P<no>no)\s+(?=[A-Z\w])(?!longer\b|one\b|more\b)"
-_WORDS = re.compile(rf"{_VERSION_WORD}|{_NUMBER}|{_TURN}")
-_SENTENCE = re.compile(r"[.!?](?:\s|\Z)|\n|;")
+_WORDS = regex(rf"{_VERSION_WORD}|{_NUMBER}|{_TURN}")
+_SENTENCE = regex(r"[.!?](?:\s|\Z)|\n|;")
 _EMPTY = frozenset(["use", "be", "have", "do", "let", "make", "try", "the", "any", "all", "using"])
 _LOOSE = ("-without", "-against", "-not", "-no", "-no-longer")
 
@@ -74,14 +75,14 @@ _LEAF_PHRASES = 3
 _UNTITLED = "untitled"
 _FROM_FILE = frozenset(["guide", "config", "log", "code", "diff"])
 _HEAD = 160
-_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
-_VERSION = re.compile(r"\bv?\d+\.\d+\.\d+(?:[-.]?(?:rc|beta|alpha)\.?\d*)?\b")
+_DATE = regex(r"\b\d{4}-\d\d-\d\d\b")
+_VERSION = regex(r"\bv?\d+\.\d+\.\d+(?:[-.]?(?:rc|beta|alpha)\.?\d*)?\b")
 _UNTELLING_TITLES = frozenset([
     "about", "background", "contents", "context", "description", "documentation", "introduction", "note", "notes",
     "overview", "readme", "steps", "summary", "table-of-contents", "tl-dr", "todo", "untitled", "usage",
 ])  # fmt: skip
-_ARTICLES = re.compile(r"-(?:the|a|an)(?=-)")
-_TITLE_NOISE = re.compile(
+_ARTICLES = regex(r"-(?:the|a|an)(?=-)")
+_TITLE_NOISE = regex(
     r"^(?:(?:runbook|how ?to|guide|decision|goal|notes?|procedure|title|summary|rfc|proposal)\s*[:—–-]\s*|how to\s+)",
     re.IGNORECASE,
 )

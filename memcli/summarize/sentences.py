@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from memcli.model.names import slug
 from memcli.record import NamedTuple
+from memcli.regex import regex
 from memcli.summarize.lexicon import ACTIONS, GENERIC, NOUN_CUES, PRODUCTS, VAGUE, VERB_CUES, is_adverb, is_gerund
 from memcli.text.blocks import HEADING, ITEM, PROSE, ROW, STEP, read_blocks, read_sentences
 from memcli.text.languages import FUNCTION_WORDS
@@ -95,17 +96,17 @@ _MAX_WORD = 40
 _LONGEST = 120
 """Longer ones are not worth a place in the cache."""
 _LONGEST_PATH = 400
-_TOKEN = re.compile(r"`\w[\w.:/-]*(?:\(\))?`|[Cc]\+\+|[CF]#|\w+(?:[-.'’/]\w+)*|[^\w\s]")
+_TOKEN = regex(r"`\w[\w.:/-]*(?:\(\))?`|[Cc]\+\+|[CF]#|\w+(?:[-.'’/]\w+)*|[^\w\s]")
 _NOISE = (
     r"(?<=[A-Z0-9_])=\S+|\b[a-zA-Z][\w+.-]{1,20}://\S+|[\w.+-]{1,64}@[\w-]+\.[\w.-]+"
     r"|<[^<>\s]{1,80}>|\[REDACTED:[^\]]{0,40}\]"
 )
-_AMOUNT = re.compile(
+_AMOUNT = regex(
     r"(?:\d{4}-\d\d\S*|v?\d[\d.,:/x-]*[a-z]{0,3}|\d+(?:st|nd|rd|th|mins?|secs?|hours?|days?)|q[1-4]|h[12]|fy\d+)\Z"
 )
 _AMOUNT_START = frozenset("0123456789vqhf")
-_HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,64}\Z")
-_FILE = re.compile(r"(?:[\w.-]+/)*[\w.-]*?(\w[\w-]*)\.[a-z][a-z0-9]{0,8}\Z")
+_HASH = regex(r"(?=[a-f]*\d)[0-9a-f]{7,64}\Z")
+_FILE = regex(r"(?:[\w.-]+/)*[\w.-]*?(\w[\w-]*)\.[a-z][a-z0-9]{0,8}\Z")
 _CJK = r"[\u3040-\u30ff\u3400-\u9fff]"
 _CJK_BREAKS = (
     r"[\u3041-\u309f]+|(?<=[\u30a0-\u30ff\u3400-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[\u30a0-\u30ff\u3400-\u9fff])"

@@ -8,6 +8,7 @@ from math import sqrt
 
 from memcli.model.characters import character_end
 from memcli.record import NamedTuple
+from memcli.regex import regex
 from memcli.summarize.lexicon import cue_of
 from memcli.summarize.sentences import Sentence
 from memcli.text.blocks import HEADING, ITEM, ROW, STEP
@@ -22,7 +23,7 @@ MANY = 8
 _QUESTION, _LEAD_IN, _DANGLING, _FRAGMENT, _ADDRESS = 0.6, 0.5, 0.8, 0.6, 0.4
 _SHORT_TERMS = 4
 _SHORT = 40
-_DANGLES = re.compile(
+_DANGLES = regex(
     r"(?:this|that|these|those|it|they|he|she|however|also|but|so|then|and|or|for example|otherwise|instead|moreover|"
     r"additionally|furthermore|similarly|see|for more|note|thanks|hi|hello)\b",
     re.IGNORECASE,

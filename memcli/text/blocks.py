@@ -18,7 +18,7 @@ HEADING, ITEM, STEP, PROSE, ROW = "heading", "item", "step", "prose", "row"
 BLANK, FENCE, CODE, RULE, MARKUP, DIRECTIVE = "blank", "fence", "code", "rule", "markup", "directive"
 """The roles of lines that are part of no block. FENCE begins and ends the lines of CODE."""
 
-_MARK = re.compile(
+_MARK = regex(
     r"\s*(?:(?P<fence>`{3,}|~{3,})"
     r"|(?P<heading>(?<! {4})(?<!\t)\#{1,6}(?:[ \t]+|\Z))"
     r"|(?P<step>\(?\d{1,3}[.)]\s+(?=\S))"
@@ -34,7 +34,7 @@ _STAMP = r"\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b|[\[(]?\d{1,4}[-/:.
 _WRAPPED = 45
 """A line shorter than this was not broken by an editor: it is a sentence of its own."""
 _MAX_COMMAND = 100
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_COMMENT = regex(r"<!--.*?-->", re.DOTALL)
 
 
 class Line(NamedTuple):

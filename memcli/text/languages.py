@@ -92,9 +92,9 @@ _SCRIPTS = (
     ("\u0e01", "\u0e5b", "thai"), ("\u3005", "\u3007", "han"), ("\u3041", "\u309f", "hiragana"), ("\u30a1", "\u30fa", "katakana"), ("\u30fc", "\u30ff", "katakana"),
     ("\u3400", "\u9fff", "han"), ("\uac00", "\ud7a3", "hangul"), ("\U00020000", "\U0003ffff", "han"),
 )  # fmt: skip
-UNSPACED = re.compile(f"[{''.join(f'{first}-{last}' for first, last, _ in _SCRIPTS)}]+")
+UNSPACED = regex(f"[{''.join(f'{first}-{last}' for first, last, _ in _SCRIPTS)}]+")
 """A run of characters of scripts that do not show where words end."""
-_GRAMMAR = re.compile(
+_GRAMMAR = regex(
     "什么|怎么|怎样|如何|我们|你们|他们|咱们|可以|需要|应该|这个|那个|哪个|哪些|哪里|为何|为什|没有|以及|或者|一个|因为|所以|是否|必须|多少|"
     "不要|我要|我想|一张|一下|一些|[的了吗呢吧么着过和与在把被就都也很从到对给让是请]|습니다?|합니다?|입니다?|하는|에서|으로|까지|나요"
 )

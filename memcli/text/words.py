@@ -15,6 +15,7 @@ import Stemmer
 
 from memcli.clock import time_or_none
 from memcli.record import Record
+from memcli.regex import regex
 from memcli.text.languages import (
     STEM,
     UNSPACED,
@@ -40,12 +41,12 @@ STOP_WORDS = frozenset(
     """.split()
 )
 _MAX_WORD = 64
-_WORD = re.compile(r"\w+(?:['’][a-z]{1,2}\b)?")
-_CHAIN = re.compile(r"(?:(?<![\w-])--(?=[a-zA-Z]))?\w+(?:['’][a-z]{1,2}\b)?(?:[.-]\w+)*")
+_WORD = regex(r"\w+(?:['’][a-z]{1,2}\b)?")
+_CHAIN = regex(r"(?:(?<![\w-])--(?=[a-zA-Z]))?\w+(?:['’][a-z]{1,2}\b)?(?:[.-]\w+)*")
 _OPTION = "--"
 _MAX_CHAIN, _MOST_LINKS = 40, 4
-_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
-_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+_PART = regex(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_CAMEL = regex(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 stem: Callable[[str], str] = Stemmer.Stemmer("english", 0).stemWord
 """The stem of a word in lower case. Stemmer has a cache of its own, which is slower than the ones here, and off."""
 
@@ -211,11 +212,11 @@ def _forms(word: str) -> tuple[str, ...]:
 
 
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
-_WRITTEN = re.compile(
+_WRITTEN = regex(
     rf"\b(?:{_DAY}\s+(?:of\s+)?)?({'|'.join(sorted(MONTH_NUMBERS, key=len, reverse=True))})\b\.?(?:\s+{_DAY}(?!\d))?(?:,?\s+(?:of\s+)?(\d{{4}}))?",
     re.IGNORECASE,
 )
-_NUMERIC = re.compile(r"\b(\d{4})-(\d{2})(?:-(\d{2}))?\b")
+_NUMERIC = regex(r"\b(\d{4})-(\d{2})(?:-(\d{2}))?\b")
 _AMBIGUOUS = ("may", "mar", "march", "dec", "sun", "jan")
 
 

@@ -19,7 +19,6 @@ from memcli.errors import UsageError
 from memcli.model.names import check_space
 from memcli.model.space import Change, Policy
 from memcli.policy.fields import check_rules, in_force
-from memcli.ranking import RANKERS
 from memcli.record import replace
 from memcli.settings import BESIDE, DEFAULT_SUMMARIZER, HARMLESS_FIELDS, Config, is_server, resolve
 from memcli.store.file import FileStore
@@ -299,6 +298,7 @@ class StoreWorkspace(Workspace):
 
     def ranker(self, name: str) -> Ranker:
         from memcli.model.recall import DEFAULT_BACKEND
+        from memcli.ranking import RANKERS
 
         if name and name not in RANKERS:
             self.warn(f"no backend {name!r} (known: {', '.join(sorted(RANKERS))}); using {DEFAULT_BACKEND}")

@@ -12,6 +12,7 @@ from memcli.errors import UsageError
 from memcli.extras.agents.events import BEFORE_TOOL, COPILOT_HOOKS, DEFERRED_START, RETIRED, hook_command
 from memcli.model.anchors import FileEdit
 from memcli.record import Record
+from memcli.regex import regex
 from memcli.store.layout import find_work_tree
 from memcli.store.reading import read_regular
 
@@ -38,7 +39,7 @@ _TRANSCRIPT = ("agent_transcript_path", "transcript_path", "transcriptPath")
 _TEXT = ("compact_summary", "last_assistant_message", "prompt_response", "outputText", "response")
 _TOOL = ("tool_input", "toolArgs", "parameters", "tool_info")
 _TOOL_NAME = ("tool_name", "toolName")
-_READING_TOOL = re.compile(r"(?i)(?:read|view|list|grep|glob|search(?!_?replace))")
+_READING_TOOL = regex(r"(?i)(?:read|view|list|grep|glob|search(?!_?replace))")
 _NESTED = (
     "userPromptSubmit", "preToolUse", "postToolUse", "taskStart", "taskComplete", "tool_info", "turn",
     "sessionContext",
@@ -53,11 +54,11 @@ _NEW_TEXT = (
 _COMMAND = ("command", "cmd", "commands")
 _PATCH = ("patch", "patchText", "input")
 _COMMAND_FOLDER = ("workdir", "cwd", "dir_path", "directory")
-_PATCH_BODY = re.compile(
+_PATCH_BODY = regex(
     r"^\*\*\* (?:Begin Patch|Add|Update|Delete).*?(?:^\*\*\* End Patch\s*?$|\Z)", re.MULTILINE | re.DOTALL
 )
-_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
-_HOOK_CONTEXT = re.compile(r"\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
+_PATCHED = regex(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
+_HOOK_CONTEXT = regex(r"\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
 """What Gemini puts before a prompt: what a hook gave it, in which every `<` is escaped."""
 _HUMAN = ("", "user", "sdk")
 
