@@ -94,7 +94,7 @@ class FusionRanker:
         measured = view.dense(_forms(query.topic, stats), query.deadline, visible, first, query.patience)
         near: Near | None = None if measured is None else weighed_forms(measured, WHOLE_SHARE)
         missing = near[0][1].missing if near else 0
-        is_known = near is not None and near[0][1].size >= 2 * missing
+        is_partial = near is not None and near[0][1].size < 2 * missing
         cosines = mixed(near) if near else NONE
         state = Ranking(is_degraded=near is None or (missing > 0 and not len(cosines.rows)), missing=missing)
         cosines = cosines.among(visible)
@@ -135,12 +135,23 @@ class FusionRanker:
         add_linked(parts, entries, styles, view, visible)
         # The message is in all files of a commit alike: what distinguishes them are their hunks.
         hunks = {row: max((one.score for one in own if one.form == HUNK), default=0.0) for row, own in found.items()}
-        whole_question = mixed([(1.0, near[0][1])]).among(visible) if near and is_known else NONE
+        whole_question = mixed([(1.0, near[0][1])]).among(visible) if near else NONE
         hits = one_each(
-            ordered(_confident(_hits(parts, entries, styles, found), styles, query, stats, whole_question, cut), query),
+            ordered(
+                _confident(
+                    _hits(parts, entries, styles, found),
+                    styles,
+                    query,
+                    stats,
+                    whole_question,
+                    cut,
+                    is_partial=is_partial,
+                ),
+                query,
+            ),
             hunks,
         )
-        return replace(state, hits=hits, confidence=_confidence(hits[:SHOWN], by_meaning=is_known))
+        return replace(state, hits=hits, confidence=_confidence(hits[:SHOWN], by_meaning=near is not None))
 
 
 def _scored(
@@ -193,11 +204,18 @@ def _confident(
     stats: TermStats,
     cosines: Cosines,
     cut: Mapping[int, Sequence[PassageTerms]],
+    *,
+    is_partial: bool,
 ) -> Iterator[Hit]:
-    """The hits with the probability that each answers, without those of a low score that share little with the question."""
+    """The hits with the probability that each answers, without those of a low score that share little with the question.
+
+    `is_partial`: most passages have no vector. Those that have one are the best by words, of which half are nearer than the
+    neighbour among all would be.
+    """
     nearest = cosines.nearest(NEIGHBOUR)
     known = cosines.of({*nearest, *(hit.entry.row for hit in hits)})
-    neighbour = min((known[row] for row in nearest), default=0.0)
+    ascending = sorted(known[row] for row in nearest)
+    neighbour = ascending[len(ascending) // 2 if is_partial else 0] if ascending else 0.0
     question = QuestionSignals(query.topic, stats, known, neighbour)
     best, fifth = best_and_fifth(hits)
     for hit in hits:
