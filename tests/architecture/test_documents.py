@@ -7,29 +7,65 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from memcli.cli.main import load_command
-from memcli.cli.verb import names
+from memcli.cli.verb import names, read_line
 from tests.conftest import ROOT
+from tools.picture import FOLDER, draw, transcript
+from tools.reference import PATH, reference
 
 README = (ROOT / "README.md").read_text()
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SESSION = re.compile(r"```console\n(.*?)```", re.DOTALL)
+MOST_WORDS, WIDEST = 600, 100
 
 
-@pytest.mark.parametrize("verb", names())
-def test_every_command_is_documented(verb: str) -> None:
-    assert f"`{verb}" in README
-    command = load_command(verb)
-    assert command.help
-    for parameter in command.params:
-        assert parameter.name
+def test_the_reference_is_that_of_the_declarations(update_golden: bool) -> None:
+    if update_golden:
+        PATH.write_text(reference(), encoding="utf-8")
+    assert PATH.read_text(encoding="utf-8") == reference(), "python tools/reference.py"
+    assert [name for name in names() if f"### `{name}`" not in reference() and name != "merge-driver"] == []
 
 
-def test_the_readme_is_short() -> None:
-    assert len(README.splitlines()) <= 130
+def test_the_readme_is_read_to_the_end() -> None:
+    prose = re.sub(r"```.*?```|<picture>.*?</picture>", "", README, flags=re.DOTALL)
+    prose = "\n".join(line for line in prose.splitlines() if not line.startswith("|"))
+    prose = re.sub(r"\]\([^)]*\)", "]", prose)
+    assert len(re.findall(r"\w[\w'/.-]*", prose)) <= MOST_WORDS
+    text = re.sub(r"```.*?```", "", README, flags=re.DOTALL)
+    assert [line for line in text.splitlines() if len(line) > WIDEST and not line.startswith("|")] == []
+    first = next(n for n, line in enumerate(README.splitlines(), 1) if re.match(r"(?:pipx|memcli) ", line))
+    assert first < 30
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_and_commands_of_a_page_hold(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)#]+)|(?:src|srcset)=\"([^\"]+)", text) for link in link if link]
+    gone = [link for link in links if not link.startswith("http") and not (page.parent / link).exists()]
+    assert gone == []
+    assert [line for line in commands(text) if read_line(line) is None] == []
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """The arguments of each `memcli` in the shell blocks of a page."""
+    for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL):
+        for line in block.replace("\\\n", " ").splitlines():
+            words = shlex.shlex(line, posix=True, punctuation_chars=True)
+            words.whitespace_split = True
+            given: list[str] | None = None
+            for word in words:
+                if given is not None and not set(word) <= set("();<>|&"):
+                    given.append(word)
+                    continue
+                if given is not None:
+                    yield given
+                given = [] if word == "memcli" else None
+            if given is not None:
+                yield given
 
 
 def test_the_session_in_the_readme_is_real(tmp_path: Path, update_golden: bool) -> None:
@@ -60,3 +96,11 @@ def test_the_session_in_the_readme_is_real(tmp_path: Path, update_golden: bool) 
         (ROOT / "README.md").write_text(README.replace(shown, told))
         return
     assert shown == told
+
+
+def test_the_pictures_are_of_a_real_run(update_golden: bool) -> None:
+    made = draw(transcript())
+    if update_golden:
+        for name, picture in made.items():
+            (FOLDER / name).write_text(picture, encoding="utf-8")
+    assert {name: (FOLDER / name).read_text(encoding="utf-8") for name in made} == made, "python tools/picture.py"

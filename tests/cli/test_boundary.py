@@ -13,8 +13,8 @@ from tests.conftest import ROOT, Run
 from tests.safety.secrets_corpus import secret
 
 ERRORS = (MemcliError, *MemcliError.__subclasses__())
-DOCUMENTED = {int(n) for n in re.findall(r"\| (\d+) \| [^|]+? (?=\|)", (ROOT / "README.md").read_text())}
-"""The exit codes of the README."""
+DOCUMENTED = {int(n) for n in re.findall(r"\| (\d+) \| [^|]+? (?=\|)", (ROOT / "docs" / "commands.md").read_text())}
+"""The exit codes of the documents."""
 
 
 def failing(error: BaseException, json: bool = False) -> int:
