@@ -11,6 +11,7 @@ from memcli.clock import days_between
 from memcli.errors import UsageError
 from memcli.model.recall import Entry, Hit, Query, in_order
 from memcli.policy.ageing import familiarity, is_in_season, remaining
+from memcli.record import replace
 from memcli.text.words import dates
 
 DATE_WEIGHT = 0.35
@@ -70,7 +71,7 @@ def ordered(hits: Iterable[Hit], query: Query) -> tuple[Hit, ...]:
     for hit in found:
         added = bias * (high * recency(hit.entry, query))
         why = {name: (1 - bias) * part for name, part in hit.why.items()} | {"recency_bias": added}
-        biased.append(Hit(hit.entry, sum(why.values()), why))
+        biased.append(replace(hit, score=sum(why.values()), why=why))
     return tuple(in_order(biased))
 
 

@@ -47,7 +47,7 @@ def test_a_topic_is_repeated_without_what_is_secret_in_it(
 def test_weak_evidence_is_named_and_fails_where_that_is_asked_for(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMCLI_EMBEDDER", DEFAULT_EMBEDDER)
     remember(run, "The port of PostgreSQL is 5432, as everywhere.")
-    weak = ("recall", "how is MySQL set up here?")
+    weak = ("recall", "everywhere in the world")
     assert run(*weak, "--json").json["weak"] is True
     assert "Weak evidence:" in run(*weak).out
     assert [run(*weak, flag).code for flag in ("--fail-empty", "--fail-weak")] == [0, 3]

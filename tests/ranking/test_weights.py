@@ -38,6 +38,15 @@ def test_numbers_out_of_range_are_refused(tmp_path: Path) -> None:
             ranked(tmp_path, backend, "quokka", NOTES, **wrong)
 
 
+def test_a_recency_bias_keeps_what_is_known_of_an_answer(tmp_path: Path) -> None:
+    plain = ranked(tmp_path, "fusion", "quokka", [memory("one", raw="The quokka sleeps.")])["one"]
+    biased = ranked(tmp_path, "fusion", "quokka", [], recency_bias=0.5)["one"]
+    assert biased.confidence == plain.confidence
+    assert plain.confidence
+    assert (biased.passages, biased.signals) == (plain.passages, plain.signals)
+    assert plain.passages
+
+
 def test_a_recency_bias_raises_what_is_new(tmp_path: Path) -> None:
     ranked(tmp_path, "basic", "quokka", NOTES)
     for bias, first in ((None, "old"), (0.9, "new")):
