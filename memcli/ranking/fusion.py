@@ -70,6 +70,8 @@ SHOWN = 10
 """The confidence in a ranking is that in the first so many."""
 _WHOLE, _TOPIC = 0.999, math.log1p(2) + 1e-6
 """The share of a question's words that is all of them, and the length (`Signals.length`) of two terms."""
+_EVERYWHERE = frozenset(("use",))
+"""What stands in half of all questions and tells none from another; in a small space it would be rare all the same."""
 NEAR = 0.2
 """The least cosine of a memory that shares no word with the question: below it, the two have nothing in common."""
 _VIA = "via "
@@ -87,7 +89,7 @@ class FusionRanker:
         check(query)
         if query.period and is_listed(query.period):
             return Ranking(tuple(within_period(query, query.period, view)))
-        asked = query_terms(query.topic)
+        asked = [term for term in query_terms(query.topic) if term not in _EVERYWHERE] or query_terms(query.topic)
         visible = view.visible(query)
         stats = view.lexical(asked, CANDIDATES, visible, with_common=True)
         first = _first(asked, stats, view)

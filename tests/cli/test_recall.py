@@ -57,6 +57,17 @@ def test_weak_evidence_is_named_and_fails_where_that_is_asked_for(run: Run, monk
     assert run("recall", "zxqv wplk", "--fail-weak").code == 3
 
 
+def test_a_rule_that_says_use_is_no_answer_to_what_we_use(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDER", DEFAULT_EMBEDDER)
+    remember(run, "Never run jobs at startup: use the scheduler.", "--kind", "constraint")
+    engine = remember(
+        run, "We chose PostgreSQL over MySQL: we need JSONB and row-level security.", "--kind", "decision"
+    )
+    sections = run("recall", "which database do we use?", "--json").json["sections"]
+    assert [section["id"] for section in sections] == [engine]
+    assert run("recall", "use", "--json").json["sections"], "alone it is a word like any other"
+
+
 def test_fail_empty_speaks_of_what_is_shown_and_matches(run: Run) -> None:
     remember(run, "Bread needs yeast.", "--pin")
     assert run("recall", "zxqv wplk", "--fail-empty").code == 3
