@@ -11,10 +11,10 @@ import pytest
 from memcli import beneath
 from memcli.errors import StoreError
 from memcli.store import atomic
+from memcli.store.atomic import read_regular
 from memcli.store.layout import make_root
 from memcli.store.lock import locked
 from memcli.store.place import _tighten
-from memcli.store.reading import read_regular
 from memcli.store.snapshot import FileSnapshot
 
 

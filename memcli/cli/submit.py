@@ -291,7 +291,7 @@ def _describer(workspace: Workspace, options: RememberOptions) -> Describe | Non
         raise UsageError(f"no fallback {options.fallback[:40]!r}", "use --fallback local")
     if not asks_model(workspace, options):
         return None
-    from memcli.wiring.extras import extra
+    from memcli.wiring import extra
 
     may_fall_back = options.fallback is not None
     consult = extra("advice.consult")

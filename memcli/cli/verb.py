@@ -177,7 +177,7 @@ class CommandContext:
         if not self._environ.get("MEMCLI_OTEL"):  # nothing of it is imported
             yield
             return
-        from memcli.wiring.extras import extra
+        from memcli.wiring import extra
 
         is_offline = bool(self.options["offline"])
         traced = extra("telemetry.opening").traced

@@ -12,8 +12,8 @@ from contextlib import suppress
 from memcli.errors import MemcliError, StoreError
 from memcli.git.index_file import find_index, shared_folder
 from memcli.policy.acts import DELETE_SPACE
+from memcli.store.atomic import read_regular
 from memcli.store.layout import FOLDER, Layout, find_work_tree
-from memcli.store.reading import read_regular
 
 
 def check_present(root: str, space: str = "") -> None:

@@ -16,10 +16,19 @@ from memcli.model.memory import Json
 from memcli.model.space import Touched
 from memcli.policy.acts import Act, author, entry
 from memcli.record import Record
-from memcli.store.atomic import append_line, check_appendable, make_folder, sync_folder, write_file
+from memcli.store.atomic import (
+    append_line,
+    check_appendable,
+    listed,
+    make_folder,
+    open_own,
+    read_at,
+    read_stored,
+    sync_folder,
+    write_file,
+)
 from memcli.store.layout import Layout
 from memcli.store.lock import locked
-from memcli.store.reading import listed, open_own, read_at, read_stored
 
 _TAIL_BYTES = 1 << 12
 _FOLDER_MODE = 0o700

@@ -17,10 +17,17 @@ from memcli import beneath
 from memcli.errors import LockedError, MemcliError, StoreError, hint_of
 from memcli.git.index_file import find_index
 from memcli.settings import JOURNAL
-from memcli.store.atomic import free_name, make_folder, remove_quietly, sync_folder, write_file
+from memcli.store.atomic import (
+    free_name,
+    make_folder,
+    read_regular,
+    read_stored,
+    remove_quietly,
+    sync_folder,
+    write_file,
+)
 from memcli.store.lock import locked, share
 from memcli.store.private import NAMES, STATE, WAITING, can_write, is_private_name, work_tree_of
-from memcli.store.reading import read_regular, read_stored
 
 _LOCK = "waiting.lock"
 _WAIT_SECONDS = 2.0

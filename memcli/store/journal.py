@@ -22,8 +22,16 @@ from memcli.codec.canonical import decode_object, encode_line
 from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json
 from memcli.record import Record
-from memcli.store.atomic import TEMP_MARK, append_line, make_folder, move_file, place_file, remove_quietly
-from memcli.store.reading import read_at, read_regular
+from memcli.store.atomic import (
+    TEMP_MARK,
+    append_line,
+    make_folder,
+    move_file,
+    place_file,
+    read_at,
+    read_regular,
+    remove_quietly,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

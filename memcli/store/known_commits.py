@@ -10,9 +10,8 @@ from memcli.codec.canonical import decode
 from memcli.errors import MemcliError
 from memcli.ports import Snapshot
 from memcli.record import Record
-from memcli.store.atomic import append_line, make_folder, replace_file
+from memcli.store.atomic import append_line, make_folder, read_regular, replace_file
 from memcli.store.layout import Layout
-from memcli.store.reading import read_regular
 
 _MAX_BYTES, _MOST_OF_HEADER = 1 << 30, 1 << 10
 

@@ -11,10 +11,9 @@ from memcli.git.index_file import shared_folder
 from memcli.record import Record
 from memcli.settings import BESIDE
 from memcli.settings import FOLDER as FOLDER  # noqa: PLC0414 - the places in a store are here
-from memcli.store.atomic import make_folder, make_store_folder, write_file
+from memcli.store.atomic import make_folder, make_store_folder, read_regular, read_stored, write_file
 from memcli.store.lock import HeldLock, locked
 from memcli.store.private import can_write, is_private, private_folder, work_tree_of
-from memcli.store.reading import read_regular, read_stored
 
 _TITLE = b"# Written by memcli. What lies here is of this machine alone."
 _ATTRIBUTES_TITLE = "# Written by memcli: how git treats memories."

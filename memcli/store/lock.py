@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from memcli.errors import LockedError, StoreError, hint_of
 from memcli.record import Record
-from memcli.store.reading import open_own, read_regular
+from memcli.store.atomic import open_own, read_regular
 
 WAIT_SECONDS = 10.0
 _LOOK_SECONDS = 0.05  # how often is looked for what no lock tells

@@ -12,10 +12,9 @@ from memcli.codec.canonical import encode, encode_line
 from memcli.model.findings import Failure
 from memcli.model.memory import Json
 from memcli.record import Record
-from memcli.store.atomic import append_line, make_folder, write_file
+from memcli.store.atomic import append_line, make_folder, read_json, read_regular, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import HeldLock, locked
-from memcli.store.reading import read_json, read_regular
 
 MAX_BYTES = 1_000_000
 

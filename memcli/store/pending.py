@@ -25,10 +25,18 @@ from memcli.model.space import Policy, Space
 from memcli.policy.acts import is_kept, parted, trash_note
 from memcli.record import NamedTuple, Record, replace
 from memcli.settings import is_beside
-from memcli.store.atomic import TEMP_MARK, make_folder, overwrite_file, remove_file, remove_quietly, write_file
+from memcli.store.atomic import (
+    TEMP_MARK,
+    listed,
+    make_folder,
+    overwrite_file,
+    read_stored,
+    remove_file,
+    remove_quietly,
+    write_file,
+)
 from memcli.store.layout import FOLDER, Layout, set_ignored
 from memcli.store.lock import locked
-from memcli.store.reading import listed, read_stored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

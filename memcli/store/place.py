@@ -20,10 +20,17 @@ from contextlib import contextmanager, suppress
 from memcli import beneath
 from memcli.errors import StoreError
 from memcli.git.index_file import IndexFile, TrackedFile, find_index
-from memcli.store.atomic import TEMP_MARK, make_folder, make_store_folder, move_file, replace_file, write_file
+from memcli.store.atomic import (
+    TEMP_MARK,
+    make_folder,
+    make_store_folder,
+    move_file,
+    read_regular,
+    replace_file,
+    write_file,
+)
 from memcli.store.layout import FOLDER, Layout, find_work_tree, show_sessions
 from memcli.store.private import can_write, may_wait
-from memcli.store.reading import read_regular
 from memcli.store.trust import read_sealed, write_sealed
 
 FOLDERS = ("local", "cache", "audit")

@@ -9,10 +9,9 @@ from collections.abc import Callable, Collection
 from memcli.codec.canonical import encode
 from memcli.codec.space import CLOSE, OPEN, of_space
 from memcli.errors import StoreError
-from memcli.store.atomic import remove_file, write_file
+from memcli.store.atomic import read_regular, remove_file, write_file
 from memcli.store.layout import Layout
 from memcli.store.private import STATE
-from memcli.store.reading import read_regular
 
 _SPACE = of_space("space")
 _QUARANTINE_ID = re.compile(rb'"id":\s*("(?:[^"\\\n]|\\.)*")')

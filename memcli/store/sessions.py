@@ -37,11 +37,21 @@ from memcli.errors import ConflictError, CorruptError, LockedError, MemcliError,
 from memcli.model.conversation import ACTIVE, Entry, Message, Session, StateChange
 from memcli.model.names import check_space, is_session_id, session_id
 from memcli.record import Record, replace
-from memcli.store.atomic import append_after, make_folder, remove_file, remove_quietly, sync_folder, write_file
+from memcli.store.atomic import (
+    append_after,
+    make_folder,
+    open_own,
+    read_at,
+    read_json,
+    read_regular,
+    remove_file,
+    remove_quietly,
+    sync_folder,
+    write_file,
+)
 from memcli.store.layout import Layout, check_no_link, show_sessions
 from memcli.store.lock import HeldLock, locked
 from memcli.store.pending import remove_leftovers
-from memcli.store.reading import open_own, read_at, read_json, read_regular
 
 _TAIL_BYTES = 1 << 12
 _PART_BYTES = 1 << 20

@@ -30,8 +30,8 @@ from memcli.model.memory import Memory
 from memcli.model.names import check_space, show
 from memcli.model.space import Policy, Space
 from memcli.record import Record, replace
+from memcli.store.atomic import open_own, read_at
 from memcli.store.layout import Layout
-from memcli.store.reading import open_own, read_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from contextlib import suppress
 from itertools import pairwise
 
 from memcli.errors import StoreError
-from memcli.store.atomic import make_folder, remove_file, write_file
+from memcli.store.atomic import make_folder, open_own, read_regular, remove_file, write_file
 from memcli.store.layout import FOLDER, Layout
-from memcli.store.reading import open_own, read_regular
 
 _MAX_EXPORT = 256 << 20
 _JSON = ".json"

@@ -16,9 +16,8 @@ from memcli.model.links import Run, Severed, is_run_name
 from memcli.model.memory import Memory
 from memcli.model.space import Space
 from memcli.record import replace
-from memcli.store.atomic import make_folder, remove_file, write_file
+from memcli.store.atomic import listed, make_folder, read_regular, remove_file, write_file
 from memcli.store.layout import Layout, check_no_link
-from memcli.store.reading import listed, read_regular
 from memcli.store.state import State
 
 _MODE = 0o600

@@ -25,10 +25,17 @@ from memcli.digests import blake2b
 from memcli.errors import StoreError, UsageError
 from memcli.model.memory import Json
 from memcli.settings import is_on
-from memcli.store.atomic import create_file, make_folder, remove_file, remove_quietly, write_file
+from memcli.store.atomic import (
+    create_file,
+    make_folder,
+    read_regular,
+    read_stored,
+    remove_file,
+    remove_quietly,
+    write_file,
+)
 from memcli.store.layout import Layout
 from memcli.store.lock import locked
-from memcli.store.reading import read_regular, read_stored
 
 _FORMAT, _FACT = "memcli/trust", "unreviewed"
 _MAX_UNREVIEWED = 64 << 20

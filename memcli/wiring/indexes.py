@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS, FOLDER, check_embedder
 from memcli.record import Record
 from memcli.store.layout import Layout
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 from memcli.wiring.roots import Warn
 
 TYPE_CHECKING = False

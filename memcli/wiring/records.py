@@ -17,9 +17,9 @@ from memcli.model.links import Severed
 from memcli.model.memory import Json, Memory, telling_line
 from memcli.model.space import Change, Policy, Space
 from memcli.record import replace
+from memcli.store.atomic import has_any, read_blocks
 from memcli.store.file import FileStore
 from memcli.store.layout import Layout
-from memcli.store.reading import has_any, read_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class LocalRecords:
         from memcli.store.notes import LocalAnswers, LocalUsage
         from memcli.store.pending import remove_leftovers
         from memcli.store.quarantine import erase_quarantined
-        from memcli.wiring.extras import extra
+        from memcli.wiring import extra
 
         extra("stores.sync_base").erase_bases(self.layout, space, ids)
         self.audit.erase(space, ids)

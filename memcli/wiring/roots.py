@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping
 from memcli.errors import MemcliError, NotFoundError, StoreError, UsageError
 from memcli.record import replace
 from memcli.settings import Config, check_config, has_password, is_server
-from memcli.store.atomic import write_file
+from memcli.store.atomic import read_regular, write_file
 from memcli.store.layout import FOLDER, Layout, check_root, complete_ignore, find_root, find_work_tree, make_root
 from memcli.store.place import PrivatePlace, describe
-from memcli.store.reading import read_regular
 from memcli.store.trust import FileTrust
 
 _MAX_CONFIG = 1 << 20

@@ -21,14 +21,14 @@ from memcli.model.space import Change, Policy
 from memcli.policy.fields import check_rules, in_force
 from memcli.record import replace
 from memcli.settings import BESIDE, DEFAULT_SUMMARIZER, HARMLESS_FIELDS, Config, is_server, resolve
+from memcli.store.atomic import read_regular
 from memcli.store.file import FileStore
 from memcli.store.layout import FOLDER, Layout, complete_ignore, find_work_tree
 from memcli.store.lock import WAIT_SECONDS
-from memcli.store.reading import read_regular
 from memcli.store.state import State
 from memcli.store.trust import VARIABLE as KEY_VARIABLE
 from memcli.store.trust import FileTrust, signer
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 from memcli.wiring.indexes import ChosenEmbedder, Keep, absolute, make, open_index
 from memcli.wiring.records import LocalRecords
 from memcli.wiring.roots import (

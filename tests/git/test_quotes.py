@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from memcli.git.revisions import commits_with
+from memcli.store.atomic import has_any
 from memcli.store.layout import Layout
-from memcli.store.reading import has_any
 from memcli.wiring.records import find_quotes
 from tests.conftest import memory, open_at
 from tests.ingest.conftest import Repo

@@ -101,7 +101,7 @@ def command(session: CommandContext, options: ExportOptions) -> None:
 def _export_private(session: CommandContext, options: ExportOptions) -> None:
     from memcli.store.private import work_tree_of
     from memcli.store.target import write_export
-    from memcli.wiring.extras import extra
+    from memcli.wiring import extra
 
     others = {
         "SPACE": options.name,
@@ -136,7 +136,7 @@ def _export_private(session: CommandContext, options: ExportOptions) -> None:
 
 def _signer(file: str | None) -> Any:
     """The private key in a file, opened (`extras/transfer/signature.py`); None without a file. Raises UsageError."""
-    from memcli.wiring.extras import extra
+    from memcli.wiring import extra
 
     if file is None:
         return None

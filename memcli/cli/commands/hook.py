@@ -183,7 +183,7 @@ def run(session: CommandContext, options: RunOptions) -> None:
     Example: memcli hook run post-commit
     """
     if options.agent is not None:
-        from memcli.wiring.extras import extra
+        from memcli.wiring import extra
 
         running = extra("agents.running")
         if options.next_turn and options.detached:

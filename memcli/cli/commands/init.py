@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memcli.cli.options import Options, flag, option
 from memcli.cli.verb import START, CommandContext, verb
 from memcli.model.memory import Json
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 
 if TYPE_CHECKING:
     from memcli.cli.git_hooks import Changed

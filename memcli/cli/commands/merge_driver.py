@@ -100,8 +100,8 @@ def _purged_here(file: str, merged: Space, ours: ByteWindow) -> list[str]:
     """The paths of memories that the audit log of this machine has as purged and that the merge would restore."""
     from memcli.codec.audit import purged
     from memcli.codec.space import decode_space
+    from memcli.store.atomic import read_regular
     from memcli.store.layout import Layout
-    from memcli.store.reading import read_regular
 
     folder, _, name = file.rpartition("/spaces/")
     if not folder or not name.endswith(".json"):

@@ -296,7 +296,7 @@ def _count(session: CommandContext, workspace: Workspace) -> None:
     if not count or count % _UPKEEP_EVERY:
         return
     from memcli.cli.background import start
-    from memcli.wiring.extras import extra
+    from memcli.wiring import extra
 
     with suppress(MemcliError):  # the recall has been answered
         if extra("upkeep.maintain").is_due(workspace):
@@ -316,7 +316,7 @@ def _verifier(workspace: Workspace, options: RecallOptions) -> Verify | None:
             raise UsageError("--model needs --verify", "add it, or leave the option out")
         return None
     from memcli.model.conversation import model_name
-    from memcli.wiring.extras import extra
+    from memcli.wiring import extra
 
     if workspace.model:
         model_name(workspace.model)

@@ -12,7 +12,7 @@ from memcli.cli.output import ask, redacted_told
 from memcli.cli.verb import RECALL, About, CommandContext, Group, Http, ToolDeclaration
 from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.model.space import ADMIN, JOURNAL, READER, WRITER
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 
 command = Group(
     "session",

@@ -15,8 +15,7 @@ from memcli.extras.agents.splice import Splice
 from memcli.extras.agents.table import USER
 from memcli.model.memory import Json
 from memcli.record import Record, field
-from memcli.store.atomic import make_folder, remove_file, remove_quietly, write_file
-from memcli.store.reading import read_json
+from memcli.store.atomic import make_folder, read_json, remove_file, remove_quietly, write_file
 
 MAX_BYTES = 16 << 20
 _ANY_WRITE = 0o222

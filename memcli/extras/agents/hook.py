@@ -52,7 +52,7 @@ from memcli.render.as_text import render_injection as render
 from memcli.store.layout import Layout, find_work_tree
 from memcli.store.notes import Mark
 from memcli.store.state import State
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from memcli.extras.agents.events import BEFORE_TOOL, COPILOT_HOOKS, DEFERRED_STA
 from memcli.model.anchors import FileEdit
 from memcli.record import Record
 from memcli.regex import regex
+from memcli.store.atomic import read_regular
 from memcli.store.layout import find_work_tree
-from memcli.store.reading import read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

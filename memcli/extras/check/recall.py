@@ -103,7 +103,7 @@ def command(session: CommandContext, options: CheckRecallOptions) -> int:
 def _own(root: str) -> Iterator[list[Case]]:
     """The tests that the store has. Raises UsageError, StoreError."""
     from memcli.extras.check.questions import read_cases
-    from memcli.store.reading import read_regular
+    from memcli.store.atomic import read_regular
 
     def read(path: str) -> bytes:
         try:

@@ -38,7 +38,7 @@ def command(session: CommandContext, options: CheckStoreOptions) -> None:
     """
     from memcli.extras.check.repair import check_store
     from memcli.store.layout import Layout
-    from memcli.wiring.extras import extra
+    from memcli.wiring import extra
     from memcli.wiring.workspace import chosen_store
 
     workspace = session.open()

@@ -20,7 +20,7 @@ from memcli.model.shapes import MEMORY_FIELDS, SOURCES
 from memcli.ports.views import SpaceView
 from memcli.ranking import RANKERS
 from memcli.record import Record
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 from memcli.wiring.workspace import chosen_store, open_workspace
 
 BASH = r"""# Completions of memcli for bash. Made by `memcli completions bash`: do not edit.

@@ -27,7 +27,7 @@ from memcli.store.place import FOLDERS, PrivatePlace, describe
 from memcli.store.private import can_write, stranded, work_tree_of
 from memcli.store.trust import FileTrust
 from memcli.text.words import is_foreign
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 from memcli.wiring.indexes import ChosenEmbedder
 from memcli.wiring.roots import locate, read_config
 from memcli.wiring.workspace import chosen_store, open_workspace

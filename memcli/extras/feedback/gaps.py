@@ -19,7 +19,7 @@ from memcli.model.usage import Gap, GapTopic
 from memcli.record import Record, as_dict
 from memcli.render.clean import clean_line, grid
 from memcli.text.words import query_terms
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 
 
 class Reviewed(Record):

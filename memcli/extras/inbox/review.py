@@ -18,7 +18,7 @@ from memcli.model.findings import Found, Resolution
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Change
 from memcli.record import replace
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 
 _LOOKED_AT = 50
 """So many candidates are compared with what is remembered when they are listed."""

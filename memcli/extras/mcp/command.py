@@ -79,7 +79,7 @@ def _serve_http(session: CommandContext, tools: str, port: int) -> None:
             )
     from memcli.extras.mcp.offer import make_offer
     from memcli.extras.mcp.server import Agents, CheckedBodies
-    from memcli.wiring.extras import extra
+    from memcli.wiring import extra
 
     root = session.open().root
 

@@ -20,7 +20,7 @@ from memcli.extras.postgres.snapshot import ORDER, file_of, memory_of, where_of
 from memcli.model.findings import OUTDATED, Damage
 from memcli.record import replace
 from memcli.safety.injection.reasons import quotable
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 
 _OLDEST = 140000
 _EXTENSION = """SELECT installed_version, default_version FROM pg_available_extensions WHERE name = 'vector'"""

@@ -12,7 +12,7 @@ from memcli.extras.providers.quota import DayLimits, check_call, check_low, limi
 from memcli.extras.providers.table import Price, Prices, check_prices, list_prices, priced, read_prices
 from memcli.model.conversation import ModelName
 from memcli.model.usage import Charge, Day, TokenUsage, total
-from memcli.store.reading import read_regular
+from memcli.store.atomic import read_regular
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace

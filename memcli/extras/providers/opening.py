@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from memcli.errors import MemcliError, ProviderError, RefusedError, UsageError
 from memcli.record import Record, as_dict
 from memcli.settings import OWN_JOURNAL, is_beside
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 from memcli.wiring.indexes import Remote
 
 if TYPE_CHECKING:

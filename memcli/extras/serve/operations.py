@@ -20,7 +20,7 @@ from memcli.extras.serve.access import Backend, Caller, needs
 from memcli.extras.serve.problems import answer, problems
 from memcli.model.space import ADMIN, READER, WRITER
 from memcli.record import Record
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 
 _LONGEST = 100_000
 

@@ -23,10 +23,9 @@ from memcli.model.names import check_space
 from memcli.model.space import ADMIN, ROLES
 from memcli.record import Record, field
 from memcli.safety.secrets.detector import Detector
-from memcli.store.atomic import make_folder, remove_file, write_file
+from memcli.store.atomic import make_folder, read_regular, remove_file, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import locked
-from memcli.store.reading import read_regular
 
 FIRST = "first"
 """The name of the token that is made on first use, which its user can read in `serve-token` of the private state."""

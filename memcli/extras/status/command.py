@@ -8,7 +8,7 @@ from memcli.cli.options import Options, flag
 from memcli.cli.verb import START, CommandContext, Http, verb
 from memcli.errors import CorruptError, MemcliError
 from memcli.model.space import READER
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from memcli.cli.verb import SHARE, About, CommandContext, Group, Http
 from memcli.errors import CorruptError, MemcliError, ProviderError, UsageError
 from memcli.model.names import counted
 from memcli.model.space import ADMIN, READER
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace

@@ -11,7 +11,7 @@ from memcli.extras.stores.sync_base import FileSyncBase
 from memcli.settings import FILES, is_server
 from memcli.store.layout import Layout
 from memcli.store.lock import WAIT_SECONDS
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 from memcli.wiring.roots import locate, make_store, named_root
 from memcli.wiring.workspace import chosen_store
 

@@ -11,9 +11,8 @@ from memcli.digests import sha256
 from memcli.errors import CorruptError, StoreError
 from memcli.model.links import Lineage, SyncPoint
 from memcli.record import Record, replace
-from memcli.store.atomic import make_folder, remove_file, write_file
+from memcli.store.atomic import listed, make_folder, read_stored, remove_file, write_file
 from memcli.store.layout import Layout
-from memcli.store.reading import listed, read_stored
 
 _FORMAT, _VERSION = "memcli/sync", 2
 _MODE, _FOLDER_MODE = 0o600, 0o700

@@ -24,7 +24,7 @@ from memcli.record import replace
 from memcli.store.layout import Layout
 from memcli.store.state import State
 from memcli.summarize import LLM
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace

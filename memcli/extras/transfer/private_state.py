@@ -43,7 +43,7 @@ from memcli.model.names import check_space, is_session_id, session_id, show
 from memcli.model.space import Policy, Space
 from memcli.policy.retention import is_past_grace
 from memcli.record import Record, field, replace
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 
 _OF_SESSIONS = ("sessions", "kept", "ending", "deleted")
 _ASK_AGAIN = "make a new export"

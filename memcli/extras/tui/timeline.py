@@ -12,7 +12,7 @@ from memcli.model.changes import HistoryCommit, MemoryChange
 from memcli.model.memory import Memory
 from memcli.present.changes import memory_change
 from memcli.record import Record, replace
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 
 if TYPE_CHECKING:
     from memcli.git.revisions import StoreHistory

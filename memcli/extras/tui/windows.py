@@ -34,7 +34,7 @@ from memcli.present.memory import count_of, marks
 from memcli.record import replace
 from memcli.render.clean import clean, clean_line, clean_value
 from memcli.store.layout import Layout
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 
 if TYPE_CHECKING:
     from memcli.extras.tui.main_screen import MainScreen

@@ -32,13 +32,12 @@ from memcli.model.memory import Json
 from memcli.model.names import readable
 from memcli.ports import Source
 from memcli.record import Record, replace
-from memcli.store.atomic import append_line, remove_quietly, write_file
+from memcli.store.atomic import append_line, read_regular, remove_quietly, write_file
 from memcli.store.layout import Layout, identity
 from memcli.store.lock import Holder, holder_of
 from memcli.store.log import Log
-from memcli.store.reading import read_regular
 from memcli.store.trust import is_off
-from memcli.wiring.extras import extra
+from memcli.wiring import extra
 
 THE_WATCH = "the watch of this store"
 """The name of the lock's holder in messages."""
