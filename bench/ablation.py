@@ -14,7 +14,7 @@ from memcli.app import choice
 from memcli.index import meaning
 from memcli.model.recall import FIELDS
 from memcli.policy import answer
-from memcli.ranking import answers, fusion, lexical, priors
+from memcli.ranking import answers, fusion, lexical
 from memcli.record import replace
 from memcli.text.passages import HUNK, MARKUP, MESSAGE
 
@@ -99,8 +99,8 @@ SWITCHES: Mapping[str, Switch] = {
     "talk embedded together with what was said before": _without_windows,
     "members of the group that are no candidates": _constants(fusion, KIN_GROUPS=0),
     "one style for all kinds of text": lambda _: patched(lexical, _BY_KIND={}),
-    "dates": _constants(priors, DATE_WEIGHT=0.0),
-    "speakers": _constants(priors, SPEAKER_WEIGHT=0.0),
+    "dates": _constants(lexical, DATE_WEIGHT=0.0),
+    "speakers": _constants(lexical, SPEAKER_WEIGHT=0.0),
     "common words dropped": _constants(fusion, COMMON_SHARE=1.0),
     "a share of the whole question": _constants(fusion, WHOLE_SHARE=0.0, READ_WHOLE_SHARE=0.0),
     "field: path": _field("path"),
@@ -110,7 +110,7 @@ SWITCHES: Mapping[str, Switch] = {
     "meaning in the score": _style(lexical=1.0),
     "the model (words alone)": _without_meaning,
     "words alone, and no context": _all(_without_meaning, _constants(fusion, CONTEXT_CANDIDATES=0)),
-    "priors": _constants(priors, RECENCY_WEIGHT=0.0, IMPORTANCE_WEIGHT=0.0, RELEVANCE_WEIGHT=0.0),
+    "priors": _constants(lexical, RECENCY_WEIGHT=0.0, IMPORTANCE_WEIGHT=0.0, RELEVANCE_WEIGHT=0.0),
     "tail cut": _all(_style(tail=0.0), _constants(fusion, TAIL_SHARE=0.0)),
 }
 

@@ -8,7 +8,7 @@ from functools import partial
 from memcli.errors import UsageError
 from memcli.model.recall import BUDGET_TOO_SMALL, PASSAGES, Bundle, Section
 from memcli.model.tokens import count_tokens
-from memcli.policy.budget import Forms, Step, fill, forms
+from memcli.policy.answer import Forms, Step, fill, forms
 from memcli.record import replace
 
 TYPE_CHECKING = False

@@ -12,7 +12,7 @@ from memcli.model.tokens import count_tokens
 from memcli.record import Record
 from memcli.summarize.keyphrases import MAX_TAGS, extract
 from memcli.summarize.sentences import Sentence
-from memcli.text.blocks import PROSE
+from memcli.text.passages import PROSE
 
 _DEFAULT = Policy()
 RECENT, SIZE, MOST = _DEFAULT.recent_messages, _DEFAULT.chunk_size, _DEFAULT.max_chunks

@@ -8,7 +8,7 @@ from functools import lru_cache
 from memcli.model.conversation import Message
 from memcli.record import NamedTuple
 from memcli.regex import regex
-from memcli.text.blocks import ITEM, PROSE, STEP, read_blocks, read_sentences
+from memcli.text.passages import ITEM, PROSE, STEP, read_blocks, read_sentences
 
 STATED, ASKED, SUPPOSED, OFFERED, PLANNED, PHATIC = "stated", "asked", "supposed", "offered", "planned", "phatic"
 """The moods. A phatic sentence greets, thanks or agrees, and says nothing more."""

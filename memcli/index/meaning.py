@@ -18,7 +18,7 @@ from memcli.index.vectors import LoadedVectors, VectorFile, VectorsLostError, te
 from memcli.model.memory import Memory
 from memcli.model.recall import Nearness, RowSet
 from memcli.numerics import load
-from memcli.text.passages import embedded_texts, passages
+from memcli.text.passages import embedded_texts, passages, window_text
 from memcli.text.words import is_foreign
 
 TYPE_CHECKING = False
@@ -236,8 +236,6 @@ class Meaning(ABC):
 
     def _texts(self, keys: list[bytes]) -> dict[bytes, str]:
         """The texts of passages and windows by their keys."""
-        from memcli.index.documents import window_text
-
         texts: dict[bytes, str] = {}
         rows = [row for (row,) in self._tables.select("SELECT DISTINCT row FROM passage WHERE key IN ?", keys)]
         for memory in self._memories(sorted(rows)):

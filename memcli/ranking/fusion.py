@@ -1,8 +1,8 @@
 """`fusion`: words and meaning together, what surrounds a memory, what the question names, and priors.
 
 The score of a memory is the sum of the parts that `--explain` shows. Words (BM25F) and meaning (the cosine of
-MiniLM) are put on scales of their own, on which 1 answers well, and weighed; see `lexical.py`, `answers.py` and
-`priors.py`. What surrounds a memory are the ones before and after it, its group (a session, a commit), and its links.
+MiniLM) are put on scales of their own, on which 1 answers well, and weighed; see `lexical.py` and
+`answers.py`. What surrounds a memory are the ones before and after it, its group (a session, a commit), and its links.
 """
 
 from __future__ import annotations
@@ -35,8 +35,21 @@ from memcli.ranking.confidence import (
     form_of,
     probability,
 )
-from memcli.ranking.lexical import CODE, Style, bm25f, coverage, group_bm25, idf, most, style_of
-from memcli.ranking.priors import add_ageing, add_mentions, add_priors, check, ordered
+from memcli.ranking.lexical import (
+    CODE,
+    Style,
+    add_ageing,
+    add_mentions,
+    add_priors,
+    bm25f,
+    check,
+    coverage,
+    group_bm25,
+    idf,
+    most,
+    ordered,
+    style_of,
+)
 from memcli.record import replace
 from memcli.text.passages import HUNK
 from memcli.text.words import query_terms, without_terms

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from memcli.model.recall import Entry, TermStats
 from memcli.ranking.clusters import texts_of, tight
-from memcli.ranking.lexical import bm25f, coverage, style_of
-from memcli.ranking.priors import preferences
+from memcli.ranking.lexical import bm25f, coverage, preferences, style_of
 from memcli.ranking.scorer import Parts, ScoreInput, ScoringScheme, nonzero
 from memcli.record import Record
 

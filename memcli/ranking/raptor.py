@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from memcli.model.recall import TermStats
 from memcli.ranking.clusters import ClusterNode, summary_tree, texts_of
-from memcli.ranking.lexical import bm25f, idf, style_of
-from memcli.ranking.priors import preferences, recency
+from memcli.ranking.lexical import bm25f, idf, preferences, recency, style_of
 from memcli.ranking.scorer import Parts, ScoreInput, ScoringScheme, nonzero
 
 if TYPE_CHECKING:

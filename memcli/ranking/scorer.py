@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memcli.model.recall import Entry, Hit, Query, Ranking, RowSet, TermStats
-from memcli.ranking.priors import check, factors, ordered
+from memcli.ranking.lexical import check, factors, ordered
 from memcli.record import Record
 from memcli.text.words import query_terms
 

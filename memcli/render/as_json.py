@@ -7,7 +7,7 @@ from typing import Any
 from memcli.codec.canonical import encode, encode_line
 from memcli.model.memory import Json
 from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, RAW, SENTENCE, Bundle, ModelVerdict, Section
-from memcli.policy.budget import forms, texts_of
+from memcli.policy.answer import forms, texts_of
 from memcli.render.as_prompt import global_summary
 from memcli.render.clean import escape
 

@@ -20,8 +20,7 @@ from memcli.model.recall import (
     Bundle,
     Section,
 )
-from memcli.policy.answer import within
-from memcli.policy.budget import forms, texts_of
+from memcli.policy.answer import forms, texts_of, within
 from memcli.render.clean import clean, clean_line, cut, inert
 from memcli.safety.recalled import HEADER
 from memcli.settings import REPO

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from memcli.codec.canonical import encode_line
 from memcli.digests import nonce_of
 from memcli.model.recall import Bundle, Query, Section
-from memcli.policy.budget import texts_of
+from memcli.policy.answer import texts_of
 from memcli.render import as_prompt
 from memcli.render.as_prompt import entry, score_text, section_text
 from memcli.render.clean import clean, clean_line, grid, inert

@@ -27,7 +27,7 @@ from memcli.summarize.sentences import (
     Sentence,
     path_words,
 )
-from memcli.text.blocks import HEADING
+from memcli.text.passages import HEADING
 from memcli.text.words import terms
 
 MAX_TAGS = 5

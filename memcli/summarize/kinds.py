@@ -16,7 +16,7 @@ from memcli.summarize import summaries
 from memcli.summarize.lexicon import GENERIC, VAGUE, cue_of
 from memcli.summarize.sentences import Sentence, split
 from memcli.summarize.summaries import LONG, MICRO, SHORT, Summaries, clip, within
-from memcli.text.blocks import HEADING, ITEM, STEP
+from memcli.text.passages import HEADING, ITEM, STEP
 
 HEAD_CHARACTERS = 65_536
 """Summaries, tags and kind come from the head of a text: what matters is said there, and time stays bounded."""

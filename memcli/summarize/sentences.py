@@ -12,8 +12,8 @@ from memcli.model.names import slug
 from memcli.record import NamedTuple
 from memcli.regex import regex
 from memcli.summarize.lexicon import ACTIONS, GENERIC, NOUN_CUES, PRODUCTS, VAGUE, VERB_CUES, is_adverb, is_gerund
-from memcli.text.blocks import HEADING, ITEM, PROSE, ROW, STEP, read_blocks, read_sentences
 from memcli.text.languages import FUNCTION_WORDS
+from memcli.text.passages import HEADING, ITEM, PROSE, ROW, STEP, read_blocks, read_sentences
 
 _IMAGE = r"!\[[^\[\]\n]{0,300}\](?:\([^()\n]{0,500}\)|\[[^\[\]\n]{0,100}\])?"
 _LINK = r"\[([^\[\]\n]{1,300})\](?:\([^()\n]{0,500}\)|\[[^\[\]\n]{0,100}\])"

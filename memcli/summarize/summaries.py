@@ -11,7 +11,7 @@ from memcli.record import NamedTuple
 from memcli.regex import regex
 from memcli.summarize.lexicon import cue_of
 from memcli.summarize.sentences import Sentence
-from memcli.text.blocks import HEADING, ITEM, ROW, STEP
+from memcli.text.passages import HEADING, ITEM, ROW, STEP
 from memcli.text.words import terms
 
 _ROUNDS = 3

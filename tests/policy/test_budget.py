@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.model.recall import PASSAGES
-from memcli.policy.budget import Forms, fill
+from memcli.policy.answer import Forms, fill
 
 levels = st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(1, 60)), min_size=1, max_size=5)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memcli.model.recall import Entry, Query
-from memcli.ranking.priors import CONFIDENCE_SHARE, DECAY_SHARE, GUESS_SHARE, add_ageing
+from memcli.ranking.lexical import CONFIDENCE_SHARE, DECAY_SHARE, GUESS_SHARE, add_ageing
 from tests.conftest import NOW, memory
 from tests.ranking.asking import ranked
 

@@ -9,7 +9,7 @@ import pytest
 
 from memcli.errors import UsageError
 from memcli.model.recall import Query
-from memcli.ranking.priors import COMPONENTS, factors
+from memcli.ranking.lexical import COMPONENTS, factors
 from tests.conftest import NOW, memory
 from tests.ranking.asking import ranked
 

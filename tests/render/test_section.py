@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from memcli.model.recall import Section
-from memcli.policy.budget import forms
+from memcli.policy.answer import forms
 from memcli.record import replace
 from memcli.render.as_prompt import citation, section_text, source
 from tests.conftest import memory

@@ -8,7 +8,7 @@ import pytest
 
 from memcli.summarize import SUMMARIZERS, keyphrases, kinds, lexicon, patches, paths, sentences
 from memcli.summarize.sentences import Sentence
-from memcli.text.blocks import read_blocks, read_sentences
+from memcli.text.passages import read_blocks, read_sentences
 from tests.conftest import slow_but
 from tests.growth import SHAPES, grows_too_fast
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.summarize.sentences import Sentence, split
-from memcli.text.blocks import HEADING, ITEM, PROSE, ROW, STEP
+from memcli.text.passages import HEADING, ITEM, PROSE, ROW, STEP
 from tests.summarize.test_kinds import CASES
 
 

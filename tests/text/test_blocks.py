@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.text.blocks import CODE, FENCE, PROSE, read_blocks, read_lines
+from memcli.text.passages import CODE, FENCE, PROSE, read_blocks, read_lines
 
 FENCED = {
     "it ends as it began": ("````\n```\n````\nx", [FENCE, CODE, FENCE, PROSE]),

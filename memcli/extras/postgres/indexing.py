@@ -17,11 +17,12 @@ from memcli.extras.postgres.records import Tally, records, total
 from memcli.extras.postgres.snapshot import ServerSnapshot, clean, memories_of, rows
 from memcli.extras.postgres.tables import ServerTables
 from memcli.extras.postgres.totals import add, fold, pending
-from memcli.index.documents import columns, commit_of, tellers_of, window_text
+from memcli.index.update import columns, commit_of, tellers_of
 from memcli.index.vectors import text_key
 from memcli.index.view import IndexedSpace, Semantic
 from memcli.model.memory import TALK_KINDS, Memory
 from memcli.model.recall import FIELDS
+from memcli.text.passages import window_text
 from memcli.text.words import VERSION as ANALYSIS_VERSION
 
 if TYPE_CHECKING:

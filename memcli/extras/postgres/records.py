@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from memcli.extras.postgres.snapshot import clean
-from memcli.index.documents import records_of
 from memcli.index.tables import WEIGHTS
+from memcli.index.update import records_of
 from memcli.model.memory import Memory
 from memcli.model.recall import FIELDS
 from memcli.record import Record

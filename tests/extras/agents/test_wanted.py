@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.extras.agents.wanted import wanted_of
+from memcli.extras.agents.inject import wanted_of
 
 LOG = """why does the nightly import die?
 
