@@ -23,7 +23,7 @@ from pathlib import Path
 import logistic
 import numpy as np
 
-from memcli.ranking.confidence import FORMS, Evidence, Signals, evidence_of
+from memcli.ranking.answers import FORMS, Evidence, Signals, evidence_of
 
 SHARED, OF_FORM, OF_BUNDLE = 4.0, 3.0, 3.0
 """The penalties of the weights of all forms, of the differences of one, and of the weights of a bundle."""

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from memcli.app.topic import Redact
-from memcli.model.links import contradicted, is_contradiction
+from memcli.model.links import contradicted, elsewhere, is_contradiction
 from memcli.model.memory import Memory, json_texts
 from memcli.model.recall import TEXT, Entry, Hit, Opposed, Query, Ranking, Section, in_order
-from memcli.model.references import elsewhere
 from memcli.model.usage import Access
 from memcli.policy.answer import answer_of
 from memcli.record import Record, field, replace

@@ -14,10 +14,9 @@ from memcli.codec.memory import check_memory, checked_fields, memory_from_json, 
 from memcli.codec.space import encode_space, memory_digest
 from memcli.codec.splice import SpliceShelf
 from memcli.errors import ChangedError, ConflictError, CorruptError, NotFoundError, UsageError
-from memcli.model.links import is_found
+from memcli.model.links import elsewhere, is_found
 from memcli.model.memory import SESSION, Json, Memory, increased
 from memcli.model.names import check_tag, text_hash
-from memcli.model.references import elsewhere
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change
 from memcli.model.usage import PIN_TOGGLE

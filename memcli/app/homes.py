@@ -11,8 +11,8 @@ from memcli.app.catalogue import SpaceReader, find_elsewhere, find_in, reading, 
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, NotFoundError, RefusedError, UsageError
 from memcli.model.catalogue import CatalogueFilter
+from memcli.model.links import MUTUAL, SUPERSEDES, elsewhere
 from memcli.model.memory import Json, Memory
-from memcli.model.references import MUTUAL, SUPERSEDES, elsewhere
 from memcli.record import Record
 from memcli.settings import REPO
 

@@ -6,9 +6,8 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 
 from memcli.errors import MemcliError, reason
-from memcli.model.links import Severed
+from memcli.model.links import Severed, elsewhere, target
 from memcli.model.memory import Json, Memory
-from memcli.model.references import elsewhere, target
 from memcli.model.space import Change, Policy, Receipt, Space
 from memcli.record import replace
 

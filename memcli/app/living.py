@@ -10,8 +10,8 @@ from memcli.app import session as sessions
 from memcli.app.workspace import Workspace
 from memcli.errors import ConflictError, CorruptError, NotFoundError, UsageError
 from memcli.model.conversation import ACTIVE, ENDED, PAUSED, Session
+from memcli.model.links import removal
 from memcli.model.memory import EXTRACTED, SESSION, Json, Memory
-from memcli.model.references import removal
 from memcli.settings import JOURNAL
 
 

@@ -17,9 +17,8 @@ from memcli.app.workspace import Workspace, load_space
 from memcli.codec.space import memory_digest
 from memcli.errors import NotFoundError, StoreError, reporting_done
 from memcli.model.catalogue import CatalogueFilter
-from memcli.model.links import Run
+from memcli.model.links import Run, made_current, removal
 from memcli.model.memory import Memory, telling_line
-from memcli.model.references import made_current, removal
 from memcli.model.space import Change, Touched, is_named
 from memcli.ports import Shelf
 from memcli.record import Record, replace

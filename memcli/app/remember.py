@@ -12,10 +12,9 @@ from memcli.codec.canonical import encode
 from memcli.codec.memory import checked_fields
 from memcli.errors import UsageError
 from memcli.model.findings import CONTRADICTS, DUPLICATES, RELATED, Found, Resolution
-from memcli.model.links import is_found
+from memcli.model.links import elsewhere, is_found
 from memcli.model.memory import Json, Memory, holds
 from memcli.model.names import check_tag, text_hash
-from memcli.model.references import elsewhere
 from memcli.model.shapes import LLM
 from memcli.model.space import Change, Receipt
 from memcli.model.usage import COMPACTION

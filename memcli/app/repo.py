@@ -16,9 +16,9 @@ from memcli.codec.canonical import decode
 from memcli.codec.space import encode_space
 from memcli.codec.splice import SpliceShelf
 from memcli.errors import CorruptError, MemcliError, NotFoundError, ProviderError, RefusedError, StoreError
+from memcli.model.links import removal, renamed, without_dangling
 from memcli.model.memory import Json, Memory
 from memcli.model.names import marked, memory_id, short_digest
-from memcli.model.references import removal, renamed, without_dangling
 from memcli.model.space import Change
 from memcli.policy.draft import Draft, find
 from memcli.record import NamedTuple, replace

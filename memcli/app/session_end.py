@@ -24,9 +24,9 @@ from memcli.conversation.facts import Fact, extract
 from memcli.conversation.summary import of_session
 from memcli.errors import CorruptError, LockedError, NotFoundError, RefusedError, UsageError
 from memcli.model.conversation import ENDED, Message, Session
+from memcli.model.links import removal
 from memcli.model.memory import Json, Memory
 from memcli.model.names import short_digest, slug
-from memcli.model.references import removal
 from memcli.record import Record, field
 from memcli.settings import journal_of
 from memcli.summarize.paths import short_slug

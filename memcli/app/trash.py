@@ -9,9 +9,8 @@ from memcli.app.usage import list_gaps
 from memcli.app.workspace import Workspace, warn_of_missing
 from memcli.codec.space import memory_digest
 from memcli.errors import RefusedError
-from memcli.model.links import Run
+from memcli.model.links import Run, removal
 from memcli.model.memory import Memory
-from memcli.model.references import removal
 from memcli.model.space import Change, Policy, Space, Touched
 from memcli.model.usage import COMPACTION
 from memcli.policy.retention import RetentionPlan, is_past_grace, plan_retention

@@ -8,10 +8,9 @@ from itertools import chain, count
 from memcli.app.candidate import Candidate, Describe, has_made_tags, has_place, is_observed, is_read
 from memcli.codec.canonical import encode
 from memcli.errors import UsageError
-from memcli.model.links import is_found, link_key, union
+from memcli.model.links import SUPERSEDES, is_found, link_key, removal, union, without_dangling
 from memcli.model.memory import Json, Memory, holds, increased
 from memcli.model.names import marked, memory_id, short_digest, text_hash
-from memcli.model.references import SUPERSEDES, removal, without_dangling
 from memcli.model.shapes import LIST_FIELDS, MEMORY_FIELDS
 from memcli.model.space import Change
 from memcli.policy.draft import Draft, check_references, consistent, find, is_auto_pinned

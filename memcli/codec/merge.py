@@ -40,10 +40,9 @@ from memcli.codec.splice import SpliceShelf
 from memcli.codec.window import ByteWindow, Piece
 from memcli.digests import blake2b
 from memcli.errors import CorruptError, MemcliError, from_elsewhere
-from memcli.model.links import is_found
+from memcli.model.links import is_found, is_same_memory, refers_to, renamed, without_dangling, without_successor
 from memcli.model.memory import Json, Memory, increased
 from memcli.model.names import marked, memory_id, short_digest, text_hash
-from memcli.model.references import is_same_memory, refers_to, renamed, without_dangling, without_successor
 from memcli.model.shapes import ADDED, BY_KEY, FIELDS, OF_TEXT
 from memcli.model.space import Change, Space
 from memcli.record import Record, field, replace

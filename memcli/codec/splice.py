@@ -29,8 +29,8 @@ from memcli.codec.space import (
 )
 from memcli.codec.window import HELD, ByteWindow, Piece
 from memcli.errors import CorruptError
+from memcli.model.links import refers_to
 from memcli.model.memory import Memory
-from memcli.model.references import refers_to
 from memcli.model.space import Change, Space, under_any
 from memcli.record import replace
 

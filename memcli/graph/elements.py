@@ -15,8 +15,8 @@ from itertools import combinations
 from math import log
 
 from memcli.digests import blake2b
+from memcli.model.links import MUTUAL, SUPERSEDES, elsewhere, target
 from memcli.model.memory import Memory
-from memcli.model.references import MUTUAL, SUPERSEDES, elsewhere, target
 from memcli.model.shapes import RELATIONS
 from memcli.record import Record, replace
 from memcli.safety.injection.reasons import Overview

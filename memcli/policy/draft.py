@@ -11,10 +11,18 @@ from itertools import count
 
 from memcli.codec.memory import check_validity
 from memcli.errors import NotFoundError, RefusedError, UsageError
-from memcli.model.links import Going, severed_between
+from memcli.model.links import (
+    SUPERSEDES,
+    Going,
+    elsewhere,
+    is_same_memory,
+    refers_to,
+    renamed,
+    severed_between,
+    without_dangling,
+)
 from memcli.model.memory import Json, Memory, default_importance
 from memcli.model.names import free_path, memory_id
-from memcli.model.references import SUPERSEDES, elsewhere, is_same_memory, refers_to, renamed, without_dangling
 from memcli.model.shapes import RELATIONS
 from memcli.model.space import Change, Policy, Space, find_reference, is_under, under_any
 from memcli.policy.ageing import check_season

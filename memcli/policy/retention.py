@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from memcli.clock import days_between, normalize_time
 from memcli.errors import RefusedError, UsageError
+from memcli.model.links import removal
 from memcli.model.memory import Json, Memory, increased
-from memcli.model.references import removal
 from memcli.model.shapes import OBSERVED
 from memcli.model.space import Change, Policy, Space
 from memcli.record import Record, replace

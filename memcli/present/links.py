@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from memcli.graph.elements import HAS_TAG, IN_CLUSTER, Edge, Graph
+from memcli.model.links import MUTUAL
 from memcli.model.memory import Memory
-from memcli.model.references import MUTUAL
 from memcli.record import Record, replace
 
 OUT, IN, BOTH = "out", "in", "both"

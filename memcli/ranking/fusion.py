@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from memcli.model.links import MUTUAL
 from memcli.model.recall import (
     ANSWERED,
     LEAST,
@@ -23,16 +24,22 @@ from memcli.model.recall import (
     RowSet,
     TermStats,
 )
-from memcli.model.references import MUTUAL
-from memcli.ranking.answers import NONE, Answers, Cosines, Near, answers, closeness, measure, mixed
-from memcli.ranking.confidence import (
+from memcli.ranking.answers import (
     NEIGHBOUR,
+    NONE,
+    Answers,
+    Cosines,
+    Near,
     QuestionSignals,
     Signals,
+    answers,
     best_and_fifth,
     calibrated,
+    closeness,
     evidence_of,
     form_of,
+    measure,
+    mixed,
     probability,
 )
 from memcli.ranking.lexical import (

@@ -6,8 +6,8 @@ from typing import Any
 
 from memcli.codec.space import encode_space
 from memcli.codec.splice import SpliceShelf
+from memcli.model.links import is_same_memory, made_current, removal, renamed, without_dangling
 from memcli.model.memory import Memory
-from memcli.model.references import is_same_memory, made_current, removal, renamed, without_dangling
 from memcli.model.space import Space
 from tests.conftest import NOW, memory
 

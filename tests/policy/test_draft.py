@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.errors import RefusedError, UsageError
+from memcli.model.links import elsewhere
 from memcli.model.memory import Memory
 from memcli.model.names import memory_id, text_hash
-from memcli.model.references import elsewhere
 from memcli.model.shapes import RELATIONS
 from memcli.model.space import Policy, Space
 from memcli.policy.draft import (

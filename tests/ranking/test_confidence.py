@@ -9,7 +9,7 @@ from pathlib import Path
 from memcli.app.recall import recall
 from memcli.model.recall import ANSWERED, LEAST, PassageTerms, Query, TermStats
 from memcli.model.space import Space
-from memcli.ranking.confidence import (
+from memcli.ranking.answers import (
     FORMS,
     QuestionSignals,
     Signals,

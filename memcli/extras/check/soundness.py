@@ -39,9 +39,9 @@ from memcli.codec.space import (
 )
 from memcli.errors import CorruptError, MemcliError
 from memcli.model.findings import OUTDATED, UNCHECKED, Damage
+from memcli.model.links import known_among, without_dangling
 from memcli.model.memory import Json, Memory
 from memcli.model.names import marked
-from memcli.model.references import known_among, without_dangling
 from memcli.model.space import Space
 from memcli.record import Record, replace
 

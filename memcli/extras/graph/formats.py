@@ -17,8 +17,8 @@ from functools import cache
 from memcli.codec.canonical import encode, encode_line
 from memcli.digests import sha256
 from memcli.graph.elements import CLUSTER, HAS_TAG, IN_CLUSTER, MEMORY, TAG, Edge, Graph, GraphView, Node
+from memcli.model.links import MUTUAL
 from memcli.model.memory import Json
-from memcli.model.references import MUTUAL
 from memcli.present.links import BOTH, IN, OUT, direction, edge_rank, first_edges, relation_words
 from memcli.present.memory import state_marks
 from memcli.render.clean import clean_line, cut, escape

@@ -14,8 +14,8 @@ from memcli.app.space import clusters
 from memcli.app.workspace import Workspace, load
 from memcli.errors import NotFoundError
 from memcli.graph.elements import Graph, GraphView, build, neighbourhood, node_id, overview
+from memcli.model.links import elsewhere, target
 from memcli.model.memory import Memory
-from memcli.model.references import elsewhere, target
 from memcli.model.space import is_under
 from memcli.safety.injection.reasons import Overview
 

@@ -14,8 +14,8 @@ from memcli.app.edit import alter
 from memcli.app.homes import LinkEnd, check_across, located, space_of
 from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
+from memcli.model.links import MUTUAL, SUPERSEDES
 from memcli.model.memory import Json, Memory
-from memcli.model.references import MUTUAL, SUPERSEDES
 from memcli.model.shapes import RELATIONS
 from memcli.policy.draft import (
     CONTRADICTS,

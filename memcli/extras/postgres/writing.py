@@ -23,8 +23,8 @@ from memcli.extras.postgres.connection import unhurried
 from memcli.extras.postgres.mail import BARRIER, IF_HELD, WaitingRequest, new_mark, take, taken
 from memcli.extras.postgres.server import Server
 from memcli.extras.postgres.snapshot import ORDER, bodies_under, memory_of, space_of, where_of
+from memcli.model.links import refers_to
 from memcli.model.memory import Memory
-from memcli.model.references import refers_to
 from memcli.model.space import Change, Space
 from memcli.policy.draft import Draft
 from memcli.record import Record, replace

@@ -12,9 +12,17 @@ from memcli.app.repo import sync_repo
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.space import memory_digest
 from memcli.errors import ConflictError, MemcliError, NotFoundError, RefusedError, StoreError, UsageError
-from memcli.model.links import Run, Severed, rejoined, relinked, severed_between
+from memcli.model.links import (
+    SUPERSEDES,
+    Run,
+    Severed,
+    is_same_memory,
+    rejoined,
+    relinked,
+    severed_between,
+    without_dangling,
+)
 from memcli.model.memory import Memory
-from memcli.model.references import SUPERSEDES, is_same_memory, without_dangling
 from memcli.model.space import Change, find_reference, is_named
 from memcli.policy.retention import is_due
 from memcli.ports import Shelf

@@ -13,7 +13,7 @@ from fastapi import Request
 from memcli.cli.options import ASSIGNMENT, JSON, LINK, MEMORY
 from memcli.cli.verb import find_verb
 from memcli.errors import RefusedError, UsageError
-from memcli.model.references import elsewhere
+from memcli.model.links import elsewhere
 from memcli.model.space import JOURNAL, READER, ROLES, SPACES, STORE
 from memcli.record import Record
 from memcli.settings import DEFAULT_SPACE, REPO, journal_of, meant_by

@@ -18,8 +18,8 @@ from memcli.digests import sha256
 from memcli.errors import CorruptError, LockedError, NotFoundError, RefusedError, StoreError, from_elsewhere
 from memcli.extras.stores.copying import change_to, check_trusted, sound
 from memcli.extras.stores.log import PeerLog, differing, doomed, purges, read_log
+from memcli.model.links import removal
 from memcli.model.memory import Json
-from memcli.model.references import removal
 from memcli.model.space import Change, Space
 from memcli.ports import Shelf
 from memcli.record import Record, field, replace

@@ -15,9 +15,9 @@ from memcli.codec.space import encode_space
 from memcli.codec.splice import SpliceShelf
 from memcli.errors import CorruptError, UsageError
 from memcli.extras.transfer.signature import MissingExtraError, verify
+from memcli.model.links import removal
 from memcli.model.memory import Json
 from memcli.model.names import show
-from memcli.model.references import removal
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change, Space, change_between
 from memcli.policy.draft import Draft, IntakePlan, plan_intake

@@ -8,8 +8,8 @@ from functools import cached_property
 from memcli.app.catalogue import list_memories
 from memcli.app.workspace import Workspace
 from memcli.model.catalogue import CatalogueFilter
+from memcli.model.links import elsewhere
 from memcli.model.memory import Memory
-from memcli.model.references import elsewhere
 from memcli.model.space import Space
 from memcli.present.links import MemoryLink, links_by_target, links_of
 from memcli.record import replace

@@ -17,9 +17,9 @@ from memcli.codec.canonical import encode
 from memcli.extras.tui.catalogue import PathCatalogue
 from memcli.extras.tui.keys import TEXT, bindings
 from memcli.extras.tui.view import ViewRow, memories_below
+from memcli.model.links import elsewhere
 from memcli.model.memory import Json, Memory
 from memcli.model.recall import Section
-from memcli.model.references import elsewhere
 from memcli.present.links import BOTH, IN, OUT, MemoryLink, relation_words
 from memcli.present.memory import context_pieces, count_of, detail_of, readable_time, value_text
 from memcli.render.clean import clean, clean_line

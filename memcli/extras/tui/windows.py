@@ -26,8 +26,8 @@ from memcli.extras.tui.timeline import MAX_COMMITS, Timeline, TimelineVersion, t
 from memcli.git.revisions import open_history
 from memcli.graph.elements import HAS_TAG, Graph, build, neighbourhood, node_id
 from memcli.model.changes import FieldChange
+from memcli.model.links import elsewhere, target
 from memcli.model.memory import Json, Memory
-from memcli.model.references import elsewhere, target
 from memcli.present.changes import ADDED, REMOVED, Pair, commit_cells, compare, compared, difference
 from memcli.present.links import LinkStep, direction, link_steps, relation_words
 from memcli.present.memory import count_of, marks

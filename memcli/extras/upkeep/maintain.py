@@ -32,10 +32,10 @@ from memcli.extras.upkeep.step import (
 )
 from memcli.extras.upkeep.tasks import ARCHIVE_NAME, CLUSTERS_NAME, REVIEW_NAME, USAGE_NAME
 from memcli.model.findings import RELATED
+from memcli.model.links import elsewhere
 from memcli.model.memory import Json, Memory
 from memcli.model.names import text_hash
 from memcli.model.recall import Cluster
-from memcli.model.references import elsewhere
 from memcli.model.space import Change, Space
 from memcli.model.usage import JUDGEMENTS, Use
 from memcli.ports import Shelf

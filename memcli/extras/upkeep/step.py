@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from memcli.model.links import SUPERSEDES
 from memcli.model.memory import Json, Memory, holds, increased
 from memcli.model.recall import Cluster
-from memcli.model.references import SUPERSEDES
 from memcli.model.space import Policy
 from memcli.model.usage import INJECT, JUDGEMENTS, RECALL, Access, Use
 from memcli.record import Record, field, replace

@@ -47,9 +47,8 @@ from memcli.extras.upkeep.step import (
     judged_bundles,
 )
 from memcli.model.findings import CONTRADICTS, DUPLICATES, RELATED
-from memcli.model.links import is_contradiction
+from memcli.model.links import SUPERSEDES, is_contradiction
 from memcli.model.memory import TALK_KINDS, Memory, increased
-from memcli.model.references import SUPERSEDES
 from memcli.model.shapes import OBSERVED
 from memcli.model.tokens import count_tokens
 from memcli.model.usage import HELPFUL, REJECTED, UNHELPFUL, Access, Use

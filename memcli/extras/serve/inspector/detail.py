@@ -15,8 +15,8 @@ from memcli.errors import MemcliError, NotFoundError
 from memcli.extras.serve.access import Backend, Caller
 from memcli.extras.serve.inspector import catalogue, pages
 from memcli.model.changes import HistoryCommit
+from memcli.model.links import elsewhere, target
 from memcli.model.memory import Memory
-from memcli.model.references import elsewhere, target
 from memcli.present.changes import NOT_COMMITTED, FieldView, field_view, memory_change, shown_fields
 from memcli.present.links import BOTH, IN, OUT, direction, relation_words
 from memcli.present.memory import context_pieces, detail_of
