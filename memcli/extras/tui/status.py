@@ -165,7 +165,8 @@ def summary(view: BrowseView) -> str:
         answers = sum(bool(section.why) for section in view.answer.sections)
         unasked = f", and {view.found - answers:,} pinned" if view.found > answers else ""
         more = f", {view.answer.withheld:,} more match" if view.answer.withheld else ""
-        return f"{answers:,} found, best first{unasked}{more}; Esc returns to the tree"
+        sure = "weak evidence" if view.answer.is_weak else "best first"
+        return f"{answers:,} found, {sure}{unasked}{more}; Esc returns to the tree"
     if view.words.strip():
         return f"{view.found:,} of {count_of(total, 'memory', 'memories')}; Enter searches, Esc clears"
     pinned = sum(m.pinned for m in memories)

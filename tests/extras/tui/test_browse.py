@@ -14,6 +14,7 @@ from memcli.errors import NotFoundError, ProviderError, UsageError
 from memcli.extras.tui.app import Browser
 from memcli.extras.tui.changes import EditAgain
 from memcli.extras.tui.dialog import Help
+from memcli.extras.tui.status import summary
 from memcli.extras.tui.view import Filter, Rows, fit
 from memcli.model.catalogue import CatalogueFilter
 from memcli.model.memory import Memory
@@ -137,6 +138,9 @@ async def test_enter_asks_and_shows_the_answers_in_order(workspace: Workspace) -
         assert names(desk) == ["ops/deploy", "auth/passwords", "auth/tokens"], "what matches, is linked, is pinned"
         assert any(line.startswith("╭─ answers") for line in screen(desk))
         assert status(desk) == "2 found, best first, and 1 pinned; Esc returns to the tree"
+        assert desk.view.answer
+        desk.view.answer = replace(desk.view.answer, confidence=0.3)
+        assert summary(desk.view) == "2 found, weak evidence, and 1 pinned; Esc returns to the tree"
         assert "score " in detail(desk), "the cursor is on the best that matches"
         await press(pilot, "escape")
         assert "deploy" in names(desk)

@@ -207,6 +207,7 @@ async def _searched(backend: Backend, caller: Caller, wanted: PageRequest) -> di
         "listing": "search", "items": items[:limit], "matched": max(matched, len(items)),
         "has_more": len(items) > limit or (matched > limit and limit < _MOST_FOUND),
         "next": min(_MOST_FOUND, limit + _FOUND * 2), "home": bundles[0]["space"],
+        "weak": bool(items) and all(bundle.get("weak") or not bundle["sections"] for bundle in bundles),
         "degraded": next((bundle["degraded"] for bundle in bundles if bundle.get("degraded")), ""),
     }  # fmt: skip
 

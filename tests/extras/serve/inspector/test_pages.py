@@ -77,6 +77,15 @@ def test_what_a_page_says_of_a_memory(store: OneStore) -> None:
     assert '<dl class="why"' in client(store).get("/?q=how+long+do+tokens+live&why=1").text
 
 
+def test_a_search_says_that_its_evidence_is_weak(own: OneStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memcli.model.recall.ANSWERED", 0.7)  # in a store of one memory most answers are sure
+    own.memory.remember("The port of PostgreSQL is 5432, as everywhere.")
+    found = {q: client(own).get(f"/?q={q}").text for q in ("everywhere+in+the+world", "postgresql+port", "zxqv")}
+    assert {q: "Weak evidence" in text for q, text in found.items()} == {
+        "everywhere+in+the+world": True, "postgresql+port": False, "zxqv": False,
+    }  # fmt: skip
+
+
 def test_a_search_leaves_no_usage_and_no_gap(own: OneStore) -> None:
     own.memory.space_policy(set={"gaps": True})
     own.memory.remember("We chose PostgreSQL.", path="decisions/database")
