@@ -159,6 +159,8 @@ def _reason(error: orjson.JSONDecodeError) -> str:
     return error.msg.split(": line ")[0]
 
 
+_LEAST_PLAIN, _MOST_PLAIN = 1e-4, 1e15
+"""Numbers between these are written without an exponent, of which the standard library and orjson have different forms."""
 _ON_ONE_LINE = JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -192,6 +194,7 @@ def _is_simple(value: Json) -> bool:
                 and kind is not bool
                 and kind is not _Line
                 and (kind is not int or abs(part) > _LARGEST)
+                and (kind is not float or not (_LEAST_PLAIN <= abs(part) < _MOST_PLAIN or part == 0))
             ):
                 return False
         if not below:

@@ -55,7 +55,12 @@ def test_odd_texts_are_read_as_orjson_reads_them() -> None:
         assert _alone(lambda text=data: repr(decode(text, "x"))) == _outcome(lambda text=data: repr(orjson.loads(text)))
 
 
-@given(json_values | st.text() | st.dictionaries(st.text(max_size=4), st.integers() | st.text(max_size=9), max_size=5))
+@given(
+    json_values
+    | st.floats()
+    | st.text()
+    | st.dictionaries(st.text(max_size=4), st.integers() | st.text(max_size=9), max_size=5)
+)
 def test_any_value_is_written_as_orjson_writes_it(value: Any) -> None:
     for write in (encode, encode_line, encode_wrapped):
         assert _alone(lambda write=write: write(value)) == _outcome(lambda write=write: write(value))  # type: ignore[operator]
@@ -63,11 +68,23 @@ def test_any_value_is_written_as_orjson_writes_it(value: Any) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [1.5, 2**53 + 1, "\ud800", {1: 2}, ["x" * 70_000], [0] * 3000, {"a": {"b": object()}}],
+    [
+        1e-5,
+        1e15,
+        -1e300,
+        float("nan"),
+        float("inf"),
+        2**53 + 1,
+        "\ud800",
+        {1: 2},
+        ["x" * 70_000],
+        [0] * 3000,
+        {"a": {"b": object()}},
+    ],
     ids=lambda v: repr(v)[:20],
 )
 def test_what_is_not_simple_is_left_to_orjson(value: Any) -> None:
-    assert not canonical._is_simple(value)
+    assert _alone(lambda: canonical._is_simple(value)) is False
 
 
 def test_a_recall_imports_no_orjson(tmp_path: Any) -> None:
@@ -76,7 +93,12 @@ def test_a_recall_imports_no_orjson(tmp_path: Any) -> None:
         "atexit.register(lambda: print('orjson' in sys.modules, file=sys.stderr))\n"
         "main()"
     )
-    for arguments in (["init"], ["remember", "We chose PostgreSQL because of JSONB."], ["recall", "which database?"]):
+    for arguments in (
+        ["init"],
+        ["remember", "We chose PostgreSQL because of JSONB."],
+        ["recall", "which database?"],
+        ["recall", "which database?", "--json"],
+    ):
         done = subprocess.run(
             [sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
         )
