@@ -6,6 +6,7 @@ happens to it, happens to it alone.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import gc
 import importlib
@@ -264,6 +265,7 @@ def _be_memcli(
     code = 1
     try:
         signal.alarm(_LIMIT_SECONDS)
+        atexit._clear()  # a command ends by exit handlers, and those here are of the parent: they remove its folders
         os.chdir(work)
         os.environ.clear()
         os.environ.update(environ)

@@ -98,7 +98,7 @@ def test_every_fiftieth_recall_begins_it_in_the_background(
 ) -> None:
     begun: list[list[str]] = []
     monkeypatch.setattr(background, "start", lambda arguments, piped="": begun.append(list(arguments)))
-    monkeypatch.setattr(background, "_RECALLS", 2)
+    monkeypatch.setattr("memcli.cli.commands.recall._UPKEEP_EVERY", 2)
     aged("space", "policy", "main", "--set", "upkeep=auto")
     aged("recall", "which database?")
     aged("recall", "which database?")
