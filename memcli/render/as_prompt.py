@@ -239,16 +239,29 @@ def citation(section: Section) -> str:
 
 def source(section: Section) -> str:
     """Where the text stands: `file:line` of what was read from a file, the commit and the file of a change, else the path of
-    the memory. The line is that of the passage as the file was when it was read."""
+    the memory. The line is the first one that is printed, where it is now; none where the file has changed there since."""
     memory = section.memory
     file, commit = memory.metadata.get("source"), memory.provenance.get("commit")
     if section.space != REPO or not isinstance(file, str):
         return memory.path
     if isinstance(commit, str):
         return f"commit {commit[:_COMMIT_DIGITS]} {file}"
-    lines = memory.anchors[0].get("lines") if memory.anchors else None
-    first = lines[0] if isinstance(lines, list | tuple) and lines else None
-    return f"{file}:{first + memory.raw.count(chr(10), 0, section.span[0])}" if isinstance(first, int) else file
+    checked = section.anchors[0] if section.anchors else None
+    if checked is not None and checked.is_doubtful:
+        return file
+    lines = checked.lines if checked else memory.anchors[0].get("lines") if memory.anchors else None
+    if not isinstance(lines, list | tuple) or not isinstance(lines[0], int):
+        return checked.file if checked else file
+    return f"{checked.file if checked else file}:{lines[0] + _lines_before(section)}"
+
+
+def _lines_before(section: Section) -> int:
+    """How many lines of the memory come before the text that is printed of it; 0 where that is a summary."""
+    raw = section.memory.raw
+    level = section.level or forms(section)[0][-1]
+    shown = texts_of(section).get(level, "").strip("\n").partition("\n")[0]
+    at = raw.find(shown, section.span[0] if level == PASSAGE else 0)
+    return raw.count("\n", 0, max(at, 0))
 
 
 def label(section: Section, space: str) -> str:

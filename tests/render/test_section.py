@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from memcli.model.anchors import Checked
 from memcli.model.recall import Section
 from memcli.policy.answer import forms
 from memcli.record import replace
@@ -95,25 +96,23 @@ def test_within_a_limit_the_text_comes_first_and_a_longer_one_is_no_form() -> No
 
 
 def test_what_was_read_from_the_repository_is_cited_by_the_place_that_a_person_can_open() -> None:
-    read = {"metadata": {"source": "docs/a.md"}, "raw": "One.\n\nTwo.\nThree.", "path": "docs/a.md/one"}
-    anchors = [{"file": "docs/a.md", "lines": [30, 33]}]
+    read = {"metadata": {"source": "docs/a.md"}, "raw": "# One\n\nTwo.\nThree.\nTwo.", "path": "docs/a.md/one"}
+    anchored = read | {"anchors": [{"file": "docs/a.md", "lines": [30, 34]}]}
     commit = {"commit": "0123456789abcdef0123456789abcdef01234567"}
-    found = [
-        source(replace(section(**fields), space=space, span=span))
-        for fields, space, span in (
-            (read | {"anchors": anchors}, "repo", (0, 4)),
-            (read | {"anchors": anchors}, "repo", (6, 10)),
-            (read, "repo", (6, 10)),
-            (read | {"anchors": [{"file": "docs/a.md"}]}, "repo", (6, 10)),
-            (read | {"provenance": commit}, "repo", (0, 4)),
-            (read | {"metadata": {}}, "repo", (0, 4)),
-            (read | {"anchors": anchors, "provenance": commit}, "main", (0, 4)),
-        )
-    ]
-    assert found == [
-        "docs/a.md:30", "docs/a.md:32", "docs/a.md", "docs/a.md", "commit 0123456789 docs/a.md", "docs/a.md/one",
-        "docs/a.md/one",
+    two = {"passage": "Two.\nThree.", "span": (7, 18), "level": "passage"}
+    moved, stale = (Checked("docs/b.md", (50, 54), "", state) for state in ("moved", "stale"))
+    table: list[tuple[dict[str, object], dict[str, object], str]] = [
+        (anchored, {"passage": "# One", "span": (0, 5)}, "docs/a.md:30"), (anchored, two, "docs/a.md:32"),
+        (anchored, {"passage": "Two.", "span": (19, 23), "level": "passage"}, "docs/a.md:34"),
+        (anchored, {"passage": "Two.", "span": (19, 23), "level": "raw"}, "docs/a.md:30"),
+        (anchored, {**two, "level": "short"}, "docs/a.md:30"), (anchored, {**two, "anchors": (moved,)}, "docs/b.md:52"),
+        (anchored, {**two, "anchors": (stale,)}, "docs/a.md"), (read, two, "docs/a.md"),
+        (read | {"anchors": [{"file": "docs/a.md"}]}, two, "docs/a.md"),
+        (read | {"provenance": commit}, two, "commit 0123456789 docs/a.md"),
+        (read | {"metadata": {}}, two, "docs/a.md/one"), (anchored | {"provenance": commit}, {"space": "main"}, "docs/a.md/one"),
     ]  # fmt: skip
-    of_file = replace(section(**read | {"anchors": anchors}), space="repo")
+    found = [source(replace(section(**fields), **{"space": "repo", **shown})) for fields, shown, _ in table]
+    assert found == [wanted for _, _, wanted in table]
+    of_file = replace(section(**anchored), space="repo")
     assert citation(of_file) == f"docs/a.md:30 [{of_file.memory.id}]"
     assert citation(replace(of_file, space="main")) == f"[{of_file.memory.id}]"
