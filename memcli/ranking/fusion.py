@@ -264,6 +264,8 @@ def _confidence(hits: Sequence[Hit], *, by_meaning: bool) -> float:
         return 0.0
     signals = [Signals(*hit.signals) for hit in hits]
     found = calibrated(evidence_of([hit.confidence or 0.0 for hit in hits], signals), by_meaning=by_meaning)
+    if not signals[0].length:  # no word at all: what is near a sign or an emoji is near by chance
+        return min(found, LEAST)
     if max(one.passage for one in signals) < _WHOLE:
         return found
     is_topic = not signals[0].asks and signals[0].length <= _TOPIC

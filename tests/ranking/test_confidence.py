@@ -89,6 +89,15 @@ def test_what_holds_all_words_of_a_topic_is_what_was_looked_for(tmp_path: Path) 
     assert found == table
 
 
+def test_a_question_without_a_word_is_never_sure_of_an_answer(tmp_path: Path) -> None:
+    workspace = open_at(tmp_path, MEMCLI_EMBEDDER="hashed")
+    rewrite(workspace.store, lambda _: Space("main").put([memory("a", raw="The tide comes in at noon.")], NOW))
+    for topic in ("\N{PARTY POPPER}", "?!", "what is it?"):
+        bundle = next(iter(recall(workspace, [Query(topic=topic, now=NOW)])))
+        assert bundle.confidence is None or bundle.confidence <= LEAST, topic
+        assert bundle.is_weak or not bundle.sections, topic
+
+
 def test_signals_of_a_question() -> None:
     known = stats({"token": 1, "lifetim": 1, "zebra": 0}, ("token", "lifetim"), ("token",))
     question = QuestionSignals("token lifetime of the zebra?", known, {0: 0.6}, 0.1)

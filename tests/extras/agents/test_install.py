@@ -552,3 +552,14 @@ def test_json_is_read_as_a_parser_does(text: str) -> None:
         return
     stripped = text.lstrip("\ufeff")
     assert without_comments(text) == (json.loads(stripped) if stripped.strip() else None)
+
+
+def test_what_is_written_for_agents_is_no_document_of_the_project(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "CLAUDE.md").write_text("# Shop\n\nThe till closes at nine.\n")
+    assert run("agent", "install", "claude").code == 0
+    assert run("ingest", ".").code == 0
+    paths = {one["path"] for one in run("list", "-s", "repo", "--json").json}
+    assert "CLAUDE.md" in {path.split("/")[0] for path in paths}
+    assert [path for path in paths if path.startswith(("AGENTS.md", ".claude/skills"))] == []
+    assert (tmp_path / "AGENTS.md").exists()
+    assert list((tmp_path / ".claude").rglob("SKILL.md"))
