@@ -20,7 +20,7 @@ from memcli.model.catalogue import CatalogueFilter, Counts
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space, find_reference
 from memcli.record import replace
-from memcli.safety.injection.reasons import Overview
+from memcli.safety.injection import Overview
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from memcli.model.usage import Access
 from memcli.policy.answer import answer_of
 from memcli.record import Record, field, replace
 from memcli.regex import regex
-from memcli.safety.injection.reasons import inspect, is_accepted
+from memcli.safety.injection import inspect, is_accepted
 from memcli.settings import is_beside
 from memcli.text.words import terms
 

@@ -14,7 +14,7 @@ from memcli.model.recall import Query
 from memcli.model.usage import INJECT
 from memcli.policy.triggers import Match, TriggerSet
 from memcli.record import Record
-from memcli.safety.injection.reasons import inspect, is_accepted
+from memcli.safety.injection import inspect, is_accepted
 
 _MAX_LINE = 200
 

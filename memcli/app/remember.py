@@ -21,7 +21,7 @@ from memcli.model.usage import COMPACTION
 from memcli.policy.draft import Draft
 from memcli.policy.retention import Place
 from memcli.record import Record, field, replace
-from memcli.safety.injection.reasons import without_marks
+from memcli.safety.injection import without_marks
 from memcli.safety.recalled import own_words
 
 TYPE_CHECKING = False

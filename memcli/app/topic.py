@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from memcli.model.recall import Query
 from memcli.record import replace
-from memcli.safety.injection.reasons import find_reasons
+from memcli.safety.injection import find_reasons
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -404,7 +404,7 @@ def _is_about_revision(complaint: str) -> bool:
 
 
 def _explain(complaint: str, directory: str) -> MemcliError:
-    from memcli.safety.injection.reasons import quotable
+    from memcli.safety.injection import quotable
 
     low = complaint.lower()
     where = show(directory)

@@ -8,7 +8,7 @@ from memcli.codec.canonical import encode
 from memcli.model.memory import Json, Memory
 from memcli.present.memory import UsageDetail, context_pieces, detail_of, marks, value_text
 from memcli.render.clean import clean, clean_line, grid
-from memcli.safety.injection.reasons import UNTRUSTED, Overview, is_marked
+from memcli.safety.injection import UNTRUSTED, Overview, is_marked
 from memcli.settings import is_beside
 
 TYPE_CHECKING = False

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memcli import __version__
-from memcli.safety.injection.reasons import screened
+from memcli.safety.injection import screened
 from tests.cli.conftest import git, wrong
 from tests.conftest import ROOT, Run, memory, open_at, rewrite
 from tests.safety.hostile import INSTRUCTIONS

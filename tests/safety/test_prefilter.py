@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memcli.safety import patterns
-from memcli.safety.injection.reasons import RULES as INJECTION_RULES
-from memcli.safety.injection.reasons import find_reasons
+from memcli.safety.injection import RULES as INJECTION_RULES
+from memcli.safety.injection import find_reasons
 from memcli.safety.patterns import BytesPattern, BytesPatterns, Literals, looser
-from memcli.safety.secrets import views
+from memcli.safety.secrets import detector
 from memcli.safety.secrets.detector import RULES as SECRET_RULES
 from memcli.safety.secrets.detector import Detector
 from tests.conftest import ROOT, examples
@@ -58,7 +58,7 @@ def test_what_a_pattern_finds_is_found(data: st.DataObject) -> None:
     assert patterns.pattern(text).occurs(example) == bool(exact)
 
 
-TRACES = [pattern for pattern in vars(views).values() if isinstance(pattern, BytesPattern)]
+TRACES = [pattern for pattern in vars(detector).values() if isinstance(pattern, BytesPattern)]
 
 
 @settings(examples(4), suppress_health_check=list(HealthCheck))

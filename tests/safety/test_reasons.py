@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memcli.safety.injection import LANGUAGES, RULES, find_reasons
 from memcli.safety.injection.readings import fold, without_accents
-from memcli.safety.injection.reasons import LANGUAGES, RULES, find_reasons
 from tests.conftest import ROOT
 from tests.growth import SHAPES, grows_too_fast
 from tests.safety.hostile import DATA, HOSTILE

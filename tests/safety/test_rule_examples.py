@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from memcli import safety
+from memcli.safety.injection import LANGUAGES, RULES, Suspects, _applies, _forms, is_foreign_order
 from memcli.safety.injection.readings import readings
-from memcli.safety.injection.reasons import LANGUAGES, RULES, Suspects, _applies, _forms, is_foreign_order
 from memcli.safety.secrets.detector import _by_rule
 from memcli.safety.secrets.rules import RULES as SECRET_RULES
 from memcli.safety.secrets.rules import RuleIndex

@@ -3,7 +3,7 @@ from __future__ import annotations
 from memcli.model.space import Policy
 from memcli.policy.fields import tightened
 from memcli.record import replace
-from memcli.safety.injection.reasons import accepted, inspect, is_accepted, is_marked, screened
+from memcli.safety.injection import accepted, inspect, is_accepted, is_marked, screened
 from memcli.safety.recalled import HEADER, without_recalled
 from tests.conftest import memory
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memcli.safety import patterns
-from memcli.safety.injection.reasons import Suspects
+from memcli.safety.injection import Suspects
 
 RULES = [
     (("ignore", "forget"), ("rules",)),

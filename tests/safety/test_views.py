@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.safety import patterns
-from memcli.safety.secrets import views
-from memcli.safety.secrets.detector import Detector
-from memcli.safety.secrets.views import TextView
+from memcli.safety.secrets import detector
+from memcli.safety.secrets.detector import Detector, TextView
 from tests.safety.secrets_corpus import secret
 
 TOKEN = secret("github_token", 7)[1]
@@ -24,7 +23,7 @@ TEXTS = st.lists(PIECES, max_size=30).map("".join)
 
 def all_views(text: str) -> list[TextView]:
     data = text.encode("utf-8", "surrogatepass")
-    made = (views.plain(text, data), views.unescaped(data), views.joined(data))
+    made = (detector.plain(text, data), detector.unescaped(data), detector.joined(data))
     return [view for view in made if view is not None]
 
 

@@ -30,7 +30,7 @@ from memcli.policy.draft import Draft
 from memcli.policy.retention import excess_of, is_spent, surplus
 from memcli.ports import Shelf
 from memcli.record import Record
-from memcli.safety.injection.reasons import find_reasons
+from memcli.safety.injection import find_reasons
 from memcli.summarize.kinds import Subject, missing
 
 TEXT, QUESTION, VERDICT = "text", "question", "verdict"

@@ -22,7 +22,7 @@ from memcli.model.memory import Json
 from memcli.model.tokens import count_tokens, cut_tokens, end_of_tokens
 from memcli.record import Record, replace
 from memcli.regex import regex
-from memcli.safety.injection.reasons import find_reasons
+from memcli.safety.injection import find_reasons
 
 WITHIN_SECONDS = 30.0
 _NUMBER = regex(r"\d+")

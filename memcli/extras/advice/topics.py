@@ -9,7 +9,7 @@ from memcli.errors import ProviderError, RefusedError, UsageError
 from memcli.extras.advice.consult import QUESTION, consult
 from memcli.extras.advice.prompts import session as prompts
 from memcli.model.usage import Gap, GapTopic
-from memcli.safety.injection.reasons import find_reasons
+from memcli.safety.injection import find_reasons
 
 WITHIN_SECONDS = 30.0
 

@@ -22,7 +22,7 @@ from memcli.model.memory import Json
 from memcli.model.recall import BUDGET_TOO_SMALL, DEFAULT_LIMIT, Bundle, Query, Section
 from memcli.ports import Renderer
 from memcli.record import Record, replace
-from memcli.safety.injection.reasons import find_reasons
+from memcli.safety.injection import find_reasons
 
 WORDS = "basic"
 """The backend that the answers are compared with."""

@@ -22,7 +22,7 @@ from memcli.model.memory import Json
 from memcli.present.links import BOTH, IN, OUT, direction, edge_rank, first_edges, relation_words
 from memcli.present.memory import state_marks
 from memcli.render.clean import clean_line, cut, escape
-from memcli.safety.injection.reasons import Overview
+from memcli.safety.injection import Overview
 
 _SHAPES = {MEMORY: "box, style=rounded", TAG: "plaintext", CLUSTER: "hexagon"}
 

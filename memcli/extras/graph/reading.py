@@ -17,7 +17,7 @@ from memcli.graph.elements import Graph, GraphView, build, neighbourhood, node_i
 from memcli.model.links import elsewhere, target
 from memcli.model.memory import Memory
 from memcli.model.space import is_under
-from memcli.safety.injection.reasons import Overview
+from memcli.safety.injection import Overview
 
 FEW = 2000
 """Among so many memories of a space clusters are found within a second; among more, only if somebody asks for them."""

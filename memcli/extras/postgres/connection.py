@@ -202,7 +202,7 @@ def _line(error: psycopg.Error, address: Address) -> str:
 
 def _shown(told: str) -> str:
     """What a server said, as far as it may be shown: whoever runs it, or writes to it, may say anything."""
-    from memcli.safety.injection.reasons import quotable
+    from memcli.safety.injection import quotable
 
     return quotable(told) or "its message is left out, since it reads as instructions"
 

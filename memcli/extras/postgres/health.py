@@ -19,7 +19,7 @@ from memcli.extras.postgres.server import Server
 from memcli.extras.postgres.snapshot import ORDER, file_of, memory_of, where_of
 from memcli.model.findings import OUTDATED, Damage
 from memcli.record import replace
-from memcli.safety.injection.reasons import quotable
+from memcli.safety.injection import quotable
 from memcli.wiring import extra
 
 _OLDEST = 140000

@@ -114,7 +114,7 @@ def refused(error: MemcliError) -> Json:
 def read(said: Json) -> tuple[Json, Receipt]:
     """What an answer says. Raises the error that it tells of, in words of another process that are screened."""
     if "error" in said:
-        from memcli.safety.injection.reasons import quotable
+        from memcli.safety.injection import quotable
 
         raise error_of(**{name: quotable(str(text), _LONGEST) for name, text in said["error"].items()})
     return said["answer"], Receipt(tuple(Touched(*one) for one in said["touched"]), said["header_changed"])

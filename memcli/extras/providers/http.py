@@ -23,7 +23,7 @@ from memcli.extras.providers.table import CHAT, Provider
 from memcli.extras.providers.wire import Body
 from memcli.model.memory import Json
 from memcli.record import Record, replace
-from memcli.safety.injection.reasons import quotable
+from memcli.safety.injection import quotable
 
 _TEMPORARY = (408, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529)
 _SPENT = ("insufficient_quota", "billing_error", "billing_hard_limit_reached")

@@ -23,7 +23,7 @@ from memcli.model.tokens import count_tokens
 from memcli.model.usage import TokenUsage
 from memcli.ports.language_model import Reserve
 from memcli.record import replace
-from memcli.safety.injection.reasons import find_reasons
+from memcli.safety.injection import find_reasons
 
 ATTEMPTS = 3
 _FIRST_WAIT_SECONDS = 0.5

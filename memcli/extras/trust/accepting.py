@@ -11,7 +11,7 @@ from memcli.errors import RefusedError
 from memcli.model.memory import Json, Memory
 from memcli.policy.fields import tightened
 from memcli.record import Record, as_dict
-from memcli.safety.injection.reasons import accepted, inspect, is_accepted
+from memcli.safety.injection import accepted, inspect, is_accepted
 
 
 class SpaceTrust(Record):

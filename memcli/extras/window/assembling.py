@@ -31,7 +31,7 @@ from memcli.model.conversation import ENDED, Message, Session
 from memcli.model.memory import Memory
 from memcli.model.recall import Bundle, Query, Section
 from memcli.record import Record, replace
-from memcli.safety.injection.reasons import find_reasons, inspect, is_accepted
+from memcli.safety.injection import find_reasons, inspect, is_accepted
 from memcli.text.words import query_terms
 
 _TOKENS_OF_MEMORY = 100

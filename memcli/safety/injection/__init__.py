@@ -1,2 +1,478 @@
-"""Hidden instructions: the readings of a text, the rules that match them, and the screening of memories. A new rule is a row in
-`rules.json`; withholding a memory is up to the callers."""
+"""Hidden instructions: why a text is suspected of them, and which memories are screened for them. A new rule is a row in
+`rules.json`; withholding a memory is up to the callers.
+
+The rules match a text, unless it only mentions their words. A rule is tried only where each of its groups of literals has one in
+the text, so plain text compiles nothing. The first group is tried by the beginnings of words, so what begins with a letter must
+stand at the beginning of one. Gaps in patterns are bounded, which keeps every search linear. `languages` are orders in other
+languages than English; the words are written as `readings` has them, in lower case and without accents, and a blank at the end
+says that the word ends. Each row has as `examples` a text that it finds and one that it does not.
+
+Screening finds the memories that carry instructions to an agent, and those of them that somebody has accepted as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+
+from memcli.model.characters import ESCAPE, SMUGGLED, is_plain
+from memcli.model.memory import Json, Memory
+from memcli.model.names import text_hash
+from memcli.record import Record, replace
+from memcli.safety.injection.readings import readings
+from memcli.safety.patterns import Literals, RuleFile, compiled, pattern, read_words
+
+_WORDS = read_words(__package__)
+DISCUSSED = tuple(_WORDS["discussed"])
+"""Words of a text that discusses such instructions rather than giving them; they count around a quotation."""
+ABOUT = tuple(_WORDS["about"])
+"""The words of these that are clear enough to count for a name, such as a file's, which stands without quotation marks."""
+OBEYED = (
+    r"\b(?:do|follow|obey|execute|perform|carry out|comply with|act on|apply|run|heed|carry it out|act accordingly)\b"
+    r"(?: \w{1,12}){0,3}? (?:what (?:it|the \w{1,20}(?: \w{1,20})?) (?:says|say|wrote|asks|tells|demands)|it\b|them\b|accordingly|out\b|the (?:fixture|sentence|quote|quoted \w+|phrase|payload|example|instruction|text|test|above|attack)|"
+    r"this (?:attack|sentence|example|payload|quote|instruction|test|phrase|text|one)|these (?:instructions|orders))\b(?! like| such| as data)"
+    r"|\b(?:translate|decode|read|repeat) (?:\w{1,12} )?(?:and|then)[ ,](?:then )?(?:follow|obey|execute|do)\b|\bact on it\b|\bact (?:it|this|that) out\b|\bwhich you (?:should|must|shall|have to|are to) (?:act out|perform|execute|do|follow|obey)\b|\bpasses only if you\b|\bplease execute it\b|\bact accordingly\b|\bnew orders\b|\byou should (?:really|actually)\b|\bfor real\b|\binstructions? to you\b|\bas coming from\b|\band comply\b|\bplease do that\b|\bdo that (?:now|please)\b"
+)
+"""Requests to do what a quotation says, which make it an instruction after all."""
+
+
+_CLAUSE = 80
+_NEAR = 300
+_OPENED, _CLOSED = 40, 80
+_CUT = r".*(?:[.!?;:\n]|, | and | but | then | just | simply | instead |--| - |—)"
+_FORBIDDEN = (
+    r"\b(?:never|not|cannot|avoid|refuses? to|forbidden to|no (?:agent|assistant|model|bot|user|one)s?)\b|n't\b"
+)
+_NOT_FORBIDDEN = r"\bwhy (?:not|don't)|\bnot (?:only|hesitate|forget|be afraid|fail|wait)|\b(?:isn't|wouldn't) (?:it|this|that)\b|n't (?:hesitate|forget|be afraid|wait|you)\b|\b(?:if|or) not\b"
+_READERS = r"(?:models|agents|llms|assistants|(?:chat)?bots|attackers|users|prompts|people|they|inputs?|injections?)"
+_AGENT = r"(?:it|them|(?:the|a|an|our|your|any|that|some|small|other|an? ai) ?(?:\w{1,12} )?(?:models?|agents?|llms?|assistants?|(?:chat)?bots?|ai|parsers?|users?|system))"
+_REPORTED = (
+    rf"(?:\b{_READERS} (?:(?:\w{{1,12}}ly|sometimes|often|may|might|could|can|still|would|should not|that|to) )*"
+    rf"|\b(?:mak|ask|tell|told|trick|caus|instruct|order|get|got|convinc|persuad|lead|let|allow|want|forc)\w{{0,4}} {_AGENT} (?:to |into )?"
+    r"|\b(?:attempts?|tries|try|trying|told|tricked|meant|designed|instructed|asked|able) (?:\w{1,12} )?to )\Z"
+)
+_ELSEWHERE = (
+    r" (?:in|of|for|from|at|on|about|when|if you use) "
+    r"(?!(?:the |our |a |an |this |your |that )?(?:users?|system|developers?|operators?|maintainers?|humans?|owners?|session|conversation|prompt|chat|"
+    r"context|messages?|memor\w{1,3}|now|here|claude|agents?|makers?|models?|you|your|admins?|administrators?|file|anthropic|openai|all|any|me|my|good|ever|"
+    r"team|moment|while|task|answer|reply|purposes?|reason)\b)\w"
+)
+_WHOLE = r"\byour \b|\b(?:all|any|every|each)\b"
+"""Says that no order is left standing, so that a place named after it is no other place."""
+_REFUSALS = ("not ", "don't ", "never ", "no longer ")
+_IF = r"\b(?:if|when|who|that|which|because)(?: \w{1,12})?(?: do| does| did)? \Z"
+_NAMED = r"[`'\"]?,? ?(?:(?:user|system|assistant|model|role)\b[`'\"]? ?)?(?:[.,;)](?: |\Z|\n)|\Z|(?:and|or|around|marks?|opens?|closes?|tokens?|markers?|tags?|blocks?|messages?|role|is|are|as|for|parts?|turns?|yourself|before)\b)"
+_NAMED_SETTING = r"[\w.-]{1,80}[\"']?[:=] ?[\"']?\$\{\{ ?[\w.-]{1,80} ?\}\}"
+_OPEN = r"[\"“”«„`]|(?<!\w)['‘]"
+_CLOSE = r"[\"“”»`]|['’](?!\w)"
+
+
+def is_mentioned(rule: InjectionRule, text: str, match: re.Match[str]) -> bool:
+    """Whether the match of `rule` in `text` is no order to the reader."""
+    start, end = match.span()
+    act = match.start("act") if "act" in match.re.groupindex else start
+    if rule.forbids and (_is_forbidden(text, start) or (act != start and _is_forbidden(text, act))):
+        return True
+    if match[0].startswith(_REFUSALS) and compiled(_IF).search(text, max(0, start - _CLAUSE), start):
+        return True
+    if rule.is_local and not compiled(_WHOLE).search(match[0]) and compiled(_ELSEWHERE).match(text, end):
+        return True
+    if _is_obeyed(text, start, end):
+        return False
+    if rule.reason == MARKUP:
+        return _is_named(text, start, end) or _is_quoted(text, start, end)
+    # What is said of others: "models ignore ...", "it tricks the agent into ...".
+    is_reported = compiled(_REPORTED).search(text, max(0, start - _CLAUSE), start)
+    return bool(is_reported) or _is_quoted(text, start, end)
+
+
+def _is_forbidden(text: str, start: int) -> bool:
+    """Whether the clause before `start` says that what follows must not be done."""
+    before = text[max(0, start - _CLAUSE) : start]
+    cut = compiled(_CUT).match(before)
+    clause = before[cut.end() :] if cut else before
+    return bool(compiled(_FORBIDDEN).search(clause)) and not compiled(_NOT_FORBIDDEN).search(clause)
+
+
+def _is_quoted(text: str, start: int, end: int) -> bool:
+    """Whether the match stands in quotation marks in a text that discusses such instructions."""
+    if not compiled(_OPEN).search(text[max(0, start - _OPENED) : start + 1]):
+        return False
+    if not compiled(_CLOSE).search(text[end - 1 : end + _CLOSED]):
+        return False
+    around = text[max(0, start - _NEAR) : start] + text[end : end + _NEAR]
+    return any(word in around for word in DISCUSSED)
+
+
+def _is_named(text: str, start: int, end: int) -> bool:
+    """Whether markup is spoken of within a sentence, or is a short piece of code in one."""
+    line = text[max(0, text.rfind("\n", 0, start) + 1, start - _NEAR) : start]
+    if " " in text[start:end].strip() or not line.strip(" -*#>\"'`"):
+        return False
+    is_code = line.count("`") % 2 == 1 and "`" in text[end : end + 20]
+    return is_code or bool(compiled(_NAMED).match(text, end))
+
+
+def _is_obeyed(text: str, start: int, end: int) -> bool:
+    """Whether the text near the match requests that the reader does what is quoted."""
+    for part in (text[max(0, start - _NEAR) : start], text[end : end + _NEAR]):
+        for match in compiled(OBEYED).finditer(part):
+            if not _is_forbidden(part, match.start()):
+                return True
+    return False
+
+
+_HEAD_OF_TEXT = 4000
+
+
+def find_reasons(text: str) -> frozenset[str]:
+    """Why `text` should not be put before an agent as it is; nothing for a plain one. Never raises; linear in time."""
+    found = set()
+    if not is_plain(text):
+        if SMUGGLED().search(text):
+            found.add(HIDDEN)
+        if ESCAPE().search(text):
+            found.add(ESCAPES)
+    whole = ""
+    for reading in readings(text):
+        whole = whole or reading.text
+        if not reading.is_name or not any(word in whole[:_HEAD_OF_TEXT] for word in ABOUT):
+            low, forms = reading.text, list[str]()
+            for number in _suspects().within(low):
+                if number >= len(RULES):
+                    if INSTRUCTIONS not in found and is_foreign_order(low, number - len(RULES)):
+                        found.add(INSTRUCTIONS)
+                    continue
+                if RULES[number].reason in found:
+                    continue
+                forms = forms or _forms(low)
+                if _applies(RULES[number], forms):
+                    found.add(RULES[number].reason)
+    return frozenset(found)
+
+
+def quotable(text: str, most: int = 160) -> str:
+    """What another program says, on one line of at most so many characters, for an error that an agent may read; empty
+    where it carries instructions."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 8 * most]).split())[:most]
+    return "" if find_reasons(line) else line
+
+
+def _applies(rule: InjectionRule, forms: Sequence[str]) -> bool:
+    # Markup may not run over lines, and what begins a line counts as it is.
+    texts = forms[:1] if rule.reason == MARKUP else forms
+    exact = pattern(rule.pattern)
+    return any(not is_mentioned(rule, text, match) for text in texts for match in exact.finditer(text))
+
+
+def _forms(low: str) -> list[str]:
+    """A text by lines, and by paragraphs where that is another text: an order may run over the lines of one."""
+    # A setting that names the secret it is to be given, as those of a workflow do, gives none away.
+    plain = compiled(_NAMED_SETTING).sub("", low) if "${{" in low else low
+    by_line = plain.replace("*", "")
+    if "\n" not in by_line:
+        return [by_line]
+    return [by_line, plain.replace("\n\n", "\f").replace("\n", " ").replace("\f", "\n").replace("*", "")]
+
+
+@cache
+def _suspects() -> Suspects:
+    """The rules, and after them the rows of the other languages."""
+    return Suspects([*(rule.needs for rule in RULES), *(row.groups for row in LANGUAGES)])
+
+
+INSTRUCTIONS = "instructions"
+MARKUP = "markup"
+HIDDEN = "hidden"
+ESCAPES = "escapes"
+EXFILTRATION = "exfiltration"
+
+
+class InjectionRule(Record):
+    """A pattern over lower-case text on one line. `needs`: of each group one literal must stand in the text.
+
+    `forbids`: a "never" before it, or before its group `act`, makes it harmless. `is_local`: so does a place after it,
+    as in "ignore the previous instructions in the old wiki".
+    """
+
+    reason: str
+    needs: tuple[tuple[str, ...], ...]
+    pattern: str
+    forbids: bool = True
+    is_local: bool = False
+
+
+class Near(Record):
+    """Stems of one language that must stand within `within` characters of each other, one of each group."""
+
+    groups: tuple[tuple[str, ...], ...]
+    within: int = 60
+
+
+def _literals(groups: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(map(tuple, groups))
+
+
+_FILE = RuleFile(__package__)
+RULES: tuple[InjectionRule, ...] = tuple(
+    InjectionRule(
+        row["reason"],
+        _literals(row["needs"]),
+        _FILE.expanded(row["pattern"]),
+        row.get("forbids", True),
+        row.get("is_local", False),
+    )
+    for row in _FILE.rows("rules")
+)
+LANGUAGES: tuple[Near, ...] = tuple(
+    Near(_literals(row["groups"]), row.get("within", 60)) for row in _FILE.rows("languages")
+)
+_NEGATIONS = frozenset(
+    "nicht niemals nie ne pas jamais no nunca não nao non mai не никогда niet se wird werden".split()
+)
+"""Words before a verb that turn it round; `не`-verbs of the tables hold their own."""
+_NEGATED_AFTER = (" nicht ", " pas ", " niet ", "しない", "しては", "하지 마", "하지마", "지 마", "지 않")
+_NEGATED_BEFORE = ("不要", "不得", "不能", "切勿", "请勿", "禁止", "别", "勿", "不可")
+
+
+_BEFORE, _AFTER = 14, 12
+_STOPS = (". ", "; ", "! ", "? ", "\n\n", "。", "！")
+
+
+def is_foreign_order(low: str, row: int) -> bool:
+    """Whether `low`, which has a word of each group of the row, gives an agent the order that the row describes."""
+    near = LANGUAGES[row]
+    first, *others = near.groups
+    for word in first:
+        at = low.find(word)
+        while at >= 0:
+            end = at + len(word)
+            # What stands near the word in the same sentence.
+            before, after = low[max(0, at - near.within) : at], low[end : end + near.within]
+            start = max((before.rfind(stop) + len(stop) for stop in _STOPS if stop in before), default=0)
+            stops = [place for stop in _STOPS if (place := after.find(stop)) >= 0]
+            window = before[start:] + word + after[: min(stops, default=len(after))]
+            if all(any(other in window for other in group) for group in others) and not _is_negated(low, at, end):
+                return True
+            at = low.find(word, end)
+    return False
+
+
+def _is_negated(low: str, at: int, end: int) -> bool:
+    """Whether a word for "not" stands beside the one at `at`."""
+    before = low[max(0, at - _BEFORE) : at]
+    if before.rstrip().endswith(_NEGATED_BEFORE) or (before.split()[-1:] and before.split()[-1] in _NEGATIONS):
+        return True
+    after = f"{low[end : end + _AFTER]} "
+    return any(word in after for word in _NEGATED_AFTER)
+
+
+Groups = Sequence[Sequence[str]]
+_PUNCTUATION = bytes.maketrans(b"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", b" " * 32)
+_HEAD = 5
+
+
+class Suspects:
+    """The numbers of the rules, given by their groups of literals, each of which must have one in the text."""
+
+    def __init__(self, rules: Sequence[Groups]) -> None:
+        self._rules = rules
+
+    def within(self, low: str) -> list[int]:
+        """Those that may find something in `low`, a text in lower case, in order."""
+        found = self._literals.at_once(low)
+        if found is None:
+            return self._one_by_one(low)
+        bits = 0
+        for word in found:
+            bits |= self._bits[word]
+        return [number for number, wanted in enumerate(self._wanted) if bits & wanted == wanted]
+
+    @cached_property
+    def _literals(self) -> Literals:
+        return Literals(word for groups in self._rules for group in groups for word in group)
+
+    def _one_by_one(self, low: str) -> list[int]:
+        by_head, by_sign = self._index
+        heads = {word[:_HEAD] for word in _words(low)}
+        numbers = {number for head in heads & by_head.keys() for number in by_head[head]}
+        numbers.update(number for number, signs in by_sign if any(sign in low for sign in signs))
+        found = []
+        for n in sorted(numbers):
+            for group in sorted(self._rules[n], key=len):
+                if not any(word in low for word in group):
+                    break
+            else:
+                found.append(n)
+        return found
+
+    @cached_property
+    def _bits(self) -> dict[str, int]:
+        """For each literal the bits of the groups that have it."""
+        bits: dict[str, int] = {}
+        bit = 1
+        for groups in self._rules:
+            for group in groups:
+                for word in group:
+                    bits[word] = bits.get(word, 0) | bit
+                bit <<= 1
+        return bits
+
+    @cached_property
+    def _wanted(self) -> list[int]:
+        """For each rule the bits of all of its groups."""
+        wanted, at = [], 0
+        for groups in self._rules:
+            wanted.append(((1 << len(groups)) - 1) << at)
+            at += len(groups)
+        return wanted
+
+    @cached_property
+    def _index(self) -> tuple[dict[str, list[int]], list[tuple[int, list[str]]]]:
+        """The rules by what the words of their first group begin with, and those where one begins with a sign."""
+        by_head: dict[str, list[int]] = {}
+        by_sign = []
+        for number, groups in enumerate(self._rules):
+            heads, signs = set(), []
+            for word in groups[0]:
+                if not word[0].isalpha() or word[0] >= "\u0370":  # no Latin letter
+                    signs.append(word)
+                    continue
+                head = word[:_HEAD]
+                head = head if head.isalnum() else _words(word)[0][:_HEAD]
+                heads |= {head, f"{head}s"} if len(head) < _HEAD else {head}
+            for head in heads:
+                by_head.setdefault(head, []).append(number)
+            if signs:
+                by_sign.append((number, signs))
+        return by_head, by_sign
+
+
+def _words(text: str) -> list[str]:
+    """The words of `text`, without punctuation."""
+    # Bytes are translated many times as fast as text.
+    return text.encode("utf-8", "surrogatepass").translate(_PUNCTUATION).decode("utf-8", "surrogatepass").split()
+
+
+UNTRUSTED = "untrusted"
+ACCEPTED = "accepted"
+_SET_BY_MEMCLI = frozenset((UNTRUSTED, ACCEPTED, "hash", "pii_flags", "space", "conflicts"))
+_FORGED = frozenset(("role", "type", "tool_calls", "function_call", "recipient_name"))
+_FORGED_DEPTH = 3
+_DEPTH = 200
+
+
+class InstructionFinding(Record):
+    """Why a memory should not be put before an agent, and a digest of just the texts that say so."""
+
+    reasons: tuple[str, ...]
+    digest: str
+
+
+def inspect(memory: Memory) -> InstructionFinding | None:
+    """What is found in the texts of a memory that recall may show; None for a plain one."""
+    texts = list(_texts(memory))
+    whole = "\n".join(texts)
+    reasons = find_reasons(whole)
+    if not reasons:
+        return None
+    guilty = [text for text in texts if find_reasons(text)] or [whole]
+    return InstructionFinding(tuple(sorted(reasons)), text_hash("\0".join(guilty)))
+
+
+def screened(memory: Memory) -> Memory:
+    """`memory` with the findings of now in its metadata. An acceptance of another text has lapsed."""
+    finding = inspect(memory)
+    metadata = {name: value for name, value in memory.metadata.items() if name != UNTRUSTED}
+    if finding is not None:
+        metadata[UNTRUSTED] = list(finding.reasons)
+    if ACCEPTED in metadata and (finding is None or metadata[ACCEPTED] != finding.digest):
+        del metadata[ACCEPTED]
+    return memory if metadata == memory.metadata else replace(memory, metadata=metadata)
+
+
+def accepted(memory: Memory) -> Memory:
+    """`memory` with what is found in it accepted, as long as it stays as it is."""
+    memory = screened(memory)
+    finding = inspect(memory)
+    return memory if finding is None else replace(memory, metadata={**memory.metadata, ACCEPTED: finding.digest})
+
+
+def is_accepted(memory: Memory, finding: InstructionFinding) -> bool:
+    """Whether somebody accepted just this finding."""
+    return memory.metadata.get(ACCEPTED) == finding.digest
+
+
+class Overview:
+    """A memory as trees and graphs show it, which is screened by being made.
+
+    What carries instructions that nobody accepted here is named with a mark, and its summary is for those who open it.
+    """
+
+    def __init__(self, stored: Memory, shown: Memory, is_reviewed: Callable[[str], bool]) -> None:
+        """`shown` is what is left of the `stored` memory without secrets; `is_reviewed`: whether an
+        acceptance by others of the memory of this id is valid here."""
+        finding = inspect(stored)
+        is_fine = finding is None or (is_accepted(stored, finding) and is_reviewed(stored.id))
+        self.untrusted = () if finding is None or is_fine else finding.reasons
+        self.id, self.path, self.kind, self.tags = shown.id, shown.path, shown.kind, shown.tags
+        self.summary = "" if self.untrusted else shown.summary_micro
+        self.pinned, self.active, self.updated_at = shown.pinned, shown.active, shown.updated_at
+        self.superseded_by = shown.superseded_by
+
+    @property
+    def mark(self) -> str:
+        """What stands behind the name of a memory that is untrusted."""
+        return " [!]" if self.untrusted else ""
+
+
+def is_marked(memory: Memory) -> bool:
+    """Whether the memory was found to carry instructions when it was written, and nobody accepted it since."""
+    return UNTRUSTED in memory.metadata and ACCEPTED not in memory.metadata
+
+
+def without_marks(metadata: Mapping[str, Json]) -> dict[str, Json]:
+    """Metadata that a caller gives, without the marks that are memcli's own to set."""
+    return {name: value for name, value in metadata.items() if name not in (UNTRUSTED, ACCEPTED)}
+
+
+def _texts(memory: Memory) -> Iterator[str]:
+    yield from (memory.path, memory.kind, memory.raw, *memory.tags)
+    # Summaries repeat the text; only one that says something else has to be looked at.
+    for summary in (memory.summary_micro, memory.summary_short, memory.summary_long):
+        if summary not in memory.raw:
+            yield summary
+    given = {name: value for name, value in memory.metadata.items() if name not in _SET_BY_MEMCLI}
+    for value in (
+        memory.content,
+        given,
+        memory.provenance,
+        memory.procedure,
+        memory.episode,
+        memory.triggers,
+        memory.anchors,
+    ):
+        yield from _strings(value, _DEPTH)
+
+
+def _strings(value: Json, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping) and depth:
+        if not _FORGED.isdisjoint(value):
+            yield json.dumps(_pruned(value, _FORGED_DEPTH), ensure_ascii=False)  # harmful as a whole only
+        for name in value:
+            yield name
+            yield from _strings(value[name], depth - 1)
+    elif isinstance(value, list | tuple) and depth:
+        for item in value:
+            yield from _strings(item, depth - 1)
+
+
+def _pruned(value: Json, depth: int) -> Json:
+    """The upper levels of `value`, so that nested ones are not written out once for each level."""
+    if isinstance(value, Mapping):
+        return {name: _pruned(child, depth - 1) for name, child in value.items()} if depth else {}
+    return [] if isinstance(value, list | tuple) else value

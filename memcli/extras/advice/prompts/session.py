@@ -13,7 +13,7 @@ from memcli.model.memory import Json
 from memcli.model.shapes import problem
 from memcli.model.tokens import cut_tokens
 from memcli.record import Record
-from memcli.safety.injection.reasons import find_reasons
+from memcli.safety.injection import find_reasons
 
 VERSION = 1
 MAX_TOKENS = 2_000
