@@ -3,7 +3,16 @@ from __future__ import annotations
 from memcli.model.space import Policy
 from memcli.policy.fields import tightened
 from memcli.record import replace
-from memcli.safety.injection import accepted, inspect, is_accepted, is_marked, screened
+from memcli.safety.injection import (
+    ACCEPTED,
+    UNTRUSTED,
+    accepted,
+    inspect,
+    is_accepted,
+    is_marked,
+    screened,
+    without_marks,
+)
 from memcli.safety.recalled import HEADER, without_recalled
 from tests.conftest import memory
 
@@ -74,3 +83,7 @@ KEPT = {
 
 def test_what_was_recalled_is_recognised() -> None:
     assert {text: without_recalled(text).strip("\n") for text in KEPT} == KEPT
+
+
+def test_a_caller_gives_no_mark() -> None:
+    assert without_marks({UNTRUSTED: True, ACCEPTED: "0" * 64, "source": "mail"}) == {"source": "mail"}
