@@ -100,9 +100,7 @@ def test_one_works_one_waits_and_no_more(tmp_path: Path) -> None:
     layout, done = store(tmp_path), list[str]()
     run_alone(layout.root, lambda _: done.append("first"))
     with locked(layout.turn("now"), "the work", 0):
-        waiting = Thread(target=run_alone, args=(layout.root, lambda _: done.append("second")))
-        waiting.start()
-        wait_until(lambda: is_locked(layout.turn("next")))
+        waiting = waiting_to(layout, lambda: done.append("second"))
         run_alone(layout.root, lambda _: done.append("third"))  # as one waits
         assert done == ["first"]
     waiting.join()
@@ -117,6 +115,20 @@ def store(folder: Path) -> Layout:
     return layout
 
 
+def waiting_to(layout: Layout, work: Callable[[], object]) -> Thread:
+    """A thread that waits for its turn; begun again if it met the lock in the moment in which `is_locked` held it."""
+    threads: list[Thread] = []
+
+    def waits() -> bool:
+        if not threads or not threads[-1].is_alive():
+            threads.append(Thread(target=run_alone, args=(layout.root, lambda _: work())))
+            threads[-1].start()
+        return is_locked(layout.turn("next"))
+
+    wait_until(waits)
+    return threads[-1]
+
+
 def is_locked(path: str) -> bool:
     try:
         with locked(path, "it", 0):
@@ -129,9 +141,7 @@ def is_locked(path: str) -> bool:
 def test_who_waited_for_a_store_that_is_gone_does_nothing(tmp_path: Path, is_replaced: bool) -> None:
     layout, done = store(tmp_path), list[str]()
     with locked(layout.turn("now"), "the work", 0):
-        waiting = Thread(target=run_alone, args=(layout.root, lambda _: done.append("done")))
-        waiting.start()
-        wait_until(lambda: is_locked(layout.turn("next")))
+        waiting = waiting_to(layout, lambda: done.append("done"))
         os.rename(layout.root, tmp_path / "away")  # its inode stays taken, so that no other store gets it
         if is_replaced:
             store(tmp_path)
