@@ -13,7 +13,6 @@ from memcli.present.changes import (
     SAME,
     TextPiece,
     commit_cells,
-    difference,
     field_view,
     shown_fields,
 )
@@ -27,12 +26,8 @@ _MOST_CHANGED = 200
 """Longer parts that were removed or added are cut in the middle."""
 
 
-def word_diff(before: str, after: str) -> str:
-    """The change from `before` to `after`, with some context around each change."""
-    return _pieces_text(difference(before, after))
-
-
-def _pieces_text(pieces: Sequence[TextPiece]) -> str:
+def pieces_text(pieces: Sequence[TextPiece]) -> str:
+    """The change from one text to another, with some context around each part that was removed or added."""
     shown = []
     for n, piece in enumerate(pieces):
         text, state = piece.text, piece.state
@@ -137,7 +132,7 @@ def _field_lines(fields: Sequence[FieldChange], indent: str) -> Iterator[str]:
     for change in fields:
         view = field_view(FieldChange(change.name, clean_value(change.before), clean_value(change.after)))
         if view.pieces:
-            text = clean_line(_pieces_text(view.pieces))
+            text = clean_line(pieces_text(view.pieces))
         elif view.is_list:
             items = [*(f"-{item}" for item in view.gone), *(f"+{item}" for item in view.come)]
             text = clean_line(" ".join(items) or "in another order")

@@ -187,7 +187,6 @@ INSTRUCTIONS = "instructions"
 MARKUP = "markup"
 HIDDEN = "hidden"
 ESCAPES = "escapes"
-EXFILTRATION = "exfiltration"
 
 
 class InjectionRule(Record):

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 
 from memcli.codec.merge import merge
-from memcli.extras.history.rendering import diff_text, word_diff
+from memcli.extras.history.rendering import diff_text, pieces_text
 from memcli.model.changes import FieldChange, MemoryChange, SpaceChange
 from memcli.model.space import Space
+from memcli.present.changes import difference
 from memcli.render.memory import render_memory
 from memcli.render.reports import merged_text
 from tests.conftest import memory
@@ -27,18 +28,20 @@ def test_words_that_went_and_came(subtests: pytest.Subtests) -> None:
     ]
     for before, after, expected in cases:
         with subtests.test(before=ascii(before), after=ascii(after)):
-            assert word_diff(before, after) == expected
+            assert pieces_text(difference(before, after)) == expected
 
 
 def test_words_that_went_and_came_also_in_long_texts() -> None:
     before = "".join(f"line {n} of some length\n" for n in range(600))
     after = before.replace("line 7 ", "line seven ").replace("line 590 ", "line more ")
-    assert "[-line 590 of some length\n-]{+line more of some length\n+}" in word_diff(before, after)
+    assert "[-line 590 of some length\n-]{+line more of some length\n+}" in pieces_text(difference(before, after))
 
 
 @given(texts, texts)
 def test_any_two_texts_can_be_told(before: str, after: str) -> None:
-    assert ("[-" in word_diff(before, after) or "{+" in word_diff(before, after)) or before == after
+    assert (
+        "[-" in pieces_text(difference(before, after)) or "{+" in pieces_text(difference(before, after))
+    ) or before == after
 
 
 def test_no_change_reaches_a_terminal_as_an_escape() -> None:
