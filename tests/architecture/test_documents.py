@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,7 +16,8 @@ import pytest
 from memcli.cli.verb import names, read_line
 from tests.conftest import ROOT
 from tools.picture import FOLDER, draw, transcript
-from tools.reference import PATH, reference
+from tools.plugins import plugins
+from tools.reference import MANUAL, PATH, manual, reference, write
 
 README = (ROOT / "README.md").read_text()
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -25,9 +27,27 @@ MOST_WORDS, WIDEST = 600, 100
 
 def test_the_reference_is_that_of_the_declarations(update_golden: bool) -> None:
     if update_golden:
-        PATH.write_text(reference(), encoding="utf-8")
+        write()
     assert PATH.read_text(encoding="utf-8") == reference(), "python tools/reference.py"
+    pages = {page.name: page.read_text(encoding="utf-8") for page in MANUAL.glob("*.1")}
+    assert pages == manual(), "python tools/reference.py"
     assert [name for name in names() if f"### `{name}`" not in reference() and name != "merge-driver"] == []
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="needs groff")
+def test_the_manual_is_sound() -> None:
+    pages = sorted(MANUAL.glob("*.1"))
+    done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", *pages], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert "memcli recall" in re.sub(r".\x08|\x1b\[[\d;]*m", "", done.stdout)
+
+
+def test_the_plugins_are_what_install_writes(update_golden: bool) -> None:
+    made = plugins()
+    if update_golden:
+        for path, text in made.items():
+            (ROOT / path).write_text(text, encoding="utf-8")
+    assert {path: (ROOT / path).read_text(encoding="utf-8") for path in made} == made, "python tools/plugins.py"
 
 
 def test_the_readme_is_read_to_the_end() -> None:
