@@ -11,3 +11,5 @@ html_show_sphinx = html_copy_source = html_show_copyright = False
 html_static_path = ["pictures"]
 myst_heading_anchors = 3
 exclude_patterns = ["site"]
+# Links to files of the repository, such as samples and bench, work on a forge alone.
+suppress_warnings = ["myst.xref_missing"]

@@ -21,6 +21,8 @@ garbage that a short command does not make."""
 
 def main() -> None:
     """Runs the command line. Ctrl-C ends it quietly also while modules are being imported."""
+    if sys.platform == "win32":
+        sys.exit("memcli: Windows is not supported; install memcli in WSL (`wsl --install`)")
     gc.set_threshold(_COLLECT_AFTER)
     try:
         if sys.argv[1:] == ["--version"] and _is_printed(f"memcli {__version__}\n"):
