@@ -125,7 +125,9 @@ def _is_free(path: str) -> bool:
     if "__pycache__" in path:
         return True
     if path.startswith(_CHECKOUT):
-        is_updated = _GUARD["updates"] and re.search(r"/(golden|completions|docs|man|plugins|\.claude-plugin)(/|$)|/README\.md$", path)
+        is_updated = _GUARD["updates"] and re.search(
+            r"/(golden|completions|docs|man|plugins|\.claude-plugin)(/|$)|/README\.md$", path
+        )
         return path.startswith(_FREE_IN_CHECKOUT) or bool(is_updated)
     return not path.startswith(_HOME) or any(folder and path.startswith(folder) for folder in _TEMPORARY)
 
