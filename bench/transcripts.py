@@ -20,13 +20,14 @@ from tests.extras.transcripts.writers import Turn
 
 _READ = """
 import sys
+from collections import Counter
 from memcli.extras.transcripts.formats import conversations
-found = conversations(sys.argv[1])
-read = skipped = 0
-for transcript in found:
+skipped = Counter()
+read = 0
+for transcript in conversations(sys.argv[1], skipped):
     read += sum(1 for _ in transcript.messages())
-    skipped += sum(transcript.skipped.values())
-print(read, skipped + sum(found.skipped.values()))
+    skipped.update(transcript.skipped)
+print(read, skipped.total())
 """
 _LOADS = r"""
 import json, sys

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -224,20 +225,12 @@ def test_what_fails_of_several_files_keeps_no_other_out(run: Run, monkeypatch: p
         "b": [Talk(key="k4", said=said(1)), Cut(key="k6", said=said(1))], "d": [Talk(key="k5", said=said(1))],
     }  # fmt: skip
 
-    class Found:
-        """The transcripts of a file."""
+    def read(path: str, skipped: Counter[str] | None = None) -> Iterator[Talk]:
+        if path == "a" and skipped is not None:
+            skipped["damaged conversation"] = 2
+        yield from found[path]
 
-        def __init__(self, path: str) -> None:
-            self.skipped = {"damaged conversation": 2} if path == "a" else {}
-            self._rest = iter(found[path])
-
-        def __iter__(self) -> Iterator[Talk]:
-            return self
-
-        def __next__(self) -> Talk:
-            return next(self._rest)
-
-    monkeypatch.setattr("memcli.extras.transcripts.intake.conversations", Found)
+    monkeypatch.setattr("memcli.extras.transcripts.intake.conversations", read)
     monkeypatch.setattr("memcli.extras.transcripts.intake.discover", lambda *_: ["a", "d"])
     for name in "abcd":
         Path(name).touch()

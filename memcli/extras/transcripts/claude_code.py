@@ -10,11 +10,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from memcli.extras.transcripts import reasons
-from memcli.extras.transcripts.content import Content, OpenCalls, is_command, split, without_reminders
+from memcli.extras.transcripts.content import OpenCalls, is_command, split, without_reminders
 from memcli.extras.transcripts.files import object_on, open_file, read_lines, stem_of
 from memcli.extras.transcripts.transcript import ParsedTranscript, Said, number_of
 from memcli.extras.transcripts.values import MAX_BYTES, dict_of, list_of, moment, text_of
-from memcli.record import Record
 
 if TYPE_CHECKING:
     import numpy
@@ -48,10 +47,17 @@ class Nodes:
         """The offsets of the messages on the main line, those of one message together; what is off it is counted."""
         if not self.ids:
             return
-        order = self._order(skipped)
+        import numpy as np
+
+        tree = _Tree(self, skipped)
+        rank, kinds = tree.ranks(skipped), tree.kinds
+        has_text = (kinds == MESSAGE) | (kinds == RESULTS)
+        skipped[reasons.BRANCH] += int(((rank < 0) & tree.is_main & has_text).sum())
+        skipped[reasons.SIDE] += int((kinds == SIDE).sum())
+        chosen = np.flatnonzero((rank >= 0) & has_text)
         offsets: list[int] = []
         group = 0
-        for node in order:
+        for node in array("q", chosen[np.lexsort((chosen, rank[chosen]))].astype(np.int64).tobytes()):
             if offsets and not (group and self.groups[node] == group):
                 yield tuple(offsets)
                 offsets = []
@@ -59,18 +65,6 @@ class Nodes:
             offsets.append(self.offsets[node])
         if offsets:
             yield tuple(offsets)
-
-    def _order(self, skipped: Counter[str]) -> array[int]:
-        import numpy as np
-
-        tree = _Tree(self, skipped)
-        rank = tree.ranks(skipped)
-        kinds = tree.kinds
-        is_left_out = (rank < 0) & tree.is_main & ((kinds == MESSAGE) | (kinds == RESULTS))
-        _count(skipped, reasons.BRANCH, int(is_left_out.sum()))
-        _count(skipped, reasons.SIDE, int((kinds == SIDE).sum()))
-        chosen = np.flatnonzero((rank >= 0) & ((kinds == MESSAGE) | (kinds == RESULTS)))
-        return array("q", chosen[np.lexsort((chosen, rank[chosen]))].astype(np.int64).tobytes())
 
 
 class _Tree:
@@ -85,14 +79,16 @@ class _Tree:
         self.kinds = np.frombuffer(nodes.kinds, np.uint8)
         self.size = len(ids)
         unique, first = np.unique(ids, return_index=True)
-        _count(skipped, reasons.DUPLICATE, self.size - len(unique))
+        skipped[reasons.DUPLICATE] += self.size - len(unique)
         is_first = np.zeros(self.size, bool)
         is_first[first] = True
         self.is_main = is_first & (self.kinds != SIDE)
         place = np.minimum(np.searchsorted(unique, parents), len(unique) - 1)
         is_known = (unique[place] == parents) & (parents != 0)
         self.is_said = self.is_main & (self.kinds != BETWEEN)
-        self.before = self._before()
+        # For each node the message before it in the file, or -1.
+        latest = np.maximum.accumulate(np.where(self.is_said, np.arange(self.size), -1))
+        self.before = np.concatenate([[-1], latest[:-1]])
         # Where the line of the parent is lost, what was said before in the file takes its place.
         self.parent = np.where(is_known, first[place], np.where(parents == 0, -1, self.before))
 
@@ -103,18 +99,16 @@ class _Tree:
         chain = self._chain(self._last_leaf(), skipped)
         rank = np.full(self.size, -1, np.int64)
         rank[chain] = np.arange(len(chain))
-        self._join_groups(rank, chain)
+        # All nodes of a group take the first place of one of them.
+        groups, first = np.unique(self.groups[chain], return_index=True)
+        if len(groups):
+            place = np.minimum(np.searchsorted(groups, self.groups), len(groups) - 1)
+            is_joined = (groups[place] == self.groups) & (self.groups != 0) & self.is_main
+            rank[is_joined] = first[place[is_joined]]
         # Of calls made at once, only one result is an ancestor of what follows.
         is_result = (self.kinds == RESULTS) & self.is_main & (rank < 0) & (self.parent >= 0)
         rank[is_result] = rank[self.parent[is_result]]
         return rank
-
-    def _before(self) -> Numbers:
-        """For each node the message before it in the file, or -1."""
-        import numpy as np
-
-        latest = np.maximum.accumulate(np.where(self.is_said, np.arange(self.size), -1))
-        return np.concatenate([[-1], latest[:-1]])
 
     def _last_leaf(self) -> int:
         """The last message in the file that no other one follows in the tree."""
@@ -151,22 +145,6 @@ class _Tree:
             node = above
         return np.frombuffer(chain, np.int64)[::-1] if chain else np.empty(0, np.int64)
 
-    def _join_groups(self, rank: Numbers, chain: Numbers) -> None:
-        """Gives all nodes of a group the first place of one of them."""
-        import numpy as np
-
-        groups, first = np.unique(self.groups[chain], return_index=True)
-        if not len(groups):
-            return
-        place = np.minimum(np.searchsorted(groups, self.groups), len(groups) - 1)
-        is_joined = (groups[place] == self.groups) & (self.groups != 0) & self.is_main
-        rank[is_joined] = first[place[is_joined]]
-
-
-def _count(skipped: Counter[str], reason: str, number: int) -> None:
-    if number:
-        skipped[reason] += number
-
 
 SOURCE = "claude-code"
 _TITLES = {"custom-title": "customTitle", "agent-name": "agentName", "ai-title": "aiTitle", "summary": "summary"}
@@ -175,67 +153,40 @@ _LOST = "lost"
 """The parent that a line has where it has one that is not known."""
 
 
-def is_claude_code(line: Mapping[str, Any]) -> bool:
-    """Whether the keys are those of a line of Claude Code."""
-    return "role" not in line and (
-        "parentUuid" in line or "leafUuid" in line or ("sessionId" in line and "type" in line)
-    )
-
-
 def read_claude_code(path: str) -> ParsedTranscript:
-    """The session in a file. Raises what `open_file` raises."""
-    survey = _survey(path)
-
-    def read(skipped: Counter[str]) -> Iterator[Said]:
-        skipped.update(survey.skipped)
-        return _read(path, survey.nodes, skipped)
-
-    title = next((survey.titles[name] for name in _TITLES if survey.titles.get(name)), "")
-    return ParsedTranscript(
-        SOURCE, survey.session or stem_of(path), read, title=title, started_at=survey.started_at, cwd=survey.cwd
-    )
-
-
-class _Survey(Record, frozen=False):
-    """What the first pass over a file found."""
-
-    nodes: Nodes
-    skipped: Counter[str]
-    titles: dict[str, str]
-    session: str = ""
-    started_at: str = ""
-    cwd: str = ""
-
-
-def _survey(path: str) -> _Survey:
-    survey = _Survey(nodes=Nodes(), skipped=Counter(), titles={})
-    for offset, line in read_lines(path, survey.skipped):
+    """The session in a file, of which a first pass keeps the tree. Raises what `open_file` raises."""
+    nodes, before, titles = Nodes(), Counter[str](), dict[str, str]()
+    session = started_at = cwd = ""
+    for offset, line in read_lines(path, before):
         line_type = text_of(line.get("type"))
         if title := text_of(line.get(_TITLES.get(line_type, ""))):
-            survey.titles[line_type] = title
+            titles[line_type] = title
         key = text_of(line.get("uuid"))
         if not key:
-            survey.skipped[reasons.META] += 1
+            before[reasons.META] += 1
             continue
         kind, reason = _kind(line)
         if reason:
-            survey.skipped[reason] += 1
+            before[reason] += 1
         if kind != SIDE:
-            survey.session = text_of(line.get("sessionId")) or survey.session
-            survey.cwd = survey.cwd or text_of(line.get("cwd"))
-            survey.started_at = survey.started_at or moment(line.get("timestamp"))
+            session = text_of(line.get("sessionId")) or session
+            cwd = cwd or text_of(line.get("cwd"))
+            started_at = started_at or moment(line.get("timestamp"))
         group = text_of(dict_of(line.get("message")).get("id")) if line_type == "assistant" else ""
-        survey.nodes.add(offset, kind, key, _parent(line), group)
-    if files := _subagents(path):
-        survey.skipped[reasons.SUBAGENT] += files
-    return survey
+        parent = text_of(line.get("parentUuid")) or text_of(line.get("logicalParentUuid"))
+        # After a compaction there may be no parent, though something was said before.
+        is_compaction = line.get("subtype") == "compact_boundary" or line.get("isCompactSummary") is True
+        nodes.add(offset, kind, key, parent or (_LOST if is_compaction else ""), group)
+    with suppress(OSError):  # most sessions have no folder of subagents
+        names = os.listdir(os.path.join(os.path.splitext(path)[0], "subagents"))
+        before[reasons.SUBAGENT] += sum(name.startswith("agent-") and name.endswith(".jsonl") for name in names)
 
+    def read(skipped: Counter[str]) -> Iterator[Said]:
+        skipped.update(before)
+        return _read(path, nodes, skipped)
 
-def _parent(line: Mapping[str, Any]) -> str:
-    """The id of the line before. After a compaction there may be none, though something was said before."""
-    parent = text_of(line.get("parentUuid")) or text_of(line.get("logicalParentUuid"))
-    is_compaction = line.get("subtype") == "compact_boundary" or line.get("isCompactSummary") is True
-    return parent or (_LOST if is_compaction else "")
+    title = next((titles[name] for name in _TITLES if titles.get(name)), "")
+    return ParsedTranscript(SOURCE, session or stem_of(path), read, title=title, started_at=started_at, cwd=cwd)
 
 
 def _kind(line: Mapping[str, Any]) -> tuple[int, str]:
@@ -267,14 +218,6 @@ def _queued(line: Mapping[str, Any]) -> Any:
 def _is_human(values: Mapping[str, Any]) -> bool:
     """Whether a person wrote it, as far as newer versions say."""
     return dict_of(values.get("origin")).get("kind", "human") == "human" and values.get("promptSource") != "system"
-
-
-def _subagents(path: str) -> int:
-    """The files with sessions of subagents beside that of their main session."""
-    with suppress(OSError):
-        names = os.listdir(os.path.join(os.path.splitext(path)[0], "subagents"))
-        return sum(name.startswith("agent-") and name.endswith(".jsonl") for name in names)
-    return 0
 
 
 def _read(path: str, nodes: Nodes, skipped: Counter[str]) -> Iterator[Said]:
@@ -317,20 +260,14 @@ def _prompt(lines: list[dict[str, Any]], calls: OpenCalls, skipped: Counter[str]
     content = split(dict_of(line.get("message")).get("content") if queued is None else queued, skipped)
     for result in content.results:
         calls.finish(result.key, result.output, failed=result.failed)
-    if reason := _reason(line, content):
-        skipped[reason] += 1
-        return
-    if text := without_reminders(content.text).strip():
+    if line.get("isCompactSummary") is True:
+        skipped[reasons.COMPACTION] += 1
+    elif line.get("isMeta") is True or not _is_human(line):
+        skipped[reasons.INJECTED] += 1
+    elif is_command(content.text):
+        skipped[reasons.COMMAND] += 1
+    elif text := without_reminders(content.text).strip():
         yield from calls.flush()
         yield Said("user", text, line.get("timestamp"), key=text_of(line.get("uuid")))
     elif content.text:
         skipped[reasons.INJECTED] += 1
-
-
-def _reason(line: Mapping[str, Any], content: Content) -> str:
-    """Why a line of the user is none."""
-    if line.get("isCompactSummary") is True:
-        return reasons.COMPACTION
-    if line.get("isMeta") is True or not _is_human(line):
-        return reasons.INJECTED
-    return reasons.COMMAND if is_command(content.text) else ""

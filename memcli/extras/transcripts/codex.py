@@ -6,7 +6,8 @@ import re
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -27,7 +28,7 @@ _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
 
 def is_codex(line: Mapping[str, Any]) -> bool:
-    """Whether the keys are those of a line of Codex, of either age."""
+    """Whether the keys are those of a line of Codex, in today's form or in that of the first versions."""
     if "payload" in line:
         return line.get("type") in _WRAPPED
     if "record_type" in line or ("instructions" in line and "timestamp" in line and "role" not in line):
@@ -63,9 +64,10 @@ def _read(path: str, skipped: Counter[str]) -> Iterator[Said]:
     calls = OpenCalls(skipped)
     has_items = _has_items(path)
     take = _item if has_items else _event
-    taken_back = TakenBack(path, _is_prompt if has_items else _is_prompt_event)
+    begins, ends = _taken_back(path, has_items=has_items)
     for offset, line in read_lines(path, skipped):
-        if offset in taken_back:
+        place = bisect_right(begins, offset) - 1
+        if place >= 0 and offset < ends[place]:
             skipped[reasons.BRANCH] += 1
             continue
         payload = _payload(line)
@@ -96,16 +98,6 @@ def _has_items(path: str) -> bool:
     return not has_events
 
 
-def _is_prompt(line: Mapping[str, Any]) -> bool:
-    payload = _payload(line)
-    is_item = line.get("type") == _ITEM or "payload" not in line
-    return is_item and payload.get("role") == "user" and bool(_text(payload, Counter()))
-
-
-def _is_prompt_event(line: Mapping[str, Any]) -> bool:
-    return line.get("type") == _EVENT and _payload(line).get("type") == "user_message"
-
-
 def _item(kind: str, payload: Mapping[str, Any], at: object, calls: OpenCalls, skipped: Counter[str]) -> Iterator[Said]:
     """What one line gives where items are read."""
     name = text_of(payload.get("type"))
@@ -114,10 +106,20 @@ def _item(kind: str, payload: Mapping[str, Any], at: object, calls: OpenCalls, s
         skipped[reasons.REPEATED] += 1
         _note_end(name, payload, calls)
     elif "role" in payload:
-        yield from _message(payload, at, calls, skipped)
+        role = payload.get("role")
+        if role not in ("user", "assistant"):
+            skipped[reasons.SYSTEM if role in ("developer", "system") else reasons.ROLE] += 1
+        elif text := _text(payload, skipped):
+            yield from calls.flush()
+            yield Said(text_of(role), text, at)
     elif name.endswith("_output"):
         output = payload.get("output")
-        calls.finish(key, _output_text(output), failed=_has_failed(output))
+        if isinstance(output, str) and output.startswith("{"):  # older versions write it as JSON in a text
+            with suppress(ValueError):
+                output = dict_of(parse(output.encode("utf-8", "replace"))) or output
+        text, values = plain(output), dict_of(output)
+        failed = values.get("success") is False or says_failed(text)
+        calls.finish(key, text, failed=failed or dict_of(values.get("metadata")).get("exit_code") not in (0, None))
     elif name.endswith("_call"):
         tool = text_of(payload.get("namespace")) + (text_of(payload.get("name")) or name.removesuffix("_call"))
         arguments = payload.get("arguments") or payload.get("input") or payload.get("action")
@@ -126,15 +128,6 @@ def _item(kind: str, payload: Mapping[str, Any], at: object, calls: OpenCalls, s
             calls.finish(key, "", failed=True)
     else:
         skipped[reasons.THINKING if name == "reasoning" else reasons.META] += 1
-
-
-def _message(payload: Mapping[str, Any], at: object, calls: OpenCalls, skipped: Counter[str]) -> Iterator[Said]:
-    role = payload.get("role")
-    if role not in ("user", "assistant"):
-        skipped[reasons.SYSTEM if role in ("developer", "system") else reasons.ROLE] += 1
-    elif text := _text(payload, skipped):
-        yield from calls.flush()
-        yield Said(text_of(role), text, at)
 
 
 def _text(payload: Mapping[str, Any], skipped: Counter[str]) -> str:
@@ -178,62 +171,35 @@ def _note_end(name: str, payload: Mapping[str, Any], calls: OpenCalls) -> None:
         calls.finish(key, output, failed=failed)
 
 
-def _has_failed(output: Any) -> bool:
-    values = _values(output)
-    if values.get("success") is False:
-        return True
-    exit_code = dict_of(values.get("metadata")).get("exit_code")
-    return exit_code not in (0, None) or says_failed(_output_text(output))
-
-
-def _output_text(output: Any) -> str:
-    return plain(_values(output) or output)
-
-
-def _values(output: Any) -> dict[str, Any]:
-    """The fields of an output, which older versions write as JSON in a text."""
-    if isinstance(output, str) and output.startswith("{"):
-        try:
-            return dict_of(parse(output.encode("utf-8", "replace")))
-        except ValueError:
-            return {}
-    return dict_of(output)
-
-
 _ROLLED_BACK = "thread_rolled_back"
 
 
-class TakenBack:
-    """The parts of a file between the beginnings of turns and the lines that took them back."""
-
-    def __init__(self, path: str, is_turn: Callable[[Mapping[str, Any]], bool]) -> None:
-        self._begins: list[int] = []
-        self._ends: list[int] = []
-        if not _has_rollback(path):
-            return
-        turns = array("Q")
-        for offset, line in read_lines(path, Counter()):
-            payload = dict_of(line.get("payload"))
-            if is_turn(line):
-                turns.append(offset)
-            elif payload.get("type") == _ROLLED_BACK and turns:
-                number = payload.get("num_turns")
-                number = min(number, len(turns)) if isinstance(number, int) and number > 0 else 0
-                if number:
-                    self._add(turns[-number], offset)
-                    del turns[-number:]
-
-    def __contains__(self, offset: int) -> bool:
-        place = bisect_right(self._begins, offset) - 1
-        return place >= 0 and offset < self._ends[place]
-
-    def _add(self, begin: int, end: int) -> None:
-        """A part ends behind all before it, and holds those that begin behind it."""
-        while self._begins and self._begins[-1] >= begin:
-            self._begins.pop()
-            self._ends.pop()
-        self._begins.append(begin)
-        self._ends.append(end)
+def _taken_back(path: str, *, has_items: bool) -> tuple[list[int], list[int]]:
+    """The begins and ends of the parts of a file that were taken back, each from a prompt to the line that says so."""
+    begins, ends = list[int](), list[int]()
+    if not _has_rollback(path):
+        return begins, ends
+    turns = array("Q")
+    for offset, line in read_lines(path, Counter()):
+        payload = _payload(line)
+        kind = line.get("type") if "payload" in line else _ITEM
+        is_prompt = kind == _EVENT and payload.get("type") == "user_message"
+        if has_items:
+            is_prompt = kind == _ITEM and payload.get("role") == "user" and bool(_text(payload, Counter()))
+        if is_prompt:
+            turns.append(offset)
+        elif "payload" in line and payload.get("type") == _ROLLED_BACK and turns:
+            number = payload.get("num_turns")
+            number = min(number, len(turns)) if isinstance(number, int) and number > 0 else 0
+            if number:
+                # A part holds those that begin behind its begin, for it ends behind all before it.
+                while begins and begins[-1] >= turns[-number]:
+                    begins.pop()
+                    ends.pop()
+                begins.append(turns[-number])
+                ends.append(offset)
+                del turns[-number:]
+    return begins, ends
 
 
 def _has_rollback(path: str) -> bool:

@@ -5,17 +5,22 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from memcli.extras.transcripts import reasons
 from memcli.extras.transcripts.transcript import Said
 from memcli.extras.transcripts.values import dict_of, list_of, parse, text_of
-from memcli.record import Record
 
 _TEXTS = ("text", "input_text", "output_text")
-_THOUGHTS = ("thinking", "redacted_thinking", "reasoning", "thoughts", "summary_text", "reasoning_text")
-_IMAGES = ("image", "input_image", "image_url", "output_image")
-_ATTACHMENTS = ("document", "file", "input_file", "input_audio", "audio", "container_upload")
+_REASONS = {
+    **dict.fromkeys(
+        ("thinking", "redacted_thinking", "reasoning", "thoughts", "summary_text", "reasoning_text"), reasons.THINKING
+    ),
+    **dict.fromkeys(("image", "input_image", "image_url", "output_image"), reasons.IMAGE),
+    **dict.fromkeys(("document", "file", "input_file", "input_audio", "audio", "container_upload"), reasons.ATTACHMENT),
+}
+"""Why a block of a type gives no text."""
 
 
 class Result(NamedTuple):
@@ -55,7 +60,7 @@ def split(content: Any, skipped: Counter[str]) -> Content:
             output = plain(block.get("content")) if failed else ""
             results.append(Result(text_of(block.get("tool_use_id")), failed, output))
         else:
-            skipped[_reason_of(kind)] += 1
+            skipped[_REASONS.get(kind, reasons.UNKNOWN)] += 1
     return Content("\n\n".join(text for text in texts if text), calls, results)
 
 
@@ -64,14 +69,6 @@ def plain(content: Any) -> str:
     if isinstance(content, dict):
         content = content.get("content", content.get("output", content.get("text")))
     return split(content, Counter()).text
-
-
-def _reason_of(kind: str) -> str:
-    if kind in _THOUGHTS:
-        return reasons.THINKING
-    if kind in _IMAGES:
-        return reasons.IMAGE
-    return reasons.ATTACHMENT if kind in _ATTACHMENTS else reasons.UNKNOWN
 
 
 _REMINDER = re.compile(
@@ -141,43 +138,34 @@ _EXIT_REACH = 400
 _MOST_OPEN = 1_000
 
 
-class Call(Record, frozen=False):
-    """A call whose outcome may come later."""
-
-    what: str
-    at: object
-    key: str
-    failed: bool = False
-    message: str = ""
-
-    def said(self) -> Said:
-        """The line that is kept of it."""
-        if not self.failed:
-            return Said("tool", f"ran: {self.what}", self.at, key=self.key)
-        message = "" if is_own(self.what) else shortened(self.message, from_end=True)
-        return Said("tool", f"ran: {self.what} (failed)" + (f": {message}" if message else ""), self.at, key=self.key)
+def ran(what: str, at: object, key: str, failure: str | None = None) -> Said:
+    """The line that is kept of a call; `failure` is what a call that failed answered."""
+    if failure is None:
+        return Said("tool", f"ran: {what}", at, key=key)
+    message = "" if is_own(what) else shortened(failure, from_end=True)
+    return Said("tool", f"ran: {what} (failed)" + (f": {message}" if message else ""), at, key=key)
 
 
 class OpenCalls:
     """The calls since the last message, in order, until their outcomes are known."""
 
     def __init__(self, skipped: Counter[str]) -> None:
-        self._open: dict[str, Call] = {}
+        self._open: dict[str, tuple[str, object, str]] = {}
+        self._failures: dict[str, str] = {}
         self._skipped = skipped
 
     def begin(self, key: str, what: str, at: object = None) -> Iterator[Said]:
         """A call; `key` is what its result names. Gives the lines of the calls before it, where there are too many."""
         if len(self._open) >= _MOST_OPEN:
             yield from self.flush()
-        self._open.setdefault(key or f"\0{len(self._open)}", Call(what, at, key))
+        self._open.setdefault(key or f"\0{len(self._open)}", (what, at, key))
 
     def finish(self, key: str, output: str, *, failed: bool) -> None:
         """The outcome of a call."""
-        call = self._open.get(key)
-        if call is None:
+        if key not in self._open:
             self._skipped[reasons.ORPHAN] += 1
-        elif failed and not call.failed:
-            call.failed, call.message = True, output[-_REACH:]
+        elif failed:
+            self._failures.setdefault(key, output[-_REACH:])
 
     def is_open(self, key: str) -> bool:
         """Whether a result may name this call."""
@@ -185,19 +173,27 @@ class OpenCalls:
 
     def flush(self) -> Iterator[Said]:
         """The lines of all calls, for what comes next was said after them."""
-        calls, self._open = self._open, {}
-        for call in calls.values():
-            yield call.said()
+        calls, failures = self._open, self._failures
+        self._open, self._failures = {}, {}
+        for name, (what, at, key) in calls.items():
+            yield ran(what, at, key, failures.get(name))
 
 
 def described(name: str, arguments: Any) -> str:
     """What was run: the command of a shell, or the tool and its main argument."""
     if isinstance(arguments, str):
-        arguments = _parsed(arguments)
+        with suppress(ValueError):
+            value = parse(arguments.encode("utf-8", "replace"))
+            arguments = value if isinstance(value, dict) else arguments
     main = arguments if isinstance(arguments, str) else ""
     for field in _MAIN:
-        if not main and (value := dict_of(arguments).get(field)):
-            main = _command(value)
+        if main:
+            break
+        value = dict_of(arguments).get(field)
+        words = [text_of(word) for word in list_of(value)]
+        # Of a list of words that starts a shell, the script alone is what was run.
+        is_shell = len(words) == 3 and words[1] in ("-c", "-lc")
+        main = words[2] if is_shell else " ".join(words) or text_of(value)
     if main and name.rpartition("__")[2].rpartition("/")[2].lower() in _SHELLS:
         return shortened(main)
     return shortened(f"{name or 'a tool'} {main}")
@@ -220,19 +216,3 @@ def says_failed(output: str) -> bool:
     """Whether the head of the output reports an exit code other than 0."""
     found = _EXIT.search(output[:_EXIT_REACH])
     return found is not None and int(found[1]) != 0
-
-
-def _command(value: Any) -> str:
-    """The text of an argument; of a list of words, what its shell is to run."""
-    words = [text_of(word) for word in list_of(value)]
-    if len(words) == 3 and words[1] in ("-c", "-lc"):
-        return words[2]
-    return " ".join(words) or text_of(value)
-
-
-def _parsed(arguments: str) -> Any:
-    try:
-        value = parse(arguments.encode("utf-8", "replace"))
-    except ValueError:
-        return arguments
-    return value if isinstance(value, dict) else arguments

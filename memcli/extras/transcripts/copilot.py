@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from memcli.extras.transcripts import reasons
 from memcli.extras.transcripts.content import OpenCalls, described, plain, without_reminders
@@ -23,11 +22,6 @@ _REASONS = {
 }  # fmt: skip
 
 
-def is_copilot(line: Mapping[str, Any]) -> bool:
-    """Whether the keys are those of an event of Copilot CLI."""
-    return "." in text_of(line.get("type")) and isinstance(line.get("data"), dict) and "parentId" in line
-
-
 def read_copilot(path: str) -> ParsedTranscript:
     """The session in a file, which is named as all are, in a folder named by its id. Raises what `open_file` raises."""
     head = next((dict_of(line.get("data")) for line in head_lines(path) if line.get("type") == _START), {})
@@ -40,12 +34,24 @@ def _read(path: str, skipped: Counter[str]) -> Iterator[Said]:
     calls = OpenCalls(skipped)
     for _, line in read_lines(path, skipped):
         kind, data = text_of(line.get("type")), dict_of(line.get("data"))
+        at, key = line.get("timestamp"), text_of(line.get("id"))
         if line.get("agentId") or data.get("parentToolCallId"):
             skipped[reasons.SIDE] += 1
         elif kind == "user.message":
-            yield from _prompt(line, data, calls, skipped)
+            text = without_reminders(text_of(data.get("content"))).strip()
+            # What a skill or another part of the program wrote has a source.
+            if data.get("source") not in (None, "", "user") or not text:
+                skipped[reasons.INJECTED] += 1
+                continue
+            yield from calls.flush()
+            yield Said("user", text, at, key=key)
         elif kind == "assistant.message":
-            yield from _answer(line, data, calls)
+            if text := text_of(data.get("content")):
+                yield from calls.flush()
+                yield Said("assistant", text, at, key=key)
+            for call in map(dict_of, list_of(data.get("toolRequests"))):
+                what = described(text_of(call.get("name")), call.get("arguments"))
+                yield from calls.begin(text_of(call.get("toolCallId")), what, at)
         elif kind == "tool.execution_complete":
             failed = data.get("success") is False
             output = dict_of(data.get("error")).get("message") or data.get("result")
@@ -53,26 +59,3 @@ def _read(path: str, skipped: Counter[str]) -> Iterator[Said]:
         else:
             skipped[_REASONS.get(kind, reasons.META)] += 1
     yield from calls.flush()
-
-
-def _prompt(
-    line: Mapping[str, Any], data: Mapping[str, Any], calls: OpenCalls, skipped: Counter[str]
-) -> Iterator[Said]:
-    """What the user wrote; what a skill or another part of the program wrote has a source."""
-    text = without_reminders(text_of(data.get("content"))).strip()
-    if data.get("source") not in (None, "", "user") or not text:
-        skipped[reasons.INJECTED] += 1
-        return
-    yield from calls.flush()
-    yield Said("user", text, line.get("timestamp"), key=text_of(line.get("id")))
-
-
-def _answer(line: Mapping[str, Any], data: Mapping[str, Any], calls: OpenCalls) -> Iterator[Said]:
-    """What the model said, and its calls."""
-    at = line.get("timestamp")
-    if text := text_of(data.get("content")):
-        yield from calls.flush()
-        yield Said("assistant", text, at, key=text_of(line.get("id")))
-    for call in map(dict_of, list_of(data.get("toolRequests"))):
-        what = described(text_of(call.get("name")), call.get("arguments"))
-        yield from calls.begin(text_of(call.get("toolCallId")), what, at)

@@ -1,14 +1,11 @@
-"""Where agents keep the transcripts of a project.
-
-Where agents keep their transcripts. Hooks import this: nothing here reads a file.
-"""
+"""Where agents keep their transcripts, and which of them are of a project. Hooks import this for `transcript_of`."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 
@@ -23,21 +20,8 @@ from memcli.extras.transcripts.values import object_in, text_of
 
 Environ = Mapping[str, str]
 _NAME = re.compile(r"\w[\w.-]*", re.ASCII)
-
-
-def claude_home(home: str, environ: Environ) -> str:
-    """The folder of Claude Code."""
-    return environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
-
-
-def codex_home(home: str, environ: Environ) -> str:
-    """The folder of Codex."""
-    return environ.get("CODEX_HOME") or os.path.join(home, ".codex")
-
-
-def gemini_home(home: str, environ: Environ) -> str:
-    """The folder of Gemini CLI."""
-    return os.path.join(environ.get("GEMINI_CLI_HOME") or home, ".gemini")
+_EVENTS = "events.jsonl"
+"""The transcript in the folder of a session of Copilot CLI."""
 
 
 def copilot_sessions(home: str, environ: Environ) -> str:
@@ -59,32 +43,20 @@ def opencode_database(home: str, environ: Environ) -> str:
     return os.path.join(data, "opencode", "opencode.db")
 
 
-def copilot_file(folder: str) -> str:
-    """The transcript in the folder of a session."""
-    return os.path.join(folder, "events.jsonl")
-
-
-def cline_file(folder: str) -> str:
-    """The transcript in the folder of a session."""
-    return os.path.join(folder, f"{os.path.basename(folder)}.messages.json")
-
-
-_FILES: Mapping[str, Callable[[str, str, Environ], tuple[str, str]]] = {
-    "copilot": lambda session, home, environ: (
-        copilot_file(os.path.join(copilot_sessions(home, environ), session)),
-        "",
-    ),
-    "cline": lambda session, home, environ: (cline_file(os.path.join(cline_sessions(home, environ), session)), ""),
-    "opencode": lambda session, home, environ: (opencode_database(home, environ), f"#{session}"),
-}
-"""The file with a session, and what names the session in it, for the agents that do not always report it."""
-
-
 def transcript_of(agent: str, session: str, home: str, environ: Environ) -> str:
-    """The transcript of a session, or "" where there is none or the agent reports it."""
-    if agent not in _FILES or not _NAME.fullmatch(session):
+    """The transcript of a session of an agent that does not always report it; "" where there is none, or of others."""
+    if not _NAME.fullmatch(session):
         return ""
-    file, part = _FILES[agent](session, home, environ)
+    part = ""
+    match agent:
+        case "copilot":
+            file = os.path.join(copilot_sessions(home, environ), session, _EVENTS)
+        case "cline":
+            file = os.path.join(cline_sessions(home, environ), session, f"{session}.messages.json")
+        case "opencode":
+            file, part = opencode_database(home, environ), f"#{session}"
+        case _:
+            return ""
     return file + part if os.path.isfile(file) else ""
 
 
@@ -101,10 +73,12 @@ def discover(home: str, project: str, environ: Mapping[str, str]) -> list[str]:
     A session in a database is named FILE#ID.
     """
     projects = {os.path.abspath(project), os.path.realpath(project)}
-    found = [*_of_claude_code(os.path.join(claude_home(home, environ), "projects"), projects)]
+    claude = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
+    codex = environ.get("CODEX_HOME") or os.path.join(home, ".codex")
+    found = [*_of_claude_code(os.path.join(claude, "projects"), projects)]
     for folder in ("sessions", "archived_sessions"):
-        found += _of_codex(os.path.join(codex_home(home, environ), folder), projects)
-    found += _of_gemini(os.path.join(gemini_home(home, environ), "tmp"), projects)
+        found += _of_codex(os.path.join(codex, folder), projects)
+    found += _of_gemini(os.path.join(environ.get("GEMINI_CLI_HOME") or home, ".gemini", "tmp"), projects)
     found += _of_copilot(copilot_sessions(home, environ), projects)
     found += _of_cline(cline_sessions(home, environ), projects)
     found += _of_opencode(opencode_database(home, environ), projects)
@@ -183,7 +157,7 @@ def _of_gemini(root: str, projects: set[str]) -> Iterator[str]:
 
 def _of_copilot(root: str, projects: set[str]) -> Iterator[str]:
     for folder in _folders(root):
-        path = copilot_file(folder)
+        path = os.path.join(folder, _EVENTS)
         with suppress(MemcliError):
             if not os.path.islink(path) and _is_within(read_copilot(path).cwd, projects):
                 yield path
@@ -192,8 +166,9 @@ def _of_copilot(root: str, projects: set[str]) -> Iterator[str]:
 def _of_cline(root: str, projects: set[str]) -> Iterator[str]:
     """The folder of a session says in a file of its own where it took place."""
     for folder in _folders(root):
-        path = cline_file(folder)
-        about = object_in(_text_in(f"{folder}/{os.path.basename(folder)}.json").encode(), Counter(), "") or {}
+        name = os.path.basename(folder)
+        path = os.path.join(folder, f"{name}.messages.json")
+        about = object_in(_text_in(f"{folder}/{name}.json").encode(), Counter(), "") or {}
         cwd = text_of(about.get("cwd")) or text_of(about.get("workspace_root"))
         if _is_within(cwd, projects) and os.path.isfile(path) and not os.path.islink(path):
             yield path

@@ -1,4 +1,4 @@
-"""Conversations of the exports of ChatGPT, a tree of nodes of which the line to the current one is read, and of Claude.ai."""
+"""Formats in which one object is a conversation: exports of ChatGPT and Claude.ai, and sessions of Cline."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memcli.extras.transcripts import reasons
-from memcli.extras.transcripts.content import Content, OpenCalls, described, shortened, split
-from memcli.extras.transcripts.transcript import ConversationInfo, Said, digest
+from memcli.extras.transcripts.content import OpenCalls, described, plain, shortened, split, without_reminders
+from memcli.extras.transcripts.transcript import Said, digest
 from memcli.extras.transcripts.values import dict_of, list_of, moment, text_of
 
 CHATGPT = "chatgpt"
@@ -19,16 +19,11 @@ _CITATION = re.compile("\ue200[^\ue201]*\ue201")
 _TRACE = "Traceback (most recent call last)"
 
 
-def is_chatgpt(one: Mapping[str, Any]) -> bool:
-    """Whether the keys are those of a conversation."""
-    return isinstance(one.get("mapping"), dict)
-
-
-def about_chatgpt(one: Mapping[str, Any]) -> ConversationInfo:
-    """What a conversation says of itself."""
+def about_chatgpt(one: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The key, the title and the beginning of a conversation."""
     title, created = text_of(one.get("title")), one.get("create_time")
     key = text_of(one.get("conversation_id")) or text_of(one.get("id"))
-    return ConversationInfo(key or digest(title, str(created), *dict_of(one.get("mapping"))), title, moment(created))
+    return key or digest(title, str(created), *dict_of(one.get("mapping"))), title, moment(created)
 
 
 def read_chatgpt(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said]:
@@ -47,7 +42,10 @@ def read_chatgpt(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said
         if role == "tool":
             if not calls.is_open(latest):
                 yield from calls.begin(latest := key, described(name, ""), at)
-            calls.finish(latest, text, failed=_has_failed(message, text))
+            kind = dict_of(message.get("content")).get("content_type")
+            result = dict_of(dict_of(message.get("metadata")).get("aggregate_result"))
+            failed = kind == "system_error" or text_of(result.get("status")).startswith("failed")
+            calls.finish(latest, text, failed=failed or (kind == "execution_output" and _TRACE in text))
         elif role == "assistant" and (recipient := text_of(message.get("recipient")) or "all") != "all":
             yield from calls.begin(latest := key, described(recipient, {"code": text}), at)
         elif text:
@@ -61,34 +59,23 @@ def _chatgpt_line(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[tup
     """The messages from the root to the current node; in a broken tree all of them, by time."""
     mapping = {key: dict_of(node) for key, node in dict_of(one.get("mapping")).items()}
     said = {key: message for key, node in mapping.items() if (message := dict_of(node.get("message")))}
-    chain = _chain(mapping, text_of(one.get("current_node")) or _last_leaf(mapping, said))
-    if chain is None:
-        skipped[reasons.ORDER] += 1
-        chain = _by_time(said)
-    elif left_out := len(said) - sum(key in said for key in chain):
-        skipped[reasons.BRANCH] += left_out
-    for key in chain:
-        if key in said:
-            yield key, said[key]
-
-
-def _chain(mapping: Mapping[str, Mapping[str, Any]], leaf: str) -> list[str] | None:
-    """The keys from the root to the leaf, or None where a node is missing or there is a circle."""
+    key = text_of(one.get("current_node"))
+    if not key:  # the latest of the messages that no other one follows
+        followed = {text_of(node.get("parent")) for node in mapping.values()}
+        key = next((leaf for leaf in reversed(_by_time(said)) if leaf not in followed), "")
     chain: dict[str, None] = {}
-    key = leaf
-    while key:
-        if key in chain or key not in mapping:
-            return None
+    while key and key in mapping and key not in chain:
         chain[key] = None
         key = text_of(mapping[key].get("parent"))
-    return [*reversed(chain)] if chain or not mapping else None
-
-
-def _last_leaf(mapping: Mapping[str, Mapping[str, Any]], said: Mapping[str, Mapping[str, Any]]) -> str:
-    """The latest of the messages that no other one follows."""
-    followed = {text_of(node.get("parent")) for node in mapping.values()}
-    leaves = [key for key in _by_time(said) if key not in followed]
-    return leaves[-1] if leaves else ""
+    if key or (mapping and not chain):  # a node is missing, or there is a circle
+        skipped[reasons.ORDER] += 1
+        order = _by_time(said)
+    else:
+        order = [*reversed(chain)]
+        skipped[reasons.BRANCH] += len(said) - sum(key in said for key in order)
+    for key in order:
+        if key in said:
+            yield key, said[key]
 
 
 def _by_time(said: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -119,33 +106,20 @@ def _reason(message: Mapping[str, Any]) -> str:
 
 def _text(message: Mapping[str, Any], skipped: Counter[str]) -> str:
     content = dict_of(message.get("content"))
-    texts = [part for part in (_part(part, skipped) for part in list_of(content.get("parts"))) if part]
-    text = "\n\n".join(texts) or text_of(content.get("text")) or text_of(content.get("result"))
+    texts = []
+    for part in list_of(content.get("parts")):
+        values = dict_of(part)
+        spoken = text_of(values.get("text"))  # and written down
+        kind = text_of(values.get("content_type"))
+        if isinstance(part, str) or spoken:
+            texts.append(text_of(part) or spoken)
+        else:
+            skipped[reasons.IMAGE if "image" in kind else reasons.ATTACHMENT if kind else reasons.EMPTY] += 1
+    text = "\n\n".join(filter(None, texts)) or text_of(content.get("text")) or text_of(content.get("result"))
     if content.get("content_type") == "code" and text and message.get("recipient", "all") == "all":
         language = text_of(content.get("language")).replace("unknown", "")
         return f"```{language}\n{text}\n```"
     return _CITATION.sub("", text)
-
-
-def _part(part: Any, skipped: Counter[str]) -> str:
-    if isinstance(part, str):
-        return part
-    values = dict_of(part)
-    if text := text_of(values.get("text")):  # what was spoken, written down
-        return text
-    kind = text_of(values.get("content_type"))
-    skipped[reasons.IMAGE if "image" in kind else reasons.ATTACHMENT if kind else reasons.EMPTY] += 1
-    return ""
-
-
-def _has_failed(message: Mapping[str, Any], text: str) -> bool:
-    content = dict_of(message.get("content"))
-    result = dict_of(dict_of(message.get("metadata")).get("aggregate_result"))
-    return (
-        content.get("content_type") == "system_error"
-        or text_of(result.get("status")).startswith("failed")
-        or (content.get("content_type") == "execution_output" and _TRACE in text)
-    )
 
 
 CLAUDE_AI = "claude-ai"
@@ -153,15 +127,10 @@ _ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
 _PARENT = "parent_message_uuid"
 
 
-def is_claude_ai(one: Mapping[str, Any]) -> bool:
-    """Whether the keys are those of a conversation."""
-    return isinstance(one.get("chat_messages"), list)
-
-
-def about_claude_ai(one: Mapping[str, Any]) -> ConversationInfo:
-    """What a conversation says of itself."""
+def about_claude_ai(one: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The key, the title and the beginning of a conversation."""
     title, created = text_of(one.get("name")), text_of(one.get("created_at"))
-    return ConversationInfo(text_of(one.get("uuid")) or digest(title, created), title, moment(created))
+    return text_of(one.get("uuid")) or digest(title, created), title, moment(created)
 
 
 def read_claude_ai(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said]:
@@ -172,9 +141,17 @@ def read_claude_ai(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Sa
         if role is None:
             skipped[reasons.ROLE] += 1
             continue
-        content = _content(message, skipped)
+        content = split(list_of(message.get("content")), skipped)
         at, key = message.get("created_at"), text_of(message.get("uuid"))
-        text = "\n\n".join(part for part in (content.text, *_attached(message, skipped)) if part)
+        # Older exports, and some messages of newer ones, have only the text.
+        parts = [content.text or text_of(message.get("text"))]
+        for attachment in map(dict_of, list_of(message.get("attachments"))):
+            if begin := shortened(text_of(attachment.get("extracted_content"))):
+                parts.append(f"[attached {text_of(attachment.get('file_name')) or 'text'}: {begin}]")
+            else:
+                skipped[reasons.ATTACHMENT] += 1
+        skipped[reasons.ATTACHMENT] += len(list_of(message.get("files")))
+        text = "\n\n".join(filter(None, parts))
         if text or not content.calls:
             yield from calls.flush()
             yield Said(role, text, at, key=key)
@@ -203,19 +180,45 @@ def _claude_ai_line(one: Mapping[str, Any], skipped: Counter[str]) -> list[dict[
     return [*reversed(chain.values())]
 
 
-def _content(message: Mapping[str, Any], skipped: Counter[str]) -> Content:
-    """What the blocks hold; older exports, and some messages of newer ones, have only the text."""
-    content = split(list_of(message.get("content")), skipped)
-    return content if content.text else content._replace(text=text_of(message.get("text")))
+CLINE = "cline"
+_INPUT = re.compile(r"\s*<user_input\b[^<>]*>(.*)</user_input>\s*\Z", re.DOTALL)
+_FAILED = '"success":false'
+"""What the result of a tool that failed has, which is JSON in a text: in a text within it, quotes are escaped."""
 
 
-def _attached(message: Mapping[str, Any], skipped: Counter[str]) -> Iterator[str]:
-    """A line for each attached text: its name and how it begins."""
-    for attachment in list_of(message.get("attachments")):
-        values = dict_of(attachment)
-        if text := shortened(text_of(values.get("extracted_content"))):
-            yield f"[attached {text_of(values.get('file_name')) or 'text'}: {text}]"
-        else:
-            skipped[reasons.ATTACHMENT] += 1
-    if files := len(list_of(message.get("files"))):
-        skipped[reasons.ATTACHMENT] += files
+def about_cline(values: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The key, the title and the beginning of a session."""
+    first = next((dict_of(one) for one in list_of(values.get("messages"))), {})
+    return text_of(values.get("sessionId")), "", moment(first.get("ts"))
+
+
+def read_cline(values: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said]:
+    """The messages of a session."""
+    calls = OpenCalls(skipped)
+    for one in map(dict_of, list_of(values.get("messages"))):
+        role, at, key = text_of(one.get("role")), one.get("ts"), text_of(one.get("id"))
+        content = split(one.get("content"), skipped)
+        for block in map(dict_of, list_of(one.get("content"))):
+            if block.get("type") == "tool_result":
+                output = plain(block.get("content"))
+                failed = block.get("is_error") is True or _FAILED in output
+                calls.finish(text_of(block.get("tool_use_id")), output if failed else "", failed=failed)
+        if role not in ("user", "assistant"):
+            skipped[reasons.SYSTEM if role == "system" else reasons.ROLE] += 1
+            continue
+        if dict_of(one.get("metadata")).get("displayRole") == "system":
+            skipped[reasons.INJECTED] += 1
+            continue
+        text = content.text
+        if role == "user":  # what was typed, without what the program and its hooks put around it
+            own = without_reminders(text)
+            found = _INPUT.match(own)
+            text = (found[1] if found else own).strip()
+        if text:
+            yield from calls.flush()
+            yield Said(role, text, at, key=key)
+        elif content.text:
+            skipped[reasons.INJECTED] += 1
+        for call, what in content.calls:
+            yield from calls.begin(call, what, at)
+    yield from calls.flush()

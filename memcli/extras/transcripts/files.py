@@ -110,16 +110,16 @@ def elements(file: IO[bytes], skipped: Counter[str]) -> Iterator[bytes]:
 
     Neither the array is held as a whole, nor an object of more than MAX_BYTES. Raises what reading raises.
     """
-    objects = _Objects(file)
-    while objects.find():
-        reason = objects.read()
+    window = _Window(file)
+    while window.find():
+        reason, data = window.read()
         if reason:
             skipped[reason] += 1
         else:
-            yield objects.take()
+            yield data
 
 
-class _Objects:
+class _Window:
     """A window that moves over the file, from the beginning of an object at least as far as is read."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -140,8 +140,8 @@ class _Objects:
             if not self._grow():
                 return False
 
-    def read(self) -> str:
-        """Moves to the end of the object; the reason why it cannot be taken, or ""."""
+    def read(self) -> tuple[str, bytes]:
+        """Moves behind the object: the reason why it is left out, or "", and the object."""
         depth = self._at = 1
         is_long = False
         while True:
@@ -155,22 +155,16 @@ class _Objects:
                 continue
             if is_long or len(self._data) > MAX_BYTES:
                 is_long = True
-                self._forget()
+                # All that counts from here on is whether a string is open, and whether its next character is escaped.
+                rest = self._data[self._at :]
+                escapes = len(rest) - len(rest.rstrip(b"\\"))
+                self._data, self._at = rest[:1] + (b"\\" if escapes % 2 else b""), 0
             if not self._grow():
-                return reasons.CUT
-        return reasons.TOO_LONG if is_long or self._at > MAX_BYTES else ""
-
-    def take(self) -> bytes:
-        """The object that was read."""
+                return reasons.CUT, b""
+        if is_long or self._at > MAX_BYTES:
+            return reasons.TOO_LONG, b""
         data, self._data, self._at = self._data[: self._at], self._data[self._at :], 0
-        return data
-
-    def _forget(self) -> None:
-        """Keeps of what is read only whether a string is open, and whether its next character is escaped."""
-        rest = self._data[self._at :]
-        escapes = len(rest) - len(rest.rstrip(b"\\"))
-        self._data = rest[:1] + (b"\\" if escapes % 2 else b"")
-        self._at = 0
+        return "", data
 
     def _grow(self) -> bool:
         """Reads more: twice as much when much is held, so that a long string is not scanned again too often."""
@@ -191,8 +185,8 @@ _ASK = "export it again, or unpack it and name the files"
 
 
 @contextmanager
-def open_archive(file: IO[bytes], path: str) -> Iterator[zipfile.ZipFile]:
-    """The archive, once it is known to be harmless. Raises UsageError, CorruptError."""
+def open_archive(file: IO[bytes], path: str) -> Iterator[tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]]:
+    """The archive, once it is known to be harmless, and its JSON files by name. Raises UsageError, CorruptError."""
     where = show(path)
     # The end of the archive states the size of its list of files.
     size = file.seek(0, os.SEEK_END)
@@ -208,23 +202,20 @@ def open_archive(file: IO[bytes], path: str) -> Iterator[zipfile.ZipFile]:
             parts = info.filename.replace("\\", "/").split("/")
             if ".." in parts or info.filename.startswith(("/", "\\")):
                 raise CorruptError(f"{where}: unsafe name in the archive: {show(info.filename)}", _ASK)
-        yield archive
-
-
-def members(archive: zipfile.ZipFile, path: str) -> list[zipfile.ZipInfo]:
-    """The JSON files in the archive, by name. Raises UsageError, CorruptError."""
-    where = show(path)
-    found = sorted((i for i in archive.infolist() if i.filename.lower().endswith(".json")), key=lambda i: i.filename)
-    if not found and any(i.filename.lower().endswith(".zip") for i in archive.infolist()):
-        raise UsageError(f"{where}: holds another archive", "unpack it and name the inner one")
-    if any(info.flag_bits & 1 for info in found):
-        raise UsageError(f"{where}: the archive is encrypted", "unpack it with its password and name the files")
-    size = sum(info.file_size for info in found)
-    if size > MAX_UNPACKED:
-        raise CorruptError(f"{where}: unpacks to more than {MAX_UNPACKED >> 30} GiB", "unpack it and name the files")
-    if size > _HARMLESS_BYTES and size > MAX_RATIO * sum(info.compress_size for info in found):
-        raise CorruptError(f"{where}: unpacks to more than {MAX_RATIO} times its size", _ASK)
-    return found
+        named = sorted(archive.infolist(), key=lambda info: info.filename)
+        found = [info for info in named if info.filename.lower().endswith(".json")]
+        if not found and any(info.filename.lower().endswith(".zip") for info in named):
+            raise UsageError(f"{where}: holds another archive", "unpack it and name the inner one")
+        if any(info.flag_bits & 1 for info in found):
+            raise UsageError(f"{where}: the archive is encrypted", "unpack it with its password and name the files")
+        size = sum(info.file_size for info in found)
+        if size > MAX_UNPACKED:
+            raise CorruptError(
+                f"{where}: unpacks to more than {MAX_UNPACKED >> 30} GiB", "unpack it and name the files"
+            )
+        if size > _HARMLESS_BYTES and size > MAX_RATIO * sum(info.compress_size for info in found):
+            raise CorruptError(f"{where}: unpacks to more than {MAX_RATIO} times its size", _ASK)
+        yield archive, found
 
 
 @contextmanager

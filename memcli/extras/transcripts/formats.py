@@ -1,7 +1,7 @@
 """The formats: what a file is, told by its keys, and the conversations in it.
 
-To add one: a reader in a file of its own, and one line in LINES, where a file is one conversation, or in EXPORTS, where
-each object of a file is one. The database of opencode is a case of its own.
+To add one: a reader in a file of its own, its keys in `formats_of`, and one line in LINES, where a file is one
+conversation, or in EXPORTS, where each object of a file is one. The database of opencode is a case of its own.
 
 Messages with `role` and `content`, one a line or in one array, as many programs write them.
 """
@@ -9,24 +9,15 @@ Messages with `role` and `content`, one a line or in one array, as many programs
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from memcli.errors import UsageError
-from memcli.extras.transcripts import claude_code, cline, codex, copilot, exports, files, gemini, opencode, reasons
-from memcli.extras.transcripts.content import (
-    Content,
-    OpenCalls,
-    described,
-    is_own,
-    plain,
-    says_failed,
-    shortened,
-    split,
-)
+from memcli.extras.transcripts import claude_code, codex, copilot, exports, files, gemini, opencode, reasons
+from memcli.extras.transcripts.content import OpenCalls, described, is_own, plain, says_failed, shortened, split
 from memcli.extras.transcripts.files import BLOCK, elements, open_file, part_of, read_lines, stem_of
-from memcli.extras.transcripts.transcript import ConversationInfo, ParsedTranscript, Said, digest
+from memcli.extras.transcripts.transcript import ParsedTranscript, Said, digest
 from memcli.extras.transcripts.values import MAX_BYTES, dict_of, list_of, moment, object_in, parse, text_of
 from memcli.model.names import show
 
@@ -73,33 +64,25 @@ def _read(objects: Objects, skipped: Counter[str]) -> Iterator[Said]:
         if not role:
             skipped[reasons.ROLE if role is None else reasons.SYSTEM] += 1
         elif role == "tool":
-            yield from _of_tool(one, content, calls)
+            key = text_of(one.get("tool_call_id"))
+            failed = one.get("is_error") is True or says_failed(content.text)
+            if calls.is_open(key):
+                calls.finish(key, content.text, failed=failed)
+            elif content.text and not content.results:  # a line of its own, for no call is known
+                yield from calls.flush()
+                name, text = shortened(text_of(one.get("name"))), shortened(content.text)
+                line = f"ran: {name}" if is_own(name) else f"ran: {name}: {text}" if name else text
+                yield Said("tool", line, _time(one), key=_first(one, _KEYS))
         elif content.text or not (content.calls or content.results or one.get("tool_calls")):
             yield from calls.flush()
             yield Said(role, content.text, _time(one), text_of(one.get("name")), _first(one, _KEYS))
-        for key, what in (*content.calls, *_tool_calls(one)):
+        for key, what in content.calls:
             yield from calls.begin(key, what, _time(one))
+        for call in map(dict_of, list_of(one.get("tool_calls"))):  # the field of chat completions
+            function = dict_of(call.get("function"))
+            what = described(text_of(function.get("name")), function.get("arguments"))
+            yield from calls.begin(text_of(call.get("id")), what, _time(one))
     yield from calls.flush()
-
-
-def _of_tool(one: Mapping[str, Any], content: Content, calls: OpenCalls) -> Iterator[Said]:
-    """What a tool said: the result of a call, or else a line of its own."""
-    key = text_of(one.get("tool_call_id"))
-    failed = one.get("is_error") is True or says_failed(content.text)
-    if calls.is_open(key):
-        calls.finish(key, content.text, failed=failed)
-    elif content.text and not content.results:
-        yield from calls.flush()
-        name, text = shortened(text_of(one.get("name"))), shortened(content.text)
-        line = f"ran: {name}" if is_own(name) else f"ran: {name}: {text}" if name else text
-        yield Said("tool", line, _time(one), key=_first(one, _KEYS))
-
-
-def _tool_calls(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The calls in the field that chat completions have for them."""
-    for call in list_of(one.get("tool_calls")):
-        function = dict_of(dict_of(call).get("function"))
-        yield text_of(dict_of(call).get("id")), described(text_of(function.get("name")), function.get("arguments"))
 
 
 def _time(one: Mapping[str, Any]) -> object:
@@ -112,36 +95,47 @@ def _first(one: Mapping[str, Any], names: tuple[str, ...]) -> str:
 
 
 Values = Mapping[str, Any]
-
-
-class LinesFormat(NamedTuple):
-    """A format in which a file is one conversation. `fits` says whether the keys of a line are its own."""
-
-    fits: Callable[[Values], bool]
-    read: Callable[[str], ParsedTranscript]
-
-
-class ExportFormat(NamedTuple):
-    """A format in which each object of a file is a conversation. `fits` says whether the keys are its own."""
-
-    fits: Callable[[Values], bool]
-    about: Callable[[Values], ConversationInfo]
-    read: Callable[[Values, Counter[str]], Iterator[Said]]
-
-
-LINES: Mapping[str, LinesFormat] = {
-    claude_code.SOURCE: LinesFormat(claude_code.is_claude_code, claude_code.read_claude_code),
-    codex.SOURCE: LinesFormat(codex.is_codex, codex.read_codex),
-    gemini.SOURCE: LinesFormat(gemini.is_gemini, gemini.read_gemini),
-    copilot.SOURCE: LinesFormat(copilot.is_copilot, copilot.read_copilot),
-    SOURCE: LinesFormat(is_plain, lambda path: read_plain(path, lambda skipped: _lines(path, skipped))),
+LINES: Mapping[str, Callable[[str], ParsedTranscript]] = {
+    claude_code.SOURCE: claude_code.read_claude_code,
+    codex.SOURCE: codex.read_codex,
+    gemini.SOURCE: gemini.read_gemini,
+    copilot.SOURCE: copilot.read_copilot,
+    SOURCE: lambda path: read_plain(path, lambda skipped: _lines(path, skipped)),
 }
-"""A line is of the first format that it fits."""
-EXPORTS: Mapping[str, ExportFormat] = {
-    exports.CHATGPT: ExportFormat(exports.is_chatgpt, exports.about_chatgpt, exports.read_chatgpt),
-    exports.CLAUDE_AI: ExportFormat(exports.is_claude_ai, exports.about_claude_ai, exports.read_claude_ai),
-    cline.SOURCE: ExportFormat(cline.is_cline, cline.about_cline, cline.read_cline),
+"""What reads a file of each format in which a file is one conversation."""
+EXPORTS: Mapping[
+    str, tuple[Callable[[Values], tuple[str, str, str]], Callable[[Values, Counter[str]], Iterator[Said]]]
+] = {
+    exports.CHATGPT: (exports.about_chatgpt, exports.read_chatgpt),
+    exports.CLAUDE_AI: (exports.about_claude_ai, exports.read_claude_ai),
+    exports.CLINE: (exports.about_cline, exports.read_cline),
 }
+"""For each format in which an object is a conversation, what gives its key, title and beginning, and what reads it."""
+
+
+def formats_of(values: Values) -> Iterator[str]:
+    """The formats whose keys an object or a line has, the likeliest first."""
+    kind = values.get("type")
+    is_node = "parentUuid" in values or "leafUuid" in values or ("sessionId" in values and "type" in values)
+    if is_node and "role" not in values:
+        yield claude_code.SOURCE
+    if codex.is_codex(values):
+        yield codex.SOURCE
+    is_message = kind in gemini.TYPES and "id" in values and "content" in values and "role" not in values
+    if is_message or "projectHash" in values or isinstance(values.get("$set"), dict):
+        yield gemini.SOURCE
+    if "." in text_of(kind) and isinstance(values.get("data"), dict) and "parentId" in values:
+        yield copilot.SOURCE
+    if is_plain(values):
+        yield SOURCE
+    if isinstance(values.get("mapping"), dict):
+        yield exports.CHATGPT
+    if isinstance(values.get("chat_messages"), list):
+        yield exports.CLAUDE_AI
+    if isinstance(values.get("messages"), list) and "sessionId" in values and "agent" in values:
+        yield exports.CLINE
+
+
 _COMPRESSED = {
     b"\x28\xb5\x2f\xfd": ("zstd", "zstd -d"), b"\x1f\x8b": ("gzip", "gunzip"), b"BZh": ("bzip2", "bunzip2"),
     b"\xfd7zXZ": ("xz", "unxz"),
@@ -158,31 +152,15 @@ _HINT = (
 )
 
 
-class Conversations:
-    """The conversations of a file, an iterator. `skipped` counts what belongs to none of them, by reason."""
+def conversations(path: str, skipped: Counter[str] | None = None) -> Iterator[ParsedTranscript]:
+    """The conversations in a transcript or an export; `skipped` counts, by reason, what belongs to none of them.
 
-    def __init__(self, path: str) -> None:
-        self.skipped: Counter[str] = Counter()
-        self._transcripts = _conversations(path, self.skipped)
-
-    def __iter__(self) -> Iterator[ParsedTranscript]:
-        return self
-
-    def __next__(self) -> ParsedTranscript:
-        return next(self._transcripts)
-
-
-def conversations(path: str) -> Conversations:
-    """The conversations in a transcript or an export. The file is opened when the first one is asked for.
-
-    The first step raises NotFoundError, StoreError, UsageError for a file that is no transcript, and CorruptError for
-    an archive that is damaged or made to do harm.
+    The file is opened when the first one is asked for. That raises NotFoundError, StoreError, UsageError for a file that is
+    no transcript, and CorruptError for an archive that is damaged or made to do harm.
     """
-    return Conversations(path)
-
-
-def _conversations(path: str, skipped: Counter[str]) -> Iterator[ParsedTranscript]:
+    skipped = Counter() if skipped is None else skipped
     path, only = part_of(path)
+    where = show(path)
     with open_file(path) as file:
         head = file.read(_HEAD)
         file.seek(0)
@@ -193,31 +171,42 @@ def _conversations(path: str, skipped: Counter[str]) -> Iterator[ParsedTranscrip
             yield from _in_archive(file, path, skipped)
             return
         if not head.strip():
-            raise UsageError(f"{show(path)}: the file is empty", "name a transcript or an export")
+            raise UsageError(f"{where}: the file is empty", "name a transcript or an export")
         for mark, (name, command) in _COMPRESSED.items():
             if head.startswith(mark):
-                raise UsageError(f"{show(path)}: compressed with {name}", f"unpack it first: {command} FILE")
+                raise UsageError(f"{where}: compressed with {name}", f"unpack it first: {command} FILE")
         if b"\0" in head:
-            raise UsageError(f"{show(path)}: not a transcript, but a binary file", _HINT)
+            raise UsageError(f"{where}: not a transcript, but a binary file", _HINT)
         first = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
         tried: Counter[str] = Counter()
-        if first != b"[" and (source := _source({**LINES, **EXPORTS}, _lines(path, tried, _REACH))) in LINES:
-            yield LINES[source].read(path)
-        elif first in (b"[", b"{") and (source := _source(EXPORTS, _objects(path, tried))):
+        if first != b"[" and (source := _source({*LINES, *EXPORTS}, _lines(path, tried, _REACH))) in LINES:
+            yield LINES[source](path)
+        elif first in (b"[", b"{") and (source := _source(EXPORTS.keys(), _objects(path, tried))):
             yield from _exported(source, file, skipped)
-        elif first == b"[" and _source({SOURCE: LINES[SOURCE]}, _objects(path, tried)):
+        elif first == b"[" and _source({SOURCE}, _objects(path, tried)):
             yield read_plain(path, lambda skipped: _objects(path, skipped))
         else:
-            raise _foreign(path, head, tried)
+            raise _foreign(where, head, tried)
+
+
+def _foreign(where: str, head: bytes, tried: Counter[str]) -> UsageError:
+    """Why a file has no conversations."""
+    if any(mark in head for mark in _OURS):
+        return UsageError(f"{where}: not a transcript, but memories", "use `memcli import`")
+    if tried[reasons.TOO_LONG]:
+        return UsageError(f"{where}: has lines or conversations above {MAX_BYTES >> 20} MiB", "split it")
+    if tried[reasons.CUT] and head.lstrip().startswith((b"{", b"[")):
+        return UsageError(f"{where}: cut off before the end of the first conversation", "export it again")
+    return UsageError(f"{where}: not a transcript", _HINT)
 
 
 def _in_archive(file: IO[bytes], path: str, skipped: Counter[str]) -> Iterator[ParsedTranscript]:
     """The conversations in all files of an archive that have some. All are read to their end ahead, where damage shows."""
     sources = {}
-    with files.open_archive(file, path) as content:
-        for member in files.members(content, path):
+    with files.open_archive(file, path) as (content, members):
+        for member in members:
             with files.damage_reported(path), content.open(member) as part:
-                if source := _source(EXPORTS, _values(part, Counter())):
+                if source := _source(EXPORTS.keys(), _values(part, Counter())):
                     sources[member] = source
                     while part.read(BLOCK):
                         pass
@@ -230,26 +219,28 @@ def _in_archive(file: IO[bytes], path: str, skipped: Counter[str]) -> Iterator[P
 
 def _exported(source: str, file: IO[bytes], skipped: Counter[str]) -> Iterator[ParsedTranscript]:
     """The conversations among the objects of a file. Each is kept as bytes, which take a tenth of its values."""
-    export = EXPORTS[source]
+    about, read = EXPORTS[source]
     for data in elements(file, skipped):
         values = object_in(data, skipped, reasons.CONVERSATION)
-        if values is not None and not export.fits(values):
+        if values is not None and source not in formats_of(values):
             skipped[reasons.CONVERSATION] += 1
         elif values is not None:
-            about = export.about(values)
-            read = partial(_read_exported, export, data)
-            yield ParsedTranscript(source, about.key, read, title=about.title, started_at=about.started_at)
+            key, title, started_at = about(values)
+            again = partial(_read_again, read, data)
+            yield ParsedTranscript(source, key, again, title=title, started_at=started_at)
 
 
-def _read_exported(export: ExportFormat, data: bytes, skipped: Counter[str]) -> Iterator[Said]:
-    return export.read(parse(data), skipped)
+def _read_again(
+    read: Callable[[Values, Counter[str]], Iterator[Said]], data: bytes, skipped: Counter[str]
+) -> Iterator[Said]:
+    return read(parse(data), skipped)
 
 
-def _source(formats: Mapping[str, LinesFormat | ExportFormat], objects: Iterable[Values]) -> str:
-    """The format of the first object that fits one, or ""."""
+def _source(formats: Collection[str], objects: Iterable[Values]) -> str:
+    """The format, of these, of the first object that has one, or ""."""
     for _, values in zip(range(_MOST_TRIED), objects, strict=False):
-        for name, one in formats.items():
-            if one.fits(values):
+        for name in formats_of(values):
+            if name in formats:
                 return name
     return ""
 
@@ -268,15 +259,3 @@ def _values(file: IO[bytes], skipped: Counter[str]) -> Iterator[dict[str, Any]]:
         value = object_in(data, skipped, reasons.MALFORMED)
         if value is not None:
             yield value
-
-
-def _foreign(path: str, head: bytes, tried: Mapping[str, int]) -> UsageError:
-    """Why a file has no conversations."""
-    where = show(path)
-    if any(mark in head for mark in _OURS):
-        return UsageError(f"{where}: not a transcript, but memories", "use `memcli import`")
-    if tried.get(reasons.TOO_LONG):
-        return UsageError(f"{where}: has lines or conversations above {MAX_BYTES >> 20} MiB", "split it")
-    if tried.get(reasons.CUT) and head.lstrip().startswith((b"{", b"[")):
-        return UsageError(f"{where}: cut off before the end of the first conversation", "export it again")
-    return UsageError(f"{where}: not a transcript", _HINT)

@@ -12,22 +12,16 @@ from functools import partial
 from typing import Any
 
 from memcli.extras.transcripts import reasons
-from memcli.extras.transcripts.content import Call, described, split, without_reminders
+from memcli.extras.transcripts.content import described, ran, split, without_reminders
 from memcli.extras.transcripts.files import head_lines, object_on, open_file, read_lines, stem_of
 from memcli.extras.transcripts.transcript import ParsedTranscript, Said, number_of
 from memcli.extras.transcripts.values import MAX_BYTES, dict_of, list_of, moment, text_of
 
 SOURCE = "gemini"
 _ROLES = {"user": "user", "gemini": "assistant"}
-_TYPES = (*_ROLES, "info", "warning", "error")
+TYPES = (*_ROLES, "info", "warning", "error")
 _MOST_MESSAGES = 200_000
 """How many messages are read; each takes some 170 bytes in memory."""
-
-
-def is_gemini(line: Mapping[str, Any]) -> bool:
-    """Whether the keys are those of a line of Gemini CLI."""
-    is_message = line.get("type") in _TYPES and "id" in line and "content" in line and "role" not in line
-    return is_message or "projectHash" in line or isinstance(line.get("$set"), dict)
 
 
 def read_gemini(path: str) -> ParsedTranscript:
@@ -47,22 +41,15 @@ def gemini_head(path: str) -> dict[str, Any]:
 
 
 def _read(path: str, skipped: Counter[str]) -> Iterator[Said]:
-    offsets = _offsets(path, skipped)
-    with open_file(path) as file:
-        for offset in offsets:
-            file.seek(offset)
-            line = object_on(file.readline(MAX_BYTES + 1), skipped, is_first=offset == 0)
-            if line is not None:
-                yield from _message(line, skipped)
-
-
-def _offsets(path: str, skipped: Counter[str]) -> list[int]:
-    """Where the messages that were not taken back are written last, in the order in which they were first."""
+    # Where the messages that were not taken back are written last, in the order in which they were first.
     found: dict[int, int] = {}
     for offset, line in read_lines(path, skipped):
         key, rewound = text_of(line.get("id")), text_of(line.get("$rewindTo"))
-        if rewound:
-            skipped[reasons.BRANCH] += _take_back(found, number_of(rewound))
+        if rewound:  # to a message, which goes with all behind it; where that is unknown, nothing goes
+            before = len(found)
+            while number_of(rewound) in found:
+                found.popitem()
+            skipped[reasons.BRANCH] += before - len(found)
         elif not key or line.get("type") not in _ROLES:
             skipped[reasons.META] += 1
         elif (number := number_of(key)) in found or len(found) < _MOST_MESSAGES:
@@ -70,15 +57,12 @@ def _offsets(path: str, skipped: Counter[str]) -> list[int]:
             found[number] = offset
         else:
             skipped[reasons.TOO_LONG] += 1
-    return list(found.values())
-
-
-def _take_back(found: dict[int, int], number: int) -> int:
-    """Removes a message and all behind it; how many there were. Of an unknown one nothing is."""
-    before = len(found)
-    while number in found:
-        found.popitem()
-    return before - len(found)
+    with open_file(path) as file:
+        for offset in found.values():
+            file.seek(offset)
+            message = object_on(file.readline(MAX_BYTES + 1), skipped, is_first=offset == 0)
+            if message is not None:
+                yield from _message(message, skipped)
 
 
 def _message(line: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said]:
@@ -96,8 +80,8 @@ def _message(line: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said]:
         skipped[reasons.INJECTED] += 1
     for call in map(dict_of, list_of(line.get("toolCalls"))):
         what = described(text_of(call.get("name")), call.get("args"))
-        failed = call.get("status") == "error"
-        yield Call(what, call.get("timestamp") or at, text_of(call.get("id")), failed, _error(call)).said()
+        failure = _error(call) if call.get("status") == "error" else None
+        yield ran(what, call.get("timestamp") or at, text_of(call.get("id")), failure)
 
 
 def _error(call: Mapping[str, Any]) -> str:

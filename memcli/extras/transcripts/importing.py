@@ -18,6 +18,7 @@ from memcli.clock import normalize_time
 from memcli.codec.session import check_writable, decode_entry, decode_header
 from memcli.digests import sha256
 from memcli.errors import CorruptError, MemcliError, RefusedError, UsageError, reason
+from memcli.extras.transcripts.values import text_of
 from memcli.model.conversation import ENDED, ROLES, Entry, Message, Session, StateChange
 from memcli.model.memory import Json
 from memcli.model.names import is_session_id
@@ -143,7 +144,9 @@ class _Intake:
 
     def entry(self, entry: Entry) -> Entry:
         """A message or a change of state, without what is secret in it."""
-        return self.message(entry) if isinstance(entry, Message) else self._change(entry)
+        if isinstance(entry, Message):
+            return self.message(entry)
+        return StateChange(entry.state, _time(entry.at), self.name(entry.outcome))
 
     def message(self, message: Message) -> Message:
         """A message without what is secret in it."""
@@ -163,9 +166,6 @@ class _Intake:
         """A key; in the place of one that holds a secret, or is long, its digest."""
         text = _text(key)
         return _key(text, redacted(self._detector, key=text)[0]["key"])
-
-    def _change(self, change: StateChange) -> StateChange:
-        return StateChange(change.state, _time(change.at), self.name(change.outcome))
 
 
 def _key(key: str, clean: str) -> str:
@@ -215,7 +215,7 @@ def sync(workspace: Workspace, entries: Sequence[Mapping[str, Json]], read: Read
     done = SessionSyncResult(ended=finish_all(workspace))
     sessions: dict[tuple[str, str], list[Mapping[str, Json]]] = {}
     for entry in entries:
-        sessions.setdefault((_session_text(entry, "agent"), _session_text(entry, "session")), []).append(entry)
+        sessions.setdefault((text_of(entry.get("agent")), text_of(entry.get("session"))), []).append(entry)
     for (agent, key), own in sessions.items():
         try:
             found = _import(workspace, agent, key, own, read, done)
@@ -237,7 +237,7 @@ def _import(
     done: SessionSyncResult,
 ) -> list[SessionImport]:
     """The session by its transcript; where there is none that can be read, by what was reported of it."""
-    path = next((path for entry in reversed(entries) if (path := _session_text(entry, "transcript"))), "")
+    path = next((path for entry in reversed(entries) if (path := text_of(entry.get("transcript")))), "")
     try:
         found = [_Guarded(one) for one in _readable(partial(read, path)) if not key or one.key == key] if path else []
         if found:
@@ -287,17 +287,12 @@ class _Reported:
 
     def __init__(self, source: str, key: str, entries: Sequence[Mapping[str, Json]]) -> None:
         self.source, self.key = source, key
-        self.started_at = _session_text(entries[0], "at")
+        self.started_at = text_of(entries[0].get("at"))
         self.skipped: Mapping[str, int] = {}
         self._entries = entries
 
     def messages(self) -> Iterator[Message]:
         for entry in self._entries:
-            if text := _session_text(entry, "text"):
-                at, event = _session_text(entry, "at"), _session_text(entry, "event")
+            if text := text_of(entry.get("text")):
+                at, event = text_of(entry.get("at")), text_of(entry.get("event"))
                 yield Message(0, "assistant", text, at, "", f"{event} {at}")
-
-
-def _session_text(entry: Mapping[str, Json], name: str) -> str:
-    value = entry.get(name)
-    return value if isinstance(value, str) else ""

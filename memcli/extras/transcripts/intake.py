@@ -133,14 +133,14 @@ def _imported(
         yield import_session(workspace, _lines(file), path, session.options["space"], dry_run=dry_run)
         return
     is_empty = True
-    found = conversations(path)
-    for transcript in found:
+    skipped = Counter[str]()
+    for transcript in conversations(path, skipped):
         is_empty = False
         if form not in ("auto", transcript.source):
             raise UsageError(f"{path} is of format {transcript.source}, not {form}", "omit --format to detect it")
         yield import_transcript(workspace, transcript, dry_run=dry_run)
-    if any(found.skipped.values()):
-        left = ", ".join(f"{n} {reason}" for reason, n in sorted(found.skipped.items()) if n)
+    if any(skipped.values()):
+        left = ", ".join(f"{n} {reason}" for reason, n in sorted(skipped.items()) if n)
         session.output.note(f"{path}: skipped {left}")
     if is_empty:
         raise UsageError(f"{path} contains no conversation", "see `memcli session import --help` for the formats")

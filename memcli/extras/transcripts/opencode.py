@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from memcli.errors import CorruptError, NotFoundError, UsageError
 from memcli.extras.transcripts import reasons
-from memcli.extras.transcripts.content import Call, described, without_reminders
+from memcli.extras.transcripts.content import described, ran, without_reminders
 from memcli.extras.transcripts.transcript import ParsedTranscript, Said
 from memcli.extras.transcripts.values import MAX_BYTES, dict_of, moment, object_in, text_of
 from memcli.model.names import show
@@ -67,7 +67,11 @@ def _opened(path: str) -> Iterator[sqlite3.Connection]:
     try:
         with closing(_connected(path)) as database:
             for table, columns in _COLUMNS.items():
-                there = _columns(database, table)
+                # A table with unique ids; anything else of that name, as a view, might have rows without end.
+                is_table = database.execute(_IS_TABLE, (table,)).fetchone()
+                found = database.execute(f"PRAGMA table_info({table})").fetchall() if is_table else []
+                keys = [name for _, name, _, _, _, place in found if place]
+                there = {name for _, name, *_ in found} if keys == ["id"] else set()
                 if missing := [column for column in columns if column not in there]:
                     raise UsageError(
                         f"{show(path)}: not a database of a known version of opencode: no {table}.{missing[0]}",
@@ -76,15 +80,6 @@ def _opened(path: str) -> Iterator[sqlite3.Connection]:
             yield database
     except sqlite3.Error as error:
         raise CorruptError(f"{show(path)}: cannot be read: {error}", "close opencode and try again") from None
-
-
-def _columns(database: sqlite3.Connection, table: str) -> set[str]:
-    """The columns of a table with unique ids. Anything else of that name, as a view, might have rows without end."""
-    if not database.execute(_IS_TABLE, (table,)).fetchone():
-        return set()
-    columns = database.execute(f"PRAGMA table_info({table})").fetchall()
-    keys = [name for _, name, _, _, _, place in columns if place]
-    return {name for _, name, *_ in columns} if keys == ["id"] else set()
 
 
 def _connected(path: str) -> sqlite3.Connection:
@@ -116,8 +111,12 @@ def _read(database: sqlite3.Connection, session: str, skipped: Counter[str]) -> 
     last, role, is_reverted = None, "", False
     for message, key, part in database.execute(_PARTS, (session,)):
         if message != last:
-            last, role = message, _role(_values(database, "message", message, skipped), skipped)
+            values = _values(database, "message", message, skipped)
+            last, role = message, text_of(values.get("role"))
             is_reverted = is_reverted or key == reverted
+            if role not in _ROLES or values.get("summary") is True:
+                skipped[reasons.COMPACTION if role in _ROLES else reasons.ROLE] += 1
+                role = ""
         if is_reverted:
             skipped[reasons.BRANCH] += 1
         elif role and part is not None:
@@ -135,22 +134,13 @@ def _values(database: sqlite3.Connection, table: str, row: int, skipped: Counter
     return {**values, "id": key, "at": at}
 
 
-def _role(values: Mapping[str, Any], skipped: Counter[str]) -> str:
-    """Who wrote a message of the conversation, or ""."""
-    role = text_of(values.get("role"))
-    if role in _ROLES and values.get("summary") is not True:
-        return role
-    skipped[reasons.COMPACTION if role in _ROLES else reasons.ROLE] += 1
-    return ""
-
-
 def _part(role: str, values: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said]:
     """What a part of a message says, or what its tool ran. A call that is not over is left to the next time."""
     kind, key, at = text_of(values.get("type")), text_of(values.get("id")), values.get("at")
     state = dict_of(values.get("state"))
     if kind == "tool" and state.get("status") in ("completed", "error"):
         what = described(text_of(values.get("tool")), state.get("input"))
-        yield Call(what, at, key, state["status"] == "error", text_of(state.get("error"))).said()
+        yield ran(what, at, key, text_of(state.get("error")) if state["status"] == "error" else None)
     elif kind == "text" and values.get("synthetic") is not True and values.get("ignored") is not True:
         text = text_of(values.get("text"))
         yield Said(role, without_reminders(text) if role == "user" else text, at, key=key)

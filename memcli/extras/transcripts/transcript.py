@@ -29,14 +29,6 @@ class Said(NamedTuple):
     key: str = ""
 
 
-class ConversationInfo(NamedTuple):
-    """What a conversation of an export says of itself."""
-
-    key: str
-    title: str
-    started_at: str
-
-
 Read = Callable[[Counter[str]], Iterator[Said]]
 """Reads a conversation from its beginning, and counts what gives no message."""
 
@@ -69,7 +61,13 @@ class ParsedTranscript:
         seen = Seen()
         number = 0
         for said in self._read(skipped):
-            if not (text := _own_words(said.text, skipped)):
+            if not said.text or said.text.isspace():
+                skipped[reasons.EMPTY] += 1
+                continue
+            # What memcli put into a message is stored already.
+            text = without_recalled(said.text.replace("\r\n", "\n").replace("\0", "")).strip()
+            if not text:
+                skipped[reasons.OWN] += 1
                 continue
             name, key = digest(said.role, text), _short_key(said.key)
             is_new_key = seen.add(key) if key else False
@@ -99,17 +97,6 @@ def _on_one_line(text: str) -> str:
     return " ".join(text[: 2 * _MAX_NAME].split())[:_MAX_NAME] if text else ""
 
 
-def _own_words(text: str, skipped: Counter[str]) -> str:
-    """`text` without what memcli put into it, and without blanks around it."""
-    if not text or text.isspace():
-        skipped[reasons.EMPTY] += 1
-        return ""
-    kept = without_recalled(text.replace("\r\n", "\n").replace("\0", "")).strip()
-    if not kept:
-        skipped[reasons.OWN] += 1
-    return kept
-
-
 _MOST_RECENT = 1 << 16
 
 
@@ -128,22 +115,17 @@ class Seen:
     def add(self, text: str) -> bool:
         """Whether the id is new."""
         number = number_of(text)
-        if number in self._recent or self._is_older(number):
+        if number in self._recent:
             return False
+        if self._older is not None:
+            place = int(self._older.searchsorted(self._older.dtype.type(number)))
+            if place < len(self._older) and int(self._older[place]) == number:
+                return False
         self._recent.add(number)
         if len(self._recent) > _MOST_RECENT:
-            self._merge()
+            import numpy as np
+
+            recent = np.fromiter(self._recent, np.uint64, len(self._recent))
+            self._older = np.sort(recent if self._older is None else np.concatenate([self._older, recent]))
+            self._recent = set()
         return True
-
-    def _is_older(self, number: int) -> bool:
-        if self._older is None:
-            return False
-        place = int(self._older.searchsorted(self._older.dtype.type(number)))
-        return place < len(self._older) and int(self._older[place]) == number
-
-    def _merge(self) -> None:
-        import numpy as np
-
-        recent = np.fromiter(self._recent, np.uint64, len(self._recent))
-        self._older = np.sort(recent if self._older is None else np.concatenate([self._older, recent]))
-        self._recent = set()

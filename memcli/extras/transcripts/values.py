@@ -26,17 +26,24 @@ class ValuesTooLargeError(ValueError):
 
 
 def parse(data: bytes) -> Any:
-    """The value. Raises ValueError, TooMuchError."""
+    """The JSON value in `data`. Raises ValueError, of which ValuesTooLargeError is one."""
     if len(data) > MAX_CONTAINERS and data.count(b"{") + data.count(b"[") > MAX_CONTAINERS:
         raise ValuesTooLargeError("too many values")
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
-        return _lenient(data)
+        if b"\\u" not in data:
+            raise ValueError("not JSON") from None
+    try:
+        # JavaScript writes halves of a surrogate pair, which orjson refuses; they become question marks.
+        value = json.loads(data.decode())
+        return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def object_in(data: bytes, skipped: Counter[str], reason: str) -> dict[str, Any] | None:
-    """The JSON object in `data`, or None for what is none, which is counted for `reason`."""
+    """The JSON object in `data`; None for anything else, which is counted for `reason`."""
     try:
         value = parse(data)
     except ValuesTooLargeError:
@@ -63,17 +70,6 @@ def dict_of(value: Any) -> dict[str, Any]:
 def list_of(value: Any) -> list[Any]:
     """The value if it is a list."""
     return value if isinstance(value, list) else []
-
-
-def _lenient(data: bytes) -> Any:
-    """What JavaScript writes and orjson refuses: halves of a surrogate pair, which become question marks."""
-    if b"\\u" not in data:
-        raise ValueError("not JSON")
-    try:
-        value = json.loads(data.decode())
-        return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
 
 
 _FIRST_YEAR = "1990"

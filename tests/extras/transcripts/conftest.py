@@ -34,10 +34,10 @@ class Found(NamedTuple):
 
 def read(path: Path) -> Found:
     """The conversations in a file."""
-    found = conversations(str(path))
-    transcripts = list(found)
+    skipped = Counter[str]()
+    transcripts = list(conversations(str(path), skipped))
     messages = [list(transcript.messages()) for transcript in transcripts]
-    return Found(transcripts, messages, sum((one.skipped for one in transcripts), found.skipped))
+    return Found(transcripts, messages, sum((one.skipped for one in transcripts), skipped))
 
 
 def read_bytes(folder: Path, data: bytes | Iterable[bytes], name: str = "t.jsonl") -> Found:

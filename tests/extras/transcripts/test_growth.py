@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from memcli.extras.transcripts.cline import read_cline
 from memcli.extras.transcripts.content import (
     codex_request,
     described,
@@ -18,6 +17,7 @@ from memcli.extras.transcripts.content import (
     shortened,
     without_reminders,
 )
+from memcli.extras.transcripts.exports import read_cline
 from memcli.extras.transcripts.files import elements
 from tests.extras.transcripts.conftest import read_bytes
 from tests.growth import SHAPES, grows_too_fast
