@@ -67,11 +67,6 @@ def _action(receipt: Receipt, policy: Json) -> str:
     return "create" if receipt.touched else "set header"
 
 
-def author(user: str, command: str) -> dict[str, Json]:
-    """The user and the command, as a line of the audit log has them."""
-    return {"user": user, "command": command}
-
-
 def entry(space: str, act: Act, time: str, by: dict[str, Json]) -> dict[str, Json]:
     """The fields of the line of the audit log for an act at `time`, `by` this author where the act names none."""
     own = act.by
@@ -122,7 +117,7 @@ def _digest(policy: Json) -> str:
 def receipt_of(draft: Draft, change: Change) -> Receipt:
     """Applies the change to the draft, and returns what it did."""
     touched = tuple(
-        Touched(memory.id, memory.path, _memory_digest(before), _memory_digest(after))
+        Touched(memory.id, memory.path, state_digest(before), state_digest(after))
         for before, after in draft.take(change)
         if (memory := after or before) is not None
     )
@@ -163,5 +158,6 @@ def trash_note(going: Going, grace: float) -> str:
     return f"{what} in the trash for {grace:g} days: `memcli restore --run {going.run}`"
 
 
-def _memory_digest(memory: Memory | None) -> str:
+def state_digest(memory: Memory | None) -> str:
+    """The digest of a memory, as lines of the audit log have it: empty for one that is not there."""
     return "" if memory is None else memory_digest(memory)

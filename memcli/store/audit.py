@@ -14,7 +14,7 @@ from memcli.errors import MemcliError, StoreError
 from memcli.model.links import Lineage
 from memcli.model.memory import Json
 from memcli.model.space import Touched
-from memcli.policy.acts import Act, author, entry
+from memcli.policy.acts import Act, entry
 from memcli.record import Record
 from memcli.store.atomic import (
     append_line,
@@ -30,33 +30,49 @@ from memcli.store.atomic import (
 from memcli.store.layout import Layout
 from memcli.store.lock import locked
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memcli.ports import AuditTrail
+
+
 _TAIL_BYTES = 1 << 12
 _FOLDER_MODE = 0o700
 
 
+class Author(Record):
+    """Who writes, with which command and when, as lines of the log say it."""
+
+    clock: Clock
+    user: Callable[[], str]
+    command: str
+
+    def name(self) -> dict[str, Json]:
+        """The user and the command: what a request says of its author, which another writer may take along."""
+        return {"user": self.user(), "command": self.command}
+
+    def entry(self, space: str, act: Act) -> dict[str, Json]:
+        """The fields of the line for an act, without its seals."""
+        return entry(space, act, self.clock(), self.name())
+
+
+def record_act(log: AuditTrail, warn: Callable[[str], None], space: str, entry: dict[str, Json]) -> None:
+    """Appends the line of an act that is done already, so that an error is only a warning."""
+    try:
+        log.append(space, [entry])
+    except MemcliError as error:
+        warn(f"done, but not recorded in the audit log: {error.message} ({error.hint})")
+
+
 class AuditLog(Record):
-    """The audit logs of the store at `layout`, one for each space: what `user` does with `command`, by `clock`."""
+    """The audit logs of the store at `layout`, one for each space: what `who` does."""
 
     _layout: Layout
-    _clock: Clock
-    _user: Callable[[], str]
-    _command: str
+    who: Author
     _warn: Callable[[str], None]
 
     def record(self, space: str, action: str, touched: Sequence[Touched], policy: Json = None) -> None:
         """Appends a line for an act that is done already, so that an error is only a warning."""
-        try:
-            self.append(space, [self.entry(space, Act(action, touched, policy))])
-        except MemcliError as error:
-            self._warn(f"done, but not recorded in the audit log: {error.message} ({error.hint})")
-
-    def author(self) -> dict[str, Json]:
-        """The user and the command, as a line has them."""
-        return author(self._user(), self._command)
-
-    def entry(self, space: str, act: Act) -> dict[str, Json]:
-        """The fields of the line for an act, without its seals."""
-        return entry(space, act, self._clock(), self.author())
+        record_act(self, self._warn, space, self.who.entry(space, Act(action, touched, policy)))
 
     def append(self, space: str, entries: Sequence[dict[str, Json]]) -> None:
         """Appends what was done; it is on disk when this returns. Raises StoreError, LockedError."""

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from memcli.beneath import unlink
 from memcli.codec.space import check_writable, encode_space, memory_digest, new_space
-from memcli.errors import LockedError, MemcliError, NotFoundError, StoreError, error_of
+from memcli.errors import LockedError, NotFoundError, StoreError
 from memcli.model.memory import Json
 from memcli.model.names import check_space
 from memcli.model.space import Change, Policy, Receipt, Space, Touched
@@ -25,9 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # what only a write needs is imported there
     from memcli.codec.splice import SpliceShelf
     from memcli.codec.window import Piece
-    from memcli.model.links import Going
     from memcli.policy.acts import Act
-    from memcli.policy.draft import Draft
     from memcli.ports import Fold, Shelf
     from memcli.store.journal import Journal, Mail
     from memcli.store.pending import Bookkeeping
@@ -93,6 +91,7 @@ class FileStore:
 
     def submit(self, space: str, request: Json) -> tuple[Json, Receipt]:
         from memcli.cancel import check_cancelled
+        from memcli.store.journal import read_answer
 
         mail: Mail | None = None
         journal, books = self._journal(space), self._books
@@ -100,7 +99,7 @@ class FileStore:
         def answered() -> bool:
             nonlocal mail
             check_cancelled()
-            mail = mail or journal.place({**request, "by": books.acts.author()} if books else request)
+            mail = mail or journal.place({**request, "by": books.log().who.name()} if books else request)
             return mail.answered()
 
         try:
@@ -116,9 +115,7 @@ class FileStore:
                 raise _cannot_tell(
                     space, f"cannot read the answer of the process that wrote it: {error.strerror}"
                 ) from None
-            if "error" in data:
-                raise error_of(**data["error"])
-            return data["answer"], Receipt(tuple(Touched(*one) for one in data["touched"]), data["header_changed"])
+            return read_answer(data)
         except LockedError:
             if mail is None or mail.take_back():
                 raise
@@ -140,17 +137,16 @@ class FileStore:
                     raise NotFoundError(f"no space {space!r}", "`memcli space list` lists the spaces")
             check(before)
             if books:
-                books.acts.settle(space, snapshot.fingerprint, None)
-                books.acts.check(space)
-                books.erasures.settle(space, before.contains)
+                books.settle(space, snapshot.fingerprint, {memory.id: memory for memory in before.objects}.get)
+                books.log().check(space)
             touched = tuple(Touched(m.id, m.path, memory_digest(m), "") for m in before.objects)
             act = act_of(Receipt(touched), before.policy, None)
-            with books.guard(Going(before), None) if books else nullcontext(Going(before)) as going:
+            with books.removing(Going(before), None) if books else nullcontext(Going(before)) as going:
                 if books:
-                    books.acts.begin(space, self._entries(space, [act], going), snapshot.fingerprint, "")
+                    books.begin(space, books.entries(space, [act], going), snapshot.fingerprint, "")
                 remove_file(path)
             if books:
-                books.acts.finish(space)
+                books.finish(space)
             return before
 
     def _commit(
@@ -161,6 +157,7 @@ class FileStore:
         from memcli.cancel import check_cancelled
         from memcli.policy.acts import act_of, receipt_of, without_erased
         from memcli.policy.draft import Draft
+        from memcli.store.journal import fold_request
 
         check_cancelled()
         books = self._books
@@ -169,12 +166,9 @@ class FileStore:
             journal = self._journal(space)
             draft = Draft(shelf)
             if books:
-                books.acts.settle(space, fingerprint, shelf)
-                books.erasures.settle(space, lambda name: shelf.get(name) is not None)
+                books.settle(space, fingerprint, shelf.get)
             acts: list[Act | None] = []
-            answers = {
-                waiting.name: self._answer(draft, waiting.request, acts) for waiting in journal.take(fingerprint)
-            }
+            answers = {name: fold_request(self._fold, draft, one, acts) for name, one in journal.take(fingerprint)}
             policy = draft.header.policy
             own, answer = self._fold(draft, request) if change is None else (change(draft), None)
             receipt = receipt_of(draft, own)
@@ -184,17 +178,17 @@ class FileStore:
                 for header in (replace(shelf.header, policy=draft.header.policy), draft.header):
                     check_writable(header, _where(space), self._is_accepted)
                 if books and any(act and act.must_be_recorded for act in acts):
-                    books.acts.check(space)
+                    books.log().check(space)
                 leaving = draft.going()
-                with books.guard(leaving, draft.header) if books else nullcontext(leaving) as going:
-                    entries = self._entries(space, acts, going)
+                with books.removing(leaving, draft.header) if books else nullcontext(leaving) as going:
+                    entries = books.entries(space, acts, going) if books else []
 
                     def before_rename(new: os.stat_result) -> None:
                         snapshot.check_unchanged()
                         if answers:
                             journal.promise(fingerprint_of(new), answers)
                         if books:
-                            books.acts.begin(space, entries, fingerprint, fingerprint_of(new))
+                            books.begin(space, entries, fingerprint, fingerprint_of(new))
 
                     pieces = shelf.spliced(whole)
                     path = self._layout.space(space)
@@ -204,7 +198,7 @@ class FileStore:
                     )
                 self._note_moves(space, fingerprint, fingerprint_of(status), pieces)
                 if books:
-                    books.acts.finish(space)
+                    books.finish(space)
                 receipt = replace(receipt, run=going.run, touched=without_erased(receipt.touched, going))
                 held.leave(fingerprint_of(status))
             journal.answer(answers)
@@ -224,35 +218,6 @@ class FileStore:
             if os.path.exists(path) and os.path.getsize(path) > _MOST_MOVES:
                 unlink(path)
             append_line(path, encode_step(step))
-
-    def _entries(self, space: str, acts: Sequence[Act | None], going: Going) -> list[dict[str, Json]]:
-        """What the audit log is to say of a write, without a word of what it erases."""
-        from memcli.policy.acts import without_erased
-
-        entries = []
-        for act in acts if self._books else ():
-            if act is not None and self._books:
-                done = replace(act, touched=without_erased(act.touched, going), run=going.run)
-                entries.append(self._books.acts.load_log().entry(space, done))
-        return entries
-
-    def _answer(self, draft: Draft, request: Json, acts: list[Act | None]) -> Json:
-        """What becomes of a request of another writer, and, among `acts`, what it does."""
-        from memcli.policy.acts import act_of, receipt_of
-        from memcli.policy.draft import Draft
-
-        policy = draft.header.policy
-        try:
-            wanted, answer = self._fold(Draft(draft), request)
-        except MemcliError as error:
-            return {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
-        except (KeyError, TypeError, ValueError) as error:
-            hint = "run the command again; all processes must use the same version of memcli"
-            return {"error": {"code": "internal", "message": f"invalid request: {error!r}", "hint": hint}}
-        receipt = receipt_of(draft, wanted)
-        acts.append(act_of(receipt, policy, draft.header.policy, request.get("by"), wanted))
-        touched = [[t.id, t.path, t.before, t.after] for t in receipt.touched]
-        return {"answer": answer, "touched": touched, "header_changed": receipt.header_changed}
 
     def _shelf(self, snapshot: FileSnapshot, canonical: str) -> SpliceShelf:
         """The space as it is. A file that is not as memcli would write it is read whole."""

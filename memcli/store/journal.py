@@ -19,8 +19,11 @@ from contextlib import suppress
 
 from memcli.beneath import replace
 from memcli.codec.canonical import decode_object, encode_line
-from memcli.errors import MemcliError, StoreError
+from memcli.errors import MemcliError, StoreError, error_of
 from memcli.model.memory import Json
+from memcli.model.space import Receipt, Touched
+from memcli.policy.acts import act_of, receipt_of
+from memcli.policy.draft import Draft
 from memcli.record import Record
 from memcli.store.atomic import (
     TEMP_MARK,
@@ -37,16 +40,37 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from memcli.policy.acts import Act
+    from memcli.ports import Fold
+
 _REQUEST, _TAKEN, _FOLD = ".request", ".taken", "fold"
 _MAX_BYTES = 1 << 30
 _ATTEMPTS = 5
 
 
-class Waiting(Record):
-    """A request that was taken."""
+def fold_request(fold: Fold, draft: Draft, request: Json, acts: list[Act | None]) -> Json:
+    """What becomes of a request of another writer, who waits for this answer; what it does is added to `acts`."""
+    policy = draft.header.policy
+    try:
+        wanted, answer = fold(Draft(draft), request)
+    except MemcliError as error:
+        refusal = error
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        hint = "run the command again; all processes must use the same version of memcli"
+        refusal = MemcliError(f"invalid request: {error!r}", hint)
+    else:
+        receipt = receipt_of(draft, wanted)
+        acts.append(act_of(receipt, policy, draft.header.policy, request.get("by"), wanted))
+        touched = [[t.id, t.path, t.before, t.after] for t in receipt.touched]
+        return {"answer": answer, "touched": touched, "header_changed": receipt.header_changed}
+    return {"error": {"code": refusal.code, "message": refusal.message, "hint": refusal.hint}}
 
-    name: str
-    request: Json
+
+def read_answer(data: Json) -> tuple[Json, Receipt]:
+    """The answer that `fold_request` gave, and what its write did. Raises the error that it tells of."""
+    if "error" in data:
+        raise error_of(**data["error"])
+    return data["answer"], Receipt(tuple(Touched(*one) for one in data["touched"]), data["header_changed"])
 
 
 class Mail(Record):
@@ -99,8 +123,8 @@ class Journal(Record):
                 raise StoreError(f"cannot write to {self._folder}: {error.strerror}", "nothing was changed") from None
         raise AssertionError
 
-    def take(self, fingerprint: str) -> list[Waiting]:
-        """Takes all requests, oldest first. Those that a crash kept from their answers, though the space with this
+    def take(self, fingerprint: str) -> list[tuple[str, Json]]:
+        """Takes all requests with their names, oldest first. Those that a crash kept from their answers, though the space with this
         `fingerprint` has them, are answered instead."""
         try:
             names = sorted(os.listdir(self._folder))
@@ -139,7 +163,7 @@ class Journal(Record):
                 self.answer(record["answers"])
         remove_quietly(path)
 
-    def _take_one(self, name: str) -> Waiting | None:
+    def _take_one(self, name: str) -> tuple[str, Json] | None:
         stem = name.removesuffix(_REQUEST).removesuffix(_TAKEN)
         path = os.path.join(self._folder, stem + _TAKEN)
         try:
@@ -155,7 +179,7 @@ class Journal(Record):
             remove_quietly(path)
             return None
         try:
-            return Waiting(stem, decode_object(lines[0], "a request"))
+            return stem, decode_object(lines[0], "a request")
         except MemcliError:
             move_file(path, self._quarantine)
             return None

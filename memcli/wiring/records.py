@@ -43,9 +43,9 @@ class LocalRecords:
 
     @cached_property
     def audit(self) -> AuditLog:
-        from memcli.store.audit import AuditLog
+        from memcli.store.audit import AuditLog, Author
 
-        return AuditLog(self.layout, self.clock, self.user, self.command, self.warn)
+        return AuditLog(self.layout, Author(self.clock, self.user, self.command), self.warn)
 
     @cached_property
     def trash(self) -> FileTrash:
@@ -77,11 +77,9 @@ class LocalRecords:
             return self.trash.keep(clean, [one for one in severed if not find(one.id)], replacing)
 
         def open_books() -> Bookkeeping:
-            from memcli.store.pending import Acts, Bookkeeping, Erasures, RemovalGuard
+            from memcli.store.pending import Bookkeeping
 
-            erasures = Erasures(self.layout, self.erase, self.warn)
-            guard = RemovalGuard(self.layout, keep, erasures, in_force, self.warn)
-            return Bookkeeping(guard, Acts(self.layout, lambda: self.audit, self.warn), erasures)
+            return Bookkeeping(self.layout, lambda: self.audit, keep, self.erase, in_force, self.warn)
 
         return FileStore(self.layout, fold, wait, open_books=open_books, is_accepted=is_accepted)
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from memcli.app.remember import fold
 from memcli.ports import AuditTrail, Store, Trash
-from memcli.store.audit import AuditLog
+from memcli.store.audit import AuditLog, Author
 from memcli.store.file import FileStore
 from memcli.store.layout import Layout, make_root
-from memcli.store.pending import Acts, Bookkeeping, Erasures, RemovalGuard
+from memcli.store.pending import Bookkeeping
 from memcli.store.trash import FileTrash
 from tests.conftest import NOW
 
@@ -44,16 +44,14 @@ def in_files(folder: Path) -> Kind:
     told: list[str] = []
 
     def open_at(now: str) -> tuple[Store, Trash, AuditTrail]:
-        log = AuditLog(layout, lambda: now, lambda: "ann", "test", told.append)
+        log = AuditLog(layout, Author(lambda: now, lambda: "ann", "test"), told.append)
         trash = FileTrash(layout, lambda: now, "test", told.append)
 
-        def erase(space: str, hashes: dict[str, str]) -> None:
+        def erase(space: str, hashes: Mapping[str, str]) -> None:
             log.erase(space, {*hashes, *(memory.id for memory in trash.erase(space, hashes))})
 
-        erasures = Erasures(layout, erase, told.append)  # type: ignore[arg-type]
-        guard = RemovalGuard(layout, trash.keep, erasures, lambda policy: policy, told.append)
-        acts = Acts(layout, lambda: log, told.append)
-        return FileStore(layout, fold, open_books=lambda: Bookkeeping(guard, acts, erasures)), trash, log
+        books = Bookkeeping(layout, lambda: log, trash.keep, erase, lambda policy: policy, told.append)
+        return FileStore(layout, fold, open_books=lambda: books), trash, log
 
     return Kind(open_at, told)
 
@@ -61,7 +59,7 @@ def in_files(folder: Path) -> Kind:
 def on_server(url: str, schema: str) -> Kind:
     """A store in a schema of a server."""
     from memcli.extras.postgres.address import address_of
-    from memcli.extras.postgres.audit import Author, ServerAudit
+    from memcli.extras.postgres.audit import ServerAudit
     from memcli.extras.postgres.server import Server
     from memcli.extras.postgres.store import ServerStore
     from memcli.extras.postgres.trash import ServerTrash

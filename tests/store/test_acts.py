@@ -17,11 +17,11 @@ from memcli.store import atomic, lock
 from memcli.store import pending as acts_module
 from memcli.store.journal import Journal
 from memcli.store.layout import Layout
-from memcli.store.pending import pending_acts
+from memcli.store.pending import pending
 from tests.conftest import Run, open_at
 from tests.store.conftest import Killed, die, killed_at
 
-FINISH = "memcli.store.pending.Acts.finish"
+FINISH = "memcli.store.pending.Bookkeeping.finish"
 
 
 def acts(workspace: Workspace, space: str = "main") -> list[dict[str, object]]:
@@ -67,16 +67,16 @@ def test_a_line_is_neither_lost_nor_written_twice(
 
             patch.setattr(os, "replace", die_at_the_space)
         elif where == "after the write":
-            patch.setattr(acts_module.Acts, "finish", die)
+            patch.setattr(acts_module.Bookkeeping, "finish", die)
         else:
             patch.setattr(lock.HeldLock, "leave", die)
             patch.setattr(acts_module, "overwrite_file", _only_with_data(atomic.overwrite_file))
         with pytest.raises(Killed):
             remember(workspace, [prepare(workspace, {"raw": "The second."})])
-    assert pending_acts(Layout(workspace.root)) == ["main"]
+    assert pending(Layout(workspace.root)) == (["main"], [])
     wake(workspace)
     assert len(acts(workspace)) == 1 + counts
-    assert pending_acts(Layout(workspace.root)) == []
+    assert pending(Layout(workspace.root)) == ([], [])
     wake(workspace)
     assert len(acts(workspace)) == 1 + counts
 

@@ -9,7 +9,7 @@ import pytest
 from memcli.codec.audit import entries, verify
 from memcli.errors import StoreError
 from memcli.model.space import Touched
-from memcli.store.audit import AuditLog
+from memcli.store.audit import AuditLog, Author
 from memcli.store.layout import Layout, make_root
 from tests.conftest import NOW
 from tests.store.conftest import at_once
@@ -18,7 +18,7 @@ from tests.store.conftest import at_once
 def open_log(folder: Path, told: list[str] | None = None) -> AuditLog:
     make_root(str(folder / ".memory"))
     warn = (told if told is not None else []).append
-    return AuditLog(Layout(str(folder / ".memory")), lambda: NOW, lambda: "ann", "pin", warn)
+    return AuditLog(Layout(str(folder / ".memory")), Author(lambda: NOW, lambda: "ann", "pin"), warn)
 
 
 @pytest.fixture

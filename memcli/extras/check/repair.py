@@ -30,7 +30,7 @@ from memcli.store.absent import absent
 from memcli.store.atomic import listed, make_folder, move_file, read_regular, remove_file, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import WAIT_SECONDS, HeldLock, locked
-from memcli.store.pending import leftovers, pending_acts, pending_erasures
+from memcli.store.pending import leftovers, pending
 from memcli.store.place import PrivatePlace
 from memcli.store.sessions import SUFFIX, SessionFile, lock_sessions, short_key
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
@@ -54,8 +54,8 @@ def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> 
         yield Damage(os.path.join("spaces", f"{name}.json" if name else ""), "absent", message), False
     yield from _leftovers(layout, repair)
     known = {name: _ids(layout, name) for name in names} if len(names) > 1 else {}
-    pending, erasing = pending_acts(layout), pending_erasures(layout)
-    for name in sorted({*names, *pending, *erasing}):
+    acting, erasing = pending(layout)
+    for name in sorted({*names, *acting, *erasing}):
         found = check_space_file(layout, name, known, repair)
         yield from found
         left = []
@@ -63,7 +63,7 @@ def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> 
         if waiting := sum(file.endswith((".request", ".taken")) for file in journal):
             message = f"{waiting} writers were killed before their changes were stored"
             left.append(Damage(f"local/journal/{name}", "leftover", message, repair="store them now"))
-        if name in pending:
+        if name in acting:
             message = "a command was killed before its changes were recorded in the audit log"
             left.append(Damage(f"local/{name}.acts", "leftover", message, repair="add them to the log"))
         if name in erasing:

@@ -8,34 +8,20 @@ from uuid import UUID
 
 from psycopg import Connection
 
-from memcli.clock import Clock
 from memcli.codec.audit import Link, bound, seal, without_paths
-from memcli.errors import MemcliError
 from memcli.extras.postgres.mail import BARRIER, new_mark
 from memcli.extras.postgres.server import Server
 from memcli.model.links import Lineage
 from memcli.model.memory import Json
 from memcli.model.space import Touched
-from memcli.policy.acts import Act, author
-from memcli.policy.acts import entry as entry_of
+from memcli.policy.acts import Act
 from memcli.record import Record
+from memcli.store.audit import Author, record_act
 
 LAST = "SELECT n, hash FROM audit WHERE space = %s ORDER BY n DESC LIMIT 1"
 _LINEAGE = "SELECT store::text, coalesce(epoch, 0), coalesce(version, 0) FROM lineage LEFT JOIN space ON space = %s"
 _BY_ADMINS = "SELECT n FROM audit WHERE space = %s AND n = ANY(%s) AND level = 'admin'"
 _APPEND = "SELECT append_audit(%s, %s, %s::bytea[], %s::bytea[])"
-
-
-class Author(Record):
-    """Who writes, with which command and when, as lines of the log say it."""
-
-    clock: Clock
-    user: Callable[[], str]
-    command: str
-
-    def entry(self, space: str, act: Act) -> dict[str, Json]:
-        """What a line says of an act."""
-        return entry_of(space, act, self.clock(), author(self.user(), self.command))
 
 
 def append(connection: Connection, space: str, said: Sequence[dict[str, Json]], mark: UUID, last: Link) -> None:
@@ -74,10 +60,7 @@ class ServerAudit(Record):
     _warn: Callable[[str], None]
 
     def record(self, space: str, action: str, touched: Sequence[Touched], policy: Json = None) -> None:
-        try:
-            self.append(space, [self._who.entry(space, Act(action, touched, policy))])
-        except MemcliError as error:
-            self._warn(f"done, but not recorded in the audit log: {error.message} ({error.hint})")
+        record_act(self, self._warn, space, self._who.entry(space, Act(action, touched, policy)))
 
     def read(self, space: str) -> bytes:
         with self._server.connected(f"read the audit log of space {space!r}") as connection:

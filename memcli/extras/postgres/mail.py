@@ -16,11 +16,11 @@ from uuid import UUID
 from psycopg import Connection, Cursor
 
 from memcli.codec.canonical import decode, encode_line
-from memcli.errors import MemcliError, StoreError, error_of
+from memcli.errors import StoreError
 from memcli.model.memory import Json
 from memcli.model.names import marked, memory_id, short_digest
-from memcli.model.space import Receipt, Touched
-from memcli.record import Record
+from memcli.model.space import Receipt
+from memcli.store.journal import read_answer
 
 BARRIER = "SELECT seize(%s, 'memories', true)"
 """Waits for the mutex of a space, which whoever writes it holds to the end of its transaction."""
@@ -41,13 +41,6 @@ _TAKE_BACK = """INSERT INTO request (space, token, body, answer) VALUES (%s, %s,
     ON CONFLICT (space, token) DO UPDATE SET answer = coalesce(request.answer, 'null') RETURNING answer"""
 
 
-class WaitingRequest(Record):
-    """A request that was taken."""
-
-    token: UUID
-    request: Json
-
-
 def new_mark() -> UUID:
     """What a request, or a write, is known by to whoever has lost sight of it."""
     return UUID(bytes=os.urandom(16))
@@ -65,9 +58,9 @@ def take(connection: Connection, space: str) -> Cursor:
     return connection.execute(_TAKE, [space, space, _MOST])
 
 
-def taken(found: Cursor) -> list[WaitingRequest]:
-    """The requests that `take` asked for."""
-    return [WaitingRequest(token, decode(body, "a request")) for token, body in found]
+def taken(found: Cursor) -> list[tuple[UUID, Json]]:
+    """The requests that `take` asked for, with their tokens."""
+    return [(token, decode(body, "a request")) for token, body in found]
 
 
 def answer(connection: Connection, space: str, answers: Mapping[UUID, Json], own: UUID | None) -> None:
@@ -100,49 +93,33 @@ def take_back(connection: Connection, space: str, token: UUID) -> Json:
     return decode(said, "an answer")
 
 
-def answered(said: Json, receipt: Receipt) -> Json:
-    """An answer as it is written down."""
-    touched = [[t.id, t.path, t.before, t.after] for t in receipt.touched]
-    return {"answer": said, "touched": touched, "header_changed": receipt.header_changed}
-
-
-def refused(error: MemcliError) -> Json:
-    """The answer to a request that cannot be granted."""
-    return {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
-
-
 def read(said: Json) -> tuple[Json, Receipt]:
     """What an answer says. Raises the error that it tells of, in words of another process that are screened."""
     if "error" in said:
         from memcli.safety.injection import quotable
 
-        raise error_of(**{name: quotable(str(text), _LONGEST) for name, text in said["error"].items()})
-    return said["answer"], Receipt(tuple(Touched(*one) for one in said["touched"]), said["header_changed"])
+        said = {"error": {name: quotable(str(text), _LONGEST) for name, text in said["error"].items()}}
+    return read_answer(said)
 
 
-class LookupKeys(Record):
-    """What requests will be looked up by: ids, paths and hashes of texts."""
-
-    ids: dict[str, None]
-    paths: dict[str, None]
-    hashes: dict[str, None]
-
-
-def wanted_by(space: str, requests: Iterable[Json]) -> LookupKeys:
-    """What these requests will probably look up. A lookup that is not foreseen is made when it comes."""
-    found = LookupKeys({}, {}, {})
+def wanted_by(space: str, requests: Iterable[Json]) -> tuple[dict[str, None], dict[str, None], dict[str, None]]:
+    """The ids, paths and hashes of texts that these requests will probably look up. A lookup that is not foreseen is made when
+    it comes."""
+    ids: dict[str, None] = {}
+    paths: dict[str, None] = {}
+    hashes: dict[str, None] = {}
     for request in requests:
         with suppress(KeyError, TypeError, ValueError, AttributeError):  # one that is no request is refused later
             for candidate in request["candidates"] if request else ():
                 given, digest = {**candidate["derived"], **candidate["given"]}, candidate["hash"]
-                found.hashes[digest] = None
+                hashes[digest] = None
                 path = given.get("path", "")
                 for one in (path, marked(path, short_digest(digest, 8))):
-                    found.paths[one] = None
-                    found.ids[memory_id(space, one)] = None
+                    paths[one] = None
+                    ids[memory_id(space, one)] = None
                 for name in (
                     *(link["to"] for link in given.get("links", ())),
                     *([given["id"]] if "id" in given else ()),
                 ):
-                    found.ids[name] = None
-    return found
+                    ids[name] = None
+    return ids, paths, hashes

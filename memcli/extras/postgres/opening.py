@@ -87,9 +87,9 @@ class ServerRecords:
         fold: Callable[..., tuple[Change, Json]],
         in_force: Callable[[Policy], Policy],
     ) -> None:
-        from memcli.extras.postgres.audit import Author
         from memcli.extras.postgres.store import ServerStore
         from memcli.extras.postgres.trash import ServerTrash
+        from memcli.store.audit import Author
 
         self.server, self._local, self._who = server, local, Author(local.clock, local.user, local.command)
         self._trash = ServerTrash(server, local.warn)

@@ -13,9 +13,8 @@ from psycopg import Connection
 from memcli.codec.space import check_writable, decode_space, memory_digest, new_space
 from memcli.errors import MemcliError, NotFoundError, RefusedError, StoreError
 from memcli.extras.postgres import audit, mail, trash
-from memcli.extras.postgres.audit import Author, is_marked
+from memcli.extras.postgres.audit import is_marked
 from memcli.extras.postgres.connection import unhurried
-from memcli.extras.postgres.mail import WaitingRequest
 from memcli.extras.postgres.server import Server
 from memcli.extras.postgres.snapshot import ServerSnapshot, header_of, where_of
 from memcli.extras.postgres.trash import ServerTrash
@@ -24,10 +23,12 @@ from memcli.model.links import Going
 from memcli.model.memory import Json
 from memcli.model.names import check_space
 from memcli.model.space import Change, Policy, Receipt, Space, Touched
-from memcli.policy.acts import Act, act_of, author, is_kept, parted, receipt_of, trash_note, without_erased
+from memcli.policy.acts import Act, act_of, is_kept, parted, receipt_of, trash_note, without_erased
 from memcli.policy.draft import Draft
 from memcli.ports import Fold, Shelf
 from memcli.record import Record, replace
+from memcli.store.audit import Author
+from memcli.store.journal import fold_request
 
 Asked = Callable[[Shelf], tuple[Change, Json]]
 """What a writer makes of a space, and the answer."""
@@ -125,7 +126,7 @@ class ServerStore:
     def _submit_by_mail(self, space: str, request: Json) -> tuple[Json, Receipt]:
         """As `submit`, where many write: whoever is next makes the changes that all ask for."""
         token = mail.new_mark()
-        signed = {**request, "by": author(self._who.user(), self._who.command)}
+        signed = {**request, "by": self._who.name()}
         is_sent = False
 
         def place(connection: Connection) -> None:
@@ -196,12 +197,12 @@ class ServerStore:
         """
         held = hold(connection, space, may_wait=may_wait)
         waiting = held.waiting
-        wanted = mail.wanted_by(space, [request, *(one.request for one in waiting)])
-        held.shelf.prefetch(wanted.ids, wanted.paths, wanted.hashes)
-        with self._trash.looking(connection, space, list(wanted.ids)):
+        ids, paths, hashes = mail.wanted_by(space, [request, *(one for _, one in waiting)])
+        held.shelf.prefetch(ids, paths, hashes)
+        with self._trash.looking(connection, space, list(ids)):
             draft = Draft(held.shelf)
             acts: list[Act | None] = []
-            answers = {one.token: self._answer(draft, one, acts) for one in waiting}
+            answers = {token: fold_request(self._fold, draft, one, acts) for token, one in waiting}
             policy = draft.header.policy
             own, said = asked(draft)
         if own.purge or own.erase:
@@ -221,20 +222,6 @@ class ServerStore:
         mail.answer(connection, space, answers, token)
         receipt = replace(receipt, run=going.run, touched=without_erased(receipt.touched, going))
         return WriteResult(receipt, said, going, held.mark, answers, own.purge or own.erase)
-
-    def _answer(self, draft: Draft, waiting: WaitingRequest, acts: list[Act | None]) -> Json:
-        """What becomes of a request of another writer, and, among `acts`, what it does."""
-        policy = draft.header.policy
-        try:
-            wanted, said = self._fold(Draft(draft), waiting.request)
-        except MemcliError as error:
-            return mail.refused(error)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            hint = "run the command again; all processes must use the same version of memcli"
-            return mail.refused(MemcliError(f"invalid request: {error!r}", hint))
-        receipt = receipt_of(draft, wanted)
-        acts.append(act_of(receipt, policy, draft.header.policy, waiting.request.get("by"), wanted))
-        return mail.answered(said, receipt)
 
     def _put_away(self, connection: Connection, held: LockedSpace, going: Going, *, is_whole: bool) -> Going:
         """Puts what goes into the trash, and takes what goes for good out of it and out of the log."""

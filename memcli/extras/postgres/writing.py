@@ -20,11 +20,11 @@ from memcli.codec.space import decode_space, encode_full, encode_memory, may_hav
 from memcli.errors import MemcliError, RefusedError, StoreError
 from memcli.extras.postgres import audit, indexing
 from memcli.extras.postgres.connection import unhurried
-from memcli.extras.postgres.mail import BARRIER, IF_HELD, WaitingRequest, new_mark, take, taken
+from memcli.extras.postgres.mail import BARRIER, IF_HELD, new_mark, take, taken
 from memcli.extras.postgres.server import Server
 from memcli.extras.postgres.snapshot import ORDER, bodies_under, memory_of, space_of, where_of
 from memcli.model.links import refers_to
-from memcli.model.memory import Memory
+from memcli.model.memory import Json, Memory
 from memcli.model.space import Change, Space
 from memcli.policy.draft import Draft
 from memcli.record import Record, replace
@@ -146,7 +146,7 @@ class LockedSpace(Record):
     shelf: ServerShelf
     last: Link
     mark: UUID
-    waiting: Sequence[WaitingRequest] = ()
+    waiting: Sequence[tuple[UUID, Json]] = ()
     is_new: bool = False
 
 

@@ -12,11 +12,10 @@ from memcli.app.workspace import Workspace, load_space
 from memcli.clock import days_between, normalize_time
 from memcli.codec.audit import Verification, entries, is_erasure, verify
 from memcli.codec.merge import without_creations
-from memcli.codec.space import memory_digest
 from memcli.errors import CorruptError, UsageError
 from memcli.model.links import Lineage, SyncPoint
-from memcli.model.memory import Memory
 from memcli.model.space import Space
+from memcli.policy.acts import state_digest
 from memcli.policy.retention import SKEW_DAYS
 from memcli.record import Record
 
@@ -88,8 +87,8 @@ class PeerLog(Record):
         known, now = ({memory.id: memory for memory in space.objects} for space in (point.space, after))
         found = []
         for name in [*known, *(point.there.keys() - known.keys())]:
-            has = _peer_digest(now.get(name))
-            reached = {point.there[name] if name in point.there else _peer_digest(known[name])}
+            has = state_digest(now.get(name))
+            reached = {point.there[name] if name in point.there else state_digest(known[name])}
             for before, other in steps.get(name, ()):
                 reached |= {other} if before in reached else set()
             if has not in reached and not (has_bulk and "" in reached):
@@ -157,7 +156,7 @@ def doomed(purged: Mapping[str, str], there: Space, space: Space) -> dict[str, s
 def differing(before: Space, after: Space) -> dict[str, str]:
     """The ids of memories that differ, with their digests in `after`, empty for one that is gone."""
     old, new = ({memory.id: memory for memory in space.objects} for space in (before, after))
-    pairs = ((name, _peer_digest(old.get(name)), _peer_digest(new.get(name))) for name in old.keys() | new.keys())
+    pairs = ((name, state_digest(old.get(name)), state_digest(new.get(name))) for name in old.keys() | new.keys())
     return {name: now for name, was, now in pairs if was != now}
 
 
@@ -165,10 +164,6 @@ def point_of(workspace: Workspace, space: str) -> SyncPoint:
     """The space of a store as it is now. Raises CorruptError, StoreError."""
     log = read_log(workspace, space)  # before the space: what is done meanwhile counts as done since
     return log.point(load_space(workspace.store, space), len(log.acts))
-
-
-def _peer_digest(memory: Memory | None) -> str:
-    return "" if memory is None else memory_digest(memory)
 
 
 def _is_past(time: object, now: str) -> bool:

@@ -9,10 +9,11 @@ import pytest
 
 from memcli.app.remember import fold
 from memcli.extras.postgres.address import address_of
-from memcli.extras.postgres.audit import Author, ServerAudit
+from memcli.extras.postgres.audit import ServerAudit
 from memcli.extras.postgres.server import Server
 from memcli.extras.postgres.store import ServerStore
 from memcli.extras.postgres.trash import ServerTrash
+from memcli.store.audit import Author
 from tests.conftest import NOW, memory, rewrite
 from tests.servers import new_schema
 

@@ -11,13 +11,14 @@ from memcli.codec.audit import Link, bound, entries, seal, verify
 from memcli.errors import RefusedError
 from memcli.extras.postgres import connection as server_connection
 from memcli.extras.postgres.address import address_of
-from memcli.extras.postgres.audit import Author, ServerAudit
+from memcli.extras.postgres.audit import ServerAudit
 from memcli.extras.postgres.health import examine
 from memcli.extras.postgres.mail import new_mark
 from memcli.extras.postgres.server import Server
 from memcli.extras.postgres.store import ServerStore
 from memcli.model.space import Change, Policy
 from memcli.record import replace
+from memcli.store.audit import Author
 from tests.conftest import NOW, memory, rewrite
 from tests.extras.postgres.conftest import Open, log_of, sql
 
