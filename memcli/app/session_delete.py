@@ -37,7 +37,7 @@ def delete(workspace: Workspace, session: Session, *, keep_memories: bool = Fals
             for purged in _purge_derived(workspace, session):
                 gone += purged
         talk.forget(workspace, session.id)
-        workspace.answers.erase_texts()  # a model may have repeated what was said
+        workspace.answers.erase()  # a model may have repeated what was said
         workspace.sessions.delete(session.space, session.id)
         if talk.is_known(workspace, session.id):  # a recall has read it meanwhile
             talk.forget(workspace, session.id)

@@ -143,4 +143,4 @@ def drop_gaps(workspace: Workspace, gaps: Collection[Gap]) -> None:
     """Removes gaps, and what a model said of them. Raises StoreError, LockedError."""
     if gaps:
         workspace.gaps.drop(gaps)
-        workspace.answers.erase_questions()
+        workspace.answers.erase(only_questions=True)

@@ -50,6 +50,11 @@ def encode_run(
     return run_name(removed_at, data.decode()), data
 
 
+def run_bytes(run: Run) -> bytes:
+    """The canonical bytes of a run as it is now."""
+    return encode_run(run.removed_at, run.command, run.space, run.severed, run.replaced)[1]
+
+
 def decode_run(name: str, data: bytes, where: str) -> Run:
     """The run that `data` holds. Raises CorruptError naming `where`."""
     space = decode_space(data, where)

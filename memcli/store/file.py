@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from functools import cached_property
 
 from memcli.beneath import unlink
-from memcli.codec.space import check_writable, encode_space, memory_digest, new_space
+from memcli.codec.space import VERSION, check_writable, encode_space, memory_digest, new_space
 from memcli.errors import LockedError, NotFoundError, StoreError
 from memcli.model.memory import Json
 from memcli.model.names import check_space
@@ -206,9 +206,10 @@ class FileStore:
 
     def _note_moves(self, space: str, before: str, after: str, pieces: Sequence[Piece]) -> None:
         """Notes for the index what it need not read. Where that fails, it reads the whole file."""
-        path = self._layout.moves(space)
-        if not os.path.exists(self._layout.index(space)):
+        index = self._layout.index(space)
+        if not os.path.exists(index):
             return
+        path = f"{index.removesuffix('.index')}.moves"
         from memcli.codec.window import encode_step, step_of
 
         step = step_of(before, after, pieces)
@@ -226,7 +227,9 @@ class FileStore:
         where = _where(snapshot.space)
         if not snapshot.fingerprint:
             return SpliceShelf(encode_space(new_space(snapshot.space)), where)
-        is_known = snapshot.fingerprint == canonical and snapshot.is_current()  # an older memcli may have noted it
+        is_known = (
+            snapshot.fingerprint == canonical and snapshot.form().version >= VERSION
+        )  # an older memcli may have noted it
         if not is_known and not snapshot.is_canonical():
             return SpliceShelf(encode_space(snapshot.load()), where)
         if _REPLACES_OPEN_FILES:

@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, suppress
 
 from memcli.errors import NotFoundError, StoreError
 from memcli.git.index_file import shared_folder
-from memcli.record import Record
 from memcli.settings import BESIDE
 from memcli.settings import FOLDER as FOLDER  # noqa: PLC0414 - the places in a store are here
 from memcli.store.atomic import make_folder, make_store_folder, read_regular, read_stored, write_file
@@ -27,15 +26,20 @@ _OWN_FOLDERS = (
 )  # fmt: skip
 
 
-class Layout(Record):
-    """The places in a store whose root is `root`.
+class Layout:
+    """The places in a store whose root is `root`; `temporary` is the folder for temporary files of what git may see.
 
     `private_root`: the folder of its private state: the root itself for a store within the store, and for a process that
     goes on what it was at its start; else what `store/private.py` finds.
     """
 
-    root: str
-    private_root: str = ""
+    def __init__(self, root: str, private_root: str = "") -> None:
+        self.root, self.private_root = root, private_root
+        self.spaces = os.path.join(root, "spaces")
+        self.ignore = os.path.join(root, ".gitignore")
+        self.config = os.path.join(root, "config.toml")
+        self.temporary = os.path.join(root, "local", "tmp")
+        self.work_tree = os.path.dirname(root)  # the folder that the store belongs to
 
     def space(self, name: str) -> str:
         folder = self.private("spaces") if is_private(name) else self.spaces
@@ -68,10 +72,6 @@ class Layout(Record):
 
     def cache(self, name: str) -> str:
         return os.path.join(self.root, "cache", name)
-
-    def moves(self, name: str) -> str:
-        """Where a writer notes, for the index of a space, what moved in its file."""
-        return f"{self.index(name).removesuffix('.index')}.moves"
 
     def commits(self, name: str) -> str:
         """The commits that were ingested into a space."""
@@ -118,28 +118,6 @@ class Layout(Record):
         """The folder of the private state, whether it can be written or not."""
         return self.private_root or private_folder(self.root)
 
-    @property
-    def spaces(self) -> str:
-        return os.path.join(self.root, "spaces")
-
-    @property
-    def temporary(self) -> str:
-        """The folder for temporary files of what git may see."""
-        return self.local("tmp")
-
-    @property
-    def ignore(self) -> str:
-        return os.path.join(self.root, ".gitignore")
-
-    @property
-    def config(self) -> str:
-        return os.path.join(self.root, "config.toml")
-
-    @property
-    def work_tree(self) -> str:
-        """The folder that the store belongs to."""
-        return os.path.dirname(self.root)
-
     def documents(self) -> list[str]:
         """The files that hold texts: spaces, sessions, exports, tests; no links, sorted."""
         shared = [os.path.join(self.root, name) for name in ("spaces", "sessions", "exports", "tests")]
@@ -154,13 +132,6 @@ class Layout(Record):
             return os.stat(self.space(name), follow_symlinks=False).st_mtime_ns
         except OSError:
             return _NEVER
-
-    def cache_size(self, name: str) -> int:
-        """How many bytes the index of a space takes; 0 where there is none."""
-        try:
-            return os.stat(self.index(name)).st_size
-        except OSError:
-            return 0
 
 
 def _files(top: str) -> Iterator[str]:

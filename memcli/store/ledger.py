@@ -9,15 +9,12 @@ that a wrong one removes no more than one day for each that it makes up.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memcli.clock import system_clock
 from memcli.model.usage import Booked, Charge, Day, TokenUsage
 from memcli.record import Record
 from memcli.store.state import LOST, UNKNOWN, State, set_value
-
-if TYPE_CHECKING:
-    import sqlite3
 
 MOST_DAYS = 400
 _READ = (
@@ -25,6 +22,13 @@ _READ = (
     "WHERE day = ? ORDER BY number"
 )
 _BY_PROVIDER = "SELECT provider, sum(tokens_in), sum(tokens_out), sum(ifnull(nano_usd, 0)) FROM"
+
+
+_SUM_UP = (
+    f"INSERT INTO spent {_BY_PROVIDER} charge WHERE day = ? GROUP BY provider ON CONFLICT DO UPDATE SET "
+    "tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out, "
+    "nano_usd = nano_usd + excluded.nano_usd"
+)
 
 
 class StoreLedger(Record):
@@ -52,8 +56,12 @@ class StoreLedger(Record):
                 (day, number, charge.at, charge.space, charge.provider, charge.model, charge.task, usage.tokens_in,
                  usage.tokens_out, usage.nano_usd),
             )  # fmt: skip
-            if number == 1:
-                _drop_days(connection, day)
+            if number == 1:  # of a new day: the oldest goes, though not this one, which may be that by a wrong clock
+                others = "SELECT DISTINCT day FROM charge WHERE day <> ? ORDER BY day"
+                days = connection.execute(others, (day,)).fetchall()
+                for old in days[: max(0, len(days) + 1 - MOST_DAYS)]:
+                    connection.execute(_SUM_UP, old)
+                    connection.execute("DELETE FROM charge WHERE day = ?", old)
         return Booked(day, number)
 
     def settle(self, booked: Booked, usage: TokenUsage) -> None:
@@ -86,21 +94,6 @@ class StoreLedger(Record):
     def days(self) -> list[str]:
         """The days that have calls, in order."""
         return [day for (day,) in self._state.rows("SELECT DISTINCT day FROM charge ORDER BY day")]
-
-
-def _drop_days(connection: sqlite3.Connection, today: str) -> None:
-    """Removes the oldest days but for `today`, which may be one of them by a wrong clock, and sums them up."""
-    others = [
-        day for (day,) in connection.execute("SELECT DISTINCT day FROM charge WHERE day <> ? ORDER BY day", (today,))
-    ]
-    for day in others[: max(0, len(others) + 1 - MOST_DAYS)]:
-        connection.execute(
-            f"INSERT INTO spent {_BY_PROVIDER} charge WHERE day = ? GROUP BY provider ON CONFLICT DO UPDATE SET "
-            "tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out, "
-            "nano_usd = nano_usd + excluded.nano_usd",
-            (day,),
-        )
-        connection.execute("DELETE FROM charge WHERE day = ?", (day,))
 
 
 def _charge(row: tuple[Any, ...]) -> Charge:

@@ -160,13 +160,6 @@ _PATIENCE_SECONDS = 0.5  # whoever only asks who it is holds the lock for a mome
 _MAX_BYTES = 128
 
 
-class Holder(Record):
-    """A process that holds a lock: its id, 0 when unknown, and when it took it."""
-
-    pid: int
-    since: str
-
-
 @contextmanager
 def held(path: str, what: str, now: str) -> Iterator[None]:
     """Holds the lock file at `path` while the block runs, with the id of this process and the time `now` as its note.
@@ -175,8 +168,8 @@ def held(path: str, what: str, now: str) -> Iterator[None]:
     try:
         lock = stack.enter_context(locked(path, what, wait=_PATIENCE_SECONDS, queues=False))
     except LockedError as error:
-        holder = holder_of(path, what)
-        by = f" by process {holder.pid}, since {holder.since}" if holder and holder.pid else ""
+        pid, since = holder_of(path, what) or (0, "")
+        by = f" by process {pid}, since {since}" if pid else ""
         raise LockedError(f"{what} is held{by}", "stop it first, or leave it running") from error
     with stack:
         if lock is not None:
@@ -184,8 +177,8 @@ def held(path: str, what: str, now: str) -> Iterator[None]:
         yield
 
 
-def holder_of(path: str, what: str) -> Holder | None:
-    """Who holds the lock file at `path`; None when nobody does."""
+def holder_of(path: str, what: str) -> tuple[int, str] | None:
+    """The process that holds the lock file at `path`, 0 when unknown, and since when; None when nobody does."""
     if not os.path.exists(path):
         return None
     try:
@@ -195,5 +188,5 @@ def holder_of(path: str, what: str) -> Holder | None:
         pass
     with suppress(OSError, ValueError):
         pid, since = (read_regular(path, _MAX_BYTES) or b"").decode("ascii", "replace").split()
-        return Holder(int(pid), since)
-    return Holder(0, "")
+        return int(pid), since
+    return 0, ""

@@ -54,7 +54,7 @@ class LocalCounters(Record):
 
     def ran(self, command: str, space: str, backend: str, code: int, seconds: float) -> None:
         """Adds a command that ended with this exit code."""
-        self._add((RUN, command, space, backend, str(code)), round(seconds * 1e6))
+        self.count(RUN, command, space, backend, str(code), amount=round(seconds * 1e6))
         self._state.release()
 
     def hold(self) -> None:
@@ -63,13 +63,8 @@ class LocalCounters(Record):
 
     def count(self, event: str, *labels: str, amount: int = 1) -> None:
         """Adds an event that `model/usage.py` names, with its labels."""
-        self._add((event, *labels), amount)
+        key = (event, *labels)
 
-    def read(self) -> Totals:
-        """The sums. What cannot be read is left out."""
-        return {tuple(key.split("\t")): amount for key, amount in self._state.rows("SELECT key, amount FROM counter")}
-
-    def _add(self, key: tuple[str, ...], amount: int) -> None:
         def add(connection: sqlite3.Connection) -> None:
             space, labels = space_of(key), key
             known = {name for (name,) in connection.execute("SELECT DISTINCT space FROM counter WHERE space <> ''")}
@@ -84,6 +79,10 @@ class LocalCounters(Record):
 
         if self._is_recording():
             self._state.note(add)
+
+    def read(self) -> Totals:
+        """The sums. What cannot be read is left out."""
+        return {tuple(key.split("\t")): amount for key, amount in self._state.rows("SELECT key, amount FROM counter")}
 
 
 _MOST = (1 << 53) - 1
@@ -247,15 +246,10 @@ class LocalAnswers(Record):
 
         self._state.note(add)
 
-    def erase_texts(self) -> None:
-        """Erases every answer that repeats texts or questions: nothing says which ones it was made of. Raises StoreError."""
-        self._erase("kind <> 'verdict'")
-
-    def erase_questions(self) -> None:
-        """Erases every answer that repeats questions. Raises StoreError."""
-        self._erase("kind = 'question'")
-
-    def _erase(self, which: str) -> None:
+    def erase(self, *, only_questions: bool = False) -> None:
+        """Erases every answer that repeats texts or questions, or `only_questions`: nothing says which ones it was made of.
+        Raises StoreError."""
+        which = "kind = 'question'" if only_questions else "kind <> 'verdict'"
         with self._state.change() as connection:
             count_up(connection, _ERASURES)  # an answer that is on its way is not stored
             erased = connection.execute(f"DELETE FROM answer WHERE {which}").rowcount

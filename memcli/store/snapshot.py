@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
 
 from memcli.codec.space import (
     INDENT,
-    VERSION,
     SpaceForm,
     Span,
     decode_form,
@@ -46,34 +44,35 @@ _FRAME_BYTES = 1 << 15
 _BETWEEN = len(b"," + INDENT)
 
 
-class ByteSnapshot(ABC):
-    """A space read from bytes that do not change. See `ports.Snapshot` for the promises.
+class ByteSnapshot:
+    """A space read from bytes that do not change: `data`, or those of a file that is held open. See `ports.Snapshot` for the
+    promises.
 
     `fingerprint` is empty when there is no such space; `where` names it in messages.
     """
 
-    def __init__(self, space: str, fingerprint: str, where: str) -> None:
+    def __init__(self, space: str, fingerprint: str, where: str, data: bytes | None = None) -> None:
         self.space = space
         self.fingerprint = fingerprint
         self._where = where
+        self._data = data
         self._found: list[Span] | None = _UNREAD
         self._form: SpaceForm | None = None
 
-    @abstractmethod
     def read(self) -> bytes:
         """The bytes of the file, all of them."""
+        return self._data or b""
 
-    @abstractmethod
     def view(self) -> bytes | ByteWindow:
         """The bytes of the file, or a window on them."""
+        return self.read()
 
-    @abstractmethod
     def part(self, start: int, length: int) -> bytes:
         """Some of the bytes."""
+        return self.read()[start : start + length]
 
-    @abstractmethod
     def close(self) -> None:
-        """Closes the file."""
+        self._data = None
 
     def is_before(self, time: int) -> bool:  # noqa: ARG002 - what is read from a commit never changes
         return False
@@ -163,8 +162,6 @@ class ByteSnapshot(ABC):
 
     def _frame(self) -> tuple[bytes, bytes] | None:
         """What stands before and behind the memories; None where the file is not canonical."""
-        if (frame := self._ends_of_large()) is not None:
-            return frame
         found = self._spans()
         if found is None:
             return None
@@ -172,18 +169,19 @@ class ByteSnapshot(ABC):
         ends = (found[0].start, found[-1].end) if found else (len(data), len(data))
         return data[: ends[0]], data[ends[1] :]
 
-    def _ends_of_large(self) -> tuple[bytes, bytes] | None:
-        """The frame of a large file, which is read without what is in it."""
-        return None
-
 
 class FileSnapshot(ByteSnapshot):
     """A space file, held open: a rename over it changes nothing of what is read here."""
 
     def __init__(self, space: str, path: str) -> None:
-        self._data: bytes | None = None
         self._path = path
-        self._fd = _open(path)
+        self._fd: int | None = None
+        try:
+            self._fd = open_own(path, os.O_RDONLY | _BINARY)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise _cannot_read(path, error) from None
         fingerprint = "" if self._fd is None else fingerprint_of(os.fstat(self._fd))
         super().__init__(space, fingerprint, os.path.join("spaces", os.path.basename(path)))
 
@@ -195,11 +193,14 @@ class FileSnapshot(ByteSnapshot):
         except OSError:
             return True
 
-    def _ends_of_large(self) -> tuple[bytes, bytes] | None:
+    def _frame(self) -> tuple[bytes, bytes] | None:
+        """The frame of a large file is read without what is in it."""
         size = 0 if self._fd is None else os.fstat(self._fd).st_size
-        if size <= 2 * _FRAME_BYTES:
-            return None
-        return header_ends(self.part(0, _FRAME_BYTES), self.part(size - _FRAME_BYTES, _FRAME_BYTES))
+        if size > 2 * _FRAME_BYTES:
+            ends = header_ends(self.part(0, _FRAME_BYTES), self.part(size - _FRAME_BYTES, _FRAME_BYTES))
+            if ends is not None:
+                return ends
+        return super()._frame()
 
     def view(self) -> bytes | ByteWindow:
         if self._data is None and self._fd is not None and (size := os.fstat(self._fd).st_size) <= 2 * _FRAME_BYTES:
@@ -224,10 +225,6 @@ class FileSnapshot(ByteSnapshot):
             return all(memory.id for memory in as_written(parts[2], self._where))
         except (OddError, TornError, CorruptError):
             return False
-
-    def is_current(self) -> bool:
-        """Whether the file is of the version that memcli writes. Raises CorruptError."""
-        return self.form().version >= VERSION
 
     def check_unchanged(self) -> None:
         """Raises OSError when the open file was written to since it was opened."""
@@ -270,15 +267,6 @@ class FileSnapshot(ByteSnapshot):
             self._fd = None
 
 
-def _open(path: str) -> int | None:
-    try:
-        return open_own(path, os.O_RDONLY | _BINARY)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise _cannot_read(path, error) from None
-
-
 def _cannot_read(path: str, error: OSError) -> StoreError:
     is_link = os.path.islink(path)
     hint = "space files may not be symbolic links" if is_link else hint_of(error, "check its permissions")
@@ -288,25 +276,6 @@ def _cannot_read(path: str, error: OSError) -> StoreError:
 def fingerprint_of(status: os.stat_result) -> str:
     """Equal for equal files, different after any change; the size comes first."""
     return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"
-
-
-class RevisionSnapshot(ByteSnapshot):
-    """A space file as it was."""
-
-    def __init__(self, space: str, data: bytes, fingerprint: str, where: str) -> None:
-        super().__init__(space, fingerprint, where)
-        self._data = data
-
-    def read(self) -> bytes:
-        return self._data
-
-    view = read
-
-    def part(self, start: int, length: int) -> bytes:
-        return self._data[start : start + length]
-
-    def close(self) -> None:
-        self._data = b""
 
 
 class RevisionStore(Record):
@@ -321,10 +290,10 @@ class RevisionStore(Record):
     def spaces(self) -> list[str]:
         return sorted(n.removesuffix(".json") for n in self._files if n.endswith(".json") and not n.startswith("."))
 
-    def open(self, space: str) -> RevisionSnapshot:
+    def open(self, space: str) -> ByteSnapshot:
         name = f"{check_space(space)}.json"
         blob = self._files.get(name, "")
-        return RevisionSnapshot(space, self._read(blob) if blob else b"", blob, f"{self.commit[:10]}:spaces/{name}")
+        return ByteSnapshot(space, blob, f"{self.commit[:10]}:spaces/{name}", self._read(blob) if blob else b"")
 
     def policy(self, space: str) -> Policy:
         return self.open(space).header().policy

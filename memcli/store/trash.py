@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 
 from memcli.clock import Clock
 from memcli.codec.canonical import encode
-from memcli.codec.run import decode_run, encode_run
+from memcli.codec.run import decode_run, encode_run, run_bytes
 from memcli.codec.space import memory_digest
 from memcli.errors import CorruptError, MemcliError, StoreError, hint_of
 from memcli.model.links import Run, Severed, is_run_name
@@ -45,7 +45,8 @@ class FileTrash:
         name, data = encode_run(self._clock(), self._command, removed, severed, replaced)
         check_no_link(self._folder)
         make_folder(self._folder, _FOLDER_MODE)
-        name = self._free(name)
+        names = (f"{name}-{n}" if n > 1 else name for n in count(1))  # the same may be removed twice in a second
+        name = next(free for free in names if not os.path.lexists(self._path(free)))
         write_file(self._path(name), data, _MODE)
         return name
 
@@ -82,16 +83,13 @@ class FileTrash:
         """Keeps a run of another store, or another state of one in its place. Raises StoreError."""
         check_no_link(self._folder)
         make_folder(self._folder, _FOLDER_MODE)
-        _, data = encode_run(run.removed_at, run.command, run.space, run.severed, run.replaced)
-        write_file(self._path(run.name), data, _MODE)
+        write_file(self._path(run.name), run_bytes(run), _MODE)
 
     def drop(self, run: Run, ids: Collection[str], *, erase: bool = False) -> None:  # noqa: ARG002 - a file has no other bytes
         """Removes the memories of these ids from a run, and the run itself once it is empty: for good."""
         left = tuple(memory for memory in run.space.objects if memory.id not in ids)
         if left:
-            space = replace(run.space, objects=left)
-            _, data = encode_run(run.removed_at, run.command, space, run.severed, run.replaced)
-            write_file(self._path(run.name), data, _MODE)
+            write_file(self._path(run.name), run_bytes(replace(run, space=replace(run.space, objects=left))), _MODE)
         elif os.path.lexists(self._path(run.name)):
             remove_file(self._path(run.name))
 
@@ -118,18 +116,20 @@ class FileTrash:
         return [memory for _, memories in self._find(space, hashes) for memory in memories]
 
     def _find(self, space: str, hashes: Mapping[str, str]) -> list[tuple[Run, list[Memory]]]:
-        texts = set(hashes.values()) - {""}
-        runs = (run for run in self._readable_runs() if run.space.name == space)
-        found = ((run, [m for m in run.space.objects if m.id in hashes or m.hash in texts]) for run in runs)
-        return [(run, memories) for run, memories in found if memories]
-
-    def _readable_runs(self) -> Iterator[Run]:
-        """The runs that are not damaged. Raises StoreError for one that cannot be read: it may hold what is to go."""
+        found: list[tuple[Run, list[Memory]]] = []
         for name in self._names():
             try:
-                yield from self._load(name)
+                runs = self._load(
+                    name
+                )  # one that cannot be read, and is not damaged, may hold what is to go: that is raised
             except CorruptError as error:
                 self._warn(f"{error.message} (skipped)")
+                continue
+            for run in runs:
+                memories = held_by(run, hashes)
+                if run.space.name == space and memories:
+                    found.append((run, memories))
+        return found
 
     def _load(self, name: str) -> list[Run]:
         """The run of this name; none when it has gone. Raises CorruptError, StoreError."""
@@ -141,11 +141,6 @@ class FileTrash:
             raise StoreError(f"cannot read {where}: {error.strerror}", hint) from None
         return [] if data is None else [decode_run(name, data, where)]
 
-    def _free(self, name: str) -> str:
-        """`name`, or with a number where the same was removed in the same second before."""
-        names = (f"{name}-{n}" if n > 1 else name for n in count(1))
-        return next(free for free in names if not os.path.lexists(self._path(free)))
-
     def _age(self, name: str) -> tuple[str, int, str]:
         """The key that runs come in order of: their second, and within it when they were written."""
         moment = name.partition("-")[0]
@@ -156,3 +151,9 @@ class FileTrash:
 
     def _path(self, name: str) -> str:
         return os.path.join(self._folder, f"{name}.json")
+
+
+def held_by(run: Run, hashes: Mapping[str, str]) -> list[Memory]:
+    """The memories of a run that have one of these ids, or a text with one of these hashes."""
+    texts = set(hashes.values()) - {""}
+    return [memory for memory in run.space.objects if memory.id in hashes or memory.hash in texts]

@@ -99,7 +99,7 @@ class LocalRecords:
         extra("stores.sync_base").erase_bases(self.layout, space, ids)
         self.audit.erase(space, ids)
         LocalUsage(self.state).erase(space, ids)
-        LocalAnswers(self.state).erase_texts()
+        LocalAnswers(self.state).erase()
         erase(self.layout.cache(""), self.layout.index(space), ids, self.layout.written_at(space))
         remove_leftovers(self.layout)
         erase_quarantined(self.layout, space, ids, self.warn)

@@ -11,7 +11,6 @@ import pytest
 
 from memcli.errors import LockedError, StoreError
 from memcli.store import lock
-from memcli.store.lock import Holder as LockHolder
 from memcli.store.lock import held, holder_of, locked
 from tests.conftest import NOW
 
@@ -152,7 +151,7 @@ def test_who_holds_it_is_told_and_who_gave_up_waiting_never_gets_it(tmp_path: Pa
     assert holder_of(lock, "it") is None
     assert not os.path.exists(lock)
     with held(lock, "it", NOW):
-        assert holder_of(lock, "it") == LockHolder(os.getpid(), NOW)
+        assert holder_of(lock, "it") == (os.getpid(), NOW)
         before = threading.active_count()
         with pytest.raises(LockedError) as caught, held(lock, "it", NOW):
             pass
@@ -173,6 +172,6 @@ def test_a_note_that_makes_no_sense(tmp_path: Path) -> None:
     lock = tmp_path / "x.lock"
     with held(str(lock), "it", NOW):
         lock.write_text("who knows")
-        assert holder_of(str(lock), "it") == LockHolder(0, "")
+        assert holder_of(str(lock), "it") == (0, "")
         with pytest.raises(LockedError, match=r"it is held$"), held(str(lock), "it", NOW):
             pass

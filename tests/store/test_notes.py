@@ -35,20 +35,20 @@ def test_an_answer_is_kept_for_its_user_alone(kept: LocalAnswers, tmp_path: Path
 
 
 def test_texts_are_erased_with_answers_about_questions_and_verdicts_stay(kept: LocalAnswers, tmp_path: Path) -> None:
-    for erase in (kept.erase_questions, kept.erase_texts):
-        erase()
+    for only_questions in (True, False):
+        kept.erase(only_questions=only_questions)
         for name, kind, value in (("a", "text", "secret"), ("b", "verdict", "plain"), ("q", "question", "secret")):
             kept.keep(name, {"text": value}, kind=kind, since=kept.erasures())
-        erase()
+        kept.erase(only_questions=only_questions)
         assert (kept.get("q"), kept.get("b")) == (None, {"text": "plain"})
-        assert (kept.get("a") is None) == (erase == kept.erase_texts)
+        assert (kept.get("a") is None) == (not only_questions)
     assert b"secret" not in on_disk(tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["text", "question"])
 def test_what_was_asked_before_an_erasure_is_not_kept_after_it(kept: LocalAnswers, tmp_path: Path, kind: str) -> None:
     for since in (kept.erasures(), kept.erasures()):
-        (kept.erase_texts if kind == "text" else kept.erase_questions)()
+        kept.erase(only_questions=kind == "question")
         kept.keep("a", {"text": "secret"}, kind=kind, since=since)
     assert kept.get("a") is None
     assert b"secret" not in on_disk(tmp_path)

@@ -62,7 +62,7 @@ def test_no_byte_of_what_is_erased_stays(state: State, tmp_path: Path) -> None:
         gaps.note(gone)
     assert b"tourmaline" in local_bytes(tmp_path)
     usage.erase("main", {"mem_tourmaline"})
-    answers.erase_texts()
+    answers.erase()
     gaps.drop([gone])
     with spool.taking() as entries:
         assert len(entries) == 150

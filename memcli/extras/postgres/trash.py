@@ -10,7 +10,7 @@ from itertools import count
 
 from psycopg import Connection, Cursor
 
-from memcli.codec.run import decode_run, encode_run
+from memcli.codec.run import decode_run, encode_run, run_bytes
 from memcli.codec.space import memory_digest
 from memcli.errors import MemcliError
 from memcli.extras.postgres import audit
@@ -19,6 +19,7 @@ from memcli.extras.postgres.writing import check_admin, rewrite
 from memcli.model.links import Going, Run
 from memcli.model.memory import Memory
 from memcli.record import replace
+from memcli.store.trash import held_by
 
 _NAMES = "SELECT name FROM trash WHERE space = %s AND name ^@ %s"
 _HELD = "SELECT ids FROM trash WHERE space = %s AND ids && %s"
@@ -39,11 +40,10 @@ def keep(connection: Connection, going: Going, at: str, command: str) -> str:
 
 def erase(connection: Connection, space: str, hashes: Mapping[str, str]) -> list[Memory]:
     """Takes memories of these ids, or with a text of one of these hashes, out of every run of the space, for good."""
-    texts = set(hashes.values()) - {""}
     erased: list[Memory] = []
     for name, body in connection.execute("SELECT name, body FROM trash WHERE space = %s", [space]).fetchall():
         run = decode_run(name, body, f"run {name}")
-        found = [m for m in run.space.objects if m.id in hashes or m.hash in texts]
+        found = held_by(run, hashes)
         if found:
             _drop(connection, run, {memory.id for memory in found})
             erased += found
@@ -95,9 +95,10 @@ class ServerTrash:
             del self._looked[space]
 
     def put(self, run: Run) -> None:
-        _, body = encode_run(run.removed_at, run.command, run.space, run.severed, run.replaced)
         with self._server.connected("write the trash") as connection:
-            connection.execute(_PUT_STATE, [run.space.name, run.name, [m.id for m in run.space.objects], body])
+            connection.execute(
+                _PUT_STATE, [run.space.name, run.name, [m.id for m in run.space.objects], run_bytes(run)]
+            )
 
     def drop(self, run: Run, ids: Collection[str], *, erase: bool = False) -> None:
         space = run.space.name
@@ -108,12 +109,6 @@ class ServerTrash:
             _drop(connection, run, ids)
         if erase:
             rewrite(self._server, space, self._warn)
-
-    def find(self, space: str, hashes: Mapping[str, str]) -> list[Memory]:
-        """What the runs of the space have of one of these ids, or with a text of one of these hashes."""
-        texts = set(hashes.values()) - {""}
-        runs = (run for run in self.runs() if run.space.name == space)
-        return [m for run in runs for m in run.space.objects if m.id in hashes or m.hash in texts]
 
     def collected(self, space: str) -> str:
         with self._server.connected("read the trash") as connection:
@@ -128,7 +123,7 @@ class ServerTrash:
 def _drop(connection: Connection, run: Run, ids: Collection[str]) -> None:
     left = tuple(memory for memory in run.space.objects if memory.id not in ids)
     if left:
-        _, body = encode_run(run.removed_at, run.command, replace(run.space, objects=left), run.severed, run.replaced)
+        body = run_bytes(replace(run, space=replace(run.space, objects=left)))
         connection.execute(_SET, [[m.id for m in left], body, run.space.name, run.name])
     else:
         connection.execute("DELETE FROM trash WHERE space = %s AND name = %s", [run.space.name, run.name])

@@ -148,7 +148,7 @@ def set_policy(
         before = after = workspace.store.policy(name)
     if before.gaps and not after.gaps:
         workspace.gaps.drop([gap for gap in workspace.gaps.read() if gap.space == name])
-        workspace.answers.erase_questions()
+        workspace.answers.erase(only_questions=True)
     return before, after
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from memcli.cli.options import Options, flag
 from memcli.cli.verb import START, CommandContext, Http, verb
@@ -117,7 +118,9 @@ def _stats(session: CommandContext, workspace: Workspace, *, usage: bool) -> Non
     from memcli.store.layout import Layout
 
     data = stats(workspace)
-    data["bytes"] |= {"cache": Layout(workspace.root).cache_size(workspace.space)}
+    data["bytes"]["cache"] = 0
+    with suppress(OSError):  # there may be no index
+        data["bytes"]["cache"] = os.path.getsize(Layout(workspace.root).index(workspace.space))
     lines: list[str] = []
     if usage:
         from memcli.extras.status.counting import readership

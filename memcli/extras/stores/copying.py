@@ -10,7 +10,7 @@ from memcli.app.workspace import Workspace, load_space
 from memcli.codec.audit import act_key, bare, entries, verify
 from memcli.codec.canonical import encode_line
 from memcli.codec.memory import AT_ITS_SOURCE, check_memories
-from memcli.codec.run import encode_run
+from memcli.codec.run import run_bytes
 from memcli.codec.space import check_writable, encode_full, encode_memory, header_to_json
 from memcli.digests import sha256
 from memcli.errors import CorruptError, NotFoundError, RefusedError, StoreError, from_elsewhere
@@ -214,9 +214,9 @@ def _missing_entries(source: Workspace, target: Workspace, name: str, mode: str)
 
 def _missing_runs(source: Workspace, target: Workspace, name: str, mode: str) -> list[Run]:
     """The runs that the trash of the target lacks, oldest first. Raises RefusedError."""
-    known = {run.name: _bytes(run) for run in target.trash.runs() if run.space.name == name}
+    known = {run.name: run_bytes(run) for run in target.trash.runs() if run.space.name == name}
     runs = [
-        run for run in reversed(source.trash.runs()) if run.space.name == name and _bytes(run) != known.get(run.name)
+        run for run in reversed(source.trash.runs()) if run.space.name == name and run_bytes(run) != known.get(run.name)
     ]
     if not mode and (other := [run for run in runs if run.name in known]):
         raise RefusedError(f"run {other[0].name} in the trash of the target differs", _DIFFERS)
@@ -224,10 +224,6 @@ def _missing_runs(source: Workspace, target: Workspace, name: str, mode: str) ->
     for run in found:
         check_memories(run.space.objects, f"run {run.name} in the trash")
     return found
-
-
-def _bytes(run: Run) -> bytes:
-    return encode_run(run.removed_at, run.command, run.space, run.severed, run.replaced)[1]
 
 
 def _encoded(space: Space) -> dict[str, bytes]:

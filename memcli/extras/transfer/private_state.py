@@ -30,7 +30,7 @@ from memcli.app.workspace import Workspace, load_space
 from memcli.codec.audit import entries
 from memcli.codec.bundle import read_space
 from memcli.codec.canonical import decode, encode
-from memcli.codec.run import decode_run, encode_run
+from memcli.codec.run import decode_run, run_bytes
 from memcli.codec.session import decode_entry, decode_header, encode_header
 from memcli.codec.space import encode_full, memory_digest
 from memcli.errors import ConflictError, CorruptError, NotFoundError, RefusedError, UsageError, reporting_done
@@ -121,7 +121,7 @@ def _export_spaces(workspace: Workspace, *, redact: bool) -> dict[str, str]:
         parts[f"inbox/{name}"] = encode_full(clean(proposals)).decode()
     for run in workspace.trash.runs():
         if workspace.keeps_here(run.space.name):
-            _, data = encode_run(run.removed_at, run.command, clean(run.space), run.severed, run.replaced)
+            data = run_bytes(replace(run, space=clean(run.space)))
             parts[f"trash/{run.name}"] = data.decode()
     if found and not redact:
         places = "1 place has" if found == 1 else f"{found} places have"

@@ -91,11 +91,12 @@ def watch_status(workspace: Workspace) -> dict[str, Json]:
     """Whether a watch of this store is running, which, and what the last one did."""
     files = WatchFiles(workspace)
     holder = files.holder()
+    pid, since = holder or (None, None)
     state = files.load() or WatchState()
     return {
         "running": holder is not None,
-        "pid": holder.pid if holder else None,
-        "since": holder.since if holder else None,
+        "pid": pid,
+        "since": since,
         "space": workspace.space,
         "files": len(state.files),
         "last_commit": state.head or None,

@@ -34,7 +34,7 @@ from memcli.ports import Source
 from memcli.record import Record, replace
 from memcli.store.atomic import append_line, read_regular, remove_quietly, write_file
 from memcli.store.layout import Layout, identity
-from memcli.store.lock import Holder, holder_of
+from memcli.store.lock import holder_of
 from memcli.store.log import Log
 from memcli.store.trust import is_off
 from memcli.wiring import extra
@@ -112,7 +112,7 @@ class WatchFiles:
         """Whether memory is switched off in this clone."""
         return is_off(self._workspace.root, os.environ)
 
-    def holder(self) -> Holder | None:
+    def holder(self) -> tuple[int, str] | None:
         """The process whose watch of this store is running."""
         return holder_of(self._lock, THE_WATCH)
 

@@ -81,7 +81,7 @@ def test_a_note_with_instructions_may_be_told_so(workspace: Workspace) -> None:
 
 def test_what_was_erased_while_a_model_was_asked_is_not_kept(workspace: Workspace) -> None:
     def answer(_: Prompt) -> Json:
-        workspace.answers.erase_texts()
+        workspace.answers.erase()
         return dict(ANSWER)
 
     model = Scripted(answer)

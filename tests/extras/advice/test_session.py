@@ -115,7 +115,7 @@ def test_other_words_for_the_same_make_no_second_fact(workspace: Workspace) -> N
     session = recorded(workspace)
     asked(workspace, session, Scripted(ANSWER))
     before = waiting(workspace)
-    workspace.answers.erase_texts()
+    workspace.answers.erase()
     facts = [claim(3, "the auditors require never below 12", "constraint"), claim(3, "lower cost factor"),
              claim(5, "argon2 resists GPUs")]  # fmt: skip
     asked(workspace, session, Scripted({"summary": ["Logins are fast again."], "facts": facts}))
@@ -244,7 +244,7 @@ def test_facts_are_promoted_by_the_names_they_were_listed_with(workspace: Worksp
     assert names == [f"{session.id}#3.2"]
     assert [one.status for one in promote(asking, names, asks=True)] == ["created"]
     assert [one.raw for one in load_space(workspace.store, "main").objects] == [NEVER]
-    workspace.answers.erase_texts()
+    workspace.answers.erase()
     with pytest.raises(ProviderError, match="down"):
         promote(with_model(workspace, Scripted(ProviderError("down"))), names, asks=True)
 

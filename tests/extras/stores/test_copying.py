@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.codec.run import encode_run
+from memcli.codec.run import run_bytes
 from memcli.extras.postgres.opening import close_servers
 from tests.conftest import NOW, Run, memory, open_at, rewrite
 from tests.servers import new_schema
@@ -47,7 +47,7 @@ def _spaces(folder: Path) -> dict[str, bytes]:
 
 def _trash(folder: Path) -> dict[str, bytes]:
     runs = open_at(folder).trash.runs()
-    return {r.name: encode_run(r.removed_at, r.command, r.space, r.severed, r.replaced)[1] for r in runs}
+    return {run.name: run_bytes(run) for run in runs}
 
 
 def test_there_and_back_nothing_is_lost(stored: Run, tmp_path: Path, there: str) -> None:
