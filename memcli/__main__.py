@@ -44,9 +44,11 @@ def main() -> None:
 
             _exit(run_all(sys.argv[1:]))
         verb, options, common = call
-        with guarded(json=bool(common.get("json"))) as outcome:
-            outcome.code = verb.run_in(CommandContext(verb.name, CommonOptions(**common)), options)
-        _exit(outcome.code)
+
+        def run() -> int:
+            return verb.run_in(CommandContext(verb.name, CommonOptions(**common)), options)
+
+        _exit(guarded(bool(common.get("json")), run))
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from pathlib import Path
 
-from memcli.extras.api.method import Method, methods
+from memcli.extras.api.memory import Method, methods
 
 PATH = Path(__file__).parent.parent / "memcli" / "extras" / "api" / "memory.pyi"
 HEAD = '''\

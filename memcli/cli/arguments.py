@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memcli.cli.options import Options
     from memcli.codec.window import ByteWindow
     from memcli.model.anchors import FileEdit
+    from memcli.model.conversation import Session
     from memcli.model.memory import Json
 
 MAX_BYTES = 256 << 20
@@ -135,32 +136,18 @@ def path(value: str, option: str) -> str:
     return unicodedata.normalize("NFC", decode(os.fsencode(value), option))
 
 
-def one_kind(session: CommandContext, value: str | None) -> str | None:
-    """The kind of a memory to store. Raises UsageError for several."""
-    if value is not None:
-        if "," in value:
-            raise UsageError(f"a memory has one kind, not {value!r}", "use --tag to classify further")
-        note_similar(session, [value])
-    return value
-
-
 def note_similar(session: CommandContext, names: Iterable[str]) -> None:
-    """Warns if a kind resembles a known one."""
+    """Warns of each kind that is unknown and resembles a known one."""
     for name in dict.fromkeys(names):
-        if known := similar_kind(name):
-            session.output.note(f"unknown kind {name!r}; did you mean {known!r}?")
+        if name in KINDS or not isinstance(name, str):
+            continue
+        from difflib import get_close_matches
 
-
-def similar_kind(name: str) -> str:
-    """The known kind that `name` resembles; empty if `name` is known or resembles none."""
-    if name in KINDS or not isinstance(name, str):
-        return ""
-    from difflib import get_close_matches
-
-    plain = name.strip().casefold()
-    close = [plain] if plain in KINDS else get_close_matches(plain, KINDS, 1, _SIMILAR)
-    # `customer` is a word of its own rather than a `custom` with a slip.
-    return "" if not close or (plain.startswith(close[0]) and len(plain) > len(close[0]) + 1) else close[0]
+        plain = name.strip().casefold()
+        close = [plain] if plain in KINDS else get_close_matches(plain, KINDS, 1, _SIMILAR)
+        # `customer` is a word of its own rather than a `custom` with a slip.
+        if close and not (plain.startswith(close[0]) and len(plain) > len(close[0]) + 1):
+            session.output.note(f"unknown kind {name!r}; did you mean {close[0]!r}?")
 
 
 def parts(values: Iterable[str]) -> list[str]:
@@ -268,3 +255,25 @@ def asks_model(workspace: Workspace, options: Options) -> bool:
         if name in options.given:
             raise UsageError(f"--{name.replace('_', '-')} needs --semantic llm", "add it, or leave the option out")
     return False
+
+
+VARIABLE = "MEMCLI_SESSION"
+CURRENT = f"[default: {VARIABLE}, or the session started last]"
+
+
+def chosen_session(workspace: Workspace, name: str | None, *states: str) -> Session:
+    """The session of this name; else that of the environment, or the current one in the first of these states."""
+    from memcli.app.session import current, find
+
+    finish_endings(workspace)
+    ref = name or os.environ.get(VARIABLE)
+    return find(workspace, ref) if ref else current(workspace, *states)
+
+
+def finish_endings(workspace: Workspace) -> None:
+    """Finishes ends of sessions that were interrupted."""
+    if workspace.sessions.ending(workspace.space):
+        from memcli.app.session_end import finish_all
+
+        with workspace.behind_the_write("finishing the end of an earlier session"):
+            finish_all(workspace)

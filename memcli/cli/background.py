@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 
 from memcli.app.workspace import Workspace
 from memcli.cli.verb import CommandContext
@@ -86,7 +86,9 @@ def run_alone(root: str, work: Callable[[Callable[[], bool]], object]) -> None:
     def is_there() -> bool:
         return store is not None and identity(root) == store
 
-    with suppress(MemcliError), _turn(layout):
+    with suppress(MemcliError), ExitStack() as turn:
+        with locked(layout.turn("next"), "the next background work", 0):
+            turn.enter_context(locked(layout.turn("now"), "the background work", math.inf))
         if is_there():
             work(is_there)
 
@@ -100,11 +102,3 @@ def give_way() -> None:
         if os.getsid(0) == os.getpid():
             with open("/proc/self/autogroup", "w", encoding="ascii") as group:
                 group.write(str(_LOWEST))
-
-
-@contextmanager
-def _turn(layout: Layout) -> Iterator[None]:
-    with ExitStack() as own:
-        with locked(layout.turn("next"), "the next background work", 0):
-            own.enter_context(locked(layout.turn("now"), "the background work", math.inf))
-        yield

@@ -29,13 +29,6 @@ _MODEL_SECONDS = 5.0
 _RANKING = ("recall", "session context")
 
 
-class _CallLine:
-    """Calls that run one after the other, with the cache that they share. An abandoned line stops at its next check."""
-
-    def __init__(self, kept: WorkspaceCache) -> None:
-        self.kept, self.lock, self.is_abandoned = kept, RLock(), Event()
-
-
 class Calls:
     """Runs verbs on one store, keeping what is expensive to load from call to call.
 
@@ -48,7 +41,8 @@ class Calls:
 
         self._options = dict(options)
         self._note = note
-        self._line = _CallLine(WorkspaceCache())
+        # Calls run one after the other under the lock, with the cache that they share, until the event says that nobody waits.
+        self._line = WorkspaceCache(), RLock(), Event()
         self._is_late = self._has_model = False
         self._loader: Thread | None = None
 
@@ -72,7 +66,15 @@ class Calls:
     def text(self, verb: Verb, options: Mapping[str, Any]) -> str:
         """What a command prints in a pipe, and then its messages, for an agent; also those of an error after the answer.
         Raises as `run` does, and RefusedError while memory is off."""
-        self._refuse_while_off()
+        from memcli.settings import is_on
+        from memcli.store.trust import is_off
+        from memcli.wiring.roots import locate
+
+        root = locate(self._options, os.environ)
+        if is_on(os.environ, "MEMCLI_OFF") or (root is not None and is_off(root, os.environ)):
+            raise RefusedError(
+                "memory is off in this clone", "go on without it; the user switches it on by `memcli on`"
+            )
         given = {name: value for name, value in options.items() if name != "space"}
         values, data = bind(verb, (), given)
         notes: list[str] = []
@@ -91,15 +93,17 @@ class Calls:
 
     @contextmanager
     def _turn(self) -> Iterator[WorkspaceCache]:
-        """Holds the lock during a call and yields the shared cache; the call is cancelled when the line is abandoned."""
-        line = self._line
-        with line.lock, cancelled_by(line.is_abandoned.is_set):
-            yield line.kept
+        """Holds the lock during a call and yields the shared cache; the call is cancelled when it is abandoned."""
+        kept, lock, is_abandoned = self._line
+        with lock, cancelled_by(is_abandoned.is_set):
+            yield kept
 
     def abandon(self) -> None:
-        """Cancels the running call and starts a new line: the next call does not wait for it, and shares only models with it."""
-        self._line.is_abandoned.set()
-        self._line = _CallLine(self._line.kept.successor())
+        """Cancels the running call, which stops at its next check. The next call does not wait for it, and shares only models
+        with it."""
+        kept, _, is_abandoned = self._line
+        is_abandoned.set()
+        self._line = kept.successor(), RLock(), Event()
 
     def state(self) -> object:
         """A value that differs after any space that calls read has changed; None without a store."""
@@ -115,17 +119,6 @@ class Calls:
                 ]
         except MemcliError:
             return None
-
-    def _refuse_while_off(self) -> None:
-        from memcli.settings import is_on
-        from memcli.store.trust import is_off
-        from memcli.wiring.roots import locate
-
-        root = locate(self._options, os.environ)
-        if is_on(os.environ, "MEMCLI_OFF") or (root is not None and is_off(root, os.environ)):
-            raise RefusedError(
-                "memory is off in this clone", "go on without it; the user switches it on by `memcli on`"
-            )
 
     def load_later(self) -> None:
         """Postpones loading the model to `load`: until then calls search by words, and `text` waits a few seconds for it."""
@@ -156,7 +149,7 @@ class Calls:
         if not self._is_loading:
             return
         try:
-            model = self._line.kept.part(("embedder", DEFAULT_EMBEDDER), EMBEDDERS[DEFAULT_EMBEDDER])
+            model = self._line[0].part(("embedder", DEFAULT_EMBEDDER), EMBEDDERS[DEFAULT_EMBEDDER])
             if model is not None:
                 model.embed(["load the model"])
                 self._has_model = True
@@ -250,9 +243,6 @@ class _Values(Output):
         self._texts.append(clean(text))
 
     def raw(self, text: str) -> None:
-        self._put(text)
-
-    def _put(self, text: str) -> None:
         self._texts.append(text)
 
     def note(self, text: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import date, time
 from functools import partial
 from math import isfinite
@@ -13,7 +13,6 @@ from typing import Any
 from memcli.cli.binding import typed
 from memcli.cli.options import Field, Options
 from memcli.errors import UsageError
-from memcli.record import Record, field
 from memcli.settings import CONFIG_FIELDS, Config, variable
 from memcli.store.layout import FOLDER
 
@@ -24,22 +23,19 @@ _MOST_LINES = 500
 _LONGEST = 40
 
 
-class Configured(Record):
-    """The values that a configuration sets, by the names of their fields; `places` has the option of each, and a function
-    that finds file, line and key for a message."""
-
-    values: Mapping[str, Any] = field(default_factory=dict)
-    places: Mapping[str, tuple[Field, Callable[[], str]]] = field(default_factory=dict)
-
-    def explain(self, error: UsageError) -> None:
-        """Prefixes an error with the key that set the option or value that it names, if one did."""
-        for name, (option, place) in self.places.items():
-            value = self.values[name]
-            if any(flag in error.message for flag in option.flags if flag.startswith("--")) or (
-                isinstance(value, str) and repr(value) in error.message
-            ):
+@contextmanager
+def explained(values: Mapping[str, Any], places: Mapping[str, tuple[Field, Callable[[], str]]]) -> Iterator[None]:
+    """Within it, a UsageError that names an option or value of the configuration begins with file, line and key of it."""
+    try:
+        yield
+    except UsageError as error:
+        for name, (option, place) in places.items():
+            value = values[name]
+            is_flag_named = any(flag in error.message for flag in option.flags if flag.startswith("--"))
+            if is_flag_named or (isinstance(value, str) and repr(value) in error.message):
                 error.message = f"{place()}: {error.message}"
-                return
+                break
+        raise
 
 
 def read(
@@ -50,8 +46,9 @@ def read(
     note: Callable[[str], None],
     *,
     is_accepted: bool,
-) -> Configured:
-    """What a configuration sets of the options of a command that are not `given`.
+) -> tuple[dict[str, Any], dict[str, tuple[Field, Callable[[], str]]]]:
+    """What a configuration sets of the options of a command that are not `given`: the values by the names of their fields,
+    and for each its option with a function that finds file, line and key for a message.
 
     In a store that is not accepted, only harmless options hold; `note` is called with the names of the others. Raises
     UsageError naming file, line and key of what is wrong.
@@ -69,7 +66,7 @@ def read(
             places[option.name] = option, partial(_place, config, command, key)
     if ignored:
         note(f"{FILE} was cloned: ignoring {', '.join(sorted(ignored))} until you run `memcli trust`")
-    return Configured(values, places)
+    return values, places
 
 
 def withheld(config: Config, options: Mapping[str, type[Options]]) -> dict[str, Any]:
@@ -110,42 +107,38 @@ def _entries(config: Config, command: str, options: type[Options]) -> Iterator[_
             yield key, None, None, problem
 
 
-def _place(config: Config, command: str, key: str) -> str:
-    """Where a key is set, and its name."""
-    return f"{FILE}{_line(config.text, command, key)}: {command}.{_shown(key)}"
-
-
 def _keys(options: type[Options]) -> dict[str, tuple[Field, bool]]:
     """The options by their keys, and whether a key negates: `explain`, `no_explain` and `global`."""
     found: dict[str, tuple[Field, bool]] = {}
     for option in options.FIELDS.values():
         for flag in option.flags:
             if flag.startswith("--"):
-                found[_name(flag[2:])] = option, False
+                found[flag[2:].replace("-", "_")] = option, False
                 if option.type is bool:
                     other = flag[5:] if flag.startswith("--no-") else f"no-{flag[2:]}"
-                    found.setdefault(_name(other), (option, True))
+                    found.setdefault(other.replace("-", "_"), (option, True))
     return found
 
 
 def _shown(key: str) -> str:
     """A key for a message: a stranger may have written anything."""
-    return key if key.isascii() and _name(key).isidentifier() and len(key) <= _LONGEST else ascii(key[:_LONGEST])
-
-
-def _name(key: str) -> str:
-    return key.replace("-", "_")
+    return (
+        key
+        if key.isascii() and key.replace("-", "_").isidentifier() and len(key) <= _LONGEST
+        else ascii(key[:_LONGEST])
+    )
 
 
 def _read(known: Mapping[str, tuple[Field, bool]], key: str, value: Any) -> tuple[Field, Any]:
     """The option of a key, and its value as the command reads it. Raises UsageError."""
-    if _name(key) not in known:
+    name = key.replace("-", "_")
+    if name not in known:
         from difflib import get_close_matches
 
-        close = get_close_matches(_name(key), known, 1)
+        close = get_close_matches(name, known, 1)
         hint = f"did you mean {close[0]!r}?" if close else "use the names of the command's options"
         raise UsageError("no such option", hint)
-    option, is_negated = known[_name(key)]
+    option, is_negated = known[name]
     made = option.value_of(typed(option, _plain(value)))
     return option, made is False if is_negated else made
 
@@ -161,15 +154,16 @@ def _plain(value: Any) -> Any:
     return {name: _plain(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
-def _line(text: str, command: str, key: str) -> str:
-    """`:N` for the line on which the key is set; nothing in a file too long to look for it."""
+def _place(config: Config, command: str, key: str) -> str:
+    """`FILE:N: COMMAND.KEY`: where a key is set, and its name; without the line in a file too long to look for it."""
     import tomllib
 
-    lines = text.splitlines(keepends=True)
-    before = 0
+    lines = config.text.splitlines(keepends=True)
+    where, before = FILE, 0
     for n in range(1, len(lines) + 1 if len(lines) <= _MOST_LINES else 0):
         with suppress(tomllib.TOMLDecodeError):  # within a value of several lines
             if key in tomllib.loads("".join(lines[:n])).get(command, {}):
-                return f":{before + 1}"
+                where = f"{FILE}:{before + 1}"
+                break
             before = n
-    return ""
+    return f"{where}: {command}.{_shown(key)}"

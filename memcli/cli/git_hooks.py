@@ -26,7 +26,6 @@ from memcli.git.hooks import check_name
 from memcli.model.findings import reason_of
 from memcli.model.memory import Json
 from memcli.model.space import Policy
-from memcli.record import Record
 from memcli.safety.secrets.detector import Detector
 from memcli.settings import is_beside
 from memcli.store.layout import Layout, find_root, find_work_tree, identity
@@ -36,28 +35,11 @@ from memcli.store.trust import is_off
 from memcli.wiring.roots import named_root
 from memcli.wiring.workspace import chosen_store
 
-
-class Changed(Record):
-    """What became of each hook, by its name, in the folder of the hooks."""
-
-    folder: str
-    hooks: dict[str, str]
-
-    @property
-    def lines(self) -> list[str]:
-        """What was changed, one line each."""
-        return [f"{what} {name}" for name, what in self.hooks.items() if what != "absent"]
-
-    @property
-    def exit_code(self) -> int:
-        """0, unless a hook was refused."""
-        return RefusedError.exit_code if "refused" in self.hooks.values() else 0
-
-    def to_json(self) -> dict[str, Json]:
-        return {"folder": self.folder, "hooks": dict(self.hooks)}
+ChangedHooks = tuple[dict[str, "Json"], list[str], int]
+"""What became of the hooks: as JSON, as a line for each that was changed, and the exit code, 0 unless one was refused."""
 
 
-def install_hooks(session: CommandContext, names: Sequence[str]) -> Changed:
+def install_hooks(session: CommandContext, names: Sequence[str]) -> ChangedHooks:
     """Installs hooks, and starts to build the space `repo` where it is missing. Raises UsageError, StoreError."""
     from memcli.git.hooks import find_hooks
     from memcli.wiring.roots import locate
@@ -69,13 +51,10 @@ def install_hooks(session: CommandContext, names: Sequence[str]) -> Changed:
         session.output.note("there is no store yet: the hooks do nothing until you run `memcli init`")
     if hooks.is_seen and any(what != "unchanged" for what in done.values()):
         session.output.note(f"{hooks.folder} is in the work tree: git shows the hooks as changes; do not commit them")
-    if has_store:
-        _build_missing(session)
-    return Changed(hooks.folder, done)
-
-
-def _build_missing(session: CommandContext) -> None:
-    """Starts to build the space for what is read from the repository, if it is missing, as in a new clone."""
+    changed = _changed(hooks.folder, done)
+    if not has_store:
+        return changed
+    # A new clone lacks the space for what is read from the repository.
     from memcli.store.layout import complete_ignore
     from memcli.wiring.build import is_missing
 
@@ -85,13 +64,14 @@ def _build_missing(session: CommandContext) -> None:
         has_repo = not is_missing(workspace)
     except MemcliError as error:  # the hooks are installed
         session.output.note(error.message)
-        return
+        return changed
     if not has_repo:
         session.output.note(f"building space {workspace.space!r} from the history and the files in the background")
         run_hook(session, "post-checkout", (), detached=False)
+    return changed
 
 
-def remove_hooks(session: CommandContext, names: Sequence[str]) -> Changed:
+def remove_hooks(session: CommandContext, names: Sequence[str]) -> ChangedHooks:
     """Removes hooks, and restores those that were there before. Raises UsageError, StoreError."""
     from memcli.git.hooks import find_hooks
     from memcli.wiring.roots import locate
@@ -99,7 +79,7 @@ def remove_hooks(session: CommandContext, names: Sequence[str]) -> Changed:
     hooks = find_hooks(os.getcwd())
     done = _each(session, names, hooks.uninstall)
     if {"removed", "restored"}.isdisjoint(done.values()):
-        return Changed(hooks.folder, done)
+        return _changed(hooks.folder, done)
     own = None
     with suppress(MemcliError):
         own = locate(session.options, os.environ)
@@ -109,7 +89,7 @@ def remove_hooks(session: CommandContext, names: Sequence[str]) -> Changed:
             f"the hooks also worked for {', '.join(others)}, as git calls them for the whole repository; "
             "`memcli hook install` installs them again"
         )
-    return Changed(hooks.folder, done)
+    return _changed(hooks.folder, done)
 
 
 def _each(session: CommandContext, names: Sequence[str], act: Callable[[str], str]) -> dict[str, str]:
@@ -124,6 +104,12 @@ def _each(session: CommandContext, names: Sequence[str], act: Callable[[str], st
             session.output.note(f"{error.message} ({error.hint})")
             done[name] = "refused"
     return done
+
+
+def _changed(folder: str, done: dict[str, str]) -> ChangedHooks:
+    lines = [f"{what} {name}" for name, what in done.items() if what != "absent"]
+    code = RefusedError.exit_code if "refused" in done.values() else 0
+    return {"folder": folder, "hooks": done}, lines, code
 
 
 _VERBOSE = "MEMCLI_HOOK_VERBOSE"

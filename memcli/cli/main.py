@@ -18,10 +18,8 @@ from memcli.cli.verb import (
     CHECK,
     PLUMBING,
     RECALL,
-    SECTIONS,
     SHARE,
     START,
-    About,
     CommandContext,
     Group,
     Verb,
@@ -57,14 +55,16 @@ def make_command(verb: Verb | Group) -> Any:
 
 def _function(verb: Verb) -> Callable[..., None]:
     """A function with one parameter per field, for Typer to inspect."""
-    common, negations = CommonOptions.FIELDS, verb.negations
+    common = CommonOptions.FIELDS
+    # The flags that take back what the configuration sets are left out of the help.
+    negations = {f"negation_{f.strip('-').replace('-', '_')}": (f, field) for f, field in verb.negations.items()}
 
     def run(ctx: typer.Context, **values: Any) -> None:
         shared = CommonOptions(**{name: values.pop(name) for name in common})
         sources = {name: ctx.get_parameter_source(name) for name in values}
         given = {name: values[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"}
-        for flag, field in negations.items():
-            if given.pop(_parameter_name(flag), False):
+        for name, (flag, field) in negations.items():
+            if given.pop(name, False):
                 if field.name in given:
                     raise UsageError(f"{field.flags[0]} cannot be used with {flag}", "use one of them")
                 given[field.name] = field.unset
@@ -72,22 +72,17 @@ def _function(verb: Verb) -> Callable[..., None]:
         if code:
             raise typer.Exit(code)
 
-    # The flags that take back what the configuration sets are left out of the help.
-    flags = {_parameter_name(flag): typer.Option(flag, hidden=True) for flag in negations}
     keyword = inspect.Parameter.KEYWORD_ONLY
+    hidden = {name: Annotated[bool, typer.Option(flag, hidden=True)] for name, (flag, _) in negations.items()}
     parameters = [
         inspect.Parameter("ctx", keyword, annotation=typer.Context),
         *map(_parameter, (*verb.options.FIELDS.values(), *common.values())),
-        *(inspect.Parameter(n, keyword, default=False, annotation=Annotated[bool, o]) for n, o in flags.items()),
+        *(inspect.Parameter(name, keyword, default=False, annotation=kind) for name, kind in hidden.items()),
     ]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__doc__ = verb.text
     return run
-
-
-def _parameter_name(flag: str) -> str:
-    return f"negation_{flag.strip('-').replace('-', '_')}"
 
 
 def _parameter(field: Field) -> inspect.Parameter:
@@ -144,8 +139,7 @@ class Commands(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
-
-        formatter.write(first_help())
+        formatter.write(general_help())
 
 
 def unknown_command(name: str) -> UsageError:
@@ -229,12 +223,14 @@ def build() -> Any:
 
 def main(args: Sequence[str]) -> int:
     """Runs the command in `args` and returns its exit code. User errors never raise."""
-    with guarded(json="--json" in args) as outcome:
+
+    def run() -> int:
         verb = find(ALIASES.get(args[0], args[0])) if args and not args[0].startswith("-") else None
         words = fill_bare(args, verb.options.FIELDS) if isinstance(verb, Verb) else list(args)
         result = build().main(args=words, prog_name="memcli", standalone_mode=False)
-        outcome.code = result if isinstance(result, int) else 0
-    return outcome.code
+        return result if isinstance(result, int) else 0
+
+    return guarded("--json" in args, run)
 
 
 FIRST = {
@@ -265,32 +261,19 @@ Aliases: show for get, add for remember, rm for forget.
 """
 
 
-def first_help() -> str:
-    """The help of `memcli` without arguments."""
-    return _HEAD + "".join(_section(title, rows) for title, rows in FIRST.items()) + _FOOT
-
-
-def full_help() -> str:
-    """All commands, by section, those of the first help first."""
-    known = _listed()
-    parts = []
-    for title in SECTIONS[:-1]:
-        others = [name for name, about in known.items() if about.section == title and name not in FIRST[title]]
-        parts.append(_section(title, [*FIRST[title], *others]))
-    return _HEAD + "".join(parts) + _FOOT_OF_ALL
-
-
-def plumbing_help() -> str:
-    """The commands that other programs call."""
-    return _HEAD + _section(PLUMBING, [name for name, about in _listed().items() if about.section == PLUMBING])
-
-
-def _listed() -> dict[str, About]:
-    """What every command declares of its place in the help, in alphabetical order."""
-    return {name: found.about for name in names() if (found := find(name))}
-
-
-def _section(title: str, chosen: Sequence[str]) -> str:
-    width = max(8, *map(len, chosen))
-    rows = [f"  {name:<{width}}  {found.about.line}\n" for name in chosen if (found := find(name))]
-    return f"\n{title}\n" + "".join(rows)
+def general_help(which: str = "") -> str:
+    """The help of `memcli` without arguments; of `all` commands by section, those of the first help first; or of `plumbing`,
+    the commands that other programs call."""
+    chosen: dict[str, list[str]] = {title: [*first] for title, first in FIRST.items()}
+    foot = _FOOT
+    if which:
+        known = {name: found.about for name in names() if (found := find(name))}
+        chosen, foot = ({PLUMBING: []}, "") if which == "plumbing" else (chosen, _FOOT_OF_ALL)
+        for title, first in chosen.items():
+            first += [name for name, about in known.items() if about.section == title and name not in first]
+    lines = []
+    for title, rows in chosen.items():
+        width = max(8, *map(len, rows))
+        lines.append(f"\n{title}\n")
+        lines += [f"  {name:<{width}}  {found.about.line}\n" for name in rows if (found := find(name))]
+    return f"{_HEAD}{''.join(lines)}{foot}"

@@ -2,7 +2,7 @@
 
     class GcOptions(Options):
         space: str | None = argument("[SPACE]", "The space [default: the current one].")
-        dry_run: bool = dry_run()
+        dry_run: bool = DRY_RUN
 
 The flag of a field is derived from its attribute: `dry_run` becomes `--dry-run`.
 
@@ -86,6 +86,7 @@ class Field:
         self.kind = "" if type is bool else kind or kind_of(metavar)
 
     def __set_name__(self, owner: type, name: str) -> None:
+        assert self.name in ("", name), f"{name} shares the declaration of {self.name}"
         self.name = name
         if not self.flags and not self.is_argument:
             self.flags = ("--" + name.rstrip("_").replace("_", "-"),)
@@ -99,16 +100,14 @@ class Field:
         """The value of the field for this input. Raises UsageError for a number out of range."""
         if self.read is not None:
             return [self.read(word) for word in given] if self.many else self.read(given)
-        if self.low is not None and given is not None:
-            self._check_range(given, self.low, self.high)
-        return given
-
-    def _check_range(self, value: float, low: float, high: float | None) -> None:
-        most = LARGEST if high is None and isinstance(value, int) else high
-        if value >= low and (most is None or value <= most):
-            return
-        allowed = f"at least {low}" if most is None or (high is None and value < low) else f"between {low} and {most}"
-        raise UsageError(f"{self.flags[0]} must be {allowed}, not {value}")
+        low, high = self.low, self.high
+        if low is None or given is None:
+            return given
+        most = LARGEST if high is None and isinstance(given, int) else high
+        if given >= low and (most is None or given <= most):
+            return given
+        allowed = f"at least {low}" if most is None or (high is None and given < low) else f"between {low} and {most}"
+        raise UsageError(f"{self.flags[0]} must be {allowed}, not {given}")
 
 
 class Options:
@@ -144,11 +143,6 @@ class Options:
         options.given, options.configured = frozenset(given), frozenset(configured) - frozenset(given)
         return options
 
-    @property
-    def own(self) -> Self:
-        """These options without what the configuration set."""
-        return type(self)(**{name: getattr(self, name) for name in self.given})
-
 
 def negations(fields: Mapping[str, Field]) -> dict[str, Field]:
     """The flags that take back what the configuration sets: `--no-explain`, and `--global` for `--no-global`."""
@@ -168,13 +162,9 @@ def fill_bare(args: Sequence[str], fields: Mapping[str, Field]) -> list[str]:
     bare = {flag: field.bare for field in fields.values() if field.bare for flag in field.flags}
     end = args.index("--") if "--" in args else len(args)
     return [
-        f"{word}={bare[word]}" if n < end and word in bare and not _is_number(args, n + 1) else word
+        f"{word}={bare[word]}" if n < end and word in bare and not "".join(args[n + 1 : n + 2]).isdigit() else word
         for n, word in enumerate(args)
     ]
-
-
-def _is_number(args: Sequence[str], n: int) -> bool:
-    return n < len(args) and args[n].isdigit()
 
 
 def option(*flags: str, metavar: str, help: str = "", **more: Any) -> Any:  # noqa: A002
@@ -192,69 +182,35 @@ def argument(metavar: str, help: str = "", **more: Any) -> Any:  # noqa: A002
     return Field(metavar=metavar, help=help, is_argument=True, **more)
 
 
-def refs_argument(
-    metavar: str = "ID|PATH...",
-    help: str = "Memories, by id, unique id prefix or path.",  # noqa: A002
-) -> Any:
-    """One or more memories."""
-    return argument(metavar, help, many=True, default=REQUIRED, read=_normalized)
+def normalized(ref: str) -> str:
+    """`ref` in NFC, as paths are stored; some terminals and file systems decompose characters."""
+    return ref if ref.isascii() else unicodedata.normalize("NFC", ref)
 
 
-def ref_argument() -> Any:
-    """One memory."""
-    return argument("ID|PATH", "A memory, by id, unique id prefix or path.", default=REQUIRED, read=_normalized)
+# The declarations that several verbs share. A field takes its name from its attribute, so that each of these is for one name.
 
-
-def end_argument() -> Any:
-    """One memory of any space."""
-    help_ = "A memory, by id, unique id prefix, path or SPACE:PATH."
-    return argument("ID|PATH", help_, default=REQUIRED, read=_normalized)
-
-
-def kinds_option() -> Any:
-    """Filter by kind."""
-    return option("--kind", "-k", metavar="KIND", help="Only memories of this kind; a,b matches either.", many=True)
-
-
-def tags_option() -> Any:
-    """Filter by tag."""
-    return option("--tag", "-t", metavar="TAG", help="Only memories with this tag; a,b requires both.", many=True)
-
-
-def under_option() -> Any:
-    """Filter by path."""
-    return option(metavar="PATH", help="Only memories at or below this path.", default="")
-
-
-def rev_option() -> Any:
-    """Read an earlier state of the store."""
-    return option(metavar="REV", help="Read the store as of this commit.")
-
-
-def digest_option() -> Any:
-    """Change only what was read."""
-    return option(metavar="DIGEST", help="Fail if the memory has another digest than `get --digest` printed.")
+REFS: Any = argument(
+    "ID|PATH...", "Memories, by id, unique id prefix or path.", many=True, default=REQUIRED, read=normalized
+)
+KIND_FILTER: Any = option(
+    "--kind", "-k", metavar="KIND", help="Only memories of this kind; a,b matches either.", many=True
+)
+TAG_FILTER: Any = option(
+    "--tag", "-t", metavar="TAG", help="Only memories with this tag; a,b requires both.", many=True
+)
+UNDER: Any = option("--under", metavar="PATH", help="Only memories at or below this path.", default="")
+REVISION: Any = option("--rev", metavar="REV", help="Read the store as of this commit.")
+IF_DIGEST: Any = option(
+    "--if-digest", metavar="DIGEST", help="Fail if the memory has another digest than `get --digest` printed."
+)
+NO_USAGE: Any = flag("--no-usage", help="Do not count this as usage, or a question without an answer as a gap.")
+DRY_RUN: Any = flag("--dry-run", "-n", help="Show what would be done without doing it.")
 
 
 def check_one(refs: Sequence[str], digest: str | None) -> None:
     """Raises UsageError when one digest is given for several memories."""
     if digest is not None and len(refs) > 1:
         raise UsageError("--if-digest takes one memory", "name one by id or path")
-
-
-def usage_option() -> Any:
-    """Read without a trace in the usage log."""
-    return flag(help="Do not count this as usage, or a question without an answer as a gap.")
-
-
-def dry_run_option() -> Any:
-    """Change nothing."""
-    return flag("--dry-run", "-n", help="Show what would be done without doing it.")
-
-
-def _normalized(ref: str) -> str:
-    """`ref` in NFC, as paths are stored; some terminals and file systems decompose characters."""
-    return ref if ref.isascii() else unicodedata.normalize("NFC", ref)
 
 
 class CommonOptions(Options):

@@ -274,29 +274,29 @@ def prepare_streams() -> None:
             stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")
 
 
-class ExitCode:
-    """The exit code of a command that is guarded."""
-
-    code = 0
-
-
-@contextmanager
-def guarded(json: bool) -> Iterator[ExitCode]:
-    """Around a command, which sets the exit code: reports its failure and sets the code for that."""
-    outcome = ExitCode()
+def guarded(json: bool, work: Callable[[], int]) -> int:
+    """Runs a command and returns its exit code; reports its failure and returns the code for that."""
     try:
-        yield outcome
+        code = work()
         finish()
-    except MemcliError as error:
-        report(error, json)
-        outcome.code = error.exit_code
     except KeyboardInterrupt:
-        outcome.code = _INTERRUPTED
+        return _INTERRUPTED
     except BrokenPipeError:
         silence()  # the reader has gone, as that of `| head` does
-        outcome.code = _BROKEN_PIPE
-    except Exception as error:  # noqa: BLE001 - nothing may reach the user as a traceback
-        outcome.code = _unexpected(error, json)
+        return _BROKEN_PIPE
+    except Exception as error:
+        # Typer's errors of usage, whose classes are private.
+        if type(error).__name__ == "Abort":
+            return _INTERRUPTED
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.format_message())  # type: ignore[attr-defined]
+            return UsageError.exit_code
+        known = as_error(error)
+        if type(known) is MemcliError and known is not error and os.environ.get("MEMCLI_DEBUG"):
+            raise
+        report(known, json)
+        return known.exit_code
+    return code
 
 
 def exit_code_of(error: BaseException) -> int:
@@ -308,29 +308,11 @@ def exit_code_of(error: BaseException) -> int:
     return as_error(error).exit_code if isinstance(error, Exception) else MemcliError.exit_code
 
 
-def _unexpected(error: Exception, json: bool) -> int:
-    """Handles Typer's usage errors, whose classes are private, and bugs."""
-    if type(error).__name__ == "Abort":
-        return _INTERRUPTED
-    if type(error).__name__ == "NoArgsIsHelpError":
-        print(error.format_message())  # type: ignore[attr-defined]
-        return UsageError.exit_code
-    known = as_error(error)
-    if type(known) is MemcliError and os.environ.get("MEMCLI_DEBUG"):
-        raise error
-    report(known, json)
-    return known.exit_code
-
-
 def as_error(error: Exception) -> MemcliError:
     """What to report for an exception: one of memcli's own is reported as it is, one that nobody expected as a bug."""
+    is_debugged = bool(os.environ.get("MEMCLI_DEBUG"))  # then a bug or a failing call ends with a traceback
     if isinstance(error, MemcliError):
         return error
-    hint = "please report it; MEMCLI_DEBUG=1 shows a traceback"
-    return _known(error) or MemcliError(f"internal error: {type(error).__name__}: {error}", hint)
-
-
-def _known(error: Exception) -> MemcliError | None:
     if hasattr(error, "format_message"):
         context = getattr(error, "ctx", None)
         command = "memcli" if context is None else context.command_path.removesuffix(" default")
@@ -339,11 +321,12 @@ def _known(error: Exception) -> MemcliError | None:
         return UsageError(f"not valid UTF-8: {error.object[:40]!a}", "convert the argument to UTF-8")
     if isinstance(error, MemoryError):
         return StoreError("out of memory", "close other programs, or give memcli more (`ulimit -v`)")
-    if type(error).__module__ == "sqlite3" and not os.environ.get("MEMCLI_DEBUG"):
+    if type(error).__module__ == "sqlite3" and not is_debugged:
         return StoreError(f"the cache is damaged: {error}", "run `memcli store index rebuild`; no memory is lost")
-    if isinstance(error, OSError) and not os.environ.get("MEMCLI_DEBUG"):
+    if isinstance(error, OSError) and not is_debugged:
         if isinstance(error, FileNotFoundError) and not error.filename:
             return NotFoundError("the working directory no longer exists", "change to an existing directory")
         where = f": {error.filename}" if error.filename else ""
         return StoreError(f"{error.strerror or error}{where}", hint_of(error, "check permissions and free space"))
-    return None
+    hint = "please report it; MEMCLI_DEBUG=1 shows a traceback"
+    return MemcliError(f"internal error: {type(error).__name__}: {error}", hint)

@@ -23,7 +23,6 @@ from memcli.errors import MemcliError, NotFoundError, ProviderError, RefusedErro
 from memcli.model.findings import CONTRADICTS, DUPLICATES, RELATED, Found, Resolution
 from memcli.model.memory import SESSION, TRIGGERED_KINDS, Json
 from memcli.model.shapes import MEMORY_FIELDS
-from memcli.record import Record
 from memcli.regex import regex
 from memcli.render.clean import clean_line
 
@@ -46,20 +45,14 @@ _COMPARED = 500
 _QUESTIONS = 3
 
 
-class One(Record):
-    """A memory on its way into the store, and what it contradicts and repeats there."""
-
-    workspace: Workspace
-    candidate: Candidate
-    resolution: Resolution | None
-    supersedes: str | None
-
-
-def read_one(session: CommandContext, options: RememberOptions) -> One:
-    """The memory that the options describe, checked. Raises UsageError, and what storing raises."""
+def store_one(session: CommandContext, options: RememberOptions) -> None:
+    """Stores the memory that the options describe, and prints what became of it. Raises UsageError, and what storing raises."""
     given = _given_fields(session, options)
     # What an object says wins over the configuration, as it does over nothing else.
-    own = _given_fields(session, options.own) if options.configured and options.object is not None else given
+    own = given
+    if options.configured and options.object is not None:
+        alone = type(options)(**{name: getattr(options, name) for name in options.given})
+        own = _given_fields(session, alone)
     given = _with_source(given | _whole(options) | own, options.file)
     store = "global" if given.get("scope") == "global" else None
     workspace = session.open(create=True, semantic=options.semantic, model=options.model, store=store)
@@ -71,22 +64,18 @@ def read_one(session: CommandContext, options: RememberOptions) -> One:
         given = with_session(workspace, given, options.session)
         workspace = over_scope(workspace, given)
     candidate = prepare(workspace, given, _describer(workspace, options))
-    resolution, supersedes = _asked(
-        _checked(session, workspace, [candidate], options), options.supersedes, workspace.space
-    )
-    return One(workspace, candidate, resolution, supersedes)
-
-
-def report_one(session: CommandContext, options: RememberOptions, one: One, stored: Stored) -> None:
-    """Prints what became of a memory."""
-    (outcome,), candidate, resolution = stored.outcomes, one.candidate, one.resolution
+    checked = _checked(session, workspace, [candidate], options)
+    resolution, supersedes = _asked(checked, options.supersedes, workspace.space)
+    stored = submit(workspace, [candidate], supersedes, propose=options.propose, yes=options.yes, resolution=resolution)
+    (outcome,) = stored.outcomes
     if options.embed:
-        _embed(one.workspace, outcome.id)
+        _embed(workspace, outcome.id)
     room, room_json = _room(stored)
     text = f"{outcome.status} {outcome.id} {outcome.path}{redacted_told(outcome.redactions)}{room}"
+    is_accepted = resolution is not None and resolution.is_accepted
     session.output.confirm(
         {**outcome.to_json(), **_kept_tokens(candidate), **room_json},
-        "\n".join([text, *found_lines([outcome], is_accepted=resolution is not None and resolution.is_accepted)]),
+        "\n".join([text, *found_lines([outcome], is_accepted=is_accepted)]),
     )
     _note_untrusted(session, [outcome])
     if outcome.status == "created":
@@ -166,8 +155,12 @@ def _candidates(
 
 def _given_fields(session: CommandContext, options: RememberOptions) -> dict[str, Json]:
     """The memory fields that the options set. Raises UsageError."""
+    if options.kind is not None:
+        if "," in options.kind:
+            raise UsageError(f"a memory has one kind, not {options.kind!r}", "use --tag to classify further")
+        arguments.note_similar(session, [options.kind])
     fields: dict[str, Json] = {
-        "kind": arguments.one_kind(session, options.kind), "path": options.path, "path_hint": options.path_hint,
+        "kind": options.kind, "path": options.path, "path_hint": options.path_hint,
         "project": options.project, "tags": arguments.parts(options.tag) if options.tag else None,
         "pinned": options.pin or None, "relevance": options.relevance, "summary_micro": options.summary_micro,
         "summary_short": options.summary_short, "summary_long": options.summary_long,
@@ -422,7 +415,15 @@ def found_lines(outcomes: Sequence[Outcome], *, is_accepted: bool = False, can_r
     for outcome, one in contradicting[:_SHOWN]:
         yield f"{f'{outcome.id} ' if named else ''}{one.words(outcome.space)}"
     if contradicting and not is_accepted:
-        yield f"  to resolve it, {_way_on(contradicting, can_repeat=can_repeat, is_one=not named)}"
+        way = "edit or forget the one that does not hold"
+        if here := [(outcome, one) for outcome, one in contradicting if one.space == outcome.space]:
+            outcome, one = here[0]
+            way = f"run `memcli link {outcome.id} {one.id} --relation supersedes` (the first one holds)"
+            if can_repeat and named:
+                way = f"{way}, or repeat the command with --keep-both"
+            elif can_repeat:
+                way = f"repeat the command with --supersedes {one.id} (the new one holds) or --keep-both"
+        yield f"  to resolve it, {way}"
     for outcome, one in repeating[:_SHOWN]:
         yield f"{f'{outcome.id} ' if named else ''}{one.words(outcome.space)}"
     if can_repeat and any(one.space == outcome.space and not one.adds for outcome, one in repeating):
@@ -438,17 +439,6 @@ def found_lines(outcomes: Sequence[Outcome], *, is_accepted: bool = False, can_r
     left = max(0, len(contradicting) - _SHOWN) + max(0, len(repeating) - _SHOWN)
     if left:
         yield f"  and {left} more (see --json)"
-
-
-def _way_on(contradicting: Sequence[tuple[Outcome, Found]], *, can_repeat: bool, is_one: bool) -> str:
-    here = [(outcome, one) for outcome, one in contradicting if one.space == outcome.space]
-    if not here:
-        return "edit or forget the one that does not hold"
-    outcome, one = here[0]
-    if can_repeat and is_one:
-        return f"repeat the command with --supersedes {one.id} (the new one holds) or --keep-both"
-    link = f"run `memcli link {outcome.id} {one.id} --relation supersedes` (the first one holds)"
-    return f"{link}, or repeat the command with --keep-both" if can_repeat else link
 
 
 def by_kind(found: Sequence[Found], space: str) -> dict[str, Json]:

@@ -9,14 +9,14 @@ import importlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from keyword import iskeyword
 from types import TracebackType
 
 from memcli.app.workspace import Observer
 from memcli.cli.options import CommonOptions, Field, Options, fill_bare, negations, parse
 from memcli.cli.output import Output, ProgressBar, exit_code_of
-from memcli.errors import MemcliError, UsageError
+from memcli.errors import MemcliError
 from memcli.model.space import ROLES, SPACE_ALONE
 from memcli.record import Record
 from memcli.settings import TABLES, Config
@@ -189,32 +189,26 @@ class CommandContext:
     def configured(self, command: str, options: type[Options], given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         """Around the run of the command: what the configuration of the store sets of the options that are not given. An error
         that is of one of these says so."""
-        config, root = self._config() if command in TABLES else (Config({}), "")
-        if not config.tables.get(command):  # nothing of it is imported
+        config, root = Config({}), None
+        if command in TABLES:
+            from memcli.store.layout import Layout
+            from memcli.wiring.roots import locate, read_config
+
+            with suppress(MemcliError):  # where there is no store, the command says so itself
+                root = locate(self.options, self._environ)
+            if root is not None:
+                config = read_config(Layout(root))
+        if root is None or not config.tables.get(command):  # nothing of it is imported
             yield {}
             return
-        from memcli.cli.configured import read
+        from memcli.cli.configured import explained, read
         from memcli.store.trust import FileTrust
         from memcli.wiring.roots import claimed
 
         is_accepted = FileTrust(claimed(root, self.output.note)).is_accepted
-        found = read(config, command, options, given, self.output.note, is_accepted=is_accepted)
-        try:
-            yield found.values
-        except UsageError as error:
-            found.explain(error)
-            raise
-
-    def _config(self) -> tuple[Config, str]:
-        """The configuration of the store and its root; an empty one where there is no store, as the command says itself."""
-        from memcli.store.layout import Layout
-        from memcli.wiring.roots import locate, read_config
-
-        try:
-            root = locate(self.options, self._environ)
-        except MemcliError:
-            root = None
-        return (Config({}), "") if root is None else (read_config(Layout(root)), root)
+        values, places = read(config, command, options, given, self.output.note, is_accepted=is_accepted)
+        with explained(values, places):
+            yield values
 
     @property
     def is_frozen(self) -> bool:

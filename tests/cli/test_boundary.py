@@ -18,9 +18,10 @@ DOCUMENTED = {int(n) for n in re.findall(r"\| (\d+) \| [^|]+? (?=\|)", (ROOT / "
 
 
 def failing(error: BaseException, json: bool = False) -> int:
-    with guarded(json) as outcome:
+    def work() -> int:
         raise error
-    return outcome.code
+
+    return guarded(json, work)
 
 
 def test_every_error_exits_with_its_code_and_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,9 +66,8 @@ def test_both_ways_are_one(run: Run, capfd: pytest.CaptureFixture[str]) -> None:
             run("forget", through_typer.json["id"], "--purge", "--now", "--yes")
         run("list")  # so that nothing read so far is left on standard input
         verb, options, common = read_line(arguments) or pytest.fail(line)
-        with guarded(json=bool(common.get("json"))) as outcome:
-            outcome.code = verb.run_in(CommandContext(verb.name, CommonOptions(**common)), options)
-        code = outcome.code
+        context = CommandContext(verb.name, CommonOptions(**common))
+        code = guarded(bool(common.get("json")), lambda v=verb, c=context, o=options: v.run_in(c, o))
         captured = capfd.readouterr()
         assert (code, captured.out, captured.err) == (through_typer.code, through_typer.out, through_typer.err), line
         if arguments[0] == "remember" and code == 0:

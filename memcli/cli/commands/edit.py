@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memcli.cli.arguments import assignments
-from memcli.cli.options import Options, check_one, digest_option, flag, option, refs_argument
+from memcli.cli.options import IF_DIGEST, REFS, Options, check_one, flag, option
 from memcli.cli.output import confirm_changed, redacted_told
 from memcli.cli.verb import RECALL, CommandContext, ToolDeclaration, verb
 from memcli.errors import UsageError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class EditOptions(Options):
     """What `memcli edit` takes."""
 
-    refs: list[str] = refs_argument()
+    refs: list[str] = REFS
     text: str | None = option(metavar="TEXT", help="Set the text; `-` reads standard input.")
     set: list[str] = option(
         metavar="FIELD=VALUE",
@@ -33,7 +33,7 @@ class EditOptions(Options):
     tag: list[str] = option("--tag", "-t", metavar="TAG", help="Add this tag, or several: a,b.", many=True)
     untag: list[str] = option(metavar="TAG", help="Remove this tag, or several: a,b.", many=True)
     object: bool = flag(help="Edit all fields as JSON in the editor.")
-    if_digest: str | None = digest_option()
+    if_digest: str | None = IF_DIGEST
 
 
 @verb(

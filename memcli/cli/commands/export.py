@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from memcli.cli.arguments import read_file
-from memcli.cli.options import Options, argument, flag, kinds_option, option, tags_option, under_option
+from memcli.cli.options import KIND_FILTER, TAG_FILTER, UNDER, Options, argument, flag, option
 from memcli.cli.verb import SHARE, CommandContext, verb
 from memcli.errors import UsageError
 
@@ -31,9 +31,9 @@ class ExportOptions(Options):
         help="json, jsonl or md [default: the extension of --out, else json].",
     )
     sign: str | None = option(metavar="FILE", help="Sign with this ed25519 private key (OpenSSH or PEM).")
-    kind: list[str] = kinds_option()
-    tag: list[str] = tags_option()
-    under: str = under_option()
+    kind: list[str] = KIND_FILTER
+    tag: list[str] = TAG_FILTER
+    under: str = UNDER
     private: bool = flag(
         help="Export the private state for another clone: private spaces, sessions, the inbox and the trash; needs --out."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memcli.cli.options import Options, check_one, digest_option, flag, refs_argument
+from memcli.cli.options import IF_DIGEST, REFS, Options, check_one, flag
 from memcli.cli.output import ask
 from memcli.cli.verb import RECALL, CommandContext, ToolDeclaration, verb
 from memcli.errors import NotFoundError, RefusedError, UsageError
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 class ForgetOptions(Options):
     """What `memcli forget` takes."""
 
-    refs: list[str] = refs_argument()
+    refs: list[str] = REFS
     recursive: bool = flag("--recursive", "-r", help="Include everything below the paths.")
     purge: bool = flag(help="Delete the memories; `memcli restore` restores them.")
     now: bool = flag(help="With --purge: also erase from the trash, caches and logs; for leaked secrets.")
-    if_digest: str | None = digest_option()
+    if_digest: str | None = IF_DIGEST
     yes: bool = flag("--yes", "-y", help="Delete without asking for confirmation.")
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memcli.cli.options import Options, argument, dry_run_option, flag, option
+from memcli.cli.options import DRY_RUN, Options, argument, flag, option
 from memcli.cli.verb import SHARE, CommandContext, Http, verb
 from memcli.model.memory import Json, Memory
 from memcli.model.space import ADMIN
 
 if TYPE_CHECKING:
     from memcli.app.trash import Collected
-    from memcli.policy.retention import Removal
 
 
 class GcOptions(Options):
@@ -22,7 +21,7 @@ class GcOptions(Options):
     ttl_days: float | None = option(
         metavar="N", help="Use N instead of the policy's ttl_days, for this run.", type=float, low=0
     )
-    dry_run: bool = dry_run_option()
+    dry_run: bool = DRY_RUN
     trust_clock: bool = flag(help="Proceed despite clock skew.")
 
 
@@ -53,19 +52,18 @@ def command(session: CommandContext, options: GcOptions) -> None:
     ended: Sequence[Memory] = ()
     with workspace.behind_the_write():
         ended = collect_ended(workspace, dry_run=options.dry_run)
-    verb = "would purge" if options.dry_run else "purged"
-    lines = [f"{verb} {m.id} {m.path} (its session has ended)" for m in ended]
-    data = report_json(done, workspace.space, options.dry_run)
-    data["purged"] += [{"id": m.id, "path": m.path, "updated_at": m.updated_at, "why": "session"} for m in ended]
-    session.output.confirm(data, "\n".join([*lines, report_text(done, workspace.space, options.dry_run)]))
+    data, lines = _report(done, ended, workspace.space, options.dry_run)
+    session.output.confirm(data, "\n".join(lines))
 
 
-def report_text(done: Collected, space: str, dry_run: bool) -> str:
-    """Lists each deleted memory with the reason, then the counts."""
+def _report(done: Collected, ended: Sequence[Memory], space: str, dry_run: bool) -> tuple[dict[str, Json], list[str]]:
+    """Each deleted memory with the reason, then the counts: as JSON, and as lines."""
     plan, verb = done.plan, "would purge" if dry_run else "purged"
-    lines = [
-        f"{verb} {r.memory.id} {r.memory.path} (updated {r.memory.updated_at[:10]}; {_why(r)})" for r in plan.removals
-    ]
+    lines = [f"{verb} {m.id} {m.path} (its session has ended)" for m in ended]
+    for one in plan.removals:
+        limit = f"{one.reason}={one.limit:g}"
+        why = f"more than {limit}" if one.reason == "max_objects" else f"{one.age_days:.0f} days old, {limit}"
+        lines.append(f"{verb} {one.memory.id} {one.memory.path} (updated {one.memory.updated_at[:10]}; {why})")
     lines += [f"kept {m.id} {m.path}: its timestamp is in the future ({m.updated_at})" for m in plan.future]
     if not plan.rules:
         lines.append(f"nothing expires in space {space!r}: its policy has no ttl_days, retention or max_objects")
@@ -77,26 +75,12 @@ def report_text(done: Collected, space: str, dry_run: bool) -> str:
         lines.append(f"{'would erase' if dry_run else 'erased'} {count} from the trash: grace_days have passed")
     if done.refusal is not None:
         lines.append(f"would be refused: {done.refusal.message} ({done.refusal.hint})")
-    return "\n".join(lines)
-
-
-def report_json(done: Collected, space: str, dry_run: bool) -> dict[str, Json]:
-    """The same as JSON."""
-    plan = done.plan
-    return {
+    purged = [*((one.memory, one.reason) for one in plan.removals), *((m, "session") for m in ended)]
+    data: dict[str, Json] = {
         "space": space, "dry_run": dry_run, "rules": dict(plan.rules), "run": done.run,
-        "purged": [
-            {"id": r.memory.id, "path": r.memory.path, "updated_at": r.memory.updated_at, "why": r.reason}
-            for r in plan.removals
-        ],
-        "pinned": [r.memory.id for r in plan.pinned],
-        "future": [m.id for m in plan.future],
+        "purged": [{"id": m.id, "path": m.path, "updated_at": m.updated_at, "why": why} for m, why in purged],
+        "pinned": [one.memory.id for one in plan.pinned], "future": [m.id for m in plan.future],
         "erased": [{"run": run.name, "memories": len(run.space.objects)} for run in done.emptied],
         "refused": "" if done.refusal is None else done.refusal.message,
     }  # fmt: skip
-
-
-def _why(removal: Removal) -> str:
-    if removal.reason == "max_objects":
-        return f"more than max_objects={removal.limit:g}"
-    return f"{removal.age_days:.0f} days old, {removal.reason}={removal.limit:g}"
+    return data, lines

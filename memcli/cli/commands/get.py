@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from memcli.cli.options import Options, flag, option, refs_argument, rev_option, usage_option
+from memcli.cli.options import NO_USAGE, REFS, REVISION, Options, flag, option
 from memcli.cli.verb import RECALL, CommandContext, ToolDeclaration, verb
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.space import READER
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 class GetOptions(Options):
     """What `memcli get` takes."""
 
-    refs: list[str] = refs_argument()
+    refs: list[str] = REFS
     field: str | None = option(metavar="NAME", help="Print only this field.")
     context: bool = flag(help="Print only the snapshot of what was said about it.")
     digest: bool = flag(help="Add the digest of each memory to the JSON, for --if-digest of edit and forget.")
-    rev: str | None = rev_option()
-    no_usage: bool = usage_option()
+    rev: str | None = REVISION
+    no_usage: bool = NO_USAGE
 
 
 @verb(

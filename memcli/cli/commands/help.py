@@ -20,13 +20,7 @@ def command(session: CommandContext, options: HelpOptions) -> None:
 
     Example: memcli help session start
     """
-    from memcli.cli.main import first_help, full_help, plumbing_help
+    from memcli.cli.main import general_help, help_of
 
-    lists = {"": first_help, "all": full_help, "plumbing": plumbing_help}
     name = " ".join(options.words)
-    if name in lists:
-        session.output.write(lists[name]())
-        return
-    from memcli.cli.main import help_of
-
-    session.output.write(help_of(options.words))
+    session.output.write(general_help(name) if name in ("", "all", "plumbing") else help_of(options.words))

@@ -13,7 +13,7 @@ from memcli.model.names import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memcli.cli.git_hooks import Changed
+    from memcli.model.memory import Json
     from memcli.store.log import HookLog
 
 command = Group(
@@ -49,7 +49,7 @@ def install(session: CommandContext, options: HookNames) -> int:
     from memcli.cli.git_hooks import install_hooks
     from memcli.git import DEFAULT
 
-    return _tell(session, install_hooks(session, options.names or DEFAULT))
+    return _tell(session, *install_hooks(session, options.names or DEFAULT))
 
 
 @command.verb(HookNames)
@@ -63,7 +63,7 @@ def uninstall(session: CommandContext, options: HookNames) -> int:
     """
     from memcli.cli.git_hooks import remove_hooks
 
-    return _tell(session, remove_hooks(session, options.names or NAMES))
+    return _tell(session, *remove_hooks(session, options.names or NAMES))
 
 
 @command.verb()
@@ -203,7 +203,6 @@ def run(session: CommandContext, options: RunOptions) -> None:
         os._exit(0)  # what was given up still runs
 
 
-def _tell(session: CommandContext, changed: Changed) -> int:
-    text = "\n".join(changed.lines) or f"no hooks of memcli in {changed.folder}"
-    session.output.confirm(changed.to_json(), text)
-    return changed.exit_code
+def _tell(session: CommandContext, data: dict[str, Json], lines: list[str], code: int) -> int:
+    session.output.confirm(data, "\n".join(lines) or f"no hooks of memcli in {data['folder']}")
+    return code

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from memcli.cli.options import Options, argument, dry_run_option, flag, option
+from memcli.cli.options import DRY_RUN, Options, argument, flag, option
 from memcli.cli.output import ProgressBar, has_input, read_input, redacted_told
 from memcli.cli.verb import SHARE, CommandContext, verb
 from memcli.errors import MemcliError, UsageError, reporting_done
@@ -28,7 +28,7 @@ class IngestOptions(Options):
     staged: bool = flag(help="Ingest the staged changes.")
     stdin0: bool = flag(help="Read NUL-terminated file names from standard input.")
     propose: bool = flag(help="Put the memories into the inbox for review.")
-    dry_run: bool = dry_run_option()
+    dry_run: bool = DRY_RUN
 
 
 @verb(IngestOptions, section=SHARE, line="Read files, or the history of commits")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from memcli.cli.options import Options, argument, flag, kinds_option, option, rev_option, tags_option
+from memcli.cli.options import KIND_FILTER, REVISION, TAG_FILTER, Options, argument, flag, option
 from memcli.cli.verb import RECALL, CommandContext, Http, ToolDeclaration, verb
 from memcli.errors import UsageError
 from memcli.model.space import READER
@@ -14,8 +14,8 @@ class ListOptions(Options):
     """What `memcli list` takes."""
 
     path: str = argument("[PATH]", "Only memories at or below this path.", default="")
-    kind: list[str] = kinds_option()
-    tag: list[str] = tags_option()
+    kind: list[str] = KIND_FILTER
+    tag: list[str] = TAG_FILTER
     limit: int | None = option("--limit", "-l", metavar="N", help="List at most N memories.", type=int, low=1)
     offset: int = option(metavar="N", help="Skip the first N memories.", type=int, low=0, default=0)
     all: bool = flag("--all", "-a", help="Include forgotten and superseded memories.")
@@ -24,7 +24,7 @@ class ListOptions(Options):
     depth: int | None = option(
         metavar="N", help="With --tree: show N levels; /… marks what has more below.", type=int, low=1
     )
-    rev: str | None = rev_option()
+    rev: str | None = REVISION
 
 
 _OF_TREE = ("path", "tree", "depth", "rev")

@@ -50,7 +50,11 @@ def command(session: CommandContext, options: MergeDriverOptions) -> int:
         versions = [files.enter_context(open_file(file)) for file in (options.base, options.ours, options.theirs)]
         try:
             merged, pieces = merge_files(*versions)
-            _check_name(merged.space.name, options.path)
+            name = os.path.basename(options.path).removesuffix(".json")
+            if options.path and merged.space.name != name:
+                raise CorruptError(
+                    f"it would contain space {show(merged.space.name)}", f'set "space" to {show(name)} in it'
+                )
         except (CorruptError, UsageError) as error:  # the latter for what is too deep to be written
             from memcli.git.hooks import merge_lines
 
@@ -85,15 +89,6 @@ def _text_of(path: str) -> str:
         return space_text(decode_space(data, path))
     except (CorruptError, UsageError):
         return "".join(f"{escape(line)}\n" for line in data.decode("utf-8", "replace").removesuffix("\n").split("\n"))
-
-
-def _check_name(space: str, path: str) -> None:
-    """Raises CorruptError if the merged space does not have the name of its file."""
-    from memcli.model.names import show
-
-    name = os.path.basename(path).removesuffix(".json")
-    if path and space != name:
-        raise CorruptError(f"it would contain space {show(space)}", f'set "space" to {show(name)} in it')
 
 
 def _purged_here(file: str, merged: Space, ours: ByteWindow) -> list[str]:

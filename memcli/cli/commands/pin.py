@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.cli.options import Options, check_one, digest_option, flag, refs_argument
+from memcli.cli.options import IF_DIGEST, REFS, Options, check_one, flag
 from memcli.cli.output import confirm_changed
 from memcli.cli.verb import RECALL, CommandContext, verb
 from memcli.model.space import WRITER
@@ -11,9 +11,9 @@ from memcli.model.space import WRITER
 class PinOptions(Options):
     """What `memcli pin` takes."""
 
-    refs: list[str] = refs_argument()
+    refs: list[str] = REFS
     remove: bool = flag(help="Unpin them instead: recall ranks them by relevance again.")
-    if_digest: str | None = digest_option()
+    if_digest: str | None = IF_DIGEST
 
 
 @verb(PinOptions, section=RECALL, line="Put a memory into every recall, or take it out", role=WRITER, returns="Objects")

@@ -10,15 +10,15 @@ from functools import partial
 from memcli.cli import arguments
 from memcli.cli.arguments import check_known, decode, read_text
 from memcli.cli.options import (
+    KIND_FILTER,
+    NO_USAGE,
+    REVISION,
+    TAG_FILTER,
+    UNDER,
     Options,
     argument,
     flag,
-    kinds_option,
     option,
-    rev_option,
-    tags_option,
-    under_option,
-    usage_option,
 )
 from memcli.cli.output import has_input, is_terminal
 from memcli.cli.verb import RECALL, CommandContext, Http, ToolDeclaration, verb
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from memcli.app.recall import Verify
     from memcli.app.workspace import Workspace
     from memcli.model.anchors import FileEdit
-    from memcli.model.recall import Bundle
 
 _ASK = 'ask a question: memcli recall "which database?", or list a kind with --kind, a path with --under'
 _MAX_LIMIT = 10_000
@@ -69,9 +68,9 @@ class RecallOptions(Options):
     budget: int | None = option(
         metavar="TOKENS", help="Print at most this many tokens, best memories first.", type=int, low=1, high=10**7
     )
-    kind: list[str] = kinds_option()
-    tag: list[str] = tags_option()
-    under: str = under_option()
+    kind: list[str] = KIND_FILTER
+    tag: list[str] = TAG_FILTER
+    under: str = UNDER
     scope: str | None = option(metavar="project|global|session", help="Only memories of this scope.")
     include: str = option(
         metavar="turns|chunks|episodes", help="With --scope session: also this part of sessions.", default=""
@@ -81,7 +80,7 @@ class RecallOptions(Options):
     )
     since: str | None = option(metavar="TIME", help="Only memories created at or after TIME.")
     until: str | None = option(metavar="TIME", help="Only memories created before TIME.")
-    rev: str | None = rev_option()
+    rev: str | None = REVISION
     at: str | None = option(metavar="TIME", help="Only memories that were valid at TIME.")
     prefer_kind: list[str] = option(
         metavar="KIND", help="Rank this kind higher. Repeatable.", many=True, is_harmless=True
@@ -117,7 +116,7 @@ class RecallOptions(Options):
     no_global: bool = flag(help="Do not search the user-wide store.")
     explain: bool = flag(help="Show the components of each score.", is_harmless=True)
     include_untrusted: bool = flag(help="Include memories that contain instructions to an agent.")
-    no_usage: bool = usage_option()
+    no_usage: bool = NO_USAGE
     fail_empty: bool = flag(help="Exit with 3 if nothing matches.")
     fail_weak: bool = flag(help="Exit with 3 if nothing matches, or only weak evidence.")
     from_diff: str | None = option(metavar="FILE", help="Find memories about this diff; `-` reads standard input.")
@@ -277,7 +276,8 @@ def command(session: CommandContext, options: RecallOptions) -> int:
             session.output.answer(bundle_to_json(bundle), "", on_one_line=bundle.query.budget is not None)
         else:
             session.output.write(render(bundle))
-        code = _exit_code(options, bundle)
+        is_failure = (options.fail_empty or options.fail_weak) and bundle.reason
+        code = NotFoundError.exit_code if is_failure or (options.fail_weak and bundle.is_weak) else 0
     if options.rev is None:
         _count(session, workspace)
     return code
@@ -301,12 +301,6 @@ def _count(session: CommandContext, workspace: Workspace) -> None:
     with suppress(MemcliError):  # the recall has been answered
         if extra("upkeep.maintain").is_due(workspace):
             start(["store", "maintain", "--background", f"--root={workspace.root}"])
-
-
-def _exit_code(options: RecallOptions, bundle: Bundle) -> int:
-    """3 for a bundle that is empty, or weak, where the caller wants to hear of it; else 0."""
-    is_failure = (options.fail_empty or options.fail_weak) and bundle.reason
-    return NotFoundError.exit_code if is_failure or (options.fail_weak and bundle.is_weak) else 0
 
 
 def _verifier(workspace: Workspace, options: RecallOptions) -> Verify | None:

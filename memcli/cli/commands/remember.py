@@ -128,14 +128,9 @@ def command(session: CommandContext, options: RememberOptions) -> int:
     >>> memory.remember(batch=[{'raw': 'We use uv.'}, {'raw': 'We use ruff.'}])['created']
     2
     """
-    from memcli.cli.submit import read_one, report_one, store_batch, submit
+    from memcli.cli.submit import store_batch, store_one
 
     if options.batch is not None:
         return store_batch(session, options)
-    one = read_one(session, options)
-    stored = submit(
-        one.workspace, [one.candidate], one.supersedes, propose=options.propose, yes=options.yes,
-        resolution=one.resolution,
-    )  # fmt: skip
-    report_one(session, options, one, stored)
+    store_one(session, options)
     return 0

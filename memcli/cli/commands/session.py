@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from memcli.cli.arguments import asks_model, check_known, read_text
-from memcli.cli.conversation import CURRENT
-from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, flag, option
+from memcli.cli.arguments import CURRENT, asks_model, check_known, chosen_session, finish_endings, read_text
+from memcli.cli.options import DRY_RUN, REQUIRED, Options, argument, flag, option
 from memcli.cli.output import ask, redacted_told
 from memcli.cli.verb import RECALL, About, CommandContext, Group, Http, ToolDeclaration
 from memcli.errors import NotFoundError, RefusedError, UsageError
@@ -91,7 +90,6 @@ def add(session: CommandContext, options: AddOptions) -> None:
     1
     """
     from memcli.app import session as app
-    from memcli.cli.conversation import chosen_session
     from memcli.codec.session import entry_to_json
     from memcli.model.conversation import ACTIVE, PAUSED
     from memcli.model.names import SESSION_MARK
@@ -153,7 +151,6 @@ def list_(session: CommandContext, options: SessionListOptions) -> None:
     []
     """
     from memcli.app.session import list_sessions
-    from memcli.cli.conversation import finish_endings
     from memcli.codec.session import session_to_json
     from memcli.render.reports import session_table
 
@@ -195,7 +192,6 @@ def show(session: CommandContext, options: SessionShowOptions) -> None:
     []
     """
     from memcli.app import session as app
-    from memcli.cli.conversation import chosen_session
     from memcli.codec.session import entry_to_json, session_to_json
     from memcli.model.conversation import STATES
     from memcli.render.reports import session_lines
@@ -274,7 +270,6 @@ def end(session: CommandContext, options: EndOptions) -> None:
     ['proposed']
     """
     from memcli.app.session_end import end as end_session
-    from memcli.cli.conversation import chosen_session
     from memcli.model.conversation import ACTIVE, PAUSED
     from memcli.render.reports import ended_lines
 
@@ -301,7 +296,6 @@ def arc(session: CommandContext, options: OneOptions) -> None:
     []
     """
     from memcli.app.session_end import read_arc
-    from memcli.cli.conversation import chosen_session
     from memcli.model.conversation import STATES
     from memcli.render.reports import arc_lines, arc_to_json
 
@@ -334,7 +328,6 @@ def facts(session: CommandContext, options: FactsOptions) -> None:
     ['decision']
     """
     from memcli.app.session_end import read_facts
-    from memcli.cli.conversation import chosen_session
     from memcli.model.conversation import STATES
     from memcli.render.reports import fact_lines
 
@@ -492,7 +485,7 @@ class SessionImportOptions(Options):
     )
     format: str = option("--format", metavar="|".join(_FORMATS), help="The format; auto detects it.", default="auto")
     discover: bool = flag(help="List the transcripts of this project that are not imported yet.")
-    dry_run: bool = dry_run_option()
+    dry_run: bool = DRY_RUN
 
 
 @command.verb(SessionImportOptions, returns="Any")
@@ -558,7 +551,6 @@ def export(session: CommandContext, options: SessionExportOptions) -> None:
 
 def _change(session: CommandContext, name: str | None, before: str, state: str, done: str) -> None:
     from memcli.app.session import change_state
-    from memcli.cli.conversation import chosen_session
     from memcli.codec.session import session_to_json
 
     workspace = session.open()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, flag
+from memcli.cli.options import DRY_RUN, REQUIRED, Options, argument, flag
 from memcli.cli.verb import START, About, CommandContext, Group
 from memcli.errors import CorruptError
 from memcli.extras.agents.table import AGENTS
@@ -21,7 +21,7 @@ class AgentOptions(Options):
     name: str = argument("AGENT", f"One of {_NAMES}.", default=REQUIRED)
     user: bool = flag(help="For this user, in all projects.")
     local: bool = flag(help="For this clone alone, in files that are not committed.")
-    dry_run: bool = dry_run_option()
+    dry_run: bool = DRY_RUN
 
 
 class AgentInstallOptions(AgentOptions):

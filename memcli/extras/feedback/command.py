@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memcli.cli.arguments import asks_model
-from memcli.cli.options import Options, argument, flag, option, refs_argument
+from memcli.cli.options import REQUIRED, Options, argument, flag, normalized, option
 from memcli.cli.verb import RECALL, About, CommandContext, Group, Http, ToolDeclaration, verb
 from memcli.errors import UsageError
 from memcli.model.space import READER, WRITER
@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 class FeedbackOptions(Options):
     """What `memcli feedback` takes."""
 
-    refs: list[str] = refs_argument("ID|PATH|NUMBER...", "Memories, by id, path, or number in the last recall.")
+    refs: list[str] = argument(
+        "ID|PATH|NUMBER...",
+        "Memories, by id, path, or number in the last recall.",
+        many=True,
+        default=REQUIRED,
+        read=normalized,
+    )
     helpful: bool = flag(help="They helped: more confidence and strength.")
     unhelpful: bool = flag(help="They were wrong or misleading: less confidence.")
     rejected: bool = flag(help="They were shown, but do not answer: slightly less confidence.")

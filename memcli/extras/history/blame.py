@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.cli.options import Options, ref_argument
+from memcli.cli.options import REQUIRED, Options, argument, normalized
 from memcli.cli.verb import CHECK, CommandContext, verb
 from memcli.model.space import READER
 
@@ -10,7 +10,7 @@ from memcli.model.space import READER
 class BlameOptions(Options):
     """What `memcli blame` takes."""
 
-    ref: str = ref_argument()
+    ref: str = argument("ID|PATH", "A memory, by id, unique id prefix or path.", default=REQUIRED, read=normalized)
 
 
 @verb(BlameOptions, section=CHECK, line="Show which commit changed each field of a memory", role=READER)

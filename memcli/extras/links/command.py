@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memcli.cli.options import Options, end_argument, flag, option
+from memcli.cli.options import REQUIRED, Options, argument, flag, normalized, option
 from memcli.cli.verb import RECALL, CommandContext, Http, ToolDeclaration, verb
 from memcli.errors import UsageError
 from memcli.model.shapes import RELATIONS
@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from memcli.model.memory import Json
 
 _RELATIONS = "|".join(RELATIONS)
+_OF_ANY_SPACE = "A memory, by id, unique id prefix, path or SPACE:PATH."
 
 
 class LinkOptions(Options):
     """What `memcli link` takes."""
 
-    start: str = end_argument()
-    end: str = end_argument()
+    start: str = argument("ID|PATH", _OF_ANY_SPACE, default=REQUIRED, read=normalized)
+    end: str = argument("ID|PATH", _OF_ANY_SPACE, default=REQUIRED, read=normalized)
     relation: str | None = option(
         "--relation", "-r", metavar=_RELATIONS,
         help="How the first is related to the second [default: relates_to; with --remove: any].",

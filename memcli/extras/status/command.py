@@ -53,49 +53,63 @@ def command(session: CommandContext, options: StatusOptions) -> None:
         _stats(session, workspace, usage=options.usage)
         return
     from memcli.app.inbox import waiting
+    from memcli.render.clean import clean_line
 
-    data: dict[str, Json] = {
-        "store": _store(workspace), "memories": _memories(workspace), "inbox": len(waiting(workspace)),
-        "rules": _rules(workspace), "hooks": _hooks(workspace), "agents": extra("agents.setup").installed_agents(workspace.root, os.environ),
+    inbox, agents = len(waiting(workspace)), extra("agents.setup").installed_agents(workspace.root, os.environ)
+    parts: dict[str, tuple[Json, str]] = {
+        "store": _store(workspace), "memories": _memories(workspace),
+        "inbox": (inbox, f"{inbox} wait: memcli inbox" if inbox else "empty"),
+        "rules": _rules(workspace), "hooks": _hooks(workspace),
+        "agents": (agents, ", ".join(agents) or "none: memcli agent install NAME"),
     }  # fmt: skip
-    from memcli.extras.status.lines import status_lines
+    lines = [f"{name:<8}  {clean_line(text)}" for name, (_, text) in parts.items()]
+    session.output.answer({name: data for name, (data, _) in parts.items()}, "\n".join(lines))
 
-    session.output.answer(data, "\n".join(status_lines(data, os.path.expanduser("~"))))
+
+# Each part of the status as JSON, and as its state with the command that helps where something needs attention.
 
 
-def _store(workspace: Workspace) -> dict[str, Json]:
+def _store(workspace: Workspace) -> tuple[Json, str]:
     """The root of the store, whether it is trusted, and its files that differ from the last commit."""
     from memcli.app.anchors import tracked_spaces
     from memcli.git.work_tree import uncommitted
 
-    root = workspace.root
+    root, home = workspace.root, os.path.expanduser("~")
+    is_trusted = workspace.trust.is_accepted
     try:
         changed = uncommitted(root, [f"spaces/{name}.json" for name in tracked_spaces(workspace)])
     except (MemcliError, OSError):  # there is no repository
         changed = []
-    return {"root": root, "trusted": workspace.trust.is_accepted, "uncommitted": changed}
+    text = f"~{root[len(home) :]}" if root.startswith(f"{home}/") else root
+    text += ", trusted" if is_trusted else ", not trusted: memcli trust --status"
+    if changed:
+        text += f", {len(changed)} {'file' if len(changed) == 1 else 'files'} not committed: memcli diff"
+    return {"root": root, "trusted": is_trusted, "uncommitted": changed}, text
 
 
-def _memories(workspace: Workspace) -> dict[str, Json]:
+def _memories(workspace: Workspace) -> tuple[Json, str]:
     workspace.store.open(workspace.space).close()  # which fails where git has the space and the work tree lacks it
     found = extra("spaces.managing").list_spaces(workspace)
-    return {
+    texts = [f"{one.active:,} in {one.name}" for one in found if not one.problem]
+    texts += [f"{one.name} is damaged: memcli check store" for one in found if one.problem]
+    data = {
         "spaces": {one.name: one.active for one in found},
         "damaged": [one.name for one in found if one.problem],
     }
+    return data, ", ".join(texts) or "none: memcli remember TEXT"
 
 
-def _rules(workspace: Workspace) -> dict[str, Json] | None:
+def _rules(workspace: Workspace) -> tuple[Json, str]:
     """How many rules there are, and how many are stale; None where a damaged space hides some."""
-
     try:
         enforced, stale = extra("check.anchored").count_rules(workspace)
     except CorruptError:
-        return None
-    return {"enforced": enforced, "stale": stale}
+        return None, "unknown: memcli check store"
+    text = f"{enforced} enforced{f', {stale} stale: memcli check code' if stale else ''}"
+    return {"enforced": enforced, "stale": stale}, text
 
 
-def _hooks(workspace: Workspace) -> dict[str, Json]:
+def _hooks(workspace: Workspace) -> tuple[Json, str]:
     """The git hooks of memcli that are installed, and when one last ran."""
     from memcli.git import NAMES
     from memcli.git.hooks import find_hooks
@@ -109,7 +123,9 @@ def _hooks(workspace: Workspace) -> dict[str, Json]:
     except MemcliError:
         names = []
     last = HookLog(Layout(workspace.root), workspace.space).last().get("time")
-    return {"installed": names, "last": last, "off": is_off(workspace.root, os.environ)}
+    off = is_off(workspace.root, os.environ)
+    text = f"{', '.join(names)}{f', last run {last}' if last else ''}" if names else "none: memcli hook install"
+    return {"installed": names, "last": last, "off": off}, "off: memcli on" if off else text
 
 
 def _stats(session: CommandContext, workspace: Workspace, *, usage: bool) -> None:

@@ -13,10 +13,6 @@ from memcli.model.memory import Json
 from memcli.model.space import size_of
 from memcli.model.usage import JUDGEMENTS, Access
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
 _MOST_TAGS = 20
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memcli.cli.arguments import check_known
-from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, flag, option
+from memcli.cli.options import DRY_RUN, REQUIRED, Options, argument, flag, option
 from memcli.cli.output import ProgressBar
 from memcli.cli.verb import SHARE, About, CommandContext, Group, Http
 from memcli.errors import CorruptError, MemcliError, ProviderError, UsageError
@@ -175,7 +175,7 @@ def sync(session: CommandContext, options: SyncOptions) -> None:
 class MaintainOptions(Options):
     """What `memcli store maintain` takes."""
 
-    dry_run: bool = dry_run_option()
+    dry_run: bool = DRY_RUN
     only: list[str] = option(
         metavar="TASK",
         help="Only usage, archive, decay, links, clusters, merge, tags or review. Repeatable.",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memcli.cli.arguments import check_known, read_file, read_stdin
-from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, option
+from memcli.cli.options import DRY_RUN, REQUIRED, Options, argument, option
 from memcli.cli.output import redacted_told
 from memcli.cli.verb import SHARE, CommandContext, verb
 from memcli.errors import UsageError
@@ -37,7 +37,7 @@ class ImportOptions(Options):
         metavar="FILE", help="Accept the export only if it is signed with one of these public keys."
     )
     from_: str = option(metavar="|".join(_FORMS), help="The format; auto detects it.", default="auto")
-    dry_run: bool = dry_run_option()
+    dry_run: bool = DRY_RUN
 
 
 @verb(ImportOptions, section=SHARE, line="Read an export, or another tool's memory")

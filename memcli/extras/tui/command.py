@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from memcli.cli.options import Options, argument, flag, kinds_option, option, tags_option
+from memcli.cli.options import KIND_FILTER, TAG_FILTER, Options, argument, flag, option
 from memcli.cli.verb import RECALL, CommandContext, verb
 from memcli.errors import UsageError
 
@@ -23,8 +23,8 @@ class BrowseOptions(Options):
     """What `memcli browse` takes."""
 
     path: str = argument("[PATH]", "Only memories at or below this path.", default="")
-    kind: list[str] = kinds_option()
-    tag: list[str] = tags_option()
+    kind: list[str] = KIND_FILTER
+    tag: list[str] = TAG_FILTER
     web: bool = flag(help="Serve the interface to a web browser on this machine, until Ctrl-C.")
     port: int = option(
         metavar="N", help="With --web: the port; 0 picks a free one.", type=int, low=0, high=65535, default=8642

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from memcli.cli.arguments import check_known, decode, read_text
-from memcli.cli.conversation import CURRENT
+from memcli.cli.arguments import CURRENT, VARIABLE, check_known, chosen_session, decode, read_text
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.output import has_input
 from memcli.cli.verb import CommandContext, Http, ToolDeclaration, verb
@@ -163,7 +162,6 @@ def _query(options: ContextOptions) -> str:
 
 def _session(workspace: Workspace, name: str | None) -> Conversation | None:
     """The session that is named, or the current one if there is any. Raises NotFoundError, UsageError."""
-    from memcli.cli.conversation import VARIABLE, chosen_session
 
     try:
         return chosen_session(workspace, name, ACTIVE, PAUSED)

@@ -14,7 +14,7 @@ from memcli.cli.binding import EXIT_CODES_ONLY, PROCESS_ONLY
 from memcli.cli.options import REQUIRED
 from memcli.cli.verb import all_verbs
 from memcli.extras.api import memory as module
-from memcli.extras.api.method import methods
+from memcli.extras.api.memory import methods
 from tests.conftest import ROOT
 
 METHODS = {method.__name__: method for method in methods()}
