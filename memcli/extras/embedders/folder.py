@@ -11,7 +11,7 @@ import json
 import mmap
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
@@ -112,42 +112,36 @@ def pooled(modes: Sequence[str], tokens: Floats, skipped: int) -> Floats:
     many as are `skipped`: they are those of a prompt."""
     import numpy as np
 
-    return np.concatenate([MODES[mode](tokens, tokens[skipped:]) for mode in modes])
+    own = tokens[skipped:]
+    found = []
+    for mode in modes:
+        match mode:
+            case "cls":
+                found.append(tokens[0])
+            case "max":
+                found.append(own.max(axis=0) if len(own) else np.zeros(tokens.shape[1]))
+            case "mean":
+                found.append(own.sum(axis=0) / max(1, len(own)))
+            case "mean_sqrt_len_tokens":
+                found.append(own.sum(axis=0) / max(1, len(own)) ** 0.5)
+            case "weightedmean":  # later tokens count more: of a decoder, these have seen the rest
+                weights = np.arange(len(tokens) - len(own) + 1, len(tokens) + 1, dtype=np.float64)
+                found.append(weights @ own / max(1.0, weights.sum()))
+            case "lasttoken":
+                found.append(tokens[-1])
+    return np.concatenate(found)
 
-
-def _max(tokens: Floats, own: Floats) -> Floats:
-    import numpy as np
-
-    return own.max(axis=0) if len(own) else np.zeros(tokens.shape[1])
-
-
-def _weighted_mean(tokens: Floats, own: Floats) -> Floats:
-    """Later tokens count more: of a decoder, these have seen the rest."""
-    import numpy as np
-
-    weights = np.arange(len(tokens) - len(own) + 1, len(tokens) + 1, dtype=np.float64)
-    return weights @ own / max(1.0, weights.sum())
-
-
-MODES: Mapping[str, Callable[[Floats, Floats], Floats]] = {
-    "cls": lambda tokens, _: tokens[0],
-    "max": _max,
-    "mean": lambda _, own: own.sum(axis=0) / max(1, len(own)),
-    "mean_sqrt_len_tokens": lambda _, own: own.sum(axis=0) / max(1, len(own)) ** 0.5,
-    "weightedmean": _weighted_mean,
-    "lasttoken": lambda tokens, _: tokens[-1],
-}
-"""By name, in the order in which sentence-transformers puts several together."""
 
 KEYS: Mapping[str, str] = {
-    "pooling_mode_cls_token": "cls",
-    "pooling_mode_max_tokens": "max",
-    "pooling_mode_mean_tokens": "mean",
-    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
-    "pooling_mode_weightedmean_tokens": "weightedmean",
-    "pooling_mode_lasttoken": "lasttoken",
+    "cls": "pooling_mode_cls_token",
+    "max": "pooling_mode_max_tokens",
+    "mean": "pooling_mode_mean_tokens",
+    "mean_sqrt_len_tokens": "pooling_mode_mean_sqrt_len_tokens",
+    "weightedmean": "pooling_mode_weightedmean_tokens",
+    "lasttoken": "pooling_mode_lasttoken",
 }
-"""The modes by their keys in `1_Pooling/config.json`; newer files name them in `pooling_mode`."""
+"""The modes, in the order in which sentence-transformers puts several together, with their keys in
+`1_Pooling/config.json`; newer files name them in `pooling_mode`."""
 
 
 HINT = "`memcli doctor` checks the model"
@@ -176,7 +170,7 @@ _EXTERNAL = re.compile(rb"\x0a\x08location\x12([\x01-\x7f])", re.DOTALL)
 class ModelFolder(Record, kw_only=True):
     """What the files say: where the model and the tokenizer are, and what becomes of a text and its tokens.
 
-    `pooling` are modes of `pooling.MODES`, none where the files say nothing of it; `layers` the modules after it that
+    `pooling` are modes of `KEYS`, none where the files say nothing of it; `layers` the modules after it that
     change a vector, which only a model with its own output for sentences can have; `files` all that decide a vector.
     """
 
@@ -211,6 +205,8 @@ def read_folder(path: str) -> ModelFolder:
     positions = config.get("max_position_embeddings")
     if isinstance(positions, int) and config.get("model_type") in _ROBERTA:
         positions -= 2
+    # The family is told by the name a model was published by, and its folders, as a hub's cache lays them out.
+    name = "/".join([*os.path.abspath(folder).split(os.sep)[-3:], str(config.get("_name_or_path", ""))])
     limits = (
         transformer.get("max_seq_length"),
         _json(folder, "tokenizer_config.json").get("model_max_length"),
@@ -222,7 +218,7 @@ def read_folder(path: str) -> ModelFolder:
         pooling=_pooling(pooling, pooling_file),
         counts_prompt=pooling.get("include_prompt") is not False,
         layers=tuple(kind for kind, _ in modules if kind not in ("Transformer", "Pooling", "Normalize")),
-        prompts=stated or known_prompts(_name(folder, config)),
+        prompts=stated or known_prompts(name),
         max_tokens=min([_MOST_TOKENS, *(int(n) for n in limits if isinstance(n, int | float) and n >= 1)]),
         is_lowercased=transformer.get("do_lower_case") is True,
         files=tuple(
@@ -261,11 +257,6 @@ def digest(folder: ModelFolder, recipe: str) -> tuple[str, list[str]]:
     return found.hexdigest(), beside
 
 
-def size(files: Sequence[str]) -> int:
-    """Bytes of the files in all."""
-    return sum(os.path.getsize(file) for file in files)
-
-
 def _model(path: str) -> str:
     if path.endswith(".onnx"):
         if not os.path.isfile(path):
@@ -278,18 +269,14 @@ def _model(path: str) -> str:
         for place in places:
             if os.path.isfile(file := os.path.join(place, name)):
                 return file
-    others = [os.path.join(place, name) for place in places for name in _names(place) if name.endswith(".onnx")]
+    others = []
+    for place in places:
+        with suppress(OSError):
+            others += [os.path.join(place, name) for name in sorted(os.listdir(place)) if name.endswith(".onnx")]
     if len(others) == 1:
         return others[0]
     told = f"{len(others)} models and none of the usual names" if others else "no model.onnx"
     raise ProviderError(f"{path} has {told}", "name the file: onnx:DIR/FILE.onnx")
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))
-    except OSError:
-        return []
 
 
 def _json(folder: str, name: str) -> Mapping[str, Json]:
@@ -326,16 +313,11 @@ def _modules(folder: str) -> list[tuple[str, str]]:
 def _pooling(config: Mapping[str, Json], file: str) -> tuple[str, ...]:
     named = config.get("pooling_mode")
     asked = [str(mode) for mode in (named if isinstance(named, list) else [named])] if named else []
-    asked = asked or [mode for key, mode in KEYS.items() if config.get(key) is True]
-    unknown = [mode for mode in asked if mode not in MODES]
+    asked = asked or [mode for mode, key in KEYS.items() if config.get(key) is True]
+    unknown = [mode for mode in asked if mode not in KEYS]
     if unknown:
-        raise ProviderError(f"{file}: unknown pooling {unknown[0][:40]!a}", f"known are {', '.join(MODES)}")
-    return tuple(mode for mode in MODES if mode in asked)
-
-
-def _name(folder: str, config: Mapping[str, Json]) -> str:
-    """What tells the family of a model: the name it was published by, and its folders, as a hub's cache lays them out."""
-    return "/".join([*os.path.abspath(folder).split(os.sep)[-3:], str(config.get("_name_or_path", ""))])
+        raise ProviderError(f"{file}: unknown pooling {unknown[0][:40]!a}", f"known are {', '.join(KEYS)}")
+    return tuple(mode for mode in KEYS if mode in asked)
 
 
 def _weights(model: str) -> Iterator[str]:

@@ -10,11 +10,12 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from memcli.embed.onnx import beginning, failures_reported, open_session, quantised, run_all
 from memcli.errors import ProviderError
-from memcli.extras.embedders.folder import HINT, Facts, ModelFolder, digest, pooled, read_folder, size, stamp
+from memcli.extras.embedders.folder import HINT, Facts, ModelFolder, digest, pooled, read_folder, stamp
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -77,7 +78,13 @@ class SentenceEmbedder:
         if self._known is None:
             folder = self._read()
             self._seen = self._key(folder)
-            self._known = self._recall() or self._inspect(folder)
+            found: Any = self._facts.get(self._seen)
+            try:
+                name, dimensions, beside, then = found
+                self._known = (str(name), int(dimensions)) if stamp(beside) == then else None
+            except (TypeError, ValueError, ProviderError):
+                self._known = None  # nothing is kept of it, or not in this form
+            self._known = self._known or self._inspect(folder)
         return self._known
 
     def _read(self) -> ModelFolder:
@@ -85,18 +92,17 @@ class SentenceEmbedder:
             self._folder = read_folder(self._path)
         return self._folder
 
-    def _recall(self) -> tuple[str, int] | None:
-        found: Any = self._facts.get(self._seen)
-        try:
-            name, dimensions, beside, then = found
-            return (str(name), int(dimensions)) if stamp(beside) == then else None
-        except (TypeError, ValueError, ProviderError):
-            return None
-
     def _inspect(self, folder: ModelFolder) -> tuple[str, int]:
         found, beside = digest(folder, _RECIPE)
         then = stamp(beside)
-        _check_fits(folder.model, size([folder.model, *beside]))
+        taken = sum(os.path.getsize(file) for file in (folder.model, *beside))
+        with suppress(AttributeError, OSError, ValueError):  # some systems do not say how much memory there is
+            memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+            if taken > _SHARE_OF_MEMORY * memory:
+                raise ProviderError(
+                    f"the model {folder.model} of {taken / 1e9:.1f} GB is too large for {memory / 1e9:.1f} GB of memory",
+                    "use a quantised variant or a smaller model",
+                )
         dimensions = len(self._run([_PROBE], None, as_questions=False)[0])
         self._check_unchanged(folder)
         if stamp(beside) != then:
@@ -112,7 +118,11 @@ class SentenceEmbedder:
     def _run(self, texts: Sequence[str], progress: Progress | None, *, as_questions: bool) -> list[bytes]:
         with failures_reported(f"the model in {self._path} cannot be used", HINT):
             folder = self._read()
-            model = self._open(folder)
+            if self._loaded is None:
+                session = open_session(folder.model, is_unpacked=True)
+                self._check_unchanged(folder)
+                self._loaded = _Model(folder, session)
+            model = self._loaded
             prompt = folder.prompts.of("", is_question=as_questions)
             skipped = 0 if folder.counts_prompt or not prompt else len(self._encode(prompt)) - 1
             ids = [self._encode(folder.prompts.of(text, is_question=as_questions)) for text in texts]
@@ -123,13 +133,6 @@ class SentenceEmbedder:
                 len(texts),
                 progress,
             )
-
-    def _open(self, folder: ModelFolder) -> _Model:
-        if self._loaded is None:
-            session = open_session(folder.model, is_unpacked=True)
-            self._check_unchanged(folder)
-            self._loaded = _Model(folder, session)
-        return self._loaded
 
     def _check_unchanged(self, folder: ModelFolder) -> None:
         """Raises ProviderError when the files are not those that the name was made of: their vectors must not mix."""
@@ -212,15 +215,3 @@ def _output(ranks: Mapping[str, int], folder: ModelFolder) -> str:
     if list(ranks.values()) == [2]:
         return next(iter(ranks))
     raise ProviderError(f"the model {folder.model} has no output for sentences or tokens", HINT)
-
-
-def _check_fits(path: str, taken: int) -> None:
-    try:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return
-    if taken > _SHARE_OF_MEMORY * memory:
-        raise ProviderError(
-            f"the model {path} of {taken / 1e9:.1f} GB is too large for {memory / 1e9:.1f} GB of memory",
-            "use a quantised variant or a smaller model",
-        )

@@ -11,7 +11,7 @@ from memcli.cli.verb import SHARE, About, CommandContext, Group
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
-    from memcli.extras.providers.spending import Spent
+    from memcli.extras.providers.meter import Spent
 
 command = Group(
     "provider",
@@ -34,8 +34,9 @@ def list_(session: CommandContext) -> None:
     from memcli.render.clean import grid
 
     found = list_providers(session.open(), os.environ)
-    rows = [[r.provider, r.model or "-", r.key or "-", r.address or "-", r.problem or "ready"] for r in found]
-    session.output.answer([r.to_json() for r in found], grid(["provider", "model", "key", "address", ""], rows))
+    names = ("provider", "model", "key", "address")
+    rows = [[*(row[name] or "-" for name in names), row["problem"] or "ready"] for row in found]
+    session.output.answer(found, grid([*names, ""], rows))
 
 
 class CheckOptions(Options):
@@ -55,7 +56,7 @@ def check(session: CommandContext, options: CheckOptions) -> None:
     Traceback (most recent call last):
     memcli.errors.UsageError: no language model is configured
     """
-    from memcli.extras.providers.spending import check_model
+    from memcli.extras.providers.opening import check_model
 
     model = session.open().language_model(options.model)
     check_model(model, options.within)
@@ -80,7 +81,7 @@ def usage(session: CommandContext, options: UsageOptions) -> None:
     []
     """
     from memcli.clock import normalize_time
-    from memcli.extras.providers.spending import spent
+    from memcli.extras.providers.meter import spent
 
     if options.day and options.since:
         raise UsageError("--day cannot be used with --since", "use one of them")

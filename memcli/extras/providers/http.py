@@ -1,9 +1,7 @@
 """Sends one request by the SDK of a provider: no redirect is followed, nothing is logged, and it ends in time.
 
 An exception of an SDK holds the request with its headers, and so the key. None leaves this module, nor is one the cause
-or the context of another: what happened is returned as a value.
-
-What went wrong with a call, and what to do about it. Pure.
+or the context of another: what happened is returned as a value, and said in the words of a `CallFailure`.
 """
 
 from __future__ import annotations
@@ -12,7 +10,6 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from threading import Event, Thread
@@ -29,8 +26,8 @@ _TEMPORARY = (408, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529)
 _SPENT = ("insufficient_quota", "billing_error", "billing_hard_limit_reached")
 _BAD_REQUEST = (400, 422)
 LOST, SLOW, UNREACHABLE, TOO_LARGE, COMPRESSED = "lost", "slow", "unreachable", "too large", "compressed"
-UNUSABLE = "unusable"
-"""How a call ends without a response."""
+UNUSABLE, GARBLED = "unusable", "garbled"
+"""How a call ends without a response that can be read."""
 
 
 class Response(Record):
@@ -53,9 +50,6 @@ class CallFailure(Record, kw_only=True):
     after: float | None = None
     complaint: str = ""
     brief: str = ""
-
-    def error(self) -> ProviderError:
-        return ProviderError(self.message, self.hint, self.brief)
 
 
 def of_response(provider: Provider, model: str, key_variable: str, response: Response) -> CallFailure:
@@ -105,12 +99,15 @@ def _of_status(provider: Provider, model: str, key_variable: str, response: Resp
 
 
 def of_nothing(provider: Provider, address: str, how: str, seconds: float) -> CallFailure:
-    """The failure of a call without a response."""
-    name = provider.name
+    """The failure of a call that ended without a response that can be read."""
+    name, variables = provider.name, " or ".join(provider.address_variables)
     if how == UNREACHABLE:
-        variables = " or ".join(provider.address_variables)
         return CallFailure(
             message=f"cannot reach {name} at {address}", hint=f"check that it runs, the network and {variables}"
+        )
+    if how == GARBLED:
+        return CallFailure(
+            message=f"the response of {name} is none of its API", hint=f"check {variables}", is_free=False
         )
     if how == UNUSABLE:
         hint = "check the proxy variables, or install the extra `llm` again"
@@ -127,15 +124,6 @@ def of_nothing(provider: Provider, address: str, how: str, seconds: float) -> Ca
         )
     return CallFailure(
         message=f"the connection to {name} broke", hint="try again later", is_temporary=True, is_free=False
-    )
-
-
-def of_garbage(provider: Provider) -> CallFailure:
-    """The failure of a call whose response holds no reply."""
-    return CallFailure(
-        message=f"the response of {provider.name} is none of its API",
-        hint=f"check {' or '.join(provider.address_variables)}",
-        is_free=False,
     )
 
 
@@ -188,27 +176,19 @@ def check_sdk(provider: Provider) -> None:
         )
 
 
-def load(provider: Provider) -> None:
-    """Imports the SDK, if that can be done; what goes wrong is found when it is used."""
-    with suppress(Exception):
-        _sdk(provider)
-
-
 def post(provider: Provider, address: str, credential: Credential, request: Body, seconds: float) -> Response | str:
-    """The response to `request`, or how the call ended without one. Takes at most `seconds`, import of the SDK included."""
+    """The response to `request`, or how the call ended without one. Takes at most `seconds`, import of the SDK included.
+
+    The call runs in a thread of its own, which is left behind when the time is over or the user interrupts: a look-up of
+    a name, or a server that sends a byte now and then, has no time-out of its own.
+    """
     ends = time.monotonic() + seconds
-    return _in_time(seconds, lambda: _post(provider, address, credential, request, ends))
-
-
-def _in_time(seconds: float, work: Callable[[], Response | str]) -> Response | str:
-    """What `work` returns. It runs in a thread of its own, which is left behind when the time is over or the user
-    interrupts: a look-up of a name, or a server that sends a byte now and then, has no time-out of its own."""
     found: list[Response | str] = []
     is_done = Event()
 
     def run() -> None:
         try:
-            found.append(work())
+            found.append(_post(provider, address, credential, request, ends))
         except Exception:  # noqa: BLE001 - an SDK that cannot be imported, or not with this proxy
             found.append(UNUSABLE)
         is_done.set()
@@ -219,7 +199,7 @@ def _in_time(seconds: float, work: Callable[[], Response | str]) -> Response | s
 
 
 def _post(provider: Provider, address: str, credential: Credential, request: Body, ends: float) -> Response | str:
-    sdk = _sdk(provider)
+    sdk = sdk_of(provider)
     guard = _Guard(provider, ends, is_keyless=not credential)
     left = ends - time.monotonic()
     if left <= 0:
@@ -239,11 +219,16 @@ def _post(provider: Provider, address: str, credential: Credential, request: Bod
     except sdk.APITimeoutError:
         return SLOW
     except Exception as error:  # noqa: BLE001 - whatever it is, it may hold the key
-        causes = {type(cause).__name__ for cause in _causes(error)}
+        causes = set()
+        cause: BaseException | None = error
+        while cause is not None:
+            causes.add(type(cause).__name__)
+            cause = cause.__cause__ or cause.__context__
         return guard.found or (UNREACHABLE if causes.intersection(_CANNOT_CONNECT) else LOST)
 
 
-def _sdk(provider: Provider) -> Any:
+def sdk_of(provider: Provider) -> Any:
+    """The module of the SDK, which logs nothing. Raises what its import raises."""
     _silence()
     sdk = import_module(provider.sdk)
     _silence()  # again: an SDK reads its variable for logging when it is imported
@@ -316,22 +301,11 @@ def _limited(response: Any, guard: _Guard) -> Any:
 
 def _response(response: Any) -> Response:
     headers = response.headers
-    return Response(
-        response.status_code, _json(response.content), headers.get("retry-after", ""), headers.get("location", "")
-    )
-
-
-def _json(content: bytes) -> Json:
     try:
-        return json.loads(content)
+        data: Json = json.loads(response.content)
     except (ValueError, RecursionError):
-        return None
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
+        data = None
+    return Response(response.status_code, data, headers.get("retry-after", ""), headers.get("location", ""))
 
 
 def _silence() -> None:

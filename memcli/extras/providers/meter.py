@@ -1,4 +1,4 @@
-"""The meter of language models: it books their calls in the ledger of a store, at the user's prices."""
+"""The meter of language models: it books their calls in the ledger of a store, at the user's prices, and says what they cost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from memcli.errors import LockedError, MemcliError, RefusedError, StoreError, Us
 from memcli.extras.providers.quota import DayLimits, check_call, check_low, limits
 from memcli.extras.providers.table import Price, Prices, check_prices, list_prices, priced, read_prices
 from memcli.model.conversation import ModelName
-from memcli.model.usage import Charge, Day, TokenUsage, total
+from memcli.model.memory import Json
+from memcli.model.usage import NANO, Charge, Day, TokenUsage, Total, total
+from memcli.record import Record
 from memcli.store.atomic import read_regular
 
 if TYPE_CHECKING:
@@ -74,9 +76,20 @@ class LedgerMeter:
 def load_prices(environ: Mapping[str, str]) -> Prices:
     """The prices of models: those of MEMCLI_PRICES win over those of the user's `prices.toml`, and they over the list.
     Raises UsageError, StoreError."""
+    path = prices_path(environ)
+    try:
+        data = read_regular(path, _MAX_PRICES) or b""
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}", "replace it with a regular file") from None
+    import tomllib
+
+    try:
+        own = tomllib.loads(data.decode())
+    except (ValueError, RecursionError):
+        raise UsageError(f"{path} is not TOML", 'write lines such as "openai:gpt-5-mini" = [0.25, 2]') from None
     return {
         **list_prices(),
-        **check_prices(_read_toml(prices_path(environ))),
+        **check_prices(own),
         **read_prices(environ.get(PRICES_VARIABLE, "")),
     }
 
@@ -92,14 +105,31 @@ def prices_path(environ: Mapping[str, str]) -> str:
     return os.path.join(platformdirs.user_config_dir("memcli", appauthor=False), "prices.toml")
 
 
-def _read_toml(path: str) -> Mapping[str, object]:
-    try:
-        data = read_regular(path, _MAX_PRICES) or b""
-    except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror}", "replace it with a regular file") from None
-    import tomllib
+class Spent(Record):
+    """What a provider has cost on a day for a space."""
 
-    try:
-        return tomllib.loads(data.decode())
-    except (ValueError, RecursionError):
-        raise UsageError(f"{path} is not TOML", 'write lines such as "openai:gpt-5-mini" = [0.25, 2]') from None
+    day: str
+    space: str
+    provider: str
+    total: Total
+
+    def to_json(self) -> dict[str, Json]:
+        known = self.total.unpriced < self.total.calls
+        return {
+            "day": self.day, "space": self.space, "provider": self.provider, "calls": self.total.calls,
+            "tokens_in": self.total.tokens_in, "tokens_out": self.total.tokens_out,
+            "usd": self.total.nano_usd / NANO if known else None,
+            "unpriced": self.total.unpriced, "unsettled": self.total.pending,
+        }  # fmt: skip
+
+
+def spent(workspace: Workspace, since: str = "", until: str = "") -> list[Spent]:
+    """The cost of each day from `since` until `until`, by space and provider, in this order; of the space that the user
+    named, or of all. Raises StoreError."""
+    found: dict[tuple[str, str, str], list[Charge]] = {}
+    for day in workspace.ledger.days():
+        if since <= day <= (until or day):
+            for charge in workspace.ledger.read(day).charges:
+                if not workspace.is_space_named or charge.space == workspace.space:
+                    found.setdefault((day, charge.space, charge.provider), []).append(charge)
+    return [Spent(*key, total(charges)) for key, charges in sorted(found.items())]

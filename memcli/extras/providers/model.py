@@ -1,6 +1,6 @@
-"""A language model of a provider: asks, checks the answer, has it repaired once, and tries again when that may help.
+"""A model of a provider: asks, checks the answer, has it repaired once, and tries again when that may help.
 
-The vectors of texts by a provider: redacted, counted, limited by the quota and tried again as any call is.
+The vectors of texts are asked for as answers are: redacted, counted, limited by the quota and tried again.
 """
 
 from __future__ import annotations
@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from memcli.clock import Clock
 from memcli.digests import blake2b
 from memcli.errors import ProviderError
 from memcli.extras.providers import http, wire
-from memcli.extras.providers.http import CallFailure, Response, check_sdk, load, post
+from memcli.extras.providers.http import CallFailure, Response, check_sdk, post
 from memcli.extras.providers.table import CHAT, PROVIDERS, Provider, address, credential, key_variable, shown
 from memcli.extras.providers.wire import parse_answer
 from memcli.model.conversation import ModelName, Prompt
@@ -30,6 +31,7 @@ _FIRST_WAIT_SECONDS = 0.5
 _MAX_QUOTED = 4_000
 _OVERHEAD = 100  # tokens that a server adds to a request, at most
 _SHORTEST_KEY = 8
+EMBED_TASK = "embed/1"
 
 T = TypeVar("T")
 Post = Callable[..., Response | str]
@@ -62,21 +64,38 @@ class ProviderModel:
 
     def load(self) -> None:
         """See `LanguageModel.load`."""
-        load(self._provider)
+        with suppress(Exception):  # what goes wrong is found when it is used
+            http.sdk_of(self._provider)
 
     def ask(self, prompt: Prompt, read: Callable[[Json], T], within: float) -> T:
         """See `LanguageModel.ask`."""
         ends = time.monotonic() + within
         turns: list[wire.Turn] = [("user", prompt.text)]
+        schema = json.dumps(prompt.schema, sort_keys=True, ensure_ascii=False)
+        wanted = f"Answer with JSON alone, which fits this JSON Schema:\n{schema}"
+        wrong = ""
         for _ in range(2):
             text = self._answer(prompt, turns, ends)
-            value, wrong = _read(text, prompt, read)
-            if not wrong:
-                return value[0]
-            turns = _with_complaint(prompt, text, wrong)
+            try:
+                return read(parse_answer(text, prompt.schema))
+            except ValueError as error:
+                wrong = " ".join(str(error).split())[:200] or "it is not valid"
+            if text.strip():
+                complaint = f"This answer cannot be used: {wrong}. {wanted}"
+                turns = [turns[0], ("assistant", text.strip()[:_MAX_QUOTED]), ("user", complaint)]
+            else:
+                turns = [("user", f"{prompt.text}\n\n{wanted}")]
         brief = f"the answer of {self.name} is not valid, also when asked again"
         told = "" if find_reasons(wrong) else f": {wrong}"
         raise ProviderError(f"{brief}{told}", "try another model", brief)
+
+    def vectors(self, texts: Sequence[str], within: float) -> Sequence[Sequence[float]]:
+        """One vector for each text, in at most `within` seconds. Raises ProviderError, RefusedError."""
+        if self._provider.wire != CHAT:
+            raise ProviderError(f"{self._provider.name} has no embeddings", "choose a model of another provider")
+        prompt = Prompt(task=EMBED_TASK, system="", text="\n".join(texts), schema={}, max_tokens=0)
+        request: wire.Body = {"model": self._model.model, "input": list(texts), "encoding_format": "float"}
+        return self._reply(prompt, request, time.monotonic() + within).vectors
 
     def _answer(self, prompt: Prompt, turns: Sequence[wire.Turn], ends: float) -> str:
         """The text of the answer. Raises ProviderError for one that was refused or cut off."""
@@ -98,14 +117,13 @@ class ProviderModel:
             if isinstance(outcome, wire.Reply):
                 return outcome
             feature = wire.refused_feature(request, outcome.complaint)
-            if feature and not (
-                feature == wire.TEMPERATURE and prompt.temperature is not None
-            ):  # which the user asked for
+            is_asked_for = feature == wire.TEMPERATURE and prompt.temperature is not None
+            if feature and not is_asked_for:
                 request = wire.without(request, feature)
                 continue
             wait = outcome.after if outcome.after is not None else self._wait(prompt, attempt)
             if not outcome.is_temporary or attempt == ATTEMPTS or wait >= ends - time.monotonic():
-                raise outcome.error()
+                raise ProviderError(outcome.message, outcome.hint, outcome.brief)
             self._sleep(wait)
             attempt += 1
 
@@ -115,10 +133,12 @@ class ProviderModel:
         where = address(self._provider, self._environ)
         hide = _hider(key)
         clean = wire.map_texts(request, lambda text: hide(self._redact(text)))
-        settle = self._reserve(prompt.task, TokenUsage(_estimate(clean), prompt.max_tokens))
+        # The most tokens that the request may count as, in all likelihood.
+        most = -(-sum(count_tokens(text) for text in wire.texts(clean)) * 11 // 10) + _OVERHEAD
+        settle = self._reserve(prompt.task, TokenUsage(most, prompt.max_tokens))
         seconds = ends - time.monotonic()
         outcome = self._post(self._provider, where, key, clean, seconds) if seconds > 0 else http.SLOW
-        found = self._read(where, _without(hide, outcome), seconds)
+        found = self._read(request, where, _without(hide, outcome), max(0.0, seconds))
         if isinstance(found, wire.Reply) and found.usage is not None:
             settle(found.usage)
         elif (isinstance(found, CallFailure) and found.is_free) or seconds <= 0:
@@ -127,16 +147,16 @@ class ProviderModel:
             return found
         return replace(found, message=hide(found.message), brief=hide(found.brief))  # the address may have it too
 
-    def _read(self, where: str, outcome: Response | str, seconds: float) -> wire.Reply | CallFailure:
+    def _read(
+        self, request: wire.Body, where: str, outcome: Response | str, seconds: float
+    ) -> wire.Reply | CallFailure:
         if isinstance(outcome, str):
-            return http.of_nothing(self._provider, shown(where), outcome, max(0.0, seconds))
+            return http.of_nothing(self._provider, shown(where), outcome, seconds)
         if not 200 <= outcome.status < 300:
             variable = key_variable(self._provider, self._environ)
             return http.of_response(self._provider, self._model.model, variable, outcome)
-        return self._read_body(outcome.data) or http.of_garbage(self._provider)
-
-    def _read_body(self, data: Json) -> wire.Reply | None:
-        return wire.read_reply(self._provider, data)
+        found = wire.read_vectors(outcome.data) if "input" in request else wire.read_reply(self._provider, outcome.data)
+        return found or http.of_nothing(self._provider, shown(where), http.GARBLED, seconds)
 
     def _wait(self, prompt: Prompt, attempt: int) -> float:
         """Half to one and a half times a wait that doubles; processes that ask different things wait differently long."""
@@ -154,27 +174,6 @@ def check(provider: Provider, environ: Mapping[str, str]) -> None:
     if not all("!" <= character <= "~" for value in credential(provider, environ).values() for character in value):
         raise ProviderError(f"the key in {variable} has a character that no key has", "copy it again")
     address(provider, environ)
-
-
-def _read(text: str, prompt: Prompt, read: Callable[[Json], T]) -> tuple[list[T], str]:
-    """What `read` makes of the answer, or what is wrong with it."""
-    try:
-        return [read(parse_answer(text, prompt.schema))], ""
-    except ValueError as error:
-        return [], " ".join(str(error).split())[:200] or "it is not valid"
-
-
-def _with_complaint(prompt: Prompt, text: str, wrong: str) -> list[wire.Turn]:
-    schema = json.dumps(prompt.schema, sort_keys=True, ensure_ascii=False)
-    told = f"This answer cannot be used: {wrong}. Answer with JSON alone, which fits this JSON Schema:\n{schema}"
-    if not text.strip():
-        return [("user", f"{prompt.text}\n\nAnswer with JSON alone, which fits this JSON Schema:\n{schema}")]
-    return [("user", prompt.text), ("assistant", text.strip()[:_MAX_QUOTED]), ("user", told)]
-
-
-def _estimate(request: wire.Body) -> int:
-    """The most tokens that the request may count as, in all likelihood."""
-    return -(-sum(count_tokens(text) for text in wire.texts(request)) * 11 // 10) + _OVERHEAD
 
 
 def _without(hide: Callable[[str], str], outcome: Response | str) -> Response | str:
@@ -199,21 +198,3 @@ def _hider(key: Mapping[str, str]) -> Callable[[str], str]:
         return text
 
     return hide
-
-
-TASK = "embed/1"
-
-
-class ProviderEmbeddings(ProviderModel):
-    """A model that answers texts by vectors, asked as `ProviderModel` is."""
-
-    def vectors(self, texts: Sequence[str], within: float) -> Sequence[Sequence[float]]:
-        """One vector for each text, in at most `within` seconds. Raises ProviderError, RefusedError."""
-        if self._provider.wire != CHAT:
-            raise ProviderError(f"{self._provider.name} has no embeddings", "choose a model of another provider")
-        prompt = Prompt(task=TASK, system="", text="\n".join(texts), schema={}, max_tokens=0)
-        request = wire.embedding_body(self._model.model, texts)
-        return self._reply(prompt, request, time.monotonic() + within).vectors
-
-    def _read_body(self, data: Json) -> wire.Reply | None:
-        return wire.read_vectors(data)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from memcli.errors import MemcliError, ProviderError, RefusedError, UsageError
-from memcli.record import Record, as_dict
 from memcli.settings import OWN_JOURNAL, is_beside
 from memcli.wiring import extra
 from memcli.wiring.indexes import Remote
@@ -14,12 +13,10 @@ from memcli.wiring.indexes import Remote
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
     from memcli.extras.providers.model import ProviderModel
-    from memcli.extras.providers.table import Provider
     from memcli.model.conversation import ModelName
     from memcli.model.memory import Json
     from memcli.ports.language_model import LanguageModel
 
-_Model = TypeVar("_Model", bound="ProviderModel")
 _EMBED_SECONDS = 60.0
 
 
@@ -27,11 +24,9 @@ def open_language_model(
     workspace: Workspace, environ: Mapping[str, str], spec: str | None, may_wait: bool
 ) -> LanguageModel:
     """See `Workspace.language_model`."""
-    from memcli.extras.providers.model import ProviderModel
-
     chosen = chosen_model(workspace, spec)
     observed: LanguageModel = extra("telemetry.opening").observed(
-        _open(ProviderModel, workspace, environ, chosen, may_wait=may_wait), chosen, environ
+        _open(workspace, environ, chosen, may_wait=may_wait), chosen, environ
     )
     return observed
 
@@ -40,10 +35,10 @@ def embed_texts(
     workspace: Workspace, environ: Mapping[str, str], name: ModelName, texts: Sequence[str]
 ) -> Sequence[Sequence[float]]:
     """The vectors of texts by a provider. Raises ProviderError, RefusedError."""
-    from memcli.extras.providers.model import TASK, ProviderEmbeddings
+    from memcli.extras.providers.model import EMBED_TASK
 
-    with extra("telemetry.opening").asking(environ, name, TASK):
-        return _open(ProviderEmbeddings, workspace, environ, name).vectors(texts, _EMBED_SECONDS)
+    with extra("telemetry.opening").asking(environ, name, EMBED_TASK):
+        return _open(workspace, environ, name).vectors(texts, _EMBED_SECONDS)
 
 
 def embeddings(workspace: Workspace, environ: Mapping[str, str]) -> Remote:
@@ -61,8 +56,8 @@ def embeddings(workspace: Workspace, environ: Mapping[str, str]) -> Remote:
 
 
 def _open(
-    kind: type[_Model], workspace: Workspace, environ: Mapping[str, str], chosen: ModelName, *, may_wait: bool = False
-) -> _Model:
+    workspace: Workspace, environ: Mapping[str, str], chosen: ModelName, *, may_wait: bool = False
+) -> ProviderModel:
     """A model that is asked within the quota, for texts without what is secret. Raises RefusedError, ProviderError."""
     if workspace.is_offline:
         raise RefusedError("no language model is asked offline", "go without --offline and MEMCLI_OFFLINE")
@@ -72,6 +67,7 @@ def _open(
             "review it with `memcli trust --status`, accept it with `memcli trust`",
         )
     from memcli.extras.providers.meter import LedgerMeter, load_prices
+    from memcli.extras.providers.model import ProviderModel
     from memcli.extras.providers.table import price_of
 
     space = charged_space(workspace)
@@ -80,7 +76,7 @@ def _open(
     meter = LedgerMeter(
         workspace, chosen, space, price, may_wait=may_wait, spent=extra("telemetry.opening").note_cost(environ)
     )
-    return kind(chosen, environ, meter.reserve, redact, workspace.clock)
+    return ProviderModel(chosen, environ, meter.reserve, redact, workspace.clock)
 
 
 def chosen_model(workspace: Workspace, spec: str | None = None) -> ModelName:
@@ -101,41 +97,37 @@ def charged_space(workspace: Workspace) -> str:
     return workspace.main if is_beside(owner) else owner
 
 
-class Readiness(Record):
-    """A provider as far as this environment goes: its model in use, the variable that has the key, never the key, and what is
-    missing."""
-
-    provider: str
-    model: str
-    key: str
-    address: str
-    problem: str
-
-    def to_json(self) -> dict[str, Json]:
-        return as_dict(self)
-
-
-def list_providers(workspace: Workspace, environ: Mapping[str, str]) -> list[Readiness]:
-    """Every provider. Raises UsageError when the configured model is none."""
-    from memcli.extras.providers.table import PROVIDERS
+def list_providers(workspace: Workspace, environ: Mapping[str, str]) -> list[dict[str, str]]:
+    """Each provider as far as this environment goes: its model in use, the variable that has the key, never the key, its
+    address, and what is missing. Raises UsageError when the configured model is none."""
+    from memcli.extras.providers.model import check
+    from memcli.extras.providers.table import PROVIDERS, address, key_variable, shown
 
     chosen = chosen_model(workspace) if workspace.model else None
-    return [
-        _readiness(p, chosen.model if chosen and chosen.provider == p.name else "", environ) for p in PROVIDERS.values()
-    ]
+    found = []
+    for name, provider in PROVIDERS.items():
+        problem = where = ""
+        try:
+            where = shown(address(provider, environ))
+            check(provider, environ)
+        except ProviderError as error:
+            problem = f"{error.message}: {error.hint}"
+        model = chosen.model if chosen and chosen.provider == name else ""
+        key = key_variable(provider, environ)
+        found.append({"provider": name, "model": model, "key": key, "address": where, "problem": problem})
+    return found
 
 
-def _readiness(provider: Provider, model: str, environ: Mapping[str, str]) -> Readiness:
-    from memcli.extras.providers.model import check
-    from memcli.extras.providers.table import address, key_variable, shown
+def check_model(model: LanguageModel, within: float) -> None:
+    """Asks a model one short question. Raises ProviderError, RefusedError."""
+    from memcli.model.conversation import Prompt
 
-    problem = where = ""
-    try:
-        where = shown(address(provider, environ))
-        check(provider, environ)
-    except ProviderError as error:
-        problem = f"{error.message}: {error.hint}"
-    return Readiness(provider.name, model, key_variable(provider, environ), where, problem)
+    schema: dict[str, Json] = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
+    question = Prompt(
+        task="check/1", system="You check a connection. Answer with JSON alone.", text='Answer {"ok": true}.',
+        schema=schema, max_tokens=1000,  # a model that thinks before it answers needs some
+    )  # fmt: skip
+    model.ask(question, lambda data: data, within)
 
 
 def health(workspace: Workspace, environ: Mapping[str, str]) -> tuple[bool, str, str]:

@@ -118,7 +118,12 @@ def address(provider: Provider, environ: Mapping[str, str]) -> str:
         return provider.address
     given = environ[variable].strip()
     found = _ollama(given) if variable == "OLLAMA_HOST" else given
-    if not _is_address(found):
+    try:
+        parts = urlsplit(found)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        is_address = False
+    if not is_address:
         raise ProviderError(f"{variable} is no address of a server", "write it as https://host/v1")
     return found
 
@@ -127,14 +132,6 @@ def shown(address: str) -> str:
     """The address without what may be a secret in it: a user, a password, a query."""
     parts = urlsplit(address)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-
-def _is_address(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        return False
 
 
 def _ollama(host: str) -> str:

@@ -49,7 +49,8 @@ def body(provider: Provider, model: str, prompt: Prompt, turns: Sequence[Turn]) 
     messages = [{"role": role, "content": text} for role, text in turns]
     common = {"model": model, provider.limit: prompt.max_tokens}
     if provider.wire == CHAT:
-        shape = {"name": _name(prompt.task), "schema": schema, "strict": _is_strict(schema)}
+        name = re.sub(r"[^A-Za-z0-9_-]", "_", prompt.task)[:64] or "answer"
+        shape = {"name": name, "schema": schema, "strict": _is_strict(schema)}
         return {
             **common,
             "temperature": prompt.temperature or 0.0,
@@ -101,12 +102,23 @@ def read_reply(provider: Provider, data: Json) -> Reply | None:
     """The reply in the body of a response; None when it has none."""
     if not isinstance(data, dict):
         return None
-    return _read_chat(data) if provider.wire == CHAT else _read_messages(data)
-
-
-def embedding_body(model: str, texts: Sequence[str]) -> Body:
-    """The body of a request for the vectors of texts."""
-    return {"model": model, "input": list(texts), "encoding_format": "float"}
+    if provider.wire == CHAT:
+        choices = data.get("choices")
+        if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+            return None
+        message = choices[0].get("message")
+        message = message if isinstance(message, dict) else {}
+        text, refusal = message.get("content"), message.get("refusal")
+        ending = REFUSED if isinstance(refusal, str) and refusal else _ending(choices[0].get("finish_reason"))
+        usage = _usage(data.get("usage"), ("prompt_tokens",), "completion_tokens")
+        return Reply(text if isinstance(text, str) else "", ending, usage)
+    content = data.get("content")
+    if not isinstance(content, list):
+        return None
+    parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+    read = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    text = "".join(part for part in parts if isinstance(part, str))
+    return Reply(text, _ending(data.get("stop_reason")), _usage(data.get("usage"), read, "output_tokens"))
 
 
 def read_vectors(data: Json) -> Reply | None:
@@ -124,28 +136,6 @@ def read_vectors(data: Json) -> Reply | None:
     return Reply("", DONE, TokenUsage(int(sent), 0) if isinstance(sent, int) and _is_count(sent) else None, vectors)
 
 
-def _read_chat(data: Mapping[str, Json]) -> Reply | None:
-    choices = data.get("choices")
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        return None
-    message = choices[0].get("message")
-    message = message if isinstance(message, dict) else {}
-    text, refusal = message.get("content"), message.get("refusal")
-    ending = REFUSED if isinstance(refusal, str) and refusal else _ending(choices[0].get("finish_reason"))
-    usage = _usage(data.get("usage"), ("prompt_tokens",), "completion_tokens")
-    return Reply(text if isinstance(text, str) else "", ending, usage)
-
-
-def _read_messages(data: Mapping[str, Json]) -> Reply | None:
-    content = data.get("content")
-    if not isinstance(content, list):
-        return None
-    parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
-    read = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    text = "".join(part for part in parts if isinstance(part, str))
-    return Reply(text, _ending(data.get("stop_reason")), _usage(data.get("usage"), read, "output_tokens"))
-
-
 def _ending(reason: Json) -> str:
     return CUT if reason in _CUT else REFUSED if reason in _REFUSED else DONE
 
@@ -158,11 +148,6 @@ def _usage(data: Json, read: Sequence[str], written: str) -> TokenUsage | None:
 
 def _is_count(value: Json) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40
-
-
-def _name(task: str) -> str:
-    """The name of a schema: letters, digits, `_` and `-`."""
-    return re.sub(r"[^A-Za-z0-9_-]", "_", task)[:64] or "answer"
 
 
 def sent_schema(schema: Mapping[str, Json]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 
 from memcli.app.workspace import opened
 from memcli.errors import ProviderError, RefusedError
-from memcli.extras.providers.model import ProviderEmbeddings
+from memcli.extras.providers.model import ProviderModel
 from memcli.extras.providers.opening import embed_texts
 from memcli.extras.spaces.managing import set_policy
 from memcli.model.conversation import model_name
@@ -30,7 +30,7 @@ def embedded(*vectors: list[float], usage: object = {"prompt_tokens": 9, "total_
 class Asked:
     def __init__(self, server: Script, name: str = "openai:m") -> None:
         self.meter, self.slept = FakeMeter(), list[float]()
-        self.model = ProviderEmbeddings(
+        self.model = ProviderModel(
             model_name(name), environ_for(server.url), self.meter.reserve,
             lambda text: text.replace("hunter2", "[REDACTED]"), lambda: NOW, sleep=self.slept.append,
         )  # fmt: skip
