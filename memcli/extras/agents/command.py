@@ -129,8 +129,10 @@ def check(session: CommandContext, options: AgentCheckOptions) -> int:
 
     Example: memcli agent check
     """
+    import shutil
+
     from memcli.extras.agents.install import check as check_at
-    from memcli.extras.agents.install import find_program, installed, remark, warnings
+    from memcli.extras.agents.install import installed, remark, warnings
     from memcli.extras.agents.setup import check_agent, sites
     from memcli.render.clean import grid
 
@@ -142,7 +144,7 @@ def check(session: CommandContext, options: AgentCheckOptions) -> int:
     names = list(dict.fromkeys(name for _, name in found))
     notes = [note for name in names for note in warnings(places, name)]
     remarks = [text for name in names if (text := remark(name))]
-    if rows and find_program() is None:
+    if rows and shutil.which("memcli") is None:
         notes.append("memcli is not on PATH: neither hooks nor the MCP server can start")
     cells = [[row.agent, row.scope, row.role, row.state, row.fix or ", ".join(row.files)] for row in rows]
     text = grid(["agent", "scope", "part", "state", "file or fix"], cells) if rows else "no agent is installed"

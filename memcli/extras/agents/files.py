@@ -13,7 +13,6 @@ from memcli.digests import sha256
 from memcli.errors import MemcliError, StoreError, UsageError
 from memcli.extras.agents.splice import Splice
 from memcli.extras.agents.table import USER
-from memcli.model.memory import Json
 from memcli.record import Record, field
 from memcli.store.atomic import make_folder, read_json, remove_file, remove_quietly, write_file
 
@@ -209,15 +208,11 @@ class Note(Record):
         return text is not None and self.digest == digest_of(text)
 
 
-def load_folders(site: Site) -> list[str]:
-    """The folders that were made."""
-    folders = _load(site).get("folders")
-    return [folder for folder in folders if isinstance(folder, str)] if isinstance(folders, list) else []
-
-
-def load_notes(site: Site) -> dict[str, Note]:
-    """What is noted of the files of the scope."""
-    files = _load(site).get("files")
+def load_notes(site: Site) -> tuple[dict[str, Note], list[str]]:
+    """What is noted of the files of the scope, and the folders that were made."""
+    data = read_json(site.notes)
+    own = data.get(site.scope) if isinstance(data, dict) else None
+    files, folders = (own.get("files"), own.get("folders")) if isinstance(own, dict) else (None, None)
     found = {}
     for file, data in files.items() if isinstance(files, dict) else ():
         try:
@@ -226,7 +221,8 @@ def load_notes(site: Site) -> dict[str, Note]:
         except (KeyError, TypeError, ValueError):
             continue
         found[os.path.join(site.folder, file)] = note
-    return found
+    made = [folder for folder in folders if isinstance(folder, str)] if isinstance(folders, list) else []
+    return found, made
 
 
 def save_notes(site: Site, notes: Mapping[str, Note], folders: Sequence[str]) -> None:
@@ -247,12 +243,6 @@ def save_notes(site: Site, notes: Mapping[str, Note], folders: Sequence[str]) ->
         return
     make_folder(os.path.dirname(site.notes))
     write_file(site.notes, encode(kept), 0o600)
-
-
-def _load(site: Site) -> dict[str, Json]:
-    data = read_json(site.notes)
-    found = data.get(site.scope) if isinstance(data, dict) else None
-    return dict(found) if isinstance(found, dict) else {}
 
 
 def digest_of(text: str) -> str:

@@ -39,7 +39,7 @@ from memcli.extras.agents.inject import (
     stamps,
 )
 from memcli.extras.agents.payload import MOST_PIPED, Payload, edits_of
-from memcli.extras.agents.records import MAX_TEXT, SessionRecord, Spool, Surfaced, Topics
+from memcli.extras.agents.records import MAX_TEXT, SessionRecord, Spool, Topics, begin_session, session_record
 from memcli.model.anchors import FileEdit
 from memcli.model.memory import Json
 from memcli.model.recall import Bundle
@@ -76,17 +76,21 @@ class PromptCheck:
         self._now = workspace.clock()
         self.verify: Verify | None = None
         self._problem = ""
-        try:
-            if most := _number(workspace.hook_verify):
-                self._choose(workspace, most, ends)
-        except UsageError as error:
-            self._problem = error.message
-
-    def _choose(self, workspace: Workspace, most: int, ends: float) -> None:
-        """Raises UsageError when the workspace names no model."""
+        asked = workspace.hook_verify
+        is_number = asked.isascii() and asked.isdigit() and len(asked) <= len(str(MOST_VERIFIED))
+        most = int(asked) if is_number else -1
+        if not asked or most == 0:
+            return
+        if not 0 <= most <= MOST_VERIFIED:
+            self._problem = f"hook_verify must be a number from 0 to {MOST_VERIFIED}, not {asked[:40]!a}"
+            return
         from memcli.model.conversation import model_name
 
-        model_name(workspace.model)
+        try:
+            model_name(workspace.model)
+        except UsageError as error:
+            self._problem = error.message
+            return
         if self._mark.is_younger(_PAUSE_SECONDS, self._now):
             self._problem = "the model failed less than a minute ago"
         else:
@@ -100,16 +104,6 @@ class PromptCheck:
         if verdict.failure and bundle.query.topic != NOT_REPEATED:
             self._mark.set(self._now)
         return {"verified": verdict.failure or f"{verdict.rejected} of {verdict.asked} rejected"}
-
-
-def _number(text: str) -> int:
-    """How many candidates are verified; 0 for none. Raises UsageError."""
-    if not text:
-        return 0
-    number = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(MOST_VERIFIED)) else -1
-    if not 0 <= number <= MOST_VERIFIED:
-        raise UsageError(f"hook_verify must be a number from 0 to {MOST_VERIFIED}, not {text[:40]!a}")
-    return number
 
 
 _MOST_REASONS = 5
@@ -206,7 +200,6 @@ class _Call:
         self._workspace, self._agent, self._event, self._payload = workspace, agent, event, payload
         self._layout = Layout(workspace.root)
         self._state = State(self._layout, workspace.warn)
-        self._surfaced = Surfaced(self._state)
         # Without an id, the sessions of an agent are told apart by their start alone.
         self._session = payload.session or f"{agent} {payload.cwd}"
         self._now = workspace.clock()
@@ -215,7 +208,7 @@ class _Call:
     def inject_notice(self) -> HookOutcome:
         if self._event not in (SESSION_START, PROMPT):
             return HookOutcome(facts={"outcome": "not trusted"})
-        with self._surfaced.session(self._session) as record:
+        with session_record(self._state, self._session) as record:
             self._begin(record)
             if not record.is_unseen("", _NOT_TRUSTED):
                 return HookOutcome(facts={"outcome": "not trusted"})
@@ -224,7 +217,7 @@ class _Call:
 
     def inject_at_start(self) -> HookOutcome:
         source = self._payload.source if self._event == SESSION_START else SUBAGENT_START
-        with self._surfaced.session(self._session) as record:
+        with session_record(self._state, self._session) as record:
             if not record.claim(f"{self._event} {source}", self._now):
                 return _DUPLICATE
             if source in _RESET or not self._payload.session:
@@ -241,7 +234,7 @@ class _Call:
         """The outcome, below what is shown at the start of a session where the agent did not take it then."""
         if self._agent not in DEFERRED_START:
             return outcome
-        with self._surfaced.session(self._session) as record:
+        with session_record(self._state, self._session) as record:
             is_due, record.is_start_due = record.is_start_due, False
         if not is_due:
             return outcome
@@ -258,7 +251,7 @@ class _Call:
         prompt = self._payload.prompt
         if not prompt or not self._payload.is_of_a_person:
             return HookOutcome(facts={"outcome": "no prompt of a person"})
-        with self._surfaced.session(self._session) as record:
+        with session_record(self._state, self._session) as record:
             if not record.claim(f"{PROMPT} {prompt}", self._now):
                 return _DUPLICATE
         check = PromptCheck(self._workspace, ends)
@@ -267,7 +260,7 @@ class _Call:
         if not bundle.query.topic:
             return HookOutcome(facts={"outcome": "asks for nothing"})
         topic = self._topic_of(bundle.query.topic)
-        with self._surfaced.session(self._session) as record:
+        with session_record(self._state, self._session) as record:
             if topic and self._changes_topic(prompt, topic):
                 record.shown.clear()
                 facts["topic"] = "changed"
@@ -279,7 +272,7 @@ class _Call:
         if not prompt or not self._payload.is_of_a_person:
             return HookOutcome(facts={"outcome": "no prompt of a person"})
         topic = self._topic_of(one_line(prompt, self._redactor()))
-        with self._surfaced.session(self._session) as record:
+        with session_record(self._state, self._session) as record:
             if not record.claim(f"{PROMPT} {prompt}", self._now):
                 return _DUPLICATE
             prepared = record.turn(prompt[:MOST_PIPED])
@@ -295,7 +288,7 @@ class _Call:
         check = PromptCheck(self._workspace)
         bundle = for_prompt(self._workspace, self._payload.prompt, None, check.verify)
         check.facts(bundle)
-        with self._surfaced.session(self._session) as record:
+        with session_record(self._state, self._session) as record:
             record.prepare(self._payload.prompt, list(stamps(bundle)))
 
     def inject_for_tool(self) -> HookOutcome:
@@ -312,8 +305,12 @@ class _Call:
 
     def spool(self) -> HookOutcome:
         payload = self._payload
-        text = self._redacted(payload.text)
-        with self._surfaced.session(self._session) as record:
+        text = ""
+        if payload.text:
+            from memcli.safety.recalled import without_recalled
+
+            text = self._redactor()(without_recalled(payload.text)[: 4 * MAX_TEXT])[:MAX_TEXT]
+        with session_record(self._state, self._session) as record:
             # What brings no text only points to the transcript: reported twice, it is stored once all the same.
             if (text or self._event == AFTER_COMPACTION) and not record.claim(f"{self._event} {text}", self._now):
                 return _DUPLICATE
@@ -332,7 +329,7 @@ class _Call:
 
     def _begin(self, record: SessionRecord) -> None:
         if self._event == SESSION_START:
-            self._surfaced.begin(record, self._now)
+            begin_session(self._state, record, self._now)
 
     def _topic_of(self, asked: str) -> LastTopic | None:
         """The topic of the prompt as recall was asked it, without secrets; None for one that is not to be remembered."""
@@ -356,7 +353,7 @@ class _Call:
         facts = {**facts, "degraded": True} if bundle.degraded else dict(facts)
         if not bundle.sections:
             return HookOutcome(facts={"outcome": "nothing relevant", **facts})
-        with self._surfaced.session(self._session) as record:
+        with session_record(self._state, self._session) as record:
             chosen = fitted(bundle, renderer, record.is_unseen)
             record.note(stamps(chosen))
         if not chosen.sections:
@@ -366,14 +363,6 @@ class _Call:
         self._workspace.counters.count(INJECTION, self._workspace.space, self._event)
         told = {"outcome": "injected", "memories": len(chosen.sections), "tokens": count_tokens(text)}
         return HookOutcome(text, {**told, **facts})
-
-    def _redacted(self, text: str) -> str:
-        """The beginning of `text`, without secrets and without what memcli recalled."""
-        if not text:
-            return ""
-        from memcli.safety.recalled import without_recalled
-
-        return self._redactor()(without_recalled(text)[: 4 * MAX_TEXT])[:MAX_TEXT]
 
     def _redactor(self) -> Callable[[str], str]:
         workspace = self._workspace

@@ -7,7 +7,6 @@ file since. Otherwise, as in another clone, only what is memcli's is taken out.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 
 from memcli.errors import UsageError
@@ -19,7 +18,6 @@ from memcli.extras.agents.files import (
     apply_changes,
     check_writable,
     digest_of,
-    load_folders,
     load_notes,
     missing_folders,
     read_text,
@@ -34,9 +32,9 @@ from memcli.extras.agents.parts import (
     STALE,
     InstalledPart,
     InstructionBlock,
-    JsonDefault,
-    RetiredHook,
+    JsonValue,
     Whole,
+    is_proof,
 )
 from memcli.extras.agents.splice import Splice, apply_all
 from memcli.extras.agents.table import AGENTS, PROJECT, USER, parts_of, with_next_turn
@@ -56,7 +54,7 @@ class InstallPlan(Record):
 def plan_install(site: Site, name: str, *, next_turn: bool = False) -> InstallPlan:
     """The plan to bring an agent's parts in, or up to date. With `next_turn`, no prompt waits for a search. Raises
     UsageError."""
-    notes = dict(load_notes(site))
+    notes, _ = load_notes(site)
     changes, warnings = [], []
     for path, parts in parts_by_path(site, name, next_turn=next_turn).items():
         change, note = _installed(site, name, path, parts, notes.get(path))
@@ -72,7 +70,7 @@ def plan_install(site: Site, name: str, *, next_turn: bool = False) -> InstallPl
 
 def plan_uninstall(site: Site, name: str) -> InstallPlan:
     """The plan to take an agent's parts out. Raises UsageError."""
-    notes = dict(load_notes(site))
+    notes, _ = load_notes(site)
     changes = []
     for path, parts in parts_by_path(site, name).items():
         before = read_text(path, site.root)
@@ -90,12 +88,19 @@ def plan_uninstall(site: Site, name: str) -> InstallPlan:
 
 def carry_out(site: Site, plan: InstallPlan) -> None:
     """Makes the changes of a plan, and notes them. Raises StoreError."""
-    folders = set(load_folders(site))
+    notes, known = load_notes(site)
+    folders = set(known)
     made = [folder for change in plan.changes if change.after for folder in missing_folders(change.path)]
-    unknown = [_folders_below(site, c.path) for c in plan.changes if c.after is None and c.path not in load_notes(site)]
+    # Of a file that is not noted, as in another clone, any folder above it may be left empty.
+    unknown = set[str]()
+    for change in plan.changes:
+        folder = os.path.dirname(change.path)
+        while change.after is None and change.path not in notes and folder.startswith(site.folder + os.sep):
+            unknown.add(folder)
+            folder = os.path.dirname(folder)
     apply_changes(plan.changes, site.root)
     if any(change.after is None for change in plan.changes):
-        folders = set(remove_empty(sorted(folders.union(*unknown)))) & folders
+        folders = set(remove_empty(sorted(folders | unknown))) & folders
     save_notes(site, plan.notes, sorted({*folders, *made}))
 
 
@@ -106,8 +111,9 @@ def parts_by_path(site: Site, name: str, *, next_turn: bool = False) -> dict[str
     for part in parts_of(name, site.scope, next_turn=next_turn):
         found.setdefault(_linked(site, part), []).append(part)
     for path, parts in found.items():
-        if any(isinstance(part, InstructionBlock) and part.key == "block" for part in parts):
-            found[path] = [part for part in parts if part.key != "import"]
+        imports = [part for part in parts if isinstance(part, InstructionBlock) and part.unless]
+        if any(isinstance(part, InstructionBlock) and not part.unless for part in parts):
+            found[path] = [part for part in parts if part not in imports]
     return found
 
 
@@ -117,33 +123,23 @@ def states(site: Site, name: str) -> Iterator[tuple[InstalledPart, str, str]]:
         text = read_text(path, site.root) or ""
         for part in parts:
             try:
-                yield part, path, _state(part, name, text)
+                state = part.state(text)
+                # A part may be there in either of its forms.
+                yield part, path, with_next_turn(part, name).state(text) if state == STALE else state
             except UsageError as error:
                 raise _in_file(path, error) from None
 
 
-def _state(part: InstalledPart, name: str, text: str) -> str:
-    """The state of a part, which may be there in either of its forms."""
-    state = part.state(text)
-    return with_next_turn(part, name).state(text) if state == STALE else state
-
-
 def is_installed(site: Site, name: str) -> bool:
     """Whether something of the agent is there that no other agent shares."""
-    shared = {(part.file, part.key) for other in AGENTS if other != name for part in parts_of(other, site.scope)}
+    shared = [part for other in AGENTS if other != name for part in parts_of(other, site.scope)]
     try:
-        own = [
-            state
-            for part, _, state in states(site, name)
-            if (part.file, part.key) not in shared
-            and not isinstance(part, JsonDefault | RetiredHook)
-            and part.key != "import"
-        ]  # what others may have written proves nothing
+        own = [state for part, _, state in states(site, name) if is_proof(part) and part not in shared]
     except UsageError:
         return False
     if own:
         return any(state in (ACTIVE, STALE) for state in own)
-    return any(name in note.agents for note in load_notes(site).values())
+    return any(name in note.agents for note in load_notes(site)[0].values())
 
 
 def _installed(
@@ -210,8 +206,9 @@ def _composed(text: str, parts: Sequence[InstalledPart]) -> tuple[str, tuple[Spl
 def _removals(text: str, parts: Sequence[InstalledPart]) -> Iterator[Splice]:
     """What takes the parts out of the text, one after the other; defaults only with something that needs them."""
     has_begun = False
-    for part in sorted(parts, key=lambda part: isinstance(part, JsonDefault)):
-        while (has_begun or not isinstance(part, JsonDefault)) and (splice := part.remove(text)) is not None:
+    defaults = [part for part in parts if isinstance(part, JsonValue) and part.is_default]
+    for part in (*(part for part in parts if part not in defaults), *defaults):
+        while (has_begun or part not in defaults) and (splice := part.remove(text)) is not None:
             has_begun = True
             yield splice
             text = splice.apply(text)
@@ -219,13 +216,12 @@ def _removals(text: str, parts: Sequence[InstalledPart]) -> Iterator[Splice]:
 
 def _unshared(site: Site, name: str, parts: Sequence[InstalledPart]) -> list[InstalledPart]:
     """The parts that no other agent needs that is installed."""
-    keys = {(part.file, part.key) for part in parts}
-    needed: set[tuple[str, str]] = set()
+    left = list(parts)
     for other in AGENTS:
-        theirs = {(part.file, part.key) for part in parts_of(other, site.scope)} & keys if other != name else set()
-        if theirs - needed and is_installed(site, other):
-            needed |= theirs
-    return [part for part in parts if (part.file, part.key) not in needed]
+        theirs = parts_of(other, site.scope) if other != name else ()
+        if any(part in theirs for part in left) and is_installed(site, other):
+            left = [part for part in left if part not in theirs]
+    return left
 
 
 def _linked(site: Site, part: InstalledPart) -> str:
@@ -241,16 +237,6 @@ def _linked(site: Site, part: InstalledPart) -> str:
 def _is_entry(change: SettingsChange) -> bool:
     """Whether a file has entries that lead to others, which have to be there first."""
     return change.path.endswith((".json", ".jsonc", ".toml"))
-
-
-def _folders_below(site: Site, path: str) -> list[str]:
-    """The folders between the folder of the scope and a file."""
-    found = []
-    folder = os.path.dirname(path)
-    while folder.startswith(site.folder + os.sep):
-        found.append(folder)
-        folder = os.path.dirname(folder)
-    return found
 
 
 def _in_file(path: str, error: UsageError) -> UsageError:
@@ -293,12 +279,22 @@ def check(site: Site, name: str) -> list[RoleRow]:
         found = list(states(site, name))
     except UsageError as error:
         return [RoleRow(name, site.scope, "files", UNREADABLE, (), f"{error.message} ({error.hint})")]
-    return [_row(site, name, role, of_role) for role in ROLES if (of_role := [f for f in found if f[0].role == role])]
-
-
-def steps(site: Site, name: str) -> list[str]:
-    """What the user must still do for an agent that is installed at `site`."""
-    return list(dict.fromkeys(row.fix for row in check(site, name) if row.waits))
+    rows = []
+    for role in ROLES:
+        of_role = [one for one in found if one[0].role == role]
+        kinds = {state for _, _, state in of_role}
+        if FOREIGN in kinds:
+            state, fix = FOREIGN, "move the file away and install again"
+        elif kinds == {ACTIVE}:
+            state, fix = held_back(site, name, role, of_role) or (ACTIVE, "")
+        else:
+            state = STALE if STALE in kinds or ACTIVE in kinds else ABSENT
+            fix = f"run `memcli agent install {name}{_flag(site.scope)}`"
+        if of_role:
+            rows.append(
+                RoleRow(name, site.scope, role, state, tuple(dict.fromkeys(path for _, path, _ in of_role)), fix)
+            )
+    return rows
 
 
 def remark(name: str) -> str:
@@ -326,24 +322,6 @@ def warnings(sites: list[Site], name: str) -> Iterator[str]:
     first = next((file for file in _FIRST_OF_ZED if os.path.isfile(os.path.join(project.folder, file))), None)
     if name == "zed" and first:
         yield f"Zed reads {first} and not AGENTS.md: add memcli's block of AGENTS.md to it"
-
-
-def find_program() -> str | None:
-    """Where hooks find memcli; None if they do not."""
-    return shutil.which("memcli")
-
-
-def _row(site: Site, name: str, role: str, found: list[tuple[InstalledPart, str, str]]) -> RoleRow:
-    files = tuple(dict.fromkeys(path for _, path, _ in found))
-    kinds = {state for _, _, state in found}
-    install = f"run `memcli agent install {name}{_flag(site.scope)}`"
-    if FOREIGN in kinds:
-        return RoleRow(name, site.scope, role, FOREIGN, files, "move the file away and install again")
-    if kinds != {ACTIVE}:
-        state = STALE if STALE in kinds or ACTIVE in kinds else ABSENT
-        return RoleRow(name, site.scope, role, state, files, install)
-    state, fix = held_back(site, name, role, found) or (ACTIVE, "")
-    return RoleRow(name, site.scope, role, state, files, fix)
 
 
 def _flag(scope: str) -> str:

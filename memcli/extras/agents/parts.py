@@ -1,69 +1,79 @@
-"""The parts of an installation: each knows how to come into the text of a file, how to leave it, and whether it is there."""
+"""The parts of an installation: each knows how to come into the text of a file, how to leave it, and whether it is there.
+
+`put(text)` is what brings a part into the whole text of its file, or up to date; None if that is done, or if something
+foreign is in its place. `remove(text)` is the next thing to take out of the text; None once nothing of it is left.
+`state(text)` is one of the states below. All raise UsageError for a text that is not what the file should hold.
+
+`role` is one of ROLES; `file` is relative to the folder of the scope. Parts of two agents that are equal are one part, which
+stays as long as one of the agents is installed.
+"""
 
 from __future__ import annotations
 
+import json
+import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
 
+from memcli.errors import UsageError
 from memcli.extras.agents import splice
 from memcli.extras.agents.splice import Splice
 from memcli.model.memory import Json
 from memcli.record import Record
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 ACTIVE, STALE, ABSENT, FOREIGN = "active", "stale", "absent", "foreign"
 INSTRUCTIONS, MCP, HOOKS, SKILL = ROLES = ("instructions", "mcp", "hooks", "skill")
-_OURS = "memcli"
-
-
-class InstalledPart(Protocol):
-    """One part in one file. `role` is one of ROLES; `file` is relative to the folder of the scope. Texts are whole files.
-
-    All raise UsageError for a text that is not what the file should hold.
-    """
-
-    @property
-    def role(self) -> str: ...
-
-    @property
-    def file(self) -> str: ...
-
-    @property
-    def key(self) -> str:
-        """What the part takes in the file: parts with the same file and key are shared by agents."""
-
-    def put(self, text: str) -> Splice | None:
-        """What brings it into the text, or up to date; None if that is done, or if something foreign is in its place."""
-
-    def remove(self, text: str) -> Splice | None:
-        """The next thing to take out of the text; None once nothing of it is left."""
-
-    def state(self, text: str) -> str:
-        """`active`, `stale`, `absent`, or `foreign` if something else is in its place."""
+BEGIN = "<!-- memcli: begin. `memcli agent uninstall` removes this block. -->"
+END = "<!-- memcli: end -->"
+_BLOCK = re.compile(r"<!-- memcli: begin\b[^\n]*-->.*?<!-- memcli: end -->(?:\r?\n)?", re.DOTALL)
 
 
 class InstructionBlock(Record):
-    """The block of instructions. With `unless`, it is not needed in a text that has this line."""
+    """A block of Markdown between markers. With `unless`, it is not needed in a text that has this line."""
 
     file: str
     body: str
     unless: str = ""
     role: str = INSTRUCTIONS
-    key: str = "block"
 
     def put(self, text: str) -> Splice | None:
-        return None if self._is_needless(text) else splice.put_block(text, self.body)
+        return None if self._is_needless(text) else self._splice(text)
 
     def remove(self, text: str) -> Splice | None:
-        return splice.remove_block(text)
+        """What removes the block, with the blank line before it."""
+        found = _BLOCK.search(text)
+        if found is None:
+            return None
+        start = found.start()
+        before = text[:start]
+        if before.endswith(("\n\n", "\n\r\n")):
+            start -= 2 if before.endswith("\r\n") else 1
+        return Splice(start, found.end(), "")
 
     def state(self, text: str) -> str:
-        if self._is_needless(text) or (splice.has_block(text) and self.put(text) is None):
+        if self._is_needless(text):
             return ACTIVE
-        return STALE if splice.has_block(text) else ABSENT
+        if not _BLOCK.search(text):
+            return ABSENT
+        return ACTIVE if self._splice(text) is None else STALE
+
+    def _splice(self, text: str) -> Splice | None:
+        """What makes the block hold the body, at the end of the text if there is none; None if it does."""
+        nl = splice.newline_of(text)
+        made = nl.join([BEGIN, *self.body.strip().split("\n"), END]) + nl
+        found = _BLOCK.search(text)
+        if found is not None:
+            made = made if found[0].endswith("\n") else made.removesuffix(nl)
+            return None if found[0] == made else Splice(found.start(), found.end(), made)
+        return splice.at_end(text, made)
 
     def _is_needless(self, text: str) -> bool:
         lines = [line.strip() for line in text.splitlines()]
-        return bool(self.unless) and not splice.has_block(text) and self.unless in lines
+        return bool(self.unless) and not _BLOCK.search(text) and self.unless in lines
 
 
 class Whole(Record):
@@ -74,7 +84,6 @@ class Whole(Record):
     role: str
     mark: str
     is_executable: bool = False
-    key: str = "file"
 
     def put(self, text: str) -> Splice | None:
         return Splice(0, len(text), self.text) if self.state(text) in (ABSENT, STALE) else None
@@ -91,73 +100,53 @@ class Whole(Record):
 
 
 class JsonValue(Record):
-    """A value under a key of memcli's own in a JSON file."""
+    """A value at a path of a JSON file: memcli's own, or with `is_default` one that the file must have and others may have
+    set, which is made if missing, and never changed."""
 
     file: str
     path: tuple[str, ...]
     value: Json
     role: str = MCP
-
-    @property
-    def key(self) -> str:
-        return ".".join(self.path)
+    is_default: bool = False
 
     def put(self, text: str) -> Splice | None:
+        if self.is_default and splice.find(text, self.path) is not None:
+            return None
         return splice.put(text, self.path, self.value)
 
     def remove(self, text: str) -> Splice | None:
-        return _remove_with_empty(text, self.path)
-
-    def state(self, text: str) -> str:
-        found = splice.find(text, self.path)
-        if found is None:
-            return ABSENT
-        return ACTIVE if found.value == self.value else STALE
-
-
-class JsonDefault(Record):
-    """A value that a JSON file must have, and that others may have set: it is made if missing, and never changed."""
-
-    file: str
-    path: tuple[str, ...]
-    value: Json
-    role: str = HOOKS
-
-    @property
-    def key(self) -> str:
-        return ".".join(self.path)
-
-    def put(self, text: str) -> Splice | None:
-        return splice.put(text, self.path, self.value) if splice.find(text, self.path) is None else None
-
-    def remove(self, text: str) -> Splice | None:
-        """It goes only with all that it was made for."""
+        """What removes it; a default goes only with all that it was made for."""
+        if not self.is_default:
+            return _remove_with_empty(text, self.path)
         node = splice.parse(text)
         is_alone = node is not None and len(node.members) == 1 and node.value == {self.path[0]: self.value}
         return splice.remove(text, self.path) if is_alone else None
 
     def state(self, text: str) -> str:
-        return ABSENT if splice.find(text, self.path) is None else ACTIVE
+        found = splice.find(text, self.path)
+        if found is None:
+            return ABSENT
+        return ACTIVE if self.is_default or found.value == self.value else STALE
 
 
 class JsonHook(Record):
-    """A hook in a list of a JSON file, known by its command, which is in the entry or in its list `hooks`."""
+    """A hook in a list of a JSON file, known by its command, which is in the entry or in its list `hooks`. One that
+    `is_retired` was installed by older versions, and is taken out where it is found."""
 
     file: str
     path: tuple[str, ...]
     entry: Mapping[str, Json]
     command: str
+    is_retired: bool = False
     role: str = HOOKS
 
-    @property
-    def key(self) -> str:
-        return self.command
-
     def put(self, text: str) -> Splice | None:
-        found = list(self._own(text))
-        if not found:
+        if self.is_retired:
+            return self.remove(text)
+        found = next(self._own(text), None)
+        if found is None:
             return splice.append(text, self.path, dict(self.entry))
-        index, entry = found[0]
+        index, entry = found
         if entry == self.entry or not self._is_alone(entry):
             return None
         node = splice.find(text, self.path)
@@ -165,20 +154,27 @@ class JsonHook(Record):
         return splice.replaced(text, node.members[index].node, dict(self.entry))
 
     def remove(self, text: str) -> Splice | None:
-        for index, entry in self._own(text):
-            if self._is_alone(entry):
-                node = splice.find(text, self.path)
-                if node is not None and len(node.members) == 1:
-                    return _remove_with_empty(text, self.path)
-                return splice.remove(text, self.path, index)
-            return self._remove_handler(text, index)
+        index, entry = next(self._own(text), (0, None))
+        node = splice.find(text, self.path)
+        if node is None or entry is None:
+            return None
+        if self._is_alone(entry):
+            is_only = len(node.members) == 1
+            return _remove_with_empty(text, self.path) if is_only else splice.removed(text, node, index)
+        # Somebody has added other hooks to the entry.
+        inner = node.members[index].node.find("hooks")
+        for n, handler in enumerate(_handlers(entry)):
+            if inner is not None and self._is_handler(handler):
+                return splice.removed(text, inner.node, n)
         return None
 
     def state(self, text: str) -> str:
-        found = [entry for _, entry in self._own(text)]
-        if not found:
+        _, entry = next(self._own(text), (0, None))
+        if self.is_retired:
+            return ACTIVE if entry is None else STALE
+        if entry is None:
             return ABSENT
-        return ACTIVE if found[0] == self.entry or not self._is_alone(found[0]) else STALE
+        return ACTIVE if entry == self.entry or not self._is_alone(entry) else STALE
 
     def handlers(self, text: str) -> Iterator[tuple[int, int, Mapping[str, Json], Mapping[str, Json]]]:
         """Each handler of memcli's in a group: the places of both, the group and the handler."""
@@ -188,7 +184,9 @@ class JsonHook(Record):
                     yield index, n, entry, handler
 
     def _own(self, text: str) -> Iterator[tuple[int, Json]]:
-        for index, entry in splice.items(splice.find(text, self.path)):
+        """The entries of the list in which the command is, with their places."""
+        node = splice.find(text, self.path)
+        for index, entry in enumerate(node.value if node is not None and isinstance(node.value, list) else ()):
             if any(self._is_handler(handler) for handler in (entry, *_handlers(entry))):
                 yield index, entry
 
@@ -200,51 +198,96 @@ class JsonHook(Record):
     def _is_alone(self, entry: Json) -> bool:
         return all(self._is_handler(handler) for handler in _handlers(entry))
 
-    def _remove_handler(self, text: str, index: int) -> Splice | None:
-        """Takes the hook out of an entry that somebody has added others to."""
-        node = splice.find(text, self.path)
-        assert node is not None
-        inner = node.members[index].node.find("hooks")
-        if inner is None:
-            return None
-        for n, handler in splice.items(inner.node):
-            if self._is_handler(handler):
-                return splice.removed(text, inner.node, n)
-        return None
-
-
-class RetiredHook(JsonHook):
-    """A hook that older versions installed: it is taken out where it is found."""
-
-    def put(self, text: str) -> Splice | None:
-        return self.remove(text)
-
-    def state(self, text: str) -> str:
-        return STALE if any(True for _ in self._own(text)) else ACTIVE
-
 
 class TomlTable(Record):
     """A table of memcli's own in a TOML file."""
 
     file: str
     path: tuple[str, ...]
-    values: splice.TomlValues
+    values: Mapping[str, Json]
     role: str = MCP
 
-    @property
-    def key(self) -> str:
-        return ".".join(self.path)
-
     def put(self, text: str) -> Splice | None:
-        return splice.put_table(text, self.path, self.values)
+        """What makes the table hold the values; None if it does. Raises UsageError where a table cannot be added."""
+        before = self._value(text)
+        if before == self.values:
+            return None
+        name, nl = ".".join(self.path), splice.newline_of(text)
+        span = self._span(text)
+        if before is not None and span is None:
+            raise UsageError(f"{name} is not a table of its own")
+        lines = [f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in self.values.items()), ""]
+        made = Splice(*span, nl.join(lines)) if span is not None else splice.at_end(text, nl.join(lines))
+        try:
+            is_set = self._value(made.apply(text)) == self.values
+        except UsageError:
+            is_set = False
+        if not is_set:
+            raise UsageError(f"cannot add the table {name}: {self.path[0]} is not written as tables")
+        return made
 
     def remove(self, text: str) -> Splice | None:
-        return splice.remove_table(text, self.path)
+        """What removes the table, with the blank line before it."""
+        span = self._span(text)
+        if span is None:
+            return None
+        start, end = span
+        before = text[:start]
+        if before.endswith(("\n\n", "\r\n\r\n")) and not text[end:].strip():
+            start -= 2 if before.endswith("\r\n") else 1
+        return Splice(start, end, "")
 
     def state(self, text: str) -> str:
-        if splice.table_at(text, self.path) is None:
+        if self._value(text) is None:
             return ABSENT
         return ACTIVE if self.put(text) is None else STALE
+
+    def _value(self, text: str) -> Any:
+        """The value at the path; None where there is none. Raises UsageError."""
+        found: Any = parse_toml(text)
+        for key in self.path:
+            if not isinstance(found, dict) or key not in found:
+                return None
+            found = found[key]
+        return found
+
+    def _span(self, text: str) -> tuple[int, int] | None:
+        """From the header of the table up to the next one, or to the blank lines and comments before that."""
+        keys = r"\s*\.\s*".join(rf"(?:{re.escape(key)}|\"{re.escape(key)}\"|'{re.escape(key)}')" for key in self.path)
+        header = re.search(rf"^[ \t]*\[\s*{keys}\s*\][^\n]*(?:\n|\Z)", text, re.MULTILINE)
+        if header is None:
+            return None
+        end = header.end()
+        for line in re.finditer(r"[^\n]*(?:\n|\Z)", text[end:]):
+            content = line[0].strip()
+            if content.startswith("[") or not line[0]:
+                break
+            if content and not content.startswith("#"):
+                end = header.end() + line.end()
+        return header.start(), end
+
+
+InstalledPart = InstructionBlock | Whole | JsonValue | JsonHook | TomlTable
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """The tables of the text. Raises UsageError."""
+    try:
+        return tomllib.loads(text.lstrip("\ufeff").replace("\r\n", "\n"))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(f"not valid TOML: {error}") from None
+
+
+def is_proof(part: InstalledPart) -> bool:
+    """Whether the part, where it is there, shows that an agent is installed: others may have written some of them."""
+    match part:
+        case JsonValue():
+            return not part.is_default
+        case JsonHook():
+            return not part.is_retired
+        case InstructionBlock():
+            return not part.unless
+    return True
 
 
 def _handlers(entry: Json) -> Sequence[Json]:

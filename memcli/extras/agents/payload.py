@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from memcli.errors import UsageError
 from memcli.extras.agents.events import BEFORE_TOOL, COPILOT_HOOKS, DEFERRED_START, RETIRED, hook_command
@@ -103,10 +103,13 @@ def read_payload(data: bytes) -> Payload:
     session, subagent = (_text(fields, names)[:_MAX_NAME] for names in (_SESSION, _SUBAGENT))
     if "parent_agent_id" in fields and not fields["parent_agent_id"]:  # Cline's main agent has an id too
         subagent = ""
+    prompt = _text(fields, _PROMPT)
+    while (found_context := _HOOK_CONTEXT.match(prompt)) is not None:
+        prompt = prompt[found_context.end() :]
     return Payload(
         session=f"{session}/{subagent}" if subagent else session,
         cwd=_text(fields, _FOLDER),
-        prompt=_without_context(_text(fields, _PROMPT)),
+        prompt=prompt,
         source=_text(fields, ("source",))[:_MAX_NAME],
         transcript=_text(fields, _TRANSCRIPT),
         text=_text(fields, _TEXT),
@@ -129,7 +132,11 @@ def caller_of(agent: str, event: str, payload: Payload, environ: Mapping[str, st
     if project := find_work_tree(payload.cwd, home) if payload.cwd and "\0" not in payload.cwd else None:
         folders.append(os.path.join(project, ".github"))
     own = hook_command(event, "copilot").encode()
-    return None if any(own in _read(os.path.join(folder, COPILOT_HOOKS)) for folder in folders) else "copilot"
+    for folder in folders:
+        with suppress(OSError):
+            if own in (read_regular(os.path.join(folder, COPILOT_HOOKS), MAX_BYTES) or b""):
+                return None
+    return "copilot"
 
 
 def is_idle(agent: str, event: str, payload: Payload) -> bool:
@@ -141,7 +148,7 @@ def is_idle(agent: str, event: str, payload: Payload) -> bool:
         return False
     from memcli.extras.agents.shell import read_command
 
-    return all(read_command(command).only_reads for command in commands)
+    return all(only_reads for _, only_reads in map(read_command, commands))
 
 
 def edits_of(payload: Payload, base: str) -> tuple[FileEdit, ...]:
@@ -158,8 +165,12 @@ def edits_of(payload: Payload, base: str) -> tuple[FileEdit, ...]:
     if commands:
         from memcli.extras.agents.shell import read_command
 
-        named += [file for command in commands for file in read_command(command).files]
-    added = list(chain(_added(tool, patches), *(_PATCH_BODY.sub("", text).splitlines() for text in commands)))
+        named += [file for command in commands for file in read_command(command)[0]]
+    added = [line[1:] for patch in patches for line in patch.splitlines() if line.startswith("+")]
+    replaced = tool.get("edits")
+    for fields in (tool, *map(_object, replaced if isinstance(replaced, list) else ())):
+        added += [line for name in _NEW_TEXT for text in _texts(fields.get(name)) for line in text.splitlines()]
+    added += [line for text in commands for line in _PATCH_BODY.sub("", text).splitlines()]
     lines = tuple((n, line[:_MAX_LINE]) for n, line in enumerate(added[:_MAX_LINES], 1))
     inside = dict.fromkeys(_inside(name, folder, base) for name in named[:_MAX_FILES])
     files = [file for file in inside if file] or ([""] if commands else [])
@@ -183,16 +194,6 @@ def _command_texts(tool: Mapping[str, Any]) -> list[str]:
     return [text for name in _COMMAND for text in _texts(_listed(tool.get(name)))]
 
 
-def _added(tool: Mapping[str, Any], patches: Sequence[str]) -> Iterator[str]:
-    for patch in patches:
-        yield from (line[1:] for line in patch.splitlines() if line.startswith("+"))
-    edits = tool.get("edits")
-    for fields in (tool, *map(_object, edits if isinstance(edits, list) else ())):
-        for name in _NEW_TEXT:
-            for text in _texts(fields.get(name)):
-                yield from text.splitlines()
-
-
 def _inside(name: str, cwd: str, base: str) -> str:
     """The path of a file from `base`, with slashes; empty for one elsewhere."""
     if "\0" in name:
@@ -200,13 +201,6 @@ def _inside(name: str, cwd: str, base: str) -> str:
     path = os.path.realpath(os.path.join(cwd, name.strip()))
     inside = os.path.relpath(path, os.path.realpath(base))
     return "" if inside == os.curdir or inside.split(os.sep)[0] == os.pardir else inside.replace(os.sep, "/")
-
-
-def _read(path: str) -> bytes:
-    try:
-        return read_regular(path, MAX_BYTES) or b""
-    except OSError:
-        return b""
 
 
 def _tool(fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -247,12 +241,6 @@ def _listed(value: Any) -> Any:
         except (ValueError, RecursionError):
             return value
     return value
-
-
-def _without_context(prompt: str) -> str:
-    while (found := _HOOK_CONTEXT.match(prompt)) is not None:
-        prompt = prompt[found.end() :]
-    return prompt
 
 
 def _texts(value: Any) -> list[str]:

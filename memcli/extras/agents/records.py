@@ -94,33 +94,29 @@ class SessionRecord:
         }  # fmt: skip
 
 
-class Surfaced(Record):
-    """The records of the sessions of agents: nothing is shown twice in a session until it or the topic changes."""
+@contextmanager
+def session_record(state: State, name: str) -> Iterator[SessionRecord]:
+    """The record of a session, within a transaction; what changes in it is stored. Raises LockedError, StoreError."""
+    key = _digest(name)
+    with state.change(_WAIT_SECONDS, sync=False) as connection:
+        found = connection.execute("SELECT record FROM agent_session WHERE name = ?", (key,)).fetchone()
+        record = SessionRecord(json.loads(found[0]) if found else {})
+        yield record
+        connection.execute(
+            "INSERT OR REPLACE INTO agent_session SELECT ?, 1 + ifnull(max(number), 0), ? FROM agent_session",
+            (key, encode_line(record.to_json()).decode()),
+        )
+        if not found:
+            trim(connection, "agent_session")
 
-    _state: State
 
-    @contextmanager
-    def session(self, name: str) -> Iterator[SessionRecord]:
-        """The record of a session, within a transaction; what changes in it is stored. Raises LockedError, StoreError."""
-        key = _digest(name)
-        with self._state.change(_WAIT_SECONDS, sync=False) as connection:
-            found = connection.execute("SELECT record FROM agent_session WHERE name = ?", (key,)).fetchone()
-            record = SessionRecord(json.loads(found[0]) if found else {})
-            yield record
-            connection.execute(
-                "INSERT OR REPLACE INTO agent_session SELECT ?, 1 + ifnull(max(number), 0), ? FROM agent_session",
-                (key, encode_line(record.to_json()).decode()),
-            )
-            if not found:
-                trim(connection, "agent_session")
-
-    def begin(self, record: SessionRecord, now: str) -> None:
-        """Notes that the session of `record` begins, unless it had begun before."""
-        if not record.has_begun:
-            record.has_begun = True
-            record.since = self._state.value(_LAST_START) or None
-            with self._state.change(_WAIT_SECONDS, sync=False) as connection:
-                set_value(connection, _LAST_START, now)
+def begin_session(state: State, record: SessionRecord, now: str) -> None:
+    """Notes that the session of `record` begins, unless it had begun before."""
+    if not record.has_begun:
+        record.has_begun = True
+        record.since = state.value(_LAST_START) or None
+        with state.change(_WAIT_SECONDS, sync=False) as connection:
+            set_value(connection, _LAST_START, now)
 
 
 _DAYS = 1.0

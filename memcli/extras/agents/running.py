@@ -27,11 +27,6 @@ from memcli.store.state import State
 from memcli.store.trust import is_off
 from memcli.wiring.roots import locate
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memcli.extras.agents.hook import HookOutcome
-
-
 _LIMIT_SECONDS = 2.5
 """With the start of the interpreter less than three seconds."""
 _PRINTING_SECONDS = 0.6
@@ -75,21 +70,18 @@ def run_agent_hook(session: CommandContext, event: str, agent: str, *, next_turn
 
     text, root = _run_within(_LIMIT_SECONDS, work_and_count)
     if text is None and root:
-        _log(root, {"at": system_clock(), "agent": agent, "event": event, "ms": _spent(began), "outcome": "gave up"})
-        _count(session, root)
+        spent = round((time.monotonic() - began) * 1000)
+        _log(root, {"at": system_clock(), "agent": agent, "event": event, "ms": spent, "outcome": "gave up"})
+        # The run is counted although what opened the store was killed.
+        from memcli.store.notes import LocalCounters
+        from memcli.store.trust import FileTrust
+        from memcli.wiring.workspace import recording
+
+        layout = Layout(root)
+        trust, is_recording = FileTrust(layout), recording(layout, os.environ, is_frozen=session.is_frozen)
+        session.counters = LocalCounters(State(layout), lambda: is_recording() and trust.is_accepted)
         _warm(root)
     _print(text or "")
-
-
-def _count(session: CommandContext, root: str) -> None:
-    """Has the run counted although what opened the store was killed."""
-    from memcli.store.notes import LocalCounters
-    from memcli.store.trust import FileTrust
-    from memcli.wiring.workspace import recording
-
-    layout = Layout(root)
-    trust, is_recording = FileTrust(layout), recording(layout, os.environ, is_frozen=session.is_frozen)
-    session.counters = LocalCounters(State(layout), lambda: is_recording() and trust.is_accepted)
 
 
 def _print(text: str) -> None:
@@ -121,10 +113,14 @@ def _answer(session: CommandContext, event: str, agent: str, find: Find, began: 
     outcome = HookOutcome(facts={"outcome": "ignored", "error": problem})
     if not problem:
         since, ends = (began, began + _LIMIT_SECONDS - _PRINTING_SECONDS) if is_hurried else (None, math.inf)
-        outcome = _guarded(
-            lambda: handle(workspace, agent, event, payload, began=since, next_turn=next_turn, ends=ends)
-        )
-    facts = {"agent": agent[:40], "event": event[:40], "session": payload.session, "ms": _spent(began)}
+        try:
+            outcome = handle(workspace, agent, event, payload, began=since, next_turn=next_turn, ends=ends)
+        except MemcliError as error:
+            outcome = HookOutcome(facts={"outcome": "failed", "error": error.message, "hint": error.hint})
+        except Exception as error:  # noqa: BLE001 - the agent must not suffer from it
+            outcome = HookOutcome(facts={"outcome": "failed", "error": reason_of(error)})
+    spent = round((time.monotonic() - began) * 1000)
+    facts = {"agent": agent[:40], "event": event[:40], "session": payload.session, "ms": spent}
     _log(workspace.root, {"at": workspace.clock(), **facts, **outcome.facts})
     if outcome.facts.get("degraded") and is_hurried:
         embed_later(session, workspace)  # the next prompt finds the vectors that this one had no time for
@@ -158,31 +154,16 @@ def prepare_next_turn(session: CommandContext, agent: str) -> None:
 
 
 def _payload() -> tuple[Payload, str]:
-    """The call, and what is wrong with it."""
+    """The call on standard input, and what is wrong with it."""
+    data = b""
     try:
-        return read_payload(_read()), ""
+        # All of it is read, since some agents fail if a hook does not, but only so much is kept.
+        while chunk := sys.stdin.buffer.read(_CHUNK):
+            if len(data) <= MAX_BYTES:
+                data += chunk
+        return read_payload(data), ""
     except (MemcliError, OSError) as error:
         return Payload(), reason_of(error)
-
-
-def _read() -> bytes:
-    """Standard input. All of it is read, since some agents fail if a hook does not, but only so much is kept."""
-    data = b""
-    while chunk := sys.stdin.buffer.read(_CHUNK):
-        if len(data) <= MAX_BYTES:
-            data += chunk
-    return data
-
-
-def _guarded(work: Callable[[], HookOutcome]) -> HookOutcome:
-    from memcli.extras.agents.hook import HookOutcome
-
-    try:
-        return work()
-    except MemcliError as error:
-        return HookOutcome(facts={"outcome": "failed", "error": error.message, "hint": error.hint})
-    except Exception as error:  # noqa: BLE001 - the agent must not suffer from it
-        return HookOutcome(facts={"outcome": "failed", "error": reason_of(error)})
 
 
 def _enter_project(session: CommandContext, cwd: str) -> None:
@@ -210,20 +191,24 @@ def _warm(root: str) -> None:
     start(["recall", "--kind", "constraint", "--limit", "1", "--quiet", "--root", root])
 
 
-def _spent(began: float) -> int:
-    return round((time.monotonic() - began) * 1000)
-
-
 def _run_within(seconds: float, work: Callable[[Find], str]) -> tuple[str | None, str]:
     """The result of `work`, done in a process of its own, and the root that it found; None for the result if the process
     failed, or took longer and was killed."""
+    import select
+
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reader)
         _report(writer, work)
     os.close(writer)
-    data = _read_until(reader, time.monotonic() + seconds)
+    data = b""
+    deadline = time.monotonic() + seconds
+    while (left := deadline - time.monotonic()) > 0 and select.select([reader], [], [], left)[0]:
+        chunk = os.read(reader, _CHUNK)
+        if not chunk:  # the child has closed its end
+            break
+        data += chunk
     os.close(reader)
     with suppress(OSError):
         os.kill(child, signal.SIGKILL)
@@ -251,18 +236,3 @@ def _report(writer: int, work: Callable[[Find], str]) -> None:
             rest = rest[os.write(writer, rest) :]
     finally:
         os._exit(0)  # also past what was given up and still runs
-
-
-def _read_until(reader: int, deadline: float) -> bytes:
-    """What arrives until the writer closes, or the time is up."""
-    import select
-
-    data = b""
-    while (left := deadline - time.monotonic()) > 0:
-        if not select.select([reader], [], [], left)[0]:
-            break
-        chunk = os.read(reader, _CHUNK)
-        if not chunk:
-            break
-        data += chunk
-    return data

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from difflib import unified_diff
 
 from memcli.cli.verb import CommandContext
 from memcli.errors import UsageError
-from memcli.extras.agents.files import SettingsChange, Site
-from memcli.extras.agents.install import InstallPlan, carry_out, check, installed, plan_install
+from memcli.extras.agents.files import Site
+from memcli.extras.agents.install import InstallPlan, carry_out, check, installed, plan_install, remark, warnings
 from memcli.extras.agents.table import AGENTS, LOCAL, PROJECT, SCOPES, USER, parts_of
 from memcli.model.memory import Json
 from memcli.store.layout import Layout, find_work_tree
@@ -58,8 +59,6 @@ def install_agent(
     session: CommandContext, name: str, scope: str, *, dry_run: bool = False, next_turn: bool = False
 ) -> tuple[InstallPlan, list[str], list[str]]:
     """Installs an agent; what was done, and what is left to do, one line each. Raises UsageError, StoreError."""
-    from memcli.extras.agents.install import find_program, remark, steps, warnings
-
     check_agent(name, scope)
     site = site_of(session, scope)
     plan = plan_install(site, name, next_turn=next_turn)
@@ -67,12 +66,15 @@ def install_agent(
         carry_out(site, plan)
         for warning in (*plan.warnings, *warnings(sites(session), name)):
             session.output.note(warning)
-        if find_program() is None:
+        if shutil.which("memcli") is None:
             session.output.note(
                 "memcli is not on PATH: the hooks and the MCP server run once it is, as with `pipx install`"
             )
-    left = [AGENTS[name].notes.get(scope, ""), remark(name), *steps(site, name)] if plan.changes and not dry_run else []
-    return plan, told(plan), [note for note in left if note]
+    left: list[str] = []
+    if plan.changes and not dry_run:
+        steps = dict.fromkeys(row.fix for row in check(site, name) if row.waits)
+        left = [note for note in (AGENTS[name].notes.get(scope, ""), remark(name), *steps) if note]
+    return plan, told(plan), left
 
 
 def told(plan: InstallPlan) -> list[str]:
@@ -88,14 +90,13 @@ def to_json(name: str, scope: str, plan: InstallPlan) -> dict[str, Json]:
 
 def diff_of(plan: InstallPlan) -> str:
     """A unified diff of what a plan changes."""
-    return "".join(line for change in plan.changes for line in _diff(change))
-
-
-def _diff(change: SettingsChange) -> list[str]:
-    old, new = (None if text is None else text.splitlines(keepends=True) for text in (change.before, change.after))
-    source, target = (os.devnull if lines is None else change.path for lines in (old, new))
-    lines = unified_diff(old or [], new or [], source, target)
-    return [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
+    found: list[str] = []
+    for change in plan.changes:
+        old, new = (None if text is None else text.splitlines(keepends=True) for text in (change.before, change.after))
+        source, target = (os.devnull if lines is None else change.path for lines in (old, new))
+        lines = unified_diff(old or [], new or [], source, target)
+        found += [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
+    return "".join(found)
 
 
 def _site_of_store(root: str, environ: Mapping[str, str]) -> Site:

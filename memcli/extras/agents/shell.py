@@ -7,8 +7,6 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
-from memcli.record import Record
-
 _MAX = 1 << 16
 _MAX_DEPTH = 4
 _HEREDOC = re.compile(r"(?<!<)<<(?!<)-?[ \t]*(['\"]?)([\w.-]+)\1")
@@ -58,22 +56,15 @@ _CHANGING = {
 }
 
 
-class ShellCommand(Record):
-    """What a command does. `files` are those that it writes, moves or removes, from the folder that it starts in;
-    `only_reads`: all that it calls is known to change nothing."""
-
-    files: tuple[str, ...] = ()
-    only_reads: bool = False
-
-
-def read_command(text: str) -> ShellCommand:
-    """What the command does; of one that cannot be parsed nothing is known."""
+def read_command(text: str) -> tuple[tuple[str, ...], bool]:
+    """The files that a command writes, moves or removes, from the folder that it starts in, and whether all that it calls
+    is known to change nothing. Of a command that cannot be parsed nothing is known."""
     reader = _ShellReader()
     try:
         reader.read(text)
     except ValueError:
-        return ShellCommand()
-    return ShellCommand(tuple(dict.fromkeys(reader.files)), reader.only_reads)
+        return (), False
+    return tuple(dict.fromkeys(reader.files)), reader.only_reads
 
 
 class _ShellReader:
@@ -155,7 +146,11 @@ def _changed(name: str, rest: Sequence[str]) -> Sequence[str]:
     if name in _REMOVERS:
         return _operands(rest)
     if name == "mv" or name in _COPIERS:
-        sources, targets = _copied(rest)
+        names = _operands(rest)
+        sources, targets = names[:-1], names[-1:]
+        if "-t" in rest[:-1]:
+            place = rest.index("-t")
+            sources, targets = _operands([*rest[:place], *rest[place + 2 :]]), [rest[place + 1]]
         inside = [posixpath.join(target, posixpath.basename(one)) for target in targets for one in sources]
         return [*(sources if name == "mv" else ()), *targets, *inside]
     if name in _EDITORS and any(map(_IN_PLACE.match, rest)):
@@ -163,15 +158,6 @@ def _changed(name: str, rest: Sequence[str]) -> Sequence[str]:
         files = _operands([word for n, word in enumerate(rest) if word and n not in scripts])
         return files if scripts else files[1:]
     return ()
-
-
-def _copied(rest: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The files that are copied or moved, and where to."""
-    if "-t" in rest[:-1]:
-        place = rest.index("-t")
-        return _operands([*rest[:place], *rest[place + 2 :]]), [rest[place + 1]]
-    names = _operands(rest)
-    return names[:-1], names[-1:]
 
 
 def _operands(rest: Sequence[str]) -> list[str]:

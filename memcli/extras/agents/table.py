@@ -17,10 +17,8 @@ from memcli.extras.agents.parts import (
     SKILL,
     InstalledPart,
     InstructionBlock,
-    JsonDefault,
     JsonHook,
     JsonValue,
-    RetiredHook,
     TomlTable,
     Whole,
 )
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 PROJECT, USER, LOCAL = SCOPES = ("project", "user", "local")
 _SECONDS = 5
 _NEXT_TURN = " --next-turn"
-_SERVER = {"command": "memcli", "args": ["mcp"]}
+_SERVER: Mapping[str, Json] = {"command": "memcli", "args": ["mcp"]}
 
 
 def _data(name: str) -> str:
@@ -73,36 +71,28 @@ def _agent(name: str, row: Mapping[str, Any]) -> Agent:
 def _parts(name: str, row: Mapping[str, Any], one: Mapping[str, Any]) -> Iterator[InstalledPart]:
     """The parts that one entry of a row stands for."""
     file = one["file"]
+    events = {native: event for event, native in NATIVE.get(name, {}).items()}
     match one["part"]:
         case "instructions":
             yield InstructionBlock(file, INSTRUCTIONS)
         case "import":
-            yield InstructionBlock(file, one["line"], unless=one["line"], key="import")
+            yield InstructionBlock(file, one["line"], unless=one["line"])
         case "server":
-            yield JsonValue(file, (one["under"], "memcli"), one.get("server", _SERVER))
+            yield JsonValue(file, (one["under"], "memcli"), one.get("server", dict(_SERVER)))
         case "toml server":
             yield TomlTable(file, (one["under"], "memcli"), _SERVER)
         case "default":
-            yield JsonDefault(file, (one["key"],), one["value"], one.get("role", HOOKS))
+            yield JsonValue(file, (one["key"],), one["value"], one.get("role", HOOKS), is_default=True)
         case "skill":
             yield Whole(f"{file}/memcli/SKILL.md", SKILL_TEXT, SKILL, "name: memcli\n")
         case "plugin":
             yield Whole(file, PLUGIN, HOOKS, "// Written by memcli")
-        case _:
-            yield from _hooks(name, row, one)
-
-
-def _hooks(name: str, row: Mapping[str, Any], one: Mapping[str, Any]) -> Iterator[InstalledPart]:
-    """Hooks in a JSON file or as scripts in a folder, for each event of the agent, or a single one."""
-    file = one["file"]
-    events = {native: event for event, native in NATIVE[name].items()}
-    match one["part"]:
-        case "hooks" | "hook":
-            for native, event in (events if one["part"] == "hooks" else {one["name"]: one["event"]}).items():
+        case "hooks" | "hook":  # in a JSON file, for each event of the agent or for one
+            for native, event in {one["name"]: one["event"]}.items() if "name" in one else events.items():
                 yield JsonHook(file, ("hooks", native), _entry(name, row, event), hook_command(event, name))
         case "retired hook":
-            yield RetiredHook(file, ("hooks", one["name"]), {}, hook_command(one["event"], name))
-        case "scripts":
+            yield JsonHook(file, ("hooks", one["name"]), {}, hook_command(one["event"], name), is_retired=True)
+        case "scripts":  # in a folder, for each event of the agent
             head = f"#!/bin/sh\n# Written by memcli: `memcli agent uninstall {name}` removes this file.\n"
             for native, event in {**events, **one["also"]}.items():
                 command = hook_command(event, name)

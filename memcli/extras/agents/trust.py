@@ -10,7 +10,7 @@ from memcli.digests import sha256
 from memcli.errors import UsageError
 from memcli.extras.agents import splice
 from memcli.extras.agents.files import Site, read_text
-from memcli.extras.agents.parts import HOOKS, INSTRUCTIONS, MCP, InstalledPart, JsonHook
+from memcli.extras.agents.parts import HOOKS, INSTRUCTIONS, MCP, InstalledPart, JsonHook, parse_toml
 from memcli.extras.agents.table import PROJECT
 from memcli.model.memory import Json
 
@@ -23,14 +23,9 @@ UNTRUSTED, PENDING, DISABLED, UNKNOWN = "untrusted", "pending", "disabled", "unk
 off, or the client's files do not say."""
 
 
-def read_client(path: str) -> str:
-    """The text of a client's file, wherever links lead; empty if there is none. Raises UsageError."""
-    return read_text(os.path.realpath(path), purpose="read") or ""
-
-
 def read_object(path: str) -> dict[str, Any]:
     """The object in a client's JSON file, which may have comments; empty if there is no file. Raises UsageError."""
-    text = read_client(path)
+    text = read_text(os.path.realpath(path), purpose="read") or ""
     try:
         value = json.loads(text)  # far faster than what follows, and some of these files have megabytes
     except (ValueError, RecursionError):
@@ -81,9 +76,9 @@ def codex_holds_back(site: Site, role: str, found: Sequence[tuple[InstalledPart,
     if role not in (MCP, HOOKS):
         return None
     path = site.at_home(".codex/config.toml")
-    text = read_client(path)
+    text = read_text(os.path.realpath(path), purpose="read") or ""
     try:
-        config = splice.parse_toml(text)
+        config = parse_toml(text)
     except UsageError as error:
         raise UsageError(f"cannot read {path}: {error.message}", "correct the file") from None
     if site.scope == PROJECT and not any(
@@ -96,7 +91,7 @@ def codex_holds_back(site: Site, role: str, found: Sequence[tuple[InstalledPart,
         )
     if role != HOOKS:
         return None
-    states = [_trust_of(hook, config) for hook in _hooks(found)]
+    states = list(_hook_states(found, config))
     if missing := states.count(PENDING):
         hooks = f"{missing} hook{'' if missing == 1 else 's'}"
         return PENDING, f"Codex skips {hooks} until you approve them: start `codex`, run /hooks"
@@ -124,39 +119,30 @@ def trusted_hash(event: str, group: Mapping[str, Json], handler: Mapping[str, Js
     return f"sha256:{sha256(text.encode()).hexdigest()}"
 
 
-def _trust_of(hook: tuple[str, str, str, str | None], config: Mapping[str, Any]) -> str:
-    """PENDING for a hook that is not trusted as it is, UNKNOWN if that cannot be computed, empty for one that is."""
-    path, event, place, computed = hook
-    entries = [
-        _at(config, "hooks", "state", f"{file}:{name}:{place}")
-        for file in (path, os.path.realpath(path))
-        for name in (event, _snake(event))
-    ]
-    trusted = [
-        str(entry["trusted_hash"])
-        for entry in entries
-        if isinstance(entry, dict) and entry.get("trusted_hash") and entry.get("enabled", True) is True
-    ]
-    if not trusted:
-        return PENDING
-    if computed is None or not any(one.startswith("sha256:") for one in trusted):
-        return UNKNOWN
-    return "" if computed in trusted else PENDING
-
-
-def _hooks(found: Sequence[tuple[InstalledPart, str, str]]) -> Iterator[tuple[str, str, str, str | None]]:
-    """The file, event, place and hash of each hook of memcli's, as Codex counts them."""
+def _hook_states(found: Sequence[tuple[InstalledPart, str, str]], config: Mapping[str, Any]) -> Iterator[str]:
+    """For each hook of memcli's PENDING if it is not trusted as it is, UNKNOWN if that cannot be computed, empty if it is."""
     for part, path, _ in found:
         if not isinstance(part, JsonHook):
             continue
         event = part.path[-1]
+        # SessionStart as session_start, which current versions of Codex write.
+        snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in event).lstrip("_")
         for n, m, group, handler in part.handlers(read_text(path) or ""):
-            yield path, event, f"{n}:{m}", trusted_hash(_snake(event), group, handler)
-
-
-def _snake(event: str) -> str:
-    """SessionStart as session_start, which current versions of Codex write."""
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in event).lstrip("_")
+            computed = trusted_hash(snake, group, handler)
+            entries = [
+                _at(config, "hooks", "state", f"{file}:{name}:{n}:{m}")
+                for file in (path, os.path.realpath(path))
+                for name in (event, snake)
+            ]
+            trusted = [
+                str(entry["trusted_hash"])
+                for entry in entries
+                if isinstance(entry, dict) and entry.get("trusted_hash") and entry.get("enabled", True) is True
+            ]
+            if trusted and (computed is None or not any(one.startswith("sha256:") for one in trusted)):
+                yield UNKNOWN
+            else:
+                yield "" if computed in trusted else PENDING
 
 
 def _at(data: Any, *path: str) -> Any:
@@ -192,7 +178,15 @@ def _gemini(site: Site, role: str, _: _Found) -> tuple[str, str] | None:
     environ = site.environ
     if environ.get("GEMINI_RESTRICTED_MODE") == "true" or environ.get("GEMINI_CLI_TRUST_WORKSPACE") == "false":
         return UNTRUSTED, "Gemini CLI trusts no folder: unset GEMINI_RESTRICTED_MODE and GEMINI_CLI_TRUST_WORKSPACE"
-    if environ.get("GEMINI_CLI_TRUST_WORKSPACE") == "true" or not _asks_for_trust(site):
+    if environ.get("GEMINI_CLI_TRUST_WORKSPACE") == "true":
+        return None
+    # Trust of folders is switched on by default; the settings of the system come last.
+    system = environ.get("GEMINI_CLI_SYSTEM_SETTINGS_PATH") or _SYSTEM_OF_GEMINI
+    asks = True
+    for settings in (site.at_home(".gemini/settings.json"), system):
+        value = _at(read_object(settings), "security", "folderTrust", "enabled")
+        asks = value if isinstance(value, bool) else asks
+    if not asks:
         return None
     path = environ.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH") or site.at_home(".gemini/trustedFolders.json")
     rules = read_object(path)
@@ -206,18 +200,6 @@ def _gemini(site: Site, role: str, _: _Found) -> tuple[str, str] | None:
         "not trusted by Gemini CLI: hooks, MCP server and skill are off until you trust this folder: start `gemini` and "
         "accept, or run /permissions; headless: GEMINI_CLI_TRUST_WORKSPACE=true (--skip-trust is not enough)"
     )
-
-
-def _asks_for_trust(site: Site) -> bool:
-    """Whether Gemini CLI has trust of folders switched on, as it is by default. Settings of the system come last."""
-    system = site.environ.get("GEMINI_CLI_SYSTEM_SETTINGS_PATH") or _SYSTEM_OF_GEMINI
-    asks = True
-    for path in (site.at_home(".gemini/settings.json"), system):
-        security = read_object(path).get("security")
-        of_folders = security.get("folderTrust") if isinstance(security, dict) else None
-        value = of_folders.get("enabled") if isinstance(of_folders, dict) else None
-        asks = value if isinstance(value, bool) else asks
-    return asks
 
 
 def _copilot(site: Site, role: str, _: _Found) -> tuple[str, str] | None:

@@ -258,8 +258,8 @@ def _prompt(lines: list[dict[str, Any]], calls: OpenCalls, skipped: Counter[str]
     (line,) = lines
     queued = _queued(line) if line.get("type") == "attachment" else None
     content = split(dict_of(line.get("message")).get("content") if queued is None else queued, skipped)
-    for result in content.results:
-        calls.finish(result.key, result.output, failed=result.failed)
+    for call, output, failed in content.results:
+        calls.finish(call, output, failed=failed)
     if line.get("isCompactSummary") is True:
         skipped[reasons.COMPACTION] += 1
     elif line.get("isMeta") is True or not _is_human(line):

@@ -23,20 +23,13 @@ _REASONS = {
 """Why a block of a type gives no text."""
 
 
-class Result(NamedTuple):
-    """The result of a call that was made before."""
-
-    key: str
-    failed: bool
-    output: str
-
-
 class Content(NamedTuple):
-    """What a message holds. The calls are pairs of a key and what was run."""
+    """What a message holds. A call is its key and what was run; a result is the key of its call, what was put out, and
+    whether the call failed."""
 
     text: str
     calls: list[tuple[str, str]]
-    results: list[Result]
+    results: list[tuple[str, str, bool]]
 
 
 def split(content: Any, skipped: Counter[str]) -> Content:
@@ -45,7 +38,7 @@ def split(content: Any, skipped: Counter[str]) -> Content:
         return Content(content, [], [])
     texts: list[str] = []
     calls: list[tuple[str, str]] = []
-    results: list[Result] = []
+    results: list[tuple[str, str, bool]] = []
     for block in content if isinstance(content, list) else [content]:
         if isinstance(block, str):
             texts.append(block)
@@ -58,7 +51,7 @@ def split(content: Any, skipped: Counter[str]) -> Content:
         elif kind.endswith("tool_result"):
             failed = block.get("is_error") is True
             output = plain(block.get("content")) if failed else ""
-            results.append(Result(text_of(block.get("tool_use_id")), failed, output))
+            results.append((text_of(block.get("tool_use_id")), output, failed))
         else:
             skipped[_REASONS.get(kind, reasons.UNKNOWN)] += 1
     return Content("\n\n".join(text for text in texts if text), calls, results)

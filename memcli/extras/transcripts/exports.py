@@ -157,8 +157,8 @@ def read_claude_ai(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Sa
             yield Said(role, text, at, key=key)
         for number, (name, what) in enumerate(content.calls):
             yield from calls.begin(name or f"{key}-{number}", what, at)
-        for result in content.results:
-            calls.finish(result.key, result.output, failed=result.failed)
+        for call, output, failed in content.results:
+            calls.finish(call, output, failed=failed)
     yield from calls.flush()
 
 

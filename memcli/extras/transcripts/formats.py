@@ -59,8 +59,8 @@ def _read(objects: Objects, skipped: Counter[str]) -> Iterator[Said]:
             continue
         role = _ROLES.get(one["role"].lower())
         content = split("" if one.get("content") is None else one.get("content"), skipped)
-        for result in content.results:
-            calls.finish(result.key, result.output, failed=result.failed)
+        for call, output, failed in content.results:
+            calls.finish(call, output, failed=failed)
         if not role:
             skipped[reasons.ROLE if role is None else reasons.SYSTEM] += 1
         elif role == "tool":
@@ -78,10 +78,10 @@ def _read(objects: Objects, skipped: Counter[str]) -> Iterator[Said]:
             yield Said(role, content.text, _time(one), text_of(one.get("name")), _first(one, _KEYS))
         for key, what in content.calls:
             yield from calls.begin(key, what, _time(one))
-        for call in map(dict_of, list_of(one.get("tool_calls"))):  # the field of chat completions
-            function = dict_of(call.get("function"))
+        for made in map(dict_of, list_of(one.get("tool_calls"))):  # the field of chat completions
+            function = dict_of(made.get("function"))
             what = described(text_of(function.get("name")), function.get("arguments"))
-            yield from calls.begin(text_of(call.get("id")), what, _time(one))
+            yield from calls.begin(text_of(made.get("id")), what, _time(one))
     yield from calls.flush()
 
 

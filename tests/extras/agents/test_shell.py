@@ -50,5 +50,4 @@ def test_what_commands_do_to_files() -> None:
         **{command: (tuple(files), False) for command, files in WRITING.items()},
         **dict.fromkeys(READING, ((), True)), **dict.fromkeys((*UNKNOWN, *UNREADABLE), ((), False)),
     }  # fmt: skip
-    found = {command: read_command(command) for command in expected}
-    assert {command: (done.files, done.only_reads) for command, done in found.items()} == expected
+    assert {command: read_command(command) for command in expected} == expected
