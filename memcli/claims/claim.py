@@ -227,7 +227,13 @@ def _statement(clause: Sequence[Word]) -> Statement:
     )  # what is refused beyond is allowed up to it
     verb = next((n for n, word in enumerate(main[1:], 1) if word.text == ":" or word.low in VERBS), 0)
     labels = [one for one in counted if _is_label(one, main)]
-    terms = [(at, word.stem) for at, word in enumerate(main) if at not in gone and _is_term(word)]
+
+    def is_subject(word: Word) -> bool:
+        """Whether it is a word of the subject, and not of its degree or negation."""
+        is_sign = word.low in NEGATIONS or word.stem in DENYING or word.stem in AFFIRMING
+        return is_content(word) and not is_sign and word.low not in UNITS
+
+    terms = [(at, word.stem) for at, word in enumerate(main) if at not in gone and is_subject(word)]
     return Statement(
         terms=frozenset(stem for _, stem in terms),
         limits=frozenset(word.stem for word in limits if is_content(word) and word.low not in CONDITIONS),
@@ -258,12 +264,6 @@ def _limited(words: Sequence[Word]) -> tuple[list[Word], list[Word]]:
             into = main
         into.append(word)
     return main, limits
-
-
-def _is_term(word: Word) -> bool:
-    """Whether the word is part of a statement's subject, and not of its degree or negation."""
-    is_sign = word.low in NEGATIONS or word.stem in DENYING or word.stem in AFFIRMING
-    return is_content(word) and not is_sign and word.low not in UNITS
 
 
 def _choices(words: Iterator[Word]) -> Names:

@@ -83,8 +83,8 @@ def features_of(new: Claim, old: Claim, found: Sequence[ClaimConflict], cosine: 
     """By what two claims are compared as wholes: shares of 0..1, logarithms of counts, and what is or is not."""
     values, others = values_of(new.text), values_of(old.text)
     sides = [claim.statements for claim in (new, old)]
-    terms = [_union(one.terms | one.limits for one in side) for side in sides]
-    scopes = [_union(one.scopes for one in side) for side in sides]
+    terms = [frozenset(term for one in side for term in one.terms | one.limits) for side in sides]
+    scopes = [frozenset(scope for one in side for scope in one.scopes) for side in sides]
     denials = [sum(one.denies for one in side) % 2 for side in sides]
     features = {
         **_shared(terms[0], terms[1], *([one.stems for one in side] for side in sides)),
@@ -125,6 +125,12 @@ def _shared(mine: frozenset[str], theirs: frozenset[str], stems: _Stems, others:
     for step in (1, -1):
         before = {a for side in stems for a, b in pairwise(side[::step]) if b in left}
         is_other |= any(a in before for side in others for a, b in pairwise(side[::step]) if b in right)
+    # the same statement about another thing: equal but for words that only one side has
+    frames = (
+        [["" if stem in alone else stem for stem in side] for side in sides]
+        for sides, alone in ((stems, left), (others, right))
+    )
+    is_swapped = bool(left) and bool(right) and next(frames) == next(frames)
     counts = sorted((len(left), len(right)))
     total = len(mine) + len(theirs)
     return {
@@ -132,27 +138,14 @@ def _shared(mine: frozenset[str], theirs: frozenset[str], stems: _Stems, others:
         "fewest": math.log1p(counts[0]),
         "most": math.log1p(counts[1]),
         "modifier": float(is_other),
-        "swapped": float(_is_swapped(stems, left, others, right)),
+        "swapped": float(is_swapped),
     }
-
-
-def _is_swapped(stems: _Stems, left: frozenset[str], others: _Stems, right: frozenset[str]) -> bool:
-    """Whether the texts are equal but for words that only one side has: the same statement about another thing."""
-    frames = (
-        [["" if stem in alone else stem for stem in side] for side in sides]
-        for sides, alone in ((stems, left), (others, right))
-    )
-    return bool(left) and bool(right) and next(frames) == next(frames)
 
 
 def _unmatched(mine: frozenset[str], theirs: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     """The terms of each of two sets that the other has not."""
     shared = same_terms(mine, theirs)
     return mine - {a for a, _ in shared}, theirs - {b for _, b in shared}
-
-
-def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
-    return frozenset[str]().union(*sets)
 
 
 def probability(model: str, features: Mapping[str, float]) -> float:
@@ -189,21 +182,16 @@ def conflicts(new: Claim, old: Claim) -> Iterator[ClaimConflict]:
     both = _keys(new) & _keys(old)
     for one in new.statements:
         for other in old.statements:
-            if not _are_of_others(one, other) and _content(one) not in theirs and _content(other) not in mine:
+            # rack 7 and rack 8, staging and production
+            labels = ((one.labels, other.labels), (one.scopes, other.scopes))
+            is_of_another = any(a and b and a.isdisjoint(b) for a, b in labels)
+            if not is_of_another and _content(one) not in theirs and _content(other) not in mine:
                 found = [*_quantities(one, other), *_names(one, other)]
                 yield from (
                     [each for each in found if not each.keys <= both]
                     if found
                     else [*_signs(one, other)] or [*_others(one, other)]
                 )
-
-
-def _are_of_others(one: Statement, other: Statement) -> bool:
-    """Whether labels or scopes distinguish the subjects of two statements: rack 7 and rack 8, staging and production."""
-    return any(
-        mine and theirs and mine.isdisjoint(theirs)
-        for mine, theirs in ((one.labels, other.labels), (one.scopes, other.scopes))
-    )
 
 
 def _keys(claim: Claim) -> frozenset[str]:

@@ -4,7 +4,7 @@ class, which `words.json` holds."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from memcli.record import NamedTuple
@@ -128,8 +128,14 @@ class Word(NamedTuple):
 def read(sentence: str) -> list[Word]:
     """The words of a sentence, contractions written out; names and phrases of several words as one."""
     words: list[Word] = []
-    for token in _written_out(tokens(sentence)):
-        words.append(_word(token, is_first=not words or words[-1].text in ".:!?;"))
+    for token in tokens(sentence):
+        written = [token]
+        if token[-2:] in ("'t", "'T") and (verb := negated(token.lower())):
+            written = [verb, "not"]
+        elif ":" in token and token[0].isalpha():  # debian:12
+            written = token.split(":", 1)
+        for part in written:
+            words.append(_word(part, is_first=not words or words[-1].text in ".:!?;"))
     found: list[Word] = []
     at = 0
     while at < len(words):
@@ -160,16 +166,6 @@ def choice_of(word: Word) -> tuple[str, str] | None:
 def is_content(word: Word) -> bool:
     """Whether the word contributes to the subject of a claim."""
     return bool(word.stem) and word.stem not in GENERIC
-
-
-def _written_out(found: Sequence[str]) -> Iterator[str]:
-    for token in found:
-        if token[-2:] in ("'t", "'T") and (verb := negated(token.lower())):
-            yield from (verb, "not")
-        elif ":" in token and token[0].isalpha():  # debian:12
-            yield from token.split(":", 1)
-        else:
-            yield token
 
 
 @lru_cache(maxsize=50_000)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from operator import itemgetter
 
 from memcli.claims.lexicon import (
     APPROXIMATE,
@@ -97,29 +98,29 @@ def quantities(words: Sequence[Word]) -> list[Quantity]:
     at = 0
     while at < len(words):
         one = next((one for reader in _READERS if (one := reader(words, at)) is not None), None)
-        if one is not None:
-            found.append(_quantity(words, at, one))
-        at += one.length if one is not None else 1
+        if one is None:
+            at += 1
+            continue
+        near = words[max(0, at - 4) : at]
+        after = words[at + one.length : at + one.length + 3]
+        lows = {w.low for w in near[-3:]}
+        counted = words[at + 1 : at + 1 + _NOUNS] if one.dimension == "number" else ()
+        end = next((n for n, word in enumerate(counted) if not word.stem or word.low in _LINKS), len(counted))
+        found.append(
+            Quantity(
+                one.dimension,
+                one.value,
+                one.text,
+                at,
+                beside=frozenset(w.stem for w in (*near, *after) if is_content(w)),
+                nouns=frozenset(w.stem for w in counted[:end] if is_content(w)),
+                is_beyond=bool(lows & BEYOND),
+                is_approximate=bool(lows & APPROXIMATE),
+                stem=words[at].stem,
+            )
+        )
+        at += one.length
     return found
-
-
-def _quantity(words: Sequence[Word], at: int, one: _Read) -> Quantity:
-    near = words[max(0, at - 4) : at]
-    after = words[at + one.length : at + one.length + 3]
-    lows = {w.low for w in near[-3:]}
-    counted = words[at + 1 : at + 1 + _NOUNS] if one.dimension == "number" else ()
-    end = next((n for n, word in enumerate(counted) if not word.stem or word.low in _LINKS), len(counted))
-    return Quantity(
-        one.dimension,
-        one.value,
-        one.text,
-        at,
-        beside=frozenset(w.stem for w in (*near, *after) if is_content(w)),
-        nouns=frozenset(w.stem for w in counted[:end] if is_content(w)),
-        is_beyond=bool(lows & BEYOND),
-        is_approximate=bool(lows & APPROXIMATE),
-        stem=words[at].stem,
-    )
 
 
 def _clock(words: Sequence[Word], at: int) -> _Read | None:
@@ -337,11 +338,7 @@ def differ(one: Values, other: Values) -> bool:
     if one.words != other.words:  # only numbers keep their order in other words
         both = {key for key in mine.keys() & theirs.keys() if key[0] in _NUMERIC}
         mine, theirs = ({key: None for key in keys if key in both} for keys in (mine, theirs))
-    return sorted(mine, key=_kind) != sorted(theirs, key=_kind)
-
-
-def _kind(key: tuple[str, str]) -> str:
-    return key[0]
+    return sorted(mine, key=itemgetter(0)) != sorted(theirs, key=itemgetter(0))
 
 
 def share_value(one: Values, other: Values) -> bool:
@@ -421,12 +418,9 @@ def _named(words: Sequence[Word], counted: Sequence[Quantity]) -> Iterator[Claim
         elif _JOINED.fullmatch(word.low):
             parts = {part.stem for part in read(word.low.replace("-", " "))}
             yield ClaimValue(_IDENTIFIED, word.low, word.text, frozenset(parts))
-        elif is_content(word) and (word.is_name or _is_proper(words, at)):
-            yield ClaimValue("name", word.stem, word.text, frozenset([word.stem]))
-
-
-def _is_proper(words: Sequence[Word], at: int) -> bool:
-    """Whether a capital that begins a sentence is more likely that of a name: behind a colon, or before a verb."""
-    is_labelled = at > 0 and words[at - 1].text == ":"
-    is_bare = at + 1 < len(words) and words[at + 1].low in VERBS
-    return words[at].text[0].isupper() and (is_labelled or is_bare)
+        elif is_content(word):
+            # a capital that begins a sentence is more likely that of a name behind a colon, or before a verb
+            is_labelled = at > 0 and words[at - 1].text == ":"
+            is_bare = at + 1 < len(words) and words[at + 1].low in VERBS
+            if word.is_name or (word.text[0].isupper() and (is_labelled or is_bare)):
+                yield ClaimValue("name", word.stem, word.text, frozenset([word.stem]))

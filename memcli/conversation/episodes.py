@@ -109,17 +109,26 @@ def _likeness(one: DraftEpisode, other: DraftEpisode) -> float:
 
 
 def _episode(draft: DraftEpisode, by_number: Mapping[int, Message]) -> Episode:
-    said = [by_number[n] for n in range(draft.first, draft.last + 1) if n in by_number]
-    participants = tuple(dict.fromkeys(message.who for message in said if message.role != "tool"))
+    numbers = range(draft.first, draft.last + 1)
+    said = [by_number[n] for n in numbers if n in by_number and by_number[n].role != "tool"]
+    words = [bared(message.text) for message in said]
+    glad, sorry = (sum(len(pattern.findall(text)) for text in words) for pattern in (_GLAD, _SORRY))
+    valence = _VALENCE[draft.kind] + 0.1 * min(glad, 3) - 0.1 * min(sorry, 3)
+    core, all_words = f"{draft.opening.bare} {draft.closing.bare if draft.closing else ''}", " ".join(words)
+    # more for grave matters, reasons, joy and length
+    significance = _SIGNIFICANCE[draft.kind]
+    significance += 0.1 * bool(_GRAVE.search(core)) + 0.05 * min(2, len(set(_GRAVE.findall(all_words))))
+    significance += 0.05 * bool(_REASON.search(all_words)) + 0.05 * bool(_GLAD.search(all_words))
+    significance += min(0.1, 0.01 * (draft.last - draft.first))
     subject = draft.closing.text if draft.kind == DECISION and draft.closing else draft.opening.text
     return Episode(
         draft.kind,
         clip(subject, _TITLE),
         clip(_context(draft, by_number), _CONTEXT),
-        participants,
+        tuple(dict.fromkeys(message.who for message in said)),
         clip(_outcome(draft), _CONTEXT),
-        _valence(draft, said),
-        _significance(draft, said),
+        round(max(-1.0, min(1.0, valence)), 2),
+        round(min(1.0, significance), 2),
         (draft.first, draft.last),
     )
 
@@ -139,24 +148,6 @@ def _context(draft: DraftEpisode, by_number: Mapping[int, Message]) -> str:
         if before and number != draft.first:
             return before[-1]
     return draft.opening.text
-
-
-def _valence(draft: DraftEpisode, said: Sequence[Message]) -> float:
-    words = [bared(message.text) for message in said if message.role != "tool"]
-    glad, sorry = (sum(len(pattern.findall(text)) for text in words) for pattern in (_GLAD, _SORRY))
-    value = _VALENCE[draft.kind] + 0.1 * min(glad, 3) - 0.1 * min(sorry, 3)
-    return round(max(-1.0, min(1.0, value)), 2)
-
-
-def _significance(draft: DraftEpisode, said: Sequence[Message]) -> float:
-    """By kind, and more for grave matters, reasons, joy and length."""
-    core = f"{draft.opening.bare} {draft.closing.bare if draft.closing else ''}"
-    words = " ".join(bared(message.text) for message in said if message.role != "tool")
-    value = _SIGNIFICANCE[draft.kind]
-    value += 0.1 * bool(_GRAVE.search(core)) + 0.05 * min(2, len(set(_GRAVE.findall(words))))
-    value += 0.05 * bool(_REASON.search(words)) + 0.05 * bool(_GLAD.search(words))
-    value += min(0.1, 0.01 * (draft.last - draft.first))
-    return round(min(1.0, value), 2)
 
 
 KEY = 0.7

@@ -67,7 +67,10 @@ def extract(messages: Sequence[Message], weights: Weights | None = None) -> list
         for one, features in candidates:
             found[-_RECENT:] = _without_taken_back(found[-_RECENT:], one)
             kind, confidence = _judge(features, weights)
-            if confidence >= _LEAST and not _is_taken_back_at_once(one.bare):
+            back = TAKES_BACK.search(one.bare)
+            # it takes back what it says itself, or takes something back and says no more
+            is_gone = back is not None and (back.start() > 0 or len(terms(one.bare[back.end() :])) <= _NAMED)
+            if confidence >= _LEAST and not is_gone:
                 fact = _fact(kind, message, one.span, confidence)
                 found[-_RECENT:] = [*_without_superseded(found[-_RECENT:], fact), fact]
     once: dict[str, Fact] = {}
@@ -253,12 +256,6 @@ _NAMED = 2
 _SAME = 0.6
 
 
-def _is_taken_back_at_once(bare: str) -> bool:
-    """Whether a sentence takes back what it says itself, or takes something back and says no more."""
-    match = TAKES_BACK.search(bare)
-    return match is not None and (match.start() > 0 or len(terms(bare[match.end() :])) <= _NAMED)
-
-
 def _without_taken_back(recent: Sequence[Fact], one: FactCandidate) -> list[Fact]:
     """The recent facts without the one that a sentence takes back: the one that it names, or else the last."""
     said = one.statement
@@ -276,13 +273,13 @@ def _without_superseded(recent: Sequence[Fact], new: Fact) -> list[Fact]:
     if new.kind not in ("decision", "correction"):
         return list(recent)
     own = frozenset(terms(new.text))
-
-    def is_same(old: Fact) -> bool:
+    kept = []
+    for old in recent:
         before = frozenset(terms(old.text))
         is_near = len(before & own) >= max(_NAMED, _SAME * min(len(before), len(own)))
-        return old.kind == new.kind and old.message < new.message and is_near
-
-    return [fact for fact in recent if not is_same(fact)]
+        if old.kind != new.kind or old.message >= new.message or not is_near:
+            kept.append(old)
+    return kept
 
 
 _MOST = 3

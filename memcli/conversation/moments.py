@@ -327,14 +327,11 @@ def _change(bare: str) -> set[str]:
     unit = match[4] or match[2]
     if not unit:
         return set()
-    before, after = _amount(match[1], match[2] or unit), _amount(match[3], unit)
-    return {FINDING, CURED} if after < before else {PROBLEM} if after > before else set()
-
-
-def _amount(number: str, unit: str) -> float:
-    return float(number.replace(",", "").rstrip(".")) * next(
-        (size for name, size in _SIZES if unit.startswith(name)), 1.0
+    before, after = (
+        float(number.replace(",", "").rstrip(".")) * next((size for name, size in _SIZES if of.startswith(name)), 1.0)
+        for number, of in ((match[1], match[2] or unit), (match[3], unit))
     )
+    return {FINDING, CURED} if after < before else {PROBLEM} if after > before else set()
 
 
 def _settled(marks: set[str]) -> set[str]:

@@ -71,7 +71,14 @@ def _best(found: Sequence[Moment], most: int) -> list[Moment]:
     """The best sentences in their order, no two of which say the same."""
     sets = [frozenset(terms(one.statement.text)) for one in found]
     scores = weigh([one.statement.text for one in found], sets, is_document=False)
-    void = _withdrawn(found)
+    # of each change of plan, the last decision before it is void
+    decisions: list[int] = []
+    void = set()
+    for n, one in enumerate(found):
+        if WITHDRAWN in one.marks and decisions:
+            void.add(decisions.pop())
+        elif DECIDED in one.marks:
+            decisions.append(n)
     for n, one in enumerate(found):
         scores[n] += max((_WEIGHTS.get(mark, 0.0) for mark in one.marks), default=0.0)
         if len(sets[n]) < _LEAST or _DANGLING.match(one.statement.bare):
@@ -84,18 +91,6 @@ def _best(found: Sequence[Moment], most: int) -> list[Moment]:
         ):
             chosen.append(n)
     return [found[n] for n in sorted(chosen)]
-
-
-def _withdrawn(found: Sequence[Moment]) -> set[int]:
-    """The places of decisions that are taken back later on: of each change of plan, the last decision before it."""
-    decisions: list[int] = []
-    void = set()
-    for n, one in enumerate(found):
-        if WITHDRAWN in one.marks and decisions:
-            void.add(decisions.pop())
-        elif DECIDED in one.marks:
-            decisions.append(n)
-    return void
 
 
 def _lines(chosen: Sequence[Moment]) -> str:

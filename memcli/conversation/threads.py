@@ -92,10 +92,6 @@ class Thread:
         """Whether it was a wish rather than a problem that something was done about."""
         return self.is_latent and bool(_WISH.search(self.opening.bare))
 
-    def is_named(self) -> bool:
-        """Whether the opening names its subject."""
-        return bool(subject(self.opening))
-
     def is_near(self, said: TalkStatement) -> bool:
         return said.number - self.last <= FAR or self.shares(said)
 
@@ -181,22 +177,22 @@ class _Latest:
         return question if question and said.number - question.number <= _RAISED else None
 
     def is_answered(self, said: TalkStatement, *, is_chosen: bool) -> bool:
-        """Whether a sentence makes the choice that a question offered; `is_chosen`: its words are those of a choice."""
-        return self._is_about_choice(said) and (is_chosen or self._is_option(said))
-
-    def _is_about_choice(self, said: TalkStatement) -> bool:
-        choice = self._choice
-        return said.role != "assistant" and choice is not None and 0 < said.number - choice.number <= _RAISED
-
-    def _is_option(self, said: TalkStatement) -> bool:
-        """Whether a short answer does no more than name one of the things to choose from."""
+        """Whether a sentence makes the choice that a question offered: its words are those of a choice (`is_chosen`), or it is
+        short and does no more than name one of the things to choose from."""
+        if not self._is_about_choice(said):
+            return False
         options = [one for one in (self._choice, self.statement) if one]
         named = set(terms(said.text))
-        return (
+        is_option = (
             said.mood == STATED
             and 0 < len(said.bare.split()) <= _OPTION
             and any(len(named & set(terms(one.text))) * 2 > len(named) for one in options)
         )
+        return is_chosen or is_option
+
+    def _is_about_choice(self, said: TalkStatement) -> bool:
+        choice = self._choice
+        return said.role != "assistant" and choice is not None and 0 < said.number - choice.number <= _RAISED
 
 
 class _ThreadReader:
@@ -379,7 +375,7 @@ class _ThreadReader:
 
     def _give_up(self, problem: Thread, number: int) -> None:
         self._problems.remove(problem)
-        if not problem.is_latent and problem.is_named():
+        if not problem.is_latent and subject(problem.opening):
             self._found.append(DraftEpisode(ISSUE, problem.opening.number, number, problem.opening))
 
     def _ask(self, said: TalkStatement) -> None:
@@ -405,24 +401,20 @@ class _ThreadReader:
         """A problem is over, or else a task, or else what was done right before it went well."""
         before = self._found[-1] if self._found else None
         if thread := self._answered(said, is_cured=CURED in marks):
-            self._close(thread, said)
+            # the last action stands for the end where the sentence names none
+            outcome = said if subject(said) else thread.action
+            if outcome is None:
+                thread.has_passed, thread.last = True, said.number
+            elif thread in self._problems:
+                self._solve(thread, outcome, said.number)
+            else:
+                self._complete(thread, outcome)
         elif CURED in marks and (stated := self._take_stated(said, is_cured=True)):
             self._solve(stated, said, said.number)
         elif before and before.kind in (SOLVED, COMPLETED) and said.number - before.last <= _REACTION:
             self._found[-1] = before._replace(last=said.number)
         elif DONE in marks and len(subject(said)) >= _COMMON:
             self._found.append(DraftEpisode(COMPLETED, said.number, said.number, said, said))
-
-    def _close(self, thread: Thread, said: TalkStatement) -> None:
-        """Closes the thread that a sentence declares finished; the last action stands for it where the sentence names
-        none."""
-        outcome = said if subject(said) else thread.action
-        if outcome is None:
-            thread.has_passed, thread.last = True, said.number
-        elif thread in self._problems:
-            self._solve(thread, outcome, said.number)
-        else:
-            self._complete(thread, outcome)
 
     def _answered(self, said: TalkStatement, *, is_cured: bool = False) -> Thread | None:
         """The problem or request that a sentence answers: the current one if the sentence names it, refers to it, names
@@ -460,12 +452,12 @@ class _ThreadReader:
     def _solve(self, thread: Thread, closing: TalkStatement, last: int) -> None:
         self._problems.remove(thread)
         kind = COMPLETED if thread.is_wish() else SOLVED
-        if thread.is_named():
+        if subject(thread.opening):
             self._found.append(DraftEpisode(kind, thread.opening.number, last, thread.opening, closing))
 
     def _complete(self, request: Thread, closing: TalkStatement) -> None:
         self._requests.remove(request)
-        if request.is_named():
+        if subject(request.opening):
             self._found.append(
                 DraftEpisode(COMPLETED, request.opening.number, closing.number, request.opening, closing)
             )

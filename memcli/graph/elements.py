@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import combinations
+from itertools import combinations, count
 from math import log
 
 from memcli.digests import blake2b
@@ -73,9 +73,6 @@ class Graph(Record):
             cut=self.cut & kept,
         )
 
-    def by_id(self) -> Mapping[str, Node]:
-        return {node.id: node for node in self.nodes}
-
     def neighbours(self) -> dict[str, list[Edge]]:
         """The edges of each node that has any, in order."""
         found: dict[str, list[Edge]] = {}
@@ -103,7 +100,7 @@ HUB = 25
 
 def neighbourhood(graph: Graph, starts: Iterable[str], depth: int) -> Graph:
     """The nodes within `depth` edges of the starts, and what ties them. An edge leads in both directions."""
-    edges, nodes = graph.neighbours(), graph.by_id()
+    edges, nodes = graph.neighbours(), {node.id: node for node in graph.nodes}
     roots = tuple(dict.fromkeys(name for name in starts if name in nodes))
     seen = dict.fromkeys(roots)
     frontier, cut = list(roots), set[str]()
@@ -226,51 +223,48 @@ def names(clusters: Sequence[Sequence[Memory]]) -> list[str]:
     counted = [_count(members) for members in clusters]
     taken: set[str] = set()
     found = []
-    for words, speech in zip(_ranked([one.shares for one in counted]), counted, strict=True):
-        name = next(name for name in speech.names(words) if name not in taken)
+    for stems, (_, forms, pairs) in zip(_ranked([shares for shares, _, _ in counted]), counted, strict=True):
+        name = next(name for name in _name_choices(stems, forms, pairs) if name not in taken)
         taken.add(name)
         found.append(name)
     return found
 
 
-class _Speech(Record):
-    """How a cluster speaks: the share of its members that have each stem, the words that stand for it, and which of two
-    stems follows the other."""
+def _name_choices(
+    stems: Sequence[str], forms: Mapping[str, Counter[str]], pairs: Counter[tuple[str, str]]
+) -> Iterator[str]:
+    """What a cluster may be called by its stems, best first, without end. `forms` are the words of each stem, `pairs` how often
+    a stem follows another."""
 
-    shares: Mapping[str, float]
-    forms: Mapping[str, Counter[str]]
-    pairs: Counter[tuple[str, str]]
-
-    def names(self, stems: Sequence[str]) -> Iterable[str]:
-        """What the cluster may be called, best first, without end."""
-        for count in range(_WORDS, _MOST_WORDS + 1):
-            yield " ".join(self._word(stem) for stem in self._in_order(stems[:count])) or _NAMELESS
-        number = 2
-        while True:
-            yield f"{' '.join(self._word(stem) for stem in self._in_order(stems[:_WORDS])) or _NAMELESS} {number}"
-            number += 1
-
-    def _in_order(self, stems: Sequence[str]) -> list[str]:
-        """The stems as they are said: each behind those that it follows more often than it comes before them."""
+    def said(most: int) -> str:
         order: list[str] = []
-        for stem in stems:
+        for stem in stems[:most]:
+            # behind those that it follows more often than it comes before them
             place = len(order)
-            while place and self.pairs[stem, order[place - 1]] > self.pairs[order[place - 1], stem]:
+            while place and pairs[stem, order[place - 1]] > pairs[order[place - 1], stem]:
                 place -= 1
             order.insert(place, stem)
-        return order
+        return (
+            " ".join(min(forms[stem].items(), key=lambda item: (-item[1], item[0]))[0] for stem in order) or _NAMELESS
+        )
 
-    def _word(self, stem: str) -> str:
-        return min(self.forms[stem].items(), key=lambda item: (-item[1], item[0]))[0]
+    for most in range(_WORDS, _MOST_WORDS + 1):
+        yield said(most)
+    for number in count(2):
+        yield f"{said(_WORDS)} {number}"
 
 
-def _count(members: Sequence[Memory]) -> _Speech:
+def _count(
+    members: Sequence[Memory],
+) -> tuple[dict[str, float], dict[str, Counter[str]], Counter[tuple[str, str]]]:
+    """The share of the members that have each stem, the words that stand for it, and which of two stems follows the other."""
     counts: Counter[str] = Counter()
     forms: dict[str, Counter[str]] = {}
     pairs: Counter[tuple[str, str]] = Counter()
     for memory in members:
         stems: set[str] = set()
-        for line in _lines(memory):
+        phrases = sorted(extract(split(memory.summary_short or memory.raw)), key=lambda phrase: phrase.position)
+        for line in (*memory.tags, "-".join(phrase.tag for phrase in phrases), *path_words(memory.path)):
             said = [(stem, word) for word in line.split("-") if (stem := _stem(word))]
             for stem, word in said:
                 stems.add(stem)
@@ -278,7 +272,7 @@ def _count(members: Sequence[Memory]) -> _Speech:
             pairs.update(combinations([stem for stem, _ in said], 2))
         counts.update(stems)
     shares = {stem: n / len(members) for stem, n in counts.items() if n > 1 or len(members) == 1}
-    return _Speech(shares, forms, pairs)
+    return shares, forms, pairs
 
 
 def _stem(word: str) -> str:
@@ -286,12 +280,6 @@ def _stem(word: str) -> str:
     if not word or word in _ENDINGS or classify(word)[0] in _UNTELLING:
         return ""
     return " ".join(terms(word))
-
-
-def _lines(memory: Memory) -> list[str]:
-    """What a memory is about, as slugs: its tags, the phrases of its text as they follow one another, and its path."""
-    phrases = sorted(extract(split(memory.summary_short or memory.raw)), key=lambda phrase: phrase.position)
-    return [*memory.tags, "-".join(phrase.tag for phrase in phrases), *path_words(memory.path)]
 
 
 def _ranked(shares: Sequence[Mapping[str, float]]) -> list[list[str]]:

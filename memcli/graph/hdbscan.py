@@ -41,15 +41,9 @@ _ALIVE = 0.8
 """Visited points are dropped from the columns when this share of them is left."""
 
 
-class Path(Record):
-    """All points in the order of Prim's visit; `heights[n]` is the mutual reachability by which point n + 1 was reached."""
-
-    order: list[int]
-    heights: list[float]
-
-
-def spanning_path(vectors: Numbers, min_samples: int) -> Path:
-    """The path through these vectors, which hold whole numbers; between equals the first vector comes first.
+def spanning_path(vectors: Numbers, min_samples: int) -> tuple[list[int], list[float]]:
+    """All points in the order of Prim's visit, and the mutual reachability by which each but the first was reached. The vectors
+    hold whole numbers; between equals the first vector comes first.
 
     Squares of distances between whole numbers are exact, so every machine finds the same path. Raises ValueError for
     other numbers, and for those so large that their squares are not exact.
@@ -57,25 +51,20 @@ def spanning_path(vectors: Numbers, min_samples: int) -> Path:
     import numpy
 
     if not len(vectors):
-        return Path([], [])
-    visit = _Visit(_exact(vectors), min(min_samples, len(vectors)))
+        return [], []
+    wide = numpy.asarray(vectors, numpy.float64)
+    largest = 4 * float((wide * wide).sum(axis=1).max())  # the square of the distance of opposites
+    if not largest <= 2.0**53 or (wide != numpy.rint(wide)).any():
+        raise ValueError("vectors must be of whole numbers whose squares are exact")
+    # the smallest type in which sums of squares are exact
+    exact = numpy.ascontiguousarray(wide, numpy.float32 if largest <= 2.0**24 else numpy.float64)
+    visit = _Visit(exact, min(min_samples, len(vectors)))
     order, squares = [0], []
     for _ in range(len(vectors) - 1):
         point, square = visit.after(order[-1])
         order.append(point)
         squares.append(square)
-    return Path(order, numpy.sqrt(numpy.asarray(squares, numpy.float64)).tolist())
-
-
-def _exact(vectors: Numbers) -> Numbers:
-    """The vectors in the smallest type in which sums of their squares are exact."""
-    import numpy
-
-    wide = numpy.asarray(vectors, numpy.float64)
-    largest = 4 * float((wide * wide).sum(axis=1).max())  # the square of the distance of opposites
-    if not largest <= 2.0**53 or (wide != numpy.rint(wide)).any():
-        raise ValueError("vectors must be of whole numbers whose squares are exact")
-    return numpy.ascontiguousarray(wide, numpy.float32 if largest <= 2.0**24 else numpy.float64)
+    return order, numpy.sqrt(numpy.asarray(squares, numpy.float64)).tolist()
 
 
 class _Visit:
@@ -97,8 +86,20 @@ class _Visit:
 
     def after(self, point: int) -> tuple[int, float]:
         """Visits the point; returns the one to visit next, and the square of the reachability by which it is reached."""
-        self._take(point)
-        self._relax_nearest(point)
+        import numpy
+
+        place = self._places[point]
+        self._alive[place] = False
+        self._reach[place] = numpy.inf
+        self._count -= 1
+        if self._count < _ALIVE * len(self._columns):
+            self._compact()
+        near = self._near[point]
+        places = self._places[near]
+        weights = numpy.maximum(numpy.maximum(self._near_squares[point], self._core[near]), self._core[point])
+        is_open = (places >= 0) & self._alive[places]
+        places = places[is_open]
+        self._reach[places] = numpy.minimum(self._reach[places], weights[is_open])
         heappush(self._waiting, (max(float(self._core[point]), float(self._beyond[point])), point))
         while True:
             place = int(self._reach.argmin())
@@ -134,32 +135,14 @@ class _Visit:
         block += self._norms[rows][:, None]
         return block
 
-    def _take(self, point: int) -> None:
-        """Takes the point, which is visited now, out of those to reach."""
-        place = self._places[point]
-        self._alive[place] = False
-        self._reach[place] = float("inf")
-        self._count -= 1
-        if self._count < _ALIVE * len(self._columns):
-            self._compact()
-
     def _compact(self) -> None:
+        """Drops the points that were visited from the columns."""
         alive = self._alive
         self._columns, self._reach = self._columns[alive], self._reach[alive]
         self._places[:] = -1
         self._places[self._columns] = range(len(self._columns))
         self._alive = alive[alive]
         self._others, self._other_norms = self._vectors[self._columns], self._norms[self._columns]
-
-    def _relax_nearest(self, point: int) -> None:
-        import numpy
-
-        near = self._near[point]
-        places = self._places[near]
-        weights = numpy.maximum(numpy.maximum(self._near_squares[point], self._core[near]), self._core[point])
-        is_open = (places >= 0) & self._alive[places]
-        places = places[is_open]
-        self._reach[places] = numpy.minimum(self._reach[places], weights[is_open])
 
     def _relax_all(self, points: list[int]) -> None:
         import numpy
@@ -220,7 +203,7 @@ class Condensed(Record, frozen=False):
 
 
 def condense(order: Sequence[int], heights: Sequence[float], min_cluster_size: int) -> Condensed:
-    """The condensed tree of a spanning path (see `spanning.Path`). Equal heights are joined from the first of the path on."""
+    """The condensed tree of a spanning path (see `spanning_path`). Equal heights are joined from the first of the path on."""
     tree = Condensed([], [], [], [], [])
     size = len(order)
     merges = _single_linkage(order, heights)
@@ -248,7 +231,14 @@ def chosen(tree: Condensed, max_cluster_size: int | None = None) -> list[int]:
     A cluster is chosen over those within it unless it is too large, or their stability is larger in sum; the one of all
     points never is.
     """
-    stabilities = _stabilities(tree)
+    # how much longer than its birth each cluster lasts, summed over its points
+    stabilities = [0.0] * len(tree.parents)
+    for cluster, birth in enumerate(tree.births):
+        for density, _ in tree.left[cluster]:
+            stabilities[cluster] += density - birth
+        if cluster:
+            parent = tree.parents[cluster]
+            stabilities[parent] += (birth - tree.births[parent]) * tree.sizes[cluster]
     is_chosen = [True] * len(stabilities)
     within = [0.0] * len(stabilities)
     for cluster in range(len(stabilities) - 1, 0, -1):
@@ -262,18 +252,6 @@ def chosen(tree: Condensed, max_cluster_size: int | None = None) -> list[int]:
         above = top[tree.parents[cluster]]
         top.append(above if above >= 0 else cluster if is_chosen[cluster] else -1)
     return top
-
-
-def _stabilities(tree: Condensed) -> list[float]:
-    """How much longer than its birth each cluster lasts, summed over its points."""
-    sums = [0.0] * len(tree.parents)
-    for cluster, birth in enumerate(tree.births):
-        for density, _ in tree.left[cluster]:
-            sums[cluster] += density - birth
-        if cluster:
-            parent = tree.parents[cluster]
-            sums[parent] += (birth - tree.births[parent]) * tree.sizes[cluster]
-    return sums
 
 
 def _single_linkage(order: Sequence[int], heights: Sequence[float]) -> list[_Merge]:
@@ -331,8 +309,7 @@ def hdbscan(
     clusters, strengths = [-1] * size, [0.0] * size
     if size < max(2, min_cluster_size):
         return Labels(clusters, strengths)
-    path = spanning_path(vectors, min_samples or min_cluster_size)
-    tree = condense(path.order, path.heights, min_cluster_size)
+    tree = condense(*spanning_path(vectors, min_samples or min_cluster_size), min_cluster_size)
     tops = chosen(tree, max_cluster_size)
     numbers = {cluster: n for n, cluster in enumerate(sorted(set(tops) - {-1}))}
     for left, top in zip(tree.left, tops, strict=True):

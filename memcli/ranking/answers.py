@@ -18,7 +18,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
-from memcli.model.recall import FIELDS, Entry, Hit, Nearness, PassageTerms, Query, RowSet, TermStats
+from memcli.model.recall import FIELDS, Entry, Nearness, PassageTerms, Query, RowSet, TermStats
 from memcli.ranking.lexical import (
     CODE,
     FIELD_WEIGHTS,
@@ -177,7 +177,11 @@ def answers(
     """The score of every passage (0..1), of the values that `measure` returns for it; best first in each row."""
     high = most(stats)
     asks_since = bool(_SINCE.search(query.topic))
-    names = _rare_names(query.topic, stats)
+    # the names in the topic that stand in few memories, each with its share
+    most_rare = max(RARE, RARE_SHARE * stats.size)
+    known = {name: stats.frequencies.get(name, 0) for name in exact_terms(query.topic)}
+    rare = {name: idf(stats.size, n) for name, n in known.items() if 0 < n <= most_rare}
+    names = {name: weight / sum(rare.values()) for name, weight in rare.items()}
     keyword, semantic = query.weights.get("keyword"), query.weights.get("semantic")
 
     def scored(one: PassageTerms, is_told: bool, words: float, cosine: float) -> Scored:
@@ -201,14 +205,6 @@ def answers(
     return best_first
 
 
-def _rare_names(topic: str, stats: TermStats) -> dict[str, float]:
-    """The names in the topic that stand in few memories, each with its share."""
-    most = max(RARE, RARE_SHARE * stats.size)
-    known = {name: stats.frequencies.get(name, 0) for name in exact_terms(topic)}
-    rare = {name: idf(stats.size, n) for name, n in known.items() if 0 < n <= most}
-    return {name: weight / sum(rare.values()) for name, weight in rare.items()}
-
-
 def _words(
     one: PassageTerms,
     stats: TermStats,
@@ -222,7 +218,13 @@ def _words(
     if not counts and not one.counts:
         return 0.0
     own = 1 / (1 - B + B * one.length / LENGTH)
-    norms = _norms(stats, row, one.form) if counts else ()
+    # what one occurrence in each field of the memory counts for the passage, which is none of its own
+    fields = (_RAW_FIELD, _CONTENT_FIELD if one.form == CONTENT else _RAW_FIELD)
+    lengths = stats.lengths[row] if counts else LENGTHS
+    norms = [
+        0.0 if field in fields else weight / (1 - B + B * length / common)
+        for field, (weight, length, common) in enumerate(zip(FIELD_WEIGHTS, lengths, LENGTHS, strict=True))
+    ]
     score = 0.0
     for term, weight in weights.items():
         above, inside = one.counts.get(term, _NO_TERM)
@@ -232,15 +234,6 @@ def _words(
         if found:
             score += weight * saturated(found, K1)
     return score
-
-
-def _norms(stats: TermStats, row: int, form: str) -> list[float]:
-    """What one occurrence in each field of a memory counts for a passage of it of this form, which is none of its own."""
-    own = (_RAW_FIELD, _CONTENT_FIELD if form == CONTENT else _RAW_FIELD)
-    return [
-        0.0 if field in own else weight / (1 - B + B * length / common)
-        for field, (weight, length, common) in enumerate(zip(FIELD_WEIGHTS, stats.lengths[row], LENGTHS, strict=True))
-    ]
 
 
 def cosines_of(near: Near, row: int, count: int) -> list[float]:
@@ -316,7 +309,7 @@ class QuestionSignals:
         self._names = exact_terms(topic)
         self._asks = float(bool(_ASKS.search(topic)))
         self._length = math.log1p(len(stats.frequencies))
-        self._small = smallness(stats.size)
+        self._small = 1 / (1 + stats.size / HALF_SMALL)
 
     def of(
         self, row: int, passage: PassageTerms | None, score: float, best: float, fifth: float, *, is_read: bool = False
@@ -334,10 +327,6 @@ class QuestionSignals:
             len(lacking) / len(self._names) if self._names else 0.0, score, score / best if best > 0 else 0.0,
             (best - fifth) / best if best > 0 else 0.0, self._asks, self._length, self._small, inside * cosine,
         )  # fmt: skip
-
-    def has_vector(self, row: int) -> bool:
-        """Whether the cosine of a row is known."""
-        return row in self._cosines
 
 
 @cache
@@ -399,11 +388,6 @@ def calibrated(evidence: Evidence, *, by_meaning: bool) -> float:
     return 1 / (1 + math.exp(-constant - sum(w * x for w, x in zip(weights, evidence, strict=True))))
 
 
-def smallness(size: int) -> float:
-    """1 for an empty space, 1/2 for one of HALF_SMALL memories, and less for a larger one."""
-    return 1 / (1 + size / HALF_SMALL)
-
-
 def has_stranger(question: str, frequencies: Mapping[str, int]) -> bool:
     """Whether the question names, with a capital letter inside a sentence, what the space never mentions."""
     if language(question) == "german":  # whose nouns all have one
@@ -414,9 +398,3 @@ def has_stranger(question: str, frequencies: Mapping[str, int]) -> bool:
         if forms and not is_date and not any(frequencies.get(form) for form in forms):
             return True
     return False
-
-
-def best_and_fifth(hits: Sequence[Hit]) -> tuple[float, float]:
-    """The best score of the hits and the fifth, 0 where there is none."""
-    scores = sorted((hit.score for hit in hits), reverse=True)
-    return (scores[0] if scores else 0.0), (scores[4] if len(scores) > 4 else 0.0)

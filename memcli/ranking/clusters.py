@@ -62,14 +62,6 @@ class TextCluster(Record):
             waiting.extend(reversed(cluster.parts))
 
 
-def tree_of(texts: Sequence[Mapping[str, int]], largest: int) -> TextCluster:
-    """All texts (how often each has which terms) as one cluster, cut until none has more than `largest` members.
-
-    The order of the texts decides between equals, so it must not depend on chance.
-    """
-    return _cut(_vectors(texts), range(len(texts)), largest)
-
-
 def tight(texts: Sequence[Mapping[str, int]], largest: int, least: float) -> list[tuple[int, ...]]:
     """The smallest clusters, without members whose mean cosine with the others is below `least`: those are in none.
 
@@ -106,7 +98,7 @@ def summary_tree(texts: Mapping[int, Sequence[str]]) -> ClusterNode:
     frequencies = Counter(term for text in counted for term in text)
     # A term of one memory summarizes nothing but that one.
     rarity = {term: idf(len(rows), n) for term, n in frequencies.items() if n > 1}
-    return _summarized(tree_of(counted, LEAF_SIZE), rows, counted, rarity)[0]
+    return _summarized(_cut(_vectors(counted), range(len(rows)), LEAF_SIZE), rows, counted, rarity)[0]
 
 
 def texts_of(view: SpaceView, entries: Mapping[int, Entry]) -> dict[int, list[str]]:

@@ -33,7 +33,6 @@ from memcli.ranking.answers import (
     QuestionSignals,
     Signals,
     answers,
-    best_and_fifth,
     calibrated,
     closeness,
     evidence_of,
@@ -128,11 +127,10 @@ class FusionRanker:
             state = replace(state, is_degraded=True)
         entries = view.entries(rows)
         styles = {row: style_of(entry) for row, entry in entries.items()}
-        # Of these rows alone: what a filter hides must not set the scale.
-        counts = {row: found for row, found in stats.counts.items() if row in styles}
-        words = bm25f(TermStats(stats.size, stats.frequencies, counts, stats.lengths), styles)
+        words = bm25f(stats, styles)
         whole = _whole(query, styles, stats, words, cosines)
-        leading = _leading_groups(whole, entries)
+        best = sorted(whole, key=lambda row: (-round(sum(whole[row].values()), 6), entries[row].id))
+        leading = [name for name in dict.fromkeys(entries[row].group for row in best[:CONTEXT_CANDIDATES]) if name]
         groups = view.groups(leading)
         # A file of a commit that answers is found though nothing in the file itself does.
         kin_of = (groups[name] for name in leading[:KIN_GROUPS])
@@ -239,7 +237,8 @@ def _confident(
     ascending = sorted(known[row] for row in nearest)
     neighbour = ascending[len(ascending) // 2 if is_partial else 0] if ascending else 0.0
     question = QuestionSignals(query.topic, stats, known, neighbour)
-    best, fifth = best_and_fifth(hits)
+    scores = sorted((hit.score for hit in hits), reverse=True)
+    best, fifth = scores[0] if scores else 0.0, scores[4] if len(scores) > 4 else 0.0
     for hit in hits:
         row = hit.entry.row
         passage = next((one for one in cut.get(row, ()) if hit.passages and one.n == hit.passages[0][0]), None)
@@ -248,7 +247,7 @@ def _confident(
             continue
         form = form_of(hit.entry, passage)
         signals = question.of(row, passage, hit.score, best, fifth, is_read=hit.entry.is_read)
-        confidence = probability(signals, form, is_prompt=query.is_prompt, by_meaning=question.has_vector(row))
+        confidence = probability(signals, form, is_prompt=query.is_prompt, by_meaning=row in known)
         is_alike = signals.passage >= HALF or signals.cosine >= ALIKE
         if is_linked or is_alike or hit.score >= styles[row].tail:
             yield replace(hit, confidence=confidence, signals=signals, form=form)
@@ -304,12 +303,6 @@ def _forms(topic: str, stats: TermStats) -> list[str]:
     common = frozenset(t for t, n in stats.frequencies.items() if n > COMMON_SHARE * stats.size)
     distinctive = without_terms(topic, common)
     return [topic] if distinctive == topic else [topic, distinctive]
-
-
-def _leading_groups(parts: Mapping[int, Mapping[str, float]], entries: Mapping[int, Entry]) -> list[str]:
-    """The groups of the best rows, the group of the best row first."""
-    best = sorted(parts, key=lambda row: (-round(sum(parts[row].values()), 6), entries[row].id))
-    return [name for name in dict.fromkeys(entries[row].group for row in best[:CONTEXT_CANDIDATES]) if name]
 
 
 def _whole(
@@ -390,7 +383,8 @@ def add_context(
 
     The result is a weighted mean, so that a memory with a group has no head start over one without.
     """
-    answers = _as_shares(group_bm25(stats, groups))
+    by_words = group_bm25(stats, groups)
+    high = max(by_words.values(), default=0.0)
     own = {row: sum(why.values()) for row, why in parts.items()}
     for name, group in groups.items():
         known = [(n, row) for n, row in enumerate(group.rows) if row in styles]
@@ -406,7 +400,7 @@ def add_context(
             total = 1 + style.group + style.group_words
             for part in why:
                 why[part] /= total
-            why["group"] = (style.group * best + style.group_words * answers.get(name, 0.0)) / total
+            why["group"] = (style.group * best + style.group_words * (by_words[name] / high if high else 0.0)) / total
 
 
 def level(parts: Mapping[int, dict[str, float]], styles: Mapping[int, Style], best: Mapping[int, float]) -> None:
@@ -437,11 +431,6 @@ def _beside(own: Mapping[int, float], rows: Sequence[int], n: int, style: Style)
             if 0 <= m < len(rows) and rows[m] in own:
                 found += style.neighbours / d * own[rows[m]]
     return found
-
-
-def _as_shares(scores: Mapping[str, float]) -> dict[str, float]:
-    high = max(scores.values(), default=0.0)
-    return {name: score / high if high else 0.0 for name, score in scores.items()}
 
 
 CONTRADICTS = "contradicts"
@@ -479,7 +468,19 @@ def add_linked(
     links = view.links(best)
     if not links:
         return
-    raised = _raised(best, links, scores, entries, visible)
+    raised: dict[int, tuple[float, str]] = {}  # to which score, and by whom
+    ties = _ties(frozenset(best), links, visible)
+    for start in best:
+        ends = sorted(
+            (tie for tie in ties.get(start, ()) if tie[0] >= LEAST_LINK),
+            key=lambda tie: (-tie[0], -round(scores.get(tie[1], 0.0), 6), tie[2], tie[1]),
+        )
+        against = [tie for tie in ends if tie[2] == CONTRADICTS]
+        others = [tie for tie in ends if tie[2] != CONTRADICTS]
+        for share, end, relation in (*against, *others[:MOST_LINKS]):
+            score = scores[start] * share
+            if round(score, 6) > round(raised.get(end, (scores.get(end, 0.0), ""))[0], 6):
+                raised[end] = score, f"{_VIA}{entries[start].id} ({relation})"
     new = sorted(row for row in raised if row not in entries)
     if new:
         found = view.entries(new)
@@ -488,31 +489,6 @@ def add_linked(
     for row, (score, via) in raised.items():
         why = parts.setdefault(row, {})
         why[via] = score - scores.get(row, 0.0)
-
-
-def _raised(
-    best: Iterable[int],
-    links: list[tuple[int, int, str, float]],
-    scores: Mapping[int, float],
-    entries: Mapping[int, Entry],
-    visible: RowSet,
-) -> dict[int, tuple[float, str]]:
-    """The score that each row linked to one of the best gets if that is more than its own, and by whom."""
-    raised: dict[int, tuple[float, str]] = {}
-    ties = _ties(frozenset(best), links, visible)
-    for start in best:
-        ends = sorted(
-            (tie for tie in ties.get(start, ()) if tie[0] >= LEAST_LINK),
-            key=lambda tie: (-tie[0], -round(scores.get(tie[1], 0.0), 6), tie[2], tie[1]),
-        )
-        against = [tie for tie in ends if tie[2] == CONTRADICTS]
-        for share, end, relation in [*against, *(tie for tie in ends if tie[2] != CONTRADICTS)][
-            : len(against) + MOST_LINKS
-        ]:
-            score = scores[start] * share
-            if round(score, 6) > round(raised.get(end, (scores.get(end, 0.0), ""))[0], 6):
-                raised[end] = score, f"{_VIA}{entries[start].id} ({relation})"
-    return raised
 
 
 def _ties(

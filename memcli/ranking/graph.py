@@ -137,10 +137,8 @@ def _graph(given: ScoreInput) -> Parts:
 
 def _words(stats: TermStats, entries: Mapping[int, Entry]) -> dict[int, float]:
     """How well each row answers in words: 1 for the best of those with all words of the topic."""
-    counts = {row: found for row, found in stats.counts.items() if row in entries}
-    seen = TermStats(stats.size, stats.frequencies, counts, stats.lengths)
-    scores = bm25f(seen, {row: style_of(entries[row]) for row in counts})
-    shares = coverage(seen)
+    scores = bm25f(stats, {row: style_of(entry) for row, entry in entries.items()})
+    shares = coverage(stats)
     best = max(scores, key=lambda row: scores[row], default=None)
     return {row: shares[best] * score / scores[best] for row, score in scores.items()} if best is not None else {}
 

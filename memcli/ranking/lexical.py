@@ -86,10 +86,13 @@ GROUP_B = 0.75
 
 
 def bm25f(stats: TermStats, styles: Mapping[int, Style]) -> dict[int, float]:
-    """The score of each row of `stats`; `styles` gives the style of each. Rows without any of the words are left out."""
+    """The score of each row that has a style; rows without any of the words are left out. What a filter hides has no style, and
+    does not set the scale."""
     weights = {term: idf(stats.size, n) for term, n in stats.frequencies.items() if n}
     scores: dict[int, float] = {}
     for row, counts in stats.counts.items():
+        if row not in styles:
+            continue
         style = styles[row]
         norms = [
             weight / (1 - style.b + style.b * length / common)
@@ -225,19 +228,15 @@ def ordered(hits: Iterable[Hit], query: Query) -> tuple[Hit, ...]:
     high = max(hit.score for hit in found)
     biased = []
     for hit in found:
-        added = bias * (high * recency(hit.entry, query))
+        added = bias * (high * recency(hit.entry.created_at, query.now))
         why = {name: (1 - bias) * part for name, part in hit.why.items()} | {"recency_bias": added}
         biased.append(replace(hit, score=sum(why.values()), why=why))
     return tuple(in_order(biased))
 
 
-def recency(entry: Entry, query: Query) -> float:
-    """`exp(-age / 30 days)`: 1 for what was recorded now, 0 for what is old."""
-    return _decayed(entry.created_at, query.now)
-
-
 @lru_cache(maxsize=20_000)
-def _decayed(moment: str, now: str) -> float:
+def recency(moment: str, now: str) -> float:
+    """`exp(-age / 30 days)`: 1 for what was recorded now, 0 for what is old."""
     return math.exp(-days_between(moment, now) / RECENCY_DAYS)
 
 
@@ -314,7 +313,7 @@ def add_priors(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entr
     for row, why in parts.items():
         entry = entries[row]
         why["stated"] = STATED_SHARE * sum(why.values()) if entry.kind in STATED_KINDS else 0.0
-        why["recency"] = newest * recency(entry, query)
+        why["recency"] = newest * recency(entry.created_at, query.now)
         why["importance"] = weightiest * entry.importance * entry.confidence
         why["relevance"] = RELEVANCE_WEIGHT * _RELEVANCE.get(entry.relevance, _RELEVANCE["medium"])
         if prefers:

@@ -98,21 +98,13 @@ class Entities:
         most = idf(len(self._of), 1)
         return idf(len(self._of), len(self.rows(name))) / most if most else 0.0
 
-    def is_tie(self, name: str) -> bool:
-        """Whether the entity is shared, and rare enough to mean something."""
-        return 1 < len(self.rows(name)) <= RARE
-
-    def overlap(self, row: int, wanted: Mapping[str, float]) -> float:
-        """How much the entities of a memory and the weighed ones of `wanted` have in common, by rarity."""
-        return sum(self.rarity(name) * wanted[name] for name in self.of(row) if name in wanted)
-
     def spread(self, energy: Mapping[int, float]) -> dict[int, float]:
         """One step of spreading activation over ties (F. Crestani, 1997): what each memory gets from the others.
 
         An entity is as active as the most active memory that names it, and hands on as much of that as it is rare;
         it gives nothing back to the one memory that it has it from.
         """
-        ties = sorted({name for row in energy for name in self.of(row) if self.is_tie(name)})
+        ties = sorted({name for row in energy for name in self.of(row) if 1 < len(self.rows(name)) <= RARE})
         gained: dict[int, float] = {}
         for name in ties:
             given = sorted((energy.get(row, 0.0) for row in self.rows(name)), reverse=True)[:2]
@@ -120,17 +112,6 @@ class Entities:
                 active = given[1] if energy.get(row, 0.0) == given[0] else given[0]
                 gained[row] = max(gained.get(row, 0.0), self.rarity(name) * active)
         return {row: gain for row, gain in gained.items() if gain}
-
-
-def entities_of(entry: Entry, known: tuple[tuple[str, ...], ...]) -> set[str]:
-    """The entities of a memory; `known` are the terms of its path, tags, source and summary."""
-    path, tags, source, summary = known
-    names = {*path, *tags, *source, *terms(entry.speaker), *identifiers(summary)}
-    if source:
-        names.add(f"source:{' '.join(source)}")
-    if entry.group:
-        names.add(f"group:{entry.group}")
-    return names
 
 
 def identifiers(words: Sequence[str]) -> Iterator[str]:
@@ -147,40 +128,41 @@ def identifiers(words: Sequence[str]) -> Iterator[str]:
 
 def _hybrid(given: ScoreInput) -> Parts:
     graph: Entities = given.structure
-    words = query_terms(given.query.topic)
-    topic = dict.fromkeys(words, 1.0)
+    words = frozenset(query_terms(given.query.topic))
     named = {row for word in words for row in graph.rows(word) if graph.rarity(word) > 0}
     parts = {}
     for row in (row for row in {*given.stats.counts, *named} if row in given.visible):
         parts[row] = points(given, row)
-        parts[row]["entities"] = ENTITY_POINTS * graph.overlap(row, topic)
-    _add_pinned(parts, graph, {row for row in given.pinned() if row in given.visible})
-    _add_spread(parts, graph, given)
-    return {row: nonzero(why) for row, why in parts.items()}
-
-
-def _add_pinned(parts: Parts, graph: Entities, pinned: set[int]) -> None:
-    """The best-shared entity counts, not their number: many pins must not drown the topic."""
+        parts[row]["entities"] = ENTITY_POINTS * sum(graph.rarity(name) for name in graph.of(row) if name in words)
+    # The best-shared entity counts, not their number: many pins must not drown the topic.
+    pinned = {row for row in given.pinned() if row in given.visible}
     wanted = {name for row in pinned for name in graph.of(row)}
     for row, why in parts.items():
         if row not in pinned:
             shared = max((graph.rarity(name) for name in graph.of(row) if name in wanted), default=0.0)
             why["pinned_entities"] = PINNED_POINTS * shared
-
-
-def _add_spread(parts: Parts, graph: Entities, given: ScoreInput) -> None:
-    """One step from the best answers over the rare entities that they share."""
+    # One step from the best answers over the rare entities that they share.
     scores = {row: sum(why.get(part, 0.0) for part in _TOPICAL) for row, why in parts.items()}
     best = sorted(scores, key=lambda row: (-round(scores[row], 6), given.entries[row].id))[:SOURCES]
     for row, gain in graph.spread({row: scores[row] for row in best}).items():
         if row not in parts:
             parts[row] = points(given, row)
         parts[row]["spread"] = SPREAD_SHARE * gain
+    return {row: nonzero(why) for row, why in parts.items()}
 
 
 def _entities(view: SpaceView, entries: Mapping[int, Entry]) -> Entities:
     known = view.terms()
-    return Entities({row: entities_of(entry, known[row]) for row, entry in entries.items()})
+    named = {}
+    for row, entry in entries.items():
+        path, tags, source, summary = known[row]
+        names = {*path, *tags, *source, *terms(entry.speaker), *identifiers(summary)}
+        if source:
+            names.add(f"source:{' '.join(source)}")
+        if entry.group:
+            names.add(f"group:{entry.group}")
+        named[row] = names
+    return Entities(named)
 
 
 HYBRID = ScoringScheme(_hybrid, OWN_WEIGHTS, build=_entities)
@@ -216,13 +198,13 @@ class Trie(Generic[V]):
                 child = node.children[rest[0]] = _Node(rest)
             shared = _shared(child.label, rest)
             if shared < len(child.label):
-                child = node.children[rest[0]] = child.split(shared)
+                # the first letters become a node, and what is left of this one its child
+                above: _Node[V] = _Node(child.label[:shared])
+                child.label = child.label[shared:]
+                above.children[child.label[0]] = child
+                child = node.children[rest[0]] = above
             node, rest = child, rest[shared:]
         node.values.append(value)
-
-    def longest(self, key: Sequence[str]) -> int:
-        """How many letters at the start of `key` are also the start of some key that is stored."""
-        return sum(shared for shared, _ in self._walk(tuple(key)))
 
     def matches(self, key: Sequence[str]) -> Iterator[tuple[int, V]]:
         """Every value whose key begins as `key` does, with how many letters the two share, most first."""
@@ -233,10 +215,6 @@ class Trie(Generic[V]):
         for depth, node, after in reversed(passed):
             for value in node.all(without=after):
                 yield depth, value
-
-    def nodes(self) -> int:
-        """How many nodes there are, with the root."""
-        return self._root.count()
 
     def _walk(self, key: tuple[str, ...]) -> Iterator[tuple[int, _Node[V]]]:
         """The nodes on the way of `key`, each with how many letters of its label agree; only the last may disagree."""
@@ -258,13 +236,6 @@ class _Node(Generic[V]):
         self.values: list[V] = []
         self.children: dict[str, _Node[V]] = {}
 
-    def split(self, at: int) -> _Node[V]:
-        """A node for the first `at` letters of this one, which keeps the rest and becomes its child."""
-        above: _Node[V] = _Node(self.label[:at])
-        self.label = self.label[at:]
-        above.children[self.label[0]] = self
-        return above
-
     def all(self, without: _Node[V] | None = None) -> Iterator[V]:
         """The values here and below, but for those below `without`."""
         waiting = [self]
@@ -272,9 +243,6 @@ class _Node(Generic[V]):
             node = waiting.pop()
             yield from node.values
             waiting.extend(child for child in node.children.values() if child is not without)
-
-    def count(self) -> int:
-        return 1 + sum(child.count() for child in self.children.values())
 
 
 def _shared(left: tuple[str, ...], right: tuple[str, ...]) -> int:

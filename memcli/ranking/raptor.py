@@ -7,15 +7,11 @@ cluster most. Every component of a score goes from 0 to 1 before it is weighed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from memcli.model.recall import TermStats
 from memcli.ranking.clusters import ClusterNode, summary_tree, texts_of
 from memcli.ranking.lexical import bm25f, idf, preferences, recency, style_of
 from memcli.ranking.scorer import Parts, ScoreInput, ScoringScheme, nonzero
-
-if TYPE_CHECKING:
-    pass
 
 CANDIDATES = 400
 OWN_WEIGHTS: Mapping[str, float] = {"keyword": 0.5, "semantic": 0.5, "recency": 0.05}
@@ -34,11 +30,14 @@ LEAST_CLUSTER = 0.5
 def _raptor(given: ScoreInput) -> Parts:
     weights = {name: given.weights[name] * own for name, own in OWN_WEIGHTS.items()}
     cosines = {row: given.cosines[row] for row in given.entries if row in given.cosines}
-    all_words, all_meaning = _words(given), _stretched(cosines)
+    known = bm25f(given.stats, {row: style_of(entry) for row, entry in given.entries.items()})
+    best = max(known.values(), default=0.0) or 1.0
+    low, high = min(cosines.values(), default=0.0), max(cosines.values(), default=0.0)
+    all_meaning = {row: (cosine - low) / max(high - low, 1e-9) for row, cosine in cosines.items()}
     clusters = _of_clusters(given.structure, given.stats, all_meaning, weights)
     parts = {}
     for row, entry in given.entries.items():
-        words, (cluster, overlap) = all_words.get(row, 0.0), clusters.get(row, (0.0, 0.0))
+        words, (cluster, overlap) = known.get(row, 0.0) / best, clusters.get(row, (0.0, 0.0))
         if not words and cosines.get(row, 0.0) < LEAST_COSINE and overlap < LEAST_CLUSTER:
             continue
         parts[row] = nonzero(
@@ -46,28 +45,12 @@ def _raptor(given: ScoreInput) -> Parts:
                 "words": weights["keyword"] * words,
                 "meaning": weights["semantic"] * all_meaning.get(row, 0.0),
                 "cluster": CLUSTER_WEIGHT * cluster,
-                "recency": weights["recency"] * recency(entry, given.query),
+                "recency": weights["recency"] * recency(entry.created_at, given.query.now),
                 "pinned": PINNED * entry.pinned,
                 **preferences(entry, given.query),
             }
         )
     return parts
-
-
-def _words(given: ScoreInput) -> dict[int, float]:
-    """How well each row answers in words, as a share of the best."""
-    stats = given.stats
-    counts = {row: found for row, found in stats.counts.items() if row in given.entries}
-    styles = {row: style_of(given.entries[row]) for row in counts}
-    words = bm25f(TermStats(stats.size, stats.frequencies, counts, stats.lengths), styles)
-    best = max(words.values(), default=0.0) or 1.0
-    return {row: score / best for row, score in words.items()}
-
-
-def _stretched(cosines: Mapping[int, float]) -> dict[int, float]:
-    """The cosines from 0 for the least to 1 for the greatest."""
-    low, high = min(cosines.values(), default=0.0), max(cosines.values(), default=0.0)
-    return {row: (cosine - low) / max(high - low, 1e-9) for row, cosine in cosines.items()}
 
 
 def _of_clusters(

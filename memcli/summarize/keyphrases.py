@@ -107,7 +107,15 @@ def extract(
             scores.add(word, 0.5 * count, 0)
     for number, name in enumerate(names):
         scores.add(slug(name), max(_NAME_SCORE - 0.1 * number, 0.7), number - _AFTER_TEXT)
-    _favour([word for hint in hints for word in path_words(hint)], scores)
+    # what the path names counts more, and the rest of it is added
+    hinted = [word for hint in hints for word in path_words(hint)]
+    wanted = {term for word in hinted for term in terms(word)}
+    for phrase in scores.scores:
+        if not wanted.isdisjoint(_key(phrase)):
+            scores.scores[phrase] += _HINT_BONUS
+    for number, word in enumerate(hinted if wanted else ()):
+        if word not in scores.scores:
+            scores.add(word, _HINT_SCORE, FROM_HINT + number)
     return _best(scores, limit)
 
 
@@ -164,26 +172,24 @@ def _groups(run: Sequence[Word]) -> Iterator[list[Word]]:
     group: list[Word] = []
     last = len(run) - 1
     for place, item in enumerate(run):
-        if group and place < last and _is_third_person(item, run[place + 1]):
+        sort, word = item
+        # `the worker retries jobs`, unlike `the orders table`
+        is_third_person = (
+            place < last
+            and sort in (COMMON, VAGUE_WORD, ACTION)
+            and word.endswith("s")
+            and not word.endswith(("ss", "us", "is", "ics", "ops"))
+            and run[place + 1][0] in (COMMON, VAGUE_WORD, ACTION, PROPER, ACRONYM)
+        )
+        if group and is_third_person:
             yield from _pairs(group)
             group = []
             continue
-        if group and not _joins(group[-1][0], item[0]):
+        if group and not _joins(group[-1][0], sort):
             yield from _pairs(group)
             group = []
         group.append(item)
     yield from _pairs(group)
-
-
-def _is_third_person(item: Word, following: Word) -> bool:
-    """Whether a word in -s between two others is a verb: `the worker retries jobs`, unlike `the orders table`."""
-    sort, word = item
-    return (
-        sort in (COMMON, VAGUE_WORD, ACTION)
-        and word.endswith("s")
-        and not word.endswith(("ss", "us", "is", "ics", "ops"))
-        and following[0] in (COMMON, VAGUE_WORD, ACTION, PROPER, ACRONYM)
-    )
 
 
 def _joins(left: int, right: int) -> bool:
@@ -222,19 +228,6 @@ def _score(group: list[Word], weight: float, position: int, scores: _Scores) -> 
     if len(phrase) <= _MAX_PHRASE:
         score = 1.5 + 0.1 * len(group) - (0.8 if vague == len(group) else 0.15 * vague)
         scores.add(phrase, weight * score, position)
-
-
-def _favour(hinted: Sequence[str], scores: _Scores) -> None:
-    """Raises what the path speaks of, and adds the rest of it."""
-    wanted = {term for word in hinted for term in terms(word)}
-    if not wanted:
-        return
-    for phrase in scores.scores:
-        if not wanted.isdisjoint(_key(phrase)):
-            scores.scores[phrase] += _HINT_BONUS
-    for number, word in enumerate(hinted):
-        if word not in scores.scores:
-            scores.add(word, _HINT_SCORE, FROM_HINT + number)
 
 
 def _best(scores: _Scores, limit: int) -> list[Phrase]:

@@ -91,21 +91,17 @@ def _lines(value: object, key: str, depth: int) -> Iterator[str]:
         for name, child in value.items():
             yield from _lines(child, f"{key}.{name}" if key else str(name), depth - 1)
     elif isinstance(value, (list, tuple)):
-        yield from _list_lines(value, key, depth)
+        scalars = [_scalar(v) for v in value if not isinstance(v, (Mapping, list, tuple)) and v is not None]
+        if scalars:
+            text = " ".join(", ".join(scalars).split())
+            yield f"{key}: {text}" if key else text
+        for child in value:
+            if isinstance(child, (Mapping, list, tuple)):
+                yield from _lines(child, key, depth - 1)
     else:
         text = " ".join(_scalar(value).split())
         if text:
             yield f"{key}: {text}" if key else text
-
-
-def _list_lines(values: list[object] | tuple[object, ...], key: str, depth: int) -> Iterator[str]:
-    scalars = [_scalar(v) for v in values if not isinstance(v, (Mapping, list, tuple)) and v is not None]
-    if scalars:
-        text = " ".join(", ".join(scalars).split())
-        yield f"{key}: {text}" if key else text
-    for child in values:
-        if isinstance(child, (Mapping, list, tuple)):
-            yield from _lines(child, key, depth - 1)
 
 
 def _scalar(value: object) -> str:
@@ -132,7 +128,7 @@ def missing(fields: Mapping[str, object]) -> list[str]:
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memcli.summarize.patches import Code, FileChange, Patch
+    from memcli.summarize.patches import FileChange
 
 
 _SAMPLE = 120
@@ -408,20 +404,28 @@ def of(subject: Subject, kind: str, sentences: Callable[[], Sequence[Sentence]])
     if kind == "diff":
         from memcli.summarize import patches
 
-        patch = patches.read_patch(subject.raw, subject.source)
-        if patch.files:
-            return _of_patch(patch)
+        message, files = patches.read_patch(subject.raw, subject.source)
+        if files:
+            return _of_patch(message, files)
     if kind == "code":
         from memcli.summarize import patches
 
-        code = patches.read_code(subject.text)
-        if code.names or (code.says and "\n" in subject.text):
-            return _of_code(code, subject.source)
+        names, says = patches.read_code(subject.text)
+        if names or (says and "\n" in subject.text):
+            return _of_code(names, says, subject.source)
     if kind == "config":
         account = _of_settings(subject)
         if account:
             return account
-    return _of_prose(subject, kind, sentences())
+    found = sentences()
+    title = found[0].text if found and found[0].role == HEADING else ""
+    if not found:
+        return Account(summaries.same(summaries.collapse(subject.text)), title, found)
+    topics = found
+    if subject.is_rendered:
+        # The names of fields are not what the text is about.
+        topics = [sentence._replace(text=sentence.text.partition(": ")[2] or sentence.text) for sentence in found]
+    return Account(summaries.summarize(found, kind), title, topics)
 
 
 def _of_settings(subject: Subject) -> Account | None:
@@ -449,43 +453,33 @@ def _of_settings(subject: Subject) -> Account | None:
     )
 
 
-def _of_prose(subject: Subject, kind: str, sentences: Sequence[Sentence]) -> Account:
-    title = sentences[0].text if sentences and sentences[0].role == HEADING else ""
-    if not sentences:
-        return Account(summaries.same(summaries.collapse(subject.text)), title, sentences)
-    topics: Sequence[Sentence] = sentences
-    if subject.is_rendered:
-        # The names of fields are not what the text is about.
-        topics = [sentence._replace(text=sentence.text.partition(": ")[2] or sentence.text) for sentence in sentences]
-    return Account(summaries.summarize(sentences, kind), title, topics)
-
-
-def _of_code(code: Code, source: str) -> Account:
-    said = summaries.joined(code.says)
+def _of_code(names: Mapping[str, str], says: Sequence[Sentence], source: str) -> Account:
+    """The account of code that defines these names, given with how they are shown, and says this of itself."""
+    shown = list(names.values())
     where = f"{source}: " if source else ""
 
     def told(limit: int, words: str, count: int) -> str:
-        defines = f"Defines {_listed(code.names, count)}." if code.names else ""
+        defines = f"Defines {_listed(shown, count)}." if shown else ""
         room = limit - len(where) - len(defines) - 1
         words = clip(words, room) if room > 40 else ""
         return clip(where + " ".join(part for part in (words, defines) if part), limit)
 
     found = Summaries(
-        told(MICRO, code.says[0].text if code.says else "", 3),
-        told(SHORT, summaries.joined(code.says[:2]), 10),
-        told(LONG, said, 40),
+        told(MICRO, says[0].text if says else "", 3),
+        told(SHORT, summaries.joined(says[:2]), 10),
+        told(LONG, summaries.joined(says), 40),
     )
-    return Account(found, "", code.says[:3], _telling(code.identifiers), (source,) if source else ())
+    return Account(found, "", says[:3], _telling(names), (source,) if source else ())
 
 
-def _of_patch(patch: Patch) -> Account:
-    message = patch.message
-    files = sorted(patch.files, key=lambda f: -(f.added + f.removed))
+def _of_patch(message: str, changes: Sequence[FileChange]) -> Account:
+    files = sorted(changes, key=lambda f: -(f.added + f.removed))
     if len(files) == 1:
         total = f"{_change(files[0])}."
     else:
-        names = [file.path for file in patch.files if file.path]
-        total = f"Changes {len(files)} files (+{patch.added} -{patch.removed}): {_listed(names, 3)}."
+        paths = [file.path for file in changes if file.path]
+        added, removed = sum(file.added for file in files), sum(file.removed for file in files)
+        total = f"Changes {len(files)} files (+{added} -{removed}): {_listed(paths, 3)}."
     head = [f"{message.rstrip('.')}."] if message and message[-1] not in "!?" else [message] if message else []
     micro = " ".join([*head, total])
     lines = [f"- {_change(file)}" for file in files]

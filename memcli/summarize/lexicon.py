@@ -491,17 +491,13 @@ def cue_of(sentence: str, *, is_opening: bool = True) -> str:
 @lru_cache(maxsize=1024)
 def _cue_of(sentence: str, is_opening: bool) -> str:
     low = sentence.lower().replace("’", "'")
-    kind = _kind_of(sentence, low, is_opening)
-    return "constraint" if _WARNING.match(low) and kind != "negative" else kind
-
-
-def _kind_of(sentence: str, low: str, is_opening: bool) -> str:
+    is_warning = _WARNING.match(low) is not None
     if lead := _LEAD.match(low):
         low = low[lead.end() :]
     present = frozenset(_WORDS.findall(low))
-    for cue in CUES:
-        if not cue.words.isdisjoint(present) and (is_opening or not cue.is_opening) and re.search(cue.pattern, low):
-            return cue.kind
-    if is_opening and (_COMMIT.match(low) or ("=" in sentence and _SETTING.search(sentence))):
-        return "log" if _COMMIT.match(low) else "config"
-    return plain_kind(low)
+    likely = (c for c in CUES if not c.words.isdisjoint(present) and (is_opening or not c.is_opening))
+    kind = next((cue.kind for cue in likely if re.search(cue.pattern, low)), "")
+    if not kind and is_opening and (_COMMIT.match(low) or ("=" in sentence and _SETTING.search(sentence))):
+        kind = "log" if _COMMIT.match(low) else "config"
+    kind = kind or plain_kind(low)
+    return "constraint" if is_warning and kind != "negative" else kind

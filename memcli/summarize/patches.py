@@ -8,7 +8,7 @@ from memcli.code import diff as diffs
 from memcli.code.diff import DiffSection, names
 from memcli.code.symbols import DEFINITION, name_of
 from memcli.model.names import readable
-from memcli.record import NamedTuple, Record, field
+from memcli.record import Record, field
 from memcli.summarize.sentences import Sentence, split
 
 _DOCSTRING = re.compile(r"(?:\"\"\"|''')(.{1,4000}?)(?:\"\"\"|''')|/\*\*?(.{1,4000}?)\*/", re.DOTALL)
@@ -21,17 +21,9 @@ _BOILERPLATE = re.compile(
 _FENCE = re.compile(r"\A\s*(?:```|~~~)[^\n]*\n|\n(?:```|~~~)\s*\Z")
 
 
-class Code(NamedTuple):
-    names: list[str]
-    """What it defines, in order: `class Token`, `refresh()`."""
-    identifiers: list[str]
-    """The same, bare."""
-    says: list[Sentence]
-    """The sentences of its first docstring or comment."""
-
-
-def read_code(text: str) -> Code:
-    """What `text`, source code in any common language, defines."""
+def read_code(text: str) -> tuple[dict[str, str], list[Sentence]]:
+    """What `text`, source code in any common language, defines, in order, each with how it is shown (`class Token`,
+    `refresh()`), and the sentences of its first docstring or comment."""
     text = _FENCE.sub("", text)
     names: dict[str, str] = {}
     for match in DEFINITION.finditer(text):
@@ -40,7 +32,7 @@ def read_code(text: str) -> Code:
             names.setdefault(bare, shown)
         if len(names) >= 40:
             break
-    return Code(list(names.values()), list(names), _own_words(text))
+    return names, _own_words(text)
 
 
 def name_in(line: str) -> str:
@@ -86,25 +78,12 @@ class FileChange(Record, frozen=False):
     """The functions and classes touched, in order."""
 
 
-class Patch(Record, frozen=False):
-    message: str = ""
-    files: list[FileChange] = field(default_factory=list)
-
-    @property
-    def added(self) -> int:
-        return sum(f.added for f in self.files)
-
-    @property
-    def removed(self) -> int:
-        return sum(f.removed for f in self.files)
-
-
-def read_patch(text: str, source: str = "") -> Patch:
-    """What the diff `text` changes; `source` is its file when it does not name one itself."""
+def read_patch(text: str, source: str = "") -> tuple[str, list[FileChange]]:
+    """The message of the diff `text` and what it changes; `source` is its file when it does not name one itself."""
     before, sections = diffs.read(text.encode("utf-8", "replace"), strict=False)
     changes = [_change(section, source) for section in sections]
     messages = (_message(_text(line)) for line in before)
-    return Patch(next(filter(None, messages), ""), [f for f in changes if f.path or f.added or f.removed])
+    return next(filter(None, messages), ""), [f for f in changes if f.path or f.added or f.removed]
 
 
 def _change(section: DiffSection, source: str) -> FileChange:

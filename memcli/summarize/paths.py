@@ -40,34 +40,30 @@ def with_essentials(text: str, tags: Sequence[str]) -> list[str]:
     low = head.lower()
     places = ((low.find(tag.partition("-")[0]), tag) for tag in tags)
     found = [(at if at >= 0 else len(low), tag) for at, tag in places]
-    for at, word in _essentials(head, low):
-        if not any(word in tag.split("-") or f"-{word}-" in f"-{tag}-" for tag in tags):
-            found.append((at, word))
-    if len(found) == len(tags):
-        return list(tags)
-    return [word for _, word in sorted(found)]
-
-
-def _essentials(head: str, low: str) -> list[tuple[int, str]]:
-    found = []
+    essentials = []
     if (match := re.search(_VERB, low)) and not low.startswith(("never", "do not", "don't", "avoid")):
         stem = max((stem for stem in _STEMS if match["verb"].startswith(stem)), key=len)
-        found.append((match.start("verb"), _STEMS[stem]))
+        essentials.append((match.start("verb"), _STEMS[stem]))
     is_forbidden = re.match(_FORBIDDEN, low)
     if is_forbidden and is_forbidden["order"] not in _EMPTY and not low.startswith("avoid"):
-        found.append((is_forbidden.start("order"), is_forbidden["order"]))
+        essentials.append((is_forbidden.start("order"), is_forbidden["order"]))
     for match in _WORDS.finditer(head):
         group = match.lastgroup or ""
         if group == "not" and is_forbidden:
             continue
-        found.append((match.start(group), slug(match[group])))
+        essentials.append((match.start(group), slug(match[group])))
         if (
             group == "turn"
             and match[group] == "without"
             and (object_ := re.match(r"(?:a |an |the |any )?([\w-]{2,20})", low[match.end() + 1 :]))
         ):
-            found.append((match.end() + 1, slug(object_[1])))
-    return found
+            essentials.append((match.end() + 1, slug(object_[1])))
+    missing = [
+        (at, word)
+        for at, word in essentials
+        if not any(word in tag.split("-") or f"-{word}-" in f"-{tag}-" for tag in tags)
+    ]
+    return [word for _, word in sorted([*found, *missing])] if missing else list(tags)
 
 
 MAX_LEAF = 48
@@ -124,21 +120,13 @@ def leaf(subject: Subject, title: str, phrases: Sequence[Phrase], *, is_dated: b
         tags = with_essentials(subject.text, tags)
     name = ""
     for tag in tags:
-        name = _longer(name, tag)
+        fitting = (part for part in (tag, tag.partition("-")[0]) if len(name) + 1 + len(part) <= MAX_LEAF)
+        part = next(fitting, "")
+        name = short_slug(tag) if not name else f"{name}-{part}" if part else name
     # A name that ends with an article or a preposition reads as cut off.
     for loose in _LOOSE:
         name = name.removesuffix(loose)
     return name or first_words(subject.text)
-
-
-def _longer(name: str, tag: str) -> str:
-    """`name` with as much of `tag` as fits."""
-    if not name:
-        return short_slug(tag)
-    for part in (tag, tag.partition("-")[0]):
-        if len(name) + 1 + len(part) <= MAX_LEAF:
-            return f"{name}-{part}"
-    return name
 
 
 def first_words(text: str) -> str:

@@ -57,28 +57,21 @@ def split(text: str, limit: int = MAX_SENTENCES) -> list[Sentence]:
     """The first sentences of `text`, at most `limit`, without Markdown's marks. List items and headings stay whole."""
     found: list[Sentence] = []
     for role, block in read_blocks(text, with_commands=True):
-        plain = inline(_cells(block) if role == ROW else block)
+        if role == ROW:
+            block = " | ".join(cell.strip() for cell in block.strip().strip("|").split("|") if cell.strip(" -:"))  # noqa: PLW2901
+        plain = inline(block)
         if role == PROSE:
             found.extend([Sentence(part, role) for _, part in read_sentences(plain)])
         elif any(c.isalnum() for c in plain):
             found.append(Sentence(plain, role))
         if len(found) >= limit:
             break
-    if _is_title(found):
-        found[0] = Sentence(found[0].text, HEADING)
+    # a line that heads a list, without being marked so
+    if len(found) > 1 and found[0].role == PROSE and found[1].role in (ITEM, STEP):
+        first = found[0].text
+        if len(first) <= _TITLE_CHARACTERS and first[-1] not in ".!?…。！？":
+            found[0] = Sentence(first, HEADING)
     return found[:limit]
-
-
-def _cells(row: str) -> str:
-    return " | ".join(cell.strip() for cell in row.strip().strip("|").split("|") if cell.strip(" -:"))
-
-
-def _is_title(sentences: list[Sentence]) -> bool:
-    """Whether the first of the sentences is a line that heads a list, without being marked so."""
-    if len(sentences) < 2 or sentences[0].role != PROSE or sentences[1].role not in (ITEM, STEP):
-        return False
-    text = sentences[0].text
-    return len(text) <= _TITLE_CHARACTERS and text[-1] not in ".!?…。！？"
 
 
 def lines(text: str, limit: int = MAX_SENTENCES) -> list[Sentence]:
@@ -196,7 +189,12 @@ def _classify_quoted(token: str) -> tuple[int, str]:
 
 def _classify_word(token: str, low: str) -> tuple[int, str]:
     if "/" in low or "." in low:
-        return _classify_path(low)
+        # `CI/CD` and `read/write` are words; of a file name, the telling part is one
+        if low.count("/") == 1 and "." not in low and not _is_untelling(low.partition("/")[0]):
+            return ACRONYM, slug(low)
+        telling = path_words(low)
+        word = telling[0] if telling else slug(low.rpartition("/")[2])
+        return (NAME, word) if len(word) > 1 else (BREAK, "")
     if "_" in low:
         word = slug(low)
         return (NAME, word) if len(word) > 1 and word not in GENERIC else (BREAK, "")
@@ -204,7 +202,8 @@ def _classify_word(token: str, low: str) -> tuple[int, str]:
         return VAGUE_WORD, low
     if low in ACTIONS:
         return ACTION, low
-    if _is_acronym(token) or any(c.isdigit() for c in low):
+    is_in_capitals = token.removesuffix("s").isupper() and len(token) > 1
+    if is_in_capitals or any(c.isdigit() for c in low):
         return ACRONYM, low
     if is_adverb(low):
         return BREAK, ""
@@ -215,15 +214,6 @@ def _classify_word(token: str, low: str) -> tuple[int, str]:
     return PROPER, low
 
 
-def _classify_path(low: str) -> tuple[int, str]:
-    """`CI/CD` and `read/write` are words; of a file name, the telling part is one."""
-    if low.count("/") == 1 and "." not in low and not _is_untelling(low.partition("/")[0]):
-        return ACRONYM, slug(low)
-    telling = path_words(low)
-    word = telling[0] if telling else slug(low.rpartition("/")[2])
-    return (NAME, word) if len(word) > 1 else (BREAK, "")
-
-
 def _classify_foreign(token: str, low: str) -> tuple[int, str]:
     """Classifies a word of another script. There are no lists of common words for these: only the length counts."""
     word = slug(low)
@@ -232,8 +222,3 @@ def _classify_foreign(token: str, low: str) -> tuple[int, str]:
     if token[0].isupper() and len(word) > 1:
         return PROPER, word
     return (COMMON, word) if len(word) > 4 else (BREAK, "")
-
-
-def _is_acronym(token: str) -> bool:
-    """Whether a word is in capitals, but for the s of a plural."""
-    return token.removesuffix("s").isupper() and len(token) > 1

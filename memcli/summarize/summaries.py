@@ -45,7 +45,13 @@ def weigh(
     for turn in range(_ROUNDS):
         sums = [sum([weights[term] for term in group]) / sqrt(len(group) + _SHORT_TERMS) for group in groups]
         if turn < _ROUNDS - 1:
-            weights = _spread(groups, sums, weights)
+            # each term weighs what the sentences that use it weigh, the heaviest 1
+            spread = dict.fromkeys(weights, 0.0)
+            for group, value in zip(groups, sums, strict=True):
+                for term in group:
+                    spread[term] += value
+            most = max(spread.values(), default=0.0) or 1.0
+            weights = {term: value / most for term, value in spread.items()}
             for term in terms(context) if turn == 0 else ():
                 if term in weights:
                     weights[term] *= 2
@@ -54,16 +60,6 @@ def weigh(
         round(sqrt(value / best) * (_manner(text, n, len(texts)) if is_document else _manner(text, 1, 0)), 6)
         for n, (text, value) in enumerate(zip(texts, sums, strict=True))
     ]
-
-
-def _spread(sets: Sequence[Sequence[str]], sums: Sequence[float], weights: dict[str, float]) -> dict[str, float]:
-    """The weight of each term after one round: what the sentences that use it weigh, the heaviest being 1."""
-    spread = dict.fromkeys(weights, 0.0)
-    for group, value in zip(sets, sums, strict=True):
-        for term in group:
-            spread[term] += value
-    best = max(spread.values(), default=0.0) or 1.0
-    return {term: value / best for term, value in spread.items()}
 
 
 def _manner(text: str, position: int, count: int) -> float:
@@ -203,22 +199,14 @@ def _ranking(
             if cue_of(text, is_opening=place == 0) == kind:
                 scores[place] += _CUE_BONUS
                 break
-    ranking = _settled(sorted(range(len(body)), key=lambda place: (-scores[place], place)), body, scores)
+    ranking = sorted(range(len(body)), key=lambda place: (-scores[place], place))
+    if len(body[ranking[0]].text) > MICRO:
+        # one that fits in a line goes first, if there is one nearly as good as the best
+        good = (place for place in ranking[1:8] if scores[place] >= _GOOD_ENOUGH * scores[ranking[0]])
+        fitting = next((place for place in good if len(body[place].text) <= MICRO), ranking[0])
+        ranking = [fitting, *(place for place in ranking if place != fitting)]
     floor = (_STRONG if len(body) > MANY else _FAIR) * scores[ranking[0]]
     return ranking, [place for place in ranking if scores[place] >= floor]
-
-
-def _settled(ranking: list[int], body: Sequence[Sentence], scores: Sequence[float]) -> list[int]:
-    """The ranking with one that fits in a line first, if there is one nearly as good as the best."""
-    best = ranking[0]
-    if len(body[best].text) <= MICRO:
-        return ranking
-    for place in ranking[1:8]:
-        if scores[place] < _GOOD_ENOUGH * scores[best]:
-            break
-        if len(body[place].text) <= MICRO:
-            return [place, *(p for p in ranking if p != place)]
-    return ranking
 
 
 def _chosen(

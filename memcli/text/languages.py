@@ -47,6 +47,8 @@ _SHARED = {
 }
 """Those that other languages have too, or that mean something in code."""
 FUNCTION_WORDS = frozenset[str]().union(*_OWN.values())
+MEANINGLESS = {language: own | _SHARED[language] for language, own in _OWN.items()}
+"""By language the words in lower case that carry no meaning of their own."""
 _MARKS = {"german": "äöüß", "spanish": "¿¡ñ"}
 _ANY = frozenset(form for words in _OWN.values() for word in words for form in (word, word.capitalize()))
 _LEAST = 2
@@ -69,11 +71,6 @@ def language_of(text: str, words: Sequence[str], english: frozenset[str]) -> str
         if found and count >= _LEAST and count > max(most, len(low & english - _SHARED[language])):
             best, most = language, count
     return best
-
-
-def is_function_word(word: str, language: str) -> bool:
-    """Whether a word in lower case carries no meaning of its own in the language."""
-    return word in _OWN[language] or word in _SHARED[language]
 
 
 @lru_cache(maxsize=20_000)

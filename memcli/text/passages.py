@@ -114,8 +114,10 @@ def read_blocks(
         text = _COMMENT.sub(" ", text[:end]) + text[end:] if end > 2 else text
     role, parts = PROSE, list[str]()
     for line, code in _after_code(read_lines(text)):
-        if code and with_commands:
-            parts = _with_command(parts, code)
+        if code and with_commands and parts:
+            command = "; ".join(text.strip().removeprefix("$ ") for text in code if text.strip())
+            if 0 < len(command) <= _MAX_COMMAND and "`" not in command:
+                parts = [*parts[:-1], parts[-1].replace("::", ":"), f"`{command}`"]
         if line.role == BLANK and parts and parts[-1].endswith(":"):
             continue
         is_out = is_left_out is not None and line.role not in (ITEM, STEP, BLANK) and is_left_out(line.text)
@@ -154,14 +156,6 @@ def _after_code(lines: Iterator[Line]) -> Iterator[tuple[Line, list[str]]]:
             is_lead = line.role == BLANK and before.role == PROSE and before.text.endswith(":")
             before = line if line.role != BLANK else before
     yield _END_LINE, code
-
-
-def _with_command(parts: list[str], code: list[str]) -> list[str]:
-    """The lines of the open block with the code below them, where it is short."""
-    command = "; ".join(line.strip().removeprefix("$ ") for line in code if line.strip())
-    if not parts or not 0 < len(command) <= _MAX_COMMAND or "`" in command:
-        return parts
-    return [*parts[:-1], parts[-1].replace("::", ":"), f"`{command}`"]
 
 
 def _continues(role: str, before: str, line: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from memcli.clock import days_between
-from memcli.record import NamedTuple, Record
+from memcli.record import Record, replace
 from memcli.text.words import DAY_NUMBERS, MONTH_NUMBERS
 
 Resolve = Callable[[str], "tuple[str, str] | None"]
@@ -65,11 +65,11 @@ _ALONE = r"(?:19|20)\d{2}"
 
 class Period(Record):
     """A stretch of time: from `since` on, and before `until`, RFC 3339 in UTC. `rest` is the topic without its words; `name`
-    is what was understood, with the dates: `since v8.1 (2026-03-01)`."""
+    is what was understood, with the dates: `since v8.1 (2026-03-01)`; before that, of a version or a commit, what it is called."""
 
     since: str
     until: str
-    rest: str
+    rest: str = ""
     name: str = ""
 
     @property
@@ -95,14 +95,6 @@ class Period(Record):
         return math.exp(-distance / max(_LEAST_DECAY_DAYS, _DECAY_SHARE * length))
 
 
-class _Stretch(NamedTuple):
-    """What words name: its ends, and its name where it is no time of the calendar."""
-
-    since: str
-    until: str
-    name: str = ""
-
-
 def find_period(topic: str, now: str, resolve: Resolve) -> Period | None:
     """The first period that the topic names, as seen from `now`; None where it names none."""
     low = topic.lower()
@@ -114,11 +106,11 @@ def find_period(topic: str, now: str, resolve: Resolve) -> Period | None:
             ends = _ends(form, match, said, now, resolve)
             if ends and ends.since < ends.until:
                 rest = f"{topic[: match.start()]} {topic[match.end() :]}"
-                return Period(ends.since, ends.until, " ".join(rest.split()), " ".join(ends.name.split()))
+                return replace(ends, rest=" ".join(rest.split()), name=" ".join(ends.name.split()))
     return None
 
 
-def _ends(form: str, match: re.Match[str], said: Sequence[str], now: str, resolve: Resolve) -> _Stretch | None:
+def _ends(form: str, match: re.Match[str], said: Sequence[str], now: str, resolve: Resolve) -> Period | None:
     """The period of a match. Its name has times of the calendar as the topic spells them, which are `said`."""
     if form == "between":
         year = re.search(r"\d{4}\Z", match[2]) if match[1] in MONTH_NUMBERS else None
@@ -127,12 +119,12 @@ def _ends(form: str, match: re.Match[str], said: Sequence[str], now: str, resolv
         if not first or not last:
             return None
         both = f"{first.name or said[1]} to {last.name or said[2]}"
-        return _Stretch(first.since, last.until, f"{both} ({_days(first.since, last.until)})")
+        return Period(first.since, last.until, name=f"{both} ({_days(first.since, last.until)})")
     if form == "within":
         if re.fullmatch(_ALONE, match[1]) and match.start() == match.start(1):
             return None  # a number alone is no year
         found = _stretch(match[1], now, resolve)
-        return found and found._replace(name=f"{said[1]} ({_days(found.since, found.until)})")
+        return found and replace(found, name=f"{said[1]} ({_days(found.since, found.until)})")
     if re.search(rf"{_UNITS}s?\s+\Z|weekend\s+\Z", match.string[: match.start()]):
         return None  # `two weeks before May 3, 2024` is near that day, not any time before it
     side = "since" if form == "onwards" else match[1]
@@ -142,10 +134,10 @@ def _ends(form: str, match: re.Match[str], said: Sequence[str], now: str, resolv
     if side in ("since", "as of", "after"):
         since = found.until if side == "after" else found.since
         day = _day(since) if found.name else f"from {_day(since)}"
-        return _Stretch(since, _END, f"{side} {found.name or words} ({day})")
+        return Period(since, _END, name=f"{side} {found.name or words} ({day})")
     until = found.until if side == "until" else found.since
     day = _day(until) if found.name else f"to {_last_day(until)}"
-    return _Stretch(_BEGINNING, until, f"{side} {found.name or words} ({day})")
+    return Period(_BEGINNING, until, name=f"{side} {found.name or words} ({day})")
 
 
 def _days(since: str, until: str) -> str:
@@ -162,16 +154,16 @@ def _last_day(until: str) -> str:
     return _written(datetime.fromisoformat(until) - timedelta(seconds=1))[:10]
 
 
-def _stretch(words: str, now: str, resolve: Resolve) -> _Stretch | None:
+def _stretch(words: str, now: str, resolve: Resolve) -> Period | None:
     """The ends of what `words` name; None where they name nothing."""
     try:
         ends = _on_calendar(" ".join(words.split()), datetime.fromisoformat(now))
     except (ValueError, OverflowError):
         return None
     if ends:
-        return _Stretch(_written(ends[0]), _written(ends[1]))
+        return Period(_written(ends[0]), _written(ends[1]))
     found = resolve(words.rsplit(maxsplit=1)[-1])
-    return _Stretch(found[1], found[1], found[0]) if found else None
+    return Period(found[1], found[1], name=found[0]) if found else None
 
 
 def _written(moment: datetime) -> str:

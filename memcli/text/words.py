@@ -17,9 +17,9 @@ from memcli.clock import time_or_none
 from memcli.record import Record
 from memcli.regex import regex
 from memcli.text.languages import (
+    MEANINGLESS,
     STEM,
     UNSPACED,
-    is_function_word,
     is_grammar,
     language_of,
     pairs,
@@ -71,7 +71,7 @@ def terms(text: str) -> list[str]:
     found: list[str] = []
     for chain in chains:
         low = chain.lower() if language else ""
-        if language and is_function_word(low, language):
+        if language and low in MEANINGLESS[language]:
             continue
         own = (_known if len(chain) <= _MAX_WORD else _links)(chain)
         found += own
@@ -100,12 +100,6 @@ def query_terms(text: str) -> list[str]:
     return list(dict.fromkeys(terms(text)))
 
 
-def is_compound(term: str) -> bool:
-    """Whether the term joins words by dots or hyphens, which are terms of their own too. A version or a date is not one: its
-    numbers alone mean something else."""
-    return ("-" in term or "." in term) and not any(c.isdigit() for c in term)
-
-
 def without_absent(frequencies: Mapping[str, int]) -> dict[str, int]:
     """The frequencies of the terms of a query without what need not be there: compounds, which are asked for by their parts
     too, and of the two stems of a word in another language the one that no text has where the other is there."""
@@ -114,7 +108,9 @@ def without_absent(frequencies: Mapping[str, int]) -> dict[str, int]:
     for n, (term, count) in enumerate(counted):
         other = counted[n - 1] if term.endswith(STEM) and n else counted[n + 1] if n + 1 < len(counted) else ("", 0)
         is_stem = other[1] > 0 and term.endswith(STEM) != other[0].endswith(STEM)
-        if count or not (is_compound(term) or is_stem):
+        # a version or a date is no compound: its numbers alone mean something else
+        is_compound = ("-" in term or "." in term) and not any(c.isdigit() for c in term)
+        if count or not (is_compound or is_stem):
             found[term] = count
     return found
 

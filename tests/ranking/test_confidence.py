@@ -6,6 +6,8 @@ import math
 from itertools import product
 from pathlib import Path
 
+import pytest
+
 from memcli.app.recall import recall
 from memcli.model.recall import ANSWERED, LEAST, PassageTerms, Query, TermStats
 from memcli.model.space import Space
@@ -17,7 +19,6 @@ from memcli.ranking.answers import (
     evidence_of,
     has_stranger,
     probability,
-    smallness,
 )
 from tests.conftest import NOW, memory, open_at, rewrite
 
@@ -59,7 +60,6 @@ def test_the_confidence_of_a_bundle_rises_with_that_of_its_best() -> None:
         ]
         assert rising == sorted(set(rising))
         assert 0 < rising[0] < rising[-1] < 1
-    assert smallness(0) == 1 > smallness(100) == 0.5
 
 
 def test_evidence_is_the_best_what_stands_out_and_the_question() -> None:
@@ -108,12 +108,11 @@ def test_signals_of_a_question() -> None:
     assert (first.relative, second.relative, first.lead) == (1.0, 0.5, 0.5)
     assert first.asks == 1.0
     assert 0 < first.strange < 1
+    assert first.small == pytest.approx(100 / (100 + known.size))
     assert (
         first.stranger,
         QuestionSignals("what does Zerlina hold", known, {}, 0.0).of(0, None, 1, 1, 0).stranger,
     ) == (0, 1)
-    assert question.has_vector(0)
-    assert not question.has_vector(1)
 
 
 def test_a_name_that_the_space_has_never_seen_is_a_stranger() -> None:

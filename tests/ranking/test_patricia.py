@@ -80,23 +80,3 @@ def test_matches_are_those_of_a_plain_dict(keys: list[tuple[str, ...]], asked: t
     assert {value: depth for depth, value in found} == plain
     assert len(found) == len(plain)
     assert [depth for depth, _ in found] == sorted(plain.values(), reverse=True)
-
-
-@given(st.lists(KEYS, max_size=12), KEYS)
-def test_the_longest_prefix(keys: list[tuple[str, ...]], asked: tuple[str, ...]) -> None:
-    assert filled(keys).longest(asked) == max((shared(key, asked) for key in keys), default=0)
-
-
-@given(st.lists(KEYS, max_size=12))
-def test_a_node_without_a_choice_is_no_node(keys: list[tuple[str, ...]]) -> None:
-    distinct = {key for key in keys if key}
-    forks = {key[:n] for key in distinct for n in range(1, len(key)) if len(followers(distinct, key[:n])) > 1}
-    assert filled(keys).nodes() == 1 + len(distinct | forks)
-
-
-def followers(keys: set[tuple[str, ...]], prefix: tuple[str, ...]) -> set[str]:
-    return {key[len(prefix)] for key in keys if len(key) > len(prefix) and key[: len(prefix)] == prefix}
-
-
-def test_a_long_key_is_one_node() -> None:
-    assert filled([tuple("abcdefghij")]).nodes() == 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.model.memory import Memory
-from memcli.ranking.clusters import LEAF_SIZE, SUMMARY_TERMS, ClusterNode, TextCluster, summary_tree, tree_of
+from memcli.ranking.clusters import LEAF_SIZE, SUMMARY_TERMS, ClusterNode, summary_tree
 from tests.conftest import memory
 from tests.ranking.asking import ranked
 
@@ -60,35 +59,30 @@ def test_a_pin_adds(tmp_path: Path) -> None:
     assert list(ranked(tmp_path, "raptor", "same text", notes)) == ["b", "a"]
 
 
-@given(TEXTS)
-def test_a_tree_holds_every_text_once_and_is_cut_to_size(texts: list[list[str]]) -> None:
-    tree = tree_of([Counter(text) for text in texts], 4)
-    assert sorted(n for leaf in tree.leaves() for n in leaf.members) == list(range(len(texts)))
-    assert all(1 <= len(leaf.members) <= 4 for leaf in tree.leaves())
-    assert depth(tree) <= 20  # log(80 / 4) / log(1 / 0.8), and some for what is rounded
+def check(node: ClusterNode) -> None:
+    """Raises AssertionError unless every summary is made of those below it, and every cluster is cut to size."""
+    assert len(node.shares) <= SUMMARY_TERMS
+    assert all(0 < share <= 1 for share in node.shares.values())
+    if node.parts:
+        assert set(node.shares) <= {term for part in node.parts for term in part.shares}
+        assert sorted(row for part in node.parts for row in part.members) == sorted(node.members)
+    else:
+        assert 1 <= len(node.members) <= LEAF_SIZE
+    for part in node.parts:
+        check(part)
 
 
 @given(TEXTS)
-def test_summaries_are_made_of_those_below(texts: list[list[str]]) -> None:
-    def check(node: ClusterNode) -> None:
-        assert len(node.shares) <= SUMMARY_TERMS
-        assert all(0 < share <= 1 for share in node.shares.values())
-        if node.parts:
-            below = {term for part in node.parts for term in part.shares}
-            assert set(node.shares) <= below
-            assert sorted(row for part in node.parts for row in part.members) == sorted(node.members)
-        else:
-            assert len(node.members) <= LEAF_SIZE
-        for part in node.parts:
-            check(part)
-
-    check(summary_tree({100 - n: text for n, text in enumerate(texts)}))
+def test_a_tree_holds_every_text_once_is_cut_to_size_and_sums_up_what_is_below(texts: list[list[str]]) -> None:
+    tree = summary_tree({100 - n: text for n, text in enumerate(texts)})
+    check(tree)
+    assert sorted(tree.members) == sorted(100 - n for n in range(len(texts)))
+    assert depth(tree) <= 20  # log(80 / 8) / log(1 / 0.8), and some for what is rounded
 
 
 def test_equal_texts_are_cut_too() -> None:
-    tree = tree_of([Counter({"a": 1})] * 100, 5)
-    assert max(len(leaf.members) for leaf in tree.leaves()) <= 5
+    check(summary_tree({n: ["a"] for n in range(100)}))
 
 
-def depth(cluster: TextCluster) -> int:
+def depth(cluster: ClusterNode) -> int:
     return 1 + max((depth(part) for part in cluster.parts), default=0)

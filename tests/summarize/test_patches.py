@@ -52,8 +52,8 @@ def test_a_commit_is_told_by_its_message_and_files() -> None:
 
 
 def test_lines_are_counted_by_file() -> None:
-    patch = patches.read_patch(COMMIT)
-    assert [(f.path, f.verb, f.added, f.removed, list(f.places)) for f in patch.files] == [
+    _, files = patches.read_patch(COMMIT)
+    assert [(f.path, f.verb, f.added, f.removed, list(f.places)) for f in files] == [
         ("src/auth/tokens.py", "Changes", 3, 2, ["Token", "refresh", "parse"]),
         ("tests/test_tokens.py", "Adds", 1, 0, ["test_refresh"]),
     ]
@@ -71,7 +71,7 @@ def test_a_diff_that_git_did_not_make_is_read_file_by_file() -> None:
     text = "".join(
         f"diff -u x/{n} y/{n}\n--- {n}\t2026\n+++ {n}\t2026\n@@ -1 +1 @@\n-a\n+b\n" for n in ("one.c", "two.c")
     )
-    assert [(f.path, f.added, f.removed) for f in patches.read_patch(text).files] == [("one.c", 1, 1), ("two.c", 1, 1)]
+    assert [(f.path, f.added, f.removed) for f in patches.read_patch(text)[1]] == [("one.c", 1, 1), ("two.c", 1, 1)]
 
 
 def test_the_source_names_the_file_of_a_fragment() -> None:
@@ -112,7 +112,7 @@ def test_names_and_hunks_are_read_as_git_writes_them() -> None:
         "diff --git a/b.sql b/b.sql\n--- a/b.sql\n+++ b/b.sql\n@@ -1,2 +0,0 @@\n--- a/ comment\n--- /dev/null is one too\n"
         "diff --cc c.py\n--- a/c.py\n+++ b/c.py\n@@@ -1 -1 +1,2 @@@\n  a\n++def c(): ...\n"
     )
-    assert [(f.path, f.verb, f.added, f.removed, list(f.places)) for f in patches.read_patch(text).files] == [
+    assert [(f.path, f.verb, f.added, f.removed, list(f.places)) for f in patches.read_patch(text)[1]] == [
         ("ü.sql", "Adds", 1, 0, []),
         ("b.sql", "Changes", 0, 2, []),
         ("c.py", "Changes", 1, 0, ["c"]),

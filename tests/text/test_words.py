@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.text.passages import CHUNK_CHARACTERS, split
-from memcli.text.words import exact_terms, is_compound, query_terms, simple_terms, terms, without_terms
+from memcli.text.words import exact_terms, query_terms, simple_terms, terms, without_absent, without_terms
 
 
 def test_words_are_stemmed_and_stop_words_dropped() -> None:
@@ -30,8 +30,8 @@ def test_versions_options_and_file_names_stay_whole_and_fall_apart() -> None:
 def test_names_are_told_from_language() -> None:
     asked = "Why does loadJSON in a_b.py fail with --min-score since 8.1, HTTP aside?"
     assert exact_terms(asked) == ["loadjson", "a_b.py", "min-score", "8.1"]
-    assert is_compound("min-score")
-    assert not is_compound("8.1")
+    absent = {"min-score": 0, "min": 1, "score": 1, "8.1": 0}
+    assert without_absent(absent) == {"min": 1, "score": 1, "8.1": 0}, "a version is more than its numbers"
     assert simple_terms("min-score 8.1") == ["min", "score", "8", "1"]
 
 

@@ -163,7 +163,7 @@ class _Trees:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._nodes = graph.by_id()
+        self._nodes = {node.id: node for node in graph.nodes}
         self._edges = graph.neighbours()
         starts = [list(graph.roots)] if graph.roots else [[node.id] for node in graph.nodes]
         self._parents = first_edges(graph, starts, through_tags=bool(graph.roots))

@@ -154,7 +154,7 @@ class Neighbours(ListWindow[tuple[str, Memory]]):
         self._workspace = workspace
         self._catalogue = catalogue
         self._graph = graph
-        self._known = graph.by_id()
+        self._known = {node.id: node for node in graph.nodes}
         self._root = node_id(workspace.space, memory.id, workspace.main)
         self._depth = 1
         self._steps: list[LinkStep] = []
