@@ -12,7 +12,7 @@ from itertools import islice
 from memcli.app import session as sessions
 from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace, load_space
-from memcli.conversation.chunks import fold
+from memcli.conversation.summary import fold
 from memcli.errors import CorruptError, LockedError, NotFoundError, StoreError
 from memcli.model.conversation import Message, Session
 from memcli.model.memory import Json

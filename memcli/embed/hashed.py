@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -34,18 +34,14 @@ class HashedEmbedder:
         """One vector for each text."""
         vectors = []
         for text in texts:
-            vectors.append(quantised(_counts(terms(text))))
+            counts = [0] * DIMENSIONS
+            for term in terms(text):
+                place, sign = _place(term)
+                counts[place] += sign
+            vectors.append(quantised(counts))
             if progress:
                 progress(len(vectors), len(texts))
         return vectors
-
-
-def _counts(found: Iterable[str]) -> list[int]:
-    counts = [0] * DIMENSIONS
-    for term in found:
-        place, sign = _place(term)
-        counts[place] += sign
-    return counts
 
 
 @lru_cache(maxsize=100_000)

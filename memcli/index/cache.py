@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 
 from memcli import beneath
 from memcli.beneath import make, open_file
@@ -17,7 +17,7 @@ from memcli.codec.canonical import encode_line
 from memcli.codec.space import policy_to_json
 from memcli.errors import MemcliError, StoreError
 from memcli.index.database import IN_MEMORY, connect, copy, identity, is_outdated, open_known, remove
-from memcli.index.tables import FileTables, IndexSource, Show
+from memcli.index.tables import FileTables, IndexSource, Show, TooMuchError
 from memcli.index.view import IndexedSpace, Semantic
 from memcli.model.space import size_of
 from memcli.safety.secrets.detector import Detector
@@ -51,8 +51,14 @@ def synchronize(connection: sqlite3.Connection, source: IndexSource, path: str, 
     """
     if stored_fingerprint(connection) == source.snapshot.fingerprint:
         return
-    with _transaction(connection):
+    connection.execute("BEGIN IMMEDIATE")
+    try:
         _renew(connection, source, path, most)
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
 
 
 def _renew(connection: sqlite3.Connection, source: IndexSource, path: str, most: int | None) -> None:
@@ -114,18 +120,6 @@ def _steps(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> lis
     with suppress(OSError), open(open_file(f"{path.removesuffix('.index')}.moves", os.O_RDONLY), "rb") as file:
         return steps_between(file.read(_MOST_NOTES), before, snapshot.fingerprint)
     return None
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
 
 
 KEPT = 4
@@ -197,8 +191,6 @@ class CachedIndex:
         most = _LARGE if os.path.exists(path) else _SMALL
         if not snapshot.fingerprint:
             return None
-        from memcli.index.update import TooMuchError
-
         try:
             if size_of(snapshot.fingerprint) > most:
                 raise TooMuchError
@@ -225,26 +217,16 @@ class CachedIndex:
         if connection is None:
             return None
         # Whatever goes wrong: the file has the answer, or says what is wrong with it.
-        with suppress(sqlite3.Error, MemcliError, ErasedError, ArithmeticError, LookupError, TypeError, ValueError):
-            if self._is_caught_up(connection, snapshot, path) and is_complete(connection):
+        with suppress(
+            sqlite3.Error, MemcliError, ErasedError, TooMuchError, ArithmeticError, LookupError, TypeError, ValueError
+        ):
+            known = stored_fingerprint(connection)
+            if known and snapshot.fingerprint and known != snapshot.fingerprint:
+                synchronize(connection, self._source(snapshot), path, _FEW)  # a few changes are indexed now
+            if stored_fingerprint(connection) == snapshot.fingerprint and is_complete(connection):
                 return self._view_of(self._tables_of(connection, path, snapshot))
         connection.close()
         return None
-
-    def _is_caught_up(self, connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> bool:
-        """Whether the index is that of the snapshot, now that it was brought up to date with a few changes."""
-        known = stored_fingerprint(connection)
-        if known == snapshot.fingerprint:
-            return True
-        if not snapshot.fingerprint or known is None:
-            return False
-        from memcli.index.update import TooMuchError
-
-        try:
-            synchronize(connection, self._source(snapshot), path, _FEW)
-        except TooMuchError:
-            return False
-        return True
 
     def embedder(self) -> str:
         return self._semantic.model()

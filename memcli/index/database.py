@@ -121,7 +121,7 @@ def connect(path: str, warn: Callable[[str], None] = lambda _: None) -> sqlite3.
     except sqlite3.OperationalError:
         raise  # locked, read-only, disk full: not damage
     except (sqlite3.DatabaseError, _OtherVersionError) as error:
-        if not isinstance(error, _OldVersionError):
+        if not isinstance(error, _OtherVersionError):
             warn(f"{os.path.basename(path)} in the cache was damaged or not ours; it is made anew")
         remove(path)
         if path != IN_MEMORY:
@@ -195,11 +195,7 @@ def copy(source: str, target: str) -> None:
 
 
 class _OtherVersionError(Exception):
-    """The file was not made by this version of this code."""
-
-
-class _OldVersionError(_OtherVersionError):
-    """The file was made by another version of it, which is no damage."""
+    """The file was made by another version of this code, which is no damage."""
 
 
 def _open(path: str) -> sqlite3.Connection:
@@ -208,14 +204,20 @@ def _open(path: str) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA secure_delete = ON")  # so that erasing need not look into free pages
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            _create(connection)
+            connection.execute("BEGIN IMMEDIATE")
+            # Another process may have made the tables while this one waited for the lock.
+            if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                for statement in _STATEMENTS:
+                    connection.execute(statement)
+                connection.execute("INSERT INTO meta VALUES ('version', ?)", (VERSION,))
+            connection.execute("COMMIT")
         if connection.execute(_META).fetchone() is None:
-            raise _OtherVersionError
+            raise sqlite3.DatabaseError("it is not ours")
         row = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
         if row is None:
-            raise _OtherVersionError
+            raise sqlite3.DatabaseError("it is not ours")
         if row[0] != VERSION:
-            raise _OldVersionError
+            raise _OtherVersionError
         check_tables(connection)
     except BaseException:
         connection.close()
@@ -231,16 +233,6 @@ def check_tables(connection: sqlite3.Connection, statements: Sequence[str] = ())
     if wanted - found or not all(sql.startswith(_OF_SQLITE) for sql in found - wanted):
         raise sqlite3.DatabaseError("it has other tables")
     connection.set_progress_handler(None, 0)
-
-
-def _create(connection: sqlite3.Connection) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    # Another process may have made the tables while this one waited for the lock.
-    if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-        for statement in _STATEMENTS:
-            connection.execute(statement)
-        connection.execute("INSERT INTO meta VALUES ('version', ?)", (VERSION,))
-    connection.execute("COMMIT")
 
 
 def identity(path: str | None) -> tuple[int, int] | None:

@@ -56,7 +56,12 @@ def _take_out(path: str, ids: Collection[str], written_at: int) -> set[bytes]:
             connection.execute("PRAGMA secure_delete = ON")
             connection.execute("BEGIN EXCLUSIVE")
             check_tables(connection)
-            keys = _keys(connection, sorted(ids))
+            # of the memories, and of the windows that contain their text
+            rows = "SELECT row FROM memory WHERE id IN ?"
+            groups = f"SELECT grp FROM memory WHERE grp <> '' AND row IN ({rows})"
+            found = list(select(connection, f"SELECT key FROM passage WHERE row IN ({rows})", sorted(ids)))
+            found += select(connection, f"SELECT key FROM window WHERE grp IN ({groups})", sorted(ids))
+            keys = {key for (key,) in found}
             is_clean = _delete(connection, sorted(ids))
         except sqlite3.OperationalError as error:
             if "no such table" not in str(error):
@@ -85,15 +90,6 @@ def _delete(connection: sqlite3.Connection, ids: list[str]) -> bool:
     connection.execute("DELETE FROM clusters")  # they are named by words
     connection.execute("INSERT INTO term (term) VALUES ('optimize')")  # else words stay until FTS5 merges
     return True
-
-
-def _keys(connection: sqlite3.Connection, ids: list[str]) -> set[bytes]:
-    """The keys of the vectors of these memories and of the windows that contain their text."""
-    rows = "SELECT row FROM memory WHERE id IN ?"
-    groups = f"SELECT grp FROM memory WHERE grp <> '' AND row IN ({rows})"
-    found = list(select(connection, f"SELECT key FROM passage WHERE row IN ({rows})", ids))
-    found += select(connection, f"SELECT key FROM window WHERE grp IN ({groups})", ids)
-    return {key for (key,) in found}
 
 
 def erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:

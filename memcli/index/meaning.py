@@ -14,7 +14,7 @@ from contextlib import suppress
 from itertools import pairwise
 
 from memcli.errors import OutdatedError, StoreError
-from memcli.index.vectors import LoadedVectors, VectorFile, VectorsLostError, text_key
+from memcli.index.vectors import Numbers, VectorFile, VectorsLostError, asked, text_key
 from memcli.model.memory import Memory
 from memcli.model.recall import Nearness, RowSet
 from memcli.numerics import load
@@ -25,7 +25,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias, TypeVar
 
-    from memcli.index.scale import Scale
     from memcli.index.tables import FileTables, SpaceTables
     from memcli.ports import Embedder, Progress
 
@@ -120,7 +119,7 @@ class Meaning(ABC):
         self._embedder = embedder
         self._vectors = vectors
         self._progress = progress
-        self._scale: Scale | None = None
+        self._scale: Sequence[float] | None = None
 
     @abstractmethod
     def cosines(
@@ -169,16 +168,15 @@ class Meaning(ABC):
         """The cosines on the scale of the floors. How the model spreads its own is measured once for each model."""
         if self._embedder.is_calibrated:
             return cosines
-        if self._scale is None:
-            from memcli.index.scale import VERSION, Scale, from_bytes, own_spread, to_bytes
+        from memcli.index.scale import VERSION, from_bytes, own_spread, scaled, to_bytes
 
+        if self._scale is None:
             known = self._vectors.scale(VERSION)
-            own = from_bytes(known) if known else None
-            if own is None:
-                own = own_spread(self._embedder)
-                self._vectors.keep_scale(VERSION, to_bytes(own))
-            self._scale = Scale(own)
-        return self._scale.of(cosines)
+            self._scale = from_bytes(known) if known else None
+        if self._scale is None:
+            self._scale = own_spread(self._embedder)
+            self._vectors.keep_scale(VERSION, to_bytes(self._scale))
+        return scaled(cosines, self._scale)
 
     def _questions(self, texts: Sequence[str]) -> list[bytes]:
         """The vectors of questions, from the cache or computed. Raises ProviderError."""
@@ -196,11 +194,6 @@ class Meaning(ABC):
         found = [key for (key,) in self._tables.select(_BY_WORTH) if key in missing]
         return list(dict.fromkeys([*found, *sorted(missing)]))
 
-    def _wanted(self, missing: frozenset[bytes], first: Places) -> list[bytes]:
-        """The missing keys whose vectors a question may wait for, in the order in which they are to be computed."""
-        keys = list(filter(missing.__contains__, self._keys_of(first))) if missing and first else []
-        return list(dict.fromkeys([*keys, *(self._by_worth(missing) if len(missing) <= _AT_ONCE else ())]))
-
     def _keys_of(self, places: Places) -> list[bytes]:
         """The keys of these passages, without those that are no longer there."""
         keys: dict[int, list[bytes]] = {}
@@ -217,7 +210,8 @@ class Meaning(ABC):
         self, missing: frozenset[bytes], first: Places = (), goes_on: Callable[[], bool] = lambda: True
     ) -> bool:
         """Computes the vectors that a question waits for; whether there were any."""
-        wanted = self._wanted(missing, first)
+        named = list(filter(missing.__contains__, self._keys_of(first))) if missing and first else []
+        wanted = list(dict.fromkeys([*named, *(self._by_worth(missing) if len(missing) <= _AT_ONCE else ())]))
         self._embed(wanted, goes_on, _QUESTION_BATCH)
         return bool(wanted)
 
@@ -268,7 +262,7 @@ class FileMeaning(Meaning):
         self._db = tables.connection
         self._plan: _Plan | None = None
         self._uses = 0
-        self._numbers: dict[int, LoadedVectors | None] = {}
+        self._numbers: dict[int, Numbers | None] = {}
         self._starts: dict[int, int] = {}
 
     def complete(self, goes_on: Callable[[], bool]) -> None:
@@ -291,11 +285,7 @@ class FileMeaning(Meaning):
         first: Places = (),
         goes_on: Callable[[], bool] = lambda: True,
     ) -> list[Nearness]:
-        with self._vectors.lock:  # a search that missed its deadline may still be at work
-            try:
-                return self._cosines(texts, first, goes_on)
-            except (VectorsLostError, sqlite3.Error, OutdatedError):
-                return self._in_memory(self._cosines, texts, first, goes_on)
+        return self._safely(self._cosines, texts, first, goes_on)
 
     def means(self, rows: Collection[int]) -> tuple[Any, Any] | None:
         return self._safely(self._means, rows)
@@ -363,7 +353,7 @@ class FileMeaning(Meaning):
             self._numbers[part] = self._vectors.load(slots)
         numbers = self._numbers.get(part)
         return self._on_scale(
-            self._vectors.cosines(questions, slots) if numbers is None else numbers.cosines(questions)
+            self._vectors.cosines(questions, slots) if numbers is None else numbers.cosines(asked(questions))
         )
 
     def _load_plan(self) -> _Plan | None:

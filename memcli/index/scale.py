@@ -58,34 +58,30 @@ PAIRS: tuple[tuple[str, str], ...] = (
 """A question and the passage that answers it; the passages of the others do not."""
 
 MINILM = (0.0298, 0.2865, 0.4796, 0.5921)
-"""What the model that comes with memcli comes to. `measure` says of what."""
+"""What the model that comes with memcli comes to. `own_spread` says of what."""
 
 VERSION = 1
 """Changes with PAIRS and MINILM."""
 
 
-class Scale:
-    """Maps the cosines of a model to MiniLM's scale by the model's own quantiles, as `measure` returns them."""
+def scaled(cosines: Any, own: Sequence[float]) -> Any:
+    """The cosines of a model, an array of NumPy, on MiniLM's scale by the model's own quantiles. NaN stays."""
+    import numpy
 
-    def __init__(self, own: Sequence[float]) -> None:
-        points = [(-1.0, -1.0)]
-        for point in zip(own, MINILM, strict=True):
-            # A model that does not tell what is related from what is not has no place for it: it must come near to 1.
-            if points[-1][0] < point[0] < 1.0:
-                points.append(point)
-        self._points = (*points, (1.0, 1.0))
-
-    def of(self, cosines: Any) -> Any:
-        """These cosines on MiniLM's scale: an array of NumPy. NaN stays."""
-        import numpy
-
-        own, theirs = zip(*self._points, strict=True)
-        return numpy.interp(cosines, own, theirs)
+    points = [(-1.0, -1.0)]
+    for point in zip(own, MINILM, strict=True):
+        # A model that does not tell what is related from what is not has no place for it: it must come near to 1.
+        if points[-1][0] < point[0] < 1.0:
+            points.append(point)
+    owns, theirs = zip(*points, (1.0, 1.0), strict=True)
+    return numpy.interp(cosines, owns, theirs)
 
 
-def measure(cosines: Any) -> tuple[float, ...]:
-    """Four quantiles of a model: of the unrelated pairs the median and the 99th percentile, of the related ones the
-    lower quartile and the median. `cosines` has those of each question with each passage: float64 [n, n]."""
+def own_spread(embedder: Embedder) -> tuple[float, ...]:
+    """Four quantiles of a model for PAIRS: of the unrelated pairs the median and the 99th percentile, of the related ones the
+    lower quartile and the median. Raises ProviderError, RefusedError."""
+    questions, passages = zip(*PAIRS, strict=True)
+    cosines = cosines_of(embedder.embed(questions, as_questions=True), embedder.embed(passages))
     count = len(cosines)
     related = sorted(float(cosines[n][n]) for n in range(count))
     unrelated = sorted(float(cosines[n][m]) for n in range(count) for m in range(count) if n != m)
@@ -95,12 +91,6 @@ def measure(cosines: Any) -> tuple[float, ...]:
         related[count // 4],
         related[count // 2],
     )
-
-
-def own_spread(embedder: Embedder) -> tuple[float, ...]:
-    """The quantiles of a model for PAIRS. Raises ProviderError, RefusedError."""
-    questions, passages = zip(*PAIRS, strict=True)
-    return measure(cosines_of(embedder.embed(questions, as_questions=True), embedder.embed(passages)))
 
 
 def tells_apart(own: Sequence[float]) -> bool:

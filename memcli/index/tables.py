@@ -104,6 +104,10 @@ class IndexSource(Record):
         return self.show(memories, self.snapshot.header().policy) if memories else memories
 
 
+class TooMuchError(Exception):
+    """More would have to be indexed than was allowed."""
+
+
 class FileTables:
     """The tables of an index in the SQLite database at `path`, which are up to date with `source`. See `SpaceTables`.
     `home` is the path of that file, unless the database is in memory."""

@@ -10,11 +10,11 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from memcli.codec.window import Move, MoveStep, Place, joined
+from memcli.codec.window import Move, MoveStep, joined
 from memcli.digests import blake2b
 from memcli.errors import CorruptError
 from memcli.index.database import select
-from memcli.index.tables import IndexSource
+from memcli.index.tables import IndexSource, TooMuchError
 from memcli.index.vectors import text_key
 from memcli.model.memory import TALK_KINDS, Json, Memory
 from memcli.model.names import natural_order
@@ -187,43 +187,6 @@ MOST_PIECES = 1000
 """With more pieces the file is compared as a whole, after which there are none."""
 
 
-class Followed(Record):
-    """What steps made of an index: the rows that are gone, the starts and places of new memories, and the pieces."""
-
-    gone: Sequence[int]
-    new: Sequence[tuple[int, Place]]
-    pieces: Sequence[Move]
-
-
-def follow(connection: sqlite3.Connection, steps: Sequence[MoveStep]) -> Followed | None:
-    """What the steps lead to from the file that was indexed; None when they do not explain it."""
-    known: list[Move] = connection.execute("SELECT start, at, length FROM piece ORDER BY start").fetchall()
-    if not known:
-        last = connection.execute("SELECT start + length FROM memory ORDER BY start DESC LIMIT 1").fetchone()
-        known = [(0, 0, last[0])] if last else []
-    behind = max((start + length for start, _, length in known), default=0)
-    pieces, added = known, dict[int, int]()
-    for step in steps:
-        pieces = joined(pieces, step.moves)
-        for at, length in step.new:
-            pieces.append((behind, at, length))
-            added[behind] = length
-            behind += length
-    pieces = list(_merged(pieces))
-    new = [(start, (at, length)) for start, at, length in pieces if start in added]
-    if len(pieces) > MOST_PIECES or any(length != added[start] for start, (_, length) in new):
-        return None
-    inside = "SELECT row FROM memory WHERE start >= ? AND start < ?"
-    gone = [row for bounds in _gaps(known, pieces) for (row,) in connection.execute(inside, bounds)]
-    return Followed(gone, new, pieces)
-
-
-def settle(connection: sqlite3.Connection, pieces: Iterable[Move]) -> None:
-    """Puts the pieces in the place of those that are there."""
-    connection.execute("DELETE FROM piece")
-    connection.executemany("INSERT INTO piece (start, at, length) VALUES (?, ?, ?)", pieces)
-
-
 def _merged(pieces: Iterable[Move]) -> Iterator[Move]:
     """The pieces in order of start, as few as possible: between two memories that stay together is a comma."""
     last: Move | None = None
@@ -284,10 +247,6 @@ _FEW = 200
 _BY_ROW = ("passage", "link", "window", "anchor")
 
 
-class TooMuchError(Exception):
-    """More would have to be indexed than was allowed."""
-
-
 def update(
     connection: sqlite3.Connection,
     source: IndexSource,
@@ -307,7 +266,8 @@ def update(
     commit = "SELECT commit_hash FROM memory WHERE row = ?"
     commits = {connection.execute(commit, (row,)).fetchone()[0] for row in found.gone}
     delete(connection, found.gone)
-    settle(connection, found.pieces)
+    connection.execute("DELETE FROM piece")
+    connection.executemany("INSERT INTO piece (start, at, length) VALUES (?, ?, ?)", found.pieces)
     connection.executemany("UPDATE memory SET start = ? WHERE row = ?", found.moved)
     read = [_memory(data, snapshot) for _, data, _ in found.new]
     shown = source.clean(read) if found.may_be_of_a_hand(snapshot) else read
@@ -377,16 +337,31 @@ def _compared(connection: sqlite3.Connection, snapshot: Snapshot) -> _Difference
 
 def _followed(connection: sqlite3.Connection, snapshot: Snapshot, steps: Sequence[MoveStep]) -> _Difference | None:
     """The difference by what writers noted; None when that does not explain the file."""
-    found = follow(connection, steps)
-    if found is None:
+    known: list[Move] = connection.execute("SELECT start, at, length FROM piece ORDER BY start").fetchall()
+    if not known:
+        last = connection.execute("SELECT start + length FROM memory ORDER BY start DESC LIMIT 1").fetchone()
+        known = [(0, 0, last[0])] if last else []
+    behind = max((start + length for start, _, length in known), default=0)
+    pieces, added = known, dict[int, int]()
+    for step in steps:
+        pieces = joined(pieces, step.moves)
+        for at, length in step.new:
+            pieces.append((behind, at, length))
+            added[behind] = length
+            behind += length
+    pieces = list(_merged(pieces))
+    places = [(start, (at, length)) for start, at, length in pieces if start in added]
+    if len(pieces) > MOST_PIECES or any(length != added[start] for start, (_, length) in places):
         return None
-    records = snapshot.records(place for _, place in found.new)
-    new = [(_digest(data), data, start) for (data, _), (start, _) in zip(records, found.new, strict=True)]
+    inside = "SELECT row FROM memory WHERE start >= ? AND start < ?"
+    gone = [row for bounds in _gaps(known, pieces) for (row,) in connection.execute(inside, bounds)]
+    records = snapshot.records(place for _, place in places)
+    new = [(_digest(data), data, start) for (data, _), (start, _) in zip(records, places, strict=True)]
     rows = "SELECT row FROM memory WHERE digest = ?"
-    known = {row for digest, _, _ in new for (row,) in connection.execute(rows, (digest,))}
-    if not known <= set(found.gone) or len({digest for digest, _, _ in new}) < len(new):
+    same = {row for digest, _, _ in new for (row,) in connection.execute(rows, (digest,))}
+    if not same <= set(gone) or len({digest for digest, _, _ in new}) < len(new):
         return None
-    return _Difference(found.gone, new, pieces=found.pieces)
+    return _Difference(gone, new, pieces=pieces)
 
 
 def _digest(data: bytes) -> bytes:

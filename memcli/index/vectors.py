@@ -6,6 +6,7 @@ found by the digest of the text that it was made of: a rename, a pull or a merge
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 from _thread import allocate_lock
@@ -16,7 +17,6 @@ from memcli.beneath import make, open_file, own_file
 from memcli.digests import blake2b
 from memcli.errors import OutdatedError
 from memcli.index.database import IN_MEMORY, check_tables, identity, open_database, remove, select
-from memcli.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,20 +29,25 @@ _MOST_EXACT = (1 << 24) // 127**2
 
 
 class Numbers:
-    """Records as numbers that cosines are computed of."""
+    """Records as numbers that cosines are computed of; those that are `missing`, if any, have none."""
 
-    def __init__(self, records: Any) -> None:
+    def __init__(self, records: Any, missing: Any = None) -> None:
         import numpy
+
+        self._missing = missing
 
         squares = numpy.ascontiguousarray(records[:, :HEADER_BYTES]).view("<i8").ravel()
         self._squares = squares.astype(numpy.float64)
         self._values = records[:, HEADER_BYTES:].view(numpy.int8).astype(_exact(records.shape[1] - HEADER_BYTES))
 
     def cosines(self, questions: Any) -> Any:
-        """The cosine of each question, as `asked` gives them, with each record."""
+        """The cosine of each question, as `asked` gives them, with each record; NaN with what is missing."""
         # Whole numbers that are exact whatever the order of the sum, so every CPU agrees.
         dots = questions @ self._values.T
-        return cosines_by(dots, self._squares, questions)
+        found = cosines_by(dots, self._squares, questions)
+        if self._missing is not None:
+            found[:, self._missing] = math.nan
+        return found
 
 
 def cosines_by(dots: Any, squares: Any, questions: Any) -> Any:
@@ -59,21 +64,6 @@ def cosines_of(questions: Sequence[bytes], passages: Sequence[bytes]) -> Any:
 
     records = numpy.frombuffer(b"".join(map(record, passages)), numpy.uint8).reshape(len(passages), -1)
     return Numbers(records).cosines(asked(questions))
-
-
-class LoadedVectors(Record):
-    """Vectors kept as numbers, some of them missing."""
-
-    _numbers: Numbers
-    _missing: Any
-
-    def cosines(self, questions: Sequence[bytes]) -> Any:
-        """As `VectorFile.cosines` for the slots that were loaded."""
-        import numpy
-
-        found = self._numbers.cosines(asked(questions))
-        found[:, self._missing] = numpy.nan
-        return found
 
 
 def asked(questions: Sequence[bytes]) -> Any:
@@ -217,7 +207,7 @@ class VectorFile:
         found[:, places < 0] = numpy.nan
         return found
 
-    def load(self, slots: Any) -> LoadedVectors | None:
+    def load(self, slots: Any) -> Numbers | None:
         """The vectors in these slots as numbers, for many questions; None if they take too much memory.
 
         Raises VectorsLostError when the file has none there.
@@ -228,7 +218,7 @@ class VectorFile:
         records = self._records(places)
         if not len(records) or len(places) * self._dimensions > _MOST_LOADED:
             return None
-        return LoadedVectors(Numbers(records[places]), places < 0)
+        return Numbers(records[places], places < 0)
 
     def values(self, slots: Any) -> Any:
         """The vectors in these slots: int8 [len(slots), dimensions]. Raises VectorsLostError when the file has none there."""

@@ -161,18 +161,18 @@ class IndexedSpace(IndexedWords):
 
     def visible(self, query: Query) -> RowSet:
         others = self._select_rows(f"{_OF_SESSIONS} AND scope <> ?", f"session:{query.session}")
-        hidden = self._out_of_force(query) | others
+        if query.at is not None:
+            out_of_force = self._select_rows(_NOT_HELD, query.at, query.at, query.at)
+        elif query.include_inactive:
+            out_of_force = frozenset()
+        else:
+            out_of_force = self._select_rows(_OUT_OF_FORCE, query.now, query.now)
+        hidden = out_of_force | others
         where, values = _conditions(query)
         if not where:
             return RowSet(self.size - len(hidden), None, hidden)
         only = self._select_rows(f"SELECT row FROM memory WHERE {' AND '.join(where)}", *values) - hidden
         return RowSet(len(only), only)
-
-    def _out_of_force(self, query: Query) -> frozenset[int]:
-        """The rows that did not hold at the moment of the query, unless it wants them too."""
-        if query.at is not None:
-            return self._select_rows(_NOT_HELD, query.at, query.at, query.at)
-        return frozenset() if query.include_inactive else self._select_rows(_OUT_OF_FORCE, query.now, query.now)
 
     def has_sessions(self) -> bool:
         return bool(self._select_rows(f"{_OF_SESSIONS} LIMIT 1"))
@@ -253,9 +253,7 @@ class IndexedSpace(IndexedWords):
             if within is not None:
                 return self._dense_within(within, texts, cosines_of)
             meaning = self._meaning()
-            if meaning is None or not meaning.reads(texts[0]):
-                return None
-            return meaning.cosines(texts, among, first, goes_on)
+            return None if meaning is None else cosines_of(meaning)
         except (ProviderError, RefusedError) as error:
             self._warn(f"{error.message}; answering by words alone")
             return None

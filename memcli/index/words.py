@@ -97,7 +97,16 @@ class RowTerms:
         new = [row for row in terms if row not in self._passages]
         read: dict[int, list[AnalysedPassage]] = {row: [] for row in new}
         for row, *values in self._tables.select(_PASSAGES, new):
-            read[row].append(_passage(terms[row], *values))
+            n, form, first, last, heading, is_versioned = values
+            lengths = terms[row].lengths
+            field: int | None
+            if form == CONTENT and not first < last:
+                field, size = _CONTENT, lengths[_CONTENT]
+            else:
+                field, size = _RAW if (first, last) == (0, lengths[_RAW]) else None, last - first
+            above = tuple(heading.split())
+            bare = PassageTerms(n, intern(form), bool(is_versioned), _NO_COUNTS, len(above) + size)
+            read[row].append(AnalysedPassage(bare, above, first, last, field))
         found = {row: tuple(read[row]) if row in read else self._passages[row] for row in terms}
         self._passages |= {row: found[row] for row in new if row in self._terms}
         return found
@@ -110,19 +119,6 @@ def read_terms(texts: Sequence[str]) -> Terms:
         starts.append(starts[-1] + len(text) + len(_NEXT_FIELD))
     lengths = [text.count(" ") + 1 if text else 0 for text in texts]
     return Terms(f" {_NEXT_FIELD.join(texts)} ", tuple(starts), tuple(lengths))
-
-
-def _passage(
-    terms: Terms, n: int, form: str, first: int, last: int, heading: str, is_versioned: int
-) -> AnalysedPassage:
-    above = tuple(heading.split())
-    field: int | None
-    if form == CONTENT and not first < last:
-        field, size = _CONTENT, terms.lengths[_CONTENT]
-    else:
-        field, size = _RAW if (first, last) == (0, terms.lengths[_RAW]) else None, last - first
-    bare = PassageTerms(n, intern(form), bool(is_versioned), _NO_COUNTS, len(above) + size)
-    return AnalysedPassage(bare, above, first, last, field)
 
 
 COMMON_SHARE, COMMON = 0.1, 1_000

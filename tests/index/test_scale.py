@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memcli.embed import EMBEDDERS
 from memcli.embed.hashed import HashedEmbedder
 from memcli.embed.onnx import OnnxEmbedder, quantised
-from memcli.index.scale import MINILM, PAIRS, Scale, from_bytes, own_spread, tells_apart, to_bytes
+from memcli.index.scale import MINILM, PAIRS, from_bytes, own_spread, scaled, tells_apart, to_bytes
 from memcli.index.vectors import cosines_of
 from memcli.ports import Progress
 from tests.conftest import open_at
@@ -48,7 +48,7 @@ def test_the_figures_of_minilm_are_its_own() -> None:
 
 def test_on_its_own_scale_minilm_is_as_it_is() -> None:
     values = np.linspace(-1, 1, 41)
-    assert Scale(MINILM).of(values) == pytest.approx(values)
+    assert scaled(values, MINILM) == pytest.approx(values)
 
 
 def test_a_narrow_model_comes_to_the_scale_of_minilm() -> None:
@@ -57,7 +57,7 @@ def test_a_narrow_model_comes_to_the_scale_of_minilm() -> None:
     assert own[0] > 0.6
     assert tells_apart(own)
     texts = [passage for _, passage in PAIRS[:6]]
-    theirs = Scale(own).of(cosines_of(narrow.embed(ASKED), narrow.embed(texts)))
+    theirs = scaled(cosines_of(narrow.embed(ASKED), narrow.embed(texts)), own)
     assert theirs == pytest.approx(cosines_of(wide.embed(ASKED), wide.embed(texts)), abs=0.1)
 
 
@@ -87,14 +87,14 @@ def test_a_model_that_tells_nothing_apart_is_named_so() -> None:
 
 @given(st.tuples(*[st.floats(-1, 1)] * 4), st.lists(st.floats(-1, 1), min_size=2, max_size=20))
 def test_no_order_is_changed(own: tuple[float, ...], values: list[float]) -> None:
-    found = Scale(own).of(np.array(sorted(values)))
+    found = scaled(np.array(sorted(values)), own)
     assert (np.diff(found) >= 0).all()
     assert found.min() >= -1
     assert found.max() <= 1
 
 
 def test_what_has_no_vector_stays_so() -> None:
-    assert np.isnan(Scale(MINILM).of(np.array([np.nan]))).all()
+    assert np.isnan(scaled(np.array([np.nan]), MINILM)).all()
 
 
 def test_what_is_kept_is_read_again() -> None:

@@ -12,8 +12,8 @@ from itertools import accumulate
 
 from memcli.app.session_end import Yield, by_rules
 from memcli.app.workspace import Workspace
-from memcli.conversation.chunks import SIZE, Chunk, fold
 from memcli.conversation.facts import Fact, point
+from memcli.conversation.summary import SIZE, Chunk, fold
 from memcli.errors import ProviderError, RefusedError
 from memcli.extras.advice.consult import TEXT, consult, kept
 from memcli.extras.advice.prompts import session as prompt

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from memcli.conversation.chunks import Chunk
+from memcli.conversation.summary import Chunk
 from memcli.errors import UsageError
 from memcli.model.conversation import WINDOW_TOKENS, Message
 from memcli.model.memory import Json

@@ -8,8 +8,8 @@ from memcli.app import session as sessions
 from memcli.app.catalogue import find_in, reading_asked
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
-from memcli.conversation.chunks import Chunk, fold, skipped
 from memcli.conversation.snapshot import by_words
+from memcli.conversation.summary import Chunk, fold, skipped
 from memcli.conversation.topic import compare
 from memcli.errors import RefusedError, UsageError
 from memcli.extras.window.allocation import (

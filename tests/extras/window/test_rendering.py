@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from memcli.conversation import snapshot
-from memcli.conversation.chunks import fold
+from memcli.conversation.summary import fold
 from memcli.extras.window import allocation as windows
 from memcli.extras.window import rendering as as_window
 from memcli.extras.window.allocation import ContextWindow, allocate, insert, limits
