@@ -59,7 +59,7 @@ def command(session: CommandContext, options: ExportOptions) -> None:
     if options.private:
         _export_private(session, options)
         return
-    from memcli.app.export import Selection, export_space, written
+    from memcli.app.export import export_space
     from memcli.cli import arguments
     from memcli.codec.bundle import DEFAULT_FORMAT, FORMATS
     from memcli.model.names import check_space, counted
@@ -67,25 +67,25 @@ def command(session: CommandContext, options: ExportOptions) -> None:
     ending = (options.out or "").rpartition(".")[2]
     form = options.format or (ending if ending in FORMATS else DEFAULT_FORMAT)
     arguments.check_known("format", form, FORMATS)
-    selection = Selection(
-        arguments.kinds(session, options.kind), arguments.tags(options.tag), arguments.path(options.under, "--under")
-    )
-    if selection.told() and options.out is None:
+    kinds, tags = arguments.kinds(session, options.kind), arguments.tags(options.tag)
+    under = arguments.path(options.under, "--under")
+    if (kinds or tags or under.strip("/")) and options.out is None:
         raise UsageError(
             "a partial export would overwrite the full export of the space", "choose another file with --out"
         )
     signer = _signer(options.sign)
     workspace = session.open()
     space = check_space(options.name or workspace.space)
-    export = export_space(workspace, space, selection, signer.sign if signer else None, redact=options.redact)
+    sign = signer.sign if signer else None
+    export = export_space(workspace, space, under=under, kinds=kinds, tags=tags, sign=sign, redact=options.redact)
     if options.out == "-":
-        for piece in written(export, form):
+        for piece in FORMATS[form].encode(export):
             session.output.raw(piece.decode())
         return
     if form == "md" and options.out is not None and (options.out.endswith(("/", os.sep)) or os.path.isdir(options.out)):
         path, size = options.out, _write_folder(export, options.out)
     else:
-        data = b"".join(written(export, form))
+        data = b"".join(FORMATS[form].encode(export))
         path, size = _write_file(workspace, export, form, options.out, data), len(data)
     report = {
         "space": space, "objects": len(export.space.objects), "path": path, "bytes": size, "format": form,

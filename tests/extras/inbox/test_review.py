@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memcli.app import inbox
-from memcli.app.export import Selection, export_space
+from memcli.app.export import export_space
 from memcli.app.ingest import ingest
 from memcli.app.purge import erase_proposed
 from memcli.errors import ConflictError, UsageError
@@ -43,7 +43,7 @@ def test_with_a_review_ingest_and_import_wait_too(project: Project) -> None:
     given = Given([{"path": "notes", "raw": "The cache is Redis.", "metadata": {"source": "notes.md"}}])
     assert [ingest(project.over("main"), given).to_json().get("proposed") for _ in range(2)] == [1, None]
     project.add("Elsewhere.", "x/y", space="other")
-    export = export_space(project.over(), "other", Selection())
+    export = export_space(project.over(), "other")
     assert import_bundle(project.over(), export, "x", into="main").to_json()["proposed"] == 1
     project.accept()
     assert sorted(project.listed()) == ["notes", "x/y"]

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memcli.app.export import Selection, export_space, written
+from memcli.app.export import export_space
 from memcli.app.trash import collect
 from memcli.app.workspace import Workspace, load_space
+from memcli.codec.bundle import FORMATS
 from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.extras.links.linking import link, unlink
 from memcli.extras.restore.restoring import restore, restore_run
@@ -93,7 +94,7 @@ def test_no_shared_file_names_what_is_private(store: Project, relation: str) -> 
     with pytest.raises(refused) if refused else nullcontext():
         store.link(PLAN, "x/a", relation)
     assert store.damage() == []
-    export = b"".join(written(export_space(store.over(), "main", Selection()), "json"))
+    export = b"".join(FORMATS["json"].encode(export_space(store.over(), "main")))
     assert not any(word in data for data in (store.bytes(), export) for word in (plan.encode(), b"diary"))
 
 
@@ -215,7 +216,7 @@ def test_export_and_import_keep_links_between_spaces(store: Project) -> None:
     store.link("x/a", "notes:x/n", "contradicts")
     other = Project(store.folder / "other")
     for name in ("main", "notes"):
-        import_bundle(other.over(), export_space(store.over(), name, Selection()), name)
+        import_bundle(other.over(), export_space(store.over(), name), name)
         assert other.damage() == []  # also while the other space is not there
     assert [other.bytes(name) for name in ("main", "notes")] == [store.bytes(name) for name in ("main", "notes")]
 

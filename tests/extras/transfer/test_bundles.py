@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memcli.app.export import Selection, export_space
+from memcli.app.export import export_space
 from memcli.codec.bundle import Export
 from memcli.errors import CorruptError, RefusedError, UsageError
 from memcli.extras.restore.restoring import restore
@@ -22,7 +22,7 @@ SAMPLES = Path(__file__).with_name("samples")
 
 
 def exported(project: Project, **selection: Any) -> Export:
-    return export_space(project.over(), "main", Selection(**selection))
+    return export_space(project.over(), "main", **selection)
 
 
 def take(project: Project, export: Export, space: str | None = None, **options: Any) -> Any:
