@@ -1,6 +1,5 @@
-"""Purge: delete memories that the caller names. Their policy has no say in it: a leaked secret must go at once.
-
-Readership: which memories are read most often, and which were never read.
+"""Purge: delete memories that the caller names, or a session with what was made from it. Their policy has no say in it: a
+leaked secret must go at once.
 """
 
 from __future__ import annotations
@@ -8,21 +7,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from memcli.app import talk
 from memcli.app.candidate import as_proposed
 from memcli.app.catalogue import SpaceReader, reading
 from memcli.app.edit import check_digest
-from memcli.app.inbox import withdraw
+from memcli.app.inbox import waiting, withdraw
 from memcli.app.repo import COPIED
+from memcli.app.session import made_from
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.space import memory_digest
 from memcli.errors import NotFoundError, StoreError, reporting_done
 from memcli.model.catalogue import CatalogueFilter
+from memcli.model.conversation import Session
 from memcli.model.links import Run, made_current, removal
 from memcli.model.memory import Memory, telling_line
 from memcli.model.space import Change, Touched, is_named
 from memcli.ports import Shelf
 from memcli.record import Record, replace
-from memcli.settings import REPO
+from memcli.settings import REPO, journal_of
 
 _BEHIND_A_SERVER = "the WAL, logs, replicas and backups of the server, until its administrator removes it there"
 
@@ -212,3 +214,38 @@ def _trashed(
     runs = (run for run in workspace.trash.runs(skip) if run.space.name in spaces)
     found = [(run, [memory for memory in run.space.objects if is_named(memory, refs)]) for run in runs]
     return [(run, memories) for run, memories in found if memories]
+
+
+def made_from_session(workspace: Workspace, session: Session) -> dict[str, list[Memory]]:
+    """The memories that were made from a session, by space."""
+    found: dict[str, list[Memory]] = {}
+    for space in (journal_of(session.space), session.space):
+        objects = load_space(workspace.store, space).objects
+        if own := made_from(objects, session):
+            found[space] = own
+    return found
+
+
+def purge_session(workspace: Workspace, session: Session, *, keep_memories: bool = False) -> list[Memory]:
+    """Deletes a session for good and, unless they are to be kept, the memories and proposals that were made from it, as a
+    purge does, at once where the space of the session grants no grace; those memories. Killed half-way, it can be done
+    again. Raises NotFoundError, LockedError, StoreError."""
+    gone: list[Memory] = []
+    workspace.check_erasable({session.id})
+    before = workspace.sessions.digest(session.space, session.id)
+    with reporting_done(lambda: f"{len(gone)} memories purged" if gone else ""):
+        if not keep_memories:
+            over = workspace.copy_with(space=session.space)
+            if own := made_from(waiting(over), session):
+                withdraw(over, own)
+            has_grace = workspace.in_force(workspace.store.policy(session.space)).grace_days != 0
+            for space, memories in made_from_session(workspace, session).items():
+                over = workspace.copy_with(space=space, is_space_named=True)
+                gone += purge(over, [memory.id for memory in memories], now=not has_grace).memories
+        talk.forget(workspace, session.id)
+        workspace.answers.erase()  # a model may have repeated what was said
+        workspace.sessions.delete(session.space, session.id)
+        if talk.is_known(workspace, session.id):  # a recall has read it meanwhile
+            talk.forget(workspace, session.id)
+    workspace.audit.record(session.space, "delete session", [Touched(session.id, "", before, "")])
+    return gone

@@ -7,11 +7,11 @@ Copying: a memory of a derived space that somebody does something to becomes one
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import count
 
 from memcli.app.candidate import Candidate
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, load_space
 from memcli.codec.canonical import decode
 from memcli.codec.space import encode_space
 from memcli.codec.splice import SpliceShelf
@@ -40,7 +40,6 @@ Lost = Callable[[Collection[str]], Collection[str]]
 class _Stored(NamedTuple):
     """What of a stored memory says whether it is to stay, and to be seen."""
 
-    id: str
     hash: str
     superseded_by: str
     commit: str
@@ -73,7 +72,7 @@ def sync(workspace: Workspace, find_lost: Lost = lambda _: ()) -> int:
     commits = {one.commit for one in stored.values() if one.commit}
     lost = frozenset(find_lost(commits)) if commits else frozenset()
     gone = {name for name, one in stored.items() if one.commit in lost}
-    marks = _marks(stored, _told(workspace))
+    marks = _marks(workspace, stored)
     if not gone and not marks:
         return 0
     now = workspace.clock()
@@ -113,13 +112,13 @@ def sync_behind(workspace: Workspace, find_lost: Lost = lambda _: (), state: str
     return removed
 
 
-def sync_repo(workspace: Workspace, find_lost: Lost = lambda _: ()) -> int:
-    """As `sync_behind`, for the space for what is read from the repository, whatever the workspace is over."""
-    return sync_behind(workspace.copy_with(space=REPO), find_lost)
-
-
-def _marks(stored: Mapping[str, _Stored], told: Mapping[str, str]) -> dict[str, str | None]:
-    """By which memory of `main` each of `stored` is to be superseded from now on, where that changes; None: by none."""
+def _marks(workspace: Workspace, stored: Mapping[str, _Stored]) -> dict[str, str | None]:
+    """By which memory of `main`, which has its text or is a copy of what had, each of `stored` is to be superseded from now
+    on, where that changes; None: by none."""
+    told: dict[str, str] = {}
+    for name, one in _stored(workspace, workspace.main).items():
+        for digest in filter(None, (one.hash, one.copied)):
+            told.setdefault(digest, name)
     marks: dict[str, str | None] = {}
     for name, one in stored.items():
         if one.superseded_by in stored:
@@ -130,36 +129,21 @@ def _marks(stored: Mapping[str, _Stored], told: Mapping[str, str]) -> dict[str, 
     return marks
 
 
-def _told(workspace: Workspace) -> dict[str, str]:
-    """The memory of `main` that has each text, or is the copy of a memory that has."""
-    told: dict[str, str] = {}
-    for name, one in _stored(workspace, workspace.main).items():
-        for digest in (one.hash, one.copied):
-            if digest:
-                told.setdefault(digest, name)
-    return told
-
-
 def _stored(workspace: Workspace, space: str) -> dict[str, _Stored]:
-    snapshot = workspace.store.open(space)
-    try:
-        read = (_read(decode(data, space)) for data, _ in snapshot.records())
-        return {one.id: one for one in read}
-    finally:
-        snapshot.close()
-
-
-def _read(fields: Mapping[str, Any]) -> _Stored:
-    metadata: Mapping[str, Json] = fields.get("metadata", {})
-    provenance = fields.get("provenance", {})
-    commit = provenance.get("commit") if fields.get("kind") == "diff" else None
-    return _Stored(
-        id=fields["id"],
-        hash=str(metadata.get("hash", "")),
-        superseded_by=fields.get("superseded_by") or "",
-        commit=commit if isinstance(commit, str) else "",
-        copied=str(metadata.get(COPIED, "")),
-    )
+    """The memories of a space by id, read without making a memory of each: there may be many thousands."""
+    found: dict[str, _Stored] = {}
+    with closing(workspace.store.open(space)) as snapshot:
+        for data, _ in snapshot.records():
+            fields = decode(data, space)
+            metadata: Mapping[str, Json] = fields.get("metadata", {})
+            commit = fields.get("provenance", {}).get("commit") if fields.get("kind") == "diff" else None
+            found[fields["id"]] = _Stored(
+                hash=str(metadata.get("hash", "")),
+                superseded_by=fields.get("superseded_by") or "",
+                commit=commit if isinstance(commit, str) else "",
+                copied=str(metadata.get(COPIED, "")),
+            )
+    return found
 
 
 def over_told(workspace: Workspace) -> Workspace:
@@ -225,7 +209,7 @@ class Copies:
         for name, memory in self.made.items():
             self._workspace.warn(f"copied {memory.path} into space {self._workspace.space!r} as {name}")
         if self.made:
-            sync_repo(self._workspace)
+            sync_behind(self._workspace.copy_with(space=REPO))
 
     def _bring(self, draft: _Draft, ref: str) -> None:
         try:
@@ -263,11 +247,7 @@ class Copies:
         if self._beside is None:
             if self._workspace.is_space_named or not self._workspace.has_space(REPO):
                 return None
-            snapshot = self._workspace.store.open(REPO)
-            try:
-                self._beside = SpliceShelf(encode_space(snapshot.load()), REPO)
-            finally:
-                snapshot.close()
+            self._beside = SpliceShelf(encode_space(load_space(self._workspace.store, REPO)), REPO)
         try:
             return find(self._beside, ref)
         except NotFoundError:

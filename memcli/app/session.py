@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
 
 from memcli.app.workspace import Workspace
 from memcli.clock import normalize_time
@@ -30,21 +29,6 @@ MAX_NAME = 500
 """The most characters of a title, the name of a speaker or an outcome."""
 
 
-class Added(Record):
-    """A message that was added to a session, and what was taken out of it, by kind."""
-
-    session: Session
-    message: Message
-    redactions: Mapping[str, int] = field(default_factory=dict)
-
-
-class Listed(Record):
-    """A session of a list; `problem` says why it cannot be read."""
-
-    session: Session
-    problem: str = ""
-
-
 def start(workspace: Workspace, title: str = "") -> Session:
     """Starts a session. Raises UsageError, RefusedError, LockedError, StoreError."""
     from memcli.app.repo import check_is_told
@@ -58,9 +42,11 @@ def start(workspace: Workspace, title: str = "") -> Session:
     return made
 
 
-def add(workspace: Workspace, name: str, role: str, text: str, *, speaker: str = "", at: str | None = None) -> Added:
-    """Adds a message to the session of this id. Raises UsageError, NotFoundError, LockedError; ConflictError for a session
-    that is paused or has ended."""
+def add(
+    workspace: Workspace, name: str, role: str, text: str, *, speaker: str = "", at: str | None = None
+) -> tuple[Session, Message, Mapping[str, int]]:
+    """Adds a message to the session of this id. Returns the session, the message, and what was taken out of it, by kind.
+    Raises UsageError, NotFoundError, LockedError; ConflictError for a session that is paused or has ended."""
     if role not in ROLES:
         raise UsageError(f"no role {role!r}", f"choose one of {', '.join(ROLES)}")
     if not text.strip():
@@ -79,7 +65,7 @@ def add(workspace: Workspace, name: str, role: str, text: str, *, speaker: str =
         return [message]
 
     session = workspace.sessions.append(workspace.space, name, make)
-    return Added(session, replace(message, number=session.messages), kinds)
+    return session, replace(message, number=session.messages), kinds
 
 
 def change_state(workspace: Workspace, name: str, state: str, outcome: str = "") -> tuple[Session, bool]:
@@ -123,7 +109,7 @@ def current(workspace: Workspace, *states: str) -> Session:
 
     Raises NotFoundError where there is none, UsageError where two were started at once.
     """
-    found = [one.session for one in list_sessions(workspace) if not one.problem and not one.session.source]
+    found = [session for session, problem in list_sessions(workspace) if not problem and not session.source]
     in_state = ([session for session in found if session.state == state] for state in states)
     chosen = next((some for some in in_state if some), [])
     if not chosen:
@@ -136,13 +122,19 @@ def current(workspace: Workspace, *states: str) -> Session:
     return newest[0]
 
 
-def list_sessions(workspace: Workspace, limit: int | None = None) -> list[Listed]:
-    """The sessions of the space, the newest first, as they may be shown; one that cannot be read with its problem."""
+def list_sessions(workspace: Workspace, limit: int | None = None) -> list[tuple[Session, str]]:
+    """The sessions of the space, the newest first, as they may be shown, each with the reason why it cannot be read, empty
+    where it can."""
     clean = workspace.redactor.cleaner(workspace.store.policy(workspace.space))
-    found = [_listed(workspace, name) for name in workspace.sessions.ids(workspace.space)]
-    found.sort(key=lambda one: one.session.id)
-    found.sort(key=lambda one: one.session.started_at, reverse=True)
-    return [replace(one, session=shown(one.session, clean)) for one in islice(found, limit)]
+    found = []
+    for name in workspace.sessions.ids(workspace.space):
+        try:
+            found.append((workspace.sessions.open(workspace.space, name), ""))
+        except (CorruptError, NotFoundError) as error:
+            found.append((Session(name, workspace.space), error.message))
+    found.sort(key=lambda one: one[0].id)
+    found.sort(key=lambda one: one[0].started_at, reverse=True)
+    return [(shown(session, clean), problem) for session, problem in found[:limit]]
 
 
 def messages(workspace: Workspace, session: Session, first: int = 1, last: int | None = None) -> Iterator[Message]:
@@ -219,13 +211,6 @@ def redacted(detector: Detector, **texts: str) -> tuple[dict[str, str], Mapping[
     """Texts on their way in, without what is secret in them, and how much that was, by kind."""
     found = redact_fields(detector, texts)
     return {name: str(found.fields[name]) for name in texts}, found.kinds
-
-
-def _listed(workspace: Workspace, name: str) -> Listed:
-    try:
-        return Listed(workspace.sessions.open(workspace.space, name))
-    except (CorruptError, NotFoundError) as error:
-        return Listed(Session(name, workspace.space), error.message)
 
 
 def _one_line(text: str, what: str) -> str:

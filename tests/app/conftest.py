@@ -12,7 +12,7 @@ import pytest
 from memcli.app import session as sessions
 from memcli.app import session_end
 from memcli.app.catalogue import get, list_memories
-from memcli.app.check import resolution_for
+from memcli.app.check import check
 from memcli.app.edit import edit, forget, pin
 from memcli.app.inbox import offer, waiting
 from memcli.app.purge import purge
@@ -25,6 +25,7 @@ from memcli.extras.links.linking import link, unlink
 from memcli.extras.spaces.managing import set_policy
 from memcli.extras.stores.log import log
 from memcli.model.conversation import Session
+from memcli.model.findings import Resolution
 from memcli.model.memory import Memory
 from memcli.model.recall import Bundle, Query
 from memcli.store.layout import Layout
@@ -54,7 +55,7 @@ class Project:
         """Stores a text; `supersedes` names what it takes the place of, and `checked` says that it is compared."""
         over, supersedes, checked = self.over(space, now), fields.pop("supersedes", None), fields.pop("checked", False)
         candidates = [prepare(over, {"raw": text, **({"path": path} if path else {}), **fields})]
-        resolution = resolution_for(over, candidates) if checked else None
+        resolution = Resolution(check(over, candidates)) if checked else None
         return remember(over, candidates, supersedes, resolution=resolution).outcomes[0]
 
     def fill(self, *paths: str, space: str = "", **fields: Any) -> None:

@@ -37,7 +37,12 @@ def candidate(raw: str, **given: Any) -> Candidate:
 
 def told(space: Space, *candidates: Candidate, now: str = NOW, **request: Any) -> tuple[Space, list[dict[str, Any]]]:
     """The space after the candidates were remembered in it, and the outcomes."""
-    asked = {"now": now, "candidates": [c.to_json() for c in candidates], "supersedes": None, **request}
+    asked = {
+        "now": now,
+        "candidates": [{"given": c.given, "derived": c.derived, "hash": c.hash} for c in candidates],
+        "supersedes": None,
+        **request,
+    }
     change, outcomes = fold(SpliceShelf(encode_space(space), "main"), asked)
     return space.drop(change.drop, now).put(change.put, now), outcomes
 

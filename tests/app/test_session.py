@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from memcli.app import session as sessions
+from memcli.app.purge import made_from_session, purge_session
 from memcli.app.session import export_lines
-from memcli.app.session_delete import delete, derived
 from memcli.errors import LockedError, RefusedError
 from memcli.extras.transcripts.importing import SessionSyncResult, import_transcript, sync
 from memcli.model.conversation import Message
@@ -66,11 +66,11 @@ def test_deleting_a_session_takes_what_was_made_of_it(project: Project) -> None:
     for space, one in (("main", session), ("journal", session), ("main", other)):
         project.add(f"Of {one.title} in {space}.", f"{space}/{one.title}", space=space, provenance={"session": one.id})
     project.propose("Use tabs.", provenance={"session": session.id})
-    assert sum(map(len, derived(project.over(), session).values())) == 2
-    gone = delete(project.over(), session)
+    assert sum(map(len, made_from_session(project.over(), session).values())) == 2
+    gone = purge_session(project.over(), session)
     assert [memory.path for memory in gone] == ["journal/one", "main/one"]
     assert (project.listed(), project.waiting()) == (["main/other"], [])
-    assert delete(project.over(), other, keep_memories=True) == []
+    assert purge_session(project.over(), other, keep_memories=True) == []
     assert project.listed() == ["main/other"]
     acts = [(act["action"], act["changes"][0]["id"]) for act in project.acts() if "session" in act["action"]]
     assert acts == [(f"{act} session", one.id) for act in ("start", "delete") for one in (session, other)]
@@ -139,7 +139,7 @@ def test_without_a_transcript_what_was_reported_is_kept(project: Project) -> Non
 def test_a_deleted_session_does_not_come_back_unless_it_is_imported(project: Project) -> None:
     talk = Talk(key="9f0c", source="claude-code", said=said(1))
     (one,) = synced(project, entry("stop", path="a"), a=talk).imported
-    delete(project.over(), one.session)
+    purge_session(project.over(), one.session)
     over = entry("session-end", text="Done.", path="a")
     assert synced(project, over, a=talk).to_json() == {"imported": [], "ended": [], "failed": {}}
     assert sessions.list_sessions(project.over()) == []

@@ -7,7 +7,7 @@ import pytest
 from memcli.app import session as sessions
 from memcli.app import session_end
 from memcli.app.catalogue import load_tree
-from memcli.app.session_delete import delete
+from memcli.app.purge import purge_session
 from memcli.app.session_end import finish_all, promote, read_arc, read_facts
 from memcli.app.trash import collect
 from memcli.errors import NotFoundError, RefusedError, StoreError, UsageError
@@ -179,7 +179,7 @@ def test_a_deleted_session_is_gone_from_all_that_was_made_of_it(project: Project
     assert asked(project)
     (vectors,) = (project.root / "local/cache/sessions/cache").glob("*.vectors")
     assert vectors.read_bytes().strip(b"\0")
-    delete(project.over(), session)
+    purge_session(project.over(), session)
     assert not vectors.exists() or not vectors.read_bytes().strip(b"\0")
     assert asked(project) == []
     collect(project.over("journal"))
@@ -244,7 +244,7 @@ def test_what_was_said_before_is_recalled_where_nothing_can_be_written(
         project.say("Thanks.", session=session.id)
         assert before[0] in asked(project)
     kept.write_bytes(b"damaged\n")
-    delete(project.over(), session)
+    purge_session(project.over(), session)
     assert not kept.exists()
 
 
@@ -336,7 +336,7 @@ def test_a_journal_is_private_and_goes_with_its_space(project: Project) -> None:
     for home, own in by_trash(project.over("shop"), [name])[0]:
         restore(home, own)
     project.accept(space="shop")
-    delete(project.over("shop"), session)
+    purge_session(project.over("shop"), session)
     assert (project.listed("shop"), "Mollie" in texts(project)) == ([], True)
     assert sessions.find(project.over(), other.id).state == "ended"
     held(project, "shop", "Shopify")

@@ -100,10 +100,9 @@ def add(session: CommandContext, options: AddOptions) -> None:
     message = read_text(text, options.file, app.MAX_TEXT)
     workspace = session.open()
     chosen = chosen_session(workspace, name, ACTIVE, PAUSED)
-    done = app.add(workspace, chosen.id, options.role, message, speaker=options.speaker, at=options.at)
-    data: dict[str, Any] = {"session": done.session.id, **entry_to_json(done.message)}
-    data["redactions"] = dict(done.redactions)
-    session.output.confirm(data, f"added {done.session.id} #{done.message.number}{redacted_told(done.redactions)}")
+    _, added, redactions = app.add(workspace, chosen.id, options.role, message, speaker=options.speaker, at=options.at)
+    data: dict[str, Any] = {"session": chosen.id, **entry_to_json(added), "redactions": dict(redactions)}
+    session.output.confirm(data, f"added {chosen.id} #{added.number}{redacted_told(redactions)}")
 
 
 @command.verb(OneOptions)
@@ -157,8 +156,8 @@ def list_(session: CommandContext, options: SessionListOptions) -> None:
     workspace = session.open()
     finish_endings(workspace)
     found = list_sessions(workspace, options.limit or None)
-    data = [session_to_json(one.session) | ({"problem": one.problem} if one.problem else {}) for one in found]
-    session.output.answer(data, session_table([one.session for one in found], [one.problem for one in found]))
+    data = [session_to_json(one) | ({"problem": problem} if problem else {}) for one, problem in found]
+    session.output.answer(data, session_table([one for one, _ in found], [problem for _, problem in found]))
     if not found:
         session.output.note("no sessions; `memcli session start` starts one")
 
@@ -394,7 +393,7 @@ def topic(session: CommandContext, options: TopicOptions) -> None:
     False
     """
     from memcli.app.context import session_topic
-    from memcli.embed import EMBEDDERS
+    from memcli.embed import EMBEDDERS, check_embedder
     from memcli.wiring.indexes import ChosenEmbedder
 
     try:
@@ -402,7 +401,7 @@ def topic(session: CommandContext, options: TopicOptions) -> None:
     except NotFoundError:
         name = session.options.get("embedder") or os.environ.get("MEMCLI_EMBEDDER") or ""
     chosen = ChosenEmbedder(name)
-    chosen.check()
+    check_embedder(chosen.name)
     # The cosines of other models are on no scale that the thresholds hold for.
     embedder = chosen.load() if chosen.name in EMBEDDERS else None
     found = session_topic(embedder, options.previous, options.current)
@@ -459,17 +458,17 @@ def delete(session: CommandContext, options: SessionDeleteOptions) -> None:
     >>> memory.session_delete(memory.session_start()['id'], yes=True)['deleted']
     True
     """
-    from memcli.app import session_delete
+    from memcli.app.purge import made_from_session, purge_session
     from memcli.app.session import find
 
     workspace = session.open()
     chosen = find(workspace, options.id)
-    made = 0 if options.keep_memories else sum(map(len, session_delete.derived(workspace, chosen).values()))
+    made = 0 if options.keep_memories else sum(map(len, made_from_session(workspace, chosen).values()))
     what = f"{chosen.id} ({chosen.messages} messages){f' and {made} memories made from it' if made else ''}"
     if not options.yes and not ask(f"Delete session {what}?"):
         raise RefusedError(f"deleting session {what} needs confirmation", "add --yes; nothing was deleted")
     was_shared = workspace.sessions.is_shared(chosen.space, chosen.id)
-    gone = session_delete.delete(workspace, chosen, keep_memories=options.keep_memories)
+    gone = purge_session(workspace, chosen, keep_memories=options.keep_memories)
     data = {"id": chosen.id, "deleted": True, "memories": [{"id": m.id, "path": m.path} for m in gone]}
     lines = [f"deleted {chosen.id}", *(f"purged {m.id} {m.path}" for m in gone)]
     session.output.confirm(data, "\n".join(lines))

@@ -8,7 +8,7 @@ from functools import partial
 
 from memcli.app.homes import Homes, beyond, grouped
 from memcli.app.linked_store import without_lost
-from memcli.app.repo import sync_repo
+from memcli.app.repo import sync_behind
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.space import memory_digest
 from memcli.errors import ConflictError, MemcliError, NotFoundError, RefusedError, StoreError, UsageError
@@ -27,6 +27,7 @@ from memcli.model.space import Change, find_reference, is_named
 from memcli.policy.retention import is_due
 from memcli.ports import Shelf
 from memcli.record import Record, replace
+from memcli.settings import REPO
 
 _LIST = "`memcli restore --list` shows what can be restored"
 
@@ -190,7 +191,7 @@ def _bring_back(workspace: Workspace, space: str, found: Mapping[str, tuple[Memo
         _rejoin_elsewhere(workspace, space, runs, [memory.id for memory in wanted])
         for run in runs:
             workspace.trash.drop(run, {name for name, (_, home) in found.items() if home is run})
-        sync_repo(workspace)
+        sync_behind(workspace.copy_with(space=REPO))
     brought = tuple(memory for memory in wanted if memory not in there)
     return Restored(space, brought, tuple(there), tuple(m for m in brought if is_due(m, policy, now)))
 
@@ -199,7 +200,7 @@ def _rejoined(shelf: Shelf, put: Sequence[Memory], runs: Sequence[Run]) -> tuple
     """What comes back, without references to what is not there, and what stayed, with those that it had lost to it."""
     back = {memory.id: memory for memory in put}
     changed = {m.id: without_dangling(m, lambda name: name in back or shelf.get(name) is not None) for m in put}
-    for severed in {id(one): one for run in runs for one in run.severed_within}.values():
+    for severed in {id(one): one for run in runs for one in run.severed if not one.space}.values():
         memory = changed.get(severed.id) or shelf.get(severed.id)
         if memory is not None and (joined := rejoined(memory, severed, back)) != memory:
             changed[memory.id] = joined
@@ -232,7 +233,9 @@ def _rejoin_trash(workspace: Workspace, space: str, runs: Iterable[Run], back: M
     """Notes in the trash which references are to come back with what is still there, so that no order loses them:
     those that lead from it to what is `back`, and those that lead from there to it.
     """
-    lost = {severed.id: severed for run in runs for severed in run.severed_within if severed.id not in back}
+    lost = {
+        severed.id: severed for run in runs for severed in run.severed if not severed.space and severed.id not in back
+    }
     for run in workspace.trash.runs():
         held = {memory.id: memory for memory in run.space.objects if memory.id not in back}
         if run.space.name != space or not held:

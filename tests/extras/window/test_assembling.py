@@ -38,7 +38,7 @@ FACTS = (
 def talk(workspace: Workspace, *said: tuple[str, str]) -> Session:
     made = sessions.start(workspace)
     for role, text in said:
-        made = sessions.add(workspace, made.id, role, text).session
+        made, *_ = sessions.add(workspace, made.id, role, text)
     return made
 
 
