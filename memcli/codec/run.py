@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from memcli.clock import normalize_time
 from memcli.codec.space import decode_space, encode_full
 from memcli.errors import CorruptError
-from memcli.model.links import Run, Severed, run_name
+from memcli.model.links import Run, Severed
 from memcli.model.memory import Json
+from memcli.model.names import short_digest
 from memcli.model.shapes import MEMORY_FIELDS, TEXT, Shape, problem
 from memcli.model.space import Space
 from memcli.record import replace
@@ -47,7 +48,8 @@ def encode_run(
     if replaced:
         note["replaced"] = dict(replaced)
     data = encode_full(replace(removed, extra={_NOTE: note}))
-    return run_name(removed_at, data.decode()), data
+    # Names are in order of time; the same removal under the same clock has the same name.
+    return f"{removed_at.replace('-', '').replace(':', '')}-{short_digest(data.decode(), 8)}", data
 
 
 def run_bytes(run: Run) -> bytes:

@@ -7,14 +7,16 @@ from collections.abc import Callable, Collection, Container, Hashable, Iterable,
 
 from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory, increased
-from memcli.model.names import check_space, short_digest
-from memcli.model.space import Change, Policy, Referred, Space
+from memcli.model.names import check_space
+from memcli.model.space import Change, Policy, Space
 from memcli.record import Record, field, replace
 from memcli.regex import regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from memcli.ports import Shelf
 
 CONTRADICTS = "contradicts"
 CHECK = "check"
@@ -106,11 +108,6 @@ class Run(Record):
         decided, and so it stays at least as long as by default."""
         return spared_days(days) if self.command == _SYNC else days
 
-    @property
-    def severed_within(self) -> list[Severed]:
-        """What memories of the same space lost."""
-        return [one for one in self.severed if not one.space]
-
 
 class Going(Record):
     """What a write takes out of a space: `kept`, the header as it was with the memories that go into the trash, and
@@ -158,11 +155,6 @@ def rejoined(memory: Memory, severed: Severed, back: Mapping[str, Memory]) -> Me
     return replace(memory, superseded_by=successor.id, valid_until=memory.valid_until or severed.valid_until)
 
 
-def run_name(removed_at: str, content: str) -> str:
-    """In order of time; the same removal under the same clock has the same name."""
-    return f"{removed_at.replace('-', '').replace(':', '')}-{short_digest(content, 8)}"
-
-
 def is_run_name(name: str) -> bool:
     """Whether `name` can be the name of a run."""
     return bool(_NAME.match(name))
@@ -206,23 +198,12 @@ def known_among(ids: Container[str], spaces: Mapping[str, Container[str]]) -> Ca
     return is_known
 
 
-def has_dangling(memory: Memory, is_there: Callable[[str], bool]) -> bool:
-    """Whether the memory refers to an id that is not there. What is in another space is not looked at."""
-    return any(not _leads_on(link["to"], is_there) for link in memory.links) or not (
-        memory.superseded_by is None or is_there(memory.superseded_by)
-    )
-
-
-def _leads_on(name: str, is_there: Callable[[str], bool]) -> bool:
-    return is_there(name) or elsewhere(name) is not None
-
-
 def without_dangling(memory: Memory, is_there: Callable[[str], bool]) -> Memory:
-    """The memory without its references to ids that are not there; itself when it has none of them."""
-    if not has_dangling(memory, is_there):
-        return memory
-    links = tuple(link for link in memory.links if _leads_on(link["to"], is_there))
-    memory = replace(memory, links=links)
+    """The memory without its references to ids that are not there; itself when it has none of them. What is in another space
+    is not looked at."""
+    links = tuple(link for link in memory.links if is_there(link["to"]) or elsewhere(link["to"]) is not None)
+    if len(links) < len(memory.links):
+        memory = replace(memory, links=links)
     return memory if memory.superseded_by is None or is_there(memory.superseded_by) else without_successor(memory)
 
 
@@ -235,7 +216,7 @@ def without_successor(memory: Memory) -> Memory:
     return replace(memory, superseded_by=None, valid_until=None if is_ended else memory.valid_until)
 
 
-def removal(space: Referred, ids: Collection[str], now: str) -> Change:
+def removal(space: Shelf, ids: Collection[str], now: str) -> Change:
     """The change that deletes `ids` from a space and leaves no reference to them.
 
     What a deleted memory had superseded is superseded by its successor, else by what else superseded it last, and where
@@ -244,7 +225,11 @@ def removal(space: Referred, ids: Collection[str], now: str) -> Change:
     gone = {name: memory for name in ids if (memory := space.get(name)) is not None}
     referring = [memory for memory in space.referring(gone) if memory.id not in gone] if gone else []
     orphans = {memory.id for memory in referring if memory.superseded_by in gone}
-    dates = _supersessions(space.referring(orphans)) if orphans else {}
+    dates: dict[str, dict[str, str]] = {}  # of each orphan, when which memory superseded it
+    for memory in space.referring(orphans) if orphans else ():
+        for link in memory.links:
+            if link.get("relation") == SUPERSEDES:
+                dates.setdefault(link["to"], {})[memory.id] = str(link.get("created_at"))
     put = (_released(memory, gone, dates.get(memory.id, {}), now) for memory in referring)
     return Change(tuple(put), frozenset(gone), now)
 
@@ -254,7 +239,7 @@ def refers_to(memory: Memory, ids: Collection[str]) -> bool:
     return memory.superseded_by in ids or any(link["to"] in ids for link in memory.links)
 
 
-def made_current(before: Referred, change: Change) -> list[Memory]:
+def made_current(before: Shelf, change: Change) -> list[Memory]:
     """The memories that were superseded before `change`, and are current after it."""
     current = (memory for memory in change.put if memory.superseded_by is None)
     return [m for m in current if (was := before.get(m.id)) is not None and was.superseded_by is not None]
@@ -311,13 +296,3 @@ def _successor(name: str, gone: Mapping[str, Memory]) -> str | None:
             return None
         name = following
     return None if name in gone else name
-
-
-def _supersessions(objects: Iterable[Memory]) -> dict[str, dict[str, str]]:
-    """For each memory that others link to as superseded, by its id: when each of them superseded it."""
-    dates: dict[str, dict[str, str]] = {}
-    for memory in objects:
-        for link in memory.links:
-            if link.get("relation") == SUPERSEDES:
-                dates.setdefault(link["to"], {})[memory.id] = str(link.get("created_at"))
-    return dates

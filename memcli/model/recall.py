@@ -37,7 +37,10 @@ class Opposed(Record):
 
     def __str__(self) -> str:
         newer = {1: ", outdated", -1: ", which holds now"}.get(self.holds, "")
-        return f"contradicts [{self.id}] ({self.date}{newer}){f': {_clipped(self.text)}' if self.text else ''}"
+        line = " ".join(self.text.split())
+        if len(line) > _MOST_CHARACTERS:
+            line = f"{line[:_MOST_CHARACTERS].rstrip()}…"
+        return f"contradicts [{self.id}] ({self.date}{newer}){f': {line}' if self.text else ''}"
 
     def to_json(self, *, is_brief: bool) -> dict[str, Json]:
         """As a bundle has it."""
@@ -52,11 +55,6 @@ def told(opposed: Sequence[Opposed], *, is_brief: bool) -> list[str]:
     shown = [] if is_brief else [str(one) for one in opposed[:1]]
     rest = [f"[{one.id}]" for one in opposed[len(shown) :]]
     return [*shown, *([f"{'also ' if shown else ''}contradicts {', '.join(rest)}"] if rest else [])]
-
-
-def _clipped(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _MOST_CHARACTERS else f"{line[:_MOST_CHARACTERS].rstrip()}…"
 
 
 DEFAULT_LIMIT = 10

@@ -225,13 +225,23 @@ _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
 }
 
 
+_TYPES: Mapping[str, str] = {
+    "boolean": "true or false",  # before a whole number, which it is too in Python
+    "integer": "a whole number",
+    "string": "text",
+    "number": "a number",
+    "array": "a list",
+    "object": "an object",
+}
+
+
 def problem(value: Any, shape: Shape, at: str) -> str | None:
     """What is wrong with `value` at the field named `at`, or None when it fits `shape`."""
     wanted = shape.get("type")
     if not isinstance(wanted, str) or wanted not in _PYTHON_TYPES:  # none, or one of JSON Schema that no table has
         return None
     if not isinstance(value, _PYTHON_TYPES[wanted]) or (wanted in ("integer", "number") and isinstance(value, bool)):
-        return f"{at} must be {_article(wanted)}, not {_name_type(value)}"
+        return f"{at} must be {_TYPES[wanted]}, not {_name_type(value)}"
     check = _CHECKS.get(wanted)
     return check(value, shape, at) if check else None
 
@@ -313,17 +323,12 @@ def _first(problems: Iterable[str | None]) -> str | None:
     return next((p for p in problems if p), None)
 
 
-def _article(wanted: str) -> str:
-    return {"string": "text", "boolean": "true or false", "integer": "a whole number", "number": "a number",
-            "array": "a list", "object": "an object"}[wanted]  # fmt: skip
-
-
 def _name_type(value: Any) -> str:
     if value is None:
         return "null"
-    for name in ("boolean", "integer", "string", "number", "array", "object"):
+    for name, words in _TYPES.items():
         if isinstance(value, _PYTHON_TYPES[name]):
-            return _article(name)
+            return words
     return type(value).__name__
 
 

@@ -13,11 +13,9 @@ from memcli.record import Record, as_dict, field, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol, TypeVar
+    from typing import TypeVar
 
     _Found = TypeVar("_Found")
-else:
-    Protocol = object
 
 READER, WRITER, ADMIN = "reader", "writer", "admin"
 ROLES = (READER, WRITER, ADMIN)
@@ -200,16 +198,6 @@ def find_reference(
     if found is None:
         raise NotFoundError(f"no memory {ref!r} in {where}", hint)
     return found
-
-
-class Referred(Protocol):
-    """A space, asked for memories by their ids, and for those that refer to some."""
-
-    def get(self, name: str) -> Memory | None:
-        """The memory of this id."""
-
-    def referring(self, ids: Collection[str]) -> list[Memory]:
-        """The memories that link to one of `ids`, or are superseded by one, in order."""
 
 
 def is_named(memory: Memory, refs: Collection[str]) -> bool:

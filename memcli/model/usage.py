@@ -188,14 +188,6 @@ class Total(Record, kw_only=True):
         return self.tokens_in + self.tokens_out
 
 
-class Booked(Record):
-    """A call that was booked, by its day, its number, and its space where calls are numbered by space."""
-
-    day: str
-    number: int
-    space: str = ""
-
-
 class Day(Record):
     """The calls of a day, in order, and how many lines cannot be read."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from memcli.model.space import Referred
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections import Counter
@@ -28,26 +26,7 @@ Progress = Callable[[int, int], None]
 """Told (done, total) while long work goes on."""
 
 
-class MemoryStream(Protocol):
-    """A space that is read without all of it in memory."""
-
-    def memories(self, *keys: str) -> Iterator[Memory]:
-        """Each memory, one at a time, in the order of the file; with `keys`, all in which one of them stands, at whatever
-        depth, and maybe others. Raises CorruptError."""
-
-
-class Records(Protocol):
-    """The memories of a space as the bytes that are stored."""
-
-    def records(self, places: Iterable[tuple[int, int]] | None = None) -> Iterator[tuple[bytes, int]]:
-        """Each memory's stored bytes and where they begin, -1 when the file is not canonical; or of a canonical file only
-        what stands at these places, each a start and a length. Raises CorruptError."""
-
-    def decode(self, data: bytes) -> Memory:
-        """The memory of a record. Raises CorruptError."""
-
-
-class Snapshot(MemoryStream, Records, Protocol):
+class Snapshot(Protocol):
     """One version of a space, held open: later writes do not change what it reads."""
 
     @property
@@ -58,6 +37,17 @@ class Snapshot(MemoryStream, Records, Protocol):
     def fingerprint(self) -> str:
         """Equal for equal files, different after any change; empty when the space does not exist. That of a file begins with
         its size in bytes and `-`."""
+
+    def memories(self, *keys: str) -> Iterator[Memory]:
+        """Each memory, one at a time, in the order of the file; with `keys`, all in which one of them stands, at whatever
+        depth, and maybe others. Raises CorruptError."""
+
+    def records(self, places: Iterable[tuple[int, int]] | None = None) -> Iterator[tuple[bytes, int]]:
+        """Each memory's stored bytes and where they begin, -1 when the file is not canonical; or of a canonical file only
+        what stands at these places, each a start and a length. Raises CorruptError."""
+
+    def decode(self, data: bytes) -> Memory:
+        """The memory of a record. Raises CorruptError."""
 
     def load(self) -> Space:
         """The whole space. Raises CorruptError."""
@@ -75,8 +65,17 @@ class Snapshot(MemoryStream, Records, Protocol):
         """Lets go of the file."""
 
 
-class Shelf(MemoryStream, Referred, Protocol):
+class Shelf(Protocol):
     """A space under its lock: memories are looked up in it without reading the rest. All raise CorruptError."""
+
+    def memories(self, *keys: str) -> Iterator[Memory]:
+        """As those of a snapshot."""
+
+    def get(self, name: str) -> Memory | None:
+        """The memory of this id."""
+
+    def referring(self, ids: Collection[str]) -> list[Memory]:
+        """The memories that link to one of `ids`, or are superseded by one, in order."""
 
     @property
     def header(self) -> Space:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from memcli.model.conversation import Prompt
 from memcli.model.memory import Json
-from memcli.model.usage import Booked, Charge, Day, TokenUsage
+from memcli.model.usage import Charge, Day, TokenUsage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,11 +39,11 @@ class LanguageModel(Protocol):
 class CallLedger(Protocol):
     """The calls that were made, by day."""
 
-    def reserve(self, charge: Charge, check: Callable[[Day], None]) -> Booked:
-        """Books a call on the day of its time, once `check` has seen the calls of its space on that day so far, and maybe
+    def reserve(self, charge: Charge, check: Callable[[Day], None]) -> Charge:
+        """Books a call on the day of its time, and returns it with its number, once `check` has seen the calls of its space on that day so far, and maybe
         those of others; what it raises is raised. Raises LockedError, StoreError, RefusedError."""
 
-    def settle(self, booked: Booked, usage: TokenUsage) -> None:
+    def settle(self, booked: Charge, usage: TokenUsage) -> None:
         """Puts what a call has cost in the place of what was booked for it. Raises LockedError, StoreError."""
 
     def read(self, day: str) -> Day:

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from memcli.clock import system_clock
-from memcli.model.usage import Booked, Charge, Day, TokenUsage
-from memcli.record import Record
+from memcli.model.usage import Charge, Day, TokenUsage
+from memcli.record import Record, replace
 from memcli.store.state import LOST, UNKNOWN, State, set_value
 
 MOST_DAYS = 400
@@ -36,7 +36,7 @@ class StoreLedger(Record):
 
     _state: State
 
-    def reserve(self, charge: Charge, check: Callable[[Day], None]) -> Booked:
+    def reserve(self, charge: Charge, check: Callable[[Day], None]) -> Charge:
         """Books a call on the day of its time, once `check` has seen the calls of that day so far; what it raises is raised.
 
         Raises LockedError, StoreError.
@@ -62,9 +62,9 @@ class StoreLedger(Record):
                 for old in days[: max(0, len(days) + 1 - MOST_DAYS)]:
                     connection.execute(_SUM_UP, old)
                     connection.execute("DELETE FROM charge WHERE day = ?", old)
-        return Booked(day, number)
+        return replace(charge, number=number)
 
-    def settle(self, booked: Booked, usage: TokenUsage) -> None:
+    def settle(self, booked: Charge, usage: TokenUsage) -> None:
         """Puts what a call has cost in the place of what was booked for it, unless its day has been removed.
 
         Raises LockedError, StoreError.
@@ -72,7 +72,7 @@ class StoreLedger(Record):
         with self._state.change() as connection:
             connection.execute(
                 "UPDATE charge SET tokens_in = ?, tokens_out = ?, nano_usd = ?, is_settled = 1 WHERE day = ? AND number = ?",
-                (usage.tokens_in, usage.tokens_out, usage.nano_usd, booked.day, booked.number),
+                (usage.tokens_in, usage.tokens_out, usage.nano_usd, booked.at[:10], booked.number),
             )
 
     def read(self, day: str) -> Day:

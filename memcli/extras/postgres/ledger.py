@@ -12,7 +12,7 @@ from psycopg import Connection
 from memcli.codec.canonical import encode_line
 from memcli.extras.postgres.server import Server
 from memcli.model.memory import Json
-from memcli.model.usage import Booked, Charge, Day, TokenUsage
+from memcli.model.usage import Charge, Day, TokenUsage
 from memcli.record import Record, replace
 
 _LOCK = "SELECT seize(%s, 'charges', true)"
@@ -28,7 +28,7 @@ class ServerLedger(Record):
 
     _server: Server
 
-    def reserve(self, charge: Charge, check: Callable[[Day], None]) -> Booked:
+    def reserve(self, charge: Charge, check: Callable[[Day], None]) -> Charge:
         day = charge.at[:10]
 
         def work(connection: Connection) -> tuple[int, bytes]:
@@ -45,12 +45,12 @@ class ServerLedger(Record):
             return any((number, booked) == made for number, booked, _ in connection.execute(_ROWS, [charge.space, day]))
 
         number, _ = self._server.transact(work, is_done, "book a call")
-        return Booked(day, number, charge.space)
+        return replace(charge, number=number)
 
-    def settle(self, booked: Booked, usage: TokenUsage) -> None:
+    def settle(self, booked: Charge, usage: TokenUsage) -> None:
         line = encode_line({"settles": booked.number, **cost_to_json(usage)})
         with self._server.connected("book the cost of a call") as connection:
-            connection.execute(_SETTLE, [line, booked.space, booked.day, booked.number])
+            connection.execute(_SETTLE, [line, booked.space, booked.at[:10], booked.number])
 
     def read(self, day: str) -> Day:
         with self._server.connected("read the ledger of model calls") as connection:

@@ -18,11 +18,11 @@ from memcli.clock import normalize_time
 from memcli.codec.session import check_writable, decode_entry, decode_header
 from memcli.digests import sha256
 from memcli.errors import CorruptError, MemcliError, RefusedError, UsageError, reason
+from memcli.extras.transcripts.transcript import Transcript
 from memcli.extras.transcripts.values import text_of
 from memcli.model.conversation import ENDED, ROLES, Entry, Message, Session, StateChange
 from memcli.model.memory import Json
 from memcli.model.names import is_session_id
-from memcli.ports.sessions import Transcript
 from memcli.record import Record, field, replace
 from memcli.safety.secrets.detector import Detector
 

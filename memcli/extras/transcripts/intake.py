@@ -29,7 +29,7 @@ from memcli.wiring import extra
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
     from memcli.cli.commands.session import FactsOptions
-    from memcli.ports.sessions import Transcript
+    from memcli.extras.transcripts.transcript import Transcript
 
 _FIRST_LINE = 1 << 16
 

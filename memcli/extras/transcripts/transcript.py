@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from memcli.digests import blake2b
 from memcli.extras.transcripts import reasons
@@ -17,6 +17,26 @@ if TYPE_CHECKING:
 
 
 _MAX_NAME = 200
+
+
+class Transcript(Protocol):
+    """A conversation as another program has recorded it."""
+
+    source: str
+    """The name of the format."""
+    key: str
+    """The id of the session at its source."""
+    title: str
+    """Empty when it has none."""
+    started_at: str
+    """When it began, RFC 3339; empty when that is not known."""
+
+    @property
+    def skipped(self) -> Mapping[str, int]:
+        """How many lines gave no message, by reason, once `messages` has ended."""
+
+    def messages(self) -> Iterator[Message]:
+        """The messages in order, to be numbered by whoever stores them. Raises MemcliError."""
 
 
 class Said(NamedTuple):
