@@ -95,7 +95,10 @@ def advise(workspace: Workspace, message: str) -> dict[str, Json]:
 
     repository = find_repository(os.getcwd())
     edits = read_diff(staged_diff(repository), "the change")
-    lines = [_cut(clean_line(line)) for line in consult(workspace, edits, _MAX_LINES)] if edits else []
+    lines = []
+    for found in consult(workspace, edits, _MAX_LINES) if edits else ():
+        line = clean_line(found)
+        lines.append(line if len(line) <= _MAX_LINE else f"{line[: _MAX_LINE - 3].rstrip()}...")
     return {"outcome": "advised" if comment(repository, message, lines) else "nothing to report", "lines": len(lines)}
 
 
@@ -137,7 +140,3 @@ def _ingest(
         left["skipped"] = [failure.to_json() for failure in done.failed]
     counts = {name: n for name, n in done.to_json().items() if isinstance(n, int) and n}
     return {"outcome": "ingested", "range": revisions, "commits": min(count, MAX_COMMITS), **counts, **left}
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= _MAX_LINE else f"{line[: _MAX_LINE - 3].rstrip()}..."

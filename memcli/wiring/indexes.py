@@ -61,13 +61,9 @@ class ChosenEmbedder:
         self.name = name or DEFAULT_EMBEDDER
         self._folder, self._load_remote, self._keep = folder, load_remote, keep
 
-    def check(self) -> None:
-        """Raises UsageError when there is no such embedder."""
-        check_embedder(self.name)
-
     def load(self) -> Embedder | None:
         """The embedder; None when it is off. Raises UsageError, and ProviderError when a provider has no address."""
-        self.check()
+        check_embedder(self.name)
         if self.name in EMBEDDERS:
             return self._keep(("embedder", self.name), EMBEDDERS[self.name])
         return self._keep(("embedder", self.name, self._folder), self._make)
@@ -108,7 +104,7 @@ def open_index(
             server, local, embedder.load, layout.cache(""), told, progress
         )
         return shared
-    embedder.check()
+    check_embedder(embedder.name)
     folder = layout.cache("")
     if past is not None:
         from memcli.index.cache import folder_for

@@ -23,7 +23,7 @@ from memcli.store.layout import Layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memcli.ports import Shelf, Snapshot, Store
+    from memcli.ports import Shelf, Store
     from memcli.store.audit import AuditLog
     from memcli.store.ledger import StoreLedger
     from memcli.store.pending import Bookkeeping
@@ -142,28 +142,18 @@ def find_quotes(layout: Layout, store: Store, memories: Sequence[Memory], warn: 
 
 
 def _memories(store: Store, texts: Sequence[str], skip: _Skip) -> Iterator[str]:
+    wanted = [encode(text)[1:-1] for text in texts]
     for name in store.spaces():
         try:
             with closing(store.open(name)) as snapshot:
-                found = [memory for memory in _holding(snapshot, texts) if _quotes(memory, texts)]
+                likely = [snapshot.decode(data) for data, _ in snapshot.records() if any(one in data for one in wanted)]
         except MemcliError as error:
             skip(f"space {name!r}", error)
             continue
-        for memory in found:
-            yield f"memory {memory.id} {memory.path} of space {name}"
-
-
-def _holding(snapshot: Snapshot, texts: Sequence[str]) -> Iterator[Memory]:
-    """The memories in which one of the texts stands. Raises CorruptError."""
-    wanted = [encode(text)[1:-1] for text in texts]
-    for data, _ in snapshot.records():
-        if any(text in data for text in wanted):
-            yield snapshot.decode(data)
-
-
-def _quotes(memory: Memory, texts: Sequence[str]) -> bool:
-    whole = "\n".join([memory.raw, *(str(item.get("text", "")) for item in memory.context)])
-    return any(text in whole for text in texts)
+        for memory in likely:
+            whole = "\n".join([memory.raw, *(str(item.get("text", "")) for item in memory.context)])
+            if any(text in whole for text in texts):
+                yield f"memory {memory.id} {memory.path} of space {name}"
 
 
 def _files(layout: Layout, texts: Sequence[str], skip: _Skip) -> Iterator[str]:

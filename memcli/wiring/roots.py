@@ -63,12 +63,9 @@ def make_store(
     root = named_root(named) if named else os.path.join(find_work_tree(here, home) or here, FOLDER)
     check(root)
     new = make_trusted(root)
-    if options.get("project"):
-        write_file(
-            Layout(root).config,
-            f'project = "{_toml(str(options["project"]))}"\n'.encode(),
-            temporary=Layout(root).temporary,
-        )
+    if project := options.get("project"):
+        escaped = project.replace("\\", "\\\\").replace('"', '\\"')
+        write_file(Layout(root).config, f'project = "{escaped}"\n'.encode(), temporary=Layout(root).temporary)
     return root, new
 
 
@@ -175,7 +172,3 @@ def named_root(named: str) -> str:
     """The root that `named` leads to: a store itself, or the folder that it is in."""
     path = os.path.abspath(named)
     return path if os.path.basename(path) == FOLDER else os.path.join(path, FOLDER)
-
-
-def _toml(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')

@@ -6,12 +6,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
-from functools import cache, partial
+from contextlib import closing, suppress
+from functools import cache, cached_property, partial
 
 from memcli.app.linked_store import LinkedStore
 from memcli.app.redact import Redactor
-from memcli.app.workspace import Observer, Workspace, lazy
+from memcli.app.workspace import Observer, Workspace
 from memcli.beneath import remove_tree
 from memcli.clock import frozen_clock, system_clock
 from memcli.codec.space import policy_problems
@@ -46,7 +46,7 @@ from memcli.wiring.roots import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeVar
 
     from memcli.ingest.code import WorkTree
     from memcli.model.memory import Json, Memory
@@ -58,13 +58,33 @@ if TYPE_CHECKING:
     from memcli.store.notes import LocalAnswers, LocalCounters, LocalGaps, LocalUpkeep
     from memcli.store.sessions import FileSessions
     from memcli.store.snapshot import RevisionStore
-    from memcli.summarize import Describe
     from memcli.wiring.indexes import Remote
+
+    T = TypeVar("T")
 
 
 _SESSION_VARIABLE = "MEMCLI_SESSION"
 _MAX_RULES = 1 << 20
 _PATIENCE_SECONDS = 1.0
+_TALK = os.path.join("cache", "sessions")
+"""The store that serves to search sessions: in the private state, for it has their texts, and a commit may track any file of
+the work tree."""
+
+
+class _Lazy(cached_property):  # type: ignore[type-arg]
+    """A part of a workspace that is opened when it is first used, once for the workspace and all its copies."""
+
+    def __get__(self, workspace: Workspace, owner: type | None = None) -> Any:  # type: ignore[override]
+        if workspace is workspace.origin:
+            return super().__get__(workspace, owner)
+        name = str(self.attrname)
+        part = vars(workspace)[name] = getattr(workspace.origin, name)
+        return part
+
+
+def lazy(open_part: Callable[[Any], T]) -> T:
+    """Makes an attribute of a method: to a type checker it is what the method returns."""
+    return _Lazy(open_part)  # type: ignore[return-value]
 
 
 def open_workspace(
@@ -113,8 +133,13 @@ class StoreWorkspace(Workspace):
         self.patience = math.inf if settings.freeze_clock else _PATIENCE_SECONDS
         self._policies = Policies(lambda name: self._spaces.open(name), settings.main, trust, warn)  # noqa: PLW0108
         self.in_force = self._policies.in_force
-        self._past = _past(layout, options.get("rev"), warn)
+        self._past: RevisionStore | None = None
+        if options.get("rev") is not None:  # the store as it was at a commit
+            from memcli.store.snapshot import open_revision
+
+            self._past = open_revision(layout, str(options["rev"]), warn)
         self._state = State(layout, warn)
+        self._is_recording = recording(layout, environ, is_frozen=bool(settings.freeze_clock))
         self.semantic = settings.semantic or DEFAULT_SUMMARIZER
         if self.semantic != DEFAULT_SUMMARIZER:
             from memcli.summarize import SUMMARIZERS
@@ -137,7 +162,11 @@ class StoreWorkspace(Workspace):
         self.store = observer.store(linked)
         private = layout.private("inbox")
         self.inbox = FileStore(Layout(private, private), self._fold, wait=self._wait, is_local=True)
-        remote = partial(_remote, self, environ)
+
+        def remote() -> Remote:
+            found: Remote = extra("providers.opening").embeddings(self, environ)
+            return found
+
         self._embedder = ChosenEmbedder(settings.embedder, layout.cache(""), remote, keep)
         self.embedder, self.load_embedder = self._embedder.name, self._embedder.load
         self.space, self.main = check_space(settings.space), check_space(settings.main)
@@ -168,11 +197,10 @@ class StoreWorkspace(Workspace):
             self._embedder, self._layout, self._keep, self.warn, self.progress, self._past, server, self._as_shown
         )
 
-    @lazy
-    def describe(self) -> Describe:
+    def describe(self, fields: Mapping[str, object]) -> dict[str, object]:
         from memcli.summarize import SUMMARIZERS
 
-        return SUMMARIZERS[self.semantic]
+        return SUMMARIZERS[self.semantic](fields)
 
     @lazy
     def redactor(self) -> Redactor:
@@ -198,7 +226,7 @@ class StoreWorkspace(Workspace):
     def talk(self) -> Workspace:
         from memcli.summarize.summarizers import describe_plainly
 
-        folder = _talk(self._layout)
+        folder = self._layout.private(_TALK)
         own = Layout(folder, folder)
 
         def erase(space: str, ids: Collection[str]) -> None:
@@ -220,7 +248,7 @@ class StoreWorkspace(Workspace):
         )
 
     def drop_talk(self) -> None:
-        folder = _talk(self._layout)  # which stays the same folder: others may have it open
+        folder = self._layout.private(_TALK)  # which stays the same folder: others may have it open
         with suppress(OSError):
             for name in os.listdir(folder):
                 remove_tree(os.path.join(folder, name), ignore_errors=True)
@@ -259,10 +287,6 @@ class StoreWorkspace(Workspace):
     def _notes(self) -> State:
         """Where the use of the store is noted: nowhere, of a store as it was at a commit."""
         return State(self._layout, self.warn, is_empty=True) if self._past else self._state
-
-    @lazy
-    def _is_recording(self) -> Callable[[], bool]:
-        return recording(self._layout, self._environ, is_frozen=bool(self._settings.freeze_clock))
 
     @lazy
     def commits(self) -> FileCommits:
@@ -342,8 +366,7 @@ class StoreWorkspace(Workspace):
             return has_trash and self.trash.holds(name, memory)
 
         return fold(
-            shelf, request, may_compact, is_in_trash,
-            lambda fields: self.describe(fields),  # noqa: PLW0108 - it is opened when it is first needed
+            shelf, request, may_compact, is_in_trash, self.describe,
             lambda *step: self.advice("advised").follow(*step),
         )  # fmt: skip
 
@@ -376,12 +399,6 @@ def sign_topic(layout: Layout, topic: str) -> str:
     return blake2b(data, key=key, digest_size=8, person=b"memcli/otel/1").hexdigest()
 
 
-def _talk(layout: Layout) -> str:
-    """The store that serves to search sessions: with the private state, for it has their texts, and a commit may track any
-    file of the work tree."""
-    return layout.private(os.path.join("cache", "sessions"))
-
-
 def _root(options: Mapping[str, str | None], environ: Mapping[str, str], create: bool, warn: Warn) -> str:
     """The folder of the store. Raises NotFoundError if there is none."""
     if options.get("store") == "global":
@@ -396,11 +413,6 @@ def _root(options: Mapping[str, str | None], environ: Mapping[str, str], create:
     return found
 
 
-def _remote(workspace: Workspace, environ: Mapping[str, str]) -> Remote:
-    remote: Remote = extra("providers.opening").embeddings(workspace, environ)
-    return remote
-
-
 def without_server(environ: Mapping[str, str]) -> Mapping[str, str]:
     """The environment for the user-wide store: the server that it names is that of the project."""
     return {name: value for name, value in environ.items() if name != "MEMCLI_STORE"}
@@ -412,15 +424,6 @@ def _surroundings(options: Mapping[str, str | None], environ: Mapping[str, str])
     if is_server(store) and "schema=" in store.partition("?")[2]:  # a URL that is named decides by itself
         return {name: value for name, value in environ.items() if name != "MEMCLI_STORE_SCHEMA"}
     return without_server(environ) if store == "global" else environ
-
-
-def _past(layout: Layout, revision: str | None, warn: Warn) -> RevisionStore | None:
-    """The store as it was at a commit, where one is named."""
-    if revision is None:
-        return None
-    from memcli.store.snapshot import open_revision
-
-    return open_revision(layout, revision, warn)
 
 
 def _accepted(config: Config, base: str, trust: FileTrust, warn: Warn) -> Mapping[str, str]:
@@ -457,7 +460,13 @@ class Policies:
     def over(self, shelf: Shelf) -> Shelf:
         """The shelf under the whole policy of its space. In a store that nobody has accepted, rules that cannot be used pin
         nothing."""
-        policy = self._with_usable_rules(self._whole(shelf.header.policy))
+        policy = self._whole(shelf.header.policy)
+        if policy.auto_pin and not self._trust.is_accepted:
+            try:
+                check_rules(policy.auto_pin)
+            except UsageError as error:
+                self._warn(f"{error.message}; auto_pin is ignored")
+                policy = replace(policy, auto_pin=())
         if policy is shelf.header.policy:
             return shelf
         from memcli.policy.draft import Draft
@@ -466,25 +475,11 @@ class Policies:
         draft.take(Change(header=replace(shelf.header, policy=policy)))
         return draft
 
-    def _with_usable_rules(self, policy: Policy) -> Policy:
-        if not policy.auto_pin or self._trust.is_accepted:
-            return policy
-        try:
-            check_rules(policy.auto_pin)
-        except UsageError as error:
-            self._warn(f"{error.message}; auto_pin is ignored")
-            return replace(policy, auto_pin=())
-        return policy
-
     def _whole(self, policy: Policy) -> Policy:
-        return policy.derived_from(self._load_main()) if policy.is_derived else policy
-
-    def _load_main(self) -> Policy:
-        """The policy of `main`, read once for each version of the space."""
-        snapshot = self._open(self._main)
-        try:
+        """The policy; of a derived space with what `main` says, whose policy is read once for each version of it."""
+        if not policy.is_derived:
+            return policy
+        with closing(self._open(self._main)) as snapshot:
             if snapshot.fingerprint != self._known[0]:
                 self._known = snapshot.fingerprint, snapshot.header().policy
-            return self._known[1]
-        finally:
-            snapshot.close()
+        return policy.derived_from(self._known[1])
