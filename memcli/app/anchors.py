@@ -97,7 +97,21 @@ def anchored(workspace: Workspace, fields: Mapping[str, Json]) -> Mapping[str, J
     work tree. One that has a hash is taken as it is; what is no anchor too, for the check of fields.
     Raises UsageError and NotFoundError for a place that is not there, or where nothing may be anchored.
     """
-    return {**fields, "anchors": _resolved(workspace, fields["anchors"])}
+    given = fields["anchors"]
+    if not isinstance(given, list | tuple):
+        return fields
+    code = workspace.load_code() if any(_is_open(item) for item in given) else None
+    made = [_made(item, code) if _is_open(item) else item for item in given]
+    for item in made:
+        if isinstance(item, Mapping) and isinstance(item.get("file"), str) and not is_inside(item["file"]):
+            raise UsageError(f"cannot anchor to {show(item['file'])}", "give the path of a file in the work tree")
+    opened = [item["file"] for item, before in zip(made, given, strict=True) if item is not before]
+    commits = code.commits(sorted({*opened})) if code and opened else {}
+    resolved = [
+        {**item, "commit": commits[item["file"]]} if item is not before and item["file"] in commits else item
+        for item, before in zip(made, given, strict=True)
+    ]
+    return {**fields, "anchors": resolved}
 
 
 class Checker:
@@ -123,24 +137,24 @@ class Checker:
             code = self._code(anchor.file)
             found.append(state(anchor, code))
             self._room -= _LOOK + (len(code.text) if code else 0)
-        lost = [(n, now) for n, now in enumerate(found) if now and self._is_lost(anchors[n][0], now)]
+        lost = []
+        for n, now in enumerate(found):
+            anchor, _ = anchors[n]
+            if now and may_follow(anchor, now, is_there=self._files[anchor.file] is not None):
+                lost.append((n, now))
         self._reader.look_back([anchors[n][1] for n, _ in lost])
         self._reader.texts_at([(commit, anchors[n][0].file) for n, _ in lost if (commit := anchors[n][1])])
         for n, now in lost:
-            found[n] = self._followed(*anchors[n], now)
+            found[n] = None
+            if self._search >= 0:
+                anchor, commit = anchors[n]
+                if commit not in self._asked:
+                    self._asked.add(commit)
+                    self._search -= _QUESTION
+                there = follow(anchor, commit, now, self._reader, self._other)
+                # Where the search ended for want of room, that the code was found nowhere says nothing.
+                found[n] = None if self._search < 0 and there == now else there
         return found
-
-    def _is_lost(self, anchor: Anchor, now: Checked) -> bool:
-        return may_follow(anchor, now, is_there=self._files[anchor.file] is not None)
-
-    def _followed(self, anchor: Anchor, commit: str, now: Checked) -> Checked | None:
-        if self._search < 0:
-            return None
-        if commit not in self._asked:
-            self._asked.add(commit)
-            self._search -= _QUESTION
-        there = follow(anchor, commit, now, self._reader, self._other)
-        return None if self._search < 0 and there == now else there
 
     def _code(self, file: str) -> CodeLines | None:
         if file not in self._files:
@@ -187,22 +201,6 @@ def _made(item: str | Mapping[str, Json], code: WorkTree | None) -> Mapping[str,
     return make(fields, code.text(fields["file"]))
 
 
-def _resolved(workspace: Workspace, given: Json) -> Json:
-    if not isinstance(given, list | tuple):
-        return given
-    code = workspace.load_code() if any(_is_open(item) for item in given) else None
-    made = [_made(item, code) if _is_open(item) else item for item in given]
-    for item in made:
-        if isinstance(item, Mapping) and isinstance(item.get("file"), str) and not is_inside(item["file"]):
-            raise UsageError(f"cannot anchor to {show(item['file'])}", "give the path of a file in the work tree")
-    opened = [item["file"] for item, before in zip(made, given, strict=True) if item is not before]
-    commits = code.commits(sorted({*opened})) if code and opened else {}
-    return [
-        {**item, "commit": commits[item["file"]]} if item is not before and item["file"] in commits else item
-        for item, before in zip(made, given, strict=True)
-    ]
-
-
 def tracked_spaces(workspace: Workspace) -> list[str]:
     """The spaces that are neither private nor derived. Raises CorruptError, StoreError."""
     return [name for name in workspace.store.spaces() if workspace.store.policy(name).is_tracked]
@@ -219,7 +217,27 @@ def with_anchors(sections: Sequence[Section], code: Mapping[str, LoadCode]) -> t
 
     Doubtful ones fall behind all that now score more, unless somebody pinned them.
     """
-    checked = _checked(sections, code)
+    checked = list(sections)
+    for load in dict.fromkeys(code[section.space] for section in sections if section.memory.anchors):
+        asked = [
+            (n, anchor, commit)
+            for n, section in enumerate(sections)
+            if code[section.space] is load
+            for _, anchor, commit in anchors_of(section.memory)
+        ]
+        if (reader := load()) is None:
+            continue
+        states = Checker(reader, is_bounded=True).check([(anchor, commit) for _, anchor, commit in asked])
+        found: dict[int, list[Checked]] = {}
+        for (n, _, _), now in zip(asked, states, strict=False):
+            if now is not None:
+                found.setdefault(n, []).append(now)
+        for n, anchors in found.items():
+            section = replace(sections[n], anchors=tuple(anchors))
+            if section.is_doubtful and section.score:
+                score = round(section.score * DOUBTFUL_SHARE, 4)
+                section = replace(section, score=score, why={**section.why, "anchors": round(score - section.score, 4)})
+            checked[n] = section
     for n in range(len(checked) - 1, -1, -1):
         if checked[n].is_doubtful and not checked[n].memory.pinned:
             after = [m for m in range(n + 1, len(checked)) if checked[m].score > checked[n].score]
@@ -250,31 +268,3 @@ def find_moved_leads(query: Query, view: SpaceView, visible: RowSet, load_code: 
         for (row, _, _), now in zip(asked, checked, strict=False)
         if now and now.file in changed and any(edit.touches(now.file, *(now.lines or ())) for edit in edits)
     }
-
-
-def _checked(sections: Sequence[Section], code: Mapping[str, LoadCode]) -> list[Section]:
-    checked = list(sections)
-    for load in dict.fromkeys(code[section.space] for section in sections if section.memory.anchors):
-        asked = [
-            (n, anchor, commit)
-            for n, section in enumerate(sections)
-            if code[section.space] is load
-            for _, anchor, commit in anchors_of(section.memory)
-        ]
-        if (reader := load()) is None:
-            continue
-        states = Checker(reader, is_bounded=True).check([(anchor, commit) for _, anchor, commit in asked])
-        found: dict[int, list[Checked]] = {}
-        for (n, _, _), now in zip(asked, states, strict=False):
-            if now is not None:
-                found.setdefault(n, []).append(now)
-        for n, anchors in found.items():
-            checked[n] = _lowered(replace(sections[n], anchors=tuple(anchors)))
-    return checked
-
-
-def _lowered(section: Section) -> Section:
-    if not section.is_doubtful or not section.score:
-        return section
-    score = round(section.score * DOUBTFUL_SHARE, 4)
-    return replace(section, score=score, why={**section.why, "anchors": round(score - section.score, 4)})

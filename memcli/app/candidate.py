@@ -35,10 +35,6 @@ class Candidate(Record):
     hash: str
     redactions: Mapping[str, int] = field(default_factory=dict)
 
-    def to_json(self) -> dict[str, Json]:
-        """As it stands in a request."""
-        return {"given": self.given, "derived": self.derived, "hash": self.hash}
-
 
 def has_place(candidate: Candidate) -> bool:
     """Whether it says where it belongs."""
@@ -143,7 +139,7 @@ Describe: TypeAlias = "Callable[[Mapping[str, Any]], Mapping[str, Any]]"
 def follows(describe: Describe, memory: Memory, raw: str) -> dict[str, Any]:
     """The summaries, the chunks and, where they were made from the text and not given, the tags of a memory whose text
     becomes `raw`."""
-    made = describe({**_basis(memory), "raw": raw})
+    made = describe({"kind": memory.kind, "metadata": memory.metadata, "raw": raw})
     names = ("summary_micro", "summary_short", "summary_long", "chunks")
     tags = {"tags": made.get("tags")} if has_made_tags(describe, memory) else {}
     return {**{name: made.get(name) for name in names}, **tags}
@@ -153,14 +149,10 @@ def has_made_tags(describe: Describe, memory: Memory) -> bool:
     """Whether the tags of the memory are those that its text alone gives, with the path that was asked for or without."""
     if not memory.tags:
         return False
-    given = {**_basis(memory), "raw": memory.raw, "content": memory.content}
+    given = {"kind": memory.kind, "metadata": memory.metadata, "raw": memory.raw, "content": memory.content}
     return any(
         tuple(describe({**given, **hint}).get("tags") or ()) == memory.tags for hint in ({}, {"path": memory.path})
     )
-
-
-def _basis(memory: Memory) -> dict[str, Any]:
-    return {"kind": memory.kind, "metadata": memory.metadata}
 
 
 class WriteCounts(Record, frozen=False):

@@ -313,10 +313,8 @@ def listed(
     with reading_asked(workspace) as spaces:
         _check_under(workspace, spaces, wanted.under)
         places = islice(_merged(spaces, wanted), offset, None if limit is None else offset + limit)
-        yield (
-            _read(workspace, places, (*SUMMARY, "raw", "content") if with_raw else SUMMARY),
-            lambda: sum(space.count(wanted) for space in spaces),
-        )
+        found = _stored_and_shown(workspace, places, (*SUMMARY, "raw", "content") if with_raw else SUMMARY)
+        yield (shown for _, _, shown in found), lambda: sum(space.count(wanted) for space in spaces)
 
 
 def list_memories(workspace: Workspace, wanted: CatalogueFilter = _ALL) -> list[Memory]:
@@ -334,7 +332,10 @@ def load_tree(workspace: Workspace, under: str, depth: int | None) -> TreeNode[O
     with reading_asked(workspace) as spaces:
         _check_under(workspace, spaces, under)
         places = list(_merged(spaces, wanted))
-        memories = list(_overviews(workspace, (one for one in places if one[1][1] != "")))
+        found = _stored_and_shown(workspace, (one for one in places if one[1][1] != ""), SUMMARY)
+        memories = [
+            Overview(stored, shown, partial(workspace.trust.is_reviewed, of.name)) for of, stored, shown in found
+        ]
         branches = Counter[str]()
         for space in spaces:
             cut = [path for own, (path, what) in places if own is space and what == ""]
@@ -353,22 +354,10 @@ def _merged(spaces: Sequence[SpaceReader], wanted: CatalogueFilter) -> Iterator[
     return merge(*(zip(repeat(space), space.places(wanted)) for space in spaces), key=lambda one: one[1][0])
 
 
-def _read(
-    workspace: Workspace, places: Iterator[tuple[SpaceReader, Place]], fields: Sequence[str] = SUMMARY
-) -> Iterator[Memory]:
-    """The memories at these places, of which these fields may be shown, a few at a time."""
-    return (shown for _, _, shown in _stored_and_shown(workspace, places, fields))
-
-
-def _overviews(workspace: Workspace, places: Iterator[tuple[SpaceReader, Place]]) -> Iterator[Overview]:
-    """The memories at these places as a tree shows them."""
-    for space, stored, shown in _stored_and_shown(workspace, places, SUMMARY):
-        yield Overview(stored, shown, partial(workspace.trust.is_reviewed, space.name))
-
-
 def _stored_and_shown(
     workspace: Workspace, places: Iterator[tuple[SpaceReader, Place]], fields: Sequence[str]
 ) -> Iterator[tuple[SpaceReader, Memory, Memory]]:
+    """The memories at these places, a few at a time: the space of each, what is stored, and what of these fields may be shown."""
     while block := list(islice(places, _BLOCK)):
         found: dict[int, tuple[SpaceReader, Memory, Memory]] = {}
         for space in {id(space): space for space, _ in block}.values():

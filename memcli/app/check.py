@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 
 from memcli.app.candidate import Candidate
 from memcli.app.workspace import Workspace, shows_damage
 from memcli.claims.claim import Claim, claim_of, neighbours, terms_of
 from memcli.claims.comparison import Relation, compare
-from memcli.model.findings import DUPLICATES, RELATED, Checks, Found, Resolution
+from memcli.model.findings import DUPLICATES, RELATED, Checks, Found
 from memcli.model.memory import Memory, holds
 from memcli.model.recall import TermStats
 from memcli.model.shapes import OBSERVED
@@ -43,11 +43,6 @@ MOST_RELATED = 3
 """So many memories on the same matter are named in an answer."""
 
 
-def resolution_for(workspace: Workspace, candidates: Sequence[Candidate]) -> Resolution:
-    """What is found by words for the candidates of somebody who is not asked."""
-    return Resolution(check(workspace, candidates))
-
-
 def check(
     workspace: Workspace,
     candidates: Sequence[Candidate],
@@ -67,14 +62,13 @@ def check(
     stored: set[tuple[int, str]] = set()
     if not any(claim.statements for claim in claims):
         return [()] * len(candidates)
-    for space in _spaces(workspace):
+    asked = workspace.asked_spaces
+    for space in asked if asked[0] == workspace.space else [workspace.space]:
+        if space == REPO or workspace.store.policy(space).is_derived:
+            continue
         try:
             with closing(workspace.store.open(space)) as snapshot:
-                if len(candidates) >= _MANY and not by_meaning:
-                    near: Iterable[tuple[int, list[_Near]]] = _near_in_all(snapshot, claims)
-                else:
-                    near = _near_in_index(workspace, snapshot, claims, by_meaning=by_meaning, waits=waits)
-                for place, memories in near:
+                for place, memories in _near_claims(workspace, snapshot, claims, by_meaning=by_meaning, waits=waits):
                     ended = supersedes if supersedes and place == len(candidates) - 1 else ""
                     found[place] += _compared(workspace, space, candidates[place], claims[place], memories, ended)
                     stored.update((place, memory.hash) for memory, _ in memories if space == workspace.space)
@@ -104,17 +98,21 @@ def _text(candidate: Candidate) -> str:
     return str(fields.get("raw", "")) if is_told and not is_read else ""
 
 
-def _spaces(workspace: Workspace) -> list[str]:
-    """The spaces that are recalled together with that of the workspace, without derived ones."""
-    asked = workspace.asked_spaces
-    names = asked if asked[0] == workspace.space else [workspace.space]
-    return [name for name in names if name != REPO and not workspace.store.policy(name).is_derived]
-
-
-def _near_in_index(
+def _near_claims(
     workspace: Workspace, snapshot: Snapshot, claims: Sequence[Claim], *, by_meaning: bool, waits: bool
 ) -> Iterator[tuple[int, list[_Near]]]:
-    """What of a space may be about the same as the claims, each by its place, as the index finds it."""
+    """What of a space may be about the same as the claims, each by its place: as the index finds it, or for many claims by
+    the terms of all memories of the space."""
+    if len(claims) >= _MANY and not by_meaning:
+        known = snapshot.load().objects
+        first = len(known)
+        every = [*(terms_of(memory.raw) for memory in known), *(terms_of(claim.text) for claim in claims)]
+        found: dict[int, list[_Near]] = {}
+        for later, earlier in neighbours(every, range(first, len(every))):
+            if earlier < first:
+                found.setdefault(later - first, []).append((known[earlier], None))
+        yield from found.items()
+        return
     view = workspace.index.view(snapshot) if waits else workspace.index.at_hand(snapshot)
     if view is None:
         return
@@ -122,18 +120,6 @@ def _near_in_index(
         for place, claim in enumerate(claims):
             if claim.statements:
                 yield place, _near(view, claim, by_meaning=by_meaning)
-
-
-def _near_in_all(snapshot: Snapshot, claims: Sequence[Claim]) -> Iterator[tuple[int, list[_Near]]]:
-    """As `_near_in_index`, by the terms of all memories of the space."""
-    known = snapshot.load().objects
-    first = len(known)
-    every = [*(terms_of(memory.raw) for memory in known), *(terms_of(claim.text) for claim in claims)]
-    found: dict[int, list[_Near]] = {}
-    for later, earlier in neighbours(every, range(first, len(every))):
-        if earlier < first:
-            found.setdefault(later - first, []).append((known[earlier], None))
-    yield from found.items()
 
 
 def _near(view: SpaceView, claim: Claim, *, by_meaning: bool) -> list[_Near]:
@@ -168,8 +154,13 @@ def _compared(
 ) -> Iterator[Found]:
     """What a candidate contradicts and repeats among memories that it is not a new version of. What it has `ended` leaves
     it no more than its place."""
-    is_own = space == workspace.space
-    own = [m for m, _ in near if is_own and _becomes(candidate, m) and not (ended and _is_named(m, ended))]
+    given = candidate.given
+    own = []
+    for memory, _ in near if space == workspace.space else ():
+        # What the candidate is stored as a new version of, or is already.
+        is_itself = memory.id == given.get("id") or memory.path == given.get("path") or memory.hash == candidate.hash
+        if is_itself and not (ended and _is_named(memory, ended)):
+            own.append(memory)
     accepted = {link["to"] for memory in own for link in memory.links if link.get("accepted")}
     for memory, cosine in near:
         if (
@@ -180,29 +171,20 @@ def _compared(
         ):
             continue
         finding = compare(claim, claim_of(memory.raw), cosine)
-        if finding is not None:
-            is_older = candidate.given.get("created_at", memory.created_at) < memory.created_at
-            told = replace(finding, newer_holds=False) if is_older else finding
-            yield _found(_with_fields(told, candidate, memory), memory.id, memory.path, space, memory.hash)
-
-
-def _becomes(candidate: Candidate, memory: Memory) -> bool:
-    """Whether the candidate is stored as a new version of this memory, or is that already."""
-    given = candidate.given
-    return memory.id == given.get("id") or memory.path == given.get("path") or memory.hash == candidate.hash
+        if finding is None:
+            continue
+        if given.get("created_at", memory.created_at) < memory.created_at:
+            finding = replace(finding, newer_holds=False)
+        # A duplicate may have fields beside its text that the memory would not take over.
+        adds = next((name for name in _ALONE if given.get(name) and given[name] != getattr(memory, name)), "")
+        if finding.kind == DUPLICATES and adds and not finding.adds:
+            reason = f"{finding.reason}, but it lacks the {adds.replace('_', ' ')}"
+            finding = replace(finding, reason=reason, adds=adds)
+        yield _found(finding, memory.id, memory.path, space, memory.hash)
 
 
 def _is_named(one: Memory | Found, ref: str) -> bool:
     return one.path == ref or one.id.startswith(ref)
-
-
-def _with_fields(finding: Relation, candidate: Candidate, memory: Memory) -> Relation:
-    """The finding; of a duplicate also what the candidate has beside its text, and the memory would not take over."""
-    given = candidate.given
-    adds = next((name for name in _ALONE if given.get(name) and given[name] != getattr(memory, name)), "")
-    if finding.kind != DUPLICATES or finding.adds or not adds:
-        return finding
-    return replace(finding, reason=f"{finding.reason}, but it lacks the {adds.replace('_', ' ')}", adds=adds)
 
 
 _ALONE = ("content", "triggers", "enforce", "procedure", "season", "valid_from", "valid_until")

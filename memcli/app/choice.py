@@ -181,7 +181,7 @@ def _section(
     finding = inspect(memory)  # now, and not as it is marked: a hand edit or a clone knows nothing of marks
     # An acceptance counts where somebody here has accepted what it came with.
     trusted = finding is None or (reviewed and is_accepted(memory, finding))
-    wanted = frozenset(terms(found.query.topic))
+    wanted, in_content = set(terms(found.query.topic)), set(terms("\n".join(json_texts(memory.content))))
     query = found.query
     limit = None if query.include_raw else place.max_chars  # full texts are asked for
     answer = answer_of(memory, hit.passages, query.topic, with_sentence=query.budget is not None, limit=limit)
@@ -201,14 +201,9 @@ def _section(
         heading=answer.heading,
         span=(answer.start, answer.end),
         also=also,
-        shows_content=memory.content is not None and _is_in_content(memory, wanted),
+        shows_content=memory.content is not None and bool(wanted & in_content - set(terms(memory.raw))),
         limit=limit,
     )
-
-
-def _is_in_content(memory: Memory, wanted: frozenset[str]) -> bool:
-    """Whether the content has some of the terms `wanted` that the text has not."""
-    return bool(wanted.intersection(terms("\n".join(json_texts(memory.content)))).difference(terms(memory.raw)))
 
 
 _Side: TypeAlias = tuple[str, str]
@@ -229,13 +224,20 @@ def with_opposed(query: Query, sections: Sequence[Section], places: Sequence[Sea
         wanted = sorted({name for sides in pairs.values() for space, name in sides if space == place.name})
         if wanted:
             others.update({(place.name, name): memory for name, memory in _read(query, place, wanted).items()})
-    found = [
-        replace(one, opposed=tuple(sorted(_opposed(one.memory, sides, others), key=lambda o: o.holds)))
-        if (sides := pairs.get((one.space, one.memory.id)))
-        else one
-        for one in sections
-    ]
-    return tuple(_reordered(found))
+    opposed = []
+    for one in sections:
+        sides = pairs.get((one.space, one.memory.id), ())
+        known = sorted(_opposed(one.memory, sides, others), key=lambda other: other.holds)
+        opposed.append(replace(one, opposed=tuple(known)) if sides else one)
+    # The memory that holds comes before the one that it contradicts where both are leads, or neither.
+    found = list(opposed)
+    for section in opposed:
+        for other in section.opposed:
+            at = {each.memory.id: n for n, each in enumerate(found) if each.space == section.space}
+            mine, theirs = at[section.memory.id], at.get(other.id, -1)
+            if other.holds < 0 and theirs > mine and found[theirs].is_lead == section.is_lead:
+                found.insert(mine, found.pop(theirs))
+    return tuple(found)
 
 
 def _pairs(sections: Sequence[Section], places: Sequence[SearchedSpace]) -> dict[_Side, list[_Side]]:
@@ -245,20 +247,15 @@ def _pairs(sections: Sequence[Section], places: Sequence[SearchedSpace]) -> dict
     for section in sections:
         own = (section.space, section.memory.id)
         for name in contradicted(section.memory) if section.space in by_name else ():
-            other = _side(name, by_name[section.space], by_name)
+            place = by_name[section.space]
+            other = place.name, name
+            if (far := elsewhere(name)) is not None:  # another space of the same store
+                there = place.name.removesuffix(place.space) + far[0]
+                other = (there, far[1]) if there in by_name else other
             found.setdefault(own, {})[other] = None
             if other[0] != own[0]:
                 found.setdefault(other, {})[own] = None
     return {own: list(sides) for own, sides in found.items()}
-
-
-def _side(name: str, place: SearchedSpace, by_name: Mapping[str, SearchedSpace]) -> _Side:
-    """The memory that a link of a place leads to: in another space of the same store, if that is asked."""
-    if (there := elsewhere(name)) is not None:
-        other = place.name.removesuffix(place.space) + there[0]
-        if other in by_name:
-            return other, there[1]
-    return place.name, name
 
 
 def _read(query: Query, place: SearchedSpace, names: Sequence[str]) -> Mapping[str, Memory]:
@@ -279,15 +276,3 @@ def _opposed(memory: Memory, sides: Sequence[_Side], others: Mapping[_Side, Memo
 
 def _holds_over(one: Memory, other: Memory) -> bool:
     return any(is_contradiction(link) and link["to"] == other.id and link.get("holds") for link in one.links)
-
-
-def _reordered(sections: Sequence[Section]) -> list[Section]:
-    """The sections, with the memory that holds before the one that it contradicts where both are leads, or neither."""
-    found = list(sections)
-    for section in sections:
-        for one in section.opposed:
-            places = {each.memory.id: n for n, each in enumerate(found) if each.space == section.space}
-            mine, theirs = places[section.memory.id], places.get(one.id, -1)
-            if one.holds < 0 and theirs > mine and found[theirs].is_lead == section.is_lead:
-                found.insert(mine, found.pop(theirs))
-    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from memcli.app import session as sessions
 from memcli.app.workspace import Workspace
@@ -31,7 +32,8 @@ class Snapshots:
     def about(self, fields: Mapping[str, Json]) -> list[dict[str, Json]]:
         """The parts that are nearest to a memory of these fields by meaning; by words where there is no embedder, or it
         fails."""
-        topic = _topic(fields)
+        texts = (fields.get("path"), fields.get("raw"), *json_texts([fields.get("content"), fields.get("procedure")]))
+        topic = "\n".join(text for text in texts if isinstance(text, str))
         try:
             embedder = self._workspace.load_embedder()
             if embedder is not None:
@@ -64,23 +66,12 @@ def of_text(workspace: Workspace, text: str, tokens: int) -> Snapshots:
     return Snapshots(workspace, snapshot.of_text(text, INPUT, tokens), tokens)
 
 
-def _topic(fields: Mapping[str, Json]) -> str:
-    """What a memory of these fields is about: its path, its text and the values that it holds."""
-    told = (fields.get("path"), fields.get("raw"), *json_texts([fields.get("content"), fields.get("procedure")]))
-    return "\n".join(text for text in told if isinstance(text, str))
-
-
 def session_topic(embedder: Embedder | None, previous: str, current: str) -> TopicChange:
     """Compares two prompts by form, words and meaning; without meaning when there is no embedder, it fails, or its cosines
     are not on the scale of the thresholds."""
-    return compare(previous, current, _similarity(embedder, previous, current))
-
-
-def _similarity(embedder: Embedder | None, previous: str, current: str) -> float | None:
-    if embedder is None or not embedder.is_calibrated or not previous.strip() or not current.strip():
-        return None
-    try:
-        one, other = embedder.embed([previous[:MAX_CHARACTERS], current[:MAX_CHARACTERS]], as_questions=True)
-    except ProviderError:
-        return None
-    return cosine(one, other)
+    similarity = None
+    if embedder is not None and embedder.is_calibrated and previous.strip() and current.strip():
+        with suppress(ProviderError):
+            one, other = embedder.embed([previous[:MAX_CHARACTERS], current[:MAX_CHARACTERS]], as_questions=True)
+            similarity = cosine(one, other)
+    return compare(previous, current, similarity)

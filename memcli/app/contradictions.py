@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memcli.claims.claim import claim_of
 from memcli.claims.comparison import compare
-from memcli.model.findings import Found
+from memcli.model.findings import Found, Resolution
 from memcli.model.links import CHECK, CONTRADICTS, contradicted, is_found, link_key
 from memcli.model.memory import Json, Memory, holds
 from memcli.model.space import Change
@@ -37,23 +37,24 @@ def linked(shelf: Shelf, outcomes: Sequence[Mapping[str, Any]], wanted: Wanted, 
             if not all(memory.active and holds(memory, now) for memory in (new, old)):
                 continue
             marks: dict[str, Json] = {"accepted": True} if one["accepted"] else {}
-            yield from _changed(
-                new, _with_link(new, old.id, now, {**marks, **({"holds": True} if one["holds"] else {})})
-            )
-            yield from _changed(old, _with_link(old, new.id, now, marks))
+            of_newer = {**marks, "holds": True} if one["holds"] else marks
+            for memory, other, own in ((new, old, of_newer), (old, new, marks)):
+                after = _with_link(memory, other.id, now, own)
+                if after != memory:
+                    yield after
 
 
 def link_found(workspace: Workspace, memory: Memory) -> list[Found]:
     """Links a memory, whose text has changed, with what it contradicts; what that is, and what it repeats, but for what was
     linked already."""
     from memcli.app.candidate import Candidate
-    from memcli.app.check import resolution_for
+    from memcli.app.check import check
     from memcli.app.repo import over_told
 
     workspace = over_told(workspace)
     names = ("raw", "id", "path", "kind", "active", "superseded_by", "provenance")
     candidate = Candidate({name: getattr(memory, name) for name in names}, {}, memory.hash)
-    resolution = resolution_for(workspace, [candidate])
+    resolution = Resolution(check(workspace, [candidate]))
     wanted = resolution.wanted(workspace.space)
     outcomes = [{"status": "updated", "id": memory.id, "path": memory.path}]
 
@@ -100,8 +101,3 @@ def _with_link(memory: Memory, name: str, now: str, marks: Mapping[str, Json]) -
         return replace(memory, links=(*memory.links, link))
     kept = {**known, **marks}  # one that somebody made stays theirs
     return replace(memory, links=tuple(kept if link_key(each) == link_key(link) else each for each in memory.links))
-
-
-def _changed(before: Memory, after: Memory) -> Iterator[Memory]:
-    if before != after:
-        yield after

@@ -183,7 +183,10 @@ def edit(
         if expected is not None:
             _check_unchanged(memory, expected, fields)
         references = _resolved(shelf, memory, clean, now)
-        edited = _edited(memory, {**_derived(workspace, memory, clean), **clean, **references}, redacted.flags)
+        raw = clean.get("raw")
+        # What was made from the old text would go on saying what no longer holds.
+        made = follows(workspace.describe, memory, raw) if isinstance(raw, str) and raw.strip() else {}
+        edited = _edited(memory, {**made, **clean, **references}, redacted.flags)
         if edited.scope == SESSION != memory.scope and not edited.session:
             raise UsageError(
                 "scope session needs a session", "`memcli remember --scope session` stores a memory of one"
@@ -195,8 +198,8 @@ def edit(
             check_references(shelf, edited)
         return edited
 
-    made = _at_home(workspace, [ref], lambda over, refs: alter(over, refs, change, references(clean), digest))
-    return made[0], redacted.kinds
+    edited = _at_home(workspace, [ref], lambda over, refs: alter(over, refs, change, references(clean), digest))
+    return edited[0], redacted.kinds
 
 
 def _abroad(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -264,12 +267,6 @@ def named(shelf: Shelf, refs: Sequence[str], recursive: bool) -> list[Memory]:
     if not found:
         raise NotFoundError("no memory named", "give an id or a path")
     return list(found.values())
-
-
-def _derived(workspace: Workspace, memory: Memory, fields: Mapping[str, Json]) -> dict[str, Json]:
-    """What follows a new text: what was made from the old one would go on saying what no longer holds."""
-    raw = fields.get("raw")
-    return follows(workspace.describe, memory, raw) if isinstance(raw, str) and raw.strip() else {}
 
 
 def _resolved(shelf: Shelf, memory: Memory, fields: Mapping[str, Json], now: str) -> dict[str, Json]:

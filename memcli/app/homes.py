@@ -42,17 +42,15 @@ def located(workspace: Workspace, ref: str) -> LinkEnd:
         if named and named[0] in (*asked, *others):
             with reading(workspace, [named[0]]) as spaces:
                 return _end(workspace, *find_in(spaces, named[1]))
-        far = [end for name in others if (end := _exact(workspace, name, ref))]
+        far = []
+        for name in others:
+            with reading(workspace, [name]) as (space,):
+                if (memory := space.find(ref)) is not None:
+                    far.append(_end(workspace, space, memory))
         if len(far) > 1:
             names = " and ".join(repr(end.space) for end in far)
             raise UsageError(f"{ref!r} is in spaces {names}", f"name the space: {far[0].space}:{ref}")
         return far[0] if far else _end(workspace, *find_in(near, ref))
-
-
-def _exact(workspace: Workspace, space: str, ref: str) -> LinkEnd | None:
-    with reading(workspace, [space]) as (reader,):
-        memory = reader.find(ref)
-        return None if memory is None else _end(workspace, reader, memory)
 
 
 def _end(workspace: Workspace, space: SpaceReader, memory: Memory) -> LinkEnd:

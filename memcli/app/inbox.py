@@ -61,24 +61,29 @@ def propose(workspace: Workspace, candidates: Sequence[Candidate], supersedes: s
         return []
     space = load_space(workspace.store, workspace.space)
     supersedes = space.find(supersedes).id if supersedes else None  # a path may be another memory's by then
-    known = _known(space, load_space(workspace.inbox, workspace.space))
-    found = [known(candidate) for candidate in candidates]
+    by_hash: dict[str, list[Memory]] = {}
+    for memory in map(as_proposed, (*space.objects, *load_space(workspace.inbox, workspace.space).objects)):
+        by_hash.setdefault(memory.hash, []).append(memory)
+    found = []
+    for candidate in candidates:  # it repeats what has its text, and its path where one is given
+        path = candidate.given.get("path")
+        found.append(next((m for m in by_hash.get(candidate.hash, ()) if path in (None, m.path)), None))
     new = [
         as_proposal(candidate, supersedes if candidate is candidates[-1] else None, target_of(candidate, space))
         for candidate, same in zip(candidates, found, strict=True)
         if same is None
     ]
-    proposed = iter(remember(over_inbox(workspace), new, links=KEEP, apart=True).outcomes)
-    return [
-        _proposed(candidate, next(proposed))
-        if same is None
-        else Outcome("deduplicated", same.id, same.path, workspace.space, same.version)
-        for candidate, same in zip(candidates, found, strict=True)
-    ]
-
-
-def _proposed(candidate: Candidate, outcome: Outcome) -> Outcome:
-    return replace(outcome, status="proposed", path=candidate.given.get("path", outcome.path))
+    over = workspace.copy_with(store=workspace.inbox)
+    proposed = iter(remember(over, new, links=KEEP, apart=True).outcomes)
+    outcomes = []
+    for candidate, same in zip(candidates, found, strict=True):
+        if same is None:
+            outcome = next(proposed)
+            path = candidate.given.get("path", outcome.path)
+            outcomes.append(replace(outcome, status="proposed", path=path))
+        else:
+            outcomes.append(Outcome("deduplicated", same.id, same.path, workspace.space, same.version))
+    return outcomes
 
 
 def target_of(candidate: Candidate, space: Space) -> Json:
@@ -161,28 +166,8 @@ def stub_of(memory: Memory) -> Memory:
     return stub if proposed == memory.path else with_note(stub, {"path": proposed})
 
 
-def over_inbox(workspace: Workspace) -> Workspace:
-    """The workspace over the inbox."""
-    return workspace.copy_with(store=workspace.inbox)
-
-
 def change_inbox(workspace: Workspace, memories: Sequence[Memory], change: Callable[[Shelf], Change]) -> None:
     """Changes the inbox of the space, unless there are no `memories` to do it for."""
     now = workspace.clock()
     if memories:
         workspace.inbox.update(workspace.space, lambda shelf: replace(change(shelf), now=now))
-
-
-def _known(*spaces: Space) -> Callable[[Candidate], Memory | None]:
-    """Finds the memory that a candidate would only repeat: by its text, and its path where one is given."""
-    by_hash: dict[str, list[Memory]] = {}
-    for space in spaces:
-        for memory in map(as_proposed, space.objects):
-            by_hash.setdefault(memory.hash, []).append(memory)
-
-    def find_known(candidate: Candidate) -> Memory | None:
-        path = candidate.given.get("path")
-        same = (m for m in by_hash.get(candidate.hash, ()) if path in (None, m.path))
-        return next(same, None)
-
-    return find_known

@@ -70,13 +70,6 @@ class Ingested(WriteCounts, frozen=False):
         names = ("created", "updated", "retired", "proposed")
         return ", ".join(f"{n} {name}" for name in names if (n := getattr(self, name)))
 
-    def add(self, outcome: Outcome) -> None:
-        """Counts one memory."""
-        self.count(outcome.status)
-        self.redactions.update(outcome.redactions)
-        if outcome.status not in ("deduplicated", "retired"):
-            self.paths.append(outcome.path)
-
 
 def ingest(
     workspace: Workspace,
@@ -97,17 +90,23 @@ def ingest(
     done = Ingested() if done is None else done
     told: set[str] = set()  # what the writes before this one have stored of places that go on in it
     spoiled: Sequence[Place] = ()
-    for batch, unfinished in _batches(_prepared(workspace, source, done, progress), _least(workspace)):
+    with closing(workspace.store.open(workspace.space)) as snapshot:  # a write copies the file of the space
+        least = max(_LEAST, size_of(snapshot.fingerprint) // _BYTES_EACH)
+    for batch, unfinished in _batches(_prepared(workspace, source, done, progress), least):
         if dry_run:
             done.paths += [item.candidate.given["path"] for item in batch if item.candidate is not None]
             continue
-        places = [place for place in _places(batch) if place not in (*unfinished, *spoiled)]
+        by_name = {(place["under"], place.get("source")): place for item in batch for place in item.places}
+        places = [place for place in by_name.values() if place not in (*unfinished, *spoiled)]
         failed = len(done.failed)
         outcomes = list(_stored(workspace, batch, propose, places, told, done))
         told = {*told, *(outcome.id for outcome in outcomes)} if unfinished else set()
         spoiled = unfinished if spoiled or len(done.failed) > failed else ()
         if not propose and not any(outcome.status == "proposed" for outcome in outcomes):
-            _note_read(workspace, batch, done.failed)
+            # Without that note the commits are only read again.
+            bad = {failure.commit for failure in done.failed}
+            whole = {item.read: item.count for item in batch if item.read and item.read not in bad}
+            workspace.commits.add(workspace.space, whole)
     done.skipped.update(source.skipped)
     done.failed[:] = sorted({*done.failed, *source.failed}, key=lambda failure: (failure.commit, failure.file))
     return done
@@ -115,7 +114,7 @@ def ingest(
 
 def retire(workspace: Workspace, files: Collection[str]) -> int:
     """Deactivates the memories of files that are gone; those of their history stay. Returns how many."""
-    gone = frozenset(workspace.redactor.name(workspace.space, file) for file in files)
+    gone = frozenset(workspace.redactor.names(workspace.space, list(files)))
     return _deactivate(workspace, lambda memory: _is_of(memory, gone))
 
 
@@ -183,7 +182,7 @@ def _prepared(
 
 def _names_known(workspace: Workspace) -> Callable[[str], str]:
     """What makes the name that memories have of a file's own."""
-    return cache(lambda name: workspace.redactor.name(workspace.space, name))
+    return cache(lambda name: workspace.redactor.names(workspace.space, [name])[0])
 
 
 def _known(place: Place, known: Callable[[str], str]) -> Place:
@@ -216,21 +215,16 @@ def _stored(
             return
     else:
         for outcome in outcomes:
-            done.add(outcome)
+            done.count(outcome.status)
+            done.redactions.update(outcome.redactions)
+            if outcome.status not in ("deduplicated", "retired"):
+                done.paths.append(outcome.path)
             yield outcome
         return
     # Without places: what failed must not make what was there before look left out.
     for item in batch:
         if item.candidate:
             yield from _stored(workspace, [item], propose, (), (), done)
-
-
-def _note_read(workspace: Workspace, batch: Sequence[_Prepared], failed: Sequence[Failure]) -> None:
-    """Notes the commits that are stored as a whole. Without that note they are only read again."""
-    bad = {failure.commit for failure in failed}
-    workspace.commits.add(
-        workspace.space, {item.read: item.count for item in batch if item.read and item.read not in bad}
-    )
 
 
 def _failure(given: Mapping[str, Any], error: Exception) -> Failure:
@@ -258,18 +252,6 @@ def _batches(prepared: Iterator[_Prepared], least: int) -> Iterator[tuple[list[_
         batch.append(item)
     if batch:
         yield batch, ()
-
-
-def _least(workspace: Workspace) -> int:
-    """The fewest candidates that are worth a write, which copies the file of the space."""
-    with closing(workspace.store.open(workspace.space)) as snapshot:
-        return max(_LEAST, size_of(snapshot.fingerprint) // _BYTES_EACH)
-
-
-def _places(batch: Sequence[_Prepared]) -> list[Place]:
-    """The places that the candidates replace, each once."""
-    places = {(place["under"], place.get("source")): place for item in batch for place in item.places}
-    return list(places.values())
 
 
 def _is_of(memory: Memory, files: frozenset[str]) -> bool:

@@ -70,18 +70,14 @@ class LinkedStore:
 
     def _linking(self, space: str) -> Iterator[str]:
         """The other spaces that have links to this one. No memory of a derived space has any, or is linked to."""
-        if self._is_derived(space):
+        if self.policy(space).is_derived:
             return
         mark = f'"{space}:'.encode()
         for name in self._inner.spaces():
-            if name != space and not self._is_derived(name):
+            if name != space and not self.policy(name).is_derived:
                 with closing(self._inner.open(name)) as snapshot:
                     if any(mark in data for data, _ in snapshot.records()):
                         yield name
-
-    def _is_derived(self, space: str) -> bool:
-        with closing(self._inner.open(space)) as snapshot:
-            return snapshot.header().policy.is_derived
 
     def _cut(self, space: str, names: Collection[str]) -> list[Severed]:
         severed: list[Severed] = []

@@ -13,11 +13,9 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import partial
-from itertools import starmap
 from time import monotonic
-from types import TracebackType
 
 from memcli.app.choice import Reader, SearchedSpace, SpaceHits, order
 from memcli.app.topic import Redact, asked, repeated, with_period
@@ -48,7 +46,7 @@ from memcli.settings import is_journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Self, TypeVar
+    from typing import Any, TypeVar
 
     from memcli.model.anchors import FileEdit
     from memcli.ports import Renderer
@@ -100,14 +98,6 @@ class Views:
         while self._open:
             self._open.popitem()[1][2].close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
 
 def open_place(views: Views, workspace: Workspace, space: str, name: str) -> SearchedSpace:
     """A space of the workspace, to go by `name`. Raises CorruptError, StoreError."""
@@ -141,45 +131,37 @@ def open_place(views: Views, workspace: Workspace, space: str, name: str) -> Sea
     )
 
 
-def open_places(views: Views, named: Sequence[tuple[Workspace, str, str]]) -> list[SearchedSpace]:
-    """The spaces of workspaces, each with the name that it goes by. Raises CorruptError, StoreError."""
-    return list(starmap(partial(open_place, views), named))
-
-
 def asked_of(query: Query, places: Sequence[SearchedSpace]) -> list[Query]:
-    """What each place is asked. The period that the topic names is the same for all, and found once: git may be asked."""
-    queries = list(map(partial(_of_place, query), places))
+    """What each place is asked: the query without secrets, with the seasons of the space, with accesses if they weigh, and
+    with the session in which it is asked, where memories of the place live in one. The period that the topic names is the
+    same for all, and found once: git may be asked."""
+    queries = []
+    for place in places:
+        one = asked(query, place.redact)
+        if one.weights.get("access"):
+            accesses = {name: access.count for name, access in place.load_accesses().items()}
+            one = replace(one, accesses=accesses)
+        if one.session is None and place.view.has_sessions():
+            one = replace(one, session=place.load_session())
+        queries.append(replace(one, seasons=place.seasons) if place.seasons else one)
     if not queries or not queries[0].topic.strip():
         return queries
     period = with_period(queries[0], places[0].load_code).period
     return [replace(one, period=period) for one in queries] if period else queries
 
 
-def _of_place(query: Query, place: SearchedSpace) -> Query:
-    """The query without secrets, with the seasons of the space, and with accesses if they weigh."""
-    query = asked(query, place.redact)
-    if query.weights.get("access"):
-        query = replace(query, accesses={name: one.count for name, one in place.load_accesses().items()})
-    query = in_session(query, place)
-    return replace(query, seasons=place.seasons) if place.seasons else query
-
-
-def in_session(query: Query, place: SearchedSpace) -> Query:
-    """The query with the session in which it is asked, where memories of the place live in one."""
-    if query.session is not None or not place.view.has_sessions():
-        return query
-    return replace(query, session=place.load_session())
-
-
 def search(query: Query, place: SearchedSpace) -> SpaceHits:
     """What one space has for the query: what its ranker finds, without what scores less than it wants; the pinned memories
     that do not match; and what leads."""
     visible = place.view.visible(query)
+    ranking = Ranking()  # nothing at all is no question
     if query.topic.strip():
         ranking = place.ranker.rank(query, place.view)
-    else:  # nothing at all is no question
-        lists = query.lists_all or query.kinds or query.changed_since or query.ids
-        ranking = _all(query, place.view) if lists else Ranking()
+    elif (
+        query.lists_all or query.kinds or query.changed_since or query.ids
+    ):  # all that passes the filters, newest first
+        entries = place.view.entries(None if visible.only is None else sorted(visible.only)).values()
+        ranking = Ranking(tuple(in_order(Hit(e, 0.0, {"filter": 0.0}) for e in entries if e.row in visible)))
     if query.min_score is not None:
         ranking = replace(ranking, hits=tuple(hit for hit in ranking.hits if hit.score >= query.min_score))
     matched = {hit.entry.row for hit in ranking.hits}
@@ -201,28 +183,19 @@ def on_one_scale(rankings: Sequence[Ranking], least: float = 0.0) -> list[Rankin
 
 def scaled(ranking: Ranking, factor: float, least: float = 0.0) -> Ranking:
     """The ranking with each score `factor` times what it was, without what falls below `least` by that."""
-    return ranking if factor == 1.0 else replace(ranking, hits=_scaled(ranking.hits, factor, least))
-
-
-def _scaled(hits: Sequence[Hit], factor: float, least: float) -> tuple[Hit, ...]:
-    return tuple(
+    if factor == 1.0:
+        return ranking
+    hits = tuple(
         replace(
             hit,
             score=hit.score * factor,
             why={name: part * factor for name, part in hit.why.items()},
             passages=tuple((n, score * factor) for n, score in hit.passages),
         )
-        for hit in hits
+        for hit in ranking.hits
         if hit.score * factor >= least
     )
-
-
-def _all(query: Query, view: SpaceView) -> Ranking:
-    """Every memory that passes the filters, newest first: recall by kind, without a topic."""
-    rows = view.visible(query)
-    entries = view.entries(None if rows.only is None else sorted(rows.only)).values()
-    hits = [Hit(e, 0.0, {"filter": 0.0}) for e in entries if e.row in rows]
-    return Ranking(tuple(in_order(hits)))
+    return replace(ranking, hits=hits)
 
 
 _KINDS = ("constraint", "negative", "decision", "procedure")
@@ -233,7 +206,13 @@ def find_leads(query: Query, view: SpaceView, visible: RowSet) -> dict[int, str]
     triggers = {row: texts for row, texts in view.triggers().items() if row in visible}
     if query.edits is not None:
         return _of_change(query.edits, view, visible, triggers)
-    named = _of_named_files(query.topic, view, visible) if query.is_prompt else {}
+    named = {}
+    if query.is_prompt:  # rules that are anchored in the files which it names, with their folders or without
+        words = {word.rpartition("/")[2].rstrip(".") for word in _FILE.findall(query.topic)}
+        files = [file for file in view.anchored_files() if file.rpartition("/")[2] in words]
+        rows = [row for row in view.anchors(files) if row in visible] if files else []
+        found = view.entries(rows) if rows else {}
+        named = {row: ANCHOR for row, entry in found.items() if entry.kind in RULE_KINDS}
     if not query.topic.strip() or not triggers:
         return named
     from memcli.policy.triggers import matches_topic
@@ -243,14 +222,6 @@ def find_leads(query: Query, view: SpaceView, visible: RowSet) -> dict[int, str]
 
 
 _FILE = regex(r"[\w./-]+")
-
-
-def _of_named_files(topic: str, view: SpaceView, visible: RowSet) -> dict[int, str]:
-    """The rules that are anchored in the files which a prompt names, with their folders or without."""
-    named = {word.rpartition("/")[2].rstrip(".") for word in _FILE.findall(topic)}
-    files = [file for file in view.anchored_files() if file.rpartition("/")[2] in named]
-    rows = [row for row in view.anchors(files) if row in visible] if files else []
-    return {row: ANCHOR for row, entry in view.entries(rows).items() if entry.kind in RULE_KINDS} if rows else {}
 
 
 def in_lead_order(leads: Iterable[tuple[Hit, str]]) -> list[Hit]:
@@ -305,13 +276,18 @@ def recall(
     queries with a budget, which holds for what it prints. `verify` chooses from the answer to each query. Raises
     CorruptError, StoreError, UsageError.
     """
-    with Views() as views:
+    with closing(Views()) as views:
         own = [(workspace, name, name) for name in spaces or workspace.asked_spaces]
         other = workspace.elsewhere if with_global else None
         others = [(other, name, f"global/{name}") for name in other.store.spaces()] if other else []
-        talk = _talk(workspace) if with_talk else []
+        talk = []
+        if with_talk:
+            from memcli.app.talk import NAME, up_to_date
+
+            said = up_to_date(workspace)
+            talk = [(said, said.space, NAME)] if said else []
         others += talk
-        places = views.again(open_places, views, [*own, *others])
+        places = [views.again(open_place, views, *one) for one in (*own, *others)]
         if spaces is not None:
             places = [place for n, place in enumerate(places) if n >= len(own) or not place.is_private]
         label = workspace.space if spaces is None else "*"
@@ -328,14 +304,6 @@ def recall(
             if keeper and (bundle.reason or bundle.is_weak):
                 note_gap(workspace, bundle, keeper)
             yield bundle
-
-
-def _talk(workspace: Workspace) -> list[tuple[Workspace, str, str]]:
-    """The space of what was said in sessions, if there are any."""
-    from memcli.app.talk import NAME, up_to_date
-
-    said = up_to_date(workspace)
-    return [(said, said.space, NAME)] if said else []
 
 
 def answer(places: Sequence[SearchedSpace], label: str, query: Query) -> Bundle:
@@ -415,7 +383,9 @@ def _ranked(query: Query, found: Sequence[SpaceHits]) -> Callable[[Sequence[Hit]
                 : query.limit
             ]
         leads = in_lead_order((hit, matched_by[id(hit)]) for hit in hits if id(hit) in matched_by)
-        first = leads[: _room(query, len(rest))]
+        # Of a change as many lead as fit, of a topic half while others match.
+        half = max(query.limit - len(rest), -(-query.limit // 2))
+        first = leads[: query.limit if query.edits is not None else half]
         return [*first, *order(rest, query.limit - len(first), lambda hit: turns[id(hit)])]
 
     return rank
@@ -433,16 +403,12 @@ def _redact_as(places: Sequence[SearchedSpace]) -> Redact:
 
 
 def _annotated(query: Query, sections: Sequence[Section], places: Sequence[SearchedSpace]) -> tuple[Section, ...]:
-    """The sections with the state of their anchors, and with what contradicts them."""
+    """The sections with the state of their anchors, each part (what leads, and the rest) in its order, and with what
+    contradicts them."""
     if any(is_contradiction(link) for section in sections for link in section.memory.links):
         from memcli.app.choice import with_opposed
 
         sections = with_opposed(query, sections, places)
-    return _with_anchors(sections, places)
-
-
-def _with_anchors(sections: Sequence[Section], places: Sequence[SearchedSpace]) -> tuple[Section, ...]:
-    """The sections with the state of their anchors, each part in its order."""
     if not any(section.memory.anchors for section in sections):
         return tuple(sections)
     from memcli.app.anchors import with_anchors
@@ -471,11 +437,6 @@ def _led(query: Query, found: SpaceHits, visible: RowSet) -> SpaceHits:
         leads=tuple(known.get(row) or Hit(entry, 0.0, {}) for row, entry in entries.items()),
         matched_by=matched_by,
     )
-
-
-def _room(query: Query, others: int) -> int:
-    """How many leads there may be: of a change as many as fit, of a topic half while others match."""
-    return query.limit if query.edits is not None else max(query.limit - others, -(-query.limit // 2))
 
 
 def _reason(size: int, found: Sequence[SpaceHits]) -> str:

@@ -88,12 +88,8 @@ class Redactor:
         """The fields of a memory on its way in, and what was taken out of them. Raises as `detector` does."""
         return redact_fields(self.detector(space), fields)
 
-    def name(self, space: str, name: str) -> str:
-        """The path or name of a file as the memories of it have it. Raises as `detector` does."""
-        return self.names(space, [name])[0]
-
     def names(self, space: str, names: Sequence[str]) -> list[str]:
-        """As `name`, for many. Raises as `detector` does."""
+        """The paths or names of files as the memories of them have them. Raises as `detector` does."""
         return clean_paths(self.detector(space), names)
 
     def values(self, space: str, data: Mapping[str, Json]) -> dict[str, Json]:

@@ -16,7 +16,7 @@ from memcli.model.links import elsewhere, is_found
 from memcli.model.memory import Json, Memory, holds
 from memcli.model.names import check_tag, text_hash
 from memcli.model.shapes import LLM
-from memcli.model.space import Change, Receipt
+from memcli.model.space import Change
 from memcli.model.usage import COMPACTION
 from memcli.policy.draft import Draft
 from memcli.policy.retention import Place
@@ -26,8 +26,6 @@ from memcli.safety.recalled import own_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from memcli.ports import Shelf
 
 CHECK, DROP, KEEP = "check", "drop", "keep"
@@ -117,7 +115,10 @@ def remember(
     answer, receipt = workspace.store.submit(workspace.space, request)
     if answer is None:
         return Stored(needs_review=True)
-    _count_compaction(workspace, answer, receipt)
+    # What files and commits no longer have goes from a derived space for another reason than to make room.
+    removed = {touched.id for touched in receipt.touched if not touched.after}
+    if removed - {one["id"] for one in answer}:
+        workspace.counters.count(COMPACTION, workspace.space)
     redactions = (candidate.redactions for candidate in candidates)
     outcomes = [Outcome(space=workspace.space, redactions=next(redactions, {}), **one) for one in answer]
     return Stored(with_found(outcomes, resolution), receipt.removed)
@@ -133,13 +134,6 @@ def _with_advice(workspace: Workspace, request: Json) -> Json:
         return fold(shelf, request, may_compact=False, describe=workspace.describe)[0]
 
     return {**request, "advice": workspace.advice("consult").ask(workspace, len(request["candidates"]), plan)}
-
-
-def _count_compaction(workspace: Workspace, answer: Json, receipt: Receipt) -> None:
-    """Counts a write that made room; what files and commits no longer have goes from a derived space for another reason."""
-    removed = {touched.id for touched in receipt.touched if not touched.after}
-    if removed - {one["id"] for one in answer}:
-        workspace.counters.count(COMPACTION, workspace.space)
 
 
 def with_found(outcomes: Sequence[Outcome], resolution: Resolution | None) -> Sequence[Outcome]:
@@ -172,7 +166,7 @@ def request_of(workspace: Workspace, candidates: Sequence[Candidate], supersedes
     """What `remember` asks of a store, for `fold` to do."""
     return {
         "now": workspace.clock(),
-        "candidates": [candidate.to_json() for candidate in candidates],
+        "candidates": [{"given": one.given, "derived": one.derived, "hash": one.hash} for one in candidates],
         "supersedes": supersedes,
         "links": CHECK,
     }
@@ -259,7 +253,11 @@ def prepare(workspace: Workspace, fields: Mapping[str, Json], describe: Describe
     given = checked_fields({k: v for k, v in fields.items() if k not in HINTS})
     if "raw" in given:
         given["raw"] = own_words(given["raw"])
-    _check_text(given)
+    if not given.get("raw", "").strip() and "content" not in given:
+        raise UsageError(
+            "nothing to remember: the text is empty",
+            "give a text, use --file FILE or --object JSON, or pipe the text in",
+        )
     if given.get("triggers"):
         from memcli.policy.triggers import check_triggers
 
@@ -281,12 +279,3 @@ def prepare(workspace: Workspace, fields: Mapping[str, Json], describe: Describe
         "hash": digest,
     }
     return Candidate({**given, "metadata": metadata}, derived, digest, redacted.kinds)
-
-
-def _check_text(given: Mapping[str, Any]) -> None:
-    raw = given.get("raw", "")
-    if not raw.strip() and "content" not in given:
-        raise UsageError(
-            "nothing to remember: the text is empty",
-            "give a text, use --file FILE or --object JSON, or pipe the text in",
-        )

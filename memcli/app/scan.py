@@ -53,9 +53,20 @@ class Leak(Record, kw_only=True):
 def scan(document: Document, rules: Rules) -> list[Leak]:
     """What is secret in the document: a space, an export, a session, or any other text, where addresses are no secrets."""
     tree = _tree(document)
-    if tree is None:
-        return list(_in_text(document, rules({"detectors": [SECRETS, f"-{EMAIL}"]})))
-    return list(_in_tree(document, tree, rules(_policy(tree))))
+    if tree is not None:
+        policy = tree.get("policy") if tree.get("format") == SPACE else None
+        wanted = spelled_out(policy).get("pii_redaction", {}) if isinstance(policy, dict) else {}
+        is_usable = not problem(wanted, POLICY_FIELDS["pii_redaction"], "")
+        return list(_in_tree(document, tree, rules(wanted if is_usable else {})))
+    detector = rules({"detectors": [SECRETS, f"-{EMAIL}"]})
+    text = document.data.decode("utf-8", "replace")
+    data = text.encode()
+    found = []
+    for hit in detector.find(text):
+        line = data.count(b"\n", 0, hit.start) + 1
+        mark = detector.sign(hit.value)
+        found.append(Leak(file=document.name, commit=document.commit, line=line, kind=hit.kind, mark=mark))
+    return found
 
 
 def _tree(document: Document) -> Mapping[str, Json] | None:
@@ -70,12 +81,6 @@ def _tree(document: Document) -> Mapping[str, Json] | None:
         return None
     content = tree.get("content")
     return content if tree["format"] == EXPORT and isinstance(content, dict) else tree
-
-
-def _policy(tree: Mapping[str, Json]) -> Mapping[str, Json]:
-    policy = tree.get("policy") if tree.get("format") == SPACE else None
-    rules = spelled_out(policy).get("pii_redaction", {}) if isinstance(policy, dict) else {}
-    return rules if not problem(rules, POLICY_FIELDS["pii_redaction"], "") else {}
 
 
 def _in_tree(document: Document, tree: Mapping[str, Json], detector: Detector) -> Iterator[Leak]:
@@ -94,12 +99,3 @@ def _in_tree(document: Document, tree: Mapping[str, Json], detector: Detector) -
                 kind=found.kind,
                 mark=found.mark,
             )
-
-
-def _in_text(document: Document, detector: Detector) -> Iterator[Leak]:
-    text = document.data.decode("utf-8", "replace")
-    data = text.encode()
-    for hit in detector.find(text):
-        line = data.count(b"\n", 0, hit.start) + 1
-        mark = detector.sign(hit.value)
-        yield Leak(file=document.name, commit=document.commit, line=line, kind=hit.kind, mark=mark)

@@ -13,7 +13,7 @@ from functools import partial
 
 from memcli.app import session as sessions
 from memcli.app.candidate import Candidate
-from memcli.app.check import resolution_for
+from memcli.app.check import check
 from memcli.app.inbox import propose, rejected, settle, waiting, withdraw
 from memcli.app.remember import Outcome, prepare, remember
 from memcli.app.session import made_from
@@ -24,6 +24,7 @@ from memcli.conversation.facts import Fact, extract
 from memcli.conversation.summary import of_session
 from memcli.errors import CorruptError, LockedError, NotFoundError, RefusedError, UsageError
 from memcli.model.conversation import ENDED, Message, Session
+from memcli.model.findings import Resolution
 from memcli.model.links import removal
 from memcli.model.memory import Json, Memory
 from memcli.model.names import short_digest, slug
@@ -60,11 +61,17 @@ def keep(
         for there, candidate in zip(found, candidates, strict=True)
     ]
     new = [candidate for candidate, wanted in zip(candidates, is_new, strict=True) if wanted]
-    stored = remember(over, new, resolution=resolution_for(over, new) if is_checked and new else None)
-    outcomes = iter(stored.outcomes)
-    return [
-        next(outcomes) if wanted else _unchanged(there, over) for there, wanted in zip(found, is_new, strict=True)
-    ], stored.compacted
+    stored = remember(over, new, resolution=Resolution(check(over, new)) if is_checked and new else None)
+    made = iter(stored.outcomes)
+    outcomes: list[Outcome | None] = []
+    for there, wanted in zip(found, is_new, strict=True):
+        if wanted:
+            outcomes.append(next(made))
+        elif there is not None:
+            outcomes.append(Outcome("deduplicated", there.id, there.path, over.space, there.version))
+        else:
+            outcomes.append(None)
+    return outcomes, stored.compacted
 
 
 def is_removed(over: Workspace, candidate: Candidate, kept: Kept, there: Mapping[str, Memory]) -> bool:
@@ -93,8 +100,13 @@ def offer_facts(
 
 def drop_stale(over: Workspace, session: Session, told: set[str], kept: Kept) -> set[str]:
     """Drops what an earlier end of a session made, which went on since, and this one did not; which marks that takes out."""
-    own = _stored(over, session)
-    old = [memory for memory in own if memory.id not in told and _is_untouched(over, memory, kept)]
+    old = [
+        memory
+        for memory in _stored(over, session)
+        if memory.id not in told
+        and memory.version == kept.get(_text(over, memory.hash), 1)  # nobody has edited it
+        and not memory.pinned
+    ]
     if old:
         names, now = {memory.id for memory in old}, over.clock()
         over.store.update(over.space, lambda shelf: removal(shelf, names, now))
@@ -112,15 +124,6 @@ def marks(over: Workspace, session: Session, candidates: Sequence[Candidate]) ->
 def _stored(over: Workspace, session: Session) -> list[Memory]:
     """The memories of the space that were made from the session."""
     return [one for one in made_from(load_space(over.store, over.space).objects, session) if not one.session]
-
-
-def _is_untouched(over: Workspace, memory: Memory, kept: Kept) -> bool:
-    """Whether nobody has edited or pinned the memory."""
-    return memory.version == kept.get(_text(over, memory.hash), 1) and not memory.pinned
-
-
-def _unchanged(there: Memory | None, over: Workspace) -> Outcome | None:
-    return None if there is None else Outcome("deduplicated", there.id, there.path, over.space, there.version)
 
 
 def _text(over: Workspace, digest: str) -> str:
@@ -162,7 +165,9 @@ def end(workspace: Workspace, session: Session, outcome: str = "", *, asks: bool
     Raises UsageError when no model is configured, NotFoundError, LockedError, CorruptError, StoreError.
     """
     told = (
-        workspace.advice("session").by_model(workspace, session.title, _messages(workspace, session)) if asks else None
+        workspace.advice("session").by_model(workspace, session.title, list(sessions.messages(workspace, session)))
+        if asks
+        else None
     )
     with workspace.sessions.finishing(session.space):
         workspace.sessions.mark_ending(session.space, session.id)
@@ -206,7 +211,7 @@ def read_facts(
 
 def read_arc(workspace: Workspace, session: Session) -> Arc:
     """The course of a session. Raises CorruptError."""
-    said = _messages(workspace, session)
+    said = list(sessions.messages(workspace, session))
     policy = workspace.in_force(workspace.store.policy(session.space))
     return arc(episodes.find(said, policy.max_episodes), len(said))
 
@@ -232,14 +237,15 @@ def promote(workspace: Workspace, names: Sequence[str], *, asks: bool = False) -
             raise NotFoundError(f"no fact {name!r}", f"`memcli session facts {session.id}` lists the facts")
         chosen.append(_of_fact(session, fact, told.said))
     candidates = [prepare(workspace, fields) for fields in chosen]
-    outcomes = list(remember(workspace, candidates, resolution=resolution_for(workspace, candidates)).outcomes)
+    resolution = Resolution(check(workspace, candidates))
+    outcomes = list(remember(workspace, candidates, resolution=resolution).outcomes)
     with workspace.behind_the_write("taking them out of the inbox"):
         settle(workspace, {candidate.hash for candidate in candidates})
     return outcomes
 
 
 def _told(workspace: Workspace, session: Session, *, asks: bool, may_fall_back: bool) -> Yield:
-    said = _messages(workspace, session)
+    said = list(sessions.messages(workspace, session))
     if not asks:
         return by_rules(said)
     told: Yield = workspace.advice("session").by_model(workspace, session.title, said, may_fall_back=may_fall_back)
@@ -259,7 +265,7 @@ def _finish(workspace: Workspace, session: Session, yields: Callable[[Sequence[M
     """Keeps what an ended session yields; the same again changes nothing."""
     stamp = workspace.sessions.stamp(session.space, session.id)
     kept = workspace.sessions.kept(session.space, session.id)
-    said = _messages(workspace, session)
+    said = list(sessions.messages(workspace, session))
     told = yields(said)
     policy = workspace.in_force(workspace.store.policy(session.space))
     journal = workspace.copy_with(space=journal_of(session.space), is_space_named=True)
@@ -300,10 +306,6 @@ def _within(
         [one for n, one in enumerate(found) if (0, n) in best],
         [one for n, one in enumerate(stated) if (1, n) in best],
     )
-
-
-def _messages(workspace: Workspace, session: Session) -> list[Message]:
-    return list(sessions.messages(workspace, session))
 
 
 def _of_session(session: Session, said: Sequence[Message], summary: str) -> dict[str, Json]:

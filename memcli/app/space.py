@@ -14,10 +14,6 @@ from memcli.model.recall import Clusters
 from memcli.model.space import size_of
 from memcli.settings import meant_by
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
 
 def check_exists(workspace: Workspace, name: str) -> None:
     """Raises NotFoundError unless there is a space `name`."""

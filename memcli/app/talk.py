@@ -7,6 +7,7 @@ memory of kind `log`, every ten that are no longer recent are one of kind `chunk
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from itertools import islice
 
 from memcli.app import session as sessions
@@ -16,8 +17,12 @@ from memcli.conversation.summary import fold
 from memcli.errors import CorruptError, LockedError, NotFoundError, StoreError
 from memcli.model.conversation import Message, Session
 from memcli.model.memory import Json
-from memcli.model.space import Change, Space
+from memcli.model.space import Change
 from memcli.record import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memcli.ports import Shelf
 
 CHUNK = "chunk"
 """The kind of the memories that sum up messages."""
@@ -63,7 +68,7 @@ def _update(workspace: Workspace, talk: Workspace, names: Sequence[str]) -> None
                     "chunks": chunks,
                     "messages": _bring(workspace, talk, name, before, chunks),
                 }
-                _note(talk, known)
+                _change(talk, known)
         except (NotFoundError, CorruptError) as error:  # another process deletes it, or it is damaged
             load_space(talk.store, talk.space)  # unless that is
             workspace.warn(f"session {name} is not searched: {error.message}")
@@ -91,15 +96,7 @@ def _forget(talk: Workspace, name: str) -> None:
     known = _known(talk)
     gone = [memory.id for memory in load_space(talk.store, talk.space).objects if memory.metadata.get("group") == name]
     known.pop(name, None)
-    talk.store.update(
-        talk.space,
-        lambda shelf: Change(
-            drop=frozenset(one for one in gone if shelf.get(one)),
-            now=talk.clock(),
-            header=_with_state(shelf.header, known),
-            erase=True,
-        ),
-    )
+    _change(talk, known, gone)
     talk.erase_traces(talk.space, gone)
 
 
@@ -159,17 +156,17 @@ def _common(session: Session, leaf: str, turns: Sequence[int], at: str) -> dict[
 
 def _known(talk: Workspace) -> dict[str, dict[str, Json]]:
     """What is kept of each session: the stamp of its file then, and how many messages."""
-    snapshot = talk.store.open(talk.space)
-    try:
+    with closing(talk.store.open(talk.space)) as snapshot:
         state = snapshot.header().metadata.get(_STATE)
-    finally:
-        snapshot.close()
     return dict(state) if isinstance(state, dict) else {}
 
 
-def _note(talk: Workspace, known: Mapping[str, Json]) -> None:
-    talk.store.update(talk.space, lambda shelf: Change(now=talk.clock(), header=_with_state(shelf.header, known)))
+def _change(talk: Workspace, known: Mapping[str, Json], gone: Sequence[str] | None = None) -> None:
+    """Notes what is kept of each session; memories that are `gone` it erases."""
 
+    def change(shelf: Shelf) -> Change:
+        header = replace(shelf.header, metadata={**shelf.header.metadata, _STATE: dict(known)})
+        drop = frozenset(one for one in gone or () if shelf.get(one))
+        return Change(drop=drop, now=talk.clock(), header=header, erase=gone is not None)
 
-def _with_state(header: Space, known: Mapping[str, Json]) -> Space:
-    return replace(header, metadata={**header.metadata, _STATE: dict(known)})
+    talk.store.update(talk.space, change)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from memcli.model.recall import Query
 from memcli.record import replace
@@ -11,7 +11,6 @@ from memcli.safety.injection import find_reasons
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memcli.ingest.code import WorkTree
-    from memcli.model.anchors import FileEdit
 
 Redact = Callable[[str], str]
 
@@ -68,7 +67,13 @@ def with_period(query: Query, load_code: Callable[[], WorkTree | None]) -> Query
 
 def repeated(query: Query, redact: Redact) -> Query:
     """`query` as an answer repeats it: a change is named by its files, and instructions are left out."""
-    topic = one_line(query.topic if query.edits is None else _change(query.edits), redact)
+    topic = query.topic
+    if query.edits is not None:
+        files = list(dict.fromkeys(edit.file for edit in query.edits))
+        named, more = ", ".join(files[:_FILES]), len(files) - _FILES
+        others = f" and {more} more" if more > 0 else ""
+        topic = f"a change of {named}{others}" if named else ""
+    topic = one_line(topic, redact)
     kinds = tuple(redact(kind) for kind in query.kinds)
     return replace(
         query,
@@ -89,10 +94,3 @@ def beginning(text: str, most: int) -> str:
         return text
     parts = text[:most].rsplit(None, 1)
     return parts[0] if parts else ""
-
-
-def _change(edits: Sequence[FileEdit]) -> str:
-    files = list(dict.fromkeys(edit.file for edit in edits))
-    more = len(files) - _FILES
-    named = ", ".join(files[:_FILES])
-    return f"a change of {named} and {more} more" if more > 0 else f"a change of {named}" if named else ""

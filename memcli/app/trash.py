@@ -55,7 +55,11 @@ def collect(
         plan, refusal = _plan(workspace, shelf.header, shelf.memories, now, ttl_days, trust_clock)
         if refusal is not None:
             raise refusal
-        copies[:] = _copies(workspace, shelf)
+        # What the trash has of memories that never went: a crash came between the trash and the space. It is looked for
+        # under the lock of the space: without it another command may be about to take them out.
+        runs = [run for run in workspace.trash.runs() if run.space.name == shelf.header.name]
+        found = ((run, frozenset(m.id for m in run.space.objects if shelf.get(m.id) == m)) for run in runs)
+        copies[:] = [(run, ids) for run, ids in found if ids]
         return removal(shelf, {r.memory.id for r in plan.removals}, now)
 
     receipt = workspace.store.update(workspace.space, apply)
@@ -66,7 +70,12 @@ def collect(
         for run, ids in copies:
             workspace.trash.drop(run, ids)
         for run in _out_of_grace(workspace, policy, now):
-            _erase(workspace, run)
+            ids = frozenset(memory.id for memory in run.space.objects)
+            workspace.check_erasable({run.name, *ids})
+            workspace.erase_traces(run.space.name, ids)  # first: the next collection does it if this one is killed
+            workspace.trash.drop(run, ids)
+            erased = [Touched(m.id, "", memory_digest(m), "", m.created_at) for m in run.space.objects]
+            workspace.audit.record(run.space.name, "erase", erased)
             emptied.append(run)
         workspace.trash.note_collection(workspace.space, now)
         list_gaps(workspace)  # removes those that no policy keeps any more
@@ -81,27 +90,15 @@ def _plan(
     ttl_days: float | None,
     trust_clock: bool,
 ) -> tuple[RetentionPlan, RefusedError | None]:
+    """The plan of retention, and why it may not be carried out."""
     plan = plan_retention(header, read, now, ttl_days, workspace.trash.collected(header.name))
-    return plan, _refusal(workspace, header, plan, trust_clock)
-
-
-def _copies(workspace: Workspace, shelf: Shelf) -> list[tuple[Run, frozenset[str]]]:
-    """What the trash has of memories that never went: a crash came between the trash and the space.
-
-    Asked for under the lock of the space: without it another command may be about to take them out.
-    """
-    runs = [run for run in workspace.trash.runs() if run.space.name == shelf.header.name]
-    found = ((run, frozenset(m.id for m in run.space.objects if shelf.get(m.id) == m)) for run in runs)
-    return [(run, ids) for run, ids in found if ids]
-
-
-def _erase(workspace: Workspace, run: Run) -> None:
-    ids = {memory.id for memory in run.space.objects}
-    workspace.check_erasable({run.name, *ids})
-    workspace.erase_traces(run.space.name, ids)  # first, so that the next collection does it if this one is killed
-    workspace.trash.drop(run, ids)
-    erased = [Touched(m.id, "", memory_digest(m), "", m.created_at) for m in run.space.objects]
-    workspace.audit.record(run.space.name, "erase", erased)
+    if plan.clock and not trust_clock:
+        return plan, RefusedError(
+            f"{plan.clock}: with a wrong clock, memories may expire too early",
+            "set the clock, or use --trust-clock if it is right",
+        )
+    what = f"{len(plan.removals)} expired"
+    return plan, workspace.refusal(header, what, "preview with --dry-run, or ") if plan.removals else None
 
 
 def _out_of_grace(workspace: Workspace, policy: Policy, now: str) -> list[Run]:
@@ -113,14 +110,3 @@ def _out_of_grace(workspace: Workspace, policy: Policy, now: str) -> list[Run]:
         if (run.space.name in graces or run.space.name not in spaces)
         and is_past_grace(run.removed_at, run.grace(graces.get(run.space.name, run.space.policy.grace_days)), now)
     ]  # fmt: skip
-
-
-def _refusal(workspace: Workspace, space: Space, plan: RetentionPlan, trust_clock: bool) -> RefusedError | None:
-    if plan.clock and not trust_clock:
-        return RefusedError(
-            f"{plan.clock}: with a wrong clock, memories may expire too early",
-            "set the clock, or use --trust-clock if it is right",
-        )
-    if plan.removals:
-        return workspace.refusal(space, f"{len(plan.removals)} expired", "preview with --dry-run, or ")
-    return None

@@ -203,7 +203,10 @@ class Upserter:
     def _create(self, candidate: Candidate) -> Memory:
         fields = {**candidate.derived, **candidate.given}
         path = self._free_path(fields["path"], candidate.hash, fields.get("id", ""))
-        name = fields.get("id") or self._free_id(path)
+        # One that was there before may have the id that the path gives, also in the trash until its grace is over.
+        ids = (memory_id(self._space, path, number) for number in count(1))
+        free = (one for one in ids if self.draft.get(one) is None and not self._is_in_trash(one))
+        name = fields.get("id") or next(free)
         fields.setdefault("created_at", self._now)
         fields.setdefault("updated_at", self._now)
         memory = screened(consistent(_made({**fields, "id": name, "path": path})))
@@ -218,18 +221,6 @@ class Upserter:
             free = marked(path, short_digest(f"{own or seed}{next(marks) or ''}", 8))
         return free
 
-    def _free_id(self, path: str) -> str:
-        """The id of a new memory at `path`: its digest, numbered where a memory has it that was there before.
-
-        One in the trash has it too, until its grace is over.
-        """
-        numbers = count(1)
-        while self.draft.get(name := memory_id(self._space, path, next(numbers))) is not None or self._is_in_trash(
-            name
-        ):
-            pass
-        return name
-
     def _merged(self, existing: Memory, candidate: Candidate) -> Memory:
         """`existing` with the fields given; what the text alone decides follows the text, the rest stays."""
         given = {k: v for k, v in candidate.given.items() if k not in _KEPT}
@@ -241,7 +232,8 @@ class Upserter:
         before = {k: v for k, v in existing.metadata.items() if k not in outdated_keys}
         content = given.get("content", existing.content)
         digest = text_hash(given.get("raw", existing.raw), encode(content) if content is not None else b"")
-        given["metadata"] = {**_joined(before, given["metadata"]), "hash": digest}
+        # The marks of all that was ever redacted stay.
+        given["metadata"] = {**with_flags({**before, **given["metadata"]}, before.get(FLAGS, ())), "hash": digest}
         if _is_only_elsewhere(existing, given):
             del given["anchors"]
         if digest != existing.hash:
@@ -259,8 +251,7 @@ class Upserter:
         return screened(consistent(_made({**_fields(existing), **revived, **given})))
 
     def _put(self, memory: Memory, status: str) -> dict[str, Json]:
-        self.changed[memory.id] = memory  # as `keep` does
-        self.draft.take(Change((memory,)))
+        self.keep(memory)
         return _outcome(status, memory)
 
     def keep(self, memory: Memory) -> None:
@@ -296,11 +287,6 @@ def _is_only_elsewhere(existing: Memory, given: Mapping[str, Any]) -> bool:
     from memcli.code.anchors import is_same_block
 
     return all(is_same_block(old, new) for old, new in zip(existing.anchors, anchors, strict=True))
-
-
-def _joined(old: Mapping[str, Json], new: Mapping[str, Json]) -> dict[str, Json]:
-    """Metadata of old and new, and the marks of all that was ever redacted."""
-    return with_flags({**old, **new}, old.get(FLAGS, ()))
 
 
 def _made(fields: Mapping[str, Any]) -> Memory:

@@ -11,7 +11,7 @@ from memcli.model.memory import Json, Memory
 from memcli.model.recall import ALL_REJECTED, BELOW_FLOOR, NO_MATCH, Bundle, Query
 from memcli.model.usage import GET, JUDGEMENTS, MAX_TOPIC, RECALL, Access, Gap, Use
 from memcli.policy.ageing import effective_confidence
-from memcli.record import Record, field, replace
+from memcli.record import replace
 
 ELSEWHERE = "global/"
 """What the name of a space of the user-wide store begins with in a bundle."""
@@ -23,25 +23,6 @@ _FILTERS = (
     "require_high_relevance", "edits", "ids",
 )  # fmt: skip
 """What asked with one of these may be answered elsewhere."""
-
-
-class UseStanding(Record):
-    """What is known of the use of a memory: its accesses, the judgements that `maintain` has not applied yet, by kind, and
-    the confidence that is left of it."""
-
-    access: Access = Access()
-    pending: Mapping[str, int] = field(default_factory=dict)
-    confidence: float = 1.0
-    is_decayed: bool = False
-
-    def to_json(self) -> dict[str, Json]:
-        """What there is to say."""
-        told: dict[str, Json] = {}
-        if self.access.count:
-            told |= {"accesses": self.access.count, "last_access": self.access.last_at}
-        if self.is_decayed:
-            told["effective_confidence"] = self.confidence
-        return told | ({"pending": dict(self.pending)} if self.pending else {})
 
 
 def note_bundle(workspace: Workspace, bundle: Bundle, act: str = RECALL, without: Sequence[str] = ()) -> None:
@@ -70,11 +51,12 @@ def note_gap(workspace: Workspace, bundle: Bundle, space: str) -> None:
     """Counts the question of a bundle that does not answer it, or only by weak evidence, if the policy of the space keeps such questions."""
     query = bundle.query
     topic = " ".join(query.topic.split())[:MAX_TOPIC]
+    plain = Query(topic="", now="")
     if (
         not (bundle.is_weak or bundle.reason in (NO_MATCH, BELOW_FLOOR, ALL_REJECTED))
         or not topic
         or topic == NOT_REPEATED
-        or _is_filtered(query)
+        or any(getattr(query, name) != getattr(plain, name) for name in _FILTERS)
         or not workspace.is_noted
     ):
         return
@@ -82,17 +64,15 @@ def note_gap(workspace: Workspace, bundle: Bundle, space: str) -> None:
     workspace.gaps.note(Gap(topic, space, 1, now, now))
 
 
-def _is_filtered(query: Query) -> bool:
-    plain = Query(topic="", now="")
-    return any(getattr(query, name) != getattr(plain, name) for name in _FILTERS)
-
-
-def note_read(workspace: Workspace, memories: Sequence[Memory]) -> list[UseStanding]:
-    """Notes that memories were read in full, unless nothing `is_noted`; what was known of the use of each before that."""
-    spaces = [_space_of(workspace, memory) for memory in memories]
+def note_read(workspace: Workspace, memories: Sequence[Memory]) -> list[dict[str, Json]]:
+    """Notes that memories were read in full, unless nothing `is_noted`; what was known of the use of each before that, as
+    far as there is something to say: its accesses, the judgements that `maintain` has not applied yet, by kind, and the
+    confidence that is left of it."""
     now = workspace.clock()
     if not workspace.is_noted:
         return [_standing(memory, Access(), {}, now) for memory in memories]
+    named = [memory.metadata.get("space") for memory in memories]
+    spaces = [name if isinstance(name, str) and name else workspace.space for name in named]
     counts = {space: workspace.usage.counts(space) for space in spaces}
     judged = [use for use in workspace.usage.read() if use.act in JUDGEMENTS]
     found = [
@@ -106,20 +86,19 @@ def note_read(workspace: Workspace, memories: Sequence[Memory]) -> list[UseStand
     return found
 
 
-def _space_of(workspace: Workspace, memory: Memory) -> str:
-    named = memory.metadata.get("space")
-    return named if isinstance(named, str) and named else workspace.space
-
-
 def _pending(judged: Sequence[Use], space: str, name: str) -> dict[str, int]:
     count = Counter(use.act for use in judged if use.space == space and name in use.ids)
     return {act: count[act] for act in JUDGEMENTS if count[act]}
 
 
-def _standing(memory: Memory, access: Access, pending: Mapping[str, int], now: str) -> UseStanding:
+def _standing(memory: Memory, access: Access, pending: Mapping[str, int], now: str) -> dict[str, Json]:
+    found: dict[str, Json] = {}
+    if access.count:
+        found |= {"accesses": access.count, "last_access": access.last_at}
     left = round(effective_confidence(memory, now), _DIGITS)
-    is_decayed = left < round(memory.confidence * memory.trust, _DIGITS)
-    return UseStanding(access, pending, left, is_decayed)
+    if left < round(memory.confidence * memory.trust, _DIGITS):
+        found["effective_confidence"] = left
+    return found | ({"pending": dict(pending)} if pending else {})
 
 
 def list_gaps(workspace: Workspace) -> list[Gap]:

@@ -10,7 +10,7 @@ from memcli.settings import DEFAULT_SPACE, REPO, journal_of, meant_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # of what exists once, the class itself is the type: a seam has two sides
-    from typing import Any, Generic, Self, TypeVar
+    from typing import Any, Self
 
     from memcli.app.redact import Redactor
     from memcli.clock import Clock
@@ -25,29 +25,6 @@ if TYPE_CHECKING:  # of what exists once, the class itself is the type: a seam h
     from memcli.store.sessions import FileSessions
     from memcli.store.trust import FileTrust
     from memcli.summarize import Describe
-
-    T = TypeVar("T")
-
-    class lazy(Generic[T]):  # noqa: N801
-        """The types of the one below."""
-
-        def __init__(self, open_part: Callable[[Any], T]) -> None: ...
-        def __get__(self, workspace: Workspace, _: type[Workspace]) -> T: ...
-        def __set__(self, workspace: Workspace, part: T) -> None: ...
-
-else:
-
-    class lazy:  # noqa: N801 - a decorator, as `property` is
-        """A part of a workspace that is opened when it is first used, once for the workspace and all its copies."""
-
-        def __init__(self, open_part: Callable[[Any], Any]) -> None:
-            self._open, self._name = open_part, open_part.__name__
-
-        def __get__(self, workspace: Workspace, _: type[Workspace]) -> Any:
-            origin = workspace.origin
-            part = self._open(workspace) if workspace is origin else getattr(origin, self._name)
-            vars(workspace)[self._name] = part
-            return part
 
 
 class Observer:

@@ -72,7 +72,7 @@ def _print(
 
     memories = [memory for memory, _ in found]
     noting = workspace.copy_with(is_noted=False) if options.no_usage else workspace
-    known = [standing.to_json() for standing in note_read(noting, memories)]
+    known = note_read(noting, memories)
     if options.field is not None:
         values = [memory_to_json(m).get(options.field) for m in memories]
         if options.field not in memory_to_json(memories[0]) and not hasattr(memories[0], options.field):

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from memcli.app.candidate import Candidate, as_proposed, candidate_of, note_of, with_note
 from memcli.app.check import check
 from memcli.app.edit import edit as edit_memory
-from memcli.app.inbox import change_inbox, is_plan, over_inbox, stub_of, target_of, waiting, withdraw
+from memcli.app.inbox import change_inbox, is_plan, stub_of, target_of, waiting, withdraw
 from memcli.app.remember import DROP, Stored, remember
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import ConflictError, NotFoundError, UsageError, reporting_done
@@ -118,7 +118,7 @@ def reject(workspace: Workspace, memories: Sequence[Memory]) -> None:
 def edit(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Memory:
     """Changes fields of a candidate, which then are given. Raises UsageError naming the wrong field."""
     (memory,) = show(workspace, [ref])
-    edited, _ = edit_memory(over_inbox(workspace), memory.id, fields)
+    edited, _ = edit_memory(workspace.copy_with(store=workspace.inbox), memory.id, fields)
     known = note_of(edited)
     given = sorted({*known.get("given", []), *(name for name in fields if fields[name] is not None)})
     place = {"path": edited.path} if "path" in fields else {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 
 from memcli.app.recall import Views
@@ -77,7 +78,7 @@ def metrics(workspace: Workspace) -> list[Family]:
 def _objects(workspace: Workspace) -> Iterator[Sample]:
     for space in workspace.store.spaces():
         try:
-            with Views() as views:
+            with closing(Views()) as views:
                 size = views.again(partial(_size, views, workspace, space))
         except CorruptError as error:
             workspace.warn(f"space {space!r} is not counted: {error.message}")

@@ -118,12 +118,13 @@ def _browse(session: CommandContext, scope: CatalogueFilter) -> None:
 
 
 def _add(workspace: Workspace, fields: Mapping[str, Json]) -> Outcome:
-    from memcli.app.check import resolution_for
+    from memcli.app.check import check
     from memcli.app.remember import prepare
     from memcli.cli.submit import submit
+    from memcli.model.findings import Resolution
 
     candidates = [prepare(workspace, fields)]
-    resolution = resolution_for(workspace, candidates)
+    resolution = Resolution(check(workspace, candidates))
     return submit(workspace, candidates, propose=False, yes=True, resolution=resolution).outcomes[0]
 
 

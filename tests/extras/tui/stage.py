@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from textual import events
 from textual.pilot import Pilot
 
-from memcli.app.check import resolution_for
+from memcli.app.check import check
 from memcli.app.remember import Outcome, prepare, remember
 from memcli.app.workspace import Workspace, load
 from memcli.errors import MemcliError, UsageError
@@ -17,6 +17,7 @@ from memcli.extras.tui.detail import Detail
 from memcli.extras.tui.main_screen import MainScreen
 from memcli.extras.tui.status import Status
 from memcli.extras.tui.view import Rows
+from memcli.model.findings import Resolution
 from memcli.model.memory import Json, Memory
 from memcli.record import replace
 from tests.conftest import rewrite
@@ -123,7 +124,7 @@ def few(workspace: Workspace) -> Browser:
 def add(workspace: Workspace, fields: Mapping[str, Json]) -> Outcome:
     """Stores a memory, checked as from the command line."""
     candidates = [prepare(workspace, fields)]
-    return remember(workspace, candidates, resolution=resolution_for(workspace, candidates)).outcomes[0]
+    return remember(workspace, candidates, resolution=Resolution(check(workspace, candidates))).outcomes[0]
 
 
 class FakeDraft:
