@@ -80,7 +80,11 @@ class Calls:
         notes: list[str] = []
         output = _Values(as_json=False, note=notes.append)
         with self._turn() as kept, called(data):
-            if verb.name in _RANKING and not self._is_loaded_within(_MODEL_SECONDS):
+            if verb.name in _RANKING and self._is_loading and self._loader is not None:
+                self.load()  # the store may be another one than at first
+                self._loader.join(_MODEL_SECONDS)
+                check_cancelled()
+            if verb.name in _RANKING and self._is_loading:
                 notes.append("the embedding model is still loading: this answer is by words alone; ask again for more")
             try:
                 text = self._run(kept, verb, values, options.get("space"), output) or ""
@@ -136,14 +140,6 @@ class Calls:
         self.load()
         if self._loader is not None:
             self._loader.join()
-
-    def _is_loaded_within(self, seconds: float) -> bool:
-        """Whether the current store needs no model that is still to be loaded; waits for one that is being loaded."""
-        if self._is_loading and self._loader is not None:
-            self.load()  # the store may be another one than at first
-            self._loader.join(seconds)
-            check_cancelled()
-        return not self._is_loading
 
     def _load(self) -> None:
         if not self._is_loading:

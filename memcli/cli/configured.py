@@ -94,7 +94,15 @@ _Entry = tuple[str, Field | None, Any, UsageError | None]
 
 
 def _entries(config: Config, command: str, options: type[Options]) -> Iterator[_Entry]:
-    known = _keys(options)
+    # The options by their keys, and whether a key negates: `explain`, `no_explain` and `global`.
+    known: dict[str, tuple[Field, bool]] = {}
+    for field in options.FIELDS.values():
+        for flag in field.flags:
+            if flag.startswith("--"):
+                known[flag[2:].replace("-", "_")] = field, False
+                if field.type is bool:
+                    other = flag[5:] if flag.startswith("--no-") else f"no-{flag[2:]}"
+                    known.setdefault(other.replace("-", "_"), (field, True))
     seen: set[str] = set()
     for key, value in config.tables[command].items():
         try:
@@ -105,19 +113,6 @@ def _entries(config: Config, command: str, options: type[Options]) -> Iterator[_
             yield key, option, made, None
         except UsageError as problem:
             yield key, None, None, problem
-
-
-def _keys(options: type[Options]) -> dict[str, tuple[Field, bool]]:
-    """The options by their keys, and whether a key negates: `explain`, `no_explain` and `global`."""
-    found: dict[str, tuple[Field, bool]] = {}
-    for option in options.FIELDS.values():
-        for flag in option.flags:
-            if flag.startswith("--"):
-                found[flag[2:].replace("-", "_")] = option, False
-                if option.type is bool:
-                    other = flag[5:] if flag.startswith("--no-") else f"no-{flag[2:]}"
-                    found.setdefault(other.replace("-", "_"), (option, True))
-    return found
 
 
 def _shown(key: str) -> str:

@@ -19,7 +19,7 @@ from memcli.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, ClassVar, Self
+    from typing import Any, ClassVar
 
 REQUIRED: Any = object()
 """The default of an argument that must be given."""
@@ -135,26 +135,6 @@ class Options:
             setattr(self, name, value)
         if values:
             raise TypeError(f"no such option: {', '.join(values)}")
-
-    @classmethod
-    def made(cls, given: Mapping[str, Any], configured: Mapping[str, Any]) -> Self:
-        """The options that the caller set, and of those that the configuration sets the others."""
-        options = cls(**{**configured, **given})
-        options.given, options.configured = frozenset(given), frozenset(configured) - frozenset(given)
-        return options
-
-
-def negations(fields: Mapping[str, Field]) -> dict[str, Field]:
-    """The flags that take back what the configuration sets: `--no-explain`, and `--global` for `--no-global`."""
-    known = {flag for field in fields.values() for flag in field.flags}
-    found: dict[str, Field] = {}
-    for field in fields.values():
-        for flag in field.flags:
-            if flag.startswith("--"):
-                other = f"--{flag.removeprefix('--no-')}" if flag.startswith("--no-") else f"--no-{flag[2:]}"
-                if other not in known:
-                    found[other] = field
-    return found
 
 
 def fill_bare(args: Sequence[str], fields: Mapping[str, Field]) -> list[str]:

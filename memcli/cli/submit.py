@@ -159,6 +159,13 @@ def _given_fields(session: CommandContext, options: RememberOptions) -> dict[str
         if "," in options.kind:
             raise UsageError(f"a memory has one kind, not {options.kind!r}", "use --tag to classify further")
         arguments.note_similar(session, [options.kind])
+    links = [_link(text) for text in options.link]
+    said = {"speaker": options.speaker, "group": options.group}
+    metadata = split_pairs(options.meta, "--meta") | {name: value for name, value in said.items() if value}
+    origin = {"source": options.source, "reason": options.reason}
+    provenance = {name: value for name, value in origin.items() if value}
+    if options.commit:
+        provenance["commit"] = _full_hash(options.commit)
     fields: dict[str, Json] = {
         "kind": options.kind, "path": options.path, "path_hint": options.path_hint,
         "project": options.project, "tags": arguments.parts(options.tag) if options.tag else None,
@@ -167,19 +174,10 @@ def _given_fields(session: CommandContext, options: RememberOptions) -> dict[str
         "importance": options.importance, "confidence": options.confidence, "trust": options.trust,
         "scope": options.scope, "created_at": options.created_at, "valid_from": options.valid_from,
         "valid_until": options.valid_until, "season": options.season, "triggers": options.trigger or None, "enforce": options.enforce or None,
-        "id": options.id, "links": [_link(text) for text in options.link] or None, "anchors": options.anchor or None,
-        "metadata": {
-            **split_pairs(options.meta, "--meta"), **_present(speaker=options.speaker, group=options.group)
-        } or None,
-        "provenance": _present(
-            source=options.source, reason=options.reason, commit=_full_hash(options.commit) if options.commit else None
-        ) or None,
+        "id": options.id, "links": links or None, "anchors": options.anchor or None,
+        "metadata": metadata or None, "provenance": provenance or None,
     }  # fmt: skip
     return {name: value for name, value in fields.items() if value is not None} | assignments(options.set)
-
-
-def _present(**values: str | None) -> dict[str, Json]:
-    return {name: value for name, value in values.items() if value}
 
 
 def _link(text: str) -> dict[str, Json]:

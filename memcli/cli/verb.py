@@ -14,7 +14,7 @@ from keyword import iskeyword
 from types import TracebackType
 
 from memcli.app.workspace import Observer
-from memcli.cli.options import CommonOptions, Field, Options, fill_bare, negations, parse
+from memcli.cli.options import CommonOptions, Field, Options, fill_bare, parse
 from memcli.cli.output import Output, ProgressBar, exit_code_of
 from memcli.errors import MemcliError
 from memcli.model.space import ROLES, SPACE_ALONE
@@ -277,8 +277,19 @@ class Verb:
 
     @property
     def negations(self) -> dict[str, Field]:
-        """The flags that take back what the configuration sets of the options."""
-        return negations(self.options.FIELDS) if self.name in TABLES else {}
+        """The flags that take back what the configuration sets: `--no-explain`, and `--global` for `--no-global`."""
+        found: dict[str, Field] = {}
+        if self.name not in TABLES:
+            return found
+        fields = self.options.FIELDS.values()
+        known = {flag for field in fields for flag in field.flags}
+        for field in fields:
+            for flag in field.flags:
+                if flag.startswith("--"):
+                    other = f"--{flag.removeprefix('--no-')}" if flag.startswith("--no-") else f"--no-{flag[2:]}"
+                    if other not in known:
+                        found[other] = field
+        return found
 
     def run_in(self, session: CommandContext, given: Mapping[str, Any]) -> int:
         """Runs the command once with the options `given`, and returns its exit code. Raises what the function raises."""
@@ -286,7 +297,8 @@ class Verb:
             began, code = time.monotonic(), MemcliError.exit_code
             try:
                 with session, session.configured(self.name, self.options, given) as configured:
-                    options = self.options.made(given, configured)
+                    options = self.options(**{**configured, **given})
+                    options.given, options.configured = frozenset(given), frozenset(configured) - frozenset(given)
                     code = self.function(session, *((options,) if self.options.FIELDS else ())) or 0
             except BaseException as error:
                 code = exit_code_of(error)

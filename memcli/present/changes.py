@@ -183,14 +183,11 @@ def memory_change(before: Memory | None, after: Memory | None) -> MemoryChange |
     if after == before and encode(memory_to_json(after)) == encode(memory_to_json(before)):
         return None
     fields = compare(memory_to_json(before), memory_to_json(after))
-    return MemoryChange(_status(before, after, fields), after, fields)
-
-
-def _status(before: Memory, after: Memory, fields: Sequence[FieldChange]) -> str:
+    status = "changed"
     if before.active != after.active:
-        return "restored" if after.active else "forgotten"
-    if after.superseded_by and not before.superseded_by:
-        return "superseded"
-    if [change.name for change in fields] == ["pinned"]:
-        return "pinned" if after.pinned else "unpinned"
-    return "changed"
+        status = "restored" if after.active else "forgotten"
+    elif after.superseded_by and not before.superseded_by:
+        status = "superseded"
+    elif [change.name for change in fields] == ["pinned"]:
+        status = "pinned" if after.pinned else "unpinned"
+    return MemoryChange(status, after, fields)

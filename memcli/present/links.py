@@ -20,11 +20,6 @@ class MemoryLink(Record):
     other: str
     is_out: bool = True
 
-    @property
-    def direction(self) -> str:
-        """One of OUT, IN and BOTH."""
-        return direction(self.relation, is_out=self.is_out)
-
 
 def direction(relation: str, *, is_out: bool) -> str:
     """One of OUT, IN and BOTH."""

@@ -65,32 +65,6 @@ def detail_of(
     `successor` is the path of the memory that supersedes it; `usage` is the JSON of its use; `placed` are fields that the
     renderer shows in a place of its own.
     """
-    facts = [memory.id, memory.kind, memory.relevance, *(["pinned"] if memory.pinned else [])]
-    finding = inspect(memory)
-    reasons = finding.reasons if finding else ()
-    accepted = finding is not None and is_accepted(memory, finding)
-    if reasons:
-        facts.append(f"{'accepted' if accepted else 'untrusted'} ({', '.join(reasons)})")
-    dates = [("created", memory.created_at, "")]
-    if memory.updated_at != memory.created_at:
-        dates.append(("updated", memory.updated_at, f"version {memory.version}"))
-    hidden = {*_PLACED, *placed}
-    noted = memory.metadata.get("conflicts")
-    conflicts = tuple(_conflict(one) for one in noted if isinstance(one, dict)) if isinstance(noted, list) else ()
-    return MemoryDetail(
-        states=_states(memory, now, successor),
-        facts=tuple(facts),
-        reasons=reasons,
-        is_accepted=accepted,
-        dates=tuple(dates),
-        usage=_usage(memory, usage or {}),
-        fields=tuple((name, value) for name, value in sorted(memory_to_json(memory).items()) if name not in hidden),
-        metadata=tuple(one for one in sorted(memory.metadata.items()) if one[0] != "conflicts" or not conflicts),
-        conflicts=conflicts,
-    )
-
-
-def _states(memory: Memory, now: str, successor: str) -> tuple[tuple[str, str], ...]:
     states = []
     if memory.superseded_by:
         states.append(("superseded", f"by {memory.superseded_by}{f' ({successor})' if successor else ''}"))
@@ -100,24 +74,43 @@ def _states(memory: Memory, now: str, successor: str) -> tuple[tuple[str, str], 
         states.append(("expired", memory.valid_until))
     if now and memory.valid_from and memory.valid_from > now:
         states.append(("not valid before", memory.valid_from))
-    return tuple(states)
-
-
-def _usage(memory: Memory, usage: Mapping[str, Json]) -> UsageDetail:
-    return UsageDetail(
-        count=usage.get("accesses", 0),
-        last=usage.get("last_access", ""),
-        confidence=usage.get("effective_confidence"),
-        whole=round(memory.confidence * memory.trust, 4),
-        confirmed=confirmed_at(memory)[:10],
-        pending=tuple(f"{count} {act}" for act, count in usage.get("pending", {}).items()),
+    facts = [memory.id, memory.kind, memory.relevance, *(["pinned"] if memory.pinned else [])]
+    finding = inspect(memory)
+    reasons = finding.reasons if finding else ()
+    accepted = finding is not None and is_accepted(memory, finding)
+    if reasons:
+        facts.append(f"{'accepted' if accepted else 'untrusted'} ({', '.join(reasons)})")
+    dates = [("created", memory.created_at, "")]
+    if memory.updated_at != memory.created_at:
+        dates.append(("updated", memory.updated_at, f"version {memory.version}"))
+    hidden, used = {*_PLACED, *placed}, usage or {}
+    noted = memory.metadata.get("conflicts")
+    conflicts = tuple(_conflict(one) for one in noted if isinstance(one, dict)) if isinstance(noted, list) else ()
+    return MemoryDetail(
+        states=tuple(states),
+        facts=tuple(facts),
+        reasons=reasons,
+        is_accepted=accepted,
+        dates=tuple(dates),
+        usage=UsageDetail(
+            count=used.get("accesses", 0),
+            last=used.get("last_access", ""),
+            confidence=used.get("effective_confidence"),
+            whole=round(memory.confidence * memory.trust, 4),
+            confirmed=confirmed_at(memory)[:10],
+            pending=tuple(f"{count} {act}" for act, count in used.get("pending", {}).items()),
+        ),
+        fields=tuple((name, value) for name, value in sorted(memory_to_json(memory).items()) if name not in hidden),
+        metadata=tuple(one for one in sorted(memory.metadata.items()) if one[0] != "conflicts" or not conflicts),
+        conflicts=conflicts,
     )
 
 
 def _conflict(note: Mapping[str, Json]) -> str:
-    if note.get("field") == DELETED:
-        return f"deleted on the other side of a merge ({value_text(note.get('updated_at'))})"
+    """A value that lost a merge, with when it was stored."""
     field, value, at = (value_text(note.get(name)) for name in ("field", "value", "updated_at"))
+    if field == DELETED:
+        return f"deleted on the other side of a merge ({at})"
     return f"{field} was {value} on the other side of a merge ({at})"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from memcli.codec.canonical import encode, encode_line
 from memcli.model.memory import Json
-from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, RAW, SENTENCE, Bundle, ModelVerdict, Section
+from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, RAW, SENTENCE, Bundle, Section
 from memcli.policy.answer import forms, texts_of
 from memcli.render.as_prompt import global_summary
 from memcli.render.clean import escape
@@ -28,7 +28,7 @@ def bundle_to_json(bundle: Bundle) -> dict[str, Json]:
     if query.period is not None:
         named = {"name": query.period.name, **query.period.ends}
         period = named if query.budget is None else {"name": query.period.dates}
-    notes = {
+    notes: dict[str, Json] = {
         "reason": bundle.reason,
         "confidence": bundle.confidence,
         "weak": bundle.is_weak,
@@ -36,8 +36,13 @@ def bundle_to_json(bundle: Bundle) -> dict[str, Json]:
         "degraded": bundle.degraded,
         "missing_vectors": bundle.missing,
         "withheld_untrusted": bundle.withheld_untrusted + bundle.untrusted_pins,
-        "verified": _verified(bundle.verdict),
+        "verified": {},
     }
+    if verdict := bundle.verdict:
+        told = (
+            {"failure": verdict.failure} if verdict.failure else {"rejected": verdict.rejected, "model": verdict.model}
+        )
+        notes["verified"] = {"asked": verdict.asked, **told}
     data: dict[str, Json] = {
         "space": bundle.space,
         "sections": [_section(section, bundle) for section in bundle.sections],
@@ -46,20 +51,7 @@ def bundle_to_json(bundle: Bundle) -> dict[str, Json]:
     }
     if query.budget is not None and not (bundle.sections or bundle.always):
         return data
-    return {**data, **_surroundings(bundle)}
-
-
-def _verified(verdict: ModelVerdict | None) -> dict[str, Json]:
-    if verdict is None:
-        return {}
-    if verdict.failure:
-        return {"asked": verdict.asked, "failure": verdict.failure}
-    return {"asked": verdict.asked, "rejected": verdict.rejected, "model": verdict.model}
-
-
-def _surroundings(bundle: Bundle) -> dict[str, Json]:
-    query = bundle.query
-    data: dict[str, Json] = {
+    data |= {
         "topic": bundle.topic,
         "generated_at": query.now,
         "global_summary": global_summary(bundle),

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 
 from memcli.codec.canonical import encode_line
 from memcli.digests import nonce_of
-from memcli.model.memory import Memory, json_texts
+from memcli.model.memory import json_texts
+from memcli.model.names import counted
 from memcli.model.recall import (
     BUDGET_TOO_SMALL,
     EMPTY_DIFF,
@@ -36,7 +37,9 @@ def global_summary(bundle: Bundle) -> str:
         return f"The diff is empty ({bundle.reason})."
     if bundle.reason == BUDGET_TOO_SMALL:
         return f"{bundle.matched} matched, but none fits the budget ({bundle.reason})."
-    count = _count(sum(bundle.own.values()) if bundle.own else bundle.size)  # of the store itself
+    count = counted(
+        sum(bundle.own.values()) if bundle.own else bundle.size, "memory", "memories"
+    )  # of the store itself
     if bundle.query.budget is not None:
         missing = f"Nothing relevant ({bundle.reason}; {count})."
         return f"{len(bundle.sections)} of {bundle.matched} matches." if bundle.sections else missing
@@ -49,7 +52,7 @@ def global_summary(bundle: Bundle) -> str:
         return f"Nothing relevant to {topic} ({bundle.reason}; {count} in {where})."
     summaries = [texts_of(section)["micro"] for section in bundle.sections[:5]]
     joined = "; ".join(text.rstrip(".") for text in summaries if text)
-    more = f" ({len(bundle.sections)} of {_count(bundle.size)})"
+    more = f" ({len(bundle.sections)} of {counted(bundle.size, 'memory', 'memories')})"
     return f"Context bundle for {topic}{more}: {joined}."
 
 
@@ -64,7 +67,11 @@ def period(bundle: Bundle) -> str:
 def untrusted(bundle: Bundle) -> str:
     """How many memories are withheld because they contain instructions; empty if none."""
     n = bundle.withheld_untrusted + bundle.untrusted_pins
-    return f"{_count(n)} withheld because of instructions in {'it' if n == 1 else 'them'}" if n else ""
+    return (
+        f"{counted(n, 'memory', 'memories')} withheld because of instructions in {'it' if n == 1 else 'them'}"
+        if n
+        else ""
+    )
 
 
 def degraded(bundle: Bundle) -> str:
@@ -85,10 +92,6 @@ def verified(bundle: Bundle) -> str:
     if verdict.failure:
         return "Not verified." if is_brief else f"Not verified: {verdict.failure}."
     return f"{verdict.rejected} of {verdict.asked} rejected{'' if is_brief else f' by {verdict.model}'}."
-
-
-def _count(n: int) -> str:
-    return "1 memory" if n == 1 else f"{n} memories"
 
 
 _LONG = LEVELS.index("long")
@@ -119,8 +122,7 @@ def section_text(section: Section, include_raw: bool = False) -> str:
     is_all_content = not memory.raw.strip() and any(json_texts(memory.content, keys=False))
     if level in (PASSAGE, PASSAGES) and is_all_content:
         text = ""  # the passage has its keys and values one by one
-    whole = "\n".join([text, *_procedure(memory, text), *_content(section, text)]).strip("\n")
-    return _limited(section, own, whole)
+    return _limited(section, own, "\n".join([text, *_structured(section, text)]).strip("\n"))
 
 
 def _limited(section: Section, own: str, whole: str) -> str:
@@ -145,8 +147,9 @@ def score_text(section: Section) -> str:
     return "pinned; does not match the topic"
 
 
-def _procedure(memory: Memory, text: str) -> Iterator[str]:
-    """The lists of a procedure that `text` does not contain."""
+def _structured(section: Section, text: str) -> Iterator[str]:
+    """The lists of a procedure, and the content if it matched or is all there is, where `text` does not contain them."""
+    memory = section.memory
     procedure = memory.procedure if isinstance(memory.procedure, Mapping) else {}
     for name, heading, mark in _STEPS:
         value = procedure.get(name)
@@ -155,11 +158,6 @@ def _procedure(memory: Memory, text: str) -> Iterator[str]:
         if items and not all(item in text for item in items):
             yield f"{heading}:"
             yield from (f"{f'{n}.' if mark == '1.' else mark} {item}" for n, item in enumerate(items, 1))
-
-
-def _content(section: Section, text: str) -> Iterator[str]:
-    """The content, if it matched or is all there is, and `text` does not contain it."""
-    memory = section.memory
     is_wanted = memory.content is not None and (section.shows_content or not memory.raw)
     if is_wanted and not all(leaf in text for leaf in json_texts(memory.content, keys=False)):
         yield f"content: {encode_line(memory.content).decode()}"
@@ -252,16 +250,12 @@ def source(section: Section) -> str:
     lines = checked.lines if checked else memory.anchors[0].get("lines") if memory.anchors else None
     if not isinstance(lines, list | tuple) or not isinstance(lines[0], int):
         return checked.file if checked else file
-    return f"{checked.file if checked else file}:{lines[0] + _lines_before(section)}"
-
-
-def _lines_before(section: Section) -> int:
-    """How many lines of the memory come before the text that is printed of it; 0 where that is a summary."""
-    raw = section.memory.raw
+    # The lines of the memory before the text that is printed of it; none where that is a summary.
     level = section.level or forms(section)[0][-1]
     shown = texts_of(section).get(level, "").strip("\n").partition("\n")[0]
-    at = raw.find(shown, section.span[0] if level == PASSAGE else 0)
-    return raw.count("\n", 0, max(at, 0))
+    at = memory.raw.find(shown, section.span[0] if level == PASSAGE else 0)
+    before = memory.raw.count("\n", 0, max(at, 0))
+    return f"{checked.file if checked else file}:{lines[0] + before}"
 
 
 def label(section: Section, space: str) -> str:

@@ -167,7 +167,19 @@ def render_table(bundle: Bundle) -> str:
         lines.append(f"{bundle.withheld} more {'matches' if bundle.withheld == 1 else 'match'} (use --limit)")
     if bundle.always:
         lines += ["always (pinned):", *_rows(bundle, bundle.always, len(bundle.sections) + 1)]
-    lines += _cautions(bundle)
+    shown = (*bundle.sections, *bundle.always)
+    for section in shown:
+        if section.is_doubtful:
+            doubtful = ", ".join(str(anchor) for anchor in section.anchors if anchor.is_doubtful)
+            lines.append(clean_line(f"~ {section.memory.path}: {doubtful}"))
+    lines += [clean_line(f"x {section.memory.path}: {one}") for section in shown for one in section.opposed]
+    lines += [clean_line(as_prompt.period(bundle))] if bundle.query.period else []
+    lines += [f"{bundle.withheld_pins} more pinned"] if bundle.withheld_pins else []
+    lines += [f"{as_prompt.untrusted(bundle)} (use --include-untrusted)"] if as_prompt.untrusted(bundle) else []
+    lines += [as_prompt.degraded(bundle)] if as_prompt.degraded(bundle) else []
+    lines += [clean_line(as_prompt.verified(bundle))] if bundle.verdict else []
+    if bundle.is_from_clone and shown:
+        lines.append("?: from a clone that has not been accepted; see `memcli trust --status`")
     if bundle.query.explain and bundle.confidence is not None:
         lines.append(f"confidence: {bundle.confidence:.2f}")
     return "\n".join(lines) + "\n"
@@ -193,24 +205,6 @@ def _rows(bundle: Bundle, sections: Sequence[Section], start: int) -> list[str]:
     return [header, *lines]
 
 
-def _cautions(bundle: Bundle) -> list[str]:
-    shown = (*bundle.sections, *bundle.always)
-    lines = [
-        clean_line(f"~ {section.memory.path}: {', '.join(str(a) for a in section.anchors if a.is_doubtful)}")
-        for section in shown
-        if section.is_doubtful
-    ]
-    lines += [clean_line(f"x {s.memory.path}: {one}") for s in shown for one in s.opposed]
-    lines += [clean_line(as_prompt.period(bundle))] if bundle.query.period else []
-    lines += [f"{bundle.withheld_pins} more pinned"] if bundle.withheld_pins else []
-    lines += [f"{as_prompt.untrusted(bundle)} (use --include-untrusted)"] if as_prompt.untrusted(bundle) else []
-    lines += [as_prompt.degraded(bundle)] if as_prompt.degraded(bundle) else []
-    lines += [clean_line(as_prompt.verified(bundle))] if bundle.verdict else []
-    if bundle.is_from_clone and shown:
-        lines.append("?: from a clone that has not been accepted; see `memcli trust --status`")
-    return lines
-
-
 _LEADS = {"constraint": "Constraints", "negative": "Known mistakes", "procedure": "Procedures"}
 
 
@@ -218,19 +212,16 @@ def render_injection(bundle: Bundle) -> str:
     """The memories of the bundle; empty if there are none."""
     if not bundle.sections:
         return ""
-    body = "\n\n".join([*_items(bundle), f"Cited as {as_prompt.citation(bundle.sections[0])}."])
-    nonce = nonce_of(body)
-    return f'<memory-{nonce} space="{bundle.space}">\n{HEADER}\n\n{body}\n</memory-{nonce}>'
-
-
-def _items(bundle: Bundle) -> Iterator[str]:
-    before = ""
+    items, before = [], ""
     for number, section in enumerate(in_order(bundle), 1):
         heading = _heading(section, bundle.query)
         if heading != before:
-            yield f"{heading}:"
+            items.append(f"{heading}:")
         before = heading
-        yield entry(number, section, bundle)
+        items.append(entry(number, section, bundle))
+    body = "\n\n".join([*items, f"Cited as {as_prompt.citation(bundle.sections[0])}."])
+    nonce = nonce_of(body)
+    return f'<memory-{nonce} space="{bundle.space}">\n{HEADER}\n\n{body}\n</memory-{nonce}>'
 
 
 def in_order(bundle: Bundle) -> list[Section]:

@@ -95,7 +95,7 @@ def inert(text: str) -> str:
     """`text` with a backslash before everything that could take effect. Idempotent."""
     if not any(hint in text for hint in _HINTS):
         return text
-    return _acting().sub(_broken, text)
+    return _acting().sub(r"\g<0>\\", text)
 
 
 @cache
@@ -114,10 +114,6 @@ def _acting() -> re.Pattern[str]:
     )
 
 
-def _broken(match: re.Match[str]) -> str:
-    return f"{match[0]}\\"
-
-
 _GAP = "  "
 _LEAST_LAST = 24
 _MOST_OTHER = 30
@@ -134,7 +130,11 @@ def grid(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | None
     if width is not None:
         widths = [min(max(_MOST_OTHER, width // 3), w) for w in widths]
         widths[-1] = max(_LEAST_LAST, width - sum(widths[:-1]) - len(_GAP) * (len(widths) - 1))
-    lines = [_GAP.join(pad(cut(cell, w), w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in cells]
+    cells = [[cut(cell, w) for cell, w in zip(row, widths, strict=True)] for row in cells]
+    lines = [
+        _GAP.join(cell + " " * (w - columns(cell)) for cell, w in zip(row, widths, strict=True)).rstrip()
+        for row in cells
+    ]
     return "\n".join(lines)
 
 
@@ -155,8 +155,3 @@ def cut(text: str, width: int) -> str:
             break
         kept += c
     return kept.rstrip() + "…"
-
-
-def pad(text: str, width: int) -> str:
-    """`text` padded with spaces to `width` columns."""
-    return text + " " * (width - columns(text))

@@ -6,61 +6,47 @@ from collections.abc import Callable, Mapping, Sequence
 
 from memcli import __version__
 from memcli.codec.canonical import encode
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import Json
 from memcli.render.clean import clean_line, escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol
-else:
-    Protocol = object
+    from memcli.app.guard import GuardFinding
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-class ShownFinding(Protocol):
-    """A memory, and the place in a change that matches its trigger."""
-
-    @property
-    def file(self) -> str: ...
-    @property
-    def line(self) -> int: ...
-    @property
-    def memory(self) -> Memory: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def is_enforced(self) -> bool: ...
-
-
-def as_text(findings: Sequence[ShownFinding]) -> str:
+def as_text(findings: Sequence[GuardFinding]) -> str:
     """`file:line: [enforced] kind id path: text`, one line each."""
     return "\n".join(
         clean_line(f"{f.file}:{f.line}: {'enforced ' if f.is_enforced else ''}{_message(f)}") for f in findings
     )
 
 
-def as_github(findings: Sequence[ShownFinding]) -> str:
+def as_github(findings: Sequence[GuardFinding]) -> str:
     """GitHub workflow commands, which annotate the lines."""
-    return "\n".join(
-        f"::{_level(f)} file={_property(f.file)},line={f.line},title={_property(f'memcli: {f.memory.path}')}"
-        f"::{_data(clean_line(_message(f)))}"
-        for f in findings
-    )
+    lines = []
+    for f in findings:
+        level = "error" if f.is_enforced else "warning"
+        file, title = (
+            _data(text).replace(":", "%3A").replace(",", "%2C") for text in (f.file, f"memcli: {f.memory.path}")
+        )
+        lines.append(f"::{level} file={file},line={f.line},title={title}::{_data(clean_line(_message(f)))}")
+    return "\n".join(lines)
 
 
-def as_sarif(findings: Sequence[ShownFinding]) -> str:
+def as_sarif(findings: Sequence[GuardFinding]) -> str:
     """SARIF 2.1.0: one rule per memory, one result per finding."""
     from urllib.parse import quote
 
-    rules: dict[str, ShownFinding] = {f.memory.id: f for f in sorted(findings, key=lambda f: f.memory.id)}
+    rules: dict[str, GuardFinding] = {f.memory.id: f for f in sorted(findings, key=lambda f: f.memory.id)}
     numbers = {name: number for number, name in enumerate(rules)}
     shown_rules: list[dict[str, Json]] = [
         {
             "id": name,
             "name": clean_line(f.memory.path),
             "shortDescription": {"text": clean_line(f.text) or f.memory.path},
-            "defaultConfiguration": {"level": _level(f)},
+            "defaultConfiguration": {"level": "error" if f.is_enforced else "warning"},
         }
         for name, f in rules.items()
     ]
@@ -69,7 +55,7 @@ def as_sarif(findings: Sequence[ShownFinding]) -> str:
         {
             "ruleId": f.memory.id,
             "ruleIndex": numbers[f.memory.id],
-            "level": _level(f),
+            "level": "error" if f.is_enforced else "warning",
             "message": {"text": clean_line(_message(f))},
             "locations": [
                 {
@@ -86,24 +72,16 @@ def as_sarif(findings: Sequence[ShownFinding]) -> str:
     return escape(encode(log).decode())
 
 
-FORMATS: Mapping[str, Callable[[Sequence[ShownFinding]], str]] = {
+FORMATS: Mapping[str, Callable[[Sequence[GuardFinding]], str]] = {
     "text": as_text, "sarif": as_sarif, "github": as_github,
 }  # fmt: skip
 
 
-def _message(finding: ShownFinding) -> str:
+def _message(finding: GuardFinding) -> str:
     memory = finding.memory
     return f"{memory.kind} {memory.id} {memory.path}: {finding.text}"
-
-
-def _level(finding: ShownFinding) -> str:
-    return "error" if finding.is_enforced else "warning"
 
 
 def _data(text: str) -> str:
     """Escaped as the data of a workflow command."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

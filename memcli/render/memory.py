@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from memcli.codec.canonical import encode
 from memcli.model.memory import Json, Memory
-from memcli.present.memory import UsageDetail, context_pieces, detail_of, marks, value_text
+from memcli.present.memory import context_pieces, detail_of, marks, value_text
 from memcli.render.clean import clean, clean_line, grid
 from memcli.safety.injection import UNTRUSTED, Overview, is_marked
 from memcli.settings import is_beside
@@ -18,32 +18,30 @@ if TYPE_CHECKING:
     from memcli.model.tree import TreeNode
 
 
-def render_memory(memory: Memory, now: str = "", successor: str = "", usage: Mapping[str, Json] | None = None) -> str:
+def render_memory(memory: Memory, now: str = "", successor: str = "", use: Mapping[str, Json] | None = None) -> str:
     """The path, status and facts, then the text, then all fields that are not default.
 
-    `now` determines whether it has expired; `successor` is the path of the memory that supersedes it; `usage` is the JSON
-    of its use.
+    `now` determines whether it has expired; `successor` is the path of the memory that supersedes it; `use` is the JSON of
+    its use.
     """
-    detail = detail_of(memory, now, successor, usage)
+    detail = detail_of(memory, now, successor, use)
     states = " · ".join(f"{word.upper()} {about}".rstrip() for word, about in detail.states)
     lines = [clean_line(line) for line in (memory.path, states, " · ".join(detail.facts)) if line]
     dates = [f"{name} {at}{f', {note}' if note else ''}" for name, at, note in detail.dates]
-    lines += [", ".join(dates), *_usage_lines(detail.usage)]
+    lines.append(", ".join(dates))
+    usage = detail.usage
+    if usage.count:
+        lines.append(f"shown {usage.count} time{'s' if usage.count > 1 else ''}, last {usage.last}")
+    if usage.confidence is not None:
+        lines.append(f"confidence {usage.confidence:g} of {usage.whole:g}: not confirmed since {usage.confirmed}")
+    if usage.pending:
+        lines.append(f"feedback not applied yet: {', '.join(usage.pending)} (`memcli store maintain`)")
     if memory.tags:
         lines.append(clean_line(" ".join(f"#{tag}" for tag in memory.tags)))
     lines += ["", clean(memory.raw).strip() or encode(memory.content).decode(), ""]
     lines += [f"{name}: {clean_line(value_text(value))}" for name, value in detail.fields]
     lines += [f"conflict: {clean_line(one)}" for one in detail.conflicts]
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _usage_lines(usage: UsageDetail) -> Iterator[str]:
-    if usage.count:
-        yield f"shown {usage.count} time{'s' if usage.count > 1 else ''}, last {usage.last}"
-    if usage.confidence is not None:
-        yield f"confidence {usage.confidence:g} of {usage.whole:g}: not confirmed since {usage.confirmed}"
-    if usage.pending:
-        yield f"feedback not applied yet: {', '.join(usage.pending)} (`memcli store maintain`)"
 
 
 def usage_lines(read: Mapping[str, Any]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from memcli.codec.session import (
     with_end,
 )
 from memcli.errors import CorruptError
-from memcli.extras.schema.schemas import session_schema
+from memcli.extras.schema.schemas import SCHEMAS
 from memcli.model.conversation import ENDED, PAUSED, STATES, Entry, Message, Session, StateChange
 
 AT = "2026-01-31T09:30:00Z"
@@ -100,7 +100,7 @@ def test_a_newer_version_is_read_and_not_written() -> None:
 def test_the_schema_has_what_is_written() -> None:
     import jsonschema
 
-    schema = session_schema()
+    schema = SCHEMAS["session"]
     for line in (
         encode_header(HEADER),
         encode_entry(Message(1, "tool", "ls")),

@@ -40,8 +40,9 @@ def test_no_name_reaches_outside(every: str) -> None:
 @pytest.fixture
 def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """`doctor` loads and verifies the model each time, which has nothing to do with the store."""
-    for check in ("_model", "_embedding"):
-        monkeypatch.setattr(doctor, check, lambda *_: doctor.Check("model", ok=True, found="not looked at"))
+    unchecked = doctor.Check("model", ok=True, found="not looked at")
+    monkeypatch.setattr(doctor, "_installation", lambda: [unchecked])
+    monkeypatch.setattr(doctor, "_embedding", lambda *_: unchecked)
 
 
 @pytest.mark.usefixtures("no_model")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from memcli.cli.arguments import assignments
+from memcli.cli.arguments import assignments, read_text
 from memcli.cli.options import IF_DIGEST, REFS, Options, check_one, flag, option
 from memcli.cli.output import confirm_changed, redacted_told
 from memcli.cli.verb import RECALL, CommandContext, ToolDeclaration, verb
@@ -69,7 +69,11 @@ def command(session: CommandContext, options: EditOptions) -> None:
     >>> memory.edit('ops/deploy', tag='release')[0]['tags']
     ['release']
     """
-    fields = _given(options.text, options.set)
+    fields = assignments(options.set)
+    if options.text is not None:
+        if "raw" in fields:
+            raise UsageError("--text cannot be used with --set raw", "use one of them")
+        fields["raw"] = read_text(options.text, None)
     is_of_tags = bool(options.tag or options.untag)
     if is_of_tags and (fields or options.object):
         raise UsageError("--tag and --untag cannot be used with other changes", "run `memcli edit` once for each")
@@ -93,11 +97,18 @@ def _edit(session: CommandContext, options: EditOptions, fields: dict[str, Json]
     (ref,) = options.refs
     ((workspace, _),), _ = by_home(session.open(), [ref])
     note_similar(session, [fields["kind"]] if isinstance(fields.get("kind"), str) else [])
-    done = (
-        app.edit(workspace, ref, fields, digest=options.if_digest)
-        if fields
-        else _in_editor(session, workspace, ref, options.object)
-    )
+    if fields:
+        done: Edited | None = app.edit(workspace, ref, fields, digest=options.if_digest)
+    else:
+        from memcli.app.catalogue import get
+        from memcli.cli.editor import edit_memory
+
+        (stored,) = get(workspace, [ref], as_stored=True)
+
+        def save(changed: Mapping[str, Json], expected: Memory | None) -> Edited:
+            return app.edit(workspace, stored.id, changed, expected)
+
+        done = edit_memory(stored, options.object, save, session.output.json)
     if done is None:
         session.output.confirm({"status": "unchanged"}, "nothing changed")
         return
@@ -134,27 +145,3 @@ def _found(workspace: Workspace, memory: Memory) -> tuple[dict[str, Json], list[
     found = link_found(workspace, memory)
     outcome = Outcome("updated", memory.id, memory.path, space, memory.version, found=found)
     return by_kind(found, space), list(found_lines([outcome], can_repeat=False))
-
-
-def _given(text: str | None, pairs: list[str] | None) -> dict[str, Json]:
-    from memcli.cli.arguments import read_text
-
-    fields = assignments(pairs)
-    if text is None:
-        return fields
-    if "raw" in fields:
-        raise UsageError("--text cannot be used with --set raw", "use one of them")
-    return {**fields, "raw": read_text(text, None)}
-
-
-def _in_editor(session: CommandContext, workspace: Workspace, ref: str, as_object: bool) -> Edited | None:
-    from memcli.app import edit as app
-    from memcli.app.catalogue import get
-    from memcli.cli.editor import edit_memory
-
-    (memory,) = get(workspace, [ref], as_stored=True)
-
-    def save(fields: Mapping[str, Json], expected: Memory | None) -> Edited:
-        return app.edit(workspace, memory.id, fields, expected)
-
-    return edit_memory(memory, as_object, save, session.output.json)

@@ -65,6 +65,7 @@ def command(session: CommandContext, options: GetOptions) -> None:
 def _print(
     session: CommandContext, workspace: Workspace, options: GetOptions, found: Sequence[tuple[Memory, str]]
 ) -> None:
+    from memcli.app import catalogue
     from memcli.app.usage import USAGE, note_read
     from memcli.codec.canonical import encode
     from memcli.codec.memory import memory_to_json
@@ -94,16 +95,11 @@ def _print(
         memory_to_json(m) | ({USAGE: one} if one else {}) | ({"digest": digest} if options.digest else {})
         for (m, digest), one in zip(found, known, strict=True)
     ]
-    shown = (
-        render_memory(m, workspace.clock(), _path_of(workspace, m.superseded_by), one)
-        for m, one in zip(memories, known, strict=True)
-    )
+    shown = []
+    for memory, one in zip(memories, known, strict=True):
+        successor = ""
+        with suppress(NotFoundError, UsageError):
+            if memory.superseded_by:
+                successor = catalogue.get(workspace, [memory.superseded_by])[0].path
+        shown.append(render_memory(memory, workspace.clock(), successor, one))
     session.output.answer(data[0] if len(options.refs) == 1 else data, "\n".join(shown))
-
-
-def _path_of(workspace: Workspace, name: str | None) -> str:
-    from memcli.app import catalogue
-
-    with suppress(NotFoundError, UsageError):
-        return catalogue.get(workspace, [name])[0].path if name else ""
-    return ""

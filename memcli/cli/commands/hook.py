@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 from memcli.cli.options import REQUIRED, Options, argument, flag, option
 from memcli.cli.verb import SHARE, About, CommandContext, Group
@@ -13,8 +14,9 @@ from memcli.model.names import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from memcli.model.memory import Json
-    from memcli.store.log import HookLog
 
 command = Group(
     "hook",
@@ -78,8 +80,11 @@ def status(session: CommandContext) -> None:
     >>> memory.hook_status()['hooks'][0]['state']
     'absent'
     """
+    from memcli.app.repo import over_repo
     from memcli.git.hooks import find_hooks
     from memcli.render.clean import grid
+    from memcli.store.layout import Layout
+    from memcli.store.log import HookLog
 
     hooks = find_hooks(os.getcwd())
     found = [hooks.status(name) for name in NAMES]
@@ -88,8 +93,12 @@ def status(session: CommandContext) -> None:
         [hook.name, hook.state, remarks.get(hook.state, "calls the previous hook") if hook.keeps else ""]
         for hook in found
     ]
-    log = _log(session)
-    last, skipped = (log.last(), log.skipped()) if log else ({}, [])
+    last: dict[str, Any] = {}
+    skipped: list[dict[str, Any]] = []
+    with suppress(NotFoundError):  # there is no store
+        workspace = over_repo(session.open())
+        log = HookLog(Layout(workspace.root), workspace.space)
+        last, skipped = log.last(), log.skipped()
     lines = [hooks.folder, grid(["hook", "state", ""], rows)]
     if last:
         problem = f": {last['error']}" if last.get("error") else ""
@@ -136,19 +145,6 @@ def retry(session: CommandContext) -> int:
     if left:
         return MemcliError.exit_code
     return 0
-
-
-def _log(session: CommandContext) -> HookLog | None:
-    """The hook log of the store, if there is one."""
-    from memcli.app.repo import over_repo
-    from memcli.store.layout import Layout
-    from memcli.store.log import HookLog
-
-    try:
-        workspace = over_repo(session.open())
-    except NotFoundError:
-        return None
-    return HookLog(Layout(workspace.root), workspace.space)
 
 
 class RunOptions(Options):

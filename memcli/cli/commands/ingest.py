@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 from memcli.cli.options import DRY_RUN, Options, argument, flag, option
 from memcli.cli.output import ProgressBar, has_input, read_input, redacted_told
@@ -68,14 +68,6 @@ def command(session: CommandContext, options: IngestOptions) -> int:
 _MAX_LIST = 64 << 20
 
 
-@runtime_checkable
-class _Counted(Protocol):
-    """A source that reports progress."""
-
-    def total(self) -> int: ...
-    def done(self) -> int: ...
-
-
 @contextmanager
 def to_ingest(session: CommandContext, *, dry_run: bool) -> Iterator[Workspace]:
     """The workspace; for a dry run in a work tree that has no store, one that is thrown away. Raises NotFoundError."""
@@ -119,7 +111,16 @@ def source_of(
                 "--since takes one revision", "for example --since HEAD~5 or --since v1.0; use --git for ranges"
             )
         return commit_source(workspace, f"{since}..HEAD", whole=reads_all)
-    return file_source(workspace, _listed() if from_stdin else files, may_be_gone=from_stdin)
+    if not from_stdin:
+        return file_source(workspace, files, may_be_gone=False)
+    if not has_input():
+        raise UsageError(
+            "--stdin0 needs a pipe with file names", "for example `git diff --name-only -z | memcli ingest --stdin0`"
+        )
+    data = read_input(_MAX_LIST + 1)
+    if len(data) > _MAX_LIST:
+        raise UsageError("the list on standard input is longer than 64 MB", "give fewer names, or a folder")
+    return file_source(workspace, [os.fsdecode(name) for name in data.split(b"\0") if name], may_be_gone=True)
 
 
 def ingest_source(session: CommandContext, workspace: Workspace, source: Source, dry_run: bool, propose: bool) -> int:
@@ -127,11 +128,12 @@ def ingest_source(session: CommandContext, workspace: Workspace, source: Source,
     from memcli.app.ingest import Ingested, ingest, retire_missing
     from memcli.app.repo import sync_behind
     from memcli.cli.background import embed_later, embed_soon
+    from memcli.ingest.commits import CommitSource
     from memcli.ingest.files import FileSource
     from memcli.wiring.sources import lost_commits, state_of_commits
 
     bar = ProgressBar("ingesting", session.output.quiet)
-    counted = source if bar.is_shown and isinstance(source, _Counted) else None
+    counted = source if bar.is_shown and isinstance(source, CommitSource | FileSource) else None
     total = counted.total() if counted else 0
     done = Ingested()
 
@@ -167,15 +169,3 @@ def _told(done: Ingested, dry_run: bool) -> str:
         text = "\n".join([*done.paths, f"{len(done.paths)} would be ingested"])
     left = ", ".join(f"{n} {reason}" for reason, n in sorted(done.skipped.items()) if n)
     return f"{text}{f'; skipped {left}' if left else ''}{redacted_told(done.redactions)}"
-
-
-def _listed() -> list[str]:
-    """The NUL-terminated file names on standard input. Raises UsageError if it is a terminal, or too long."""
-    if not has_input():
-        raise UsageError(
-            "--stdin0 needs a pipe with file names", "for example `git diff --name-only -z | memcli ingest --stdin0`"
-        )
-    data = read_input(_MAX_LIST + 1)
-    if len(data) > _MAX_LIST:
-        raise UsageError("the list on standard input is longer than 64 MB", "give fewer names, or a folder")
-    return [os.fsdecode(name) for name in data.split(b"\0") if name]

@@ -337,12 +337,14 @@ def _note_missing(session: CommandContext, workspace: Workspace) -> None:
 
 def _query(session: CommandContext, options: RecallOptions, now: str) -> Query:
     """The query without its topic and change. Raises UsageError."""
+    given = {"since": options.since, "until": options.until, "at": options.at}
+    times = {name: normalize_time(text) for name, text in given.items() if text is not None}
     return Query(
         topic="", now=now, limit=options.limit, raw_limit=options.raw_limit,
         include_raw=options.include_raw or options.raw_limit is not None, include_metadata=options.include_metadata,
         budget=options.budget, kinds=arguments.kinds(session, options.kind), tags=arguments.tags(options.tag),
-        under=arguments.path(options.under, "--under"), scope=options.scope, since=_time(options.since),
-        until=_time(options.until), at=_time(options.at), prefer_kinds=arguments.kinds(session, options.prefer_kind),
+        under=arguments.path(options.under, "--under"), scope=options.scope, since=times.get("since"),
+        until=times.get("until"), at=times.get("at"), prefer_kinds=arguments.kinds(session, options.prefer_kind),
         prefer_tags=arguments.tags(options.prefer_tag, "--prefer-tag"),
         require_high_relevance=options.require_high_relevance, min_score=options.min_score,
         weights=_weights(options.weights), recency_bias=options.recency_bias,
@@ -388,10 +390,6 @@ def _asked(topic: str | None, may_be_empty: bool) -> str:
     if not text.replace("\0", " ").strip() and not may_be_empty:
         raise UsageError("the topic is empty", _ASK)
     return text
-
-
-def _time(text: str | None) -> str | None:
-    return None if text is None else normalize_time(text)
 
 
 def _weights(text: str | None) -> dict[str, float]:

@@ -25,11 +25,19 @@ class _WithMethods(type):
     """A class with a method for each verb. The module of a verb is imported when its method is first used."""
 
     def __getattr__(cls, name: str) -> Any:
-        method = None if name.startswith("_") else find_method(name)
-        if method is None:
-            raise AttributeError(f"{cls.__name__} has no method {name!r}")
-        setattr(cls, name, method)
-        return method
+        words = [] if name.startswith("_") else name.removesuffix("_").split("_")
+        for count in range(
+            1, len(words) + 1
+        ):  # `session_start` may be the verb session-start, or start of the group session
+            verb = " ".join(filter(None, ["-".join(words[:count]), "-".join(words[count:])]))
+            with suppress(LookupError):
+                found = find_verb(verb)
+                if not found.example or method_name(found.name) != name:
+                    break
+                method = Method(found)
+                setattr(cls, name, method)
+                return method
+        raise AttributeError(f"{cls.__name__} has no method {name!r}")
 
     def __dir__(cls) -> list[str]:
         return sorted({*super().__dir__(), *(method.__name__ for method in methods())})
@@ -92,17 +100,6 @@ def method_name(verb: str) -> str:
     return f"{name}_" if iskeyword(name) else name
 
 
-def find_method(name: str) -> Method | None:
-    """The method of this name; None if no verb has it. Imports the module of the verb."""
-    words = name.removesuffix("_").split("_")
-    for count in range(1, len(words) + 1):
-        verb = " ".join(filter(None, ["-".join(words[:count]), "-".join(words[count:])]))
-        with suppress(LookupError):
-            found = find_verb(verb)
-            return Method(found) if found.example and method_name(found.name) == name else None
-    return None
-
-
 def methods() -> list[Method]:
     """The methods of all verbs that have one, in alphabetical order."""
     return sorted((Method(verb) for verb in all_verbs() if verb.example), key=lambda method: method.__name__)
@@ -120,9 +117,13 @@ class Method:
     @property
     def __doc__(self) -> str:  # type: ignore[override]
         summary = self.verb.text.partition("\n\n")[0]
-        parameters_ = [f"    {name}: {_help(field)}" for name, field in parameters(self.verb).items()]
-        text = [summary, "", self.verb.example, "", "Parameters:", *parameters_]
-        return "\n".join([*text, "    space: The space to use, for this call."])
+        lines = [summary, "", self.verb.example, "", "Parameters:"]
+        for name, field in parameters(self.verb).items():
+            text = _ON_STREAMS.sub("", field.help)
+            lines.append(
+                f"    {name}: {text if not field.metavar or field.is_argument else f'{text} ({field.metavar})'}"
+            )
+        return "\n".join([*lines, "    space: The space to use, for this call."])
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -162,8 +163,3 @@ def _annotation(field: Field) -> str:
     if field.many and not field.is_argument:
         name = "str | Sequence[str]" + (" | Mapping[str, Any]" if field.kind in (ASSIGNMENT, PAIRS) else "")
     return f"{name} | None" if field.default is None and not field.many else name
-
-
-def _help(field: Field) -> str:
-    text = _ON_STREAMS.sub("", field.help)
-    return text if not field.metavar or field.is_argument else f"{text} ({field.metavar})"

@@ -192,29 +192,12 @@ complete -c memcli -f
 """
 
 
-class Value(Record):
-    """What completes a value: a source of `memcli __complete`, files, dirs, fixed words, or nothing."""
-
-    source: str = ""
-    words: tuple[str, ...] = ()
-
-
-class Parameter(Record):
-    """An option with all its names, or an argument without names. A flag has no value."""
-
-    names: tuple[str, ...]
-    help: str
-    metavar: str
-    value: Value | None
-    is_repeated: bool
-
-
 class Command(Record):
     """A command, or a group with the names and help of its commands. The path of the program itself is empty."""
 
     path: tuple[str, ...]
-    options: tuple[Parameter, ...]
-    arguments: tuple[Parameter, ...]
+    options: tuple[Field, ...]
+    arguments: tuple[Field, ...]
     commands: tuple[tuple[str, str], ...]
 
 
@@ -234,103 +217,101 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     "--field": tuple(MEMORY_FIELDS),
 }
 """What completes values whose words are too heavy to load for each command, by metavar or flag."""
+_HELP = Field(("--help", "-h"), bool, help="Show this message and exit.")
+_VERSION = Field(("--version",), bool, help="Print the version.")
 
 
 def command_tree() -> list[Command]:
     """The program and all its commands with all their options."""
-    named = {**{name: name for name in names()}, **ALIASES}
-    known = {name: found for name, verb in named.items() if (found := find(verb))}
-    texts = tuple((name, _text(found)) for name, found in known.items())
-    root = Command((), (_VERSION, _HELP_OPTION), (), texts)
+    known = {name: found for name in (*names(), *ALIASES) if (found := find(ALIASES.get(name, name)))}
+    root = Command((), (_VERSION, _HELP), (), _lines(known))
     return [root, *(one for name, found in known.items() for one in _walk(found, (name,)))]
-
-
-def _text(command: Verb | Group) -> str:
-    return command.about.line or command.text.partition("\n\n")[0]
 
 
 def _walk(command: Verb | Group, path: tuple[str, ...]) -> Iterator[Command]:
     """The command, and those below it."""
     verb = command.default if isinstance(command, Group) else command
     below = command.verbs if isinstance(command, Group) else {}
-    fields = verb.options.FIELDS.values() if verb else ()
-    options = [_parameter(field) for field in fields if not field.is_argument]
-    options += [_parameter(field) for field in CommonOptions.FIELDS.values()] if verb else []
-    arguments = tuple(_parameter(field) for field in fields if field.is_argument)
-    yield Command(path, (*options, _HELP_OPTION), arguments, tuple((n, _text(v)) for n, v in below.items()))
+    own = [] if verb is None else [*verb.options.FIELDS.values(), *CommonOptions.FIELDS.values()]
+    options = tuple(field for field in own if not field.is_argument)
+    arguments = tuple(field for field in own if field.is_argument)
+    yield Command(path, (*options, _HELP), arguments, _lines(below))
     for name, child in below.items():
         yield from _walk(child, (*path, name))
 
 
-def _parameter(field: Field) -> Parameter:
+def _lines(commands: Mapping[str, Verb | Group]) -> tuple[tuple[str, str], ...]:
+    """The names of commands with a line about each."""
+    return tuple((name, one.about.line or one.text.partition("\n\n")[0]) for name, one in commands.items())
+
+
+def flags_of(option: Field) -> list[str]:
+    """All flags of an option, the long ones first."""
+    return sorted(
+        (flag for text in option.flags for flag in text.split("/")), key=lambda flag: (flag[:2] != "--", flag)
+    )
+
+
+def completed(field: Field) -> str | tuple[str, ...]:
+    """What completes a value: a source of `memcli __complete`, `files` or `dirs`, or fixed words, none where nothing does."""
     metavar = field.metavar.strip("[].")
-    if field.is_argument:
-        return Parameter((), "", metavar, _value(field, metavar), field.many)
-    flags = [flag for text in field.flags for flag in text.split("/")]
-    value = None if field.type is bool else _value(field, metavar)
-    return Parameter(tuple(sorted(flags, key=lambda n: (n[:2] != "--", n))), field.help, metavar, value, field.many)
-
-
-def _value(field: Field, metavar: str) -> Value:
     for name in (*field.flags, metavar):
         if name in _WORDS:
-            return Value(words=_WORDS[name])
+            return _WORDS[name]
     if field.kind == CHOICE:
-        return Value(words=tuple(metavar.split("|")))
-    return Value(_SOURCES.get(field.kind, ""))
-
-
-_HELP_OPTION = Parameter(("--help", "-h"), "Show this message and exit.", "", None, False)
-_VERSION = Parameter(("--version",), "Print the version.", "", None, False)
+        return tuple(metavar.split("|"))
+    return _SOURCES.get(field.kind, ())
 
 
 def _bash() -> str:
-    return BASH.replace("@TABLE@", "\n".join(_bash_case(c) for c in command_tree()))
+    cases = []
+    for command in command_tree():
+        flags = [(flag, option) for option in command.options for flag in flags_of(option)]
+        sets = {
+            "commands": [name for name, _ in command.commands],
+            "options": [flag if one.type is bool else f"{flag}={_bash_value(one)}" for flag, one in flags],
+            "arguments": [_bash_value(one) + "..." * one.many for one in command.arguments],
+        }
+        lines = [f"    {name}='{' '.join(words)}'" for name, words in sets.items() if words]
+        cases.append("\n".join([f"  '{' '.join(command.path)}')", *lines, "    ;;"]))
+    return BASH.replace("@TABLE@", "\n".join(cases))
 
 
-def _bash_case(command: Command) -> str:
-    named = [(name, option.value) for option in command.options for name in option.names]
-    sets = {
-        "commands": [name for name, _ in command.commands],
-        "options": [name if value is None else f"{name}={_bash_value(value)}" for name, value in named],
-        "arguments": [_bash_value(a.value or Value()) + "..." * a.is_repeated for a in command.arguments],
-    }
-    lines = [f"    {name}='{' '.join(words)}'" for name, words in sets.items() if words]
-    return "\n".join([f"  '{' '.join(command.path)}')", *lines, "    ;;"])
-
-
-def _bash_value(value: Value) -> str:
-    return value.source or "".join(f",{word}" for word in value.words) or "-"
+def _bash_value(field: Field) -> str:
+    found = completed(field)
+    return found if isinstance(found, str) else "".join(f",{word}" for word in found) or "-"
 
 
 def _zsh() -> str:
-    return ZSH.replace("@TABLE@", "".join(_zsh_function(c) for c in command_tree()))
+    functions = []
+    for command in command_tree():
+        name = "-".join(("_memcli", *command.path))
+        specs = []
+        for option in command.options:
+            for flag in flags_of(option):
+                others = "*" if option.many else "(- *)" if option is _HELP else f"({' '.join(flags_of(option))})"
+                mark = "" if option.type is bool else "=" if flag.startswith("--") else "+"
+                specs.append(f"{others}{flag}{mark}[{_zsh_text(option.help)}]{_zsh_value(option)}")
+        specs += [f"{'*' if a.many else n}{_zsh_value(a)}" for n, a in enumerate(command.arguments, 1)]
+        below = ""
+        if command.commands:
+            specs += ["1: : _describe -t commands command commands", f"*:: : _call_function - {name}-$words[1]"]
+            rows = "".join(f"    {_quote(':'.join(row))}\n" for row in command.commands)
+            below = f"  local -a commands=(\n{rows}  )\n"
+        lines = " \\\n".join(f"    {_quote(spec)}" for spec in specs)
+        functions.append(f"\n{name}() {{\n  local -A opt_args\n{below}  _arguments -s -S \\\n{lines}\n}}\n")
+    return ZSH.replace("@TABLE@", "".join(functions))
 
 
-def _zsh_function(command: Command) -> str:
-    name = "-".join(("_memcli", *command.path))
-    specs = [_zsh_option(option, name) for option in command.options for name in option.names]
-    specs += [f"{'*' if a.is_repeated else n}{_zsh_value(a)}" for n, a in enumerate(command.arguments, 1)]
-    below = ""
-    if command.commands:
-        specs += ["1: : _describe -t commands command commands", f"*:: : _call_function - {name}-$words[1]"]
-        below = "  local -a commands=(\n" + "".join(f"    {_quote(':'.join(c))}\n" for c in command.commands) + "  )\n"
-    lines = " \\\n".join(f"    {_quote(spec)}" for spec in specs)
-    return f"\n{name}() {{\n  local -A opt_args\n{below}  _arguments -s -S \\\n{lines}\n}}\n"
-
-
-def _zsh_option(option: Parameter, name: str) -> str:
-    others = "*" if option.is_repeated else "(- *)" if name in ("--help", "-h") else f"({' '.join(option.names)})"
-    mark = "" if option.value is None else "=" if name.startswith("--") else "+"
-    return f"{others}{name}{mark}[{_zsh_text(option.help)}]{_zsh_value(option)}"
-
-
-def _zsh_value(parameter: Parameter) -> str:
-    if parameter.value is None:
+def _zsh_value(field: Field) -> str:
+    if field.type is bool:
         return ""
-    known = {"": f"({' '.join(parameter.value.words)})", "files": "_files", "dirs": "_files -/"}
-    action = known.get(parameter.value.source, f" _memcli_values {parameter.value.source}")
-    return f":{_zsh_text(parameter.metavar)}:{action}"
+    found = completed(field)
+    if isinstance(found, str):
+        action = {"files": "_files", "dirs": "_files -/"}.get(found, f" _memcli_values {found}")
+    else:
+        action = f"({' '.join(found)})"
+    return f":{_zsh_text(field.metavar.strip('[].'))}:{action}"
 
 
 def _zsh_text(text: str) -> str:
@@ -343,27 +324,28 @@ def _quote(text: str) -> str:
 
 def _fish() -> str:
     commands = command_tree()
-    names = " ".join(_quote(" ".join(c.path)) for c in commands if c.path)
-    lines = "\n".join(line for command in commands for line in _fish_lines(command))
-    return FISH.replace("@COMMANDS@", names).replace("@TABLE@", lines)
+    lines = []
+    for command in commands:
+        at = f"complete -c memcli -n '{' '.join(('__memcli_at', *command.path))}'"
+        lines += [f"{at} -a {name}{_fish_text(text)}" for name, text in command.commands]
+        for option in command.options:
+            flags = " ".join(f"-l {n[2:]}" if n.startswith("--") else f"-s {n[1:]}" for n in flags_of(option))
+            takes = "" if option.type is bool else f" -r{_fish_value(option)}"
+            lines.append(f"{at} {flags}{takes}{_fish_text(option.help)}")
+        lines += [at + _fish_value(argument) for argument in command.arguments]
+    paths = " ".join(_quote(" ".join(c.path)) for c in commands if c.path)
+    return FISH.replace("@COMMANDS@", paths).replace("@TABLE@", "\n".join(lines))
 
 
-def _fish_lines(command: Command) -> Iterator[str]:
-    at = f"complete -c memcli -n '{' '.join(('__memcli_at', *command.path))}'"
-    for name, text in command.commands:
-        yield f"{at} -a {name}{_fish_text(text)}"
-    for option in command.options:
-        names = " ".join(f"-l {n[2:]}" if n.startswith("--") else f"-s {n[1:]}" for n in option.names)
-        takes = "" if option.value is None else f" -r{_fish_value(option.value)}"
-        yield f"{at} {names}{takes}{_fish_text(option.help)}"
-    for argument in command.arguments:
-        yield at + _fish_value(argument.value or Value())
-
-
-def _fish_value(value: Value) -> str:
-    known = {"": " ".join(value.words), "dirs": "(__fish_complete_directories)"}
-    given = known.get(value.source, f"(__memcli_values {value.source})")
-    return " -F" if value.source == "files" else f" -f -a '{given}'" if given else " -f"
+def _fish_value(field: Field) -> str:
+    found = completed(field)
+    if found == "files":
+        return " -F"
+    if isinstance(found, str):
+        given = "(__fish_complete_directories)" if found == "dirs" else f"(__memcli_values {found})"
+    else:
+        given = " ".join(found)
+    return f" -f -a '{given}'" if given else " -f"
 
 
 def _fish_text(text: str) -> str:

@@ -30,7 +30,14 @@ def complete(arguments: Sequence[str]) -> None:
     with suppress(Exception):
         found = values(kind, prefix, space, root or os.environ.get("MEMCLI_ROOT", ""))
     with suppress(Exception):
-        _print(sorted({*found, *_known_kinds(prefix)}) if kind == "kinds" else found)
+        if kind == "kinds":
+            from memcli.model.shapes import KINDS
+
+            found = sorted({*found, *_matching(KINDS, prefix)})
+        # Past Python's buffer, which would complain at the exit when the shell has stopped reading.
+        rest = memoryview("".join(f"{line}\n" for line in found).encode())
+        while rest:
+            rest = rest[os.write(sys.stdout.fileno(), rest) :]
 
 
 def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
@@ -38,11 +45,17 @@ def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
 
     Raises OSError and MemcliError if the store cannot be read.
     """
-    found = check_root(_named(root)) if root else find_root(os.getcwd(), os.path.expanduser("~"))
+    if root:
+        root = os.path.abspath(root)
+        found: str | None = check_root(root if os.path.basename(root) == FOLDER else os.path.join(root, FOLDER))
+    else:
+        found = find_root(os.getcwd(), os.path.expanduser("~"))
     if found is None:
         return []
-    layout = Layout(found)
-    if kind != "sessions" and (os.environ.get("MEMCLI_STORE") or b"store" in _config(layout)):
+    layout, config = Layout(found), b""
+    with suppress(OSError):
+        config = _read(layout.config)
+    if kind != "sessions" and (os.environ.get("MEMCLI_STORE") or b"store" in config):
         from memcli.extras.completion.shells import served
 
         there = served(kind, prefix, space, root)
@@ -51,7 +64,12 @@ def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
     if kind == "spaces":
         names = (name for name in layout.space_names() if name.endswith(".json") and not name.startswith("."))
         return _matching((name.removesuffix(".json") for name in names), prefix)
-    space = space or os.environ.get("MEMCLI_SPACE", "") or _configured(layout) or "main"
+    space = space or os.environ.get("MEMCLI_SPACE", "")
+    if not space and b"space" in config:
+        import tomllib
+
+        space = str(tomllib.loads(config.decode()).get("space", ""))
+    space = space or "main"
     if os.path.basename(space) != space:
         return []
     if kind == "sessions":
@@ -71,40 +89,6 @@ def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
 def _chosen(kind: str, prefix: str, found: Iterable[str]) -> list[str]:
     matching = _matching(found, prefix)
     return _headings(matching, prefix) if kind in ("paths", "refs") else matching
-
-
-def _print(lines: list[str]) -> None:
-    # Past Python's buffer, which would complain at the exit when the shell has stopped reading.
-    rest = memoryview("".join(f"{line}\n" for line in lines).encode())
-    while rest:
-        rest = rest[os.write(sys.stdout.fileno(), rest) :]
-
-
-def _known_kinds(prefix: str) -> list[str]:
-    from memcli.model.shapes import KINDS
-
-    return _matching(iter(KINDS), prefix)
-
-
-def _named(root: str) -> str:
-    path = os.path.abspath(root)
-    return path if os.path.basename(path) == FOLDER else os.path.join(path, FOLDER)
-
-
-def _configured(layout: Layout) -> str:
-    data = _config(layout)
-    if b"space" not in data:
-        return ""
-    import tomllib
-
-    return str(tomllib.loads(data.decode()).get("space", ""))
-
-
-def _config(layout: Layout) -> bytes:
-    try:
-        return _read(layout.config)
-    except OSError:
-        return b""
 
 
 def _read(path: str) -> bytes:

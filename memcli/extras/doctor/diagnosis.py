@@ -7,16 +7,16 @@ import platform
 import shutil
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from memcli import __version__
-from memcli.app.workspace import Workspace, load_space
+from memcli.app.workspace import load_space
 from memcli.cli.configured import problems
 from memcli.cli.verb import find_verb
 from memcli.embed import DEFAULT_EMBEDDER
 from memcli.errors import MemcliError
 from memcli.index.scale import own_spread, tells_apart
-from memcli.ports import Embedder
 from memcli.record import Record
 from memcli.settings import TABLES
 from memcli.store.absent import absent, absent_above
@@ -45,39 +45,36 @@ class Check(Record):
 def run_checks(options: Mapping[str, str | None], environ: Mapping[str, str]) -> list[Check]:
     """All checks in order; the store is checked only if there is one."""
     store = list(_store(options, environ))  # first: opening a store sets aside what the checks are to report
-    return [_python(), _sqlite(), _git(), _model(), _embedding(options, environ), *store]
+    return [*_installation(), _embedding(options, environ), *store]
 
 
-def _python() -> Check:
-    found = f"memcli {__version__}, Python {platform.python_version()}"
-    return Check("python", sys.version_info >= (3, 11), found, "memcli needs Python 3.11")
-
-
-def _sqlite() -> Check:
-    try:
-        sqlite3.connect(":memory:").execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
-    except sqlite3.Error as error:
-        found = f"SQLite {sqlite3.sqlite_version}: {error}"
-        return Check("sqlite", False, found, "use a Python whose SQLite includes FTS5")
-    return Check("sqlite", True, f"SQLite {sqlite3.sqlite_version} with FTS5")
-
-
-def _git() -> Check:
-    path = shutil.which("git")
-    return Check("git", path is not None, path or "not on PATH", "install git; `ingest --git` needs it")
-
-
-def _model() -> Check:
+def _installation() -> Iterator[Check]:
+    """Checks Python, SQLite, git and the files of the model."""
     from memcli.embed.onnx import MODEL_DIGEST, verify
 
-    problems = verify()
-    found = "; ".join(problems) or f"minilm {MODEL_DIGEST[:12]}, digest verified"
-    return Check("model", not problems, found, "reinstall memcli")
+    found = f"memcli {__version__}, Python {platform.python_version()}"
+    yield Check("python", sys.version_info >= (3, 11), found, "memcli needs Python 3.11")
+    try:
+        sqlite3.connect(":memory:").execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
+        yield Check("sqlite", True, f"SQLite {sqlite3.sqlite_version} with FTS5")
+    except sqlite3.Error as error:
+        found = f"SQLite {sqlite3.sqlite_version}: {error}"
+        yield Check("sqlite", False, found, "use a Python whose SQLite includes FTS5")
+    path = shutil.which("git")
+    yield Check("git", path is not None, path or "not on PATH", "install git; `ingest --git` needs it")
+    broken = verify()
+    found = "; ".join(broken) or f"minilm {MODEL_DIGEST[:12]}, digest verified"
+    yield Check("model", not broken, found, "reinstall memcli")
 
 
 def _embedding(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Check:
     """Checks the embedder in use by a text, and by pairs of texts if its cosines are on a scale of their own."""
-    name, load = _chosen_embedder(options, environ)
+    try:
+        workspace = open_workspace(options, environ)
+        name, load = workspace.embedder, workspace.load_embedder
+    except MemcliError:  # there is no store, or the other checks tell what is wrong with it
+        chosen = ChosenEmbedder(options.get("embedder") or environ.get("MEMCLI_EMBEDDER"))
+        name, load = chosen.name, chosen.load
     try:
         embedder = load()
         if embedder is None:
@@ -95,17 +92,6 @@ def _embedding(options: Mapping[str, str | None], environ: Mapping[str, str]) ->
     return Check("embedding", tells_apart(spread), told, "it is of no use for search: check its pooling and prompts")
 
 
-def _chosen_embedder(
-    options: Mapping[str, str | None], environ: Mapping[str, str]
-) -> tuple[str, Callable[[], Embedder | None]]:
-    try:
-        workspace = open_workspace(options, environ)
-    except MemcliError:  # there is no store, or the other checks tell what is wrong with it
-        chosen = ChosenEmbedder(options.get("embedder") or environ.get("MEMCLI_EMBEDDER"))
-        return chosen.name, chosen.load
-    return workspace.embedder, workspace.load_embedder
-
-
 def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:
     try:
         root = locate(options, environ)
@@ -120,18 +106,11 @@ def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Ite
         yield Check("store", True, "none found (`memcli init` creates one)")
         return
     yield _writable(root)
-    yield _ignored(root)
-    yield _place(root)
+    yield from _tracking(root)
     yield _config(root)
-    yield _private(root)
-    yield from _stranded(root)
-    yield from _merge_driver(root)
-    yield from _hooks(root)
-    yield _agents(root, environ)
-    yield _trust(root)
-    yield _language_model(options, environ)
-    yield _ledger(root)
-    yield from _server(options, environ)
+    yield from _private(root)
+    yield from _git_of(root)
+    yield from _others(root, options, environ)
     yield from _spaces(options, environ)
 
 
@@ -149,50 +128,43 @@ def _writable(root: str) -> Check:
         return Check("store", False, error.message, error.hint)
 
 
-def _ignored(root: str) -> Check:
-    """Checks that git ignores the files of this machine; .gitignore may have come with a clone."""
+def _tracking(root: str) -> Iterator[Check]:
+    """Checks that git ignores the files of this machine, since .gitignore may have come with a clone, and that it tracks none.
+    Files that it checks out there are quarantined."""
     try:
         missing = missing_lines(Layout(root))
+        told = f"lacks {', '.join(missing)}" if missing else "ignores the files of this machine"
+        yield Check("gitignore", not missing, f"{FOLDER}/.gitignore {told}", "run `memcli init`")
     except MemcliError as error:
-        return Check("gitignore", False, error.message, error.hint)
-    told = f"lacks {', '.join(missing)}" if missing else "ignores the files of this machine"
-    return Check("gitignore", not missing, f"{FOLDER}/.gitignore {told}", "run `memcli init`")
-
-
-def _place(root: str) -> Check:
-    """Checks that git does not track files of this machine. Files that it checks out there are quarantined."""
+        yield Check("gitignore", False, error.message, error.hint)
     try:
         aside = PrivatePlace(Layout(root)).claim()
         tracked = PrivatePlace(Layout(root)).tracked()
     except MemcliError as error:
-        return Check("machine", False, error.message, error.hint)
-    told = [describe(aside)] if aside else []
+        yield Check("machine", False, error.message, error.hint)
+        return
+    state = [describe(aside)] if aside else []
     if tracked:
-        told.append(f"git tracks {len(tracked)} files that memcli does not use, such as {tracked[0].path}")
+        state.append(f"git tracks {len(tracked)} files that memcli does not use, such as {tracked[0].path}")
     fix = f"`git rm -r --cached --ignore-unmatch {' '.join(f'{FOLDER}/{name}' for name in FOLDERS)}`"
-    return Check("machine", not tracked, "; ".join(told) or "local/ and cache/ were created on this machine", fix)
+    yield Check("machine", not tracked, "; ".join(state) or "local/ and cache/ were created on this machine", fix)
 
 
-def _private(root: str) -> Check:
-    """Says where the private state is and what it takes, and whether it can be written."""
+def _private(root: str) -> Iterator[Check]:
+    """Says where the private state is, what it takes, and whether it can be written; names the state of stores that are gone,
+    as after a store was moved."""
     folder = Layout(root).private_folder
+    fix = "run a memcli command where it can be written; until then changes wait in .memory/local"
     try:
         size = sum(os.lstat(os.path.join(place, file)).st_size for place, _, files in os.walk(folder) for file in files)
+        told, is_writable = f"{folder} ({-(-size // 1024):,} KB)", can_write(folder)
+        if not is_writable:
+            told += " cannot be written"
+            if not can_write(Layout(root).local("")):
+                fix = "make it writable; until then nothing is stored"
+        yield Check("private state", is_writable, told, fix)
     except OSError as error:
-        return Check("private state", False, f"cannot read {folder}: {error.strerror}", "check its permissions")
-    told = f"{folder} ({-(-size // 1024):,} KB)"
-    if can_write(folder):
-        return Check("private state", True, told)
-    if not can_write(Layout(root).local("")):
-        return Check(
-            "private state", False, f"{told} cannot be written", "make it writable; until then nothing is stored"
-        )
-    fix = "run a memcli command where it can be written; until then changes wait in .memory/local"
-    return Check("private state", False, f"{told} cannot be written", fix)
-
-
-def _stranded(root: str) -> Iterator[Check]:
-    """Names the private state of stores that are gone, as after a store was moved."""
+        yield Check("private state", False, f"cannot read {folder}: {error.strerror}", "check its permissions")
     for folder, place in stranded(work_tree_of(root) or os.path.dirname(root)).items():
         command = next(iter(absent(place).values()), "")
         fix = (
@@ -213,98 +185,62 @@ def _config(root: str) -> Check:
     return Check("config", not wrong, ", ".join([*told, *wrong]) or "none", "correct the file")
 
 
-def _merge_driver(root: str) -> Iterator[Check]:
-    """Checks the merge driver if the store is in a repository; clones do not copy git configuration."""
-    from memcli.git.hooks import problem
+def _git_of(root: str) -> Iterator[Check]:
+    """Checks the merge driver, which clones do not copy, and that installed hooks belong to this memcli, if the store is in a
+    repository."""
+    from memcli.git import NAMES
+    from memcli.git.hooks import find_hooks, problem
     from memcli.git.revisions import open_history
 
-    try:
+    with suppress(MemcliError):
         history = open_history(Layout(root).spaces)
         found = problem(history.repository, history.path("main.json"))
-    except MemcliError:
-        return
-    if found is None:
-        yield Check("merge driver", True, "not configured (`memcli init --git` installs it)")
-    else:
-        yield Check("merge driver", not found, found or "git merges memories with memcli", "run `memcli init --git`")
-
-
-def _hooks(root: str) -> Iterator[Check]:
-    """Checks that installed hooks belong to this memcli, if the store is in a repository."""
-    from memcli.git import NAMES
-    from memcli.git.hooks import find_hooks
-
-    try:
+        told = (
+            "not configured (`memcli init --git` installs it)" if found is None else "git merges memories with memcli"
+        )
+        yield Check("merge driver", not found, found or told, "run `memcli init --git`")
+    with suppress(MemcliError):
         hooks = find_hooks(os.path.dirname(root))
         states = [(name, hooks.status(name).state) for name in NAMES]
-    except MemcliError:
-        return
-    told = [f"{name} {state}" for name, state in states if state in ("installed", "outdated", "edited")]
-    ok = not any(state in ("outdated", "edited") for _, state in states)
-    found = ", ".join(told) or "none (`memcli hook install` installs them)"
-    yield Check("hooks", ok, found, "run `memcli hook install`")
+        installed = [f"{name} {state}" for name, state in states if state in ("installed", "outdated", "edited")]
+        ok = not any(state in ("outdated", "edited") for _, state in states)
+        told = ", ".join(installed) or "none (`memcli hook install` installs them)"
+        yield Check("hooks", ok, told, "run `memcli hook install`")
 
 
-def _agents(root: str, environ: Mapping[str, str]) -> Check:
-    """Checks the agents that are installed in the project. What waits for its user, or a switched-off memory, is no
-    failure."""
+def _others(root: str, options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:
+    """Checks what else works with the store: agents, the language model, which is not asked, and the server that has it.
+
+    What waits for its user, a memory that is switched off and a clone that is not accepted are no failures.
+    """
+    from memcli.clock import system_clock
+    from memcli.store.ledger import StoreLedger
+    from memcli.store.state import State
     from memcli.store.trust import is_off
 
     is_well, names = extra("agents.setup").examine_agents(root, environ)
     off = "; memory is off (`memcli on`)" if is_off(root, environ) else ""
-    found = ", ".join(names) or "none connected (`memcli agent install` connects one)"
-    return Check("agents", is_well, f"{found}{off}", "run `memcli agent check`")
-
-
-def _trust(root: str) -> Check:
-    """Reports trust without failing: an unaccepted clone works, with restrictions."""
-    if FileTrust(Layout(root)).is_accepted:
-        return Check("trust", True, "created or accepted here")
-    return Check("trust", True, "cloned and not yet accepted (`memcli trust --status`)")
-
-
-def _language_model(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Check:
-    """Checks what the configured model needs, without asking it."""
+    connected = ", ".join(names) or "none connected (`memcli agent install` connects one)"
+    yield Check("agents", is_well, f"{connected}{off}", "run `memcli agent check`")
+    is_accepted = FileTrust(Layout(root)).is_accepted
+    trust = "created or accepted here" if is_accepted else "cloned and not yet accepted (`memcli trust --status`)"
+    yield Check("trust", True, trust)
     try:
-        ok, found, fix = extra("providers.opening").health(open_workspace(options, environ), environ)
+        yield Check("provider", *extra("providers.opening").health(open_workspace(options, environ), environ))
     except MemcliError as error:
-        ok, found, fix = False, error.message, error.hint
-    return Check("provider", ok, found, fix)
-
-
-def _ledger(root: str) -> Check:
-    """Checks the ledger of today: where that was lost, a quota lets no call pass."""
-    from memcli.clock import system_clock
-    from memcli.store.ledger import StoreLedger
-    from memcli.store.state import State
-
+        yield Check("provider", False, error.message, error.hint)
     try:
         day = StoreLedger(State(Layout(root))).read(system_clock()[:10])
+        lost = ", and the calls of before were lost with a damaged file" if day.damaged else ""
+        told = f"{len(day.charges)} calls of language models today{lost}"
+        yield Check("ledger", not day.damaged, told, "a quota lets calls pass again tomorrow (UTC)")
     except MemcliError as error:
-        return Check("ledger", False, error.message, error.hint)
-    told = ", and the calls of before were lost with a damaged file" if day.damaged else ""
-    fix = "a quota lets calls pass again tomorrow (UTC)"
-    return Check("ledger", not day.damaged, f"{len(day.charges)} calls of language models today{told}", fix)
-
-
-def _server(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:
-    """Checks the server that has the store, if one does."""
+        yield Check("ledger", False, error.message, error.hint)
     try:
         if url := chosen_store(options, environ):
             yield from (Check(*one) for one in extra("postgres.opening").examine(url, environ))
     except MemcliError as error:
         yield Check("server", False, error.message, error.hint)
-
-
-def _languages(workspace: Workspace) -> Iterator[Check]:
-    """Names a way to meaning where the embedder cannot read most notes."""
-    notes = [memory.raw for memory in load_space(workspace.store, workspace.main).objects]
-    foreign = sum(map(is_foreign, notes))
-    if 2 * foreign <= len(notes) or workspace.embedder != DEFAULT_EMBEDDER:
-        return
-    found = f"{foreign} of {len(notes)} notes are not in English, and found by their words alone"
-    way = "a multilingual sentence-transformers model in ONNX finds them by meaning: MEMCLI_EMBEDDER=onnx:DIR"
-    yield Check("languages", True, f"{found}; {way}")
 
 
 def _spaces(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:
@@ -314,6 +250,12 @@ def _spaces(options: Mapping[str, str | None], environ: Mapping[str, str]) -> It
         for space in extra("spaces.managing").list_spaces(workspace):
             found = space.problem or f"{space.objects} memories"
             yield Check(f"space {space.name}", not space.problem, found, "run `memcli check store --repair`")
-        yield from _languages(workspace)
+        # Names a way to meaning where the embedder cannot read most notes.
+        notes = [memory.raw for memory in load_space(workspace.store, workspace.main).objects]
+        foreign = sum(map(is_foreign, notes))
+        if 2 * foreign > len(notes) and workspace.embedder == DEFAULT_EMBEDDER:
+            found = f"{foreign} of {len(notes)} notes are not in English, and found by their words alone"
+            way = "a multilingual sentence-transformers model in ONNX finds them by meaning: MEMCLI_EMBEDDER=onnx:DIR"
+            yield Check("languages", True, f"{found}; {way}")
     except MemcliError as error:
         yield Check("spaces", False, error.message, error.hint)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memcli.app.candidate import Candidate, as_proposed, candidate_of, note_of, with_note
+from memcli.app.candidate import as_proposed, candidate_of, note_of, with_note
 from memcli.app.check import check
 from memcli.app.edit import edit as edit_memory
 from memcli.app.inbox import change_inbox, is_plan, stub_of, target_of, waiting, withdraw
@@ -76,10 +76,10 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
     plain = [candidate for candidate, supersedes in proposals if supersedes is None]
     done: list[Stored] = []
     with reporting_done(lambda: f"{n} accepted" if (n := sum(len(each.outcomes) for each in done)) else ""):
-        done.append(remember(workspace, plain, links=DROP, resolution=_checked(workspace, plain)))
+        done.append(remember(workspace, plain, links=DROP, resolution=Resolution(check(workspace, plain, None))))
         for candidate, old in proposals:
             if old is not None:
-                alone = _checked(workspace, [candidate], old)
+                alone = Resolution(check(workspace, [candidate], old))
                 is_first = not any(each.compacted for each in done)  # a model that is slow is waited for once
                 done.append(remember(workspace, [candidate], old, links=DROP, resolution=alone, asks=is_first))
     with workspace.behind_the_write():
@@ -95,13 +95,9 @@ def findings(workspace: Workspace, memories: Sequence[Memory]) -> list[Sequence[
     """For each of the first candidates that wait: what it contradicts and repeats, but for what it is to supersede."""
     found = []
     for candidate, supersedes in map(candidate_of, memories[:_LOOKED_AT]):
-        alone = _checked(workspace, [candidate], supersedes)
-        found.append(alone.checks[0] if alone.checks else ())
+        checks = check(workspace, [candidate], supersedes)
+        found.append(checks[0] if checks else ())
     return found
-
-
-def _checked(workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None) -> Resolution:
-    return Resolution(check(workspace, candidates, supersedes))
 
 
 def reject(workspace: Workspace, memories: Sequence[Memory]) -> None:

@@ -24,5 +24,5 @@ def command(session: CommandContext, options: SchemaOptions) -> None:
     from memcli.extras.schema.schemas import SCHEMAS
 
     check_known("schema", options.what, sorted(SCHEMAS))
-    schema = SCHEMAS[options.what]()
+    schema = SCHEMAS[options.what]
     session.output.answer(schema, encode(schema).decode())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from memcli.codec.bundle import FORMAT as EXPORT_FORMAT
 from memcli.codec.bundle import VERSION as EXPORT_VERSION
@@ -46,80 +46,15 @@ _SECTION_FIELDS = (
 )  # fmt: skip
 
 
-def memory_schema() -> dict[str, Json]:
-    """A memory, as every output has it."""
-    return _document("A memory", _object(MEMORY_FIELDS, CORE_FIELDS))
-
-
-def policy_schema() -> dict[str, Json]:
-    """The policy of a space."""
-    return _document("The policy of a space", _object(POLICY_FIELDS, ()))
-
-
-def space_schema() -> dict[str, Json]:
-    """A space file."""
-    return _document("A space file", _space(SPACE_VERSION, REQUIRED))
-
-
-def bundle_schema() -> dict[str, Json]:
-    """The answer of `memcli recall --json`."""
-    section = {name: MEMORY_FIELDS[name] for name in _SECTION_FIELDS}
-    explained = {
-        **section, "space": TEXT, "score": _NUMBER, "confidence": _NUMBER, "why": {"type": "object", "additionalProperties": _NUMBER},
-        "triggered": FLAG, "matched_by": {"enum": [TRIGGER, ANCHOR, BY_TEXT]},
-        "procedure": MEMORY_FIELDS["procedure"], "content": {},
-    }  # fmt: skip
-    sections = _list(_object(explained, ("id", "path", "kind", "summary_micro")))
-    raw = _object({"path": TEXT, "raw": TEXT, "kind": TEXT, "content": {}}, ("path", "raw", "kind"))
-    fields = {
-        "space": TEXT, "topic": TEXT, "generated_at": TIME, "global_summary": TEXT, "limit": COUNT, "matched": COUNT,
-        "sections": sections, "always": sections, "raw": _list(raw), "degraded": FLAG, "withheld": COUNT,
-        "withheld_pins": COUNT, "withheld_untrusted": COUNT, "confidence": _NUMBER, "weak": FLAG,
-        "period": _object({"name": TEXT, "since": TIME, "until": TIME}, ("name",)),
-        "verified": _object({"asked": COUNT, "rejected": COUNT, "model": TEXT, "failure": TEXT}, ("asked",)),
-        "reason": {"enum": [NO_MATCH, BELOW_FLOOR, EMPTY_SPACE, ALL_FILTERED, EMPTY_DIFF, BUDGET_TOO_SMALL, ALL_REJECTED]},
-    }  # fmt: skip
-    return _document("A recalled bundle", _object(fields, ("space", "sections", "matched")))
-
-
-def export_schema() -> dict[str, Json]:
-    """A bundle made by `memcli export`."""
-    counts = _object({"objects": COUNT, "active": COUNT, "pinned": COUNT}, ("objects", "active", "pinned"))
-    fields = {
-        "format": {"const": EXPORT_FORMAT}, "version": {"const": EXPORT_VERSION}, "space": TEXT, "counts": counts,
-        "hash": _HASH, "content": _space(FULL_VERSION, CORE_FIELDS), "signature": TEXT,
-        "part": _object({"kind": TEXTS, "tag": TEXTS, "under": TEXTS}, ()),
-    }  # fmt: skip
-    required = tuple(name for name in fields if name not in ("signature", "part"))
-    return _document("An export", _object(fields, required))
-
-
-def session_schema() -> dict[str, Json]:
-    """A line of the file of a session: the first, a message, or a change of state."""
-    fields = {**SESSION_FIELDS, "format": {"const": SESSION_FORMAT}, "version": {"const": SESSION_VERSION}}
-    lines = [
-        _object(fields, ("format", "version", "id", "space")),
-        _object(MESSAGE_FIELDS, ("number", "role", "text")),
-        _object(STATE_FIELDS, ("state",)),
-    ]
-    return _document("A line of the file of a session", {"oneOf": lines})
-
-
-SCHEMAS: Mapping[str, Callable[[], dict[str, Json]]] = {
-    "space": space_schema,
-    "object": memory_schema,
-    "policy": policy_schema,
-    "bundle": bundle_schema,
-    "export": export_schema,
-    "session": session_schema,
-}
+def _object(fields: Mapping[str, Json], required: tuple[str, ...]) -> dict[str, Json]:
+    return {"type": "object", "properties": dict(fields), "required": list(required)}
 
 
 def _space(version: int, required: tuple[str, ...]) -> dict[str, Json]:
     fields = {
         "format": {"const": SPACE_FORMAT}, "version": {"const": version}, "space": TEXT,
         "metadata": {"type": "object"}, "policy": _object(POLICY_FIELDS, ()), "updated_at": TEXT,
-        "objects": _list(_object(MEMORY_FIELDS, required)),
+        "objects": {"type": "array", "items": _object(MEMORY_FIELDS, required)},
     }  # fmt: skip
     return _object(fields, tuple(fields))
 
@@ -128,9 +63,49 @@ def _document(title: str, shape: Mapping[str, Json]) -> dict[str, Json]:
     return {"$schema": _DIALECT, "title": title, **shape}
 
 
-def _object(fields: Mapping[str, Json], required: tuple[str, ...]) -> dict[str, Json]:
-    return {"type": "object", "properties": dict(fields), "required": list(required)}
-
-
-def _list(items: Json) -> dict[str, Json]:
-    return {"type": "array", "items": items}
+_SECTIONS = {
+    "type": "array",
+    "items": _object(
+        {
+            **{name: MEMORY_FIELDS[name] for name in _SECTION_FIELDS}, "space": TEXT, "score": _NUMBER, "confidence": _NUMBER,
+            "why": {"type": "object", "additionalProperties": _NUMBER}, "triggered": FLAG,
+            "matched_by": {"enum": [TRIGGER, ANCHOR, BY_TEXT]}, "procedure": MEMORY_FIELDS["procedure"], "content": {},
+        },
+        ("id", "path", "kind", "summary_micro"),
+    ),
+}  # fmt: skip
+_RAW = _object({"path": TEXT, "raw": TEXT, "kind": TEXT, "content": {}}, ("path", "raw", "kind"))
+_BUNDLE = {
+    "space": TEXT, "topic": TEXT, "generated_at": TIME, "global_summary": TEXT, "limit": COUNT, "matched": COUNT,
+    "sections": _SECTIONS, "always": _SECTIONS, "raw": {"type": "array", "items": _RAW}, "degraded": FLAG, "withheld": COUNT,
+    "withheld_pins": COUNT, "withheld_untrusted": COUNT, "confidence": _NUMBER, "weak": FLAG,
+    "period": _object({"name": TEXT, "since": TIME, "until": TIME}, ("name",)),
+    "verified": _object({"asked": COUNT, "rejected": COUNT, "model": TEXT, "failure": TEXT}, ("asked",)),
+    "reason": {"enum": [NO_MATCH, BELOW_FLOOR, EMPTY_SPACE, ALL_FILTERED, EMPTY_DIFF, BUDGET_TOO_SMALL, ALL_REJECTED]},
+}  # fmt: skip
+_EXPORT = {
+    "format": {"const": EXPORT_FORMAT}, "version": {"const": EXPORT_VERSION}, "space": TEXT,
+    "counts": _object({"objects": COUNT, "active": COUNT, "pinned": COUNT}, ("objects", "active", "pinned")),
+    "hash": _HASH, "content": _space(FULL_VERSION, CORE_FIELDS), "signature": TEXT,
+    "part": _object({"kind": TEXTS, "tag": TEXTS, "under": TEXTS}, ()),
+}  # fmt: skip
+_SESSION_LINES = [
+    _object(
+        {**SESSION_FIELDS, "format": {"const": SESSION_FORMAT}, "version": {"const": SESSION_VERSION}},
+        ("format", "version", "id", "space"),
+    ),
+    _object(MESSAGE_FIELDS, ("number", "role", "text")),
+    _object(STATE_FIELDS, ("state",)),
+]
+SCHEMAS: Mapping[str, Mapping[str, Json]] = {
+    "space": _document("A space file", _space(SPACE_VERSION, REQUIRED)),
+    "object": _document("A memory", _object(MEMORY_FIELDS, CORE_FIELDS)),  # as every output has it
+    "policy": _document("The policy of a space", _object(POLICY_FIELDS, ())),
+    "bundle": _document("A recalled bundle", _object(_BUNDLE, ("space", "sections", "matched"))),
+    "export": _document(
+        "An export", _object(_EXPORT, tuple(name for name in _EXPORT if name not in ("signature", "part")))
+    ),
+    "session": _document("A line of the file of a session", {"oneOf": _SESSION_LINES}),
+}
+"""The schemas of a space file, a memory, a policy, the answer of `memcli recall --json`, what `memcli export` writes, and a line
+of the file of a session: the first, a message, or a change of state."""

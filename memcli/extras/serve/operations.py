@@ -211,7 +211,7 @@ def _add_all(router: APIRouter, backend: Backend) -> None:
         summary="Store a memory: 201 if it is new, 202 if it waits for review, otherwise 200",
         responses=problems(201),
         openapi_extra={
-            "requestBody": {"content": {"application/json": {"schema": extra("schema.schemas").memory_schema()}}}
+            "requestBody": {"content": {"application/json": {"schema": extra("schema.schemas").SCHEMAS["object"]}}}
         },
     )
     async def remember(
@@ -245,7 +245,7 @@ def _add_one(router: APIRouter, backend: Backend) -> None:
     path = "/apps/{space}/memories/{id}"
 
     @router.get(
-        path, summary="Show a memory in full", responses=problems(200, extra("schema.schemas").memory_schema(), 304)
+        path, summary="Show a memory in full", responses=problems(200, extra("schema.schemas").SCHEMAS["object"], 304)
     )
     async def get(space: _Space, name: _Id, caller: _Reader, if_none_match: _NoneMatch = None) -> Response:
         memory, tag = await _get(backend, space, name, caller)

@@ -20,7 +20,7 @@ from memcli.extras.tui.view import ViewRow, memories_below
 from memcli.model.links import elsewhere
 from memcli.model.memory import Json, Memory
 from memcli.model.recall import Section
-from memcli.present.links import BOTH, IN, OUT, MemoryLink, relation_words
+from memcli.present.links import BOTH, IN, OUT, MemoryLink, direction, relation_words
 from memcli.present.memory import context_pieces, count_of, detail_of, readable_time, value_text
 from memcli.render.clean import clean, clean_line
 
@@ -111,7 +111,10 @@ def _contradiction(n: int, other: Memory, catalogue: PathCatalogue) -> Content:
 
 def _link(n: int, link: MemoryLink, catalogue: PathCatalogue) -> Content:
     target = catalogue.find(link.other)
-    label = (f"{n:>2}  {ARROWS[link.direction]} {relation_words(clean_line(link.relation))}  ", LABEL)
+    label = (
+        f"{n:>2}  {ARROWS[direction(link.relation, is_out=link.is_out)]} {relation_words(clean_line(link.relation))}  ",
+        LABEL,
+    )
     name = clean_line(target.path if target else link.other)
     if target is None and elsewhere(link.other) is None:
         return Content.assemble(label, f"{name} (not in this space)")

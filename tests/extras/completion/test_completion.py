@@ -17,7 +17,7 @@ import pytest
 from memcli.cli.main import load_command
 from memcli.cli.verb import ALIASES, names
 from memcli.codec.space import encode_space
-from memcli.extras.completion.shells import SHELLS, Command, command_tree
+from memcli.extras.completion.shells import SHELLS, Command, command_tree, completed, flags_of
 from memcli.extras.completion.values import complete, values
 from memcli.model.shapes import KINDS
 from memcli.model.space import Space
@@ -101,7 +101,7 @@ def test_every_verb_is_in_the_tree_with_every_option() -> None:
         for path, command in [((verb,), getattr(given, "default", given)), *below]:
             options = [p for p in command.params if p.param_type_name == "option" and not p.hidden]
             wanted = {name for p in options for name in (*p.opts, *p.secondary_opts)}
-            assert {name for o in found[path].options for name in o.names} == wanted | {"--help", "-h"}
+            assert {name for o in found[path].options for name in flags_of(o)} == wanted | {"--help", "-h"}
             assert len(found[path].arguments) == sum(p.param_type_name == "argument" for p in command.params)
 
 
@@ -123,9 +123,9 @@ def test_every_option_is_in_the_script(shell: str) -> None:
     for command in TREE:
         text = f" {part(shell, command)}".replace("\n", " \n")
         for option in command.options:
-            for name in option.names:
+            for name in flags_of(option):
                 shown = re.sub("^-", "-s ", name).replace("-s -", "-l ") if shell == "fish" else name
-                mark = marks[shell] if shell != "zsh" or not option.is_repeated else "*{}"
+                mark = marks[shell] if shell != "zsh" or not option.many else "*{}"
                 assert mark.format(shown) in text, (command.path, name)
         for name, _ in command.commands:
             assert {"bash": f" {name} ", "zsh": f"    '{name}:", "fish": f"-a {name} -d"}[shell] in text, command.path
@@ -133,7 +133,7 @@ def test_every_option_is_in_the_script(shell: str) -> None:
 
 def test_words_are_those_that_there_are() -> None:
     recall = next(command for command in TREE if command.path == ("recall",))
-    words = {name: o.value.words for o in recall.options if o.value for name in o.names}
+    words = {name: completed(o) for o in recall.options for name in flags_of(o)}
     assert words["--backend"] == tuple(sorted(RANKERS))
     assert words["--format"] == tuple(RENDERERS)
     assert words["--scope"] == ("project", "global", "session")
