@@ -13,19 +13,7 @@ from typer.core import TyperGroup
 from memcli import __version__
 from memcli.cli.options import REQUIRED, CommonOptions, Field, fill_bare
 from memcli.cli.output import guarded
-from memcli.cli.verb import (
-    ALIASES,
-    CHECK,
-    PLUMBING,
-    RECALL,
-    SHARE,
-    START,
-    CommandContext,
-    Group,
-    Verb,
-    find,
-    names,
-)
+from memcli.cli.verb import ALIASES, CHECK, PLUMBING, RECALL, SHARE, START, CommandContext, Group, Verb, find, names
 from memcli.errors import UsageError
 
 HELP = {"help_option_names": ["--help", "-h"], "max_content_width": 100}

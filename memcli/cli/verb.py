@@ -313,14 +313,7 @@ class Group:
 
     __slots__ = ("about", "default", "name", "text", "verbs")
 
-    def __init__(
-        self,
-        name: str,
-        text: str,
-        *below: Verb,
-        default: Verb | None = None,
-        about: About = NOTHING,
-    ) -> None:
+    def __init__(self, name: str, text: str, *below: Verb, default: Verb | None = None, about: About = NOTHING) -> None:
         self.name, self.text, self.default, self.about = name, text, default, about
         if default is not None:
             default.name = name

@@ -11,16 +11,7 @@ from memcli.codec.canonical import encode_line
 from memcli.digests import nonce_of
 from memcli.model.memory import json_texts
 from memcli.model.names import counted
-from memcli.model.recall import (
-    BUDGET_TOO_SMALL,
-    EMPTY_DIFF,
-    LEVELS,
-    PASSAGE,
-    PASSAGES,
-    SENTENCE,
-    Bundle,
-    Section,
-)
+from memcli.model.recall import BUDGET_TOO_SMALL, EMPTY_DIFF, LEVELS, PASSAGE, PASSAGES, SENTENCE, Bundle, Section
 from memcli.policy.answer import forms, texts_of, within
 from memcli.render.clean import clean, clean_line, cut, inert
 from memcli.safety.recalled import HEADER

@@ -64,11 +64,7 @@ def test_a_kind_that_is_nearly_a_known_one_is_named(run: Run) -> None:
     done = run("remember", "x", "--kind", "desicion", "--path", "a")
     assert (done.code, "memcli: unknown kind 'desicion'; did you mean 'decision'?\n" in done.err) == (0, True)
     assert run("get", "a", "--field", "kind").out == "desicion\n"
-    for arguments in (
-        ("edit", "a", "--set", "kind=decisoin"),
-        ("list", "-k", "Decision"),
-        ("recall", "-k", "decison"),
-    ):
+    for arguments in (("edit", "a", "--set", "kind=decisoin"), ("list", "-k", "Decision"), ("recall", "-k", "decison")):
         assert "did you mean 'decision'?" in run(*arguments).err
     assert run("remember", "--batch", "-", stdin='{"raw": "y", "kind": "gide"}').err.endswith("'guide'?\n")
     assert run("remember", "z", "--kind", "note").err == ""

@@ -9,17 +9,7 @@ from functools import partial
 
 from memcli.cli import arguments
 from memcli.cli.arguments import check_known, decode, read_text
-from memcli.cli.options import (
-    KIND_FILTER,
-    NO_USAGE,
-    REVISION,
-    TAG_FILTER,
-    UNDER,
-    Options,
-    argument,
-    flag,
-    option,
-)
+from memcli.cli.options import KIND_FILTER, NO_USAGE, REVISION, TAG_FILTER, UNDER, Options, argument, flag, option
 from memcli.cli.output import has_input, is_terminal
 from memcli.cli.verb import RECALL, CommandContext, Http, ToolDeclaration, verb
 from memcli.clock import normalize_time

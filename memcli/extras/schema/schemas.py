@@ -26,16 +26,7 @@ from memcli.model.recall import (
     TRIGGER,
 )
 from memcli.model.recall import TEXT as BY_TEXT
-from memcli.model.shapes import (
-    CORE_FIELDS,
-    COUNT,
-    FLAG,
-    MEMORY_FIELDS,
-    POLICY_FIELDS,
-    TEXT,
-    TEXTS,
-    TIME,
-)
+from memcli.model.shapes import CORE_FIELDS, COUNT, FLAG, MEMORY_FIELDS, POLICY_FIELDS, TEXT, TEXTS, TIME
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NUMBER = {"type": "number"}

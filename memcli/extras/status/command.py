@@ -92,10 +92,7 @@ def _memories(workspace: Workspace) -> tuple[Json, str]:
     found = extra("spaces.managing").list_spaces(workspace)
     texts = [f"{one.active:,} in {one.name}" for one in found if not one.problem]
     texts += [f"{one.name} is damaged: memcli check store" for one in found if one.problem]
-    data = {
-        "spaces": {one.name: one.active for one in found},
-        "damaged": [one.name for one in found if one.problem],
-    }
+    data = {"spaces": {one.name: one.active for one in found}, "damaged": [one.name for one in found if one.problem]}
     return data, ", ".join(texts) or "none: memcli remember TEXT"
 
 
