@@ -13,7 +13,7 @@ from memcli.app.inbox import waiting
 from memcli.app.remember import prepare, remember
 from memcli.app.repo import over_told
 from memcli.extras.inbox.review import findings
-from memcli.extras.upkeep.clashes import scan
+from memcli.extras.upkeep.maintain import is_accepted, scan
 from memcli.model.findings import Found, Resolution
 from memcli.render import RENDERERS
 from tests.app.conftest import Project
@@ -68,7 +68,7 @@ def test_the_other_is_named_with_the_reason_until_both_are_kept_or_one_is_supers
     store.tell(NEW, is_accepted=True)
     store.tell(NEW)
     assert (store.found, store.contradicted(new)) == ([[]], [old])
-    assert [one.is_accepted for one in scan(store.over())] == [True]
+    assert [is_accepted(newer, older) for _, newer, older in scan(store.over())] == [True]
     assert store.tell(NEW, supersedes=old) == [new]
     assert ({m.id: m.superseded_by for m in store.stored().values()}[old], store.found) == (new, [[]])
     assert [section.opposed for section in store.recall(TOPIC).sections] == [()]
@@ -195,11 +195,8 @@ def test_no_side_is_shown_without_one_of_another_space(store: Checked, space: st
 
 def test_scan_lists_a_whole_space(store: Checked, both: tuple[str, str]) -> None:
     store.tell("The linter is ruff.")
-    (found,) = scan(store.over())
-    assert ({found.newer.id, found.older.id}, found.finding.kind, found.is_accepted) == (
-        set(both),
-        "contradicts",
-        False,
-    )
+    ((relation, newer, older),) = scan(store.over())
+    assert ({newer.id, older.id}, relation.kind) == (set(both), "contradicts")
+    assert not is_accepted(newer, older)
     assert scan(store.over(), "journal") == []
-    assert [one.finding.kind for one in scan(store.over(), by_meaning=True)] in (["contradicts"], [])
+    assert [relation.kind for relation, *_ in scan(store.over(), by_meaning=True)] in (["contradicts"], [])

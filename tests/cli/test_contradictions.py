@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memcli.cli import submit
-from memcli.extras.upkeep.clashes import scan
+from memcli.extras.upkeep.maintain import scan
 from memcli.wiring.workspace import open_workspace
 from tests.app.test_contradictions import MODEL, NEW, OLD, OTHER_MODEL, SAME
 from tests.conftest import Run
@@ -149,8 +149,8 @@ def test_another_value_contradicts_and_is_not_merged(
     assert new["contradicts"] == [{"id": old["id"], "path": old["path"], "reason": "gpt-7 here, gpt-4o-mini there"}]
     assert (new["status"], new["duplicates"]) == ("created", [])
     assert [memory["raw"] for memory in objects().values()] == [MODEL, OTHER_MODEL]
-    (found,) = scan(open_workspace({}, {"MEMCLI_EMBEDDER": "onnx"}), by_meaning=True)
-    assert found.finding.kind == "contradicts"
+    ((relation, *_),) = scan(open_workspace({}, {"MEMCLI_EMBEDDER": "onnx"}), by_meaning=True)
+    assert relation.kind == "contradicts"
 
 
 def test_no_way_is_offered_that_fails(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

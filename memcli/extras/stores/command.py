@@ -205,7 +205,7 @@ def maintain_(session: CommandContext, options: MaintainOptions) -> None:
     >>> memory.store_maintain(dry_run=True)['changed']
     0
     """
-    upkeep, report = extra("upkeep.maintain"), extra("upkeep.report")
+    upkeep, report = extra("upkeep.maintain"), extra("upkeep.plan")
     tasks = upkeep.check_tasks(options.only or ())
     if options.background:
         _maintain_behind(session)

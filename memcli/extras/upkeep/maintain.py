@@ -10,14 +10,16 @@ from contextlib import closing
 from itertools import groupby
 
 from memcli.app.candidate import note_of, with_note
+from memcli.app.check import is_claim
 from memcli.app.inbox import PLAN
 from memcli.app.remember import Outcome
 from memcli.app.space import clusters
 from memcli.app.workspace import Workspace, load_space
+from memcli.claims.claim import claim_of, neighbours, terms_of
+from memcli.claims.comparison import Relation, compare
 from memcli.clock import days_between
 from memcli.codec.space import memory_digest
 from memcli.errors import UsageError
-from memcli.extras.upkeep.clashes import scan
 from memcli.extras.upkeep.plan import TASKS, Maintained, UpkeepPlan, plan
 from memcli.extras.upkeep.step import (
     REASONS,
@@ -35,29 +37,10 @@ from memcli.model.findings import RELATED
 from memcli.model.links import elsewhere
 from memcli.model.memory import Json, Memory
 from memcli.model.names import text_hash
-from memcli.model.recall import Cluster
 from memcli.model.space import Change, Space
 from memcli.model.usage import JUDGEMENTS, Use
-from memcli.ports import Shelf
-from memcli.record import Record, defaults, field, replace
-
-
-class _Look(Record):
-    """A space as a plan sees it."""
-
-    space: Space
-    given: Given
-    tasks: frozenset[str] = field(default_factory=frozenset)
-
-    def plan(self) -> UpkeepPlan:
-        return plan(self.space.objects, self.given, self.tasks)
-
-
-def refuse(workspace: Workspace, name: str, ids: Collection[str]) -> None:
-    """Notes that these memories of a space are to be left alone as they are now. Raises LockedError, StoreError."""
-    with workspace.upkeep.turn(workspace.clock()):
-        digests = {m.id: memory_digest(m) for m in load_space(workspace.store, name).objects if m.id in ids}
-        _save(workspace, _load(workspace).with_done(name, digests))
+from memcli.ports import Shelf, Snapshot
+from memcli.record import defaults, replace
 
 
 def check_tasks(names: Sequence[str]) -> frozenset[str]:
@@ -71,27 +54,22 @@ def check_tasks(names: Sequence[str]) -> frozenset[str]:
 def preview(workspace: Workspace, tasks: Collection[str], spaces: Sequence[str] | None = None) -> list[Maintained]:
     """What `maintain` would do now. Changes nothing."""
     ledger = _load(workspace)
-    return [
-        Maintained(name, _preview(workspace, name, tasks, ledger))
-        for name in (workspace.asked_spaces if spaces is None else spaces)
-    ]
-
-
-def _preview(workspace: Workspace, name: str, tasks: Collection[str], ledger: Ledger) -> UpkeepPlan:
-    """The plan for a space, of which only what the tasks look at is in memory."""
-    pairs = _unsettled(workspace, name) if REVIEW_NAME in tasks else ()
-    with closing(workspace.store.open(name)) as snapshot:
-        digests: dict[str, str] = {}
-        known, objects = ledger.known(name), list[Memory]()
-        for memory in snapshot.memories():
-            if memory.id in known:
-                digests[memory.id] = memory_digest(memory)
-            objects.append(replace(memory, **_UNSEEN))
-        space = replace(snapshot.header(), objects=tuple(objects))
-        found = _look(workspace, space, digests, pairs, tasks, ledger).plan()
-        changed = {memory.id for step in found.steps for memory in step.memories}
-        whole = {memory.id: memory for memory in snapshot.memories() if memory.id in changed} if changed else {}
-    return found.with_parts(whole, tuple(_UNSEEN))
+    done = []
+    for name in workspace.asked_spaces if spaces is None else spaces:
+        pairs = _unsettled(workspace, name) if REVIEW_NAME in tasks else ()
+        with closing(workspace.store.open(name)) as snapshot:
+            digests: dict[str, str] = {}
+            known, objects = ledger.known(name), list[Memory]()
+            for memory in snapshot.memories():
+                if memory.id in known:
+                    digests[memory.id] = memory_digest(memory)
+                objects.append(replace(memory, **_UNSEEN))
+            space = replace(snapshot.header(), objects=tuple(objects))
+            found = plan(objects, _given(workspace, space, digests, pairs, tasks, ledger), tasks)
+            changed = {memory.id for step in found.steps for memory in step.memories}
+            whole = {memory.id: memory for memory in snapshot.memories() if memory.id in changed} if changed else {}
+        done.append(Maintained(name, found.with_parts(whole, tuple(_UNSEEN))))
+    return done
 
 
 _UNSEEN: Mapping[str, Json] = {
@@ -100,7 +78,7 @@ _UNSEEN: Mapping[str, Json] = {
     if name.startswith("summary_")
     or name in ("content", "metadata", "procedure", "chunks", "context", "anchors", "extra")
 }
-"""What no task looks at, empty: most of what a memory takes."""
+"""What no task looks at, empty: most of what a memory takes. A preview holds a whole space without it."""
 
 
 def maintain(
@@ -126,72 +104,61 @@ def _maintain(
     ledger = _load(workspace)
     pairs = _unsettled(workspace, name) if REVIEW_NAME in tasks else ()  # before all of the space is in memory
     space = load_space(workspace.store, name)
-    look = _look(workspace, space, _digests(space, ledger), pairs, tasks, ledger)
+    given = _given(workspace, space, _digests(space, ledger), pairs, tasks, ledger)
     if only is not None:
-        fixed = frozenset(memory.id for memory in look.space.objects if memory.id not in only)
-        look = replace(look, given=_without(look.given, fixed))
-    planned = look.plan()
+        given = _without(given, frozenset(memory.id for memory in space.objects if memory.id not in only))
+    planned = plan(space.objects, given, tasks)
     if not planned.after:
-        _fold(workspace, look)
+        _fold(workspace, name, given, tasks)
         return Maintained(name, planned)
-    seen = {memory.id: memory for memory in look.space.objects}
+    seen = {memory.id: memory for memory in space.objects}
     done = planned
 
     def change(shelf: Shelf) -> Change:
-        nonlocal done, look
+        nonlocal done, given
         now = shelf.load()
         changed = frozenset(memory.id for memory in now.objects if seen.get(memory.id) != memory)
         if changed or len(now.objects) != len(seen):  # else the plan holds, and the lock is held for less long
-            fixed = changed | look.given.fixed
-            look = replace(look, space=now, given=_without(look.given, fixed))
-            done = look.plan()
+            given = _without(given, changed | given.fixed)
+            done = plan(now.objects, given, tasks)
         if not done.after:
             return Change()
-        pending = _pending(done, _folded(look))
-        _save(workspace, _load(workspace).begin(name, pending))
-        return Change(
-            tuple(done.after.values()), now=look.given.now, displaced=frozenset(done.after), tasks=_touched(done)
-        )
+        _save(workspace, _load(workspace).begin(name, _pending(done, given.uses if USAGE_NAME in tasks else ())))
+        return Change(tuple(done.after.values()), now=given.now, displaced=frozenset(done.after), tasks=_touched(done))
 
     receipt = workspace.store.update(name, change)
-    _fold(workspace, look)
+    _fold(workspace, name, given, tasks)
     _save(workspace, _load(workspace).finish(name))
-    if look.given.clusters:  # the cache has them by what the space was before
+    if given.clusters:  # the cache has them by what the space was before
         clusters(workspace, name)
     kept = {(step.task, step.id) for step in done.steps}
     skipped = tuple(step for step in planned.steps if step.memories and (step.task, step.id) not in kept)
     return Maintained(name, done, skipped, receipt.run)
 
 
-def _look(
+def _given(
     workspace: Workspace,
     space: Space,
     digests: Mapping[str, str],
     pairs: Sequence[MemoryPair],
     tasks: Collection[str],
     ledger: Ledger,
-) -> _Look:
+) -> Given:
+    """What these tasks are to look at beside the memories of a space."""
     name = space.name
     uses = [use for use in workspace.usage.read() if use.space == name]
     pending = ledger.pending.get(name)
     if pending is not None and pending.is_written(digests):
         uses = [use for use in uses if use_key(use) not in pending.uses]
-    given = Given(
+    has_new_clusters = CLUSTERS_NAME in tasks and bool(clusters(workspace, name, only_known=True).reason)
+    return Given(
         watched_since=ledger.seen(name, uses).since.get(name, ""),
         now=workspace.clock(), policy=workspace.in_force(space.policy), is_derived=space.policy.is_derived, uses=uses, accesses=workspace.usage.counts(name),
         undone=ledger.undone(name, digests),
         reasons=_rested_on(workspace, name) if ARCHIVE_NAME in tasks else frozenset(),
-        clusters=_new_clusters(workspace, name) if CLUSTERS_NAME in tasks else (),
+        clusters=clusters(workspace, name).found if has_new_clusters else (),
         pairs=pairs,
     )  # fmt: skip
-    return _Look(space, given, frozenset(tasks))
-
-
-def _new_clusters(workspace: Workspace, name: str) -> Sequence[Cluster]:
-    """The clusters of a space, where they were not known."""
-    if not clusters(workspace, name, only_known=True).reason:
-        return ()
-    return clusters(workspace, name).found
 
 
 def _unsettled(workspace: Workspace, name: str) -> Sequence[MemoryPair]:
@@ -199,19 +166,73 @@ def _unsettled(workspace: Workspace, name: str) -> Sequence[MemoryPair]:
     same matter that nobody has linked."""
     if workspace.store.policy(name).is_derived:
         return ()
-    found = [clash for clash in scan(workspace, name, by_meaning=True) if not clash.is_accepted]
-    claimed = [clash for clash in found if clash.finding.kind != RELATED]
-    related = sorted(
-        (c for c in found if c.finding.kind == RELATED and not c.is_linked), key=lambda c: -c.finding.score
-    )
-    return [
-        MemoryPair(clash.finding.kind, clash.newer.id, clash.older.id, clash.finding.reason)
-        for clash in (*claimed, *related[:_MOST_RELATED])
-    ]
+    claimed, related = [], []
+    for relation, newer, older in scan(workspace, name, by_meaning=True):
+        ends = ((newer, older), (older, newer))
+        is_linked = any(link["to"] == other.id for one, other in ends for link in one.links)
+        if relation.kind != RELATED and not is_accepted(newer, older):
+            claimed.append((relation, newer, older))
+        elif relation.kind == RELATED and not is_linked:
+            related.append((relation, newer, older))
+    related.sort(key=lambda found: -found[0].score)
+    pairs = (*claimed, *related[:_MOST_RELATED])
+    return [MemoryPair(relation.kind, newer.id, older.id, relation.reason) for relation, newer, older in pairs]
 
 
 _MOST_RELATED = 10
 """So many pairs on the same matter are listed."""
+
+
+def scan(
+    workspace: Workspace, space: str | None = None, *, by_meaning: bool = False
+) -> list[tuple[Relation, Memory, Memory]]:
+    """All contradictions, near-duplicates and related pairs of active memories of a space, the newer memory of each first, in
+    order of that one.
+
+    By meaning this embeds the texts of those that may be about the same. Raises CorruptError, StoreError.
+    """
+    with closing(workspace.store.open(space or workspace.space)) as snapshot:
+        now = workspace.clock()
+        claiming = (memory for memory in snapshot.memories() if is_claim(memory, now))
+        known = sorted(((m.created_at, m.id, terms_of(m.raw)) for m in claiming), key=lambda one: one[:2])
+        places = list(neighbours([terms for *_, terms in known]))
+        wanted = {known[place][1] for pair in places for place in pair}
+        read = {memory.id: memory for memory in snapshot.memories() if memory.id in wanted} if wanted else {}
+        near = [(read[known[later][1]], read[known[earlier][1]]) for later, earlier in places]
+        cosines = _cosines(workspace, snapshot, near) if by_meaning else {}
+    found = []
+    for newer, older in near:
+        relation = compare(claim_of(newer.raw), claim_of(older.raw), cosines.get((newer.id, older.id)))
+        if relation is not None:
+            found.append((relation, newer, older))
+    return sorted(found, key=lambda one: (one[1].created_at, one[1].id, one[2].id))
+
+
+def is_accepted(one: Memory, other: Memory) -> bool:
+    """Whether somebody has said that both are to be kept."""
+    return any(link["to"] == other.id and link.get("accepted") for link in one.links)
+
+
+def _cosines(
+    workspace: Workspace, snapshot: Snapshot, near: Sequence[tuple[Memory, Memory]]
+) -> dict[tuple[str, str], float]:
+    """How near the two of each pair are that may have something to do with each other."""
+    likely = [two for two in near if compare(claim_of(two[0].raw), claim_of(two[1].raw), _LIKELY) is not None]
+    found: dict[tuple[str, str], float] = {}
+    with closing(workspace.index.view(snapshot)) as view:
+        rows = {entry.id: row for row, entry in view.entries().items()} if likely else {}
+        for newer in {memory.id: memory for memory, _ in likely}.values():
+            dense = view.dense([newer.raw])
+            if not dense:
+                return {}
+            others = [older for one, older in likely if one.id == newer.id]
+            best = dense[0].including([rows[one.id] for one in others if one.id in rows]).by_row()
+            found.update(((newer.id, one.id), best[rows[one.id]]) for one in others if rows.get(one.id) in best)
+    return found
+
+
+_LIKELY = 0.95
+"""Pairs that have nothing to do with each other even by this cosine are not looked at by meaning."""
 
 
 def _rested_on(workspace: Workspace, name: str) -> frozenset[str]:
@@ -247,18 +268,14 @@ def _settle(workspace: Workspace, name: str) -> None:
     _save(workspace, ledger.finish(name, is_written=is_written))
 
 
-def _fold(workspace: Workspace, look: _Look) -> None:
-    folded = _folded(look)
+def _fold(workspace: Workspace, name: str, given: Given, tasks: Collection[str]) -> None:
+    """Folds the uses that the run took in, which it did if `usage` is among its tasks."""
+    if USAGE_NAME not in tasks or not given.uses:
+        return
     ledger = _load(workspace)
-    if (seen := ledger.seen(look.space.name, folded)) is not ledger:
+    if (seen := ledger.seen(name, given.uses)) is not ledger:
         _save(workspace, seen)
-    if folded:
-        workspace.usage.fold(folded)
-
-
-def _folded(look: _Look) -> Sequence[Use]:
-    """The uses that the run takes in."""
-    return look.given.uses if USAGE_NAME in look.tasks else ()
+    workspace.usage.fold(given.uses)
 
 
 def _without(given: Given, fixed: frozenset[str]) -> Given:
@@ -328,6 +345,16 @@ def maintain_behind(workspace: Workspace) -> list[Maintained]:
     return done
 
 
+def _propose(workspace: Workspace, name: str) -> None:
+    """Puts a plan for a space into the inbox, unless the one that waits there says as much."""
+    steps = [step for one in preview(workspace, TASKS, [name]) for step in one.plan.steps]
+    wanted = {memory.id for step in steps if step.task != USAGE_NAME for memory in step.memories}
+    waiting = next((m for m in load_space(workspace.inbox, name).objects if m.id == _ID), None)
+    if wanted - (_ids(waiting) if waiting else set()):
+        proposed = _plan(steps, name, workspace.clock())
+        workspace.inbox.update(name, lambda _: Change((proposed,), now=proposed.updated_at))
+
+
 def carry_out(workspace: Workspace, plan: Memory) -> list[Outcome]:
     """Does what an accepted plan said, as far as it still fits; what became of each memory."""
     done = list(maintain(workspace, TASKS, [workspace.space], _ids(plan)))
@@ -337,18 +364,11 @@ def carry_out(workspace: Workspace, plan: Memory) -> list[Outcome]:
 
 
 def turn_down(workspace: Workspace, plan: Memory) -> None:
-    """Leaves alone what a rejected plan was to change, until that changes."""
-    refuse(workspace, workspace.space, _ids(plan))
-
-
-def _propose(workspace: Workspace, name: str) -> None:
-    """Puts a plan for a space into the inbox, unless the one that waits there says as much."""
-    ((_, steps),) = [(one.space, one.plan.steps) for one in preview(workspace, TASKS, [name])]
-    wanted = {memory.id for step in steps if step.task != USAGE_NAME for memory in step.memories}
-    waiting = next((m for m in load_space(workspace.inbox, name).objects if m.id == _ID), None)
-    if wanted - (_ids(waiting) if waiting else set()):
-        plan = _plan(steps, name, workspace.clock())
-        workspace.inbox.update(name, lambda _: Change((plan,), now=plan.updated_at))
+    """Leaves alone what a rejected plan was to change, until that changes. Raises LockedError, StoreError."""
+    name, ids = workspace.space, _ids(plan)
+    with workspace.upkeep.turn(workspace.clock()):
+        digests = {m.id: memory_digest(m) for m in load_space(workspace.store, name).objects if m.id in ids}
+        _save(workspace, _load(workspace).with_done(name, digests))
 
 
 def _plan(steps: Sequence[UpkeepStep], space: str, now: str) -> Memory:
@@ -358,19 +378,17 @@ def _plan(steps: Sequence[UpkeepStep], space: str, now: str) -> Memory:
     counts = ", ".join(f"{task} {len(found)}" for task, found in told)
     many = "1 memory" if len(ids) == 1 else f"{len(ids)} memories"
     micro = f"Upkeep would change {many} of space {space}: {counts}."
-    lines = [line for task, found in told for line in _lines(task, found)]
+    lines = []
+    for task, found in told:
+        lines += [f"- {task} {step.path}: {step.reason}" for step in found[:_MOST_LISTED]]
+        if len(found) > _MOST_LISTED:
+            lines.append(f"- {task}: {len(found) - _MOST_LISTED} more")
     raw = "\n".join([micro, "", *lines])
     memory = Memory(
         id=_ID, path=_PATH, kind="custom", raw=raw, summary_micro=micro, summary_short=micro,
         metadata={"hash": text_hash(raw, b""), "space": space}, created_at=now, updated_at=now,
     )  # fmt: skip
     return with_note(memory, {PLAN: ids})
-
-
-def _lines(task: str, steps: Sequence[UpkeepStep]) -> list[str]:
-    more = len(steps) - _MOST_LISTED
-    listed = [f"- {task} {step.path}: {step.reason}" for step in steps[:_MOST_LISTED]]
-    return [*listed, *([f"- {task}: {more} more"] if more > 0 else [])]
 
 
 def _ids(plan: Memory) -> set[str]:

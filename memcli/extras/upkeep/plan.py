@@ -1,8 +1,9 @@
-"""The plan: the tasks in their order, each over what those before would leave."""
+"""The plan: the tasks in their order, each over what those before would leave; and what upkeep did or would do, as text and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import groupby
 
 from memcli.codec.memory import memory_to_json
 from memcli.extras.upkeep import tasks
@@ -50,10 +51,6 @@ class UpkeepPlan(Record):
         before, after = ({name: filled(one) for name, one in of.items()} for of in (self.before, self.after))
         return replace(self, steps=steps, before=before, after=after)
 
-    def ids(self) -> frozenset[str]:
-        """The memories that its steps change or speak of."""
-        return frozenset(name for step in self.steps for name in (step.id, *step.others))
-
 
 class Maintained(Record):
     """What was done in a space, or would be: the steps of `plan`. `skipped` are those whose memories somebody changed
@@ -94,3 +91,84 @@ def _fields(state: Mapping[str, Memory], step: UpkeepStep) -> dict[str, tuple[Js
     was = {name: old.get(name, getattr(state[step.id], name, None)) for name in names}
     becomes = {name: new.get(name, getattr(own, name, None)) for name in names}
     return {name: (was[name], becomes[name]) for name in names if was[name] != becomes[name]}
+
+
+MOST_SHOWN = 10
+"""How many steps of one task the text lists."""
+
+
+_WIDTH = 40
+
+
+def upkeep_text(done: Sequence[Maintained], *, dry_run: bool) -> str:
+    """The steps by space and task, then what became of each space; empty when there is nothing to say."""
+    eventful = [one for one in done if one.plan.steps or one.skipped or one.plan.undone]
+    lines: list[str] = []
+    for one in eventful:
+        if len(eventful) > 1:
+            lines += [*([""] if lines else []), f"space {one.space}"]
+        for task, found in groupby(one.plan.steps, key=lambda step: step.task):
+            steps = list(found)
+            tokens = sum(step.tokens for step in steps)
+            lines.append(f"{task} ({len(steps)}{f', {tokens:,} tokens' if tokens else ''})")
+            width = min(_WIDTH, max(len(step.path) for step in steps[:MOST_SHOWN]))
+            lines += [f"  {step.path:<{width}}  {_outcome(step)}" for step in steps[:MOST_SHOWN]]
+            if len(steps) > MOST_SHOWN:
+                lines.append(f"  and {len(steps) - MOST_SHOWN} more")
+        lines += [f"skipped {step.path}: changed by another process meanwhile ({step.task})" for step in one.skipped]
+        lines += [_summary(one, dry_run=dry_run)] if one.plan.after or one.plan.undone else []
+    return "\n".join(lines)
+
+
+def upkeep_json(done: Sequence[Maintained], *, dry_run: bool) -> Json:
+    """The same as JSON, with every step."""
+    return {
+        "dry_run": dry_run,
+        "changed": sum(len(one.plan.after) for one in done),
+        "tokens": sum(one.plan.tokens for one in done),
+        "spaces": [
+            {
+                "space": one.space, "run": one.run, "changed": len(one.plan.after), "tokens": one.plan.tokens,
+                "steps": _steps_json(one.plan.steps), "skipped": _steps_json(one.skipped), "undone": one.plan.undone,
+            }
+            for one in done
+        ],
+    }  # fmt: skip
+
+
+def _outcome(step: UpkeepStep) -> str:
+    changes = [
+        f"{name} {was} -> {becomes}"
+        for name, (was, becomes) in step.fields.items()
+        if name in ("confidence", "relevance", "strength")
+    ]
+    if step.task == "tags":
+        before, after = step.fields["tags"]
+        changes += [f"+{tag}" for tag in after if tag not in before]
+    if changes:
+        return f"{', '.join(changes)}; {step.reason}"
+    return step.reason if step.memories else f"{step.action}: {step.reason}"
+
+
+def _summary(one: Maintained, *, dry_run: bool) -> str:
+    count = len(one.plan.after)
+    changed = f"{'would change' if dry_run else 'changed'} {count} {'memory' if count == 1 else 'memories'}"
+    parts = [changed if count else "nothing to do"]
+    if one.plan.tokens:
+        parts.append(f"{'would reclaim' if dry_run else 'reclaimed'} {one.plan.tokens:,} tokens")
+    if one.plan.undone:
+        parts.append(f"{one.plan.undone} undone or rejected before, and left until they change")
+    if one.run:
+        parts.append(f"undo with `memcli restore --run {one.run}`")
+    return "; ".join(parts)
+
+
+def _steps_json(steps: Iterable[UpkeepStep]) -> list[Json]:
+    return [
+        {
+            "task": step.task, "id": step.id, "path": step.path, "action": step.action, "reason": step.reason,
+            "fields": {name: {"before": was, "after": becomes} for name, (was, becomes) in step.fields.items()},
+            "others": list(step.others), "tokens": step.tokens,
+        }
+        for step in steps
+    ]  # fmt: skip

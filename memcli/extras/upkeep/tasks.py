@@ -48,10 +48,10 @@ from memcli.extras.upkeep.step import (
 )
 from memcli.model.findings import CONTRADICTS, DUPLICATES, RELATED
 from memcli.model.links import SUPERSEDES, is_contradiction
-from memcli.model.memory import TALK_KINDS, Memory, increased
+from memcli.model.memory import TALK_KINDS, Json, Memory, increased
 from memcli.model.shapes import OBSERVED
 from memcli.model.tokens import count_tokens
-from memcli.model.usage import HELPFUL, REJECTED, UNHELPFUL, Access, Use
+from memcli.model.usage import HELPFUL, REJECTED, UNHELPFUL, Access
 from memcli.policy.ageing import confirmed_at, effective_confidence
 from memcli.record import replace
 from memcli.text.words import terms
@@ -108,7 +108,7 @@ class Worth:
 
     def __init__(self, memories: Memories, given: Given) -> None:
         self._given = given
-        self._reasons = (
+        self.reasons = (  # what others rest on, and what has taken the place of another
             given.reasons
             | {link["to"] for memory in memories.values() for link in memory.links if link["relation"] in REASONS}
             | {memory.superseded_by for memory in memories.values()}
@@ -131,7 +131,7 @@ class Worth:
         """The confidence now: faded by age as recall reads it, or, of what is in use, as it was judged."""
         if self._is_in_use(memory):
             return memory.confidence * memory.trust
-        return effective_confidence(memory, self._given.now, self._access(memory).count)
+        return effective_confidence(memory, self._given.now, self._given.accesses.get(memory.id, Access()).count)
 
     def is_spared(self, memory: Memory) -> bool:
         """Whether age does nothing to the memory: it is pinned, young, not current, comes up in its season or by its
@@ -146,20 +146,13 @@ class Worth:
             or (self._is_in_use(memory) and self._judged[memory.id] >= 0)
         )
 
-    def is_reason(self, memory: Memory) -> bool:
-        """Whether others rest on the memory, or it has taken the place of another."""
-        return memory.id in self._reasons
-
     def _is_in_use(self, memory: Memory) -> bool:
         given = self._given
         if not given.watched_since:
             return False
-        access = self._access(memory)
+        access = given.accesses.get(memory.id, Access())
         last = max(access.last_at, given.watched_since)
         return days_between(last, given.now) <= USED_DAYS * (1 + math.log(access.count + 1))
-
-    def _access(self, memory: Memory) -> Access:
-        return self._given.accesses.get(memory.id, Access())
 
 
 def _rivals(memories: Memories, given: Given) -> dict[str, str]:
@@ -182,15 +175,26 @@ def propose_archive(memories: Memories, given: Given) -> list[UpkeepStep]:
     """A step for each memory that is to go out of recall, in order of id."""
     worth = Worth(memories, given)
     outdated = _outdated(memories, given.now)
-    going = (
-        memory
-        for _, memory in sorted(memories.items())
-        if (memory.id in outdated or not is_told(memory))
-        and not worth.is_spared(memory)
-        and not worth.is_reason(memory)
-        and worth.of(memory) < given.policy.archive_below
-    )
-    return [_step(memory, worth, memories, outdated.get(memory.id), given.now) for memory in going]
+    steps = []
+    for _, memory in sorted(memories.items()):
+        if is_told(memory) and memory.id not in outdated:
+            continue
+        if worth.is_spared(memory) or memory.id in worth.reasons or worth.of(memory) >= given.policy.archive_below:
+            continue
+        factors = f"importance {memory.effective_importance():g} x confidence {worth.confidence(memory):.2f}"
+        rival = worth.rival(memory)
+        beside = f", not helpful where {memories[rival].path} was" if rival else ""
+        why = f"{memories[outdated[memory.id]].path} contradicts it, " if memory.id in outdated else ""
+        age = days_between(memory.updated_at, given.now)
+        steps.append(
+            UpkeepStep(
+                task=ARCHIVE_NAME, id=memory.id, path=memory.path, action="archive",
+                reason=f"{why}worth {worth.of(memory):.2f} ({factors}{beside}), {age:.0f} days old",
+                memories=(as_edit(replace(memory, active=False)),),
+                tokens=count_tokens(memory.raw),
+            )
+        )  # fmt: skip
+    return steps
 
 
 def is_told(memory: Memory) -> bool:
@@ -217,23 +221,6 @@ def _outdated(memories: Memories, now: str) -> Mapping[str, str]:
     return found
 
 
-def _step(memory: Memory, worth: Worth, memories: Memories, outdated_by: str | None, now: str) -> UpkeepStep:
-    factors = f"importance {memory.effective_importance():g} x confidence {worth.confidence(memory):.2f}"
-    rival = worth.rival(memory)
-    beside = f", not helpful where {memories[rival].path} was" if rival else ""
-    why = f"{memories[outdated_by].path} contradicts it, " if outdated_by else ""
-    age = days_between(memory.updated_at, now)
-    return UpkeepStep(
-        task=ARCHIVE_NAME,
-        id=memory.id,
-        path=memory.path,
-        action="archive",
-        reason=f"{why}worth {worth.of(memory):.2f} ({factors}{beside}), {age:.0f} days old",
-        memories=(as_edit(replace(memory, active=False)),),
-        tokens=count_tokens(memory.raw),
-    )
-
-
 DECAY_NAME = "decay"
 LEVELS = (("high", 0.5), ("medium", 0.25), ("low", 0.0))
 """The levels of relevance, each with the confidence that it takes."""
@@ -242,24 +229,22 @@ LEVELS = (("high", 0.5), ("medium", 0.25), ("low", 0.0))
 def propose_decay(memories: Memories, given: Given) -> list[UpkeepStep]:
     """A step for each memory whose relevance is more than its confidence bears."""
     worth = Worth(memories, given)
-    return [
-        step
-        for name in sorted(memories)
-        if not worth.is_spared(memories[name]) and (step := _step_decay(memories[name], worth)) is not None
-    ]
-
-
-def _step_decay(memory: Memory, worth: Worth) -> UpkeepStep | None:
-    names = [name for name, _ in LEVELS]
-    confidence = worth.confidence(memory)
-    bears = next(n for n, (_, least) in enumerate(LEVELS) if confidence >= least)
-    if memory.relevance not in names or names.index(memory.relevance) >= bears:
-        return None
-    reason = f"its confidence has faded to {confidence:.2f} since {memory.updated_at[:10]}"
-    lowered = replace(memory, relevance=names[bears])
-    return UpkeepStep(
-        task=DECAY_NAME, id=memory.id, path=memory.path, action="lower", reason=reason, memories=(lowered,)
-    )
+    levels = [level for level, _ in LEVELS]
+    steps = []
+    for _, memory in sorted(memories.items()):
+        if worth.is_spared(memory) or memory.relevance not in levels:
+            continue
+        confidence = worth.confidence(memory)
+        bears = next(n for n, (_, least) in enumerate(LEVELS) if confidence >= least)
+        if levels.index(memory.relevance) < bears:
+            steps.append(
+                UpkeepStep(
+                    task=DECAY_NAME, id=memory.id, path=memory.path, action="lower",
+                    reason=f"its confidence has faded to {confidence:.2f} since {memory.updated_at[:10]}",
+                    memories=(replace(memory, relevance=levels[bears]),),
+                )
+            )  # fmt: skip
+    return steps
 
 
 LINKS_NAME = "links"
@@ -273,38 +258,28 @@ def propose_links(memories: Memories, given: Given) -> list[UpkeepStep]:
     """A step for each memory that gets links, to those that are older: one end of a relation has its link."""
     known = {frozenset((memory.id, link["to"])) for memory in memories.values() for link in memory.links}
     sizes = {memory.id: len(memory.links) for memory in memories.values()}
-    found: dict[str, list[tuple[str, int]]] = {}
-    for pair, times in sorted(_together(given.uses).items(), key=lambda one: (-one[1], one[0])):
-        if not all(_may_link(memories.get(name), given) for name in pair) or frozenset(pair) in known:
+    helpful = ([name for name, act in judged.items() if act == HELPFUL] for judged in judged_bundles(given.uses))
+    together = Counter(pair for names in helpful for pair in combinations(sorted(names), 2))
+    found: dict[str, list[dict[str, Json]]] = {}
+    for pair, times in sorted(together.items(), key=lambda one: (-one[1], one[0])):
+        ends = [memories[name] for name in pair if name in memories and name not in given.fixed]
+        if frozenset(pair) in known or len(ends) < 2 or not all(is_current(end, given.now) for end in ends):
             continue
-        newer, older = sorted(pair, key=lambda name: (memories[name].created_at, name), reverse=True)
-        if sizes[newer] < MOST_LINKS:
-            sizes[newer] += 1
-            found.setdefault(newer, []).append((older, times))
-    return [_step_links(memories[name], to, memories, given.now) for name, to in sorted(found.items())]
-
-
-def _may_link(memory: Memory | None, given: Given) -> bool:
-    return memory is not None and memory.id not in given.fixed and is_current(memory, given.now)
-
-
-def _together(uses: Sequence[Use]) -> Counter[tuple[str, str]]:
-    """How many bundles each pair was judged helpful in."""
-    helpful = ([name for name, act in judged.items() if act == HELPFUL] for judged in judged_bundles(uses))
-    return Counter(pair for names in helpful for pair in combinations(sorted(names), 2))
-
-
-def _step_links(memory: Memory, to: Sequence[tuple[str, int]], memories: Memories, now: str) -> UpkeepStep:
-    added = tuple({"to": name, "relation": RELATION, "weight": _weight(times), "created_at": now} for name, times in to)
-    paths = ", ".join(memories[name].path for name, _ in to)
-    return UpkeepStep(
-        task=LINKS_NAME, id=memory.id, path=memory.path, action="link", reason=f"recalled and judged helpful with {paths}",
-        memories=(replace(memory, links=(*memory.links, *added)),), others=tuple(name for name, _ in to),
-    )  # fmt: skip
-
-
-def _weight(times: int) -> float:
-    return round(min(_MOST_WEIGHT, _FIRST_WEIGHT + _MORE_WEIGHT * (times - 1)), 2)
+        older, newer = sorted(ends, key=lambda memory: (memory.created_at, memory.id))
+        if sizes[newer.id] < MOST_LINKS:
+            sizes[newer.id] += 1
+            weight = round(min(_MOST_WEIGHT, _FIRST_WEIGHT + _MORE_WEIGHT * (times - 1)), 2)
+            link = {"to": older.id, "relation": RELATION, "weight": weight, "created_at": given.now}
+            found.setdefault(newer.id, []).append(link)
+    return [
+        UpkeepStep(
+            task=LINKS_NAME, id=name, path=memories[name].path, action="link",
+            reason=f"recalled and judged helpful with {', '.join(memories[link['to']].path for link in links)}",
+            memories=(replace(memories[name], links=(*memories[name].links, *links)),),
+            others=tuple(link["to"] for link in links),
+        )
+        for name, links in sorted(found.items())
+    ]  # fmt: skip
 
 
 CLUSTERS_NAME = "clusters"
@@ -334,13 +309,16 @@ def propose_merge(memories: Memories, given: Given) -> list[UpkeepStep]:
         if memory.kind == _KIND and memory.id not in given.fixed and is_current(memory, given.now)
     ]  # fmt: skip
     words = {memory.id: frozenset(terms(memory.raw)) for memory in episodes}
-    rarest = _rarest(words)
+    # Of its words each episode is found by so many, the rarest first, that two that are alike share one of them.
+    counts = Counter(word for own in words.values() for word in own)
+    rarest = {name: sorted(own, key=lambda word: (counts[word], word)) for name, own in words.items()}
+    rarest = {name: own[: len(own) - math.ceil(LEAST_ALIKE * len(own)) + 1] for name, own in rarest.items()}
     kept: dict[str, list[Memory]] = {}
     by_word: dict[str, list[str]] = defaultdict(list)
     for memory in sorted(episodes, key=lambda m: (not m.pinned, m.created_at, m.id)):
         own = words[memory.id]
         near = {name for word in rarest[memory.id] for name in by_word[word]}
-        alike = [name for name in sorted(near) if _alike(own, words[name])]
+        alike = [name for name in sorted(near) if len(own & words[name]) >= LEAST_ALIKE * len(own | words[name])]
         same = next((name for name in alike if not memory.pinned and _is_same(memories[name], memory)), None)
         if same is not None:
             kept.setdefault(same, []).append(memory)
@@ -350,27 +328,13 @@ def propose_merge(memories: Memories, given: Given) -> list[UpkeepStep]:
     return [_step_merge(memories[name], others, given.now) for name, others in sorted(kept.items())]
 
 
-def _rarest(words: Mapping[str, frozenset[str]]) -> dict[str, list[str]]:
-    """Of the words of each episode so many, the rarest first, that two that are alike share one of them."""
-    counts = Counter(word for own in words.values() for word in own)
-    ordered = {name: sorted(own, key=lambda word: (counts[word], word)) for name, own in words.items()}
-    return {name: own[: len(own) - math.ceil(LEAST_ALIKE * len(own)) + 1] for name, own in ordered.items()}
-
-
-def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
-    return bool(first) and len(first & second) >= LEAST_ALIKE * len(first | second)
-
-
 def _is_same(kept: Memory, other: Memory) -> bool:
     """Whether two episodes with nearly the same words differ in none that decides: a value, or how it went."""
-    if _sign(kept) != _sign(other) or not is_compatible(claim_of(other.raw), claim_of(kept.raw)):
+    valences = [(memory.episode or {}).get("valence", 0) for memory in (kept, other)]
+    signs = {(v > 0) - (v < 0) if isinstance(v, int | float) else 0 for v in valences}
+    if len(signs) > 1 or not is_compatible(claim_of(other.raw), claim_of(kept.raw)):
         return False
     return not missing(values_of(kept.raw), values_of(other.raw))
-
-
-def _sign(memory: Memory) -> int:
-    valence = (memory.episode or {}).get("valence", 0)
-    return (valence > 0) - (valence < 0) if isinstance(valence, int | float) else 0
 
 
 def _step_merge(kept: Memory, others: Sequence[Memory], now: str) -> UpkeepStep:
@@ -381,17 +345,16 @@ def _step_merge(kept: Memory, others: Sequence[Memory], now: str) -> UpkeepStep:
         tags=tuple(dict.fromkeys([*kept.tags, *(tag for other in others for tag in other.tags)])),
         links=(*kept.links, *links),
     )
-    ended = [as_edit(replace(other, superseded_by=kept.id, valid_until=_until(other, now))) for other in others]
+    ended = []
+    for other in others:
+        until = max(min(other.valid_until or now, now), other.valid_from or "")
+        ended.append(as_edit(replace(other, superseded_by=kept.id, valid_until=until)))
     return UpkeepStep(
         task=MERGE_NAME, id=kept.id, path=kept.path, action="merge",
         reason=f"the same as {', '.join(other.path for other in others)}",
         memories=(as_edit(stronger), *ended), others=tuple(other.id for other in others),
         tokens=sum(count_tokens(other.raw) for other in others),
     )  # fmt: skip
-
-
-def _until(memory: Memory, now: str) -> str:
-    return max(min(memory.valid_until or now, now), memory.valid_from or "")
 
 
 TAGS_NAME = "tags"
@@ -416,7 +379,14 @@ def propose_tags(memories: Memories, given: Given) -> list[UpkeepStep]:
             for memory in without:
                 if len(memory.tags) + len(added[memory.id]) < MOST_TAGS and memory.id not in given.fixed:
                     added[memory.id].append(tag)
-    return [_step_tags(memories[name], tags) for name, tags in sorted(added.items()) if tags]
+    return [
+        UpkeepStep(
+            task=TAGS_NAME, id=name, path=memories[name].path, action="tag",
+            reason=f"most memories that mention {', '.join(tags)} have the tag",
+            memories=(replace(memories[name], tags=(*memories[name].tags, *tags)),),
+        )
+        for name, tags in sorted(added.items()) if tags
+    ]  # fmt: skip
 
 
 def _mentions(memories: list[Memory], tagged: Mapping[str, int]) -> dict[str, list[Memory]]:
@@ -461,12 +431,6 @@ def _first_with_tags(memories: list[Memory], live: set[str]) -> Iterator[Memory]
         if not live:
             break
         yield memory
-
-
-def _step_tags(memory: Memory, tags: list[str]) -> UpkeepStep:
-    tagged = replace(memory, tags=(*memory.tags, *tags))
-    reason = f"most memories that mention {', '.join(tags)} have the tag"
-    return UpkeepStep(task=TAGS_NAME, id=memory.id, path=memory.path, action="tag", reason=reason, memories=(tagged,))
 
 
 REVIEW_NAME = "review"
