@@ -15,9 +15,8 @@ from memcli.extras.restore.restoring import by_trash, restore
 from memcli.extras.spaces.managing import create
 from memcli.extras.spaces.managing import delete as delete_space
 from memcli.extras.transcripts.importing import import_transcript
-from memcli.extras.window import rendering as as_window
 from memcli.extras.window.allocation import limits
-from memcli.extras.window.assembling import WindowRequest, assemble
+from memcli.extras.window.assembling import assemble
 from memcli.model.conversation import Session
 from memcli.model.memory import Memory
 from tests.app.conftest import LATER, Project
@@ -295,10 +294,8 @@ def held(project: Project, space: str, word: str) -> Session:
 
 
 def window(project: Project, space: str) -> str:
-    asked = WindowRequest(limits=limits(8_000), query="which payments do we use?")
-    over = project.over(space)
-    found = assemble(over, asked, as_window.layout("main"), lambda one: as_window.of_section(one, "main"))
-    return " ".join(item.text for item in found.window.items)
+    found, _ = assemble(project.over(space), limits(8_000), query="which payments do we use?")
+    return " ".join(item.text for item in found.items)
 
 
 def test_a_space_finds_what_its_own_sessions_yielded(project: Project) -> None:

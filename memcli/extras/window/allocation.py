@@ -42,11 +42,6 @@ class Item(Record):
     tokens: int = 0
 
 
-def of_system(text: str) -> Item:
-    """The system prompt."""
-    return Item(SYSTEM, "system", text, priority=1.0)
-
-
 def of_message(message: Message) -> Item:
     """A recent message."""
     label = f"[message {message.number}] {message.who}"
@@ -61,11 +56,6 @@ def of_chunk(chunk: Chunk) -> Item:
     return Item(
         CHUNKS, f"chunk {chunk.number}", chunk.summary, f"[messages {first} to {last}] {', '.join(chunk.topics)}"
     )
-
-
-def of_memory(id: str, text: str, label: str, score: float) -> Item:  # noqa: A002
-    """A recalled memory, as the caller prints it."""
-    return Item(MEMORIES, id, text, label, priority=score)
 
 
 def of_context(memory: str, context: Sequence[Mapping[str, Json]], session: str) -> list[Item]:
@@ -147,12 +137,8 @@ class ContextWindow(Record):
         return [item for item in self.items if item.section == section]
 
 
-class _Step(Record):
-    """One step of growth: an item appears, or appears whole. `cost` is what it adds."""
-
-    item: Item
-    cost: int
-    key: tuple[int, int] = (0, 0)
+_Step = tuple[Item, int]
+"""One step of growth: an item appears, or appears whole; and how many tokens that adds."""
 
 
 def limits(
@@ -183,17 +169,22 @@ def allocate(items: Sequence[Item], limits: WindowLimits, layout: WindowLayout) 
         hint = "shorten it or raise --total"
         raise UsageError(f"the system prompt takes {prompt} tokens, more than the total of {limits.total}", hint)
     room = max(0, limits.total - limits.reserve_working - max(limits.reserve_system, prompt))
-    found = _prioritised(costed)
-    whole = {(item.section, item.id): item for section in found.values() for item in section}
-    steps = _steps(found, layout)
-    taken = steps[: _fitting([step.cost for step in steps], room)]
-    inside = {(item.section, item.id): item for item in system} | {(s.item.section, s.item.id): s.item for s in taken}
+    found = {section: [item for item in costed if item.section == section] for section in SECTIONS}
+    # The latest come first: messages fall from .9 to .5, chunks from there to 0; a memory has its score already.
+    for section, highest, lowest in ((MESSAGES, 0.9, 0.5), (CHUNKS, 0.5, 0.0)):
+        latest = found[section][::-1]
+        fall = (highest - lowest) / max(1, len(latest))
+        found[section] = [replace(item, priority=highest - fall * n) for n, item in enumerate(latest)]
+    whole = {(item.section, item.id): item for items in found.values() for item in items}
+    steps = _steps(found, whole, layout)
+    taken = _fitting([cost for _, cost in steps], room)
+    inside = {(item.section, item.id): item for item in (*system, *(item for item, _ in steps[:taken]))}
     place = {(item.section, item.id): (SECTIONS.index(item.section), n) for n, item in enumerate(costed)}
     return ContextWindow(
         limits,
         tuple(inside[key] for key in sorted(inside, key=place.__getitem__)),
-        (*_left_out(steps, len(taken), inside, whole), *(_out(item, EMPTY) for item in blank)),
-        prompt + sum(step.cost for step in taken),
+        (*_left_out(steps[taken:], inside, whole), *(_out(item, EMPTY) for item in blank)),
+        prompt + sum(cost for _, cost in steps[:taken]),
         room,
         max(0, prompt - limits.reserve_system),
     )
@@ -241,32 +232,22 @@ def without(window: ContextWindow, items: Sequence[Item], reason: str, layout: W
     return replace(window, left_out=(*window.left_out, *out))
 
 
-def _prioritised(items: Sequence[Item]) -> dict[str, list[Item]]:
-    """The items of each section, best first, with their priorities: messages .9 and chunks .5, falling; memories by score."""
-    found = {section: [item for item in items if item.section == section] for section in SECTIONS}
-    for section, highest, lowest in ((MESSAGES, 0.9, 0.5), (CHUNKS, 0.5, 0.0)):
-        latest = found[section][::-1]
-        fall = (highest - lowest) / max(1, len(latest))
-        found[section] = [replace(item, priority=highest - fall * n) for n, item in enumerate(latest)]
-    return found
-
-
-def _steps(found: Mapping[str, Sequence[Item]], layout: WindowLayout) -> list[_Step]:
+def _steps(
+    found: Mapping[str, Sequence[Item]], whole: Mapping[tuple[str, str], Item], layout: WindowLayout
+) -> list[_Step]:
     """Every step in its order: what `_SHARES` has, by the tokens up to its end over its share; chunks; the rest of texts."""
-    shared: list[_Step] = []
-    for section, share in _SHARES.items():
-        costs = list(_costs(found[section], layout))
-        ends = accumulate(cost for _, cost in costs)
-        rank = list(_SHARES).index(section)
-        shared += [_Step(item, cost, (end * 12 // share, rank)) for (item, cost), end in zip(costs, ends, strict=True)]
-    shared.sort(key=lambda step: step.key)
-    first = [*shared, *(_Step(item, cost) for item, cost in _costs(found[CHUNKS], layout))]
-    whole = {(item.section, item.id): item for section in found.values() for item in section}
-    full = [(whole[step.item.section, step.item.id], step) for step in first if step.item.is_cut]
-    return [*first, *(_Step(item, item.tokens - step.item.tokens) for item, step in full)]
+    shared: list[tuple[int, int, _Step]] = []
+    for rank, (section, share) in enumerate(_SHARES.items()):
+        steps = list(_costs(found[section], layout))
+        ends = accumulate(cost for _, cost in steps)
+        shared += [(end * 12 // share, rank, step) for step, end in zip(steps, ends, strict=True)]
+    shared.sort(key=lambda one: one[:2])
+    first = [*(step for *_, step in shared), *_costs(found[CHUNKS], layout)]
+    full = [(whole[item.section, item.id], item.tokens) for item, _ in first if item.is_cut]
+    return [*first, *((item, item.tokens - shown) for item, shown in full)]
 
 
-def _costs(items: Sequence[Item], layout: WindowLayout) -> Iterator[tuple[Item, int]]:
+def _costs(items: Sequence[Item], layout: WindowLayout) -> Iterator[_Step]:
     """Each item as it appears first, and what it adds: the first of a section brings the frame of the section."""
     for n, item in enumerate(items):
         shown = _shortened(item, layout)
@@ -287,14 +268,14 @@ def _fitting(costs: Sequence[int], room: int) -> int:
 
 
 def _left_out(
-    steps: Sequence[_Step], taken: int, inside: Mapping[tuple[str, str], Item], whole: Mapping[tuple[str, str], Item]
+    steps: Sequence[_Step], inside: Mapping[tuple[str, str], Item], whole: Mapping[tuple[str, str], Item]
 ) -> Iterator[LeftOut]:
     """What the steps that were not taken would have shown: of each item one, the whole or the rest."""
     seen = set()
-    for n, step in enumerate(steps[taken:]):
-        key = step.item.section, step.item.id
+    for n, (item, cost) in enumerate(steps):
+        key = item.section, item.id
         if key in inside:
-            yield replace(_out(step.item, CUT), tokens=step.cost)
+            yield replace(_out(item, CUT), tokens=cost)
         elif key not in seen:
             yield _out(whole[key], NO_ROOM if n == 0 else BEHIND)
         seen.add(key)

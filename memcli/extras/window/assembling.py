@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from memcli.app import session as sessions
 from memcli.app.catalogue import find_in, reading_asked
@@ -14,22 +14,22 @@ from memcli.conversation.topic import compare
 from memcli.errors import RefusedError, UsageError
 from memcli.extras.window.allocation import (
     REPEATED,
+    SYSTEM,
     UNTRUSTED,
     ContextWindow,
     Item,
-    WindowLayout,
     WindowLimits,
     allocate,
     insert,
     of_chunk,
     of_context,
     of_message,
-    of_system,
     without,
 )
+from memcli.extras.window.rendering import layout, of_section
 from memcli.model.conversation import ENDED, Message, Session
 from memcli.model.memory import Memory
-from memcli.model.recall import Bundle, Query, Section
+from memcli.model.recall import Bundle, Query
 from memcli.record import Record, replace
 from memcli.safety.injection import find_reasons, inspect, is_accepted
 from memcli.text.words import query_terms
@@ -43,23 +43,6 @@ _FEW_WORDS = 3
 """A query of fewer words may only be understood by the one before it."""
 
 
-class WindowRequest(Record, kw_only=True):
-    """What a window is asked for. Without a `query`, the last message of a user is one; `inserted` names a memory."""
-
-    query: str = ""
-    session: Session | None = None
-    system: str = ""
-    limits: WindowLimits
-    inserted: str | None = None
-
-
-class Assembled(Record):
-    """The window, and the bundle that its memories are from, which has the query."""
-
-    window: ContextWindow
-    bundle: Bundle
-
-
 class _Talk(Record):
     """What is known of a session: chunks, the recent messages, and the latest that users said."""
 
@@ -70,30 +53,45 @@ class _Talk(Record):
 
 
 def assemble(
-    workspace: Workspace, asked: WindowRequest, layout: WindowLayout, of_section: Callable[[Section], Item]
-) -> Assembled:
-    """The window of a task. `layout` and `of_section` say what is printed.
+    workspace: Workspace,
+    limits: WindowLimits,
+    *,
+    query: str = "",
+    session: Session | None = None,
+    system: str = "",
+    inserted: str | None = None,
+) -> tuple[ContextWindow, Bundle]:
+    """The window of a task, and the bundle that its memories are from, which has the query. Without a `query`, the last
+    message of a user is one; `inserted` names a memory, the context of which is wanted.
 
     Raises UsageError without a query, for limits that the system prompt exceeds, and for a memory without context;
     NotFoundError, RefusedError, CorruptError, StoreError.
     """
-    talk = _read(workspace, asked.session) if asked.session else _Talk()
-    inserted = _memory_to_insert(workspace, asked.inserted) if asked.inserted else None
-    query = _query(asked, talk, workspace.clock())
-    (bundle,) = recall(workspace, [query])
-    found = _memories(bundle, of_section)
-    repeated = [item for item, memory in found if _repeats(memory, talk)]
+    talk = _read(workspace, session) if session else _Talk()
+    memory = _memory_to_insert(workspace, inserted) if inserted else None
+    limit = min(_MOST_RECALLED, max(_LEAST_RECALLED, limits.total // _TOKENS_OF_MEMORY))
+    of_session = "" if session is None or session.state == ENDED else session.id
+    topic, about = _query(query, talk)
+    asked = Query(topic=topic, about=about, now=workspace.clock(), limit=limit, session=of_session)
+    (bundle,) = recall(workspace, [asked])
+    found = _memories(bundle, workspace.space)
+    repeated = [item for item, one in found if _repeats(one, talk)]
     items = [
-        *([of_system(asked.system)] if asked.system else []),
+        *([Item(SYSTEM, "system", system, priority=1.0)] if system else []),
         *(item for item, _ in found if item not in repeated),
         *map(of_chunk, talk.chunks),
         *map(of_message, talk.recent),
     ]
-    window = allocate(items, asked.limits, layout)
-    window = without(window, repeated, REPEATED, layout)
-    if inserted:
-        window = _with_context(window, inserted, talk, query.topic, layout)
-    return Assembled(window, bundle)
+    as_printed = layout(workspace.space)
+    window = without(allocate(items, limits, as_printed), repeated, REPEATED, as_printed)
+    if memory:
+        pieces = of_context(memory.id, memory.context, talk.session)
+        bad = [piece for piece in pieces if find_reasons(piece.text)]  # nobody has reviewed what a context says
+        similar = by_words(topic, [message.text for message in talk.recent])
+        relevance = {message.number: value for message, value in zip(talk.recent, similar, strict=True)}
+        window = insert(window, [piece for piece in pieces if piece not in bad], relevance, as_printed)
+        window = without(window, bad, UNTRUSTED, as_printed)
+    return window, bundle
 
 
 def _read(workspace: Workspace, session: Session) -> _Talk:
@@ -111,11 +109,11 @@ def _read(workspace: Workspace, session: Session) -> _Talk:
     return _Talk(session.id, chunks, recent, users[-2:])
 
 
-def _query(asked: WindowRequest, talk: _Talk, now: str) -> Query:
-    """What to recall: the query, with the one before it where it cannot be understood alone; the latest messages lean the
-    order. Raises UsageError."""
+def _query(query: str, talk: _Talk) -> tuple[str, str]:
+    """What to recall: the query, with the one before it where it cannot be understood alone; and the latest messages, which
+    lean the order. Raises UsageError."""
     earlier = list(talk.asked)
-    topic = asked.query or (earlier.pop().text if earlier else "")
+    topic = query or (earlier.pop().text if earlier else "")
     if not topic.strip():
         raise UsageError(
             "no query", 'give one: memcli session context "how do we deploy?", or a session in which a user asks'
@@ -124,23 +122,17 @@ def _query(asked: WindowRequest, talk: _Talk, now: str) -> Query:
         earlier.pop()
     said = [message.text for message in reversed(talk.recent) if message.role != "tool" and message.text != topic]
     about = "\n".join(text[:_ABOUT_CHARACTERS] for text in said[:_ABOUT_MESSAGES])
-    if earlier and _is_follow_up(earlier[-1].text, topic):
+    if earlier and len(set(query_terms(topic))) < _FEW_WORDS and not compare(earlier[-1].text, topic).changed:
         topic = f"{topic} {earlier[-1].text}"
-    limit = min(_MOST_RECALLED, max(_LEAST_RECALLED, asked.limits.total // _TOKENS_OF_MEMORY))
-    session = "" if asked.session is None or asked.session.state == ENDED else asked.session.id
-    return Query(topic=topic, about=about, now=now, limit=limit, session=session)
+    return topic, about
 
 
-def _is_follow_up(previous: str, current: str) -> bool:
-    return len(set(query_terms(current))) < _FEW_WORDS and not compare(previous, current).changed
-
-
-def _memories(bundle: Bundle, of_section: Callable[[Section], Item]) -> list[tuple[Item, Memory]]:
+def _memories(bundle: Bundle, space: str) -> list[tuple[Item, Memory]]:
     """What was recalled, pins first. These and leads come first whatever their score; of memories of several spaces that
     have the same id, those behind the first are named with their space."""
     found: dict[str, tuple[Item, Memory]] = {}
     for n, section in enumerate((*bundle.always, *bundle.sections)):
-        item = of_section(section)
+        item = of_section(section, space)
         if n < len(bundle.always) or section.is_lead:
             item = replace(item, priority=1.0)
         if item.id in found:
@@ -173,15 +165,3 @@ def _memory_to_insert(workspace: Workspace, ref: str) -> Memory:
         hint = f"review it; `memcli trust {memory.id}` accepts it"
         raise RefusedError(f"memory {memory.id} contains {', '.join(finding.reasons)} and is not inserted", hint)
     return memory
-
-
-def _with_context(
-    window: ContextWindow, memory: Memory, talk: _Talk, topic: str, layout: WindowLayout
-) -> ContextWindow:
-    """The window with what the memory keeps of its context, without what contains instructions: nobody has reviewed that."""
-    pieces = of_context(memory.id, memory.context, talk.session)
-    bad = [piece for piece in pieces if find_reasons(piece.text)]
-    similar = by_words(topic, [message.text for message in talk.recent])
-    relevance = {message.number: value for message, value in zip(talk.recent, similar, strict=True)}
-    window = insert(window, [piece for piece in pieces if piece not in bad], relevance, layout)
-    return without(window, bad, UNTRUSTED, layout)

@@ -15,8 +15,10 @@ from memcli.model.space import READER
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
-    from memcli.extras.window.assembling import Assembled
+    from memcli.extras.window.allocation import ContextWindow
     from memcli.model.conversation import Session as Conversation
+    from memcli.model.memory import Json
+    from memcli.model.recall import Bundle
 
 _FORMATS = ("markdown", "json", "openai", "anthropic")
 _MOST = 10**7
@@ -95,7 +97,7 @@ def command(session: CommandContext, options: ContextOptions) -> None:
     """
     from memcli.extras.window import rendering as as_window
     from memcli.extras.window.allocation import limits
-    from memcli.extras.window.assembling import WindowRequest, assemble
+    from memcli.extras.window.assembling import assemble
 
     if options.format is not None:
         check_known("format", options.format, _FORMATS)
@@ -107,39 +109,33 @@ def command(session: CommandContext, options: ContextOptions) -> None:
     system = read_text(None, options.system) if options.system is not None else ""
     workspace = session.open()
     chosen = None if options.no_session else _session(workspace, options.session)
-    request = WindowRequest(query=query, session=chosen, system=system, limits=bounds, inserted=options.insert)
+    window, bundle = assemble(workspace, bounds, query=query, session=chosen, system=system, inserted=options.insert)
     space = workspace.space
-    found = assemble(workspace, request, as_window.layout(space), lambda section: as_window.of_section(section, space))
-    _print(session, found, name, space)
-    _report(session, found, name)
-
-
-def _print(session: CommandContext, found: Assembled, name: str, space: str) -> None:
-    from memcli.extras.window import rendering as as_window
-    from memcli.extras.window.rendering import anthropic, openai, window_to_json
-
     if name == "markdown":
-        session.output.write(as_window.render(found.window, space))
-        return
-    session.output.json = True
-    if name == "json":
-        session.output.answer(window_to_json(found.window, found.bundle.query.topic, space), "")
+        session.output.write(as_window.render(window, space))
     else:
-        session.output.answer((openai if name == "openai" else anthropic)(found.window, space), "")
+        session.output.json = True
+        data: Json
+        if name == "json":
+            data = as_window.window_to_json(window, bundle.query.topic, space)
+        else:
+            data = as_window.openai(window, space) if name == "openai" else as_window.anthropic(window, space)
+        session.output.answer(data, "")
+    _report(session, window, bundle, name)
 
 
-def _report(session: CommandContext, found: Assembled, name: str) -> None:
+def _report(session: CommandContext, window: ContextWindow, bundle: Bundle, name: str) -> None:
     """Says what the window holds and lacks; in JSON the window says that itself."""
     from memcli.extras.window import rendering as as_window
     from memcli.render.as_prompt import degraded, untrusted
 
-    for line in as_window.report(found.window) if name != "json" else ():
+    for line in as_window.report(window) if name != "json" else ():
         session.output.note(line)
-    if found.bundle.withheld:
-        session.output.note(f"{found.bundle.withheld:,} more memories match less well and were not considered")
-    for line in filter(None, (untrusted(found.bundle), degraded(found.bundle))):
+    if bundle.withheld:
+        session.output.note(f"{bundle.withheld:,} more memories match less well and were not considered")
+    for line in filter(None, (untrusted(bundle), degraded(bundle))):
         session.output.note(line)
-    if found.bundle.is_from_clone:
+    if bundle.is_from_clone:
         session.output.note("this store was cloned and not accepted: see `memcli trust --status`")
 
 

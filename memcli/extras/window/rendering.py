@@ -3,7 +3,7 @@ JSON, with what each section took and what was left out; and as the list of mess
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from memcli.digests import nonce_of
@@ -18,7 +18,6 @@ from memcli.extras.window.allocation import (
     Item,
     LeftOut,
     WindowLayout,
-    of_memory,
 )
 from memcli.model.memory import Json
 from memcli.model.recall import Section
@@ -47,7 +46,7 @@ _INDENT = "   "
 _NONCE = "0" * 8
 
 
-def layout(space: str, count: Callable[[str], int] = count_tokens) -> WindowLayout:
+def layout(space: str) -> WindowLayout:
     """What things take in a window with memories of `space`, in whichever format takes most, so that all hold the same."""
     fence = "\n".join(["", *_fenced(space, _NONCE, ""), "", ""])
 
@@ -55,21 +54,22 @@ def layout(space: str, count: Callable[[str], int] = count_tokens) -> WindowLayo
         if not clean(item.text).strip():
             return 0
         if item.section != MESSAGES:
-            return count(block(item) + "\n\n")
-        return max(count(block(item) + "\n\n"), count(content(item) + "\n\n") + OVERHEAD)
+            return count_tokens(block(item) + "\n\n")
+        return max(count_tokens(block(item) + "\n\n"), count_tokens(content(item) + "\n\n") + OVERHEAD)
 
     def frame(section: str) -> int:
-        heading = count(HEADINGS.get(section, "") + "\n\n")
+        heading = count_tokens(HEADINGS.get(section, "") + "\n\n")
         if section == SYSTEM:
             return OVERHEAD
-        return heading + (count(fence) + OVERHEAD if section in RECALLED else count(OPENING) + OVERHEAD)
+        return heading + (count_tokens(fence) + OVERHEAD if section in RECALLED else count_tokens(OPENING) + OVERHEAD)
 
     return WindowLayout(cost, frame)
 
 
 def of_section(section: Section, space: str) -> Item:
     """A recalled memory as a window has it, in the text that a bundle would show."""
-    return of_memory(section.memory.id, section_text(section), label(section, space), section.score)
+    text, above = section_text(section), label(section, space)
+    return Item(MEMORIES, section.memory.id, text, above, priority=section.score)
 
 
 def render(window: ContextWindow, space: str) -> str:
@@ -163,6 +163,11 @@ _SHARES = {MESSAGES: 0.6, MEMORIES: 0.4}
 def window_to_json(window: ContextWindow, query: str, space: str) -> dict[str, Json]:
     """The whole window."""
     limits = window.limits
+    allocation: dict[str, Json] = {}
+    for section in SECTIONS:
+        items = window.of(section)
+        share = {"share": int(window.room * _SHARES[section])} if section in _SHARES else {}
+        allocation[section] = {"items": len(items), "tokens": sum(item.tokens for item in items), **share}
     return {
         "query": query,
         "space": space,
@@ -171,7 +176,7 @@ def window_to_json(window: ContextWindow, query: str, space: str) -> dict[str, J
         "reserve_working": limits.reserve_working,
         "used": window.used,
         "available": window.room,
-        "allocation": {section: _allocation_json(window, section) for section in SECTIONS},
+        "allocation": allocation,
         "sections": [
             {"name": name, "items": [_item(i) for i in window.of(name)]} for name in SECTIONS if window.of(name)
         ],
@@ -184,12 +189,6 @@ def window_to_json(window: ContextWindow, query: str, space: str) -> dict[str, J
         ],
         "notes": notes(window),
     }  # fmt: skip
-
-
-def _allocation_json(window: ContextWindow, section: str) -> dict[str, Json]:
-    items = window.of(section)
-    share = {"share": int(window.room * _SHARES[section])} if section in _SHARES else {}
-    return {"items": len(items), "tokens": sum(item.tokens for item in items), **share}
 
 
 def _item(item: Item) -> dict[str, Json]:

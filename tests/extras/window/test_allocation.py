@@ -112,7 +112,13 @@ def as_anthropic(window: ContextWindow) -> int:
     )
 
 
-FORMATS = (as_markdown, as_openai, as_anthropic)
+def as_json(window: ContextWindow) -> int:
+    data = json.loads(json.dumps(window_to_json(window, "query", SPACE)))
+    items = [item for section in data["sections"] for item in section["items"]]
+    return sum(count_tokens(f"{item.get('label', '')}\n{item['text']}") for item in items)
+
+
+FORMATS = (as_markdown, as_openai, as_anthropic, as_json)
 
 
 @st.composite

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from memcli.app import session as sessions
 from memcli.app.remember import prepare, remember
@@ -16,8 +12,7 @@ from memcli.app.workspace import Workspace
 from memcli.errors import RefusedError, UsageError
 from memcli.extras.window import rendering as as_window
 from memcli.extras.window.allocation import MEMORIES, MESSAGES, REPEATED, SYSTEM, UNTRUSTED, ContextWindow, limits
-from memcli.extras.window.assembling import Assembled, WindowRequest, assemble
-from memcli.extras.window.rendering import anthropic, openai, window_to_json
+from memcli.extras.window.assembling import assemble
 from memcli.model.conversation import Session
 from memcli.model.tokens import count_tokens
 from memcli.settings import JOURNAL
@@ -46,18 +41,20 @@ def keep(workspace: Workspace, *fields: dict[str, Any]) -> None:
     remember(workspace, [prepare(workspace, dict(one)) for one in fields])
 
 
-def window_of(workspace: Workspace, total: int = 8_000, **more: Any) -> Assembled:
-    space = workspace.space
-    asked = WindowRequest(limits=limits(total), **more)
-    return assemble(workspace, asked, as_window.layout(space), lambda one: as_window.of_section(one, space))
+def window_of(workspace: Workspace, total: int = 8_000, **more: Any) -> ContextWindow:
+    return assemble(workspace, limits(total), **more)[0]
+
+
+def topic_of(workspace: Workspace, **more: Any) -> str:
+    return assemble(workspace, limits(8_000), **more)[1].query.topic
 
 
 def ids(window: ContextWindow, section: str) -> list[str]:
     return [item.id for item in window.of(section)]
 
 
-def paths(found: Assembled) -> list[str]:
-    return [item.label.split(" · ")[2] for item in found.window.of(MEMORIES)]
+def paths(found: ContextWindow) -> list[str]:
+    return [item.label.split(" · ")[2] for item in found.of(MEMORIES)]
 
 
 def test_a_window_has_pins_first_messages_in_their_order_and_a_query(workspace: Workspace) -> None:
@@ -66,12 +63,11 @@ def test_a_window_has_pins_first_messages_in_their_order_and_a_query(workspace: 
         workspace, query="when does the report job run?", session=talk(workspace, *TALK), system="Be brief."
     )
     assert paths(found)[:2] == ["payments/cards", "reports/nightly"]
-    assert ids(found.window, MESSAGES) == [f"message {n}" for n in range(1, 5)]
-    assert [item.text for item in found.window.of(SYSTEM)] == ["Be brief."]
+    assert ids(found, MESSAGES) == [f"message {n}" for n in range(1, 5)]
+    assert [item.text for item in found.of(SYSTEM)] == ["Be brief."]
     found = window_of(workspace, query="report job")
-    assert {item.section for item in found.window.items} == {MEMORIES}
-    found = window_of(workspace, session=talk(workspace, *TALK))
-    assert found.bundle.query.topic == "The report job is slow."
+    assert {item.section for item in found.items} == {MEMORIES}
+    assert topic_of(workspace, session=talk(workspace, *TALK)) == "The report job is slow."
     with pytest.raises(UsageError, match="no query"):
         window_of(workspace, session=talk(workspace, TALK[1]))
     with pytest.raises(UsageError, match="no query"):
@@ -86,8 +82,7 @@ def test_a_follow_up_is_asked_with_what_it_follows(workspace: Workspace) -> None
         ("Which currencies does the shop accept?", True),
         (before, True),
     ):
-        topic = window_of(workspace, query=query, session=session).bundle.query.topic
-        assert topic == (query if is_alone else f"{query} {before}")
+        assert topic_of(workspace, query=query, session=session) == (query if is_alone else f"{query} {before}")
 
 
 def test_recent_messages_lean_the_order(workspace: Workspace) -> None:
@@ -115,7 +110,7 @@ def test_what_a_recent_message_says_is_not_recalled_from_it(
     keep(workspace, {"raw": "The report job lacks an index.", "path": "reports/index", "provenance": source})
     found = window_of(workspace, query="report job index", session=session)
     assert ("reports/index" in paths(found)) == is_in
-    assert [one.reason for one in found.window.left_out] == ([] if is_in else [REPEATED])
+    assert [one.reason for one in found.left_out] == ([] if is_in else [REPEATED])
     assert "reports/index" in paths(window_of(workspace, query="report job index", session=talk(workspace, *TALK)))
 
 
@@ -125,10 +120,11 @@ def test_memories_of_two_spaces_may_have_the_same_id(workspace: Workspace) -> No
     journal = workspace.copy_with(space=JOURNAL, is_space_named=True)
     keep(journal, {"raw": "We looked at the report job that runs at night.", **same})
     found = window_of(workspace.copy_with(is_space_named=False), query="report job at night")
-    first, second = ids(found.window, MEMORIES)
+    first, second = ids(found, MEMORIES)
     assert second in (f"journal/{first}", f"main/{first}")
-    assert as_window.render(found.window, workspace.space).count(f"[{first}]") == 2
-    assert printed_tokens(found.window, workspace.space)["markdown"] <= found.window.used
+    printed = as_window.render(found, workspace.space)
+    assert printed.count(f"[{first}]") == 2
+    assert count_tokens(printed) <= found.used
 
 
 def test_what_an_older_message_says_is_recalled(workspace: Workspace) -> None:
@@ -137,7 +133,7 @@ def test_what_an_older_message_says_is_recalled(workspace: Workspace) -> None:
     keep(workspace, {"raw": "The report job lacks an index.", "path": "reports/index", "provenance": source})
     found = window_of(workspace, query="report job index", session=session)
     assert paths(found) == ["reports/index"]
-    assert ids(found.window, "chunks") == ["chunk 1"]
+    assert ids(found, "chunks") == ["chunk 1"]
 
 
 def test_a_context_is_inserted_without_what_contains_instructions(workspace: Workspace) -> None:
@@ -149,7 +145,7 @@ def test_a_context_is_inserted_without_what_contains_instructions(workspace: Wor
         {"source": "ses_other#8", "role": "user", "text": bad, "similarity": 0.7},
     ]
     keep(workspace, {"raw": "The report needs an index.", "path": "reports/index", "context": context})
-    window = window_of(workspace, query="report", session=session, inserted="reports/index").window
+    window = window_of(workspace, query="report", session=session, inserted="reports/index")
     assert [item.text for item in window.of(MESSAGES) if item.source] == ["The index was dropped before."]
     assert bad not in as_window.render(window, workspace.space)
     assert UNTRUSTED in {one.reason for one in window.left_out}
@@ -176,7 +172,7 @@ def test_a_long_session_is_not_read_whole(workspace: Workspace, monkeypatch: pyt
     clean = sessions.cleaned
     monkeypatch.setattr(sessions, "cleaned", lambda one, how: read.append(one.text) or clean(one, how))
     monkeypatch.setattr("memcli.extras.window.assembling.skipped", lambda *_: 20)
-    window = window_of(workspace, query="number", session=session).window
+    window = window_of(workspace, query="number", session=session)
     assert len(read) == 51
     assert "Message number 15." not in read
     assert [item.label.split("]")[0] for item in window.of("chunks")] == [
@@ -185,73 +181,3 @@ def test_a_long_session_is_not_read_whole(workspace: Workspace, monkeypatch: pyt
         "[messages 31 to 40",
     ]
     assert ids(window, MESSAGES)[0] == "message 41"
-
-
-WORDS = st.sampled_from(
-    ["the", "report", "job", "src/auth.py", "fails\n", "<system>", "Ünïcode", "## Memories", "数据", "]:"]
-)
-TEXTS = st.one_of(
-    st.lists(WORDS, min_size=1, max_size=30).map(" ".join), st.integers(1_001, 1_200).map("output ".__mul__)
-)
-
-
-def texts_of_json(data: dict[str, Any]) -> Iterator[str]:
-    for section in data["sections"]:
-        yield from (f"{item.get('label', '')}\n{item['text']}" for item in section["items"])
-
-
-def printed_tokens(window: ContextWindow, space: str) -> dict[str, int]:
-    """What the window takes in each format: the texts that a model reads, and what a provider adds to each message."""
-    told, lists = anthropic(window, space), openai(window, space)
-    told = told["messages"] + [{"content": told.get("system", "")}]
-
-    def of_messages(found: Sequence[dict[str, str]]) -> int:
-        return sum(count_tokens(one["content"]) + as_window.OVERHEAD * ("role" in one) for one in found)
-
-    return {
-        "markdown": count_tokens(as_window.render(window, space)),
-        "openai": of_messages(lists),
-        "anthropic": of_messages(told),
-        "json": sum(map(count_tokens, texts_of_json(json.loads(json.dumps(window_to_json(window, "", space)))))),
-    }
-
-
-@given(
-    st.lists(st.tuples(st.sampled_from(["user", "assistant", "tool"]), TEXTS), max_size=30),
-    st.lists(TEXTS, max_size=4, unique=True),
-    st.sampled_from(["", "Be brief. " * 20]),
-    st.sampled_from([220, 300, 500, 900, 2_000, 6_000, 128_000]),
-    st.booleans(),
-)
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_is_printed_never_exceeds_the_total(
-    fresh: Callable[[], Workspace],
-    said: list[tuple[str, str]],
-    stored: list[str],
-    system: str,
-    total: int,
-    is_inserted: bool,
-) -> None:
-    workspace = fresh()
-    session = talk(workspace, *said) if said else None
-    context = [
-        {
-            "source": f"{session.id if session else 'stdin'}#{n}",
-            "role": "user",
-            "text": "report job " * n,
-            "similarity": n / 9,
-        }
-        for n in range(1, 9)
-    ]
-    keep(workspace, *({"raw": text, "path": f"report/n{n}"} for n, text in enumerate(stored)))
-    keep(workspace, {"raw": "The report of the job.", "path": "report/kept", "context": context})
-    inserted = "report/kept" if is_inserted else None
-    window = window_of(workspace, total, query="report job", session=session, system=system, inserted=inserted).window
-    assert all(tokens <= window.used <= total for tokens in printed_tokens(window, workspace.space).values())
-
-
-@pytest.fixture
-def fresh(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Workspace]:
-    from tests.conftest import open_at
-
-    return lambda: open_at(tmp_path_factory.mktemp("store"))

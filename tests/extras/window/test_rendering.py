@@ -8,7 +8,7 @@ from memcli.conversation import snapshot
 from memcli.conversation.summary import fold
 from memcli.extras.window import allocation as windows
 from memcli.extras.window import rendering as as_window
-from memcli.extras.window.allocation import ContextWindow, allocate, insert, limits
+from memcli.extras.window.allocation import ContextWindow, Item, allocate, insert, limits
 from memcli.extras.window.rendering import anthropic, openai, window_to_json
 from memcli.model.conversation import Message
 from memcli.model.recall import Section
@@ -27,12 +27,12 @@ RECALLED = Section(
 )
 
 
-def window(*, with_chunks: bool = True, total: int = 4000) -> ContextWindow:
+def window(total: int = 4000) -> ContextWindow:
     chunks, recent = fold(MESSAGES, recent=3, size=2)
     found = [
-        windows.of_system("Answer briefly."),
+        Item(windows.SYSTEM, "system", "Answer briefly.", priority=1.0),
         as_window.of_section(RECALLED, "main"),
-        *(map(windows.of_chunk, chunks) if with_chunks else []),
+        *map(windows.of_chunk, chunks),
         *map(windows.of_message, recent),
     ]
     return allocate(found, limits(total), as_window.layout("main"))
