@@ -19,7 +19,7 @@ from memcli.errors import UsageError
 from memcli.extras.transfer.foreign import ForeignSource, files_under, label
 from memcli.model.memory import Json, Memory
 from memcli.model.names import marked, short_digest
-from memcli.ports import Shelf, Source
+from memcli.ports import Shelf
 from memcli.record import field, replace
 from memcli.store.layout import find_work_tree
 
@@ -48,15 +48,15 @@ class Adopted(WriteCounts, frozen=False):
         return {**counts, "unchanged": self.deduplicated, **self.told("found", "skipped", "redactions")}
 
 
-def adopt(workspace: Workspace, source: Source, found: Counter[str], dry_run: bool = False) -> Adopted:
-    """Stores what `source` yields, all of it in one write; importing the same again changes nothing.
+def adopt(workspace: Workspace, source: ForeignSource, dry_run: bool = False) -> Adopted:
+    """Stores what `source` yields, all of it in one write; importing the same again changes nothing. With `dry_run`, nothing
+    is stored.
 
-    The source gives links by the paths of their memories, and counts in `found` what it read. With `dry_run`, nothing is
-    stored. Raises what the source raises, UsageError for more than fits, LockedError, CorruptError, StoreError.
+    Raises what the source raises, UsageError for more than fits, LockedError, CorruptError, StoreError.
     """
     done = Adopted(space=workspace.space, dry_run=dry_run)
-    shelf = _shelf(workspace)
-    candidates = with_stored(shelf, list(_prepared(workspace, source, _Places(shelf), done.skipped)))
+    shelf = SpliceShelf(encode_space(load_space(workspace.store, workspace.space)), workspace.space)
+    candidates = with_stored(shelf, list(_prepared(workspace, source, shelf, done.skipped)))
     _, outcomes = fold(shelf, request_of(workspace, candidates))
     statuses = [outcome["status"] for outcome in outcomes]
     if not dry_run:
@@ -68,60 +68,41 @@ def adopt(workspace: Workspace, source: Source, found: Counter[str], dry_run: bo
     for candidate in candidates:
         done.redactions.update(candidate.redactions)
     done.skipped.update(source.skipped)
-    done.found.update(found)
+    done.found.update(source.found)
     return done
 
 
-class _Places:
-    """Where each memory goes. One that is there and came from elsewhere is not touched."""
-
-    def __init__(self, shelf: SpliceShelf) -> None:
-        self._shelf = shelf
-
-    def path(self, fields: Mapping[str, Any]) -> str:
-        """The path for what a source would put at `fields["path"]`."""
-        return self._free(fields["path"], fields["metadata"]["source"])
-
-    def _free(self, path: str, source: str) -> str:
-        return path if _is_of(self._shelf.at(path), source) else marked(path, short_digest(source, 8), "~")
-
-
-def _is_of(memory: Memory | None, source: str) -> bool:
-    return memory is None or memory.metadata.get("source") == source
-
-
-def _prepared(workspace: Workspace, source: Source, places: _Places, skipped: Counter[str]) -> Iterator[Candidate]:
-    candidates = list(source.candidates())
+def _prepared(
+    workspace: Workspace, source: ForeignSource, shelf: SpliceShelf, skipped: Counter[str]
+) -> Iterator[Candidate]:
+    """What the source yields, each at a path that is free or has what came from the same file: a memory that came from
+    elsewhere is not touched. Links lead to where their memories go; those to what was not fit are left out."""
+    candidates: list[Mapping[str, Any]] = list(source.candidates())
     if len(candidates) > MAX_OBJECTS:
         raise UsageError(f"{len(candidates)} memories; one import takes at most {MAX_OBJECTS}", "import it in parts")
     fit: dict[str, Candidate] = {}
     for fields in candidates:
         plain = {name: value for name, value in fields.items() if name not in ("links", "superseded_by")}
+        path, file = fields["path"], fields["metadata"]["source"]
+        there = shelf.at(path)
+        if there is not None and there.metadata.get("source") != file:
+            plain["path"] = marked(path, short_digest(file, 8), "~")
         try:
-            fit[str(fields["path"])] = prepare(workspace, {**plain, "path": places.path(fields)})
+            fit[path] = prepare(workspace, plain)
         except UsageError:
             skipped["unfit"] += 1  # too long, say: the rest is worth having
+    places = {path: candidate.given["path"] for path, candidate in fit.items()}
     for fields in candidates:
-        if candidate := fit.get(str(fields["path"])):
-            yield replace(candidate, given={**candidate.given, **_linked(fields, fit)})
-
-
-def _linked(fields: Mapping[str, Any], fit: Mapping[str, Candidate]) -> dict[str, Json]:
-    """The links, to where the memories that they lead to go; those to what was not fit are left out."""
-    linked: dict[str, Json] = {}
-    if links := [_relinked(link, fit) for link in fields.get("links", ()) if link["to"] in fit]:
-        linked["links"] = tuple(links)
-    if (successor := fields.get("superseded_by")) in fit:
-        linked["superseded_by"] = fit[str(successor)].given["path"]
-    return linked
-
-
-def _relinked(link: Mapping[str, Any], fit: Mapping[str, Candidate]) -> dict[str, Json]:
-    return {**link, "to": fit[link["to"]].given["path"]}
-
-
-def _shelf(workspace: Workspace) -> SpliceShelf:
-    return SpliceShelf(encode_space(load_space(workspace.store, workspace.space)), workspace.space)
+        if candidate := fit.get(fields["path"]):
+            linked: dict[str, Json] = {}
+            links = tuple(
+                {**link, "to": places[link["to"]]} for link in fields.get("links", ()) if link["to"] in places
+            )
+            if links:
+                linked["links"] = links
+            if fields.get("superseded_by") in places:
+                linked["superseded_by"] = places[fields["superseded_by"]]
+            yield replace(candidate, given={**candidate.given, **linked})
 
 
 def with_stored(shelf: Shelf, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -140,7 +121,8 @@ def with_stored(shelf: Shelf, candidates: Sequence[Candidate]) -> list[Candidate
     def tie(newer: str, older: str) -> None:
         if successor(newer) == older:  # each says that it replaces the other: the first one stays in force
             return
-        for name, change in ((older, {"superseded_by": newer}), (newer, {"links": [_link(older)]})):
+        link = {"to": older, "relation": "supersedes"}
+        for name, change in ((older, {"superseded_by": newer}), (newer, {"links": [link]})):
             if name in given:
                 n = refs.index(name)
                 tied[n] = replace(tied[n], given=_with(tied[n].given, change))
@@ -189,10 +171,6 @@ def _with(fields: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     if not any(known["to"] == link["to"] and known["relation"] == "supersedes" for known in links):
         links.append(link)
     return {**fields, "links": tuple(links)}
-
-
-def _link(older: str) -> dict[str, str]:
-    return {"to": older, "relation": "supersedes"}
 
 
 def _is_decision(metadata: Mapping[str, Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from memcli.app.candidate import Candidate
 from memcli.app.inbox import propose
@@ -68,8 +68,9 @@ def import_bundle(
     """
     signed_by = check_signature(export.hash, export.signature, where, trusted)
     if export.part and mode == "replace":
+        part = ", ".join(f"{name} {' '.join(values)}" for name, values in sorted(export.part.items()))
         raise UsageError(
-            f"{where} holds a part of space {export.space.name!r} ({_told(export.part)})",
+            f"{where} holds a part of space {export.space.name!r} ({part})",
             "a part cannot replace a whole space; use --mode merge",
         )
     check_hashes(export.space.objects, where)
@@ -97,20 +98,6 @@ def _without_purged(workspace: Workspace, target: str, incoming: Space) -> Space
 def take_in(workspace: Workspace, target: str, incoming: Space, mode: str, *, dry_run: bool) -> tuple[IntakePlan, int]:
     """Takes `incoming`, which was redacted, into the space `target`, or with `dry_run` stores nothing; the plan, and how many
     memories go into the inbox instead, since the policy wants a review."""
-    plan = _try_intake(workspace, target, incoming, mode) if dry_run else _take_in(workspace, target, incoming, mode)
-    return (plan, 0) if plan is not None else _proposed(workspace, target, incoming, dry_run)
-
-
-def _try_intake(workspace: Workspace, target: str, incoming: Space, mode: str) -> IntakePlan | None:
-    """What `_take_in` would do; stores nothing."""
-    shelf = SpliceShelf(encode_space(load_space(workspace.store, target)), target)
-    _, plan = _intake(shelf, incoming, mode, workspace.clock())
-    return plan
-
-
-def _take_in(workspace: Workspace, target: str, incoming: Space, mode: str) -> IntakePlan | None:
-    """Stores what comes in; returns the plan, or None if the policy wants a review and nothing was stored."""
-    _bring(workspace, target, incoming)
     plan: IntakePlan | None = None
 
     def apply(shelf: Shelf) -> Change:
@@ -118,12 +105,20 @@ def _take_in(workspace: Workspace, target: str, incoming: Space, mode: str) -> I
         change, plan = _intake(shelf, incoming, mode, workspace.clock())
         return change
 
-    workspace.store.update(target, apply)
-    return plan
+    known = load_space(workspace.store, target)
+    if dry_run:
+        apply(SpliceShelf(encode_space(known), target))
+    else:
+        if not known.policy.review:  # before it comes: a crash between the two leaves nothing that looks reviewed
+            there = {memory.id: memory for memory in known.objects}
+            workspace.trust.bring(target, [m.id for m in incoming.objects if there.get(m.id) != m])
+        workspace.store.update(target, apply)
+    return (plan, 0) if plan is not None else _proposed(workspace, target, incoming, dry_run)
 
 
 def _intake(shelf: Shelf, incoming: Space, mode: str, now: str) -> tuple[Change, IntakePlan | None]:
-    """The change that takes `incoming` into the space, and the plan for it, None if the policy wants a review."""
+    """The change that takes `incoming` into the space, with what must go for it, and the plan, None if the policy wants a
+    review. Raises RefusedError when the policy of the space lets nothing go."""
     if shelf.header.policy.review:
         return Change(), None
     space = shelf.load()
@@ -133,27 +128,13 @@ def _intake(shelf: Shelf, incoming: Space, mode: str, now: str) -> tuple[Change,
     if mode == "replace":
         change = replace(change, displaced=frozenset(memory.id for memory in change.put))
     change = replace(change, header=plan.after) if is_new else change  # an empty space is created all the same
-    return _with_room(shelf, change, plan.created, now), plan
-
-
-def _with_room(shelf: Shelf, change: Change, created: int, now: str) -> Change:
-    """`change`, and what must go for it. Raises RefusedError when the policy of the space lets nothing go."""
     draft = Draft(shelf)
     draft.take(change)
-    gone = room_for(draft, created, now, {m.id for m in change.put})
-    if not gone:
-        return change
-    released = removal(draft, gone, now)
-    put = {memory.id: memory for memory in (*change.put, *released.put)}
-    return replace(change, put=tuple(put.values()), drop=change.drop | gone)
-
-
-def _bring(workspace: Workspace, target: str, incoming: Space) -> None:
-    """Notes what comes from elsewhere, before it comes: a crash between the two leaves nothing that looks reviewed."""
-    known = load_space(workspace.store, target)
-    if not known.policy.review:
-        there = {memory.id: memory for memory in known.objects}
-        workspace.trust.bring(target, [m.id for m in incoming.objects if there.get(m.id) != m])
+    if gone := room_for(draft, plan.created, now, {m.id for m in change.put}):
+        released = removal(draft, gone, now)
+        put = {memory.id: memory for memory in (*change.put, *released.put)}
+        change = replace(change, put=tuple(put.values()), drop=change.drop | gone)
+    return change, plan
 
 
 def _proposed(workspace: Workspace, target: str, incoming: Space, dry_run: bool) -> tuple[IntakePlan, int]:
@@ -187,7 +168,3 @@ def check_signature(digest: str, signature: str, where: str, trusted: frozenset[
     if trusted is not None and signed_by not in trusted:
         raise CorruptError(f"{where} is signed by {signed_by}, which is not a trusted key", "check who created it")
     return signed_by
-
-
-def _told(part: Mapping[str, Sequence[str]]) -> str:
-    return ", ".join(f"{name} {' '.join(values)}" for name, values in sorted(part.items()))

@@ -156,7 +156,7 @@ def _adopt(session: CommandContext, data: bytes | None, file: str, form: str, dr
 
     workspace = session.open(create=not dry_run)
     source = foreign_source(workspace, file, data, form)
-    done = adopt(workspace, source, source.found, dry_run)
+    done = adopt(workspace, source, dry_run)
     report = done.to_json()
     files = ", ".join(f"{counted(n, 'file')} as {name}" for name, n in sorted(done.found.items())) or "nothing"
     left = ", ".join(f"{n} {reason}" for reason, n in sorted(done.skipped.items()) if n)

@@ -139,25 +139,23 @@ def _entities(tree: Any, where: str) -> Iterator[Mapping[str, object]]:
         return
     if not isinstance(relations, list):
         raise CorruptError(f"{where}: relations must be a list", _ASK_FOR_MEM0)
-    triples = [_triple(one, f"{where}: relation {n}") for n, one in enumerate(relations, 1)]
+    keys: Sequence[tuple[str, ...]] = (("source",), ("relationship", "relation"), ("target", "destination"))
+    triples = []
+    for n, relation in enumerate(relations, 1):
+        found = [
+            next((relation[key] for key in names if isinstance(relation.get(key), str) and relation[key].strip()), "\0")
+            for names in keys
+            if isinstance(relation, dict)
+        ]
+        if not found or any("\0" in one for one in found):
+            raise CorruptError(f"{where}: relation {n} needs source, relationship and target", _ASK_FOR_MEM0)
+        triples.append(found)
     lines: list[dict[str, str]] = [
         {"type": "entity", "name": name, "entityType": "entity"} for name in dict.fromkeys(name for name, *_ in triples)
     ]
     lines += [{"type": "relation", "from": one, "to": to, "relationType": kind} for one, kind, to in triples]
     for fields in read_graph("\n".join(map(json.dumps, lines)).encode(), _MEM0):
         yield {**fields, "provenance": {"source": "imported"}}
-
-
-def _triple(relation: Any, at: str) -> tuple[str, str, str]:
-    keys: Sequence[tuple[str, ...]] = (("source",), ("relationship", "relation"), ("target", "destination"))
-    found = [
-        next((relation[key] for key in names if isinstance(relation.get(key), str) and relation[key].strip()), None)
-        for names in keys
-        if isinstance(relation, dict)
-    ]
-    if len(found) != len(keys) or None in found or any("\0" in str(one) for one in found):
-        raise CorruptError(f"{at} needs source, relationship and target", _ASK_FOR_MEM0)
-    return str(found[0]), str(found[1]), str(found[2])
 
 
 _ENTITIES = "entities"
@@ -305,9 +303,7 @@ class ForeignSource:
                 self.skipped["failed"] += 1
             else:
                 self.found[form] += 1
-        names = _Names(candidates)
-        for candidate in candidates.values():
-            yield names.resolved(candidate)
+        yield from _resolved(candidates)
 
 
 def detect(where: str, data: bytes) -> str:
@@ -348,59 +344,55 @@ def label(path: str, base: str) -> str:
     return inside.replace(os.sep, "/") if inside != path else os.path.basename(path)
 
 
-class _Names:
-    """The paths of memories by the names that other memories link to. A name that several have means none of them."""
-
-    def __init__(self, candidates: Mapping[str, dict[str, Any]]) -> None:
-        self._by_path = candidates
-        self._paths: dict[str, str] = {}
-        shared = set()
-        for path, candidate in candidates.items():
-            for name in candidate.get("names", ()):
-                if self._paths.setdefault(name, path) != path:
-                    shared.add(name)
-        for name in shared:
-            del self._paths[name]
-        # What another one supersedes is superseded by it, also where it does not say so itself.
-        for path, candidate in candidates.items():
-            for link in candidate.get("links", ()):
-                old = self._paths.get(link["to"])
-                if link["relation"] == "supersedes" and old and old != path:
-                    candidates[old].setdefault("superseded_by", candidate["names"][0])
-        self._link_successors()
-
-    def resolved(self, candidate: dict[str, Any]) -> dict[str, object]:
-        """The fields, with paths in the place of names; links that lead nowhere, or to itself, are left out."""
+def _resolved(candidates: Mapping[str, dict[str, Any]]) -> Iterator[dict[str, object]]:
+    """The fields of the candidates, with paths in the place of names. A name that several have means none of them; links that
+    lead nowhere, or to the memory itself, are left out."""
+    paths: dict[str, str] = {}
+    shared = set()
+    for path, candidate in candidates.items():
+        for name in candidate.get("names", ()):
+            if paths.setdefault(name, path) != path:
+                shared.add(name)
+    for name in shared:
+        del paths[name]
+    # What another one supersedes is superseded by it, also where it does not say so itself.
+    for path, candidate in candidates.items():
+        for link in candidate.get("links", ()):
+            old = paths.get(link["to"])
+            if link["relation"] == "supersedes" and old and old != path:
+                candidates[old].setdefault("superseded_by", candidate["names"][0])
+    _link_successors(candidates, paths)
+    for path, candidate in candidates.items():
         fields = {name: value for name, value in candidate.items() if name not in ("names", "links", "superseded_by")}
-        if successor := self._successor(candidate):
+        if successor := _successor(candidate, paths):
             fields["superseded_by"] = successor
             fields.pop("active", None)
-        links = {}
-        for link in candidate.get("links", ()):
-            path = self._paths.get(link["to"])
-            if path and path != candidate["path"]:
-                links[path, link["relation"]] = {"to": path, "relation": link["relation"]}
+        found = ((paths.get(link["to"]), link["relation"]) for link in candidate.get("links", ()))
+        links = dict.fromkeys((to, relation) for to, relation in found if to and to != path)
         if links:
-            fields["links"] = list(links.values())
-        return fields
+            fields["links"] = [{"to": to, "relation": relation} for to, relation in links]
+        yield fields
 
-    def _successor(self, candidate: dict[str, Any]) -> str | None:
-        path = self._paths.get(candidate.get("superseded_by", ""))
-        return path if path != candidate["path"] else None
 
-    def _link_successors(self) -> None:
-        """Links each successor to what it supersedes; breaks circles of successors, in which none would be in force."""
-        ends: set[str] = set()  # from which no way leads back
-        for candidate in self._by_path.values():
-            path, seen = self._successor(candidate), {candidate["path"]}
-            while path and path not in seen and path not in ends:
-                seen.add(path)
-                path = self._successor(self._by_path[path])
-            if path == candidate["path"]:
-                del candidate["superseded_by"]
-                candidate.pop("active", None)
-                continue
-            ends |= seen
-            if direct := self._successor(candidate):
-                other, (name, *_) = self._by_path[direct], candidate["names"]
-                other["links"] = [*other.get("links", ()), {"to": name, "relation": "supersedes"}]
+def _successor(candidate: Mapping[str, Any], paths: Mapping[str, str]) -> str | None:
+    """The path of the memory that supersedes this one; None if none does."""
+    path = paths.get(candidate.get("superseded_by", ""))
+    return path if path != candidate["path"] else None
+
+
+def _link_successors(candidates: Mapping[str, dict[str, Any]], paths: Mapping[str, str]) -> None:
+    """Links each successor to what it supersedes; breaks circles of successors, in which none would be in force."""
+    ends: set[str] = set()  # from which no way leads back
+    for candidate in candidates.values():
+        path, seen = _successor(candidate, paths), {candidate["path"]}
+        while path and path not in seen and path not in ends:
+            seen.add(path)
+            path = _successor(candidates[path], paths)
+        if path == candidate["path"]:
+            del candidate["superseded_by"]
+            candidate.pop("active", None)
+            continue
+        ends |= seen
+        if direct := _successor(candidate, paths):
+            other, (name, *_) = candidates[direct], candidate["names"]
+            other["links"] = [*other.get("links", ()), {"to": name, "relation": "supersedes"}]

@@ -18,19 +18,10 @@ from memcli.codec.canonical import decode, encode_line
 from memcli.digests import sha256
 from memcli.errors import CorruptError, UsageError
 from memcli.model.memory import Json
-from memcli.record import Record
 
 FORMAT = "memcli/private"
 VERSION = 1
 _PREFIX = b"memcli/private/1\0"  # keeps this digest apart from any other over the same bytes
-
-
-class Sealed(Record):
-    """The texts of all parts by name, with the digest over them, and the signature over that, empty when there is none."""
-
-    parts: Mapping[str, str]
-    hash: str
-    signature: str = ""
 
 
 def is_private_state(data: bytes) -> bool:
@@ -58,8 +49,10 @@ def encode_private_state(parts: Mapping[str, str], sign: Callable[[bytes], str] 
     return data, digest
 
 
-def decode_private_state(data: bytes, where: str) -> Sealed:
-    """The parts in a file. Raises CorruptError when it is newer, or was changed."""
+def decode_private_state(data: bytes, where: str) -> tuple[dict[str, str], str, str]:
+    """The texts of all parts by name, the digest over them, and the signature over that, empty when there is none.
+
+    Raises CorruptError when the file is newer, or was changed."""
     if len(data) > MAX_BYTES:
         raise CorruptError(f"{where}: longer than {MAX_BYTES >> 20} MiB", ASK_AGAIN)
     if not is_private_state(data):
@@ -79,25 +72,18 @@ def decode_private_state(data: bytes, where: str) -> Sealed:
     parts: dict[str, str] = {}
     last = ""
     for number, line in enumerate(body.splitlines(keepends=True), 2):
-        name, text = _part(line, f"{where}: line {number}")
-        if name <= last:
-            raise CorruptError(f"{where}: line {number}: the parts are not in order, each once", ASK_AGAIN)
-        parts[name] = text
-        last = name
-    return Sealed(parts, digest, signature)
-
-
-def _part(line: bytes, where: str) -> tuple[str, str]:
-    part: Any = decode(line, where, ASK_AGAIN)
-    if (
-        not isinstance(part, dict)
-        or part.keys() != {"name", "text"}
-        or not all(isinstance(v, str) for v in part.values())
-    ):
-        raise CorruptError(f"{where}: not a part with a name and a text", ASK_AGAIN)
-    if encode_line(part) + b"\n" != line:
-        raise CorruptError(f"{where}: not written by memcli", ASK_AGAIN)
-    return part["name"], part["text"]
+        at = f"{where}: line {number}"
+        part: Any = decode(line, at, ASK_AGAIN)
+        is_part = isinstance(part, dict) and part.keys() == {"name", "text"}
+        if not is_part or not all(isinstance(value, str) for value in part.values()):
+            raise CorruptError(f"{at}: not a part with a name and a text", ASK_AGAIN)
+        if encode_line(part) + b"\n" != line:
+            raise CorruptError(f"{at}: not written by memcli", ASK_AGAIN)
+        if part["name"] <= last:
+            raise CorruptError(f"{at}: the parts are not in order, each once", ASK_AGAIN)
+        last = part["name"]
+        parts[last] = part["text"]
+    return parts, digest, signature
 
 
 def _head(digest: str, signature: str) -> dict[str, Json]:

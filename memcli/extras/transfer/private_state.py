@@ -160,17 +160,8 @@ def import_private_state(
 
     Raises CorruptError if the file was changed, has a wrong signature or is invalid, RefusedError, LockedError, StoreError.
     """
-    sealed = decode_private_state(data, where)
-    signed_by = check_signature(sealed.hash, sealed.signature, where, trusted)
-    content = _read(workspace, sealed.parts, where)
-    for is_trial in (True, False)[: 1 if dry_run else 2]:
-        told = Taken(signed_by=signed_by, is_signed=bool(sealed.signature), dry_run=is_trial)
-        _take(workspace, content, where, told)
-    return told
-
-
-def _read(workspace: Workspace, parts: Mapping[str, str], where: str) -> _Content:
-    """What the parts hold. Raises CorruptError for the first that is not fit, RefusedError."""
+    parts, digest, signature = decode_private_state(data, where)
+    signed_by = check_signature(digest, signature, where, trusted)
     content = _Content({}, {}, {}, {})
     for name, text in parts.items():
         place = f"{where}: {show(name)}"
@@ -178,10 +169,14 @@ def _read(workspace: Workspace, parts: Mapping[str, str], where: str) -> _Conten
             _read_part(workspace, name, text.encode(), place, content)
         except UsageError as error:
             raise CorruptError(f"{place}: {error.message}", _ASK_AGAIN) from None
-    return content
+    for is_trial in (True, False)[: 1 if dry_run else 2]:
+        told = Taken(signed_by=signed_by, is_signed=bool(signature), dry_run=is_trial)
+        _take(workspace, content, where, told)
+    return told
 
 
 def _read_part(workspace: Workspace, name: str, data: bytes, where: str, content: _Content) -> None:
+    """Adds what a part holds to the content. Raises CorruptError, UsageError where it is not fit, RefusedError."""
     what, *rest = name.split("/")
     if what in _OF_SESSIONS and len(rest) == 2 and is_session_id(rest[1]):
         content.sessions[what, check_space(rest[0]), rest[1]] = _about_session(what, rest, data, where)
@@ -241,27 +236,23 @@ def _take(workspace: Workspace, content: _Content, where: str, told: Taken) -> N
         return "" if told.dry_run or not count else f"{count} memories, sessions and runs"
 
     with reporting_done(done):
-        _take_all(workspace, content, where, told)
+        gone = _Gone(workspace)
+        for name, space in content.spaces.items():
+            fresh = gone.without(_redacted(workspace, space, told))
+            plan, proposed = take_in(workspace, name, fresh, "merge", dry_run=told.dry_run)
+            told.memories.update(created=plan.created, updated=plan.updated, kept=plan.kept, unchanged=plan.unchanged)
+            told.memories.update(proposed=proposed, removed=len(space.objects) - len(fresh.objects))
+        _take_sessions(workspace, content, where, told, gone)
+        for name, space in content.inbox.items():
+            found = _redacted(workspace, replace(space, policy=Policy()), told).objects
+            memories = [
+                m for m in found if not inbox.is_plan(m) and not gone.has_session(name, m.provenance.get("session"))
+            ]
+            proposed, refused = inbox.take_in(workspace.copy_with(space=name), memories, dry_run=told.dry_run)
+            told.proposals += proposed
+            told.rejections += refused
+        _take_runs(workspace, content, told, gone)
     told.memories, told.sessions = +told.memories, +told.sessions
-
-
-def _take_all(workspace: Workspace, content: _Content, where: str, told: Taken) -> None:
-    gone = _Gone(workspace)
-    for name, space in content.spaces.items():
-        fresh = gone.without(_redacted(workspace, space, told))
-        plan, proposed = take_in(workspace, name, fresh, "merge", dry_run=told.dry_run)
-        told.memories.update(created=plan.created, updated=plan.updated, kept=plan.kept, unchanged=plan.unchanged)
-        told.memories.update(proposed=proposed, removed=len(space.objects) - len(fresh.objects))
-    _take_sessions(workspace, content, where, told, gone)
-    for name, space in content.inbox.items():
-        found = _redacted(workspace, replace(space, policy=Policy()), told).objects
-        memories = [
-            m for m in found if not inbox.is_plan(m) and not gone.has_session(name, m.provenance.get("session"))
-        ]
-        proposed, refused = inbox.take_in(workspace.copy_with(space=name), memories, dry_run=told.dry_run)
-        told.proposals += proposed
-        told.rejections += refused
-    _take_runs(workspace, content, told, gone)
 
 
 def _redacted(workspace: Workspace, space: Space, told: Taken) -> Space:

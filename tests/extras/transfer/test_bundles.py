@@ -33,7 +33,7 @@ def read(project: Project, file: Path, *, dry_run: bool = False, now: str = "") 
     """What another tool has in a file or folder, imported."""
     over = project.over(now=now)
     source = foreign_source(over, str(file), None if file.is_dir() else file.read_bytes(), "auto")
-    return adopt(over, source, source.found, dry_run)
+    return adopt(over, source, dry_run)
 
 
 def counts(done: Adopted) -> tuple[int, int, int]:

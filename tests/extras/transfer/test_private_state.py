@@ -144,13 +144,13 @@ def test_what_was_said_decided_and_deleted_comes_along(clones: Clones) -> None:
 def test_the_file_has_nothing_of_the_machine_and_is_for_its_owner_alone(clones: Clones, tmp_path: Path) -> None:
     fill(clones)
     Path(private_folder(str(clones.folder / "a" / ".memory")), "off").write_bytes(b"")
-    names = {name.partition("/")[0] for name in decode_private_state(clones.export("a"), "F").parts}
+    names = {name.partition("/")[0] for name in decode_private_state(clones.export("a"), "F")[0]}
     assert names == {"inbox", "kept", "sessions", "spaces", "trash"}
     os.umask(0o022)
     told = clones.memory("a").export(private=True, out=str(tmp_path / "notes.md"))  # as of another tool
     assert (tmp_path / "notes.md").stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "notes.md").read_bytes() == clones.export("a")
-    assert told["hash"] == decode_private_state(clones.export("a"), "F").hash
+    assert told["hash"] == decode_private_state(clones.export("a"), "F")[1]
     assert clones.memory("b").import_(str(tmp_path / "notes.md"))["proposals"] == 2
 
 
@@ -258,7 +258,7 @@ def test_a_shared_session_stays_with_git(clones: Clones) -> None:
     session = clones.talk("a", "Which queue?")
     private = clones.export("a")
     clones.memory("a").session_share(session)
-    assert not any(name.startswith("sessions/") for name in decode_private_state(clones.export("a"), "F").parts)
+    assert not any(name.startswith("sessions/") for name in decode_private_state(clones.export("a"), "F")[0])
     git(clones.folder / "a", "add", ".")
     git(clones.folder / "a", "commit", "-qm", "share")
     clones.clone("c")
@@ -290,7 +290,7 @@ def test_a_session_is_not_taken_for_a_shared_one_that_began_as_it_did(clones: Cl
 def test_an_end_that_was_interrupted_is_finished_there(clones: Clones) -> None:
     session = clones.talk("a", "We decided to use Redis for the queue.")
     clones.memory("a").session_end(session)
-    parts = dict(decode_private_state(clones.export("a"), "F").parts)
+    parts = decode_private_state(clones.export("a"), "F")[0]
     lone = {name: text for name, text in parts.items() if name.startswith("sessions/")}
     data, _ = encode_private_state({**lone, f"ending/main/{session}": ""})
     clones.take("b", data)
@@ -485,7 +485,7 @@ def test_with_a_server_it_has_what_stays_on_the_machine(
         monkeypatch.setenv("MEMCLI_STORE_SCHEMA", schema)
         fill(clones)
         data = clones.export("a")
-        names = {name.partition("/")[0] for name in decode_private_state(data, "F").parts}
+        names = {name.partition("/")[0] for name in decode_private_state(data, "F")[0]}
         assert names == {"inbox", "kept", "sessions", "spaces"}
         clones.take("b", data)
         assert clones.journal("b") == clones.journal("a")
