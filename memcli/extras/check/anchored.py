@@ -4,7 +4,7 @@ accept what the code is now.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 
 from memcli.app.anchors import Checker, anchors_of, tracked_spaces
@@ -95,7 +95,11 @@ def unmatched_triggers(
 
     One that never matched a file is meant for what is to come. Options and errors as for `verify`.
     """
-    asked = [(space, m) for space in spaces for m in _triggered(workspace, space)]
+    asked: list[tuple[str, Memory]] = []
+    for space in spaces:
+        shown = _current(workspace, space, "triggers", lambda memory: bool(path_triggers(memory.triggers)))
+        found_here = [m for m in shown if m.kind in TRIGGERED_KINDS or m.enforce]
+        asked += [(space, m) for m in sorted(found_here, key=lambda m: (m.path, m.id))]
     lost = lost_globs([m.triggers for _, m in asked], code.files()) if asked else []
     if not lost:
         return []
@@ -109,11 +113,6 @@ def unmatched_triggers(
         if one and is_named(one[0]) and (changed is None or one[0] in changed):
             found.append(Unmatched(space, memory, trigger, one[0], code.renamed(one[0], one[1]) or ""))
     return found
-
-
-def _triggered(workspace: Workspace, space: str) -> list[Memory]:
-    shown = _current(workspace, space, "triggers", lambda memory: bool(path_triggers(memory.triggers)))
-    return sorted((m for m in shown if m.kind in TRIGGERED_KINDS or m.enforce), key=lambda m: (m.path, m.id))
 
 
 def enforced(workspace: Workspace, space: str) -> Sequence[Memory]:
@@ -150,7 +149,12 @@ def verify(
 
     In order of space and path. Raises CorruptError, StoreError, and where `since` names no commit as git does.
     """
-    anchored = [one for space in spaces for one in _in_space(workspace, space) if is_named(one[3].file)]
+    anchored: list[tuple[str, Memory, int, Anchor, str]] = []
+    for space in spaces:
+        shown = _current(workspace, space, "anchors", lambda memory: bool(memory.anchors))
+        for memory in sorted(shown, key=lambda m: (m.path, m.id)):
+            found = (one for one in anchors_of(memory) if is_named(one[1].file))
+            anchored += [(space, memory, number, anchor, commit) for number, anchor, commit in found]
     if since is not None:
         changed = code.changed(since, sorted({one[3].file for one in anchored if is_inside(one[3].file)}))
         anchored = [one for one in anchored if one[3].file in changed]
@@ -174,7 +178,9 @@ def reanchor(workspace: Workspace, code: WorkTree, findings: Sequence[AnchorFind
         here = [finding for finding in wanted if finding.space == space]
         fresh: dict[str, Memory] = {}
         for finding in here:
-            made = {**(_renewed(code, finding) or {}), **_commit(commits.get(finding.checked.file))}
+            made = _renewed(code, finding) or {}
+            if commit := commits.get(finding.checked.file):
+                made = {**made, "commit": commit}
             before = fresh.get(finding.memory.id, finding.memory)
             anchors = (*before.anchors[: finding.number], made, *before.anchors[finding.number + 1 :])
             fresh[before.id] = replace(before, anchors=anchors)
@@ -183,21 +189,10 @@ def reanchor(workspace: Workspace, code: WorkTree, findings: Sequence[AnchorFind
     return accepted
 
 
-def _in_space(workspace: Workspace, space: str) -> Iterator[tuple[str, Memory, int, Anchor, str]]:
-    shown = _current(workspace, space, "anchors", lambda memory: bool(memory.anchors))
-    for memory in sorted(shown, key=lambda m: (m.path, m.id)):
-        for number, anchor, commit in anchors_of(memory):
-            yield space, memory, number, anchor, commit
-
-
 def _renewed(code: WorkTree, finding: AnchorFinding) -> dict[str, Json] | None:
     if finding.checked.state == GONE:
         return None
     return renewed(finding.memory.anchors[finding.number], finding.checked, code.text(finding.checked.file))
-
-
-def _commit(commit: str | None) -> dict[str, Json]:
-    return {"commit": commit} if commit else {}
 
 
 def _write(workspace: Workspace, space: str, before: dict[str, Memory], after: dict[str, Memory]) -> frozenset[str]:

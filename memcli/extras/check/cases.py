@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
@@ -49,11 +49,6 @@ class CaseOutcome(Record):
         """What was tested."""
         return self.verdict.expectation.case
 
-    @property
-    def depth(self) -> int:
-        """How many entries the longer answer may have."""
-        return _depth(self.case)
-
     def to_json(self) -> dict[str, Json]:
         first = [place for place in self.verdict.places if place is not None]
         return {
@@ -71,21 +66,11 @@ class CaseOutcome(Record):
         }
 
 
-class Report(Record):
-    """What came of the cases, in their order, and the measures of recall and of a plain word search."""
-
-    outcomes: tuple[CaseOutcome, ...]
-    recall: Measures
-    words: Measures
-
-
-class _Answer(Record):
-    verdict: CaseVerdict
-    bundle: Bundle
-
-
-def run_cases(workspace: Workspace, cases: Iterable[Case], render: Renderer, print_entry: PrintEntry) -> Report:
-    """Asks each case's topic and judges what is printed. The user-wide store is not asked: it differs between machines.
+def run_cases(
+    workspace: Workspace, cases: Iterable[Case], render: Renderer, print_entry: PrintEntry
+) -> tuple[list[CaseOutcome], Measures, Measures]:
+    """Asks each case's topic and judges what is printed: what came of the cases, in their order, and the measures of recall
+    and of a plain word search. The user-wide store is not asked: it differs between machines.
 
     Raises UsageError naming file and line for a case that cannot be asked, CorruptError, StoreError.
     """
@@ -93,71 +78,61 @@ def run_cases(workspace: Workspace, cases: Iterable[Case], render: Renderer, pri
     answers = _ask(workspace, expectations, render, print_entry)
     quiet = workspace.copy_with(warn=lambda _: None)  # what there is to say has been said
     words = _ask(quiet.copy_with(backend=WORDS), expectations, render, print_entry)
-    missed = [a.verdict.expectation for a in answers if a.verdict.missing]
-    deeper = [replace(e, case=replace(e.case, top=_depth(e.case), budget=None)) for e in missed]
+    missed = [verdict.expectation for verdict, _ in answers if verdict.missing]
+    deeper = [replace(e, case=replace(e.case, top=depth_of(e.case), budget=None)) for e in missed]
     deep = iter(_ask(quiet, deeper, render, print_entry))
     shown = _shown(workspace)
-    outcomes = [_outcome(a, next(deep).verdict if a.verdict.missing else a.verdict, shown) for a in answers]
-    return Report(tuple(outcomes), measure([a.verdict for a in answers]), measure([a.verdict for a in words]))
+    outcomes = []
+    for verdict, bundle in answers:
+        places = (next(deep)[0] if verdict.missing else verdict).places
+        ranked = zip(verdict.expectation.targets, verdict.places, places, strict=True)
+        outcomes.append(
+            CaseOutcome(
+                verdict,
+                bundle.query.topic,
+                tuple((shown(want), deeper_place) for want, place, deeper_place in ranked if place is None),
+                tuple((shown(want), place) for want, place in verdict.unwanted),
+                bundle.reason or "",
+                bundle.degraded,
+            )
+        )
+    return outcomes, measure([verdict for verdict, _ in answers]), measure([verdict for verdict, _ in words])
 
 
 def _ask(
     workspace: Workspace, expectations: Sequence[Expectation], render: Renderer, print_entry: PrintEntry
-) -> list[_Answer]:
-    """The answers in the order of the expectations. Each space is loaded once."""
-    found: dict[int, _Answer] = {}
+) -> list[tuple[CaseVerdict, Bundle]]:
+    """The answers and what they amount to, in the order of the expectations. Each space is loaded once."""
+    found: dict[int, tuple[CaseVerdict, Bundle]] = {}
     for space in dict.fromkeys(e.case.space for e in expectations):
         asked = workspace.copy_with(is_noted=False, **({"space": space, "is_space_named": True} if space else {}))
         here = [(n, e) for n, e in enumerate(expectations) if e.case.space == space]
-        queries = [_query(e.case, workspace.clock()) for _, e in here]
+        queries = [
+            Query(
+                topic=e.case.topic, now=workspace.clock(), limit=DEFAULT_LIMIT if e.case.top is None else e.case.top,
+                budget=e.case.budget, kinds=e.case.kind, under=e.case.under, at=e.case.at,
+            )
+            for _, e in here
+        ]  # fmt: skip
         bundles = recall(asked, queries, with_global=False, render=render)
         for n, expectation in here:
-            bundle = _next(bundles, expectation.case)
-            entries = [_entry(number, one, bundle, print_entry) for number, one in enumerate(bundle.sections, 1)]
+            try:
+                bundle = next(bundles)
+            except UsageError as error:
+                raise UsageError(f"{expectation.case.place}: {error.message}", error.hint) from None
+            entries = []
+            for number, section in enumerate(bundle.sections, 1):
+                own = (section.memory.id, section.memory.path)  # of a commit one entry stands for all its memories
+                names = frozenset(name for pair in (own, *section.also) for name in pair)
+                entries.append(AnswerEntry(names, " ".join(print_entry(number, section, bundle).split())))
             is_empty = not entries and bundle.reason != BUDGET_TOO_SMALL
-            found[n] = _Answer(judge(expectation, entries, is_empty), bundle)
+            found[n] = judge(expectation, entries, is_empty), bundle
     return [found[n] for n in range(len(expectations))]
 
 
-def _next(bundles: Iterator[Bundle], case: Case) -> Bundle:
-    try:
-        return next(bundles)
-    except UsageError as error:
-        raise UsageError(f"{case.place}: {error.message}", error.hint) from None
-
-
-def _query(case: Case, now: str) -> Query:
-    return Query(
-        topic=case.topic, now=now, limit=_top(case), budget=case.budget, kinds=case.kind, under=case.under, at=case.at
-    )
-
-
-def _top(case: Case) -> int:
-    return DEFAULT_LIMIT if case.top is None else case.top
-
-
-def _depth(case: Case) -> int:
-    return max(DEEP, _top(case))
-
-
-def _entry(number: int, section: Section, bundle: Bundle, print_entry: PrintEntry) -> AnswerEntry:
-    """An entry of a commit stands for all memories of the commit."""
-    own = (section.memory.id, section.memory.path)
-    names = frozenset(name for pair in (own, *section.also) for name in pair)
-    return AnswerEntry(names, " ".join(print_entry(number, section, bundle).split()))
-
-
-def _outcome(answer: _Answer, deep: CaseVerdict, shown: Callable[[Want], str]) -> CaseOutcome:
-    verdict, bundle = answer.verdict, answer.bundle
-    places = zip(verdict.expectation.targets, verdict.places, deep.places, strict=True)
-    return CaseOutcome(
-        verdict,
-        bundle.query.topic,
-        tuple((shown(want), ranked) for want, place, ranked in places if place is None),
-        tuple((shown(want), place) for want, place in verdict.unwanted),
-        bundle.reason or "",
-        bundle.degraded,
-    )
+def depth_of(case: Case) -> int:
+    """How many entries the longer answer may have, by which a place is found of what the answer lacks."""
+    return max(DEEP, DEFAULT_LIMIT if case.top is None else case.top)
 
 
 def _shown(workspace: Workspace) -> Callable[[Want], str]:

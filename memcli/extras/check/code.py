@@ -14,7 +14,7 @@ from memcli.model.names import show
 from memcli.model.space import READER, WRITER
 
 if TYPE_CHECKING:
-    from memcli.extras.check.anchored import AnchorFinding, Unmatched
+    from memcli.extras.check.anchored import AnchorFinding
 
 _MEND = (
     "review these memories and `memcli edit` those that no longer hold; `memcli check code --reanchor` accepts code that "
@@ -89,8 +89,12 @@ def command(session: CommandContext, options: CheckCodeOptions) -> int:
         ],
         "reanchored": [finding.to_json() for finding in accepted],
     }
-    text = _text(findings, left, accepted, workspace.space)
-    session.output.answer(data, "\n".join([*(_trigger_line(one, workspace.space) for one in unmatched), text]))
+    lines = []
+    for one in unmatched:
+        elsewhere = f" (space {one.space})" if one.space != workspace.space else ""
+        matched = f"matched {show(one.file)}{one.now and f', now {one.now}'}"
+        lines.append(f"{one.memory.path}: {one.memory.id} matches no file: {show(one.trigger)} ({matched}){elsewhere}")
+    session.output.answer(data, "\n".join([*lines, _text(findings, left, accepted, workspace.space)]))
     if failed:
         session.output.note(_MEND)
         return CorruptError.exit_code
@@ -113,13 +117,6 @@ def _text(
 
 
 _ORDER = ("fresh", "reanchored", "moved", "stale", "gone")
-
-
-def _trigger_line(one: Unmatched, space: str) -> str:
-    elsewhere = f" (space {one.space})" if one.space != space else ""
-    now = f", now {one.now}" if one.now else ""
-    memory = one.memory
-    return f"{memory.path}: {memory.id} matches no file: {show(one.trigger)} (matched {show(one.file)}{now}){elsewhere}"
 
 
 def _line(finding: AnchorFinding, state: str, space: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memcli.cli.output import Output
-from memcli.cli.verb import CHECK, About, CommandContext, Group, Verb, verb
+from memcli.cli.verb import CHECK, About, CommandContext, Group, verb
 from memcli.errors import CorruptError, MemcliError, NotFoundError, UsageError
 from memcli.extras.check import code, recall, secrets, store
 from memcli.model.memory import Json
@@ -27,7 +27,15 @@ def run_all(session: CommandContext) -> int:
     """
     output, outcomes = session.output, []
     for part in _PARTS:
-        outcomes.append(_run(part, session))
+        outcome = _Outcome(part.name.removeprefix("check "))
+        outcomes.append(outcome)
+        session.output = outcome
+        try:
+            options: Any = part.options()
+            outcome.state = "failed" if part.function(session, options) else "passed"
+        except MemcliError as error:
+            is_absent = isinstance(error, _ABSENT.get(part.name, ()))
+            outcome.state, outcome.problem = "skipped" if is_absent else "failed", error.message
         session.output = output
     lines = [line for one in outcomes for line in one.report()]
     output.answer({one.name: one.to_json() for one in outcomes}, "\n".join(lines))
@@ -71,17 +79,5 @@ class _Outcome(Output):
 
 
 _ABSENT = {code.command.name: UsageError, recall.command.name: NotFoundError}
-"""The error of a check for which there is nothing to check: no repository, no tests."""
-
-
-def _run(part: Verb, session: CommandContext) -> _Outcome:
-    """Runs one check. Without anything to check it is skipped; any other error makes it fail."""
-    outcome = _Outcome(part.name.removeprefix("check "))
-    session.output = outcome
-    try:
-        options: Any = part.options()
-        outcome.state = "failed" if part.function(session, options) else "passed"
-    except MemcliError as error:
-        is_absent = isinstance(error, _ABSENT.get(part.name, ()))
-        outcome.state, outcome.problem = "skipped" if is_absent else "failed", error.message
-    return outcome
+"""The error of a check for which there is nothing to check: no repository, no tests. It is skipped then; any other error makes
+it fail."""

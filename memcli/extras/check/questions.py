@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from difflib import get_close_matches
+from functools import partial
 from typing import Any
 
 from memcli.clock import normalize_time
@@ -40,18 +41,24 @@ def read_cases(text: str, file: str) -> list[Case]:
     """The cases of a TOML file, in order. Raises UsageError."""
     bare = _OPAQUE.sub(lambda found: "\n" * found[0].count("\n"), text).split("\n")
     data = _parsed(text, bare, file)
-    _check_keys(data, ("case", "defaults"), lambda key: f"{file}:{_line_of(bare, 0, key)}")
+    _check_keys(data, ("case", "defaults"), partial(_place, bare, 0, file))
     defaults, tables = data.get("defaults", {}), data.get("case", [])
     start = _line_of(bare, 0, "[defaults]")
     if not isinstance(defaults, dict):
         raise UsageError(f"{file}:{start}: defaults is not a table", "write [defaults]")
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise UsageError(f"{file}:{_line_of(bare, 0, 'case')}: case is not a list of tables", "write [[case]]")
-    _check_keys(defaults, _OPTIONS, lambda key: f"{file}:{_line_of(bare, start, key)}")
-    common = _values(defaults, lambda key: f"{file}:{_line_of(bare, start, key)}")
+        raise UsageError(f"{_place(bare, 0, file, 'case')}: case is not a list of tables", "write [[case]]")
+    of_default = partial(_place, bare, start, file)
+    _check_keys(defaults, _OPTIONS, of_default)
+    common = _values(defaults, of_default)
     lines = [number for number, line in enumerate(bare, 1) if _CASE.match(line)]
     lines = lines if len(lines) == len(tables) else [1] * len(tables)
-    return [_case_of(table, common, bare, line, file) for table, line in zip(tables, lines, strict=True)]
+    cases = []
+    for table, line in zip(tables, lines, strict=True):
+        where = partial(_place, bare, line, file)
+        _check_keys(table, _KEYS, where)
+        cases.append(_checked(Case(file=file, line=line, **{"topic": "", **common, **_values(table, where)})))
+    return cases
 
 
 def read_questions(text: str, file: str) -> list[Case]:
@@ -90,20 +97,16 @@ def _line_of(bare: list[str], start: int, key: str) -> int:
     return max(start, 1)
 
 
+def _place(bare: list[str], start: int, file: str, key: str) -> str:
+    return f"{file}:{_line_of(bare, start, key)}"
+
+
 def _check_keys(table: Mapping[str, Any], known: tuple[str, ...], where: Where) -> None:
     for key in table:
         if key not in known:
             close = get_close_matches(key, known, 1)
             hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
             raise UsageError(f"{where(key)}: unknown key {show(key[:_SHOWN])}", hint)
-
-
-def _case_of(table: Mapping[str, Any], common: Mapping[str, Any], bare: list[str], line: int, file: str) -> Case:
-    def where(key: str) -> str:
-        return f"{file}:{_line_of(bare, line, key)}"
-
-    _check_keys(table, _KEYS, where)
-    return _checked(Case(file=file, line=line, **{"topic": "", **common, **_values(table, where)}))
 
 
 def _question(line: str, number: int, file: str) -> Case:
@@ -157,14 +160,10 @@ def _value(key: str, value: Any, where: str) -> Any:
     if key == "at" and isinstance(value, date):  # which a datetime is too
         value = value.isoformat()
     text = _text(value, key, where)
-    if key == "at":
-        return _located(normalize_time, text, where)
-    return _located(check_space, text, where) if key == "space" else text
-
-
-def _located(check: Any, text: str, where: str) -> str:
     try:
-        return str(check(text))
+        if key == "at":
+            return normalize_time(text)
+        return check_space(text) if key == "space" else text
     except UsageError as error:
         raise UsageError(f"{where}: {error.message}", error.hint) from None
 

@@ -16,7 +16,7 @@ from memcli.model.names import counted
 from memcli.record import replace
 
 if TYPE_CHECKING:
-    from memcli.extras.check.cases import CaseOutcome, Report
+    from memcli.extras.check.cases import CaseOutcome
     from memcli.extras.check.expectations import Measures
 
 _FOLDER = "tests"
@@ -74,8 +74,10 @@ def command(session: CommandContext, options: CheckRecallOptions) -> int:
     """
     from memcli.extras.check.cases import run_cases
     from memcli.extras.check.questions import read_cases, read_questions
+    from memcli.model.recall import DEFAULT_LIMIT
     from memcli.render import RENDERERS
     from memcli.render.as_prompt import entry
+    from memcli.render.clean import grid
 
     named = [read_cases(_text_of(file), file) for file in options.files]
     named += [read_questions(_text_of(file), file) for file in options.questions]
@@ -86,18 +88,23 @@ def command(session: CommandContext, options: CheckRecallOptions) -> int:
             "no tests" if named else f"no tests in {_shown(os.path.join(workspace.root, _FOLDER))}", _WRITE
         )
     given = {name: value for name in ("top", "budget") if (value := getattr(options, name)) is not None}
-    report = run_cases(workspace, (replace(case, **given) for case in cases), RENDERERS["prompt"](), entry)
-    failed = [outcome for outcome in report.outcomes if not outcome.verdict.has_passed]
+    asked = (replace(case, **given) for case in cases)
+    outcomes, measures, words = run_cases(workspace, asked, RENDERERS["prompt"](), entry)
     data = {
-        "recall": _measured(report.recall),
-        "words": _measured(report.words),
-        "tests": [outcome.to_json() for outcome in report.outcomes],
-    }
-    session.output.answer(data, "\n".join([*map(_line, failed), *_summary(report)]))
-    if degraded := sum(outcome.is_degraded for outcome in report.outcomes):
+        "recall": _measured(measures), "words": _measured(words), "tests": [outcome.to_json() for outcome in outcomes],
+    }  # fmt: skip
+    tops = {outcome.case.top or DEFAULT_LIMIT for outcome in outcomes}
+    k = tops.pop() if len(tops) == 1 else "k"  # the limit that all tests have in common
+    lines = [_line(outcome) for outcome in outcomes if not outcome.verdict.has_passed]
+    lines.append(
+        f"{counted(measures.cases, 'test')}: {measures.passed} passed, {measures.cases - measures.passed} failed"
+    )
+    header = ["", "tests", "passed", "answered", f"recall@{k}", "MRR"]
+    lines.append(grid(header, [_row("recall", measures), _row("plain words", words)]))
+    session.output.answer(data, "\n".join(lines))
+    if degraded := sum(outcome.is_degraded for outcome in outcomes):
         session.output.note(f"{degraded} of {len(cases)} answered by words alone (run `memcli store index embed`)")
-    is_failure = report.recall.passed / len(cases) < options.fail_under
-    return CorruptError.exit_code if is_failure else 0
+    return CorruptError.exit_code if measures.passed / len(cases) < options.fail_under else 0
 
 
 def _own(root: str) -> Iterator[list[Case]]:
@@ -140,6 +147,7 @@ def _shown(path: str) -> str:
 
 
 def _line(outcome: CaseOutcome) -> str:
+    from memcli.extras.check.cases import depth_of
     from memcli.render.clean import clean_line, cut
 
     case, problems = outcome.case, []
@@ -149,24 +157,12 @@ def _line(outcome: CaseOutcome) -> str:
         problems.append("not empty: more matched than the budget holds")
     budget = " without the budget" if case.budget is not None else ""
     for want, place in outcome.missing:
-        ranked = f"not in the first {outcome.depth}" if place is None else f"ranked {place}"
+        ranked = f"not in the first {depth_of(case)}" if place is None else f"ranked {place}"
         problems.append(f"missing {cut(clean_line(want), _WANT_WIDTH)} ({ranked}{budget})")
     problems += [f"unwanted {cut(clean_line(want), _WANT_WIDTH)} (at {place})" for want, place in outcome.unwanted]
     if outcome.reason and not case.empty:
         problems.append(f"no entries: {outcome.reason}")
     return f"{clean_line(case.place)}: {cut(clean_line(outcome.topic), _TOPIC_WIDTH)!r}: {'; '.join(problems)}"
-
-
-def _summary(report: Report) -> Iterator[str]:
-    from memcli.model.recall import DEFAULT_LIMIT
-    from memcli.render.clean import grid
-
-    tops = {outcome.case.top or DEFAULT_LIMIT for outcome in report.outcomes}
-    k = tops.pop() if len(tops) == 1 else "k"  # the limit that all tests have in common
-    measures = report.recall
-    yield f"{counted(measures.cases, 'test')}: {measures.passed} passed, {measures.cases - measures.passed} failed"
-    header = ["", "tests", "passed", "answered", f"recall@{k}", "MRR"]
-    yield grid(header, [_row("recall", report.recall), _row("plain words", report.words)])
 
 
 def _row(name: str, measures: Measures) -> list[str]:

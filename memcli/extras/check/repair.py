@@ -20,7 +20,7 @@ from memcli.codec.session import VERSION, decode_entry, decode_header, encode_en
 from memcli.codec.space import check_writable, decode_space, of_memory, spans
 from memcli.digests import blake2b
 from memcli.errors import CorruptError, MemcliError, StoreError, UsageError
-from memcli.extras.check.soundness import Examined, check_chain, examine, is_canonical
+from memcli.extras.check.soundness import check_chain, examine, is_canonical
 from memcli.model.conversation import Entry, Message, Session
 from memcli.model.findings import Damage
 from memcli.model.names import check_space, is_session_id
@@ -90,10 +90,18 @@ def check_space_file(
         if data is None:
             return []
         found = examine(data, name, where, known, mend=repair)
-        mends = repair and found.mended is not None
-        if mends and held is not None:
-            _mend(layout, path, data, found, held)
-        return [(finding, mends and bool(finding.repair)) for finding in found.findings]
+        if held is None or found.mended is None:
+            return [(finding, False) for finding in found.findings]
+        if any(finding.is_damage for finding in found.findings):
+            aside = layout.private("quarantine")
+            make_folder(aside, 0o700)
+            digest = hashlib.sha256(data).hexdigest()[:12]
+            write_file(os.path.join(aside, f"{name}-{digest}.json"), redacted_file(data), 0o600)
+        if found.mended:
+            held.leave(fingerprint_of(write_file(path, found.mended, alone=True, temporary=layout.temporary)))
+        else:
+            remove_file(path)
+        return [(finding, bool(finding.repair)) for finding in found.findings]
 
 
 def format_space(layout: Layout, name: str, check: bool) -> bool:
@@ -119,19 +127,6 @@ def space_names(layout: Layout, named: Iterable[str]) -> list[str]:
             raise UsageError(f"no space {text!r} in this store", "`memcli space list` lists the spaces")
         chosen.append(name)
     return chosen or known
-
-
-def _mend(layout: Layout, path: str, data: bytes, found: Examined, held: HeldLock) -> None:
-    if any(finding.is_damage for finding in found.findings):
-        aside = layout.private("quarantine")
-        make_folder(aside, 0o700)
-        name, _ = os.path.splitext(os.path.basename(path))
-        digest = hashlib.sha256(data).hexdigest()[:12]
-        write_file(os.path.join(aside, f"{name}-{digest}.json"), redacted_file(data), 0o600)
-    if found.mended:
-        held.leave(fingerprint_of(write_file(path, found.mended, alone=True, temporary=layout.temporary)))
-    elif found.mended is not None:
-        remove_file(path)
 
 
 def _space_names(layout: Layout) -> tuple[list[str], list[Damage]]:
@@ -288,9 +283,16 @@ def _examine(file: SessionFile, place: Session) -> _SessionFindings:
     for line_number, line in file.lines():
         size += len(line)
         if line_number == 1:
-            found.header, found.version = _header_problem(line, place)
+            try:
+                header = decode_header(line, "")
+            except CorruptError as error:
+                found.header = error.message.removeprefix(": ")
+                continue
+            found.version = header.version
             if found.version > VERSION:
                 return found
+            if (header.id, header.space) != (place.id, place.space):
+                found.header = f"it is of session {header.id[:80]!a} of space {header.space[:80]!a}"
             continue
         entry = _decoded(line)
         if entry is None:
@@ -349,16 +351,6 @@ def _mended(file: SessionFile, place: Session, found: _SessionFindings) -> Itera
             yield encode_entry(entry) + b"\n"
     if not file.status.st_size or found.torn == file.status.st_size:
         yield encode_header(place) + b"\n"
-
-
-def _header_problem(line: bytes, place: Session) -> tuple[str, int]:
-    try:
-        header = decode_header(line, "")
-    except CorruptError as error:
-        return error.message.removeprefix(": "), VERSION
-    if header.version <= VERSION and (header.id, header.space) != (place.id, place.space):
-        return f"it is of session {header.id[:80]!a} of space {header.space[:80]!a}", header.version
-    return "", header.version
 
 
 def _decoded(line: bytes) -> Entry | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -99,19 +100,12 @@ def _framed(data: bytes) -> Iterator[dict[str, Any]]:
     while at >= 0:
         end = data.find(CLOSE, at)
         following = data.find(OPEN, at + 1)
-        if end >= 0:
-            value = _object(data[at : end + len(CLOSE)])
-            if value is not None:
-                yield value
+        value = None
+        with suppress(orjson.JSONDecodeError):
+            value = orjson.loads(data[at : end + len(CLOSE)]) if end >= 0 else None
+        if isinstance(value, dict) and "id" in value:
+            yield value
         at = following
-
-
-def _object(data: bytes) -> dict[str, Any] | None:
-    try:
-        value = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        return None
-    return value if isinstance(value, dict) and "id" in value else None
 
 
 def _in_sequence(data: bytes) -> Iterator[dict[str, Any]]:
@@ -287,7 +281,13 @@ def _header(tree: Mapping[str, Any], name: str, where: str, found: list[Damage])
     except CorruptError as error:
         if tree:
             found.append(Damage(where, "header", error.message.removeprefix(f"{where}: "), repair="use the default"))
-        space = decode_header(encode({**bare, **_sound_fields(tree, bare, where), "objects": []}), b"", where)
+        fields = dict[str, Any]()  # those that are sound by themselves
+        for field, value in tree.items():
+            if field not in (*bare, "objects"):
+                with suppress(MemcliError):
+                    decode_header(encode({**bare, field: value, "objects": []}), b"", where)
+                    fields[field] = value
+        space = decode_header(encode({**bare, **fields, "objects": []}), b"", where)
     wrong = policy_problems(space.policy)
     found += [Damage(where, "header", f"policy: {message}", repair="use the default") for message in wrong.values()]
     sound = {field: value for field, value in policy_to_json(space.policy).items() if field not in wrong}
@@ -296,20 +296,6 @@ def _header(tree: Mapping[str, Any], name: str, where: str, found: list[Damage])
         message = f"it contains space {space.name!r}"
         found.append(Damage(where, "name", message, repair=f"rename the space to {name}, like the file"))
     return replace(space, name=name)
-
-
-def _sound_fields(tree: Mapping[str, Any], bare: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The fields of a header that are sound by themselves."""
-    sound = {}
-    for field, value in tree.items():
-        if field in (*bare, "objects"):
-            continue
-        try:
-            decode_header(encode({**bare, field: value, "objects": []}), b"", where)
-        except MemcliError:
-            continue
-        sound[field] = value
-    return sound
 
 
 def _outlines(items: Items, where: str, found: list[Damage], objects: list[Damage]) -> Iterator[_Outline]:

@@ -10,8 +10,8 @@ import pytest
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
-from memcli.extras.check.cases import CaseOutcome, Report, run_cases
-from memcli.extras.check.expectations import Case
+from memcli.extras.check.cases import CaseOutcome, run_cases
+from memcli.extras.check.expectations import Case, Measures
 from memcli.model.recall import Query
 from memcli.render.as_prompt import entry, render
 from tests.conftest import NOW, memory, open_at, rewrite
@@ -31,13 +31,13 @@ def stored(workspace: Workspace) -> Workspace:
     return workspace
 
 
-def check(workspace: Workspace, *cases: dict[str, object]) -> Report:
+def check(workspace: Workspace, *cases: dict[str, object]) -> tuple[list[CaseOutcome], Measures, Measures]:
     made = [Case(file="f.toml", line=n, **{"topic": "postgresql port", **case}) for n, case in enumerate(cases, 1)]  # type: ignore[arg-type]
     return run_cases(workspace, made, render, entry)
 
 
 def outcome(workspace: Workspace, **case: object) -> CaseOutcome:
-    return check(workspace, case).outcomes[0]
+    return check(workspace, case)[0][0]
 
 
 def test_what_is_found_has_its_place(stored: Workspace) -> None:
@@ -65,8 +65,8 @@ def test_the_options_of_recall(stored: Workspace) -> None:
 
 def test_pins_and_the_order_of_cases(stored: Workspace) -> None:
     cases = [{"must_include": ("db/port",), "space": space} for space in ("team", "", "team", "main")]
-    report = check(stored, *cases)
-    assert [(o.case.line, o.verdict.has_passed) for o in report.outcomes] == [
+    outcomes, *_ = check(stored, *cases)
+    assert [(o.case.line, o.verdict.has_passed) for o in outcomes] == [
         (1, False), (2, True), (3, False), (4, True),
     ]  # fmt: skip
     assert outcome(stored, topic="zxqv wplk", empty=True).verdict.has_passed
@@ -81,9 +81,9 @@ def test_it_agrees_with_what_recall_prints(stored: Workspace) -> None:
 
 
 def test_the_plain_word_search_stands_beside_it(stored: Workspace) -> None:
-    report = check(stored, {"must_include": ("db/port",)}, {"topic": "which bread for the zxqv?", "empty": True})
-    assert (report.recall.cases, report.words.cases, report.recall.asked, report.words.asked) == (2, 2, 1, 1)
-    assert (report.words.answered, report.words.passed) == (1, 1)  # it never says that nothing is relevant
+    _, found, words = check(stored, {"must_include": ("db/port",)}, {"topic": "which bread for the zxqv?", "empty": True})
+    assert (found.cases, words.cases, found.asked, words.asked) == (2, 2, 1, 1)
+    assert (words.answered, words.passed) == (1, 1)  # it never says that nothing is relevant
 
 
 def test_a_topic_that_cannot_be_asked_is_named(stored: Workspace) -> None:
