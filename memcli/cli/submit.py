@@ -286,8 +286,10 @@ def _describer(workspace: Workspace, options: RememberOptions) -> Describe | Non
 
     may_fall_back = options.fallback is not None
     consult = extra("advice.consult")
-    tuning = consult.Tuning(temperature=options.temperature, max_tokens=options.max_tokens, may_fall_back=may_fall_back)
-    describe: Describe = consult.AskingSummarizer(workspace, tuning).describe
+    summarizer = consult.AskingSummarizer(
+        workspace, temperature=options.temperature, max_tokens=options.max_tokens, may_fall_back=may_fall_back
+    )
+    describe: Describe = summarizer.describe
     return describe
 
 

@@ -270,17 +270,21 @@ def end(session: CommandContext, options: EndOptions) -> None:
     """
     from memcli.app.session_end import end as end_session
     from memcli.model.conversation import ACTIVE, PAUSED
+    from memcli.record import as_dict
     from memcli.render.reports import ended_lines
 
     workspace = session.open(semantic=options.semantic, model=options.model)
     asks = asks_model(workspace, options)
     done = end_session(workspace, chosen_session(workspace, options.id, ACTIVE, PAUSED), options.outcome, asks=asks)
     gaps = extra("feedback.gaps")
-    reviewed = gaps.Reviewed()
+    filled: list[Any] = []
+    left: list[Any] = []
     with workspace.behind_the_write("the review of questions that nothing answered"):
-        reviewed = gaps.review(workspace, done.session.started_at)
-    found = {"gaps": reviewed.to_json()} if reviewed != gaps.Reviewed() else {}
-    session.output.confirm({**done.to_json(), **found}, "\n".join([*ended_lines(done), *gaps.reviewed_lines(reviewed)]))
+        filled, left = gaps.review(workspace, done.session.started_at)
+    data = done.to_json()
+    if filled or left:
+        data = {**data, "gaps": {"filled": list(map(as_dict, filled)), "open": list(map(as_dict, left))}}
+    session.output.confirm(data, "\n".join([*ended_lines(done), *gaps.reviewed_lines(filled, left)]))
 
 
 @command.verb(

@@ -108,19 +108,15 @@ def _merged(into: Memory, target: Memory, text: str, now: str, describe: Describ
     made: dict[str, Json] = {name: value for name, value in follows(describe, into, text).items() if value}
     made["chunks"] = tuple({**one, "chunk_id": f"{into.id}#{n}"} for n, one in enumerate(made.get("chunks", ())))
     metadata = with_flags({**into.metadata, "hash": text_hash(text, b"")}, target.metadata.get(FLAGS, ()))
+    files = union(into.provenance.get("files", ()), target.provenance.get("files", ()))
+    provenance = {**into.provenance, **({"files": list(files)} if files else {})}
     merged = replace(
         into, **{"summary_micro": "", "summary_short": "", "summary_long": "", **made},
         raw=text, metadata=metadata, importance=max(into.effective_importance(), target.effective_importance()),
         confidence=min(into.confidence, target.confidence), trust=min(into.trust, target.trust),
-        provenance=_provenance(into, target), strength=increased(into.strength, target.strength), links=union((), links, link_key),
+        provenance=provenance, strength=increased(into.strength, target.strength), links=union((), links, link_key),
         triggers=union(into.triggers, target.triggers), anchors=union(into.anchors, target.anchors, encode),
         updated_at=now, version=increased(into.version),
     )  # fmt: skip
     merged = screened(consistent(replace(merged, tags=union(merged.tags, target.tags))))
     return None if is_marked(merged) else merged
-
-
-def _provenance(into: Memory, target: Memory) -> dict[str, Json]:
-    """That of `into`, with the files of both."""
-    files = union(into.provenance.get("files", ()), target.provenance.get("files", ()))
-    return {**into.provenance, **({"files": list(files)} if files else {})}

@@ -29,7 +29,6 @@ from memcli.model.space import Change, Space
 from memcli.policy.draft import Draft
 from memcli.policy.retention import excess_of, is_spent, surplus
 from memcli.ports import Shelf
-from memcli.record import Record
 from memcli.safety.injection import find_reasons
 from memcli.summarize.kinds import Subject, missing
 
@@ -96,19 +95,20 @@ _MOST_FAILURES = 2
 """After so many failures in a row the rest of a batch is described locally."""
 
 
-class Tuning(Record, kw_only=True):
-    """How a model is asked, and whether the local layer stands in for it."""
-
-    temperature: float | None = None
-    max_tokens: int | None = None
-    may_fall_back: bool = False
-
-
 class AskingSummarizer:
-    """Asks a language model for what the caller left out. Summaries, tags and so on that were given stay as they are."""
+    """Asks a language model for what the caller left out. Summaries, tags and so on that were given stay as they are. With
+    `may_fall_back`, the local layer stands in for a model that fails."""
 
-    def __init__(self, workspace: Workspace, tuning: Tuning | None = None) -> None:
-        self._workspace, self._tuning = workspace, tuning or Tuning()
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        may_fall_back: bool = False,
+    ) -> None:
+        self._workspace, self._may_fall_back = workspace, may_fall_back
+        self._temperature, self._max_tokens = temperature, max_tokens
         self._failures = 0
         self.local = 0
         """How many texts the local layer has described instead."""
@@ -131,20 +131,22 @@ class AskingSummarizer:
         if self._failures >= _MOST_FAILURES:
             return None
         subject = Subject.of(fields)
-        tuning = self._tuning
-        prompt = describe.make(
-            subject.text, _hints(fields, subject), temperature=tuning.temperature, max_tokens=tuning.max_tokens
-        )
+        hints = {name: fields[name] for name in ("kind", "relevance") if fields.get(name)}
+        place = {"suggested path": subject.hint, "project": subject.project, "file": subject.source}
+        hints |= {"tags": list(fields.get("tags") or ()), **place}
+        prompt = describe.make(subject.text, hints, temperature=self._temperature, max_tokens=self._max_tokens)
         try:
             told, _ = consult(self._workspace, prompt, partial(_read, subject.text), within=WITHIN_SECONDS, keep=TEXT)
         except (ProviderError, RefusedError) as error:
-            if not tuning.may_fall_back:
+            if not self._may_fall_back:
                 raise
             self._failures = _MOST_FAILURES if isinstance(error, RefusedError) else self._failures + 1
             self._workspace.warn(f"{error.message}; described locally")
             return None
         self._failures = 0
-        return {**told, "path": _within_project(told["path"], subject.project)}
+        path, first = str(told["path"]), slug(subject.project)
+        is_within = not first or path.split("/", maxsplit=1)[0] == first
+        return {**told, "path": path if is_within else f"{first}/{path}"}
 
 
 def _read(note: str, data: Json) -> dict[str, Any]:
@@ -155,18 +157,6 @@ def _read(note: str, data: Json) -> dict[str, Any]:
     if added := sorted(find_reasons("\n".join(texts)) - find_reasons(note)):
         raise ValueError(f"it contains {', '.join(added)}, and the note does not")
     return told
-
-
-def _hints(fields: Mapping[str, Any], subject: Subject) -> dict[str, Json]:
-    """What the author of a note said of it."""
-    given = {name: fields[name] for name in ("kind", "relevance") if fields.get(name)}
-    tags = list(fields.get("tags") or ())
-    return {**given, "tags": tags, "suggested path": subject.hint, "project": subject.project, "file": subject.source}
-
-
-def _within_project(path: str, project: str) -> str:
-    first = slug(project)
-    return path if not first or path.split("/", maxsplit=1)[0] == first else f"{first}/{path}"
 
 
 COMPACTION_WITHIN_SECONDS = 30.0
@@ -222,7 +212,13 @@ def _decide(
         for number, (memory, clean) in enumerate(zip(candidates, stored, strict=True), 1)
         if memory.raw == clean.raw and is_mergeable(memory, describe.MOST_TEXT)
     ]
-    told = [_told(memory, number in mergeable) for number, memory in enumerate(stored, 1)]
+    told = [
+        {
+            "path": memory.path, "kind": memory.kind, "date": memory.updated_at[:10], "relevance": memory.relevance,
+            "mergeable": number in mergeable, "text": memory.raw or memory.summary_short,
+        }
+        for number, memory in enumerate(stored, 1)
+    ]  # fmt: skip
     prompt = describe.make_compact([memory.raw or memory.summary_short for memory in shown[: len(new)]], told, most)
     decided = describe.reader(len(stored), mergeable, most)
 
@@ -241,13 +237,6 @@ def _lost(text: str, gone: Memory, into: Memory) -> str:
     if gone.kind != into.kind and gone.kind in RULE_KINDS:  # merged into another, it would bind nobody
         return f"a memory of kind {gone.kind} can only become part of another {gone.kind}"
     return lacking(text, (gone.raw, into.raw))
-
-
-def _told(memory: Memory, is_mergeable: bool) -> dict[str, Json]:
-    return {
-        "path": memory.path, "kind": memory.kind, "date": memory.updated_at[:10], "relevance": memory.relevance,
-        "mergeable": is_mergeable, "text": memory.raw or memory.summary_short,
-    }  # fmt: skip
 
 
 def _seen(decision: describe.Decision, candidates: Sequence[Memory]) -> Json:

@@ -55,7 +55,10 @@ class Verifier:
         """The answer to the query, verified. Raises UsageError when no model is configured, and what `answer` raises."""
         if query.edits is not None or not query.topic.strip():
             return answer(query)
-        self._load()
+        if self._loader is None:
+            with suppress(MemcliError):  # why it cannot be asked is said when it is
+                self._loader = Thread(target=self._workspace.language_model().load, name="model", daemon=True)
+                self._loader.start()
         wide = answer(replace(query, limit=max(query.limit, self._most)))
         told = [s for s in wide.sections if not s.is_lead and not s.memory.pinned]
         asked = [section for section in told[: self._most] if self._may_leave(section.space)]
@@ -73,13 +76,6 @@ class Verifier:
         verdict = ModelVerdict(asked=len(asked), rejected=len(rejected), model=self._workspace.model)
         bundle = replace(_within_limit(wide, query, left), verdict=verdict)
         return bundle if left else replace(bundle, reason=ALL_REJECTED)
-
-    def _load(self) -> None:
-        """Begins to load the model, once. Why it cannot be asked is said when it is."""
-        if self._loader is None:
-            with suppress(MemcliError):
-                self._loader = Thread(target=self._workspace.language_model().load, name="model", daemon=True)
-                self._loader.start()
 
     def _left(self) -> float:
         """How many seconds the model has, once it is loaded. Raises ProviderError when there are none."""
@@ -102,7 +98,12 @@ class Verifier:
         """The candidates that are not relevant. Raises ProviderError, RefusedError, UsageError."""
         if topic == NOT_REPEATED:
             raise RefusedError("the topic contains instructions and is not sent")
-        prompt = describe.make_verify(topic, [_told(section) for section in asked])
+        told = []
+        for section in asked:
+            memory = section.memory
+            text = section.passage or memory.summary_short or memory.raw
+            told.append({"path": memory.path, "kind": memory.kind, "date": memory.created_at[:10], "text": text})
+        prompt = describe.make_verify(topic, told)
         relevant, is_kept = consult(
             self._workspace, prompt, describe.reader_verify(len(asked)), within=self._left, keep=VERDICT
         )
@@ -126,12 +127,6 @@ class Verifier:
                 home.usage.judge(uses)
             except MemcliError as error:
                 self._workspace.warn(f"what was rejected is not noted: {error.message}")
-
-
-def _told(section: Section) -> dict[str, str]:
-    memory = section.memory
-    text = section.passage or memory.summary_short or memory.raw
-    return {"path": memory.path, "kind": memory.kind, "date": memory.created_at[:10], "text": text}
 
 
 def _within_limit(wide: Bundle, query: Query, sections: Sequence[Section]) -> Bundle:

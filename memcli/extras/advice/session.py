@@ -2,6 +2,8 @@
 
 A model is asked only by a command that the user waits for, before any lock is taken. What a crash left undone, and what
 hooks report, is done locally, or by an answer that was paid for already.
+
+And what the questions that nothing answered are about, by a language model.
 """
 
 from __future__ import annotations
@@ -14,12 +16,13 @@ from memcli.app.session_end import Yield, by_rules
 from memcli.app.workspace import Workspace
 from memcli.conversation.facts import Fact, point
 from memcli.conversation.summary import SIZE, Chunk, fold
-from memcli.errors import ProviderError, RefusedError
-from memcli.extras.advice.consult import TEXT, consult, kept
+from memcli.errors import ProviderError, RefusedError, UsageError
+from memcli.extras.advice.consult import QUESTION, TEXT, consult, kept
 from memcli.extras.advice.prompts import session as prompt
 from memcli.model.conversation import Message, Prompt
 from memcli.model.memory import Json
 from memcli.model.tokens import count_tokens, cut_tokens, end_of_tokens
+from memcli.model.usage import Gap, GapTopic
 from memcli.record import Record, replace
 from memcli.regex import regex
 from memcli.safety.injection import find_reasons
@@ -99,14 +102,14 @@ def _question(title: str, said: Sequence[Message], local: Sequence[Fact]) -> tup
     numbers = {number for text in texts for number in _NUMBER.findall(text)}
 
     def read(data: Json) -> _Answer:
-        answer = prompt.read(data)
-        borne_out = [one for one in answer.summary if numbers.issuperset(_NUMBER.findall(one))]
+        summary, claims = prompt.read(data)
+        borne_out = [one for one in summary if numbers.issuperset(_NUMBER.findall(one))]
         if not borne_out:
             raise ValueError("summary has numbers that the session has not")
         sentences = [one for one in borne_out if not find_reasons(one)]
         if not sentences:
             raise ValueError("summary contains instructions")
-        return sentences, _facts(answer.claims, said, sent, local)
+        return sentences, _facts(claims, said, sent, local)
 
     return asked, read
 
@@ -159,3 +162,17 @@ def excerpt(messages: Sequence[Message]) -> Excerpt:
         cut[older:],
         {message.number: end_of_tokens(message.text, most[n]) for n, message in enumerate(messages) if n >= older},
     )
+
+
+def topics_of(workspace: Workspace, gaps: Sequence[Gap]) -> list[GapTopic]:
+    """What a model makes of the questions that nothing answered; nothing where it fails."""
+    gaps = [gap for gap in gaps if not find_reasons(gap.topic)][: prompt.MOST_QUESTIONS]
+    if not gaps:
+        return []
+    question = prompt.make_gaps([gap.topic for gap in gaps])
+    try:
+        found, _ = consult(workspace, question, prompt.reader(len(gaps)), within=WITHIN_SECONDS, keep=QUESTION)
+    except (ProviderError, RefusedError, UsageError) as error:
+        workspace.warn(f"{error.message}; named locally")
+        return []
+    return [GapTopic(name, tuple(gaps[number - 1] for number in sorted(numbers))) for name, numbers in found]

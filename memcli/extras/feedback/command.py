@@ -168,4 +168,4 @@ def _close(workspace: Workspace, options: GapsOptions) -> Sequence[Gap]:
         closed = list_gaps(workspace)
         drop_gaps(workspace, closed)
         return closed
-    return review(workspace).filled if options.check else []
+    return review(workspace)[0] if options.check else []

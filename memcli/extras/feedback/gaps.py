@@ -6,7 +6,7 @@ Similar ones stand together, under a name by their words or by a model.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from itertools import count
+from itertools import chain, count
 
 from memcli.app.recall import recall
 from memcli.app.usage import drop_gaps, list_gaps
@@ -16,20 +16,9 @@ from memcli.graph.elements import names
 from memcli.model.memory import Json, Memory
 from memcli.model.recall import Query
 from memcli.model.usage import Gap, GapTopic
-from memcli.record import Record, as_dict
 from memcli.render.clean import clean_line, grid
 from memcli.text.words import query_terms
 from memcli.wiring import extra
-
-
-class Reviewed(Record):
-    """Gaps that were asked again: those that something answers now, which are closed, and those that nothing does."""
-
-    filled: tuple[Gap, ...] = ()
-    open: tuple[Gap, ...] = ()
-
-    def to_json(self) -> dict[str, Json]:
-        return {"filled": [as_dict(gap) for gap in self.filled], "open": [as_dict(gap) for gap in self.open]}
 
 
 def close(workspace: Workspace, refs: Sequence[str]) -> list[Gap]:
@@ -50,16 +39,17 @@ def _find(gaps: Sequence[Gap], ref: str) -> Gap:
     raise NotFoundError(f"no gap {ref[:80]!r}", "`memcli feedback gaps` lists them with their numbers")
 
 
-def review(workspace: Workspace, since: str = "") -> Reviewed:
-    """Asks again what nothing answered since a time, and closes what something answers now. Raises what recall raises."""
+def review(workspace: Workspace, since: str = "") -> tuple[list[Gap], list[Gap]]:
+    """Asks again what nothing answered since a time: the gaps that something answers now, which are closed, and those that
+    nothing does. Raises what recall raises."""
     gaps = [gap for gap in list_gaps(workspace) if since <= gap.last_at]
     if not gaps:
-        return Reviewed()
+        return [], []
     queries = [Query(topic=gap.topic, now=workspace.clock(), limit=1) for gap in gaps]
     answered = [bool(bundle.sections) for bundle in recall(workspace.copy_with(is_noted=False), queries)]
     filled = [gap for gap, is_answered in zip(gaps, answered, strict=True) if is_answered]
     drop_gaps(workspace, filled)
-    return Reviewed(tuple(filled), tuple(gap for gap in gaps if gap not in filled))
+    return filled, [gap for gap in gaps if gap not in filled]
 
 
 _LEAST_ALIKE = 0.3
@@ -72,7 +62,7 @@ _LONGEST = 40
 def topics_of(workspace: Workspace, gaps: Sequence[Gap], *, asks: bool = False) -> list[GapTopic]:
     """The topics of the gaps, in order of their first gap; by the language model of the workspace if it `asks`. When that
     fails, they are named locally, with a note."""
-    found: list[GapTopic] = extra("advice.topics").topics_of(workspace, gaps) if asks else []
+    found: list[GapTopic] = extra("advice.session").topics_of(workspace, gaps) if asks else []
     named = {gap.key for topic in found for gap in topic.gaps}
     rest = named_locally([gap for gap in gaps if gap.key not in named], {topic.name for topic in found})
     place = {gap.key: n for n, gap in enumerate(gaps)}
@@ -84,9 +74,19 @@ def named_locally(gaps: Sequence[Gap], taken: Collection[str] = ()) -> list[GapT
     groups = _alike(gaps)
     used = {name.casefold() for name in taken}
     topics = []
-    for name, group in zip(names([[_as_memory(gap) for gap in group] for group in groups]), groups, strict=True):
-        told = name if _is_said(name, group) else _shared(group)[:_LONGEST]
-        free = next(each for each in _number_groups(told) if each.casefold() not in used)
+    memories = [
+        [
+            Memory(id=gap.topic, path="", kind="", raw=gap.topic, created_at=gap.first_at, updated_at=gap.last_at)
+            for gap in group
+        ]
+        for group in groups
+    ]
+    for name, group in zip(names(memories), groups, strict=True):
+        asked = {word for gap in group for word in query_terms(gap.topic)}
+        # A name that has no word of the questions says nothing of them.
+        told = _shared(group)[:_LONGEST] if asked.isdisjoint(query_terms(name)) else name
+        numbered = chain([told], (f"{told} {number}" for number in count(2)))
+        free = next(each for each in numbered if each.casefold() not in used)
         used.add(free.casefold())
         topics.append(GapTopic(free, tuple(group)))
     return topics
@@ -106,26 +106,11 @@ def _alike(gaps: Sequence[Gap]) -> list[list[Gap]]:
     return [group for _, group in groups]
 
 
-def _as_memory(gap: Gap) -> Memory:
-    return Memory(id=gap.topic, path="", kind="", raw=gap.topic, created_at=gap.first_at, updated_at=gap.last_at)
-
-
-def _is_said(name: str, group: Sequence[Gap]) -> bool:
-    """Whether the questions have a word of the name; else nothing in them could be named."""
-    words = {word for gap in group for word in query_terms(gap.topic)}
-    return not words.isdisjoint(query_terms(name))
-
-
 def _shared(group: Sequence[Gap]) -> str:
     """The words of the first question that all of the group have, or else the whole question."""
     common = frozenset.intersection(*(frozenset(query_terms(gap.topic)) for gap in group))
     words = (word.strip("?!.,:;") for word in group[0].topic.split())
     return " ".join(word for word in words if not common.isdisjoint(query_terms(word))) or group[0].topic
-
-
-def _number_groups(name: str) -> Iterator[str]:
-    yield name
-    yield from (f"{name} {number}" for number in count(2))
 
 
 def gap_rows(gaps: Sequence[Gap], topics: Sequence[GapTopic]) -> str:
@@ -162,11 +147,11 @@ def _numbers(gaps: Sequence[Gap]) -> dict[tuple[str, str], int]:
     return {gap.key: number for number, gap in enumerate(gaps, 1)}
 
 
-def reviewed_lines(reviewed: Reviewed) -> Iterator[str]:
+def reviewed_lines(filled: Sequence[Gap], left: Sequence[Gap]) -> Iterator[str]:
     """What became of the questions of a session that nothing answered."""
-    for gap in reviewed.filled:
+    for gap in filled:
         yield clean_line(f"answered now: {gap.topic}")
-    for gap in reviewed.open:
+    for gap in left:
         yield clean_line(f"not answered: {gap.topic}")
-    if reviewed.open:
+    if left:
         yield "answer these with `memcli remember`, or remove them with `memcli feedback gaps --close`"

@@ -19,6 +19,7 @@ from memcli.digests import sha256
 from memcli.graph.elements import CLUSTER, HAS_TAG, IN_CLUSTER, MEMORY, TAG, Edge, Graph, GraphView, Node
 from memcli.model.links import MUTUAL
 from memcli.model.memory import Json
+from memcli.model.names import counted
 from memcli.present.links import BOTH, IN, OUT, direction, edge_rank, first_edges, relation_words
 from memcli.present.memory import state_marks
 from memcli.render.clean import clean_line, cut, escape
@@ -29,24 +30,20 @@ _SHAPES = {MEMORY: "box, style=rounded", TAG: "plaintext", CLUSTER: "hexagon"}
 
 def render_dot(graph: GraphView) -> str:
     lines = ["digraph memory {", "  rankdir=LR;", '  node [fontname="sans-serif"];']
-    lines += [f"  {_quoted(node.id)} [{_look(node, graph)}];" for node in graph.nodes]
-    lines += [f"  {_quoted(edge.start)} -> {_quoted(edge.end)} [{_line_style(edge)}];" for edge in graph.edges]
+    for node in graph.nodes:
+        name = f"#{node.label}" if node.type == TAG else node.label
+        is_over = node.shown is not None and (node.shown.superseded_by or not node.shown.active)
+        bold = ", penwidth=2" if node.id in graph.roots else ""
+        pale = ", color=gray, fontcolor=gray" if is_over else ""
+        lines.append(f"  {_quoted(node.id)} [label={_quoted(name)}, shape={_SHAPES[node.type]}{bold}{pale}];")
+    for edge in graph.edges:
+        style = "style=dotted, arrowhead=none"
+        if edge.relation not in (HAS_TAG, IN_CLUSTER):
+            ends = ", dir=none" if edge.relation in MUTUAL else ""
+            red = ", color=red" if edge.relation == "contradicts" else ""
+            style = f"label={_quoted(edge.relation)}{ends}{red}"
+        lines.append(f"  {_quoted(edge.start)} -> {_quoted(edge.end)} [{style}];")
     return "\n".join([*lines, "}"]) + "\n"
-
-
-def _look(node: Node, graph: Graph) -> str:
-    name = f"#{node.label}" if node.type == TAG else node.label
-    bold = ", penwidth=2" if node.id in graph.roots else ""
-    pale = ", color=gray, fontcolor=gray" if node.shown and (node.shown.superseded_by or not node.shown.active) else ""
-    return f"label={_quoted(name)}, shape={_SHAPES[node.type]}{bold}{pale}"
-
-
-def _line_style(edge: Edge) -> str:
-    if edge.relation in (HAS_TAG, IN_CLUSTER):
-        return "style=dotted, arrowhead=none"
-    ends = ", dir=none" if edge.relation in MUTUAL else ""
-    red = ", color=red" if edge.relation == "contradicts" else ""
-    return f"label={_quoted(edge.relation)}{ends}{red}"
 
 
 def _quoted(text: str) -> str:
@@ -61,24 +58,21 @@ def render_json(graph: GraphView) -> str:
 
 def graph_json(graph: GraphView) -> dict[str, Json]:
     """The graph as JSON values; `roots` only where some were asked for."""
-    data: dict[str, Json] = {
-        "nodes": [_node(node, graph) for node in graph.nodes], "edges": [
-            {"start": edge.start, "end": edge.end, "relation": edge.relation}
-            | ({} if edge.weight == 1.0 else {"weight": edge.weight})
-            for edge in graph.edges
-        ],
-    }  # fmt: skip
-    return {**data, "roots": list(graph.roots)} if graph.roots else data
-
-
-def _node(node: Node, graph: Graph) -> dict[str, Json]:
-    label = node.label.removesuffix(node.shown.mark) if node.shown else node.label  # `untrusted` says it to programs
-    data: dict[str, Json] = {"id": node.id, "type": node.type, "label": label}
-    if node.shown is None:
-        data["members"] = node.members
-    else:
-        data |= _memory(node.shown) | {"space": node.space}
-    return {**data, "has_more": True} if node.id in graph.cut else data
+    nodes = []
+    for node in graph.nodes:
+        label = node.label.removesuffix(node.shown.mark) if node.shown else node.label  # programs see `untrusted`
+        data: dict[str, Json] = {"id": node.id, "type": node.type, "label": label}
+        if node.shown is None:
+            data["members"] = node.members
+        else:
+            data |= _memory(node.shown) | {"space": node.space}
+        nodes.append({**data, "has_more": True} if node.id in graph.cut else data)
+    edges = [
+        {"start": edge.start, "end": edge.end, "relation": edge.relation}
+        | ({} if edge.weight == 1.0 else {"weight": edge.weight})
+        for edge in graph.edges
+    ]
+    return {"nodes": nodes, "edges": edges, **({"roots": list(graph.roots)} if graph.roots else {})}
 
 
 def _memory(memory: Overview) -> dict[str, Json]:
@@ -130,24 +124,19 @@ _MERMAID_UNSAFE = re.compile(r"[^\w ./:,+-]")
 def render_mermaid(graph: GraphView) -> str:
     names = {node.id: f"n{n}" for n, node in enumerate(graph.nodes, 1)}
     lines = ["flowchart LR"]
-    lines += [f"  {names[node.id]}{_label(node)}" for node in graph.nodes]
-    lines += [f"  {names[edge.start]} {_mermaid_tie(edge)} {names[edge.end]}" for edge in graph.edges]
-    roots = ",".join(names[name] for name in graph.roots)
-    return "\n".join([*lines, *([f"  style {roots} stroke-width:3px"] if roots else [])]) + "\n"
-
-
-def _label(node: Node) -> str:
-    first, last = _MERMAID_SHAPES[node.type]
-    name = f"#{node.label}" if node.type == TAG else node.label
-    mark = node.shown.mark if node.shown else ""
-    escaped = _MERMAID_UNSAFE.sub(lambda match: f"#{ord(match[0])};", clean_line(name.removesuffix(mark))) or " "
-    return f'{first}"{escaped}{mark and ", untrusted"}"{last}'
-
-
-def _mermaid_tie(edge: Edge) -> str:
-    if edge.relation in (HAS_TAG, IN_CLUSTER):
-        return "-.-"
-    return f"{'---' if edge.relation in MUTUAL else '-->'}|{edge.relation}|"
+    for node in graph.nodes:
+        first, last = _MERMAID_SHAPES[node.type]
+        name = f"#{node.label}" if node.type == TAG else node.label
+        mark = node.shown.mark if node.shown else ""
+        escaped = _MERMAID_UNSAFE.sub(lambda match: f"#{ord(match[0])};", clean_line(name.removesuffix(mark))) or " "
+        lines.append(f'  {names[node.id]}{first}"{escaped}{mark and ", untrusted"}"{last}')
+    for edge in graph.edges:
+        tie = f"{'---' if edge.relation in MUTUAL else '-->'}|{edge.relation}|"
+        tie = "-.-" if edge.relation in (HAS_TAG, IN_CLUSTER) else tie
+        lines.append(f"  {names[edge.start]} {tie} {names[edge.end]}")
+    if graph.roots:
+        lines.append(f"  style {','.join(names[name] for name in graph.roots)} stroke-width:3px")
+    return "\n".join(lines) + "\n"
 
 
 _WIDTH = 100
@@ -155,7 +144,11 @@ _ARROWS = {BOTH: "──", OUT: "─▶", IN: "◀─"}
 
 
 def render_text(graph: GraphView) -> str:
-    return "\n".join([*_Trees(graph).lines(), _counts(graph)]) + "\n"
+    memories = sum(node.type == MEMORY for node in graph.nodes)
+    links = sum(edge.relation not in (HAS_TAG, IN_CLUSTER) for edge in graph.edges)
+    tags = sum(node.type == TAG for node in graph.nodes)
+    counts = [counted(memories, "memory", "memories"), counted(links, "link"), counted(tags, "tag")]
+    return "\n".join([*_Trees(graph).lines(), ", ".join(counts)]) + "\n"
 
 
 class _Trees:
@@ -170,33 +163,31 @@ class _Trees:
 
     def lines(self) -> Iterator[str]:
         for name, parent in list(self._parents.items()):
-            if parent is None and (self._graph.roots or self._is_tied(name)):
-                yield from self._branch(name)
-                yield ""
-
-    def _is_tied(self, name: str) -> bool:
-        return self._nodes[name].type == MEMORY and any(edge.relation != HAS_TAG for edge in self._edges.get(name, ()))
-
-    def _branch(self, root: str) -> Iterator[str]:
-        yield _described(self._nodes[root])
-        waiting = self._below(root, "")
-        while waiting:  # no recursion: a chain may be longer than the stack
-            indent, is_last, edge, name = waiting.pop()
-            yield f"{indent}{'└─' if is_last else '├─'} {self._tie(edge, name)}"
-            if self._parents.get(name) == edge:
-                waiting += self._below(name, indent + ("   " if is_last else "│  "))
+            if parent is not None:
+                continue
+            is_tied = any(edge.relation != HAS_TAG for edge in self._edges.get(name, ()))
+            if not self._graph.roots and not (is_tied and self._nodes[name].type == MEMORY):
+                continue
+            yield _described(self._nodes[name])
+            waiting = self._below(name, "")
+            while waiting:  # no recursion: a chain may be longer than the stack
+                indent, is_last, edge, below = waiting.pop()
+                yield f"{indent}{'└─' if is_last else '├─'} {self._tie(edge, below)}"
+                if self._parents.get(below) == edge:
+                    waiting += self._below(below, indent + ("   " if is_last else "│  "))
+            yield ""
 
     def _below(self, name: str, indent: str) -> list[tuple[str, bool, Edge, str]]:
-        """The ties of a node, last first, but for the one that leads to it from above."""
-        above = self._parents.get(name)
-        ties = [edge for edge in self._edges.get(name, ()) if edge != above]
-        shown = [edge for edge in ties if edge.relation != HAS_TAG or self._has_more_than_a_tag(edge, name)]
+        """The ties of a node, last first, but for the one that leads to it from above. A tag is shown below one node alone,
+        and only where it ties others to it."""
+        shown = []
+        for edge in self._edges.get(name, ()):
+            is_first = self._parents.get(edge.end) == edge and len(self._edges[edge.end]) > 1
+            is_shown = edge.relation != HAS_TAG or name == edge.end or is_first
+            if is_shown and edge != self._parents.get(name):
+                shown.append(edge)
         ends = [(edge, edge.end if edge.start == name else edge.start) for edge in sorted(shown, key=edge_rank)]
         return [(indent, n == len(ends) - 1, edge, end) for n, (edge, end) in enumerate(ends)][::-1]
-
-    def _has_more_than_a_tag(self, edge: Edge, name: str) -> bool:
-        """Whether a tag is shown below this node: below one alone, and only where it ties others to it."""
-        return name == edge.end or (self._parents.get(edge.end) == edge and len(self._edges[edge.end]) > 1)
 
     def _tie(self, edge: Edge, name: str) -> str:
         node = self._nodes[name]
@@ -222,14 +213,6 @@ def _name(node: Node) -> str:
         return clean_line(f"#{node.label}" if node.type == TAG else f"cluster {node.label}")
     mark = state_marks(node.shown)
     return clean_line(f"{node.label}{f' [{mark}]' if mark else ''}")
-
-
-def _counts(graph: Graph) -> str:
-    memories = sum(node.type == MEMORY for node in graph.nodes)
-    links = sum(edge.relation not in (HAS_TAG, IN_CLUSTER) for edge in graph.edges)
-    tags = sum(node.type == TAG for node in graph.nodes)
-    counts = ((memories, "memory", "memories"), (links, "link", "links"), (tags, "tag", "tags"))
-    return ", ".join(f"{n} {one if n == 1 else many}" for n, one, many in counts)
 
 
 GRAPH_FORMATS: Mapping[str, Callable[[GraphView], str]] = {

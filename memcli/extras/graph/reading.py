@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 
 from memcli.app.catalogue import nothing_under
@@ -28,7 +28,9 @@ def graph_of(
 ) -> GraphView:
     """The graph around the memory that `ref` names, or around all at and below a path; without `ref`, all of the space
     with what other spaces it links to. With `all_clusters` they are found among any number of memories. Raises NotFoundError, UsageError, CorruptError."""
-    end = _located(workspace, ref) if ref else None
+    end: LinkEnd | None = None
+    with suppress(NotFoundError):  # it can also be a path that memories are below
+        end = located(workspace, ref) if ref else None
     names = dict.fromkeys([*workspace.asked_spaces, *([end.space] if end else [])] if ref else [workspace.space])
     spaces = {name: _wanted(name, load(workspace, name).objects, inactive, end) for name in names}
     sizes = {name: len(memories) for name, memories in spaces.items()}
@@ -62,14 +64,6 @@ def private_spaces(workspace: Workspace, graph: Graph) -> dict[str, int]:
         if node.space:
             counts[node.space] = counts.get(node.space, 0) + 1
     return {name: count for name, count in counts.items() if workspace.store.policy(name).is_private}
-
-
-def _located(workspace: Workspace, ref: str) -> LinkEnd | None:
-    """The memory that `ref` names; None where it can only be a path that memories are below. Raises UsageError."""
-    try:
-        return located(workspace, ref)
-    except NotFoundError:
-        return None
 
 
 def _wanted(space: str, memories: Sequence[Memory], inactive: bool, asked: LinkEnd | None = None) -> list[Memory]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 from memcli.app.catalogue import placed
@@ -41,29 +41,27 @@ def diff(before: Store, after: Store, spaces: Sequence[str] | None = None) -> li
     found = []
     for name in sorted({*old, *new} - set(renamed.values())):
         source = renamed.get(name, name)
-        one, other = (
-            _differing(before, after, name) if name in old and name in new else (was.get(source), now.get(name))
-        )
+        one, other = was.get(source), now.get(name)
+        if name in old and name in new:  # only those memories are read whose bytes the other store does not have
+            with closing(before.open(name)) as ours, closing(after.open(name)) as theirs:
+                known, there = ({_digest(data) for data, _ in snapshot.records()} for snapshot in (ours, theirs))
+                one, other = _without(ours, known & there), _without(theirs, known & there)
         change = _compare(name, source, one, other)
         if change.status != "changed" or change.fields or change.memories:
             found.append(change)
     return found
 
 
-def shown(changes: Sequence[SpaceChange], redactor: Redactor, policies: Mapping[str, Policy]) -> list[SpaceChange]:
-    """The changes without what is secret in them, by the policy of each space."""
-    return [_shown(change, redactor.on_the_way_out(policies.get(change.name, Policy()))) for change in changes]
-
-
-def policies(*stores: Store) -> dict[str, Policy]:
-    """The policy of each space, as the last store that has it says. Raises CorruptError, StoreError."""
-    return {name: store.policy(name) for store in stores for name in store.spaces()}
-
-
-def _shown(change: SpaceChange, detector: Detector) -> SpaceChange:
-    return replace(
-        change, fields=_clean(change.fields, detector), memories=tuple(clean_changes(change.memories, detector))
-    )
+def shown(changes: Sequence[SpaceChange], redactor: Redactor, *stores: Store) -> list[SpaceChange]:
+    """The changes without what is secret in them, by the policy of each space, as the last store that has it says. Raises
+    CorruptError, StoreError."""
+    policies = {name: store.policy(name) for store in stores for name in store.spaces()}
+    found = []
+    for change in changes:
+        detector = redactor.on_the_way_out(policies.get(change.name, Policy()))
+        memories = tuple(clean_changes(change.memories, detector))
+        found.append(replace(change, fields=_clean(change.fields, detector), memories=memories))
+    return found
 
 
 def clean_changes(changes: Sequence[MemoryChange], detector: Detector) -> list[MemoryChange]:
@@ -80,13 +78,6 @@ def _clean(fields: Sequence[FieldChange], detector: Detector) -> tuple[FieldChan
         FieldChange(c.name, clean_field(detector, c.name, c.before), clean_field(detector, c.name, c.after))
         for c in fields
     )
-
-
-def _differing(before: Store, after: Store, name: str) -> tuple[Space, Space]:
-    """A space in two stores, each with those of its memories alone whose bytes the other does not have."""
-    with closing(before.open(name)) as old, closing(after.open(name)) as new:
-        known, now = ({_digest(data) for data, _ in snapshot.records()} for snapshot in (old, new))
-        return _without(old, known & now), _without(new, known & now)
 
 
 def _without(snapshot: Snapshot, digests: Collection[bytes]) -> Space:
@@ -145,71 +136,62 @@ _Fields = Mapping[str, bytes]
 
 
 def blame(workspace: Workspace, history: StoreHistory, ref: str) -> Blame:
-    """Who wrote what of the memory that `ref` names. Raises NotFoundError, CorruptError, ProviderError."""
+    """Who wrote what of the memory that `ref` names. Raises NotFoundError, CorruptError, ProviderError.
+
+    From the last commit back along the history of its file, a field goes to each parent that has it as it is now; where none
+    has it, the commit is to blame. Nobody is for what the last commit does not have as it is now.
+    """
     memory = load(workspace).find(ref)
     now = _fields(memory)
-    start = history.commit("HEAD")
+    known: dict[tuple[str, str], _Fields] = {}
+    found: dict[str, HistoryCommit] = {}
     with history.reading() as read:
-        found = _HistoryWalk(history, read, memory.id, now).run(start, f"{workspace.space}.json")
+
+        def shared(commit: str, file: str, fields: set[str]) -> set[str]:
+            """Those of `fields` that the memory has at this commit as it has them now."""
+            if (commit, file) not in known:
+                then = None
+                with suppress(CorruptError):  # a file that was broken for a while tells nothing
+                    data = read(commit, file)
+                    then = find_memory(data, memory.id, f"{commit[:10]}:{file}") if data else None
+                known[commit, file] = {} if then is None else _fields(then)
+            return {field for field in fields if known[commit, file].get(field) == now[field]}
+
+        start, name = history.commit("HEAD"), f"{workspace.space}.json"
+        places = [(start, name, shared(start, name, set(now)))]
+        while places:
+            commit, file, wanted = places.pop()
+            places += _along(history, shared, commit, file, wanted, found) if wanted else []
     fields = tuple((name, found.get(name)) for name in sorted(now) if name != _ADDED)
     return Blame(memory, found.get(_ADDED), fields)
 
 
-class _HistoryWalk:
-    """From a commit back along the history of one file: a field goes to each parent that has it as it is now, and
-    where none has it, the commit is to blame."""
-
-    def __init__(
-        self, history: StoreHistory, read: Callable[[str, str], bytes | None], identifier: str, now: _Fields
-    ) -> None:
-        self._history = history
-        self._read = read
-        self._id = identifier
-        self._now = now
-        self._known: dict[tuple[str, str], _Fields] = {}
-        self._found: dict[str, HistoryCommit] = {}
-
-    def run(self, start: str, name: str) -> dict[str, HistoryCommit]:
-        """The commit to blame for each field; those are missing that `start` does not have as they are now."""
-        places = [(start, name, self._shared(start, name, set(self._now)))]
-        while places:
-            commit, file, wanted = places.pop()
-            places += self._along(commit, file, wanted) if wanted else []
-        return self._found
-
-    def _along(self, start: str, name: str, wanted: set[str]) -> list[tuple[str, str, set[str]]]:
-        """Walks the commits that know the file by this name; returns where it came from, and which fields with it."""
-        origins = []
-        commits = self._history.commits(start, name)
-        pending: dict[str, set[str]] = {commits[0].hash: wanted} if commits else {}
-        for commit in commits:
-            left = pending.pop(commit.hash, set())
-            for parent in commit.parents if left else ():
-                passed = self._shared(parent, name, left)
-                pending.setdefault(parent, set()).update(passed)
-                left = left - passed
-            if left and not commit.parents and (origin := self._history.renamed_from(commit.hash, name)):
-                older, parent = origin
-                passed = self._shared(parent, older, left)
-                origins.append((parent, older, passed))
-                left = left - passed
-            self._found.update((field, commit) for field in left)
-        return origins
-
-    def _shared(self, commit: str, name: str, fields: set[str]) -> set[str]:
-        """Those of `fields` that the memory has at this commit as it has them now."""
-        then = self._known.get((commit, name))
-        if then is None:
-            then = self._known[commit, name] = self._at(commit, name)
-        return {field for field in fields if then.get(field) == self._now[field]}
-
-    def _at(self, commit: str, name: str) -> _Fields:
-        data = self._read(commit, name)
-        try:
-            memory = find_memory(data, self._id, f"{commit[:10]}:{name}") if data else None
-        except CorruptError:  # a file that was broken for a while tells nothing
-            memory = None
-        return {} if memory is None else _fields(memory)
+def _along(
+    history: StoreHistory,
+    shared: Callable[[str, str, set[str]], set[str]],
+    start: str,
+    file: str,
+    wanted: set[str],
+    found: dict[str, HistoryCommit],
+) -> list[tuple[str, str, set[str]]]:
+    """Walks the commits that know the file by this name, and notes whom to blame in `found`; returns where the file came from,
+    and which fields with it."""
+    origins = []
+    commits = history.commits(start, file)
+    pending: dict[str, set[str]] = {commits[0].hash: wanted} if commits else {}
+    for commit in commits:
+        left = pending.pop(commit.hash, set())
+        for parent in commit.parents if left else ():
+            passed = shared(parent, file, left)
+            pending.setdefault(parent, set()).update(passed)
+            left = left - passed
+        if left and not commit.parents and (origin := history.renamed_from(commit.hash, file)):
+            older, parent = origin
+            passed = shared(parent, older, left)
+            origins.append((parent, older, passed))
+            left = left - passed
+        found.update((field, commit) for field in left)
+    return origins
 
 
 def _fields(memory: Memory) -> _Fields:

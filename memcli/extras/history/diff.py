@@ -40,11 +40,8 @@ def command(session: CommandContext, options: DiffOptions) -> int:
     after = session.open(rev=last or "HEAD").store if last or dots else workspace.store
     named = session.options["space"]
     before = session.open(rev=first or "HEAD").store
-    changes = history.shown(
-        history.diff(before, after, None if named is None else [named]),
-        workspace.redactor,
-        history.policies(before, after),
-    )
+    found = history.diff(before, after, None if named is None else [named])
+    changes = history.shown(found, workspace.redactor, before, after)
     session.output.answer(diff_json(changes), stat_text(changes) if options.stat else diff_text(changes))
     if options.exit_code and changes:
         return 1

@@ -53,11 +53,15 @@ def link(workspace: Workspace, start: str, end: str, relation: str, weight: floa
     private memory.
     """
     _check_relations([relation])
-    ends = located(workspace, start), located(workspace, end)
-    _check_ends(workspace, *ends, relation)
-    if space_of(workspace, ends[0]) == space_of(workspace, ends[1]):
-        return _link_within(workspace, *ends, relation, weight)
-    return _link_across(workspace, *(_settled(workspace, one) for one in ends), relation=relation, weight=weight)
+    first, second = located(workspace, start), located(workspace, end)
+    if first.name == second.name:
+        raise to_itself(first.memory)
+    space, other = space_of(workspace, first), space_of(workspace, second)
+    check_across(workspace, space, replace(second, space=other), relation)
+    if space == other:
+        return _link_within(workspace, first, second, relation, weight)
+    ends = _settled(workspace, first), _settled(workspace, second)
+    return _link_across(workspace, *ends, relation=relation, weight=weight)
 
 
 def unlink(workspace: Workspace, start: str, end: str, relation: str | None = None) -> Linked:
@@ -105,12 +109,6 @@ def _check_relations(relations: Sequence[str]) -> None:
     for relation in relations:
         if relation not in RELATIONS:
             raise UsageError(f"no relation {relation!r}", f"relations: {', '.join(RELATIONS)}")
-
-
-def _check_ends(workspace: Workspace, start: LinkEnd, end: LinkEnd, relation: str) -> None:
-    if start.name == end.name:
-        raise to_itself(start.memory)
-    check_across(workspace, space_of(workspace, start), replace(end, space=space_of(workspace, end)), relation)
 
 
 def _link_within(workspace: Workspace, start: LinkEnd, end: LinkEnd, relation: str, weight: float | None) -> Linked:

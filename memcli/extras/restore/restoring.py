@@ -63,7 +63,11 @@ def by_trash(workspace: Workspace, refs: Sequence[str]) -> tuple[Homes, MemcliEr
         theirs = [run for other in trashes(workspace)[1:] for run in other.trash.runs()]
 
         def home(ref: str) -> Workspace:
-            removed = _removed_from(all_runs, ref)
+            removed = {
+                run.space.name
+                for run in all_runs
+                if any(is_named(m, [ref]) or (ref and m.id.startswith(ref)) for m in run.space.objects)
+            }
             space = next((name for name in workspace.asked_spaces if name in removed), workspace.space)
             try:
                 _find([run for run in all_runs if run.space.name == space], ref, space)
@@ -81,15 +85,6 @@ def trashes(workspace: Workspace) -> list[Workspace]:
     """The workspaces whose trash is meant: this one and, unless the user has named a space, the user-wide store."""
     other = None if workspace.is_space_named else workspace.elsewhere
     return [workspace] if other is None else [workspace, other]
-
-
-def _removed_from(runs: Sequence[Run], ref: str) -> set[str]:
-    """The spaces from which something was removed that `ref` names, also by the beginning of an id."""
-    return {
-        run.space.name
-        for run in runs
-        if any(is_named(memory, [ref]) or (ref and memory.id.startswith(ref)) for memory in run.space.objects)
-    }
 
 
 def restore_run(workspace: Workspace, name: str) -> Restored:

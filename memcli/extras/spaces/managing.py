@@ -56,32 +56,14 @@ def list_spaces(workspace: Workspace) -> list[Summary]:
     found = []
     for name in workspace.store.spaces():
         try:
-            found.append(_counted(workspace, name))
+            with reading(workspace, [name]) as (space,):
+                counts, header = space.counts(), space.snapshot.header()  # the index has the numbers
         except (CorruptError, UsageError) as error:
             found.append(Summary(name, problem=error.message))
+        else:
+            numbers = counts.objects, counts.active, counts.pinned
+            found.append(Summary(name, *numbers, header.updated_at, header.policy, header.metadata))
     return found
-
-
-def _counted(workspace: Workspace, name: str) -> Summary:
-    """A space by its index, which has the numbers, and by its header. Raises CorruptError, UsageError."""
-    with reading(workspace, [name]) as (space,):
-        counts, header = space.counts(), space.snapshot.header()
-        return Summary(
-            name, counts.objects, counts.active, counts.pinned, header.updated_at, header.policy, header.metadata
-        )
-
-
-def summarize(space: Space) -> Summary:
-    """The space in numbers."""
-    return Summary(
-        name=space.name,
-        objects=len(space.objects),
-        active=sum(m.active for m in space.objects),
-        pinned=sum(m.pinned for m in space.objects),
-        updated_at=space.updated_at,
-        policy=space.policy,
-        metadata=space.metadata,
-    )
 
 
 def create(workspace: Workspace, name: str, metadata: Mapping[str, Json], reset: bool = False) -> tuple[Space, bool]:
@@ -99,7 +81,9 @@ def create(workspace: Workspace, name: str, metadata: Mapping[str, Json], reset:
     def apply(shelf: Shelf) -> Change:
         nonlocal header
         header = replace(shelf.header, metadata={**shelf.header.metadata, **clean["metadata"], **mark})
-        if reset and shelf.size and not _is_resettable(workspace, shelf.header):
+        # In a clone that nobody has accepted, the mark is only what a stranger says.
+        is_marked = shelf.header.metadata.get(_RESETTABLE) is True and workspace.trust.is_accepted
+        if reset and shelf.size and not is_marked:
             refusal = workspace.refusal(header, f"a reset would delete {shelf.size} memories")
             if refusal:
                 raise refusal
@@ -115,7 +99,9 @@ def create(workspace: Workspace, name: str, metadata: Mapping[str, Json], reset:
 def show(workspace: Workspace, name: str) -> Summary:
     """One space. Raises NotFoundError, CorruptError."""
     check_exists(workspace, name)
-    return summarize(load(workspace, name))
+    space = load(workspace, name)
+    numbers = len(space.objects), sum(m.active for m in space.objects), sum(m.pinned for m in space.objects)
+    return Summary(space.name, *numbers, space.updated_at, space.policy, space.metadata)
 
 
 def set_policy(
@@ -182,8 +168,3 @@ def delete(workspace: Workspace, name: str) -> int:
 
         count += len(workspace.store.delete(part, check).objects)
     return count
-
-
-def _is_resettable(workspace: Workspace, header: Space) -> bool:
-    # In a clone that nobody has accepted, the mark is only what a stranger says.
-    return header.metadata.get(_RESETTABLE) is True and workspace.trust.is_accepted

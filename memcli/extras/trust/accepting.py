@@ -10,25 +10,21 @@ from memcli.codec.space import policy_to_json
 from memcli.errors import RefusedError
 from memcli.model.memory import Json, Memory
 from memcli.policy.fields import tightened
-from memcli.record import Record, as_dict
 from memcli.safety.injection import accepted, inspect, is_accepted
 
 
-class SpaceTrust(Record):
-    """One space as far as trust goes: how many memories carry instructions, and how many nobody has reviewed."""
-
-    space: str
-    memories: int
-    untrusted: int
-    unreviewed: int
-
-    def to_json(self) -> dict[str, Json]:
-        return as_dict(self)
-
-
-def standing(workspace: Workspace) -> list[SpaceTrust]:
-    """Every space of the store. Raises CorruptError, StoreError."""
-    return [_of(workspace, name) for name in workspace.store.spaces()]
+def standing(workspace: Workspace) -> list[dict[str, Json]]:
+    """For every space of the store how many memories it has, how many of them carry instructions, and how many nobody has
+    reviewed. Raises CorruptError, StoreError."""
+    trust, found = workspace.trust, []
+    for name in workspace.store.spaces():
+        memories = load(workspace, name).objects
+        reviewed = {memory.id for memory in memories if trust.is_reviewed(name, memory.id)}
+        carrying = ((memory, finding) for memory in memories if (finding := inspect(memory)) is not None)
+        untrusted = sum(not (memory.id in reviewed and is_accepted(memory, finding)) for memory, finding in carrying)
+        unreviewed = len(memories) - len(reviewed)
+        found.append({"space": name, "memories": len(memories), "untrusted": untrusted, "unreviewed": unreviewed})
+    return found
 
 
 def believed(workspace: Workspace) -> dict[str, dict[str, Json]]:
@@ -52,11 +48,3 @@ def accept_memories(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
     memories = alter(workspace, refs, lambda memory, _: accepted(memory))
     workspace.trust.accept_memories(workspace.space, [m.id for m in memories])
     return memories
-
-
-def _of(workspace: Workspace, name: str) -> SpaceTrust:
-    memories = load(workspace, name).objects
-    trust = workspace.trust
-    found = [(m, inspect(m)) for m in memories]
-    untrusted = sum(f is not None and not (trust.is_reviewed(name, m.id) and is_accepted(m, f)) for m, f in found)
-    return SpaceTrust(name, len(memories), untrusted, sum(not trust.is_reviewed(name, m.id) for m in memories))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from memcli.cli.options import Options, argument, flag
 from memcli.cli.output import ask, can_ask
@@ -11,9 +10,6 @@ from memcli.cli.verb import CHECK, CommandContext, find_verb, verb
 from memcli.errors import RefusedError, UsageError
 from memcli.model.memory import Json
 from memcli.model.names import counted
-
-if TYPE_CHECKING:
-    from memcli.extras.trust.accepting import SpaceTrust
 
 
 class TrustOptions(Options):
@@ -74,7 +70,7 @@ def command(session: CommandContext, options: TrustOptions) -> None:
         trust.accept()
     spaces = standing(workspace)
     data = {
-        "accepted": trust.is_accepted, "root": workspace.root, "spaces": [s.to_json() for s in spaces],
+        "accepted": trust.is_accepted, "root": workspace.root, "spaces": spaces,
         "believed": {"config": config, "policies": policies},
     }  # fmt: skip
     lines = [_told(trust.is_accepted, workspace.root, spaces), *_believed(trust.is_accepted, config, policies)]
@@ -117,15 +113,15 @@ def _believed(accepted: bool, config: Mapping[str, Json], policies: Mapping[str,
     return [head, *(f"  {clean_line(line)}" for line in lines)] if lines else []
 
 
-def _told(accepted: bool, root: str, spaces: Sequence[SpaceTrust]) -> str:
+def _told(accepted: bool, root: str, spaces: Sequence[Mapping[str, Json]]) -> str:
     from memcli.render.clean import grid
 
     head = f"{root} is trusted" if accepted else f"{root} was cloned and is not trusted yet"
     if not spaces:
         return head
-    rows = [[s.space, str(s.memories), str(s.untrusted), str(s.unreviewed)] for s in spaces]
+    rows = [[str(s[name]) for name in ("space", "memories", "untrusted", "unreviewed")] for s in spaces]
     lines = [head, grid(["space", "memories", "with instructions", "unreviewed"], rows)]
-    if any(s.untrusted for s in spaces):
+    if any(s["untrusted"] for s in spaces):
         lines.append("Memories with instructions are excluded from recall: `memcli list` marks them with !,")
         lines.append("`memcli get ID` shows one, `memcli trust ID` accepts it.")
     if not accepted:

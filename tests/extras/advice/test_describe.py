@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import ProviderError, RefusedError
-from memcli.extras.advice.consult import AskingSummarizer, Tuning
+from memcli.extras.advice.consult import AskingSummarizer
 from memcli.model.conversation import Prompt
 from memcli.model.memory import Json, Memory
 from tests.extras.advice.prompts.test_describe import ANSWER
@@ -20,10 +21,10 @@ TEXT = "We chose PostgreSQL since it has row-level security."
 TOKEN = secret("github_token", 900)[1]
 
 
-def told(workspace: Workspace, model: Scripted, tuning: Tuning | None = None, **fields: Any) -> Memory:
+def told(workspace: Workspace, model: Scripted, tuning: Mapping[str, Any] | None = None, **fields: Any) -> Memory:
     """What is stored of a note."""
     asking = with_model(workspace, model)
-    candidate = prepare(asking, {"raw": TEXT, **fields}, AskingSummarizer(asking, tuning).describe)
+    candidate = prepare(asking, {"raw": TEXT, **fields}, AskingSummarizer(asking, **tuning or {}).describe)
     (outcome,) = remember(asking, [candidate]).outcomes
     return load_space(workspace.store, "main").find(outcome.id)
 
@@ -96,7 +97,7 @@ def test_the_same_text_is_paid_for_once(workspace: Workspace) -> None:
     second = told(workspace, model, path="a/b")
     assert len(model.prompts) == 1
     assert second.summary_micro == first.summary_micro
-    told(workspace, model, Tuning(temperature=1.0), path="a/c", kind="fact")
+    told(workspace, model, {"temperature": 1.0}, path="a/c", kind="fact")
     assert len(model.prompts) == 2
 
 
@@ -128,8 +129,7 @@ def test_an_invalid_answer_stores_nothing(workspace: Workspace, answer: Any) -> 
 
 
 def test_the_local_layer_stands_in(workspace: Workspace) -> None:
-    tuning = Tuning(may_fall_back=True)
-    found = told(workspace, Scripted(ProviderError("down")), tuning)
+    found = told(workspace, Scripted(ProviderError("down")), {"may_fall_back": True})
     assert found.kind == "decision"
     assert found.summary_micro == TEXT
 
@@ -137,13 +137,13 @@ def test_the_local_layer_stands_in(workspace: Workspace) -> None:
 def test_a_model_that_is_down_is_asked_twice_at_most(workspace: Workspace) -> None:
     model = Scripted(ProviderError("down"))
     asking = with_model(workspace, model)
-    summarizer = AskingSummarizer(asking, Tuning(may_fall_back=True))
+    summarizer = AskingSummarizer(asking, may_fall_back=True)
     for n in range(5):
         prepare(asking, {"raw": f"Note {n}."}, summarizer.describe)
     assert (len(model.prompts), summarizer.local) == (2, 5)
     refused = Scripted(RefusedError("quota"))
     asking = with_model(workspace, refused)
-    summarizer = AskingSummarizer(asking, Tuning(may_fall_back=True))
+    summarizer = AskingSummarizer(asking, may_fall_back=True)
     for n in range(5):
         prepare(asking, {"raw": f"Note {n}."}, summarizer.describe)
     assert (len(refused.prompts), summarizer.local) == (1, 5)

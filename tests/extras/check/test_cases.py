@@ -81,7 +81,9 @@ def test_it_agrees_with_what_recall_prints(stored: Workspace) -> None:
 
 
 def test_the_plain_word_search_stands_beside_it(stored: Workspace) -> None:
-    _, found, words = check(stored, {"must_include": ("db/port",)}, {"topic": "which bread for the zxqv?", "empty": True})
+    _, found, words = check(
+        stored, {"must_include": ("db/port",)}, {"topic": "which bread for the zxqv?", "empty": True}
+    )
     assert (found.cases, words.cases, found.asked, words.asked) == (2, 2, 1, 1)
     assert (words.answered, words.passed) == (1, 1)  # it never says that nothing is relevant
 

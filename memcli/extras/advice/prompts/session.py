@@ -73,13 +73,6 @@ class ReportedFact(Record):
     confidence: float
 
 
-class SessionAnswer(Record):
-    """What a model makes of a session: sentences, and facts."""
-
-    summary: Sequence[str]
-    claims: Sequence[ReportedFact]
-
-
 def make(title: str, earlier: Sequence[Mapping[str, Json]], messages: Sequence[Mapping[str, Json]]) -> Prompt:
     """Asks about a session: its last `messages`, numbered, and summaries of those before them."""
     session = {"title": title, "earlier": list(earlier), "messages": list(messages)}
@@ -92,7 +85,7 @@ def make(title: str, earlier: Sequence[Mapping[str, Json]], messages: Sequence[M
     )
 
 
-def read(data: Json) -> SessionAnswer:
+def read(data: Json) -> tuple[tuple[str, ...], tuple[ReportedFact, ...]]:
     """The sentences and facts in the answer. Raises ValueError."""
     if wrong := problem(data, SCHEMA, "answer"):
         raise ValueError(wrong)
@@ -102,7 +95,7 @@ def read(data: Json) -> SessionAnswer:
     if any(len(sentence) > _LONGEST for sentence in sentences):
         raise ValueError(f"a sentence of summary is longer than {_LONGEST} characters")
     claims = (ReportedFact(one["kind"], one["text"], one["message"], float(one["confidence"])) for one in data["facts"])
-    return SessionAnswer(sentences, tuple(claims)[:MOST_FACTS])
+    return sentences, tuple(claims)[:MOST_FACTS]
 
 
 GAPS_VERSION = 1
@@ -142,13 +135,6 @@ Answer with JSON: `topics`, each with
   topic, and a question that is like no other is a topic of its own."""
 
 
-class GapName(Record):
-    """A name for questions, by their numbers."""
-
-    name: str
-    numbers: tuple[int, ...]
-
-
 def make_gaps(questions: Sequence[str]) -> Prompt:
     """Asks about questions, which are numbered from 1."""
     numbered = [{"number": n, "question": cut_tokens(text, _MOST_TEXT)} for n, text in enumerate(questions, 1)]
@@ -161,21 +147,22 @@ def make_gaps(questions: Sequence[str]) -> Prompt:
     )
 
 
-def reader(count: int) -> Callable[[Json], tuple[GapName, ...]]:
-    """Reads an answer about so many questions; it may leave some out. It raises ValueError."""
+def reader(count: int) -> Callable[[Json], list[tuple[str, list[int]]]]:
+    """Reads an answer about so many questions: the name of each topic, and the numbers of its questions; it may leave some out.
+    It raises ValueError."""
 
-    def read(data: Json) -> tuple[GapName, ...]:
+    def read(data: Json) -> list[tuple[str, list[int]]]:
         if wrong := problem(data, GAPS_SCHEMA, "answer"):
             raise ValueError(wrong)
-        topics = tuple(GapName(_name(one["name"]), tuple(one["questions"])) for one in data["topics"])
-        numbers = [number for topic in topics for number in topic.numbers]
+        topics = [(_name(one["name"]), one["questions"]) for one in data["topics"]]
+        numbers = [number for _, questions in topics for number in questions]
         if unknown := [number for number in numbers if number > count]:
             raise ValueError(f"there is no question {unknown[0]}")
         if len(set(numbers)) < len(numbers):
             raise ValueError("each question belongs to one topic")
-        if not all(topic.numbers for topic in topics):
+        if not all(questions for _, questions in topics):
             raise ValueError("each topic needs a question")
-        if len({topic.name.casefold() for topic in topics}) < len(topics):
+        if len({name.casefold() for name, _ in topics}) < len(topics):
             raise ValueError("two topics have one name")
         return topics
 

@@ -6,7 +6,6 @@ import jsonschema
 import pytest
 
 from memcli.extras.advice.prompts import session
-from memcli.extras.advice.prompts.session import GapName
 from memcli.model.tokens import count_tokens
 
 read = session.reader(4)
@@ -15,8 +14,8 @@ read = session.reader(4)
 def test_topics_are_read_and_questions_may_be_left_out() -> None:
     answer = {"topics": [{"name": " Coffee\n machine ", "questions": [3, 1]}, {"name": "Plants", "questions": [4]}]}
     jsonschema.validate(answer, session.GAPS_SCHEMA)
-    assert read(answer) == (GapName("Coffee machine", (3, 1)), GapName("Plants", (4,)))
-    assert read({"topics": []}) == ()
+    assert read(answer) == [("Coffee machine", [3, 1]), ("Plants", [4])]
+    assert read({"topics": []}) == []
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,9 @@ def test_a_session_is_one_line_and_its_answer_sentences_and_claims() -> None:
     assert lines[2].startswith('{"earlier": [{"messages": [1, 6], "text": "It was slow."}], "messages": [{"number": 7')
     assert "</" not in lines[2]
     assert "earlier" not in session.make("", [], said).text
-    read = session.read(ANSWER)
-    assert read.summary == ("Logins took 8 seconds.", "The cost factor is 12 now.")
-    assert read.claims == (session.ReportedFact("negative", "Never go below 12", 3, 1.0),)
+    sentences, claims = session.read(ANSWER)
+    assert sentences == ("Logins took 8 seconds.", "The cost factor is 12 now.")
+    assert claims == (session.ReportedFact("negative", "Never go below 12", 3, 1.0),)
     assert session.KINDS == facts.KINDS
 
 
