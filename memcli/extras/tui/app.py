@@ -58,10 +58,8 @@ class Browser(App[None]):
     def on_mount(self) -> None:
         """Shows warnings and progress of the workspace, from any thread, and watches for what other processes change."""
         desk = self.desk
-        self._recaller.listen(
-            lambda text: self.call_later(desk.warn, text),
-            lambda text: self.call_later(desk.query_one(Status).hear, text),
-        )
+        self._recaller.on_warning = lambda text: self.call_later(desk.warn, text)
+        self._recaller.on_progress = lambda text: self.call_later(desk.query_one(Status).hear, text)
         self.set_interval(self.POLL_SECONDS, self._poll)
 
     def action_help(self) -> None:
@@ -83,10 +81,6 @@ class Browser(App[None]):
             self.desk.say("this store has no spaces yet")
             return
         self.push_screen(ChooseSpace(names, self.desk.workspace.space), self._open_space)
-
-    def action_reload(self) -> None:
-        """Reads the space anew."""
-        self._reload("reloaded")
 
     def on_main_screen_leave(self, message: MainScreen.Leave) -> None:
         """Opens another space at a memory."""
@@ -116,10 +110,11 @@ class Browser(App[None]):
         # An error of reading is shown once, not every two seconds.
         if now not in (self._seen, self.desk.view.catalogue.fingerprint):
             self._seen = now
-            self._reload("reloaded: another process changed the space")
+            self.action_reload("reloaded: another process changed the space")
 
     @work(exclusive=True, group="read")
-    async def _reload(self, done: str) -> None:
+    async def action_reload(self, done: str = "reloaded") -> None:
+        """Reads the space anew, with `done` as news."""
         workspace, scope = self.desk.workspace, self.desk.view.scope
         try:
             fresh = await asyncio.to_thread(catalogue.read, workspace, scope)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
-from textual.widget import Widget
 from textual.widgets import Static
 
 from memcli.app.contradictions import link_found
@@ -18,7 +17,7 @@ from memcli.app.remember import Outcome
 from memcli.app.workspace import Workspace
 from memcli.errors import ConflictError, MemcliError
 from memcli.extras.tui import catalogue
-from memcli.extras.tui.dialog import AddForm, Question, TextForm
+from memcli.extras.tui.dialog import AddForm, Dialog, TextForm
 from memcli.extras.tui.status import explain
 from memcli.model.catalogue import CatalogueFilter
 from memcli.model.memory import Json, Memory
@@ -63,18 +62,18 @@ class Edit(Record):
     then: Callable[[], object]
 
 
-class EditAgain(Question):
+class EditAgain(Dialog[bool]):
     """The question what to do with a text that could not be saved."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "yes", "Edit again", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("e,enter,y", "dismiss(True)", "Edit again", show=False),
+        Binding("n,q", "dismiss", "Keep the file", show=False),
+    ]
 
     def __init__(self, problem: str, path: str) -> None:
-        super().__init__("not saved", f"\nThe text is in {path}", "edit again")
-        self.keys_text = "e or Enter: edit again   Esc: keep the file and close"
-        self._problem = problem
-
-    def body(self) -> list[Widget]:
-        return [Static(self._problem, markup=False, classes="problem"), *super().body()]
+        keys = "e or Enter: edit again   Esc: keep the file and close"
+        texts = Static(problem, markup=False, classes="problem"), Static(f"\nThe text is in {path}", markup=False)
+        super().__init__("not saved", keys, *texts)
 
 
 def change_fields(workspace: Workspace, name: str, fields: Mapping[str, Json], expected: Memory | None) -> EditResult:

@@ -15,7 +15,6 @@ from memcli.errors import UsageError
 if TYPE_CHECKING:
     from memcli.app.remember import Outcome
     from memcli.app.workspace import Workspace
-    from memcli.model.catalogue import CatalogueFilter
     from memcli.model.memory import Json
 
 
@@ -38,14 +37,10 @@ def command(session: CommandContext, options: BrowseOptions) -> None:
     When piped, or with --json, print what `memcli list` prints. --web serves the interface to a web browser: only on this
     machine, and only at the address that it prints.
     """
-    path = options.path
     from memcli.cli import arguments
 
-    path, kinds, tags = (
-        arguments.path(path, "the path"),
-        arguments.kinds(session, options.kind),
-        arguments.tags(options.tag),
-    )
+    path = arguments.path(options.path, "the path")
+    kinds, tags = arguments.kinds(session, options.kind), arguments.tags(options.tag)
     if options.web:
         _serve(session, options)
         return
@@ -59,7 +54,22 @@ def command(session: CommandContext, options: BrowseOptions) -> None:
         found = list_memories(session.open(), scope)
         session.output.answer([summary_json(m) for m in found], listing(found))
         return
-    _browse(session, scope)
+    with _extra("browse", "tui", "textual"):
+        from memcli.extras.tui.app import Browser
+    from memcli.cli.editor import EditorFile
+    from memcli.extras.tui.changes import Editor
+    from memcli.extras.tui.status import Recaller
+    from memcli.wiring.workspace import open_workspace
+
+    # While the interface is open, it shows warnings and progress: standard error would corrupt it.
+    recaller = Recaller()
+    workspace = open_workspace(session.options, os.environ, warn=recaller.warn, progress=recaller.progress)
+    browser = Browser(workspace, scope, Editor(EditorFile, _add), recaller)
+    browser.run()
+    for path in browser.desk.changer.unsaved:
+        session.output.note(f"unsaved text was kept in {path}")
+    if browser.failure:
+        raise browser.failure
 
 
 def _serve(session: CommandContext, options: BrowseOptions) -> None:
@@ -95,26 +105,6 @@ def _extra(what: str, name: str, *modules: str) -> Iterator[None]:
         if (error.name or "").partition(".")[0] not in modules:
             raise
         raise UsageError(f"{what} needs the extra `{name}`", f"pip install '.[{name}]' in a clone of memcli") from None
-
-
-def _browse(session: CommandContext, scope: CatalogueFilter) -> None:
-    with _extra("browse", "tui", "textual"):
-        from memcli.extras.tui.app import Browser
-    from memcli.cli.editor import EditorFile
-    from memcli.extras.tui.changes import Editor
-    from memcli.extras.tui.status import Recaller
-    from memcli.wiring.workspace import open_workspace
-
-    recaller = (
-        Recaller()
-    )  # while the interface is open, it shows warnings and progress; standard error would corrupt it
-    workspace = open_workspace(session.options, os.environ, warn=recaller.warn, progress=recaller.progress)
-    browser = Browser(workspace, scope, Editor(EditorFile, _add), recaller)
-    browser.run()
-    for path in browser.desk.changer.unsaved:
-        session.output.note(f"unsaved text was kept in {path}")
-    if browser.failure:
-        raise browser.failure
 
 
 def _add(workspace: Workspace, fields: Mapping[str, Json]) -> Outcome:

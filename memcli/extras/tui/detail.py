@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
@@ -57,7 +56,10 @@ def of_memory(memory: Memory, catalogue: PathCatalogue, section: Section | None 
     parts = [
         Content("\n").join([Content.styled(clean_line(memory.path), _HEAD), *(Content(clean_line(one)) for one in head if one)]),
         Content.styled(f"score {section.score:.2f}: {why}", LABEL) if section and why else Content(""),
-        _block("Contradicted by", [_contradiction(n, other, catalogue) for n, other in catalogue.contradicting(memory)]),
+        _block("Contradicted by", [
+            Content.assemble((f"{n:>2}  ", "$text-warning"), (clean_line(other.path), _follow(n)), f": {brief(other)}")
+            for n, other in ((n, catalogue.show(other)) for n, other in catalogue.contradicting(memory))
+        ]),
         Content("\n\n".join(filter(None, map(_text, texts)))),
         _block("Summary", [Content(_text(memory.summary_short))] if len(memory.raw) > _LONG_TEXT else []),
         _block("Context", [Content(": ".join(filter(None, (clean_line(origin), _text(text)))))
@@ -104,11 +106,6 @@ def _block(title: str, lines: Iterable[Content]) -> Content:
     return Content("\n").join([Content.styled(title, _HEAD), *shown]) if shown else Content("")
 
 
-def _contradiction(n: int, other: Memory, catalogue: PathCatalogue) -> Content:
-    other = catalogue.show(other)
-    return Content.assemble((f"{n:>2}  ", "$text-warning"), (clean_line(other.path), _follow(n)), f": {brief(other)}")
-
-
 def _link(n: int, link: MemoryLink, catalogue: PathCatalogue) -> Content:
     target = catalogue.find(link.other)
     label = (
@@ -142,12 +139,9 @@ class Detail(VerticalScroll, can_focus=True):
     """
 
     def __init__(self) -> None:
-        super().__init__()
         self._text = Static("", markup=False)
         self._shown = ""
-
-    def compose(self) -> ComposeResult:
-        yield self._text
+        super().__init__(self._text)
 
     def show(self, what: str, text: Content) -> None:
         """Shows `text`, which is about `what`."""
@@ -155,8 +149,3 @@ class Detail(VerticalScroll, can_focus=True):
         if what != self._shown:
             self._shown = what
             self.scroll_home(animate=False)
-
-    @property
-    def text(self) -> str:
-        """The text that is shown, without style."""
-        return str(self._text.content)

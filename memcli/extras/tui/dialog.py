@@ -44,7 +44,7 @@ class Lines(OptionList):
 class Dialog(ModalScreen[T | None], Generic[T]):
     """A titled box. Its answer is None when it was left with Escape."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Leave", show=False)]
     DEFAULT_CSS = """
     Dialog {
         align: center middle;
@@ -58,61 +58,41 @@ class Dialog(ModalScreen[T | None], Generic[T]):
     """
 
     AUTO_FOCUS = "Box"
-    title_text = ""
-    keys_text = "Esc closes"
+
+    def __init__(self, title: str, keys: str, *body: Widget) -> None:
+        """A box with `title` and `body`, whose last line says what `keys` do."""
+        super().__init__()
+        self._title, self._keys, self._body = title, keys, body
 
     def compose(self) -> ComposeResult:
         with Box() as box:
-            box.border_title = Content(self.title_text)
-            yield from self.body()
-            yield Static(self.keys_text, markup=False, classes="keys")
-
-    def body(self) -> list[Widget]:
-        """What stands in the box."""
-        return []
-
-    def action_leave(self) -> None:
-        """Takes the box away, with no answer."""
-        self.dismiss(None)
+            box.border_title = Content(self._title)
+            yield from self._body
+            yield Static(self._keys, markup=False, classes="keys")
 
 
 class Question(Dialog[bool]):
     """A question to be answered with yes or no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y,enter", "yes", "Yes", show=False),
-        Binding("n,q", "leave", "No", show=False),
+        Binding("y,enter", "dismiss(True)", "Yes", show=False),
+        Binding("n,q", "dismiss", "No", show=False),
     ]
 
     def __init__(self, title: str, text: str, yes: str, no: str = "keep") -> None:
-        super().__init__()
-        self.title_text = title
-        self.keys_text = f"y or Enter: {yes}   n or Esc: {no}"
-        self._text = text
-
-    def body(self) -> list[Widget]:
-        return [Static(self._text, markup=False)]
-
-    def action_yes(self) -> None:
-        """Answers yes."""
-        self.dismiss(True)
+        super().__init__(title, f"y or Enter: {yes}   n or Esc: {no}", Static(text, markup=False))
 
 
 class ChooseSpace(Dialog[str]):
     """All spaces of the store; the one that is open bears the cursor at first."""
 
     AUTO_FOCUS = "OptionList"
-    title_text = "spaces"
-    keys_text = "Enter: open   Esc: close"
 
     def __init__(self, names: Sequence[str], current: str) -> None:
-        super().__init__()
         self._names = names
         self._list = OptionList(*(Option(Content(clean_line(name))) for name in names), compact=True, markup=False)
         self._current = current
-
-    def body(self) -> list[Widget]:
-        return [self._list]
+        super().__init__("spaces", "Enter: open   Esc: close", self._list)
 
     def on_mount(self) -> None:
         """Puts the cursor on the open space."""
@@ -125,7 +105,7 @@ class ChooseSpace(Dialog[str]):
 
 
 class Window(Dialog[T], Generic[T]):
-    """A dialog over the whole screen. Its last line names `keys`."""
+    """A dialog over the whole screen. Its last line names the keys that have a word for it."""
 
     DEFAULT_CSS = """
     Window {
@@ -134,12 +114,10 @@ class Window(Dialog[T], Generic[T]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "app.help", "Help", show=False)]
-    keys: Sequence[Key] = ()
 
-    def compose(self) -> ComposeResult:
-        named = [f"{shown(key).partition(' ')[0]} {key.footer}" for key in self.keys if key.footer]
-        self.keys_text = "  ".join([*named, "? help"])
-        return super().compose()
+    def __init__(self, title: str, keys: Sequence[Key], *body: Widget) -> None:
+        named = [f"{shown(key).partition(' ')[0]} {key.footer}" for key in keys if key.footer]
+        super().__init__(title, "  ".join([*named, "? help"]), *body)
 
 
 class ListWindow(Window[T], Generic[T]):
@@ -155,17 +133,13 @@ class ListWindow(Window[T], Generic[T]):
     }
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, title: str, keys: Sequence[Key]) -> None:
         self._list = Lines(compact=True, markup=False)
         self._note = Static("", markup=False, classes="note")
         self._about = Static("", markup=False)
-
-    def body(self) -> list[Widget]:
-        return [self._note, self._list, Box(self._about, classes="about")]
+        super().__init__(title, keys, self._note, self._list, Box(self._about, classes="about"))
 
     def on_mount(self) -> None:
-        """Fills the list."""
         self.refill()
 
     def refill(self) -> None:
@@ -189,12 +163,6 @@ class ListWindow(Window[T], Generic[T]):
         """The line under the cursor."""
         return self._list.highlighted
 
-    @property
-    def text(self) -> str:
-        """The note, the lines, and what is said of the one under the cursor, without style."""
-        lines = [str(option.prompt) for option in self._list.options]
-        return "\n".join([str(self._note.content), *lines, str(self._about.content)])
-
     @on(OptionList.OptionHighlighted)
     def _describe(self) -> None:
         self._about.update(Content("") if self.index is None else self.about(self.index))
@@ -203,18 +171,16 @@ class ListWindow(Window[T], Generic[T]):
 class Help(Dialog[None]):
     """Every key and every mark."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,question_mark,enter,space", "leave", "Leave", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,question_mark,enter,space", "dismiss", "Leave", show=False)]
     DEFAULT_CSS = """
     Help {
         & > Box { width: 80; max-width: 100%; height: 100%; max-height: 100%; }
         & .keys { dock: bottom; margin: 0; }
     }
     """
-    title_text = "keys"
-    keys_text = "? or Esc closes the help"
 
-    def body(self) -> list[Widget]:
-        return [Static(help_text(), markup=False)]
+    def __init__(self) -> None:
+        super().__init__("keys", "? or Esc closes the help", Static(help_text(), markup=False))
 
 
 def help_text() -> Content:
@@ -249,17 +215,12 @@ class EditTags(Dialog[TagChange]):
     """The tags as words in a field."""
 
     AUTO_FOCUS = "Input"
-    keys_text = "Enter: save   Esc: cancel"
 
     def __init__(self, path: str, tags: Sequence[str]) -> None:
-        super().__init__()
-        self.title_text = f"tags of {path}"
         self._tags = {"-".join(clean_line(tag).split()): tag for tag in tags}
-        self._field = Input(" ".join(self._tags), placeholder="words, separated by spaces", select_on_focus=False)
+        field = Input(" ".join(self._tags), placeholder="words, separated by spaces", select_on_focus=False)
         self._problem = Static("", markup=False, classes="problem")
-
-    def body(self) -> list[Widget]:
-        return [self._field, self._problem]
+        super().__init__(f"tags of {path}", "Enter: save   Esc: cancel", field, self._problem)
 
     @on(Input.Submitted)
     def save(self, event: Input.Submitted) -> None:
@@ -287,7 +248,7 @@ FormT = TypeVar("FormT")
 
 
 class Form(Dialog[FormT], Generic[FormT]):
-    """A dialog with a text. What was typed is not lost by one Escape."""
+    """A dialog whose last field is a text, below other widgets. What was typed is not lost by one Escape."""
 
     AUTO_FOCUS = "TextArea"
     BINDINGS: ClassVar[list[BindingType]] = bindings(FORM)
@@ -298,14 +259,14 @@ class Form(Dialog[FormT], Generic[FormT]):
         & Label { color: $text-muted; }
     }
     """
-    keys_text = "Ctrl-S: save   Tab: next field   Esc: cancel"
 
-    def __init__(self, text: str, problem: str = "") -> None:
-        super().__init__()
+    def __init__(self, title: str, text: str, *above: Widget, problem: str = "") -> None:
         self._field = TextArea(text, tab_behavior="focus", compact=True)
         self._problem = Static(problem, markup=False, classes="problem")
         self._before = text
         self._is_warned = False
+        keys = "Ctrl-S: save   Tab: next field   Esc: cancel"
+        super().__init__(title, keys, *above, self._field, self._problem)
 
     def action_leave(self) -> None:
         """Cancels; when something was typed, only if asked twice."""
@@ -324,36 +285,24 @@ class Form(Dialog[FormT], Generic[FormT]):
 
 
 class TextForm(Form[str]):
-    """A text to edit."""
-
-    def __init__(self, title: str, text: str) -> None:
-        super().__init__(text)
-        self.title_text = title
-
-    def body(self) -> list[Widget]:
-        return [self._field, self._problem]
+    """A text to edit, with which it answers."""
 
     def action_save(self) -> None:
-        """Answers with the text."""
         self.dismiss(self._field.text)
 
 
 class AddForm(Form[Mapping[str, Json]]):
     """Kind, path and text of a new memory; without kind or path, memcli derives them from the text."""
 
-    title_text = "new memory"
-
     def __init__(self, fields: Mapping[str, Json], problem: str = "") -> None:
-        super().__init__(str(fields.get("raw", "")), problem)
         self._kind = Input(
             str(fields.get("kind", "")), placeholder="derived from the text", compact=True,
             suggester=SuggestFromList(sorted(KINDS)),
         )  # fmt: skip
         self._path = Input(str(fields.get("path", "")), placeholder="project/module/topic, or derived", compact=True)
+        above = Label("kind"), self._kind, Label("path"), self._path, Label("text")
+        super().__init__("new memory", str(fields.get("raw", "")), *above, problem=problem)
         self._before = ""  # what came back because it could not be stored would be lost, too
-
-    def body(self) -> list[Widget]:
-        return [Label("kind"), self._kind, Label("path"), self._path, Label("text"), self._field, self._problem]
 
     @on(Input.Submitted)
     def next_field(self) -> None:

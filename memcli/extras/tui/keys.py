@@ -109,21 +109,21 @@ INBOX = (
     Key("r", "reject", "reject: never propose this text again", "reject"),
     Key("e", "edit", "edit the text in the editor", "edit"),
     Key("E", "edit(True)", "edit all fields as JSON in the editor"),
-    Key("escape,i,q", "leave", "close the inbox", "close"),
+    Key("escape,i,q", "dismiss", "close the inbox", "close"),
 )
 COMPARE = (
     Key("v", "layout", "side by side, or one above the other", "side by side"),
-    Key("escape,c,q", "leave", "close the comparison", "close"),
+    Key("escape,c,q", "dismiss", "close the comparison", "close"),
 )
 HISTORY = (
     Key("enter,c", "compare", "compare this version with the current one", "compare with now"),
-    Key("escape,H,q", "leave", "close the history", "close"),
+    Key("escape,H,q", "dismiss", "close the history", "close"),
 )
 LINKS = (
     Key("plus,right,l", "depth(1)", "one step further", "further"),
     Key("minus,left,h", "depth(-1)", "one step less", "less"),
     Key("enter", "choose", "go to this memory", "go to"),
-    Key("escape,L,q", "leave", "close", "close"),
+    Key("escape,L,q", "dismiss", "close", "close"),
 )
 LINES = (
     Key("j", "cursor_down", "one line down; also Down"),

@@ -26,9 +26,8 @@ from memcli.extras.tui.detail import Detail, of_heading, of_memory
 from memcli.extras.tui.dialog import EditTags, Question, TagChange
 from memcli.extras.tui.keys import CHANGE, FIND, LOOK, bindings
 from memcli.extras.tui.status import Recaller, Status, explain, nothing, summary, title
-from memcli.extras.tui.timeline import Timeline
 from memcli.extras.tui.view import BrowseView, Filter, Rows
-from memcli.extras.tui.windows import Comparison, Inbox, Neighbours, Past, read_links, read_past
+from memcli.extras.tui.windows import Comparison, Inbox, Neighbours, Past, Timeline, read_links, read_past
 from memcli.graph.elements import Graph
 from memcli.model.memory import Memory
 from memcli.model.recall import Query
@@ -146,16 +145,14 @@ class MainScreen(Screen[None]):
             self._has_memory = bool(self.memory)
             self.refresh_bindings()
 
-    @on(Rows.Toggled)
-    def toggle_row(self, event: Rows.Toggled) -> None:
-        """Opens or closes a heading."""
-        self.view.folds.toggle(event.row.path)
-        self.refill()
-
     @on(Rows.Chosen)
-    def read_row(self) -> None:
-        """Moves the focus to the memory, to scroll in it."""
-        self.query_one(Detail).focus()
+    def open_row(self, event: Rows.Chosen) -> None:
+        """Opens or closes a heading; moves the focus to a memory, to scroll in it."""
+        if event.row.is_open is None:
+            self.query_one(Detail).focus()
+        else:
+            self.view.folds.toggle(event.row.path)
+            self.refill()
 
     # Finding
 
@@ -240,7 +237,8 @@ class MainScreen(Screen[None]):
 
     def action_back(self) -> None:
         """Goes back to where a link was followed."""
-        self.go_to(self.view.back())
+        trail = self.view.trail
+        self.go_to(self.view.catalogue.find(trail.pop()) if trail else None)
 
     def go_to(self, memory: Memory | None) -> None:
         """Shows the view with the cursor on `memory`, whatever hides it now."""

@@ -29,29 +29,25 @@ class Stopped(Exception):  # noqa: N818 - no error: the user asked for it
 class Recaller:
     """Asks in one thread of its own: an index belongs to the thread that opened it.
 
-    `warn` and `progress` are for the workspace; they may be called from any thread, and are silent until `listen`.
+    `warn` and `progress` are for the workspace, which may call them from any thread. They pass on what they get to
+    `on_warning` and `on_progress`, which do nothing until they are replaced.
     """
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "recall")
         self._stop = threading.Event()
-        self._on_warning: _Hear = str
-        self._on_progress: _Hear = str
-
-    def listen(self, on_warning: _Hear, on_progress: _Hear) -> None:
-        """Passes warnings and progress to these two from now on."""
-        self._on_warning = on_warning
-        self._on_progress = on_progress
+        self.on_warning: _Hear = str
+        self.on_progress: _Hear = str
 
     def warn(self, text: str) -> None:
         """Passes a warning on."""
-        self._on_warning(text)
+        self.on_warning(text)
 
     def progress(self, done: int, total: int) -> None:
         """Passes the progress of long work on. Raises Stopped when it is to stop: what was done so far stays."""
         if self._stop.is_set():
             raise Stopped
-        self._on_progress(f"embedding {done:,} of {total:,} for the first question")
+        self.on_progress(f"embedding {done:,} of {total:,} for the first question")
 
     async def ask(self, workspace: Workspace, query: Query) -> Bundle | None:
         """The answer, or None when it was given up: a new question, or `stop`, ends the one before.
@@ -124,11 +120,6 @@ class Status(Static):
             self._timer.stop()
         self._timer, self._works = None, False
         self._put(self._usual)
-
-    @property
-    def text(self) -> str:
-        """The text of the line."""
-        return str(self.content)
 
     def _put(self, text: str) -> None:
         self.update(Content(clean_line(text)))

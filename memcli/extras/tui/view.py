@@ -79,7 +79,10 @@ def outline(root: TreeNode[Memory], shows: Callable[[str], bool]) -> list[ViewRo
     while waiting:
         node, path, depth = waiting.pop()
         name = node.name
-        while (only := _only_heading(node)) is not None:
+        while node.memory is None and len(node.children) == 1:
+            (only,) = node.children.values()
+            if not only.children:  # a memory, which has a row of its own
+                break
             node, path, name = only, f"{path}/{only.name}", f"{name}/{only.name}"
         is_open = shows(path) if node.children else None
         note = node.memory.kind if node.memory else str(len(memories_below(node)))
@@ -99,13 +102,6 @@ def memories_below(node: TreeNode[Memory]) -> list[Memory]:
             found.append(child.memory)
         waiting += reversed(child.children.values())
     return found
-
-
-def _only_heading(node: TreeNode[Memory]) -> TreeNode[Memory] | None:
-    if node.memory is not None or len(node.children) != 1:
-        return None
-    (child,) = node.children.values()
-    return child if child.children else None
 
 
 _OPEN_AT_FIRST = 200
@@ -154,10 +150,6 @@ class BrowseView:
             return None
         self.trail.append(memory.id)
         return target
-
-    def back(self) -> Memory | None:
-        """Where the last link was followed from."""
-        return self.catalogue.find(self.trail.pop()) if self.trail else None
 
     def show_everything(self, everything: bool) -> None:
         """Shows, or leaves out, what is forgotten or superseded."""
@@ -248,14 +240,8 @@ class Rows(ScrollView, can_focus=True):
         row: ViewRow | None
 
     @dataclass
-    class Toggled(Message):
-        """A heading is to be opened or closed."""
-
-        row: ViewRow
-
-    @dataclass
     class Chosen(Message):
-        """A memory was chosen: the user wants to read it."""
+        """A heading is to be opened or closed, or a memory read."""
 
         row: ViewRow
 
@@ -277,11 +263,11 @@ class Rows(ScrollView, can_focus=True):
 
         The cursor goes to `path`, or to the nearest heading above it; else it stays on its row, or on the line where that was.
         """
-        here = self.current.path if self.current else ""
-        index = _find(rows, path or here)
+        places = {row.path: n for n, row in reversed(list(enumerate(rows)))}
+        index = places.get(path or (self.current.path if self.current else ""))
         while path and index is None and "/" in path:
             path = path.rpartition("/")[0]
-            index = _find(rows, path)
+            index = places.get(path)
         if index is None and self.rows:
             index = min(self._cursor, max(0, len(rows) - 1))
         self.rows, self.nothing = rows, nothing
@@ -327,7 +313,7 @@ class Rows(ScrollView, can_focus=True):
             if self.current.is_open:
                 self.action_move(1)
             else:
-                self.post_message(self.Toggled(self.current))
+                self.post_message(self.Chosen(self.current))
 
     def action_close(self) -> None:
         """Closes a heading; on anything else goes to the heading above it."""
@@ -335,17 +321,15 @@ class Rows(ScrollView, can_focus=True):
         if row is None:
             return
         if row.is_open:
-            self.post_message(self.Toggled(row))
+            self.post_message(self.Chosen(row))
             return
         above = (n for n in range(self._cursor - 1, -1, -1) if self.rows[n].depth < row.depth)
         self._go(next(above, self._cursor))
 
     def action_choose(self) -> None:
         """Opens or closes a heading, reads a memory."""
-        row = self.current
-        if row is None:
-            return
-        self.post_message(self.Chosen(row) if row.is_open is None else self.Toggled(row))
+        if self.current is not None:
+            self.post_message(self.Chosen(self.current))
 
     def on_resize(self) -> None:
         """Keeps the cursor in sight."""
@@ -362,7 +346,7 @@ class Rows(ScrollView, can_focus=True):
         self._go(y)
         row = self.rows[y]
         if row.is_open is not None and (again or row.memory is None):
-            self.post_message(self.Toggled(row))
+            self.post_message(self.Chosen(row))
 
     def _go(self, index: int) -> None:
         index = max(0, min(index, len(self.rows) - 1))
@@ -417,10 +401,6 @@ def fit(text: str, width: int, keep_end: bool = False) -> str:
     while cell_len(text) >= width:
         text = text[1:]
     return set_cell_size("…" + text, width)
-
-
-def _find(rows: Sequence[ViewRow], path: str) -> int | None:
-    return next((n for n, row in enumerate(rows) if row.path == path), None)
 
 
 class Filter(Input):

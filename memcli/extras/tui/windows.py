@@ -2,74 +2,138 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual import on
 from textual.binding import BindingType
 from textual.content import Content
-from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import OptionList, Static
 
 from memcli.app import inbox
 from memcli.app.candidate import candidate_of
 from memcli.app.workspace import Workspace, load
 from memcli.codec.memory import memory_to_json
-from memcli.errors import MemcliError, NotFoundError
+from memcli.codec.space import find_memory
+from memcli.errors import CorruptError, MemcliError, NotFoundError
 from memcli.extras.tui.catalogue import PathCatalogue
 from memcli.extras.tui.changes import Editor, EditResult, changed
 from memcli.extras.tui.detail import ARROWS, LABEL, brief, of_memory
 from memcli.extras.tui.dialog import ListWindow, Question, Window
 from memcli.extras.tui.keys import COMPARE, HISTORY, INBOX, LINKS, bindings
 from memcli.extras.tui.status import explain
-from memcli.extras.tui.timeline import MAX_COMMITS, Timeline, TimelineVersion, timeline
 from memcli.git.revisions import open_history
 from memcli.graph.elements import HAS_TAG, Graph, build, neighbourhood, node_id
-from memcli.model.changes import FieldChange
+from memcli.model.changes import FieldChange, HistoryCommit, MemoryChange
 from memcli.model.links import elsewhere, target
 from memcli.model.memory import Json, Memory
-from memcli.present.changes import ADDED, REMOVED, Pair, commit_cells, compare, compared, difference
+from memcli.present.changes import ADDED, REMOVED, Pair, commit_cells, compare, compared, difference, memory_change
 from memcli.present.links import LinkStep, direction, link_steps, relation_words
 from memcli.present.memory import count_of, marks
-from memcli.record import replace
+from memcli.record import Record, replace
 from memcli.render.clean import clean, clean_line, clean_value
 from memcli.store.layout import Layout
 from memcli.wiring import extra
 
 if TYPE_CHECKING:
     from memcli.extras.tui.main_screen import MainScreen
+    from memcli.git.revisions import StoreHistory
+
+
+MAX_COMMITS = 1000
+"""So many commits that changed the space are read at most, newest first."""
+
+Version = tuple[HistoryCommit | None, MemoryChange]
+"""What a commit did to a memory; without a commit, what is not committed yet."""
+
+
+class Timeline(Record):
+    """The versions of a memory, newest first, and the acts of the audit log that touched it, newest first.
+
+    `is_cut`: there are older commits that were not read.
+    """
+
+    versions: tuple[Version, ...]
+    acts: tuple[dict[str, Any], ...]
+    is_cut: bool = False
 
 
 def read_past(workspace: Workspace, memory: Memory) -> Timeline:
     """The history of a memory; where git has none, of the audit log. Raises CorruptError, StoreError, ProviderError."""
+    acts = tuple(reversed(extra("stores.log").log(workspace, None, None, memory.id)))
     try:
-        return timeline(workspace, open_history(Layout(workspace.root).spaces), memory)
+        found, is_cut = read_versions(open_history(Layout(workspace.root).spaces), memory, f"{workspace.space}.json")
     except NotFoundError:  # no repository, or none with commits
-        return timeline(workspace, None, memory)
+        return Timeline((), acts)
+    detector = workspace.redactor.on_the_way_out(workspace.store.policy(workspace.space))
+    changes = extra("history.changes").clean_changes([change for _, change in found], detector)
+    return Timeline(tuple((commit, change) for (commit, _), change in zip(found, changes, strict=True)), acts, is_cut)
+
+
+def read_versions(history: StoreHistory, memory: Memory, name: str) -> tuple[list[Version], bool]:
+    """The versions of a memory, whose space is the file `name` now, and whether older commits were left out.
+
+    Raises NotFoundError in a repository without commits, CorruptError, StoreError, ProviderError.
+    """
+    with history.reading() as read:
+
+        @cache
+        def at(commit: str, file: str) -> Memory | None:
+            data = read(commit, file) if commit else None
+            try:
+                return find_memory(data, memory.id, f"{commit[:10]}:{file}") if data else None
+            except CorruptError:  # a file that was broken for a while has no memories
+                return None
+
+        start = history.commit("HEAD")
+        now = memory_change(at(start, name), memory)
+        found: list[Version] = [(None, now)] if now else []
+        commits = list(islice(_commits(history, start, name), MAX_COMMITS + 1))
+        for commit, file, parents in commits[:MAX_COMMITS]:
+            changes = [memory_change(at(*parent), at(commit.hash, file)) for parent in parents or [("", "")]]
+            if changes and all(changes):  # a merge that took one side's version changed nothing
+                found += [(commit, change) for change in changes[:1] if change]
+    return found, len(commits) > MAX_COMMITS
+
+
+def _commits(
+    history: StoreHistory, start: str, name: str
+) -> Iterator[tuple[HistoryCommit, str, list[tuple[str, str]]]]:
+    """The commits that changed the file, under all names that it had: each with its name then, and where it was before."""
+    places = [(start, name)]
+    while places:
+        tip, file = places.pop()
+        for commit in history.commits(tip, file):
+            parents = [(parent, file) for parent in commit.parents]
+            if not parents and (origin := history.renamed_from(commit.hash, file)):
+                older, parent = origin
+                parents = [(parent, older)]
+                places.append((parent, older))
+            yield commit, file, parents
 
 
 class Past(ListWindow[None]):
     """Versions and acts, newest first; the changes of the one under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(HISTORY)
-    keys = HISTORY
 
     def __init__(self, memory: Memory, past: Timeline) -> None:
-        super().__init__()
-        self.title_text = f"history of {clean_line(memory.path)}"
+        super().__init__(f"history of {clean_line(memory.path)}", HISTORY)
         self._memory = memory
         self._past = past
 
     def refill(self) -> None:
         """Shows all there is."""
         past = self._past
-        commits = sum(version.commit is not None for version in past.versions)
+        commits = sum(commit is not None for commit, _ in past.versions)
         note = f"{count_of(commits, 'commit')}, {len(past.acts)} in the audit log of this machine"
         if not past.versions and not past.acts:
             note = "No commit contains this memory, and the audit log of this machine does not mention it."
         elif past.is_cut:
             note += f"; only the last {MAX_COMMITS:,} commits were read"
-        rows = [(*_moment_of(one), one.change.status, commit_cells(one.commit)[3]) for one in past.versions]
+        rows = [(*_moment_of(one), one[1].status, commit_cells(one[0])[3]) for one in past.versions]
         rows += [
             (str(act.get("time"))[:10], "audit", "", f"{act.get('command')}: {act.get('action')}") for act in past.acts
         ]
@@ -84,27 +148,25 @@ class Past(ListWindow[None]):
         versions = self._past.versions
         if n >= len(versions):
             return _act(self._past.acts[n - len(versions)], self._memory.id)
-        commit = versions[n].commit
+        commit, change = versions[n]
         head = [clean_line(f"commit {commit.hash}  {commit.author}  {commit.date}")] if commit else []
-        return Content("\n".join([*head, *extra("history.rendering").change_lines(versions[n].change)]))
+        return Content("\n".join([*head, *extra("history.rendering").change_lines(change)]))
 
-    def on_option_list_option_selected(self) -> None:
-        """Enter on a line of the list."""
-        self.action_compare()
-
+    @on(OptionList.OptionSelected)
     def action_compare(self) -> None:
         """Compares the version under the cursor with the memory as it is now."""
         if self.index is None or self.index >= len(self._past.versions):
             self.notify("this entry has no version to compare", severity="warning")
             return
         version = self._past.versions[self.index]
-        self.app.push_screen(Comparison(version.change.memory, self._memory, (" ".join(_moment_of(version)), "now")))
+        self.app.push_screen(Comparison(version[1].memory, self._memory, (" ".join(_moment_of(version)), "now")))
 
 
-def _moment_of(version: TimelineVersion) -> tuple[str, str]:
+def _moment_of(version: Version) -> tuple[str, str]:
     """The day of a version and its short hash, or `-` while it is not committed."""
-    name, day, _, _ = commit_cells(version.commit)
-    return day or version.change.memory.updated_at[:10], name or "-"
+    commit, change = version
+    name, day, _, _ = commit_cells(commit)
+    return day or change.memory.updated_at[:10], name or "-"
 
 
 def _act(act: Mapping[str, Any], identifier: str) -> Content:
@@ -146,11 +208,9 @@ class Neighbours(ListWindow[tuple[str, Memory]]):
     """The memories around one, as a tree; the answer is the one to go to, after the space that has it."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(LINKS)
-    keys = LINKS
 
     def __init__(self, workspace: Workspace, memory: Memory, graph: Graph, catalogue: PathCatalogue) -> None:
-        super().__init__()
-        self.title_text = f"links of {clean_line(memory.path)}"
+        super().__init__(f"links of {clean_line(memory.path)}", LINKS)
         self._workspace = workspace
         self._catalogue = catalogue
         self._graph = graph
@@ -183,14 +243,11 @@ class Neighbours(ListWindow[tuple[str, Memory]]):
         self._depth = max(1, min(_MOST_STEPS, self._depth + by))
         self.refill()
 
+    @on(OptionList.OptionSelected)
     def action_choose(self) -> None:
         """Answers with the memory under the cursor."""
         if self.index is not None:
             self.dismiss(self._memory(self.index))
-
-    def on_option_list_option_selected(self) -> None:
-        """Enter on a line of the list."""
-        self.action_choose()
 
     def _memory(self, n: int) -> tuple[str, Memory]:
         node = self._known[self._steps[n].name]
@@ -219,18 +276,13 @@ class Comparison(Window[None]):
     """Two memories, or two versions of one."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(COMPARE)
-    keys = COMPARE
-    title_text = "comparison"
 
     def __init__(self, left: Memory, right: Memory, titles: tuple[str, str]) -> None:
-        super().__init__()
+        self._text = Static("", markup=False)
+        super().__init__("comparison", COMPARE, self._text)
         self._memories = left, right
         self._titles = titles
-        self._text = Static("", markup=False)
         self._is_split: bool | None = None
-
-    def body(self) -> list[Widget]:
-        return [self._text]
 
     def on_resize(self) -> None:
         """Fits the columns to the screen."""
@@ -247,11 +299,6 @@ class Comparison(Window[None]):
     def _draw(self) -> None:
         draw = side_by_side if self._is_side_by_side() else one_above_other
         self._text.update(draw(*self._memories, self._titles, self._text.size.width))
-
-    @property
-    def text(self) -> str:
-        """The text that is shown, without style."""
-        return str(self._text.content)
 
 
 def side_by_side(left: Memory, right: Memory, titles: tuple[str, str], width: int) -> Content:
@@ -318,11 +365,9 @@ class Inbox(ListWindow[None]):
     """The proposals for a space, each in full below the list."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(INBOX)
-    keys = INBOX
 
     def __init__(self, desk: MainScreen, editor: Editor | None, waiting: Sequence[Memory]) -> None:
-        super().__init__()
-        self.title_text = f"inbox of {clean_line(desk.workspace.space)}"
+        super().__init__(f"inbox of {clean_line(desk.workspace.space)}", INBOX)
         self._desk = desk
         self._editor = editor
         self._waiting = waiting

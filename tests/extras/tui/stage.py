@@ -1,11 +1,13 @@
 """What the tests of the browser share: a store with few memories, keys, what is on the screen, an editor that obeys."""
 
 import asyncio
+import shlex
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from textual import events
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from memcli.app.check import check
 from memcli.app.remember import Outcome, prepare, remember
@@ -14,9 +16,11 @@ from memcli.errors import MemcliError, UsageError
 from memcli.extras.tui.app import Browser
 from memcli.extras.tui.changes import Editor
 from memcli.extras.tui.detail import Detail
+from memcli.extras.tui.dialog import ListWindow
 from memcli.extras.tui.main_screen import MainScreen
 from memcli.extras.tui.status import Status
 from memcli.extras.tui.view import Rows
+from memcli.extras.tui.windows import Comparison
 from memcli.model.findings import Resolution
 from memcli.model.memory import Json, Memory
 from memcli.record import replace
@@ -40,73 +44,104 @@ def stored(workspace: Workspace, path: str) -> Memory:
     return load(workspace).find(path)
 
 
+class Ui:
+    """The browser on a screen: its keys, and what it shows."""
+
+    def __init__(self, pilot: Pilot[None], desk: MainScreen) -> None:
+        self.pilot, self.desk = pilot, desk
+
+    async def quiet(self) -> None:
+        """Waits until what was sent has gone through: from app to widget, from widget to desk, from desk to widget.
+
+        Textual's own `pilot.pause()` measures how busy the process is, which takes long and errs on a busy machine.
+        """
+        for _ in range(4):
+            await self.pilot.pause(0)
+
+    async def settle(self) -> None:
+        """Waits for what works in the background too."""
+        await self.pilot.app.workers.wait_for_complete()
+        await self.quiet()
+
+    async def press(self, *keys: str) -> None:
+        """Presses keys, one after the other; what begins with `=` is pasted where the cursor is."""
+        for key in keys:
+            sent = events.Paste(key[1:]) if key[:1] == "=" else events.Key(key, key if len(key) == 1 else None)
+            self.pilot.app.post_message(sent)
+            await self.quiet()
+        await self.settle()
+
+    async def play(self, *steps: tuple[str, ...]) -> None:
+        """Presses the keys of each step, as a shell would split them; then the texts behind them are to be read, and those
+        with `!` before them are not. A text such as `status: ...` is a whole line of `read`."""
+        for keys, *texts in steps:
+            await self.press(*shlex.split(keys))
+            read = self.read
+            for text in texts:
+                wanted = text.removeprefix("!")
+                is_line = wanted.startswith(("top: ", "status: ", "at: ", "names: "))
+                assert ((f"\n{wanted}\n" if is_line else wanted) in read) is (wanted == text), (keys, text, read)
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Waits for what happens by itself. Only a failure takes long."""
+        async with asyncio.timeout(60):
+            while not holds():
+                await self.pilot.pause(0.01)
+
+    @property
+    def top(self) -> Screen[object]:
+        return self.pilot.app.screen
+
+    @property
+    def lines(self) -> list[str]:
+        """The screen on top as text."""
+        return ["".join(segment.text for segment in line) for line in self.top._compositor.render_strips()]
+
+    @property
+    def window(self) -> str:
+        """The window on top without style: its note, its lines, and what is said of the one under the cursor."""
+        if isinstance(self.top, Comparison):
+            return str(self.top._text.content)
+        assert isinstance(self.top, ListWindow), self.top
+        lines = [str(option.prompt) for option in self.top._list.options]
+        return "\n".join([str(self.top._note.content), *lines, str(self.top._about.content)])
+
+    @property
+    def names(self) -> list[str]:
+        return [row.name for row in self.desk.query_one(Rows).rows]
+
+    @property
+    def here(self) -> str:
+        """The path of the memory under the cursor; empty on a heading."""
+        return self.desk.memory.path if self.desk.memory else ""
+
+    @property
+    def detail(self) -> str:
+        return str(self.desk.query_one(Detail)._text.content)
+
+    @property
+    def status(self) -> str:
+        return str(self.desk.query_one(Status).content)
+
+    @property
+    def read(self) -> str:
+        """All that there is to read: which screen is on top, what the widgets have, and what is drawn."""
+        about = [f"top: {type(self.top).__name__}", f"status: {self.status}", f"at: {self.here}"]
+        own = self.window if isinstance(self.top, ListWindow | Comparison) else self.detail
+        return "\n".join(["", *about, f"names: {' '.join(self.names)}", own, *self.lines, ""])
+
+    @property
+    def notices(self) -> list[str]:
+        return [notice.message for notice in self.pilot.app._notifications]
+
+
 @asynccontextmanager
-async def opened(browser: Browser, size: tuple[int, int] = (100, 30)) -> AsyncIterator[tuple[Pilot[None], MainScreen]]:
-    """The browser on a screen of its own: what presses its keys, and its main screen."""
+async def opened(browser: Browser, size: tuple[int, int] = (100, 30)) -> AsyncIterator[Ui]:
+    """The browser on a screen of its own."""
     async with browser.run_test(size=size) as pilot:
-        await quiet(pilot)
-        yield pilot, browser.desk
-
-
-async def quiet(pilot: Pilot[None]) -> None:
-    """Waits until what was sent has gone through: from app to widget, from widget to desk, from desk to widget.
-
-    Textual's own `pilot.pause()` measures how busy the process is, which takes long and errs on a busy machine.
-    """
-    for _ in range(4):
-        await pilot.pause(0)
-
-
-async def press(pilot: Pilot[None], *keys: str) -> None:
-    for key in keys:
-        pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
-        await quiet(pilot)
-
-
-async def settle(pilot: Pilot[None]) -> None:
-    """Waits for what works in the background too."""
-    await pilot.app.workers.wait_for_complete()
-    await quiet(pilot)
-
-
-async def enter(pilot: Pilot[None], text: str) -> None:
-    """Puts `text` where the cursor is, in one go."""
-    pilot.app.post_message(events.Paste(text))
-    await quiet(pilot)
-
-
-def screen(desk: MainScreen) -> list[str]:
-    """The screen as text."""
-    return ["".join(segment.text for segment in line) for line in desk._compositor.render_strips()]
-
-
-def shown(pilot: Pilot[None]) -> str:
-    """What is on top of the screen, as text."""
-    return "\n".join("".join(s.text for s in line) for line in pilot.app.screen._compositor.render_strips())
-
-
-async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
-    """Waits for what happens by itself. Only a failure takes long."""
-    async with asyncio.timeout(60):
-        while not holds():
-            await pilot.pause(0.01)
-
-
-def names(desk: MainScreen) -> list[str]:
-    return [row.name for row in desk.query_one(Rows).rows]
-
-
-def here(desk: MainScreen) -> str:
-    """The path of the memory under the cursor; empty on a heading."""
-    return desk.memory.path if desk.memory else ""
-
-
-def detail(desk: MainScreen) -> str:
-    return desk.query_one(Detail).text
-
-
-def status(desk: MainScreen) -> str:
-    return desk.query_one(Status).text
+        ui = Ui(pilot, browser.desk)
+        await ui.quiet()
+        yield ui
 
 
 def few(workspace: Workspace) -> Browser:

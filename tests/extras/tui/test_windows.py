@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from textual.pilot import Pilot
 from textual.widgets import OptionList
 
 from memcli.app.edit import edit
@@ -14,40 +13,15 @@ from memcli.app.recall import recall
 from memcli.app.remember import prepare
 from memcli.app.workspace import Workspace, load
 from memcli.extras.tui.app import Browser
-from memcli.extras.tui.dialog import AddForm, Help, Lines, ListWindow, help_text
+from memcli.extras.tui.dialog import AddForm, Lines, help_text
 from memcli.extras.tui.keys import SECTIONS
 from memcli.extras.tui.main_screen import MainScreen
 from memcli.extras.tui.view import Filter, Rows
-from memcli.extras.tui.windows import Comparison, Inbox, Neighbours, Past, one_above_other, side_by_side
+from memcli.extras.tui.windows import Comparison, Inbox, Past, one_above_other, side_by_side
 from memcli.model.recall import Query
-from memcli.present.changes import align
-from tests.extras.tui.stage import (
-    Fake,
-    T,
-    detail,
-    enter,
-    few,
-    here,
-    memory,
-    names,
-    opened,
-    press,
-    put,
-    screen,
-    settle,
-    shown,
-    status,
-    stored,
-)  # fmt: skip
+from tests.extras.tui.stage import Fake, T, few, memory, opened, put, stored
 
 pytestmark = pytest.mark.anyio
-
-
-def window(pilot: Pilot[None]) -> str:
-    """The text of the window on top."""
-    top = pilot.app.screen
-    assert isinstance(top, ListWindow | Comparison), top
-    return top.text
 
 
 # Help
@@ -67,13 +41,8 @@ def test_the_help_names_every_key_that_is_bound(workspace: Workspace) -> None:
 
 @pytest.mark.slow
 async def test_the_help_opens_from_a_window(workspace: Workspace) -> None:
-    async with opened(few(workspace)) as (pilot, _):
-        await press(pilot, "i")
-        await settle(pilot)
-        await press(pilot, "question_mark")
-        assert isinstance(pilot.app.screen, Help)
-        await press(pilot, "G", "escape")
-        assert isinstance(pilot.app.screen, Inbox)
+    async with opened(few(workspace)) as ui:
+        await ui.play(("i question_mark", "top: Help"), ("G escape", "top: Inbox"))
 
 
 # History
@@ -98,50 +67,29 @@ async def test_the_history_shows_commits_and_the_audit_log(workspace: Workspace,
     edit(workspace, "auth/tokens", {"raw": "Elsewhere."})
     commit(tmp_path, "Something else")
     edit(workspace, "auth/passwords", {"raw": "Hash with bcrypt."})
-    async with opened(browser) as (pilot, desk):
-        await press(pilot, "r")
-        await settle(pilot)
-        await press(pilot, "H")
-        await settle(pilot)
-        text = window(pilot)
-        assert isinstance(pilot.app.screen, Past)
+    async with opened(browser) as ui:
+        await ui.play(
+            ("r H", "top: Past", "!Something else", "audit                 memcli: update", "[-scrypt-]{+bcrypt+}"),
+            ("j", "[-argon2id-]{+scrypt+}"), ("enter", "top: Comparison", "scrypt", "bcrypt"),
+            ("escape", "top: Past"), ("G c", "top: Past"),  # an act has no version
+        )  # fmt: skip
         starts = ("2 commits, ", "not committed yet", "Hash with scrypt", "Say how passwords")
-        assert [start for start, line in zip(starts, text.splitlines(), strict=False) if start not in line] == []
-        assert "Something else" not in text
-        assert "audit                 memcli: update" in text
-        assert "[-scrypt-]{+bcrypt+}" in text
-        await press(pilot, "j")
-        assert "[-argon2id-]{+scrypt+}" in window(pilot)
-        await press(pilot, "enter")
-        assert isinstance(pilot.app.screen, Comparison)
-        assert "scrypt" in window(pilot)
-        assert "bcrypt" in window(pilot)
-        await press(pilot, "escape", "G", "c")
-        assert isinstance(pilot.app.screen, Past), "an act has no version"
-        await press(pilot, "escape")
-        assert pilot.app.screen is desk
+        lines = ui.window.splitlines()
+        assert [start for start, line in zip(starts, lines, strict=False) if start not in line] == []
+        await ui.play(("escape", "top: MainScreen"))
 
 
 # Comparison
 
 
 async def test_two_memories_are_marked_and_compared(workspace: Workspace) -> None:
-    async with opened(few(workspace), (80, 24)) as (pilot, desk):
-        await press(pilot, "c")
-        assert status(desk) == "marked auth/passwords; press c on another memory to compare them"
-        assert any(line.startswith("│=") and "passwords" in line for line in screen(desk))
-        await press(pilot, "c")
-        assert status(desk) == "no memory is marked"
-        await press(pilot, "c", "down", "c")
-        assert isinstance(pilot.app.screen, Comparison)
-        text = shown(pilot)
-        assert "auth/passwords" in text
-        assert "auth/tokens" in text
-        assert " ≠ " in text
-        await press(pilot, "v")
-        assert "- auth/passwords" in shown(pilot)
-        await press(pilot, "escape")
-        assert not any("=" in line[:4] for line in screen(desk))
+    async with opened(few(workspace), (80, 24)) as ui:
+        await ui.play(
+            ("c", "status: marked auth/passwords; press c on another memory to compare them", "│=     passwords"),
+            ("c", "status: no memory is marked"),
+            ("c down c", "top: Comparison", "auth/passwords", "auth/tokens", " ≠ "),
+            ("v", "- auth/passwords"), ("escape", "!│="),
+        )  # fmt: skip
 
 
 def test_a_sentence_that_is_added_moves_no_other_line() -> None:
@@ -157,18 +105,6 @@ def test_a_sentence_that_is_added_moves_no_other_line() -> None:
     ]  # fmt: skip
 
 
-def test_lines_are_aligned() -> None:
-    cases: tuple[tuple[str, str, list[tuple[str | None, str | None]]], ...] = (
-        ("", "", []),
-        ("a b|c", "c", [("a b", None), ("c", "c")]),
-        ("one two three", "one two four", [("one two three", "one two four")]),
-        ("red green|blue", "x y|red grey green", [(None, "x y"), ("red green", "red grey green"), ("blue", None)]),
-        ("a|b", "c|d", [("a", None), ("b", None), (None, "c"), (None, "d")]),
-    )
-    for before, after, pairs in cases:
-        assert align(before.split("|") if before else [], after.split("|") if after else []) == pairs
-
-
 # Contradictions
 
 
@@ -182,25 +118,20 @@ async def test_what_contradicts_a_memory_stands_at_its_top_and_is_followed(works
         memory("db/size", raw="The pool holds 50.", links=({**link, "to": "mem_db_pool"},)),
         memory("db/old", raw="The pool holds 5.", superseded_by="mem_db_size"),
     )
-    async with opened(Browser(workspace)) as (pilot, desk):
-        block = detail(desk).split("\n\n")[1]
+    async with opened(Browser(workspace)) as ui:
+        block = ui.detail.split("\n\n")[1]
         assert block.splitlines() == ["Contradicted by", " 1  db/size: The pool holds 50."]
-        await press(pilot, "1")
-        assert here(desk) == "db/size"
-        assert detail(desk).count("contradicts") == 1, "a mutual link is told once"
+        await ui.press("1")
+        assert ui.here == "db/size"
+        assert ui.detail.count("contradicts") == 1, "a mutual link is told once"
 
 
 async def test_a_secret_that_a_hand_put_into_the_file_is_not_shown(workspace: Workspace) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6" * 3
     put(workspace, memory("a/b", raw=f"The token is {secret}."), memory("a/c"))
-    async with opened(Browser(workspace)) as (pilot, desk):
-        assert "The token is" in detail(desk)
-        assert secret not in detail(desk)
-        await press(pilot, "c", "down", "c")
-        assert "The token is" in window(pilot)
-        assert secret not in window(pilot)
-        await press(pilot, "escape", "up", "up")
-        assert secret not in detail(desk)
+    async with opened(Browser(workspace)) as ui:
+        hidden = f"!{secret}"
+        await ui.play(("", "The token is", hidden), ("c down c", "The token is", hidden), ("escape up up", hidden))
 
 
 # Adding
@@ -208,40 +139,26 @@ async def test_a_secret_that_a_hand_put_into_the_file_is_not_shown(workspace: Wo
 
 async def test_n_asks_for_kind_path_and_text(workspace: Workspace) -> None:
     few(workspace)
-    async with opened(Browser(workspace, editor=Fake().editor)) as (pilot, desk):
-        await press(pilot, "n")
-        await enter(pilot, "We deploy on Mondays.")
-        await press(pilot, "shift+tab")
-        await enter(pilot, "ops//days")
-        await press(pilot, "shift+tab")
-        await enter(pilot, "decision")
-        await press(pilot, "ctrl+s")
-        assert isinstance(pilot.app.screen, AddForm), "a wrong path keeps the form open"
-        assert "ops//days" in shown(pilot)
-        await press(pilot, "tab", "ctrl+u")
-        await enter(pilot, "ops/days")
-        await press(pilot, "ctrl+s")
-        await settle(pilot)
+    async with opened(Browser(workspace, editor=Fake().editor)) as ui:
+        typed = "n '=We deploy on Mondays.' shift+tab =ops//days shift+tab =decision ctrl+s"
+        await ui.play(
+            (typed, "top: AddForm", "ops//days"),  # a wrong path keeps the form open
+            ("tab ctrl+u =ops/days ctrl+s", "status: created ops/days", "at: ops/days"),
+        )
         added = stored(workspace, "ops/days")
         assert (added.kind, added.raw) == ("decision", "We deploy on Mondays.")
-        assert status(desk) == "created ops/days"
-        assert desk.memory == added
 
 
 @pytest.mark.slow
 async def test_what_cannot_be_stored_comes_back_in_the_form(workspace: Workspace) -> None:
-    async with opened(Browser(workspace, editor=Fake().editor)) as (pilot, desk):
-        await press(pilot, "n", "ctrl+s")
-        assert "the text is empty" in shown(pilot)
-        await enter(pilot, "x " * (1 << 19) + "the end")
-        await press(pilot, "ctrl+s")
-        await settle(pilot)
-        assert isinstance(pilot.app.screen, AddForm)
-        assert "a text of a memory holds at most 1 MiB" in shown(pilot)
-        await press(pilot, "escape")
-        assert isinstance(pilot.app.screen, AddForm), "what was typed is not lost by one key"
-        await press(pilot, "escape")
-        assert status(desk) == "nothing added"
+    async with opened(Browser(workspace, editor=Fake().editor)) as ui:
+        long = "x " * (1 << 19) + "the end"
+        await ui.play(
+            ("n ctrl+s", "the text is empty"),
+            (f"'={long}' ctrl+s", "top: AddForm", "a text of a memory holds at most 1 MiB"),
+            ("escape", "top: AddForm"),  # what was typed is not lost by one key
+            ("escape", "status: nothing added"),
+        )
         assert load(workspace).objects == ()
 
 
@@ -250,17 +167,12 @@ async def test_what_contradicts_is_told_at_once_and_in_the_inbox(workspace: Work
     put(workspace, memory("db/pool", raw="The connection pool holds 20 connections."))
     propose(workspace, [prepare(workspace, {"raw": "The connection pool holds 70 connections.", "path": "db/more"})])
     list(recall(workspace, [Query(topic="pool", now=T)]))  # which makes the index that the check looks into
-    async with opened(Browser(workspace, editor=Fake().editor)) as (pilot, desk):
-        await press(pilot, "i")
-        await settle(pilot)
-        assert "contradicts mem_db_pool db/pool (" in window(pilot)
-        await press(pilot, "escape", "n")
-        await enter(pilot, "The connection pool holds 50 connections.")
-        await press(pilot, "ctrl+s")
-        await settle(pilot)
-        notices = [notice.message.partition(" (")[0] for notice in pilot.app._notifications]
-        assert notices == ["contradicts mem_db_pool db/pool"]
-        assert "Contradicted by\n 1  db/pool" in detail(desk)
+    async with opened(Browser(workspace, editor=Fake().editor)) as ui:
+        text = "'=The connection pool holds 50 connections.'"
+        await ui.play(
+            ("i", "contradicts mem_db_pool db/pool ("), (f"escape n {text} ctrl+s", "Contradicted by\n 1  db/pool")
+        )
+        assert [notice.partition(" (")[0] for notice in ui.notices] == ["contradicts mem_db_pool db/pool"]
 
 
 # Inbox
@@ -273,34 +185,20 @@ def proposed(workspace: Workspace) -> Browser:
 
 
 async def test_proposals_are_accepted_rejected_and_edited(workspace: Workspace) -> None:
-    async with opened(proposed(workspace)) as (pilot, desk):
-        await press(pilot, "i")
-        await settle(pilot)
-        assert window(pilot).startswith("3 memories proposed\nops/backup")
-        assert "Backups run at night." in window(pilot)
-        await press(pilot, "e")
-        await press(pilot, "end")
-        await enter(pilot, " And at noon.")
-        await press(pilot, "ctrl+s")
-        await settle(pilot)
-        assert "Backups run at night. And at noon." in window(pilot)
-        await press(pilot, "j", "a")
-        await settle(pilot)
+    async with opened(proposed(workspace)) as ui:
+        await ui.play(
+            ("i", "3 memories proposed\nops/backup", "Backups run at night."),
+            ("e end '= And at noon.' ctrl+s", "Backups run at night. And at noon."), ("j a",),
+        )  # fmt: skip
         assert stored(workspace, "ops/pager").raw == "Ada has the pager."
-        assert "ops/pager" in names(desk) or "pager" in names(desk)
-        await press(pilot, "G", "r", "n")
+        assert "pager" in " ".join(ui.names)
+        await ui.press("G", "r", "n")
         assert len(waiting(workspace)) == 2
-        await press(pilot, "r", "y")
-        await settle(pilot)
+        await ui.press("r", "y")
         assert [m.path for m in waiting(workspace)] == ["ops/backup"]
-        await press(pilot, "A", "y")
-        await settle(pilot)
+        # Keys mean nothing in an empty inbox.
+        await ui.play(("A y", "The inbox is empty"), ("a r e A", "top: Inbox"), ("escape", "top: MainScreen"))
         assert stored(workspace, "ops/backup").raw == "Backups run at night. And at noon."
-        assert "The inbox is empty" in window(pilot)
-        await press(pilot, "a", "r", "e", "A")
-        assert isinstance(pilot.app.screen, Inbox), "keys mean nothing in an empty inbox"
-        await press(pilot, "escape")
-        assert pilot.app.screen is desk
 
 
 @pytest.mark.slow
@@ -308,26 +206,21 @@ async def test_a_proposal_that_no_longer_fits_says_so(workspace: Workspace) -> N
     put(workspace, memory("ops/backup", raw="Old."))
     browser = proposed(workspace)
     edit(workspace, "ops/backup", {"raw": "Changed since."})
-    async with opened(browser) as (pilot, _):
-        await press(pilot, "i")
-        await settle(pilot)
-        await press(pilot, "a")
-        await settle(pilot)
-        assert ["has changed since" in notice.message for notice in pilot.app._notifications] == [True]
-        assert pilot.app.screen.query_one(OptionList).option_count == 3
+    async with opened(browser) as ui:
+        await ui.press("i", "a")
+        assert ["has changed since" in notice for notice in ui.notices] == [True]
+        assert ui.top.query_one(OptionList).option_count == 3
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(40, 12), (20, 8)])
 async def test_windows_are_drawn_on_narrow_screens(workspace: Workspace, size: tuple[int, int]) -> None:
     put(workspace, memory("a/b"), memory("a/c", raw="数据库" * 30))
-    async with opened(proposed(workspace), size) as (pilot, desk):
-        for keys in (["i"], ["H"], ["n"], ["question_mark"], ["home", "down", "c", "down", "c"]):
-            await press(pilot, *keys)
-            await settle(pilot)
-            assert pilot.app.screen is not desk, keys
-            assert {cell_len(line) for line in shown(pilot).splitlines()} == {size[0]}
-            await press(pilot, "escape")
+    async with opened(proposed(workspace), size) as ui:
+        for keys in ("i", "H", "n", "question_mark", "home down c down c"):
+            await ui.play((keys, "!top: MainScreen"))
+            assert {cell_len(line) for line in ui.lines} == {size[0]}
+            await ui.press("escape")
 
 
 # Links
@@ -352,61 +245,31 @@ def tied(workspace: Workspace) -> Browser:
 
 
 async def test_the_neighbourhood_of_a_memory(workspace: Workspace) -> None:
-    async with opened(tied(workspace)) as (pilot, desk):
-        assert "notes:mem_n_study" in detail(desk)
-        await press(pilot, "L")
-        await settle(pilot)
-        assert isinstance(pilot.app.screen, Neighbours)
-        assert window(pilot).splitlines()[:4] == [
-            "3 memories 1 step away; there are more beyond",
-            "-> depends on  b/next  fact",
-            "-> derived from  notes:n/study  fact",
-            "<- supersedes  e/before  fact",
-        ]
-        await press(pilot, "plus")
-        assert window(pilot).splitlines()[:3] == [
-            "4 memories up to 2 steps away",
-            "-> depends on  b/next  fact",
-            "  <> relates to  c/far [*]  decision",
-        ]
-        await press(pilot, "minus", "minus", "l", "j")
-        assert "Text of c/far." in window(pilot)
-        await press(pilot, "enter")
-        assert pilot.app.screen is desk
-        assert here(desk) == "c/far"
-        await press(pilot, "b")
-        assert here(desk) == "a/start"
+    async with opened(tied(workspace)) as ui:
+        assert "notes:mem_n_study" in ui.detail
+        near = "-> depends on  b/next  fact"
+        others = "\n-> derived from  notes:n/study  fact\n<- supersedes  e/before  fact\n"
+        await ui.play(
+            ("L", "top: Neighbours", f"\n3 memories 1 step away; there are more beyond\n{near}{others}"),
+            ("plus", f"\n4 memories up to 2 steps away\n{near}\n  <> relates to  c/far [*]  decision\n"),
+            ("minus minus l j", "Text of c/far."), ("enter", "top: MainScreen", "at: c/far"), ("b", "at: a/start"),
+        )  # fmt: skip
 
 
 @pytest.mark.slow
 async def test_a_link_into_another_space_is_followed(workspace: Workspace) -> None:
-    async with opened(tied(workspace)) as (pilot, desk):
-        await press(pilot, "L")
-        await settle(pilot)
-        await press(pilot, "j")
-        assert "A comparison of engines." in window(pilot)
-        await press(pilot, "enter")
-        assert desk.workspace.space == "notes"
-        assert here(desk) == "n/study"
-        await press(pilot, "s", "enter")
-        await press(pilot, "s", "home", "enter")
-        assert desk.workspace.space == "main"
-        await press(pilot, "home", "down", "2")
-        assert desk.workspace.space == "notes"
+    async with opened(tied(workspace)) as ui:
+        await ui.play(("L j", "A comparison of engines."), ("enter", "at: n/study"))
+        for keys, space in (("", "notes"), ("s enter s home enter", "main"), ("home down 2", "notes")):
+            await ui.play((keys,))
+            assert ui.desk.workspace.space == space
 
 
 @pytest.mark.slow
 async def test_a_memory_without_links_says_so(workspace: Workspace) -> None:
     """Also where a hand has written wrong ones."""
-    put(
-        workspace,
-        memory("a/b", links=(7, {"to": 5}, {"to": "gone:mem_x", "relation": "relates_to"})),
-        memory("d/alone"),
-    )
-    async with opened(Browser(workspace)) as (pilot, _):
-        for keys in (("L",), ("escape", "down", "down", "L")):
-            await press(pilot, *keys)
-            await settle(pilot)
-            assert window(pilot).startswith("No link leads to this memory or from it.")
-        await press(pilot, "enter", "plus", "j")
-        assert isinstance(pilot.app.screen, Neighbours)
+    links = (7, {"to": 5}, {"to": "gone:mem_x", "relation": "relates_to"})
+    put(workspace, memory("a/b", links=links), memory("d/alone"))
+    async with opened(Browser(workspace)) as ui:
+        none = "No link leads to this memory or from it."
+        await ui.play(("L", none), ("escape down down L", none), ("enter plus j", "top: Neighbours"))
