@@ -22,7 +22,7 @@ from memcli.codec.space import encode_space
 from memcli.errors import MemcliError
 from memcli.extras.check.soundness import examine
 from memcli.extras.mcp.offer import make_offer
-from memcli.extras.mcp.server import Agents
+from memcli.extras.mcp.server import sdk_server
 from memcli.extras.transfer.private_form import encode_private_state
 from memcli.model.memory import Memory
 from memcli.model.names import text_hash
@@ -197,7 +197,7 @@ def over_mcp(folder: Path, name: str) -> str:
 
     async def work() -> str:
         calls = Calls({"root": str(folder)}, lambda _: None)
-        async with Client(Agents(make_offer(calls, "default", None)).server()) as client:
+        async with Client(sdk_server(make_offer(calls, "default", None))) as client:
             answer = await client.call_tool("remember", arguments)
             calls.close()
             return text(answer) if answer.is_error else ""

@@ -78,7 +78,7 @@ def _serve_http(session: CommandContext, tools: str, port: int) -> None:
                 f"mcp --http needs the extra `{needed}`", f"pip install '.[{needed}]' in a clone of memcli"
             )
     from memcli.extras.mcp.offer import make_offer
-    from memcli.extras.mcp.server import Agents, CheckedBodies
+    from memcli.extras.mcp.server import CheckedBodies, sdk_server
     from memcli.wiring import extra
 
     root = session.open().root
@@ -86,7 +86,7 @@ def _serve_http(session: CommandContext, tools: str, port: int) -> None:
     def make_app() -> CheckedBodies:
         calls = _calls(session, root)
         calls.load()
-        return CheckedBodies(Agents(make_offer(calls, tools), _admit).server().streamable_http_app())
+        return CheckedBodies(sdk_server(make_offer(calls, tools), _admit).streamable_http_app())
 
     def ready(address: str, token_file: str) -> None:
         session.output.note(f"serving MCP on {address}/mcp")

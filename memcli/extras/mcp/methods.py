@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from memcli import __version__
 from memcli.cli.output import as_error, on_one_line
 from memcli.errors import NotFoundError, UsageError
-from memcli.extras.mcp.offer import CURSOR, INSTRUCTIONS, Offer, Resource, Tool
+from memcli.extras.mcp.offer import CURSOR, INSTRUCTIONS, Offer, Resource
 from memcli.model.tokens import cut_tokens, end_of_tokens
 from memcli.record import Record
 
@@ -157,16 +157,13 @@ class ResultPages:
         digest = hashlib.sha256(f"{key}\n{text}".encode("utf-8", "replace")).hexdigest()[:_DIGEST]
         first = _page(text, 0, digest, how)
         if first != text:
-            self._keep(digest, _Kept(key, text, self._state() if writes else state, time.monotonic()))
+            self._kept.pop(digest, None)
+            self._kept[digest] = _Kept(key, text, self._state() if writes else state, time.monotonic())
+            while len(self._kept) > 1 and (
+                len(self._kept) > _MOST_KEPT or sum(len(one.text) for one in self._kept.values()) > _MOST_CHARACTERS
+            ):
+                del self._kept[next(iter(self._kept))]  # the oldest
         return first
-
-    def _keep(self, digest: str, kept: _Kept) -> None:
-        """Keeps a result in the place of the oldest."""
-        self._kept = {**{name: one for name, one in self._kept.items() if name != digest}, digest: kept}
-        while len(self._kept) > 1 and (
-            len(self._kept) > _MOST_KEPT or sum(len(one.text) for one in self._kept.values()) > _MOST_CHARACTERS
-        ):
-            del self._kept[next(iter(self._kept))]
 
     def _at(self, key: str, cursor: str) -> tuple[str, int, _Kept]:
         number, _, digest = cursor.partition("-")
@@ -219,7 +216,18 @@ class Results:
 
     def tools(self) -> Result:
         """The list of tools."""
-        return {"tools": [_tool(tool) for tool in self._offer.tools]}
+        listed = [
+            {
+                "name": tool.name, "description": tool.description, "inputSchema": tool.schema(),
+                "annotations": {
+                    "readOnlyHint": tool.reads_only, "destructiveHint": tool.destroys,
+                    "idempotentHint": tool.is_idempotent, "openWorldHint": False,
+                },
+                **({"_meta": {"anthropic/alwaysLoad": True}} if tool.is_always_loaded else {}),
+            }
+            for tool in self._offer.tools
+        ]  # fmt: skip
+        return {"tools": listed}
 
     def resources(self) -> Result:
         """The list of resources that are no templates."""
@@ -306,21 +314,6 @@ def _reported() -> Iterator[None]:
         raise RequestError(INVALID_PARAMS, _report(error)) from None
 
 
-def _tool(tool: Tool) -> Result:
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "inputSchema": tool.schema(),
-        "annotations": {
-            "readOnlyHint": tool.reads_only,
-            "destructiveHint": tool.destroys,
-            "idempotentHint": tool.is_idempotent,
-            "openWorldHint": False,
-        },
-        **({"_meta": {"anthropic/alwaysLoad": True}} if tool.is_always_loaded else {}),
-    }
-
-
 def _resource(one: Resource, key: str) -> Result:
     return {key: one.uri, "name": one.name, "description": one.description, "mimeType": one.mime_type}
 
@@ -328,11 +321,13 @@ def _resource(one: Resource, key: str) -> Result:
 _VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 _VERSION_OF_REQUESTS = "2026-07-28"
 _KEY = "io.modelcontextprotocol/"
-_CAPABILITIES = {
-    "prompts": {"listChanged": False},
-    "resources": {"listChanged": False, "subscribe": False},
-    "tools": {"listChanged": False},
-}
+_KNOWN = {
+    "capabilities": {
+        "prompts": {"listChanged": False}, "resources": {"listChanged": False, "subscribe": False},
+        "tools": {"listChanged": False},
+    },
+    "instructions": INSTRUCTIONS,
+}  # fmt: skip
 
 
 class Requested(Record, kw_only=True):
@@ -344,52 +339,49 @@ class Requested(Record, kw_only=True):
     has_handshake: bool
 
 
-class Methods:
-    """The methods, by their names."""
-
-    def __init__(self, results: Results) -> None:
-        self._known = {"capabilities": _CAPABILITIES, "instructions": INSTRUCTIONS}
-        self._short: Mapping[str, Callable[[Mapping[str, Any]], Result]] = {
-            "initialize": self._initialize,
-            "server/discover": lambda _: {**self._known, "supportedVersions": [_VERSION_OF_REQUESTS]},
-            "ping": lambda _: {},
-            "tools/list": lambda _: results.tools(),
-            "resources/list": lambda _: results.resources(),
-            "resources/templates/list": lambda _: results.templates(),
-            "prompts/list": lambda _: results.prompts(),
-        }
-        self._long: Mapping[str, Callable[[Mapping[str, Any]], Callable[[], Result]]] = {
-            "tools/call": lambda params: partial(results.call_tool, _text(params, "name"), _arguments(params)),
-            "resources/read": lambda params: partial(results.read_resource, _text(params, "uri")),
-            "prompts/get": lambda params: partial(results.get_prompt, _text(params, "name"), _arguments(params)),
-        }
-
-    def find(self, message: Incoming) -> Requested:
-        """What a request asks for. Raises RequestError."""
-        method, params = message.method, message.params
-        has_handshake = method == "initialize" or not _names_version(params)
-        if method == "server/discover" and has_handshake:
+def find_request(results: Results, message: Incoming) -> Requested:
+    """What a request asks for. Raises RequestError."""
+    method, params = message.method, message.params
+    has_handshake = method == "initialize" or not _names_version(params)
+    run: Callable[[], Result]
+    match method:
+        case "tools/call":
+            run = partial(results.call_tool, _text(params, "name"), _arguments(params))
+        case "resources/read":
+            run = partial(results.read_resource, _text(params, "uri"))
+        case "prompts/get":
+            run = partial(results.get_prompt, _text(params, "name"), _arguments(params))
+        case "initialize":
+            run = partial(_initialize, params)
+        case "server/discover" if has_handshake:
             raise RequestError(INVALID_PARAMS, f"invalid params: _meta needs {_KEY}protocolVersion")
-        is_long = method in self._long
-        if is_long:
-            run = self._long[method](params)
-        elif method in self._short:
-            run = partial(self._short[method], params)
-        else:
+        case "server/discover":
+            run = partial(dict, _KNOWN, supportedVersions=[_VERSION_OF_REQUESTS])
+        case "ping":
+            run = dict
+        case "tools/list":
+            run = results.tools
+        case "resources/list":
+            run = results.resources
+        case "resources/templates/list":
+            run = results.templates
+        case "prompts/list":
+            run = results.prompts
+        case _:
             raise RequestError(METHOD_NOT_FOUND, "Method not found", method)
-        return Requested(
-            run=run if has_handshake else lambda: _completed(run(), method),
-            is_long=is_long,
-            has_handshake=has_handshake,
-        )
+    return Requested(
+        run=run if has_handshake else lambda: _completed(run(), method),
+        is_long=method in ("tools/call", "resources/read", "prompts/get"),
+        has_handshake=has_handshake,
+    )
 
-    def _initialize(self, params: Mapping[str, Any]) -> Result:
-        version = _text(params, "protocolVersion")
-        if not isinstance(params.get("capabilities"), dict) or not isinstance(params.get("clientInfo"), dict):
-            raise RequestError(INVALID_PARAMS, "invalid params: capabilities and clientInfo must be objects")
-        return {
-            "protocolVersion": version if version in _VERSIONS else _VERSIONS[-1], **self._known, "serverInfo": SERVER,
-        }  # fmt: skip
+
+def _initialize(params: Mapping[str, Any]) -> Result:
+    version = _text(params, "protocolVersion")
+    if not isinstance(params.get("capabilities"), dict) or not isinstance(params.get("clientInfo"), dict):
+        raise RequestError(INVALID_PARAMS, "invalid params: capabilities and clientInfo must be objects")
+    spoken = version if version in _VERSIONS else _VERSIONS[-1]
+    return {"protocolVersion": spoken, **_KNOWN, "serverInfo": SERVER}
 
 
 def _names_version(params: Mapping[str, Any]) -> bool:

@@ -1,6 +1,4 @@
-"""The server on the official SDK, for HTTP. Calls are answered one at a time.
-
-The server of one client whose messages are lines. Requests that need the memory are answered one at a time.
+"""The server on the official SDK, for HTTP; and that of one client whose messages are lines.
 
 The server on standard input and output. It ends with its client.
 
@@ -27,13 +25,12 @@ from memcli.extras.mcp.methods import (
     INTERNAL_ERROR,
     PARSE_ERROR,
     Id,
-    Incoming,
-    Methods,
     Requested,
     RequestError,
     Result,
     Results,
     encode_message,
+    find_request,
     parse_message,
 )
 from memcli.extras.mcp.offer import INSTRUCTIONS, Offer
@@ -44,81 +41,62 @@ if TYPE_CHECKING:
     from mcp.server import Server
 
 
-_Context = Any
 _R = TypeVar("_R", bound="types.Result")
 
 
-class Agents:
-    """Answers the requests of agents."""
+def sdk_server(offer: Offer, admit: Callable[[Any, bool], None] = lambda _request, _writes: None) -> Server[Any]:
+    """The server on the official SDK, to be run on a transport. Calls are answered one at a time.
 
-    def __init__(self, offer: Offer, admit: Callable[[Any, bool], None] = lambda _request, _writes: None) -> None:
-        """`admit` is called before each call, with the request of HTTP that it came in and whether it writes. It raises
-        MemcliError for a call that its caller may not make."""
-        import anyio
+    `admit` is called before each call, with the request of HTTP that it came in and whether it writes. It raises MemcliError
+    for a call that its caller may not make.
+    """
+    import anyio
+    import anyio.to_thread
+    import mcp_types as types
+    from mcp.server import Server
+    from mcp.shared.exceptions import MCPError
 
-        self._offer = offer
-        self._admit = admit
-        self._results = Results(offer)
-        self._lock = anyio.Lock()
+    results = Results(offer)
+    lock = anyio.Lock()
 
-    def server(self) -> Server[Any]:
-        """The server, to be run on a transport."""
-        import mcp_types as types
-        from mcp.server import Server
-
-        results = self._results
-        return Server(
-            "memcli",
-            version=__version__,
-            instructions=INSTRUCTIONS,
-            on_list_tools=_lists(types.ListToolsResult, results.tools),
-            on_list_resources=_lists(types.ListResourcesResult, results.resources),
-            on_list_resource_templates=_lists(types.ListResourceTemplatesResult, results.templates),
-            on_list_prompts=_lists(types.ListPromptsResult, results.prompts),
-            on_call_tool=self._answers(
-                types.CallToolResult, results.call_tool, lambda params: (params.name, params.arguments or {})
-            ),
-            on_read_resource=self._answers(
-                types.ReadResourceResult, results.read_resource, lambda params: (str(params.uri),)
-            ),
-            on_get_prompt=self._answers(
-                types.GetPromptResult, results.get_prompt, lambda params: (params.name, params.arguments or {})
-            ),
-        )
-
-    def _answers(
-        self, kind: type[_R], work: Callable[..., Result], values: Callable[[Any], tuple[Any, ...]]
-    ) -> Callable[[_Context, Any], Awaitable[_R]]:
-        """Answers requests by what `work` makes of the `values` of their parameters."""
-
-        async def answer(context: _Context, params: Any) -> _R:
-            return kind.model_validate(await self._run(context, work, *values(params)))
+    def lists(kind: type[_R], make: Callable[[], Result]) -> Callable[[Any, Any], Awaitable[_R]]:
+        async def answer(_: Any, _params: Any) -> _R:
+            return kind.model_validate(make())
 
         return answer
 
-    async def _run(self, context: _Context, work: Callable[..., Result], *values: Any) -> Result:
-        """The result of `work`, which runs in a thread. Cancelled, it is left to itself: the next call does not wait for it."""
-        import anyio
-        import anyio.to_thread
+    def answers(
+        kind: type[_R], work: Callable[..., Result], values: Callable[[Any], tuple[Any, ...]]
+    ) -> Callable[[Any, Any], Awaitable[_R]]:
+        """Answers requests by what `work`, in a thread, makes of the `values` of their parameters."""
 
-        async with self._lock:
-            admitted = partial(work, *values, partial(self._admit, context.request))
-            try:
-                return await anyio.to_thread.run_sync(admitted, abandon_on_cancel=True)
-            except anyio.get_cancelled_exc_class():
-                self._offer.calls.abandon()
-                raise
-            except RequestError as error:
-                from mcp.shared.exceptions import MCPError
+        async def answer(context: Any, params: Any) -> _R:
+            async with lock:
+                admitted = partial(work, *values(params), partial(admit, context.request))
+                try:
+                    made = await anyio.to_thread.run_sync(admitted, abandon_on_cancel=True)
+                except anyio.get_cancelled_exc_class():
+                    offer.calls.abandon()  # it is left to itself: the next call does not wait for it
+                    raise
+                except RequestError as error:
+                    raise MCPError(code=error.code, message=error.message) from None
+            return kind.model_validate(made)
 
-                raise MCPError(code=error.code, message=error.message) from None
+        return answer
 
+    def named(params: Any) -> tuple[Any, ...]:
+        return params.name, params.arguments or {}
 
-def _lists(kind: type[_R], make: Callable[[], Result]) -> Callable[[_Context, Any], Awaitable[_R]]:
-    async def answer(_: _Context, _params: Any) -> _R:
-        return kind.model_validate(make())
-
-    return answer
+    return Server(
+        "memcli", version=__version__, instructions=INSTRUCTIONS,
+        on_list_tools=lists(types.ListToolsResult, results.tools),
+        on_list_resources=lists(types.ListResourcesResult, results.resources),
+        on_list_resource_templates=lists(types.ListResourceTemplatesResult, results.templates),
+        on_list_prompts=lists(types.ListPromptsResult, results.prompts),
+        on_call_tool=answers(types.CallToolResult, results.call_tool, named),
+        on_read_resource=answers(types.ReadResourceResult, results.read_resource, lambda params: (str(params.uri),)),
+        on_get_prompt=answers(types.GetPromptResult, results.get_prompt, named),
+    )  # fmt: skip
 
 
 MOST_BYTES = 1 << 24
@@ -140,7 +118,7 @@ class LineServer:
     def __init__(self, offer: Offer, source: BinaryIO, target: BinaryIO) -> None:
         self._offer = offer
         self._source, self._target = source, target
-        self._methods = Methods(Results(offer))
+        self._results = Results(offer)
         self._changed = Condition()
         self._waiting: deque[tuple[Id, Requested]] = deque()
         self._current: tuple[Id, Requested] | None = None
@@ -168,6 +146,7 @@ class LineServer:
         writer.join(_WRITE_SECONDS)
 
     def _take(self, line: bytes) -> None:
+        """Takes a message: answers a request that takes no time, and puts any other behind those that wait."""
         request_id: Id | None = None
         try:
             message = parse_message(line)
@@ -175,28 +154,25 @@ class LineServer:
             if not message.method:
                 if request_id == _ROOTS_ID:
                     self._replies.put(message.result)
-            elif request_id is None:
+                return
+            if request_id is None:
                 if message.method == "notifications/cancelled":
                     self._cancel(message.params.get("requestId"))
                 elif message.method == "notifications/roots/list_changed":
                     self._has_project = False
-            else:
-                self._ask(request_id, message)
+                return
+            asked = find_request(self._results, message)
+            if not asked.is_long:
+                self._send({"jsonrpc": "2.0", "id": request_id, "result": asked.run()})
+                if message.method == "initialize":
+                    self._has_roots = message.params["capabilities"].get("roots") is not None
+                return
+            with self._changed:
+                self._waiting.append((request_id, asked))
+                self._changed.notify_all()
+                self._go_on()
         except RequestError as error:
             self._send(error.answer(error.request_id if request_id is None else request_id))
-
-    def _ask(self, request_id: Id, message: Incoming) -> None:
-        """Answers a request, or puts it behind the others. Raises RequestError."""
-        asked = self._methods.find(message)
-        if not asked.is_long:
-            self._send({"jsonrpc": "2.0", "id": request_id, "result": asked.run()})
-            if message.method == "initialize":
-                self._has_roots = message.params["capabilities"].get("roots") is not None
-            return
-        with self._changed:
-            self._waiting.append((request_id, asked))
-            self._changed.notify_all()
-            self._go_on()
 
     def _cancel(self, request_id: Any) -> None:
         """Cancels a request, which is then never answered. Left to itself, it keeps no other waiting."""
@@ -316,7 +292,10 @@ class CheckedBodies(Record):
         try:
             parse_message(body)
         except RequestError as error:
-            await _answer(send, encode_message(error.answer(error.request_id)))
+            line = encode_message(error.answer(error.request_id))
+            headers = [(b"content-type", b"application/json"), (b"content-length", str(len(line)).encode())]
+            await send({"type": "http.response.start", "status": 400, "headers": headers})
+            await send({"type": "http.response.body", "body": line})
             return
         events = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -324,9 +303,3 @@ class CheckedBodies(Record):
             return events.pop() if events else await receive()
 
         await self._app(scope, replay, send)
-
-
-async def _answer(send: Any, line: bytes) -> None:
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(line)).encode())]
-    await send({"type": "http.response.start", "status": 400, "headers": headers})
-    await send({"type": "http.response.body", "body": line})

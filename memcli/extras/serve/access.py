@@ -6,7 +6,7 @@ The rules are those that verbs declare: the role that a call needs, and the spac
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from fastapi import Request
 
@@ -52,24 +52,17 @@ def needs(role: str) -> Callable[[Request], Awaitable[Caller]]:
     return caller
 
 
-class Backend(Protocol):
-    """Runs verbs on the store that is served."""
+class Backend(Record):
+    """Runs verbs on the store that is served, by `_run`, and refuses what their caller may not do."""
+
+    _run: Callable[[str, Mapping[str, Any], Caller], Awaitable[Any]]
 
     async def call(self, verb: str, options: Mapping[str, Any], caller: Caller) -> Any:
         """What `memcli VERB --json` prints, as a value: `verb` such as `recall` or `space list`, `options` the names of
         its arguments and options as in the Python interface, and `space`. None for nothing.
 
-        Raises MemcliError. What a caller may not see or do is for the routes to refuse.
+        Raises MemcliError, RefusedError for what the caller may not do.
         """
-
-
-class GuardedBackend(Record):
-    """A backend that refuses what its caller may not do."""
-
-    _backend: Backend
-
-    async def call(self, verb: str, options: Mapping[str, Any], caller: Caller) -> Any:
-        """As `Backend.call`. Raises also RefusedError."""
         role = role_of(verb, options)
         if role is None:
             raise RefusedError(f"{verb} is not served", "use the command line")
@@ -83,9 +76,9 @@ class GuardedBackend(Record):
         if verb == "feedback" and any(str(ref).isdecimal() for ref in options.get("refs", ())):
             raise UsageError("a number names a memory of the last recall at a terminal", "name memories by id or path")
         if not caller.spaces:
-            return await self._backend.call(verb, options, caller)
+            return await self._run(verb, options, caller)
         wanted = _bound(verb, options, caller)
-        shown = _of_spaces(await self._backend.call(verb, wanted, caller), caller.reach)
+        shown = _of_spaces(await self._run(verb, wanted, caller), caller.reach)
         return _graph(shown, caller.reach) if verb == "graph" and isinstance(shown, dict) else shown
 
 
@@ -129,14 +122,10 @@ def _bound(verb: str, options: Mapping[str, Any], caller: Caller) -> dict[str, A
         raise RefusedError(f"this leads to other spaces than the token is for: {_listed(caller)}", "use another token")
     if any(_leads_away(value, caller.reach) for value in references(verb, options)):
         raise RefusedError(f"the token is for {_listed(caller)}", "name memories of these spaces only")
-    if _scope(options) == "global":
+    stored = [options.get(name) or {} for name in ("object", "set")]
+    if next((fields["scope"] for fields in stored if "scope" in fields), None) == "global":
         raise RefusedError(f"the token is for {_listed(caller)}", "leave the scope out: global is the user-wide store")
     return {**options, "space": space, **({"no_global": True} if verb == "recall" else {})}
-
-
-def _scope(options: Mapping[str, Any]) -> Any:
-    """The scope of what is to be stored."""
-    return next((given["scope"] for name in ("object", "set") if "scope" in (given := options.get(name) or {})), None)
 
 
 def _of_spaces(value: Any, spaces: Collection[str]) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from memcli.record import Record
+from memcli.extras.serve.problems import CLOSING, Problem
 
 MAX_BODY = 1 << 20
 MAX_DEPTH = 64
@@ -28,26 +28,18 @@ _MOST_DROPPED = 1 << 24
 Receive = Callable[[], Awaitable[Any]]
 
 
-class Refusal(Record):
-    """Why a request is not taken."""
-
-    status: HTTPStatus
-    title: str
-    code: str = "usage"
-    hint: str = ""
-    is_last: bool = False
-    """Whether the connection ends with it, because the rest of the request is not read."""
-
-
-async def read_body(headers: Mapping[str, str], receive: Receive, limit: int = MAX_BODY) -> bytes | Refusal:
+async def read_body(headers: Mapping[str, str], receive: Receive, limit: int = MAX_BODY) -> bytes | Problem:
     """The whole body, or why it is refused."""
-    too_large = Refusal(
-        HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is larger than {limit} bytes", "usage", "split it", is_last=True
+    too_large = Problem(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is larger than {limit} bytes", "usage", "split it", CLOSING
     )
     declared = headers.get("content-length", "0")
     if declared.isdecimal() and (length := int(declared[:20])) > limit:
         if length <= _MOST_DROPPED:
-            await _drop(receive)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(BODY_SECONDS):
+                    while (await receive()).get("more_body"):
+                        pass
         return too_large
     if "content-length" not in headers and "transfer-encoding" not in headers:
         return b""
@@ -58,7 +50,8 @@ async def read_body(headers: Mapping[str, str], receive: Receive, limit: int = M
             while True:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    return Refusal(HTTPStatus.BAD_REQUEST, "the request ended before its body", is_last=True)
+                    title = "the request ended before its body"
+                    return Problem(HTTPStatus.BAD_REQUEST, title, "usage", headers=CLOSING)
                 parts.append(message.get("body", b""))
                 size += len(parts[-1])
                 if size > limit:
@@ -66,23 +59,25 @@ async def read_body(headers: Mapping[str, str], receive: Receive, limit: int = M
                 if not message.get("more_body"):
                     return b"".join(parts)
     except TimeoutError:
-        return Refusal(HTTPStatus.REQUEST_TIMEOUT, f"no body within {BODY_SECONDS:g} s", is_last=True)
+        title = f"no body within {BODY_SECONDS:g} s"
+        return Problem(HTTPStatus.REQUEST_TIMEOUT, title, "usage", headers=CLOSING)
 
 
-def check_body(body: bytes, content_type: str, *, takes_form: bool) -> Refusal | None:
+def check_body(body: bytes, content_type: str, *, takes_form: bool) -> Problem | None:
     """Why a body that was read is refused."""
     kind = content_type.partition(";")[0].strip().lower()
     if body and kind not in JSON_TYPES and not (takes_form and kind == FORM):
         hint = f"send {FORM if takes_form else JSON_TYPES[0]}"
-        return Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body has a type that is not taken here", hint=hint)
+        return Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body has a type that is not taken here", "usage", hint)
     if not body or kind not in JSON_TYPES:
         return None
     if is_deep(body):
-        return Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, f"the body is nested deeper than {MAX_DEPTH} levels")
+        title = f"the body is nested deeper than {MAX_DEPTH} levels"
+        return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, title, "usage")
     try:
         orjson.loads(body)  # stricter than the parser of the routes: no NaN, no half of a character
     except ValueError:
-        return Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "the body is not JSON in UTF-8")
+        return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, "the body is not JSON in UTF-8", "usage")
     return None
 
 
@@ -96,14 +91,6 @@ def is_deep(body: bytes) -> bool:
         if depth > MAX_DEPTH:
             return True
     return False
-
-
-async def _drop(receive: Receive) -> None:
-    """Reads a body without keeping it, for a while."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(BODY_SECONDS):
-            while (await receive()).get("more_body"):
-                pass
 
 
 _CSP = (
@@ -122,11 +109,6 @@ SECURITY_HEADERS = [
 ]
 HOSTS = ("127.0.0.1", "localhost", "[::1]")
 _FROM_HERE = ("same-origin", "none")
-
-
-def hosts(port: int) -> frozenset[str]:
-    """The values of Host that mean this server."""
-    return frozenset(f"{host}:{port}" for host in HOSTS)
 
 
 def head(pairs: Sequence[tuple[bytes, bytes]]) -> Mapping[str, str]:

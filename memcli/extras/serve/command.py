@@ -70,18 +70,31 @@ def command(session: CommandContext, options: ServeOptions) -> None:
     if noun != "token" or act not in _ACTS or (names and act != "revoke"):
         raise UsageError(f"serve has no {' '.join(options.words)!r}", f"use token {', '.join(_ACTS)}")
     if act == "create":
-        _create(session, options, workspace, tokens, tuple(name for name in (named or "").split(",") if name))
+        from memcli.extras.serve.access import Caller
+
+        spaces = tuple(name for name in (named or "").split(",") if name)
+        known = {token.caller.name for token in tokens.all()}
+        name = options.name or next(n for i in range(len(known) + 1) if (n := f"{options.role}-{i + 1}") not in known)
+        text = tokens.create(Caller(name, options.role, spaces), workspace.clock())
+        session.output.answer({"name": name, "role": options.role, "spaces": list(spaces), "token": text}, text)
+        session.output.note(f"created token {name}, which is not shown again")
     elif act == "revoke":
         if len(names) != 1:
             raise UsageError("serve token revoke takes one name", "`memcli serve token list` lists them")
         tokens.revoke(names[0])
         session.output.confirm({"name": names[0], "revoked": True}, f"revoked token {names[0]}")
     else:
-        _list(session, tokens)
+        from memcli.render.clean import grid
+
+        found = [token.to_json() for token in tokens.all()]
+        rows = [[str(t["name"]), str(t["role"]), ",".join(t["spaces"]) or "all", str(t["created_at"])] for t in found]
+        session.output.answer(found, grid(["name", "role", "spaces", "created"], rows) if rows else "")
 
 
 def _serve(session: CommandContext, options: ServeOptions, workspace: Workspace, tokens: Tokens) -> None:
-    from memcli.extras.serve.access import GuardedBackend, role_of
+    import asyncio
+
+    from memcli.extras.serve.access import Backend, role_of
     from memcli.extras.serve.gate import Admission
     from memcli.extras.serve.pool import Pool
     from memcli.extras.serve.server import HOST, link_to, listen, make_app, serve
@@ -93,7 +106,7 @@ def _serve(session: CommandContext, options: ServeOptions, workspace: Workspace,
     given = {name: session.options[name] for name in ("space", "freeze_clock", "offline")} | {"root": workspace.root}
     worker = [sys.executable, "-P", "-m", "memcli.extras.serve.worker", json.dumps(given)]
     pool = Pool(worker, options.workers, lambda verb, given: role_of(verb, given) == READER, _SECONDS)
-    app = make_app(GuardedBackend(pool), access, session.output.note, logs_all=options.verbose)
+    app = make_app(Backend(pool.call), access, session.output.note, logs_all=options.verbose)
 
     def ready() -> None:
         digest = next(token.digest for token in tokens.all() if tokens.find(first) == token)
@@ -102,24 +115,4 @@ def _serve(session: CommandContext, options: ServeOptions, workspace: Workspace,
         session.output.answer(told, f"serving on {address}\nopen {link}", on_one_line=True)
         sys.stdout.flush()
 
-    serve(listening, pool, app, ready)
-
-
-def _create(
-    session: CommandContext, options: ServeOptions, workspace: Workspace, tokens: Tokens, spaces: tuple[str, ...]
-) -> None:
-    from memcli.extras.serve.access import Caller
-
-    known = {token.caller.name for token in tokens.all()}
-    name = options.name or next(n for i in range(len(known) + 1) if (n := f"{options.role}-{i + 1}") not in known)
-    text = tokens.create(Caller(name, options.role, spaces), workspace.clock())
-    session.output.answer({"name": name, "role": options.role, "spaces": list(spaces), "token": text}, text)
-    session.output.note(f"created token {name}, which is not shown again")
-
-
-def _list(session: CommandContext, tokens: Tokens) -> None:
-    from memcli.render.clean import grid
-
-    found = [token.to_json() for token in tokens.all()]
-    rows = [[str(t["name"]), str(t["role"]), ",".join(t["spaces"]) or "all", str(t["created_at"])] for t in found]
-    session.output.answer(found, grid(["name", "role", "spaces", "created"], rows) if rows else "")
+    asyncio.run(serve(listening, pool, app, ready))

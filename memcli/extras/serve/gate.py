@@ -7,11 +7,12 @@ request, and problem details.
 from __future__ import annotations
 
 import asyncio
+import hmac
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import parse_qs
 
 import h11
@@ -21,19 +22,18 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from memcli.errors import MemcliError
-from memcli.extras.serve.access import Caller
 from memcli.extras.serve.bodies import (
+    HOSTS,
     MAX_HEAD,
     SECURITY_HEADERS,
     Receive,
-    Refusal,
     check_body,
     head,
-    hosts,
     is_from_elsewhere,
     read_body,
 )
-from memcli.extras.serve.problems import Problem, problem, problem_of, status_of
+from memcli.extras.serve.inspector import pages
+from memcli.extras.serve.problems import CLOSING, STORE_IS_GONE, Problem, problem_of, status_of
 from memcli.extras.serve.tokens import Logins, Token, Tokens, csrf_of
 from memcli.record import Record
 
@@ -46,8 +46,8 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 _BEARER = "bearer "
 _CACHE = b"private, no-cache"
 _EVENTS = b"text/event-stream"
-_TOO_MANY = Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too many requests at once", "store", "try again", is_last=True)
-_NOT_OF_SESSION = Refusal(HTTPStatus.FORBIDDEN, "the form is not of this session", "refused", "reload the page")
+_TOO_MANY = Problem(503, "too many requests at once", "store", "try again", {**CLOSING, "Retry-After": "1"})
+_NOT_OF_SESSION = Problem(HTTPStatus.FORBIDDEN, "the form is not of this session", "refused", "reload the page")
 
 Send = Callable[[Any], Any]
 App = Callable[[Any, Receive, Send], Any]
@@ -71,51 +71,42 @@ class Admission(Record, kw_only=True):
         return os.path.isdir(self.root)
 
 
-class Pages(Protocol):
-    """Pages for browsers."""
-
-    def signed_out(self) -> Response:
-        """For one without a session."""
-
-    def failure(self, status: int, title: str, hint: str) -> Response:
-        """For what went wrong."""
-
-
-class Entered(Record):
-    """A caller who was let in, and the session of a browser."""
-
-    token: Token
-    session: str = ""
-
-
 class Gate:
-    """Lets requests in. `log` is given a line for each that fails; with `logs_all`, for each."""
+    """Lets requests in. `log` is given a line for each that fails; with `logs_all`, for each. With `has_pages` a browser is
+    shown pages instead of problem details."""
 
-    def __init__(self, app: App, access: Admission, log: Callable[[str], None], *, logs_all: bool = False) -> None:
+    def __init__(
+        self,
+        app: App,
+        access: Admission,
+        log: Callable[[str], None],
+        *,
+        logs_all: bool = False,
+        has_pages: bool = False,
+    ) -> None:
         self._app = app
         self._access = access
-        self._hosts = hosts(access.port)
+        self._hosts = frozenset(f"{host}:{access.port}" for host in HOSTS)
         self._log = log
         self._logs_all = logs_all
-        self.pages: Pages | None = None
-        """What a browser is shown instead of problem details."""
+        self._has_pages = has_pages
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         deadline = asyncio.timeout(TOTAL_SECONDS)
-        is_page_wanted = self.pages is not None and wants_page(scope["path"], head(scope["headers"]))
-        answer = _HeaderSender(
-            send, deadline, self.pages.failure if self.pages is not None and is_page_wanted else None
-        )
+        is_page_wanted = self._has_pages and wants_page(scope["path"], head(scope["headers"]))
+        answer = _HeaderSender(send, deadline, is_page_wanted)
         try:
             async with deadline:
                 await self._pass(scope, receive, answer)
         except TimeoutError:
-            await answer.end(problem(504, f"not done within {TOTAL_SECONDS:g} s", "store", "try again later"))
+            late = Problem(504, f"not done within {TOTAL_SECONDS:g} s", "store", "try again later")
+            await answer.end(late.response())
         except asyncio.CancelledError:  # nobody waits for this task but the server, which stops
-            await answer.end(problem(503, "the server is stopping", "store", "try again when it runs"))
+            stopping = Problem(503, "the server is stopping", "store", "try again when it runs")
+            await answer.end(stopping.response())
         except Exception as error:  # noqa: BLE001 - of what nobody expected the log has the kind, and the client nothing
             answer.note = type(error).__name__
             await answer.end(problem_of(error).response())
@@ -133,90 +124,82 @@ class Gate:
             return
         path, method = scope["path"], scope["method"]
         is_open = path in _OPEN or path.startswith(_STATIC)
-        entered = None if is_open else self._enter(headers)
-        if not _has_place(scope, entered):
+        token, session, error = None, "", None
+        try:
+            token, session = (None, "") if is_open else self._enter(headers)
+        except MemcliError as unread:
+            error = unread
+        # Is there room for one more connection of whoever asks, with whose token the others are?
+        claim: Callable[[str], bool] = scope["state"]["connection"].claim
+        if not (claim(token.digest) if token else (path == _HEALTH and claim(HEALTH)) or claim(STRANGER)):
             await answer.refuse(_TOO_MANY)
             return
-        if not is_open and (entered is None or isinstance(entered, MemcliError)):
-            answer.note = entered.message if entered is not None else ""
-            await answer.end(self._turned_away(headers, path, entered))
+        if not is_open and token is None:
+            answer.note = error.message if error is not None else ""
+            await answer.end(self._turned_away(answer.is_page_wanted, headers, error))
             return
         body = await read_body(headers, receive)
-        if isinstance(body, Refusal):
+        if isinstance(body, Problem):
             await answer.refuse(body)
             return
         wrong = check_body(body, headers.get("content-type", ""), takes_form=not path.startswith(_API))
         if wrong is not None:
             await answer.refuse(wrong)
             return
-        if isinstance(entered, Entered):
-            if method not in _SAFE and entered.session and not _has_csrf(entered.session, headers, body):
+        if token is not None:
+            if method not in _SAFE and session and not _has_csrf(session, headers, body):
                 await answer.refuse(_NOT_OF_SESSION)
                 return
             # Routes read the caller from the state of the request.
-            caller: Caller = entered.token.caller
-            scope["state"] = {
-                **scope.get("state", {}),
-                "caller": caller,
-                "token": entered.token,
-                "session": entered.session,
-                "csrf": csrf_of(entered.session) if entered.session else "",
-            }
-        await self._app(scope, _replay(body, receive), answer)
+            state = {"caller": token.caller, "token": token, "session": session}
+            scope["state"] = {**scope.get("state", {}), **state, "csrf": csrf_of(session) if session else ""}
+        events = [{"type": "http.request", "body": body, "more_body": False}]
 
-    def _refusal(self, scope: Any, headers: Mapping[str, str]) -> Refusal | None:
+        async def replay() -> Any:  # the body that was read, and then what the connection says
+            return events.pop() if events else await receive()
+
+        await self._app(scope, replay, answer)
+
+    def _refusal(self, scope: Any, headers: Mapping[str, str]) -> Problem | None:
         """Why a request is refused before its body is read."""
         fields = sum(len(name) + len(value) for name, value in scope["headers"])
         if fields + len(scope["raw_path"]) + len(scope["query_string"]) > MAX_HEAD:
-            return Refusal(
-                HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
-                f"the headers are longer than {MAX_HEAD} bytes",
-                is_last=True,
-            )
+            title = f"the headers are longer than {MAX_HEAD} bytes"
+            return Problem(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, title, "usage", headers=CLOSING)
         host = headers.get("host", "")
         if host not in self._hosts or sum(name == b"host" for name, _ in scope["headers"]) != 1:
-            return Refusal(HTTPStatus.MISDIRECTED_REQUEST, "the header Host names another server", is_last=True)
+            title = "the header Host names another server"
+            return Problem(HTTPStatus.MISDIRECTED_REQUEST, title, "usage", headers=CLOSING)
         if is_from_elsewhere(headers, host, scope["method"]):
-            return Refusal(HTTPStatus.FORBIDDEN, "a page of another origin sent this", "refused", is_last=True)
+            return Problem(HTTPStatus.FORBIDDEN, "a page of another origin sent this", "refused", headers=CLOSING)
         return None
 
-    def _enter(self, headers: Mapping[str, str]) -> Entered | MemcliError | None:
-        """Who asks; None for nobody known."""
-        try:
-            given = headers.get("authorization", "")
-            if given:
-                token = (
-                    self._access.tokens.find(given[len(_BEARER) :].strip())
-                    if given.lower().startswith(_BEARER)
-                    else None
-                )
-                return Entered(token) if token is not None else None
-            cookies = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
-            session = next((value for name, _, value in cookies if name == self._access.cookie), "")
-            digest = self._access.logins.token_of(session) if session else None
-            known = (token for token in self._access.tokens.all() if token.digest == digest)
-            token = next(known, None) if digest else None
-            return Entered(token, session) if token is not None else None
-        except MemcliError as error:
-            return error
+    def _enter(self, headers: Mapping[str, str]) -> tuple[Token | None, str]:
+        """The token of who asks, None for nobody known, and the session of a browser. Raises StoreError, CorruptError."""
+        if given := headers.get("authorization", ""):
+            is_bearer = given.lower().startswith(_BEARER)
+            return self._access.tokens.find(given[len(_BEARER) :].strip()) if is_bearer else None, ""
+        cookies = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
+        session = next((value for name, _, value in cookies if name == self._access.cookie), "")
+        digest = self._access.logins.token_of(session) if session else None
+        known = (token for token in self._access.tokens.all() if token.digest == digest)
+        token = next(known, None) if digest else None
+        return token, session if token is not None else ""
 
-    def _turned_away(self, headers: Mapping[str, str], path: str, error: MemcliError | None) -> Response:
+    def _turned_away(self, is_page_wanted: bool, headers: Mapping[str, str], error: MemcliError | None) -> Response:
         """The response to who is not let in; the connection ends with it, since a body may follow that nobody reads."""
-        pages = self.pages if wants_page(path, headers) else None
         wrong = None
         if error is not None:  # it does not say where the tokens are: nobody knows yet who asks
             wrong_hint = "the log of the server says why, and `memcli serve token list` too"
             wrong = Problem(status_of(error), "the tokens cannot be read", error.code, wrong_hint)
         if not self._access.has_store():
-            wrong = store_is_gone()
-        found: Response
-        if wrong is not None:
-            found = pages.failure(wrong.status, wrong.title, wrong.hint) if pages is not None else wrong.response()
-        elif pages is not None:
+            wrong = STORE_IS_GONE
+        if wrong is None and is_page_wanted:
             return pages.signed_out()
-        else:
+        if wrong is None:
             hint = "send `Authorization: Bearer TOKEN`; `serve-token` in the private state holds one (`memcli doctor` says where)"
-            found = problem(401, "no token, or none that is known", "refused", hint, {"WWW-Authenticate": "Bearer"})
+            wrong = Problem(401, "no token, or none that is known", "refused", hint, {"WWW-Authenticate": "Bearer"})
+        found = pages.failure(wrong.status, wrong.title, wrong.hint) if is_page_wanted else wrong.response()
         if {"content-length", "transfer-encoding"} & headers.keys():
             found.headers["Connection"] = "close"
         return found
@@ -225,12 +208,10 @@ class Gate:
 class _HeaderSender:
     """Sends a response with the headers that all have, and keeps its status."""
 
-    def __init__(
-        self, send: Send, deadline: asyncio.Timeout, page: Callable[[int, str, str], Response] | None = None
-    ) -> None:
+    def __init__(self, send: Send, deadline: asyncio.Timeout, is_page_wanted: bool) -> None:
         self._send = send
         self._deadline = deadline
-        self._page = page
+        self.is_page_wanted = is_page_wanted
         self.status = 0
         self.note = ""
 
@@ -244,21 +225,23 @@ class _HeaderSender:
             message = {**message, "headers": [*message["headers"], *more]}
         await self._send(message)
 
-    async def refuse(self, refusal: Refusal) -> None:
-        headers = {"Connection": "close"} if refusal.is_last else {}
-        if refusal.status == HTTPStatus.SERVICE_UNAVAILABLE:
-            headers["Retry-After"] = "1"
-        if self._page is None:
-            await self.end(problem(refusal.status, refusal.title, refusal.code, refusal.hint, headers))
+    async def refuse(self, refusal: Problem) -> None:
+        """Sends what is wrong with a request, as a page if one is wanted."""
+        if not self.is_page_wanted:
+            await self.end(refusal.response())
             return
-        page = self._page(refusal.status, refusal.title, refusal.hint)
-        page.headers.update(headers)
+        page = pages.failure(refusal.status, refusal.title, refusal.hint)
+        page.headers.update(refusal.headers)
         await self.end(page)
 
     async def end(self, response: Response) -> None:
         """Sends a whole response, unless one was begun."""
+
+        async def receive() -> Any:
+            return {"type": "http.disconnect"}
+
         if not self.status:
-            await response({"type": "http"}, _nothing, self)
+            await response({"type": "http"}, receive, self)
 
 
 def wants_page(path: str, headers: Mapping[str, str]) -> bool:
@@ -266,45 +249,12 @@ def wants_page(path: str, headers: Mapping[str, str]) -> bool:
     return not path.startswith(_API) and "text/html" in headers.get("accept", "")
 
 
-def store_is_gone() -> Problem:
-    """The problem when there is no store any more."""
-    return Problem(503, "the store is gone", "store", "stop the server, or put the store back")
-
-
-def _has_place(scope: Any, entered: Entered | MemcliError | None) -> bool:
-    """Whether there is room for one more connection of whoever asks, with whose token the others are."""
-    claim: Callable[[str], bool] = scope["state"]["connection"].claim
-    if isinstance(entered, Entered):
-        return claim(entered.token.digest)
-    return (scope["path"] == _HEALTH and claim(HEALTH)) or claim(STRANGER)
-
-
 def _has_csrf(session: str, headers: Mapping[str, str], body: bytes) -> bool:
-    import hmac
-
     given = headers.get("x-memcli-csrf")
     if given is None and headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
         with suppress(ValueError):  # for too many fields
             given = parse_qs(body.decode("utf-8", "replace"), max_num_fields=1000).get("csrf", [""])[-1]
     return hmac.compare_digest((given or "").encode(), csrf_of(session).encode())
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """Gives the body that was read, and then what the connection says."""
-    is_given = False
-
-    async def replay() -> Any:
-        nonlocal is_given
-        if is_given:
-            return await receive()
-        is_given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return replay
-
-
-async def _nothing() -> Any:
-    return {"type": "http.disconnect"}
 
 
 HEAD_SECONDS = 10.0
@@ -399,6 +349,7 @@ class LimitedProtocol(H11Protocol):
         return [one for one in self.connections if isinstance(one, LimitedProtocol)]
 
     def _strangers(self) -> list[LimitedProtocol]:
+        """The connections without a token."""
         return [one for one in self._all() if one._owner == STRANGER]
 
     def _end_one_too_many(self) -> None:
@@ -426,7 +377,7 @@ class LimitedProtocol(H11Protocol):
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.close()
             return
-        response = problem(status, title, "usage")
+        response = Problem(status, title, "usage").response()
         headers: list[Any] = [*response.raw_headers, *SECURITY_HEADERS, (b"connection", b"close")]
         for event in (
             h11.Response(status_code=status, headers=headers, reason=status.phrase.encode()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
@@ -19,37 +19,9 @@ from memcli.errors import ChangedError, NotFoundError
 from memcli.extras.serve.access import Backend, Caller, needs
 from memcli.extras.serve.problems import answer, problems
 from memcli.model.space import ADMIN, READER, WRITER
-from memcli.record import Record
 from memcli.wiring import extra
 
 _LONGEST = 100_000
-
-
-class _Param(Record, kw_only=True):
-    """An option of a verb as a parameter of its endpoint, where callers know it by the name `shown`."""
-
-    field: Field
-    shown: str
-    is_required: bool
-
-    def limits(self) -> dict[str, Any]:
-        """The bounds of a value, as pydantic names them."""
-        field = self.field
-        if field.many:
-            return {"max_length": 1000}
-        if field.type is str:
-            return {"max_length": _LONGEST}
-        high = LARGEST if field.type is int and field.high is None else field.high
-        limits: dict[str, Any] = {name: end for name, end in (("ge", field.low), ("le", high)) if end is not None}
-        return limits | ({"allow_inf_nan": False} if field.type is float else {})
-
-    def annotation(self) -> Any:
-        kind: Any = list[self.field.type] if self.field.many else self.field.type  # type: ignore[name-defined]
-        return kind if self.is_required else kind | None
-
-    def about(self) -> dict[str, Any]:
-        """What OpenAPI says of it."""
-        return {"alias": self.shown if self.shown != self.field.name else None, "description": self.field.help}
 
 
 def add_operations(router: APIRouter, backend: Backend) -> None:
@@ -89,7 +61,8 @@ def _endpoint(verb: Verb, http: Http, signature: Sequence[inspect.Parameter], ba
 
 
 def _parameters(verb: Verb, http: Http, method: str, identifier: str) -> list[inspect.Parameter]:
-    """The parameters of an endpoint: the caller, those in the path, and the others in the query or in the body."""
+    """The parameters of an endpoint: the caller, those in the path, and the others in the query or in the body. The options
+    that a caller may give have the names that callers know them by; the space is always one of them."""
 
     def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
@@ -97,38 +70,38 @@ def _parameters(verb: Verb, http: Http, method: str, identifier: str) -> list[in
     role = verb.role_for(http.fixed)
     assert role is not None, f"{verb.name} has an endpoint and no role"
     found = [parameter("caller", Annotated[Caller, Depends(needs(role))])]
-    others = []
-    for one in _params(verb, http):
-        if f"{{{one.shown}}}" in http.path:
-            found.append(parameter(one.field.name, Annotated[str, Path(**one.about(), max_length=500)]))
+    known = parameters(verb)
+    fields = {http.renamed.get(name, name): known[name] for name in http.fields}
+    body: dict[str, Any] = {}
+    required = {name for name, field in fields.items() if field.name in http.required or field.default is REQUIRED}
+    fields.setdefault("space", CommonOptions.FIELDS["space"])
+    for shown, field in fields.items():
+        is_required = shown in required
+        about: dict[str, Any] = {"alias": shown if shown != field.name else None, "description": field.help}
+        kind: Any = list[field.type] if field.many else field.type  # type: ignore[name-defined]
+        kind = kind if is_required else kind | None
+        if f"{{{shown}}}" in http.path:
+            found.append(parameter(field.name, Annotated[str, Path(**about, max_length=500)]))
+        elif method == "GET" or http.in_query:
+            default = () if is_required else (None,)
+            found.append(parameter(field.name, Annotated[kind, Query(**about, **_limits(field))], *default))
         else:
-            others.append(one)
-    if method == "GET" or http.in_query:
-        for one in others:
-            query: Any = Query(**one.about(), **one.limits())
-            default = () if one.is_required else (None,)
-            found.append(parameter(one.field.name, Annotated[one.annotation(), query], *default))
-    elif others:
-        fields: dict[str, Any] = {
-            one.field.name: (
-                one.annotation(),
-                BodyField(... if one.is_required else None, **one.about(), **one.limits()),
-            )
-            for one in others
-        }
-        model = create_model(identifier, __config__=ConfigDict(extra="forbid"), **fields)
+            body[field.name] = kind, BodyField(... if is_required else None, **about, **_limits(field))
+    if body:
+        model = create_model(identifier, __config__=ConfigDict(extra="forbid"), **body)
         found.append(parameter("body", Annotated[model, Body()]))
     return found
 
 
-def _params(verb: Verb, http: Http) -> Iterator[_Param]:
-    """The options that a caller may give; the space is always one of them."""
-    fields = parameters(verb)
-    for name in http.fields:
-        is_required = name in http.required or fields[name].default is REQUIRED
-        yield _Param(field=fields[name], shown=http.renamed.get(name, name), is_required=is_required)
-    if "space" not in http.renamed.values():
-        yield _Param(field=CommonOptions.FIELDS["space"], shown="space", is_required=False)
+def _limits(field: Field) -> dict[str, Any]:
+    """The bounds of the value of an option, as pydantic names them."""
+    if field.many:
+        return {"max_length": 1000}
+    if field.type is str:
+        return {"max_length": _LONGEST}
+    high = LARGEST if field.type is int and field.high is None else field.high
+    limits: dict[str, Any] = {name: end for name, end in (("ge", field.low), ("le", high)) if end is not None}
+    return limits | ({"allow_inf_nan": False} if field.type is float else {})
 
 
 _MOST = 1000

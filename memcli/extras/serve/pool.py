@@ -16,8 +16,9 @@ from contextlib import suppress
 from multiprocessing import Pipe
 from typing import Any
 
+from memcli.errors import StoreError
 from memcli.extras.serve.access import Caller
-from memcli.extras.serve.problems import LateError, LostError
+from memcli.extras.serve.problems import LateError
 from memcli.record import Record
 
 QUICK = frozenset(("recall", "get", "session context"))
@@ -96,11 +97,11 @@ class Pool:
         self._is_stopping = False
 
     async def start(self) -> None:
-        """Starts the processes; returns when all are ready. Raises LostError if one is not."""
+        """Starts the processes; returns when all are ready. Raises StoreError if one is not."""
         self._idle += await asyncio.gather(*(self._start() for _ in range(self._size)))
 
     async def call(self, verb: str, options: Mapping[str, Any], caller: Caller) -> Any:
-        """As `Backend.call`. Raises also LateError, LostError."""
+        """As `Backend.call`. Raises also LateError, StoreError."""
         request = verb, dict(options), f"serve:{caller.name}", bool(caller.spaces)
         is_read = self._reads(verb, options)
         is_begun = False
@@ -120,7 +121,7 @@ class Pool:
         except TimeoutError:
             hint = _UNKNOWN if is_begun and not is_read else "try again later"
             raise LateError(f"no answer within {self._seconds:g} s", hint) from None
-        raise LostError("the process at work has ended", "try again" if is_read else _UNKNOWN)
+        raise StoreError("the process at work has ended", "try again" if is_read else _UNKNOWN)
 
     def refuse(self) -> None:
         """Takes no more calls, and refuses those that no process has begun."""
@@ -143,7 +144,7 @@ class Pool:
 
     async def _run(self, call: _Request, request: tuple[Any, ...]) -> Any:
         """The answer of a process, when it is this call's turn. A process that works for nobody any more is ended. Raises
-        EOFError or OSError when it dies, LostError when all stop."""
+        EOFError or OSError when it dies, StoreError when all stop."""
         if self._is_stopping:
             raise _stopping()
         self._calls.append(call)
@@ -190,14 +191,14 @@ class Pool:
         while not self._is_stopping:
             try:
                 self._idle.append(await self._start())
-            except LostError:
+            except StoreError:
                 await asyncio.sleep(_PAUSE_SECONDS)
             else:
                 self._hand_out()
                 return
 
     async def _start(self) -> _Process:
-        """A process that is ready. One that does not get so far is ended. Raises LostError."""
+        """A process that is ready. One that does not get so far is ended. Raises StoreError."""
         process = None
         try:
             process = _Process(self._command)
@@ -208,9 +209,9 @@ class Pool:
                 process.kill()
                 self._processes.discard(process)
             hint = "`memcli doctor` checks the store"
-            raise LostError(f"cannot start a worker process ({type(error).__name__})", hint) from None
+            raise StoreError(f"cannot start a worker process ({type(error).__name__})", hint) from None
         return process
 
 
-def _stopping() -> LostError:
-    return LostError("the server is stopping", "nothing was done; try again when it runs")
+def _stopping() -> StoreError:
+    return StoreError("the server is stopping", "nothing was done; try again when it runs")

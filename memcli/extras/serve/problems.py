@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -23,10 +23,6 @@ STATUSES: Mapping[str, int] = {
 _HINTS: Mapping[int, str] = {404: "/openapi.json lists the paths", 405: "/openapi.json lists the methods of a path"}
 
 
-class LostError(StoreError):
-    """The process that was at work has ended."""
-
-
 class Problem(Record):
     """What went wrong, as a response says it."""
 
@@ -38,20 +34,20 @@ class Problem(Record):
 
     def response(self) -> JSONResponse:
         """It as problem details."""
-        return problem(self.status, self.title, self.code, self.hint, self.headers)
+        fields = {
+            "type": "about:blank", "title": self.title, "status": self.status, "code": self.code, "hint": self.hint,
+        }  # fmt: skip
+        body = {name: value for name, value in fields.items() if value != ""}
+        return JSONResponse(body, self.status, self.headers, media_type="application/problem+json")
+
+
+CLOSING = {"Connection": "close"}
+"""The headers of a response that ends its connection, because the rest of the request is not read."""
+STORE_IS_GONE = Problem(503, "the store is gone", "store", "stop the server, or put the store back")
 
 
 class LateError(StoreError):
     """The answer took too long."""
-
-
-def problem(
-    status: int, title: str, code: str = "", hint: str = "", headers: Mapping[str, str] | None = None
-) -> JSONResponse:
-    """A response that says what was wrong, and what to do."""
-    told = {"type": "about:blank", "title": title, "status": status, "code": code, "hint": hint}
-    body = {name: value for name, value in told.items() if value != ""}
-    return JSONResponse(body, status, headers, media_type="application/problem+json")
 
 
 def status_of(error: MemcliError) -> int:
@@ -69,16 +65,13 @@ def problem_of(error: Exception) -> Problem:
         return Problem(status, error.message, error.code, error.hint, headers)
     if isinstance(error, RequestValidationError):  # what was sent is not repeated
         first = error.errors()[0]
-        return Problem(422, f"{_place(first['loc'])}: {first['msg']}", "usage")
+        # Of a name that a caller chose itself nothing is said.
+        place = ".".join(str(word) for word in first["loc"][:2] if str(word).isidentifier()) or "the request"
+        return Problem(422, f"{place}: {first['msg']}", "usage")
     if isinstance(error, HTTPException):
         title = HTTPStatus(error.status_code).phrase
         return Problem(error.status_code, title, "", _HINTS.get(error.status_code, ""), error.headers or {})
     return Problem(500, "internal error", "internal", "the log of the server has its kind")
-
-
-def _place(words: Sequence[Any]) -> str:
-    """Where a value is; of a name that a caller chose itself nothing is said."""
-    return ".".join(str(word) for word in words[:2] if str(word).isidentifier()) or "the request"
 
 
 _PROBLEM = {

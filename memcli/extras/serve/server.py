@@ -10,13 +10,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import importlib
 import logging
 import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from typing import Annotated, Any
 
 import uvicorn
@@ -31,13 +29,14 @@ from starlette.types import ASGIApp
 from memcli import __version__
 from memcli.clock import system_clock
 from memcli.errors import MemcliError, RefusedError, StoreError, UsageError
+from memcli.extras.serve import inspector
 from memcli.extras.serve.access import Backend, Caller, needs
 from memcli.extras.serve.bodies import MAX_HEAD
-from memcli.extras.serve.gate import Admission, Gate, LimitedProtocol, store_is_gone, wants_page
+from memcli.extras.serve.gate import Admission, Gate, LimitedProtocol, wants_page
 from memcli.extras.serve.operations import add_operations
 from memcli.extras.serve.operations import make_router as memory_router
 from memcli.extras.serve.pool import Pool
-from memcli.extras.serve.problems import answer, problem_of, problems
+from memcli.extras.serve.problems import STORE_IS_GONE, answer, problem_of, problems
 from memcli.extras.serve.tokens import SESSION_SECONDS, Logins, Tokens
 from memcli.model.space import ADMIN, READER
 from memcli.store.layout import Layout
@@ -85,29 +84,24 @@ class _Server(uvicorn.Server):
             self._pool.refuse()
 
 
-def serve(listening: socket.socket, pool: Pool | None, app: Gate, ready: Callable[[], None]) -> None:
-    """Serves until SIGINT or SIGTERM. `ready` is called when requests are answered. Raises LostError."""
-
+async def serve(listening: socket.socket, pool: Pool | None, app: Gate, ready: Callable[[], None]) -> None:
+    """Serves until SIGINT or SIGTERM. `ready` is called when requests are answered. Raises StoreError."""
     logging.getLogger("uvicorn").disabled = True
     logging.getLogger("uvicorn.error").disabled = True
-
-    async def run() -> None:
-        config = uvicorn.Config(
-            app, http=LimitedProtocol, ws="none", lifespan="on", log_config=None, access_log=False,
-            server_header=False, proxy_headers=False, h11_max_incomplete_event_size=MAX_HEAD, backlog=_BACKLOG,
-            timeout_keep_alive=_KEEP_ALIVE_SECONDS, timeout_graceful_shutdown=_GRACE_SECONDS,
-        )  # fmt: skip
-        server = _Server(config, pool)
-        try:
-            if pool is not None:
-                await pool.start()
-            ready()
-            await server.serve([listening])
-        finally:
-            if pool is not None:
-                pool.stop(_POOL_GRACE_SECONDS)
-
-    asyncio.run(run())
+    config = uvicorn.Config(
+        app, http=LimitedProtocol, ws="none", lifespan="on", log_config=None, access_log=False,
+        server_header=False, proxy_headers=False, h11_max_incomplete_event_size=MAX_HEAD, backlog=_BACKLOG,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS, timeout_graceful_shutdown=_GRACE_SECONDS,
+    )  # fmt: skip
+    server = _Server(config, pool)
+    try:
+        if pool is not None:
+            await pool.start()
+        ready()
+        await server.serve([listening])
+    finally:
+        if pool is not None:
+            pool.stop(_POOL_GRACE_SECONDS)
 
 
 _Admin = Annotated[Caller, Depends(needs(ADMIN))]
@@ -121,14 +115,6 @@ class NewToken(BaseModel):
     name: str = Field(max_length=40)
     role: str = Field(max_length=10)
     spaces: list[str] = Field(default=[], max_length=100)
-
-
-def make_router(access: Admission) -> APIRouter:
-    """The routes."""
-    router = APIRouter(default_response_class=Response)
-    _add_logins(router, access)
-    _add_tokens(router, access)
-    return router
 
 
 def link_to(access: Admission, code: str) -> str:
@@ -207,24 +193,23 @@ def make_app(
 ) -> Gate:
     """The application on a store."""
     app = FastAPI(title="memcli", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False)
-    app.include_router(make_router(access))
+    router = APIRouter(default_response_class=Response)
+    _add_logins(router, access)
+    _add_tokens(router, access)
+    app.include_router(router)
     app.include_router(memory_router(backend))
     add_operations(app.router, backend)
-    gate = Gate(app, access, log, logs_all=logs_all)
-    if find_spec("memcli.extras.serve.inspector") is not None:
-        inspector = importlib.import_module("memcli.extras.serve.inspector")
-        app.include_router(inspector.make_router(backend), include_in_schema=False)
-        gate.pages = importlib.import_module("memcli.extras.serve.inspector.pages")
+    app.include_router(inspector.make_router(backend), include_in_schema=False)
 
     async def on_error(request: Request, error: Exception) -> Response:
-        found = store_is_gone() if not access.has_store() else problem_of(error)
-        if gate.pages is not None and wants_page(request.url.path, request.headers):
-            return gate.pages.failure(found.status, found.title, found.hint)
+        found = problem_of(error) if access.has_store() else STORE_IS_GONE
+        if wants_page(request.url.path, request.headers):
+            return inspector.pages.failure(found.status, found.title, found.hint)
         return found.response()
 
     for kind in (MemcliError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, on_error)
-    return gate
+    return Gate(app, access, log, logs_all=logs_all, has_pages=True)
 
 
 def serve_guarded(
@@ -244,4 +229,4 @@ def serve_guarded(
     listening = listen(port)
     access = Admission(root=root, port=listening.getsockname()[1], tokens=tokens, logins=Logins())
     app = Gate(make_app(), access, note)
-    serve(listening, None, app, lambda: ready(f"http://{HOST}:{access.port}", tokens.first_file))
+    asyncio.run(serve(listening, None, app, lambda: ready(f"http://{HOST}:{access.port}", tokens.first_file)))

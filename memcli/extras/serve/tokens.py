@@ -21,7 +21,7 @@ from memcli.extras.serve.access import Caller
 from memcli.model.memory import Json
 from memcli.model.names import check_space
 from memcli.model.space import ADMIN, ROLES
-from memcli.record import Record, field
+from memcli.record import Record
 from memcli.safety.secrets.detector import Detector
 from memcli.store.atomic import make_folder, read_regular, remove_file, write_file
 from memcli.store.layout import Layout
@@ -51,13 +51,6 @@ class Token(Record):
         }  # fmt: skip
 
 
-class _TokensRead(Record):
-    """The tokens, and the state of the files that they were read from."""
-
-    state: tuple[object, ...] = ()
-    tokens: Sequence[Token] = field(default_factory=list)
-
-
 class Tokens:
     """The tokens of the store at `layout`. Each call sees the files as they are."""
 
@@ -66,7 +59,8 @@ class Tokens:
         self.first_file = layout.private("serve-token")
         """Holds the text of the first token."""
         self._others = layout.private("serve-tokens.json")
-        self._read = _TokensRead()
+        self._read: tuple[object, Sequence[Token]] = None, ()
+        """The state of the files when the tokens were read from them, and the tokens."""
 
     def make_first(self) -> str:
         """The token of the user of this machine, which is made if there is none. Raises StoreError, LockedError."""
@@ -76,7 +70,7 @@ class Tokens:
         with self._locked():
             found = self._read_first()
             if found is None:
-                found = _new()
+                found = PREFIX + secrets.token_urlsafe(_BYTES)
                 write_file(self.first_file, f"{found}\n".encode(), 0o600)
             return found
 
@@ -86,7 +80,7 @@ class Tokens:
         if Detector({}, lambda _: "").find(caller.name):
             raise UsageError("the name of the token holds a secret or an address", "choose another --name")
         make_folder(os.path.dirname(self._others))
-        text = _new()
+        text = PREFIX + secrets.token_urlsafe(_BYTES)
         with self._locked():
             known = self._read_others()
             if caller.name == FIRST or any(token.caller.name == caller.name for token in known):
@@ -110,11 +104,11 @@ class Tokens:
     def all(self) -> Sequence[Token]:
         """The tokens, in the order in which they were made. Raises StoreError, CorruptError."""
         state = (_state(self.first_file), _state(self._others))
-        if state != self._read.state:
+        if state != self._read[0]:
             first = self._read_first()
             own = [Token(Caller(FIRST, ADMIN), "", _digest(first))] if first else []
-            self._read = _TokensRead(state, [*own, *self._read_others()])
-        return self._read.tokens
+            self._read = state, [*own, *self._read_others()]
+        return self._read[1]
 
     def find(self, text: str) -> Token | None:
         """The token with this text. All are compared, each in constant time. Raises StoreError, CorruptError."""
@@ -185,10 +179,6 @@ def _state(path: str) -> object:
     return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_mode
 
 
-def _new() -> str:
-    return PREFIX + secrets.token_urlsafe(_BYTES)
-
-
 def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
@@ -199,20 +189,14 @@ _LOGIN_BYTES = 24
 _MOST = 1000
 
 
-class _Entry(Record):
-    """For which token an entry stands, by its digest, and until when."""
-
-    token: str
-    ends: float
-
-
 class Logins:
     """Codes, each good once, and the sessions that they began. Both are known by digests alone."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        self._codes: dict[str, _Entry] = {}
-        self._sessions: dict[str, _Entry] = {}
+        # For which token each stands, by its digest, and until when.
+        self._codes: dict[str, tuple[str, float]] = {}
+        self._sessions: dict[str, tuple[str, float]] = {}
 
     def make_code(self, token: str) -> str:
         """A code that begins a session for the token with this digest."""
@@ -220,35 +204,29 @@ class Logins:
 
     def begin(self, code: str) -> str | None:
         """The name of a new session; None for a code that is wrong, used or too old."""
-        entry = self._codes.pop(_login_digest(code), None)
-        if entry is None or entry.ends <= self._now():
-            return None
-        return self._add(self._sessions, entry.token, SESSION_SECONDS)
+        token, ends = self._codes.pop(_digest(code), ("", 0.0))
+        return self._add(self._sessions, token, SESSION_SECONDS) if token and ends > self._now() else None
 
     def token_of(self, session: str) -> str | None:
         """The digest of the token that a session stands for."""
-        entry = self._sessions.get(_login_digest(session))
-        return entry.token if entry is not None and entry.ends > self._now() else None
+        token, ends = self._sessions.get(_digest(session), ("", 0.0))
+        return token if token and ends > self._now() else None
 
     def end(self, session: str) -> None:
         """Ends a session."""
-        self._sessions.pop(_login_digest(session), None)
+        self._sessions.pop(_digest(session), None)
 
-    def _add(self, entries: dict[str, _Entry], token: str, seconds: float) -> str:
+    def _add(self, entries: dict[str, tuple[str, float]], token: str, seconds: float) -> str:
         now = self._now()
-        for name in [name for name, entry in entries.items() if entry.ends <= now]:
+        for name in [name for name, (_, ends) in entries.items() if ends <= now]:
             del entries[name]
         while len(entries) >= _MOST:
             del entries[next(iter(entries))]
         text = secrets.token_urlsafe(_LOGIN_BYTES)
-        entries[_login_digest(text)] = _Entry(token, now + seconds)
+        entries[_digest(text)] = token, now + seconds
         return text
 
 
 def csrf_of(session: str) -> str:
     """What the forms of a session bear."""
     return hmac.new(session.encode(), b"memcli/csrf", "sha256").hexdigest()
-
-
-def _login_digest(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

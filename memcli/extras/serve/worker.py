@@ -13,7 +13,7 @@ from memcli.cli.binding import parameters
 from memcli.cli.calls import Calls
 from memcli.cli.options import FILE
 from memcli.cli.output import as_error, shown
-from memcli.cli.verb import Verb, find_verb
+from memcli.cli.verb import find_verb
 from memcli.errors import MemcliError, UsageError
 
 _TEXTS = ("metrics",)
@@ -41,7 +41,10 @@ def answer(
     environ = {**os.environ, "MEMCLI_USER": user, **({"MEMCLI_GLOBAL": _NOWHERE} if is_bound else {})}
     try:
         verb = find_verb(name)
-        _check(verb, options)
+        for option, field in parameters(verb).items():
+            # It would have this process read or write a file that a caller names.
+            if field.kind == FILE and isinstance(options.get(option), str):
+                raise UsageError(f"{option} cannot be a file here", "send what is in it")
         return calls.run(verb, (), options, as_json=name not in _TEXTS, environ=environ), None
     except Exception as error:  # noqa: BLE001 - a worker answers every request
         known = as_error(error)
@@ -49,13 +52,6 @@ def answer(
         known.message, known.hint, known.value = printed["message"], printed["hint"], None
         known.args = (known.message,)  # which pickle takes along
         return None, known
-
-
-def _check(verb: Verb, options: Mapping[str, Any]) -> None:
-    """Raises UsageError for an option that would have this process read or write a file that a caller names."""
-    for name, field in parameters(verb).items():
-        if field.kind == FILE and isinstance(options.get(name), str):
-            raise UsageError(f"{name} cannot be a file here", "send what is in it")
 
 
 if __name__ == "__main__":

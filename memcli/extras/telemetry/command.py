@@ -40,14 +40,12 @@ def command(session: CommandContext, options: MetricsOptions) -> None:
     >>> memory.metrics()['metrics'][0]['name']
     'memcli_memory_objects'
     """
-    from memcli.extras.telemetry.metrics import metrics
+    from memcli.extras.telemetry.metrics import metrics, render
 
     workspace = session.open()
     if session.output.json and options.textfile is None:
         session.output.answer({"metrics": [family.to_json() for family in metrics(workspace)]}, "")
         return
-    from memcli.extras.telemetry.exporting import render
-
     text = render(metrics(workspace))
     if options.textfile is None:
         session.output.write(text)

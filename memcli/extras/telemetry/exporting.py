@@ -1,8 +1,4 @@
-"""Where spans go: to a collector by OTLP over HTTP, from a thread that no command waits for, but a moment at its end.
-
-The text exposition format of Prometheus, version 0.0.4. It is three rules of escaping and one line a sample, so that
-`memcli metrics` needs no library; a test reads it by the parser of prometheus-client.
-"""
+"""Where spans go: to a collector by OTLP over HTTP, from a thread that no command waits for, but a moment at its end."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ import atexit
 import logging
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Condition, Lock, Thread
 from time import monotonic
@@ -18,8 +14,6 @@ from typing import TYPE_CHECKING
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
-
-from memcli.extras.telemetry.metrics import Family
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
@@ -146,19 +140,3 @@ def _overlaid(variables: Mapping[str, str]) -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-
-
-_ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
-
-
-def render(families: Iterable[Family]) -> str:
-    """The text, one family after the other, with a newline at the end."""
-    lines = []
-    for family in families:
-        text = family.help.replace("\\", r"\\").replace("\n", r"\n")
-        lines += [f"# HELP {family.name} {text}", f"# TYPE {family.name} {family.kind}"]
-        for sample in family.samples:
-            values = [(name, value.translate(_ESCAPES)) for name, value in sample.labels]
-            labels = ",".join(f'{name}="{value}"' for name, value in values)
-            lines.append(f"{sample.name}{{{labels}}} {sample.value!r}" if labels else f"{sample.name} {sample.value!r}")
-    return "".join(f"{line}\n" for line in lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 
@@ -21,7 +21,6 @@ from memcli.model.usage import (
     RUN,
     SESSION_END,
     Key,
-    TokenUsage,
     Totals,
 )
 from memcli.record import Record
@@ -126,21 +125,36 @@ def _durations(totals: Totals) -> Iterator[Sample]:
 
 
 def _spending(workspace: Workspace) -> list[Family]:
-    spent = workspace.ledger.sums(workspace.clock()[:10])
-    return [_tokens(spent), _dollars(spent)]
-
-
-def _tokens(spent: Mapping[str, TokenUsage]) -> Family:
-    name = "memcli_provider_tokens_total"
-    return Family(name, COUNTER, "Tokens that language models have charged for.", [
-        Sample(name, (("provider", provider), ("direction", direction)), count)
-        for provider, usage in sorted(spent.items())
+    spent = sorted(workspace.ledger.sums(workspace.clock()[:10]).items())
+    tokens, dollars = "memcli_provider_tokens_total", "memcli_provider_usd_total"
+    used = [
+        Sample(tokens, (("provider", provider), ("direction", direction)), count)
+        for provider, usage in spent
         for direction, count in (("in", usage.tokens_in), ("out", usage.tokens_out))
-    ])  # fmt: skip
+    ]
+    paid = [Sample(dollars, (("provider", provider),), (usage.nano_usd or 0) / NANO) for provider, usage in spent]
+    about = "US dollars that language models have charged, where their prices are known."
+    return [
+        Family(tokens, COUNTER, "Tokens that language models have charged for.", used),
+        Family(dollars, COUNTER, about, paid),
+    ]
 
 
-def _dollars(spent: Mapping[str, TokenUsage]) -> Family:
-    name = "memcli_provider_usd_total"
-    return Family(name, COUNTER, "US dollars that language models have charged, where their prices are known.", [
-        Sample(name, (("provider", provider),), (usage.nano_usd or 0) / NANO) for provider, usage in sorted(spent.items())
-    ])  # fmt: skip
+_ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
+
+
+def render(families: Iterable[Family]) -> str:
+    """The text exposition format of Prometheus, version 0.0.4: one family after the other, with a newline at the end.
+
+    It is three rules of escaping and one line a sample, so that `memcli metrics` needs no library; a test reads it by the
+    parser of prometheus-client.
+    """
+    lines = []
+    for family in families:
+        text = family.help.replace("\\", r"\\").replace("\n", r"\n")
+        lines += [f"# HELP {family.name} {text}", f"# TYPE {family.name} {family.kind}"]
+        for sample in family.samples:
+            values = [(name, value.translate(_ESCAPES)) for name, value in sample.labels]
+            labels = ",".join(f'{name}="{value}"' for name, value in values)
+            lines.append(f"{sample.name}{{{labels}}} {sample.value!r}" if labels else f"{sample.name} {sample.value!r}")
+    return "".join(f"{line}\n" for line in lines)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from memcli.app.workspace import Observer
@@ -77,35 +78,21 @@ def running(name: str, tracer: Tracer, environ: Mapping[str, str]) -> Iterator[C
 
     parent = context.attach(_parent(environ))
     try:
-        if name not in TRACED:
-            with _as_current(CommandSpan(name, tracer, None)) as command:
+        with _span(tracer, f"memcli.{name}") if name in TRACED else nullcontext() as span:
+            command = CommandSpan(name, tracer, span)
+            token = _command.set(command)
+            _running.append(command)
+            try:
                 yield command
-            return
-        with _span(tracer, f"memcli.{name}") as span, _as_current(CommandSpan(name, tracer, span)) as command:
-            yield command
+            finally:
+                _running.remove(command)
+                _command.reset(token)
     finally:
         context.detach(parent)
 
 
-@contextmanager
-def _as_current(command: CommandSpan) -> Iterator[CommandSpan]:
-    token = _command.set(command)
-    _running.append(command)
-    try:
-        yield command
-    finally:
-        _running.remove(command)
-        _command.reset(token)
-
-
-class _Question:
-    """A question to a language model, and what its calls have cost."""
-
-    def __init__(self) -> None:
-        self.cost = TokenUsage(0, 0)
-
-
-_question: ContextVar[_Question | None] = ContextVar("memcli_question", default=None)
+_costs: ContextVar[list[TokenUsage] | None] = ContextVar("memcli_costs", default=None)
+"""What the calls for the question under way have cost."""
 
 
 @contextmanager
@@ -115,24 +102,25 @@ def asking(provider: str, model: str, task: str) -> Iterator[None]:
     if command is None:
         yield
         return
-    question = _Question()
-    token = _question.set(question)
+    costs: list[TokenUsage] = []
+    token = _costs.set(costs)
     told = {"memcli.provider": provider, "memcli.model": model, "memcli.task": task}
     try:
         with _span(command.tracer, "memcli.provider", told) as span:
             try:
                 yield
             finally:
-                command.add_cost(question.cost)
-                span.set_attributes(_of_cost(question.cost))
+                cost = reduce(_plus, costs, TokenUsage(0, 0))
+                command.add_cost(cost)
+                span.set_attributes(_of_cost(cost))
     finally:
-        _question.reset(token)
+        _costs.reset(token)
 
 
 def note_cost(usage: TokenUsage) -> None:
     """Adds the cost of a call to the question that it was made for."""
-    if question := _question.get():
-        question.cost = _plus(question.cost, usage)
+    if (costs := _costs.get()) is not None:
+        costs.append(usage)
 
 
 def _parent(environ: Mapping[str, str]) -> Any:
@@ -158,16 +146,12 @@ def _span(tracer: Tracer, name: str, attributes: Mapping[str, str] = {}) -> Iter
         try:
             yield span
         except BaseException as error:
-            kind = error.code if isinstance(error, MemcliError) else type(error).__name__
+            kind, code = type(error).__name__, ""
+            if isinstance(error, MemcliError):
+                kind, code = error.code, f" (exit code {error.exit_code})"
             span.set_attribute("error.type", kind)
-            span.set_status(StatusCode.ERROR, _line_of(error))
+            span.set_status(StatusCode.ERROR, f"memcli failed: {kind}{code}")
             raise
-
-
-def _line_of(error: BaseException) -> str:
-    if isinstance(error, MemcliError):
-        return f"memcli failed: {error.code} (exit code {error.exit_code})"
-    return f"memcli failed: {type(error).__name__}"
 
 
 def _plus(one: TokenUsage, other: TokenUsage) -> TokenUsage:

@@ -17,9 +17,7 @@ from memcli.errors import UsageError
 if TYPE_CHECKING:
     from threading import Event
 
-    from memcli.app.ingest import Ingested
     from memcli.app.workspace import Workspace
-    from memcli.extras.watch.opening import WatchRequest
 
 
 _GRACE_SECONDS = 0.3
@@ -79,13 +77,11 @@ def command(session: CommandContext, options: WatchOptions) -> None:
 
     Example: memcli watch docs --glob '*.md'
     """
-    from memcli.extras.watch.opening import WatchRequest
-
     if options.status:
         if options.paths or options.glob or options.once or options.embed:
             raise UsageError("--status cannot be used with other options", "run `memcli watch --status`")
         from memcli.app.repo import over_repo
-        from memcli.extras.watch.opening import watch_status
+        from memcli.extras.watch.storing import watch_status
 
         status = watch_status(over_repo(session.open()))
         lines = [f"running, process {status['pid']}, since {status['since']}" if status["running"] else "not running"]
@@ -99,69 +95,44 @@ def command(session: CommandContext, options: WatchOptions) -> None:
             lines.append(f"last error {trouble['at']}: {trouble['message']}")
         session.output.answer(status, "\n".join(lines))
         return
-    _watch(
-        session,
-        WatchRequest(
-            tuple(options.paths or ()),
-            tuple(options.glob or ()),
-            options.git,
-            options.once,
-            options.embed,
-            upkeep=not session.is_frozen,
-        ),
-    )
+    _watch(session, options)
 
 
-def _watch(session: CommandContext, options: WatchRequest) -> None:
+def _watch(session: CommandContext, options: WatchOptions) -> None:
     """Watches until stopped, also across removal and return of the store."""
     import os
 
     from memcli.app.repo import over_repo
-    from memcli.record import replace
+    from memcli.store.trust import is_off
 
     with stoppable() as stop:
         workspace = over_repo(session.open(create=True))
-        if not _wait_until_on(workspace.root, options, stop):
-            return
-        while _run(session, workspace, options, stop):
+        while is_off(workspace.root, os.environ):
+            if options.once or stop.wait(1):
+                return
+        all_is_new = False
+        while _run(session, workspace, options, stop, all_is_new):
             session.output.note(f"the store was removed or replaced: waiting for {workspace.root}")
             while not os.path.isdir(workspace.root):
                 if stop.wait(1):
                     return
-            options = replace(options, all_is_new=True)
+            all_is_new = True
             workspace = over_repo(session.open())
 
 
-def _wait_until_on(root: str, options: WatchRequest, stop: Event) -> bool:
-    """Waits while memory is off. Returns whether it is on."""
-    import os
-
-    from memcli.store.trust import is_off
-
-    while is_off(root, os.environ):
-        if options.once or stop.wait(1):
-            return False
-    return True
-
-
-def _run(session: CommandContext, workspace: Workspace, options: WatchRequest, stop: Event) -> bool:
+def _run(session: CommandContext, workspace: Workspace, options: WatchOptions, stop: Event, all_is_new: bool) -> bool:
     """Watches until stopped. Returns true if the store has disappeared."""
-    from memcli.extras.watch.opening import open_watch
+    from memcli.extras.watch.storing import open_watch
 
-    with open_watch(workspace, options, stop) as (watch, work_tree):
+    output, upkeep = session.output, not session.is_frozen
+    with open_watch(workspace, options, stop, all_is_new=all_is_new, upkeep=upkeep) as (watch, work_tree):
         if not options.once:
-            session.output.note(f"watching {work_tree} into space {workspace.space}; press Ctrl-C to stop")
+            output.note(f"watching {work_tree} into space {workspace.space}; press Ctrl-C to stop")
         for done in watch.run():
-            _show(session, workspace, done)
+            if output.json:
+                output.lines([{"at": workspace.clock(), **done.to_json()}])
+            elif results := done.stored():
+                more = f" and {len(done.paths) - 3} more" if len(done.paths) > 3 else ""
+                line = f"{workspace.clock()}  {results}  {', '.join(done.paths[:3])}{more}"
+                output.confirm(None, line.rstrip() + redacted_told(done.redactions))
         return watch.is_gone and not stop.is_set() and not options.once
-
-
-def _show(session: CommandContext, workspace: Workspace, done: Ingested) -> None:
-    if session.output.json:
-        session.output.lines([{"at": workspace.clock(), **done.to_json()}])
-        return
-    results = done.stored()
-    if not results:
-        return
-    shown = ", ".join(done.paths[:3]) + (f" and {len(done.paths) - 3} more" if len(done.paths) > 3 else "")
-    session.output.confirm(None, f"{workspace.clock()}  {results}  {shown}".rstrip() + redacted_told(done.redactions))

@@ -220,15 +220,12 @@ class Scanner:
                 stamps[path] = stamp
             elif path in known:
                 gone.append(path)
-        gone += self._moved_away(known, stamps, frozenset(gone))
-        return _difference(known, stamps, gone)
-
-    def _moved_away(self, known: Known, stamps: Known, gone: frozenset[str]) -> list[str]:
-        """The files that new ones have the content of, and that are gone: their own events may come half a second later,
-        and a move would be taken for a new file."""
+        # The files that new ones have the content of, and that are gone: their own events may come half a second later, and a
+        # move would be taken for a new file.
         new = {stamp.digest for path, stamp in stamps.items() if path not in known and stamp.digest and stamp.size}
-        olds = (path for path, stamp in known.items() if stamp.digest in new) if new else ()
-        return [path for path in olds if path not in gone and self._scope.contains(path) and not self._is_there(path)]
+        olds = {path for path, stamp in known.items() if stamp.digest in new}.difference(gone) if new else ()
+        gone += [path for path in olds if self._scope.contains(path) and not self._is_there(path)]
+        return _difference(known, stamps, gone)
 
     def _is_there(self, path: str) -> bool:
         try:

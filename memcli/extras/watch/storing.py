@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from threading import Event
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memcli.app.ingest import FilePlace, Ingested, ingest, relocate, retire, retire_commits
 from memcli.app.repo import sync
@@ -21,7 +22,7 @@ from memcli.codec.canonical import encode, encode_line
 from memcli.errors import MemcliError, NotFoundError, ProviderError, StoreError, hint_of, reporting_done
 from memcli.extras.watch.scan import WatchState, name_from_json, name_to_json
 from memcli.extras.watch.watcher import Watcher
-from memcli.git.repository import Repository
+from memcli.git.repository import Repository, find_program
 from memcli.git.tree import lost
 from memcli.ingest.commits import CommitSource
 from memcli.ingest.files import FileSource
@@ -32,12 +33,19 @@ from memcli.model.memory import Json
 from memcli.model.names import readable
 from memcli.ports import Source
 from memcli.record import Record, replace
-from memcli.store.atomic import append_line, read_regular, remove_quietly, write_file
-from memcli.store.layout import Layout, identity
-from memcli.store.lock import holder_of
+from memcli.store.atomic import append_line, make_folder, read_regular, remove_quietly, write_file
+from memcli.store.layout import Layout, find_work_tree, identity
+from memcli.store.lock import held, holder_of
 from memcli.store.log import Log
+from memcli.store.notes import BuildState
+from memcli.store.state import State
 from memcli.store.trust import is_off
 from memcli.wiring import extra
+from memcli.wiring.build import begin, build_commits
+from memcli.wiring.sources import lost_commits
+
+if TYPE_CHECKING:
+    from memcli.extras.watch.command import WatchOptions
 
 THE_WATCH = "the watch of this store"
 """The name of the lock's holder in messages."""
@@ -361,3 +369,75 @@ class _NamingSource:
             if isinstance(metadata, Mapping):
                 self.names.add(str(metadata.get("source")))
             yield fields
+
+
+@contextmanager
+def open_watch(
+    workspace: Workspace, options: WatchOptions, stop: Event, *, all_is_new: bool = False, upkeep: bool = False
+) -> Iterator[tuple[Watch, str]]:
+    """The watch, and the work tree that it follows: the one that the working directory is in, from where the last
+    watch ended. With `all_is_new`, all files have changed when nothing was seen so far; with `upkeep`, what is due is
+    maintained when nothing happens. Raises LockedError while there is another watch of the store.
+    """
+    layout = Layout(workspace.root)
+    make_folder(layout.local(""))
+    with held(layout.local(LOCK), THE_WATCH, workspace.clock()):
+        repository = find_work_tree(os.getcwd(), os.path.expanduser("~"))
+        root = repository or layout.work_tree
+        files = WatchFiles(workspace)
+        if not options.paths and not options.glob and _build(workspace, repository, stop, with_git=options.git):
+            files.save(WatchState())  # all files are to follow
+        seen = files.load()
+        if seen is None and (all_is_new or not files.is_there()):
+            seen = WatchState()  # the state of a store that was moved away just now is not that of a first watch
+        follows_commits = repository is not None and options.git
+        if follows_commits and find_program("git", os.getcwd()) is None:
+            report(workspace, files, "git is not on PATH: watching files but not commits")
+            follows_commits = False
+        watcher = Watcher(
+            root,
+            paths=options.paths,
+            globs=options.glob,
+            with_git=follows_commits,
+            state=seen,
+            stop=stop,
+            warn=lambda message: report(workspace, files, message),
+            once=options.once,
+        )
+        tree = WatchedTree(workspace, root, watcher, lost_commits(workspace.root))
+        watch = Watch(workspace, tree, files, stop, once=options.once, embed=options.embed, upkeep=upkeep)
+        files.log({"event": "start", "work_tree": root})
+        yield watch, root
+        if not watch.is_gone:
+            files.log({"event": "end"})
+
+
+def _build(workspace: Workspace, root: str | None, stop: Event, *, with_git: bool) -> bool:
+    """Ingests the history where the space is missing; whether all files are to follow."""
+    repository = Repository(root) if root else None
+    build = begin(workspace, repository.head() if repository and with_git else "")
+    if build is None:
+        return False
+    if repository:
+        build_commits(workspace, repository, build, stop.is_set)
+    if not stop.is_set():
+        BuildState(State(Layout(workspace.root)), workspace.space).clear()
+    return True
+
+
+def watch_status(workspace: Workspace) -> dict[str, Json]:
+    """Whether a watch of this store is running, which, and what the last one did."""
+    files = WatchFiles(workspace)
+    holder = files.holder()
+    pid, since = holder or (None, None)
+    state = files.load() or WatchState()
+    return {
+        "running": holder is not None,
+        "pid": pid,
+        "since": since,
+        "space": workspace.space,
+        "files": len(state.files),
+        "last_commit": state.head or None,
+        "last_batch": files.last("batch"),
+        "last_trouble": files.last("trouble"),
+    }

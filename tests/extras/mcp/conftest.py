@@ -29,7 +29,7 @@ from mcp_types import jsonrpc_message_adapter
 
 from memcli.cli.calls import Calls
 from memcli.extras.mcp.offer import Offer, enter_project, make_offer
-from memcli.extras.mcp.server import Agents, LineServer
+from memcli.extras.mcp.server import LineServer, sdk_server
 
 Connect = Callable[..., Any]
 
@@ -53,7 +53,7 @@ async def in_process(
     calls = Calls({"lock_wait": lock_wait}, lambda _: None)
     offer = make_offer(calls, tools, None if by_sdk else partial(enter_project, environ=os.environ))
     try:
-        async with Client(Agents(offer).server() if by_sdk else over_lines(offer), mode=mode, **options) as client:
+        async with Client(sdk_server(offer) if by_sdk else over_lines(offer), mode=mode, **options) as client:
             yield client
     finally:
         calls.close()

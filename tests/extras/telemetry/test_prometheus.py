@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from memcli.extras.telemetry.exporting import render
-from memcli.extras.telemetry.metrics import COUNTER, GAUGE, Family, Sample
+from memcli.extras.telemetry.metrics import COUNTER, GAUGE, Family, Sample, render
 
 
 def test_a_family_has_its_help_and_type_before_its_samples() -> None:

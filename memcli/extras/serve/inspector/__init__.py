@@ -13,8 +13,8 @@ def make_router(backend: Backend) -> APIRouter:
     router = APIRouter(include_in_schema=False)
     pages.add_routes(router)
     for add_routes in (
-        catalogue.add_routes, detail.add_routes, changes.add_routes, detail.add_graph_routes, reports.add_sessions_routes,
-        reports.add_usage_routes, reports.add_gaps_routes, changes.add_inbox_routes, reports.add_audit_routes,
+        catalogue.add_routes, detail.add_routes, changes.add_routes, changes.add_inbox_routes, reports.add_routes,
+        reports.add_sessions_routes,
     ):  # fmt: skip
         add_routes(router, backend)
     return router

@@ -34,12 +34,6 @@ async def spaces(backend: Backend, caller: Caller) -> list[Mapping[str, Any]]:
     return pages.seen(caller, await backend.call("space list", {}, caller))
 
 
-async def opened(backend: Backend, caller: Caller, space: str, path: str) -> Branch:
-    """The first level of a space, opened along `path`."""
-    root = await below(backend, caller, space, "")
-    return await _opened(backend, caller, space, root, [step for step in path.split("/") if step])
-
-
 async def below(backend: Backend, caller: Caller, space: str, path: str) -> Branch:
     """The level below a path; an empty one where nothing is."""
     node: Mapping[str, Any] = await backend.call(
@@ -59,7 +53,8 @@ async def below(backend: Backend, caller: Caller, space: str, path: str) -> Bran
     return Branch(node["name"], path, children=shown, is_open=True, left_out=len(children) - len(shown))
 
 
-async def _opened(backend: Backend, caller: Caller, space: str, branch: Branch, steps: list[str]) -> Branch:
+async def opened(backend: Backend, caller: Caller, space: str, branch: Branch, steps: list[str]) -> Branch:
+    """A branch with what is below it, opened along the steps of a path."""
     if not steps:
         return branch
     children = []
@@ -67,7 +62,7 @@ async def _opened(backend: Backend, caller: Caller, space: str, branch: Branch, 
         if child.name == steps[0] and child.has_more:
             inner = await below(backend, caller, space, child.path)
             grown = replace(child, is_open=True, children=inner.children, left_out=inner.left_out)
-            children.append(await _opened(backend, caller, space, grown, steps[1:]))
+            children.append(await opened(backend, caller, space, grown, steps[1:]))
         else:
             children.append(child)
     return replace(branch, children=tuple(children))
@@ -140,9 +135,11 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
         )
         names = [one["space"] for one in known]
         shown = space or (names[0] if names else "")
+        root = await below(backend, caller, shown, "") if shown else None
+        steps = [step for step in wanted.under.split("/") if step]
         return pages.render(
             request, "memories.html", wanted=wanted, spaces=known, opened_space=shown,
-            opened=await opened(backend, caller, shown, wanted.under) if shown else None,
+            opened=await opened(backend, caller, shown, root, steps) if root else None,
             kinds=sorted(counts["kinds"]), tags=sorted(counts["tags"]), **found,
         )  # fmt: skip
 

@@ -33,6 +33,11 @@ _PLACED = (
 _ARROWS = {BOTH: ("", ""), OUT: ("→", "from this"), IN: ("←", "to this")}
 """What stands between a relation and the other memory, and the same for screen readers."""
 
+_READABLE = 2_000
+"""From so many memories on, a part of the space is asked for first."""
+_LISTED = 300
+Depth = Annotated[int, Query(ge=0, le=6)]
+
 
 class OpenMemory(Record):
     """A memory as it was read for a page, the digest that a form about it sends back, and the JSON of its use."""
@@ -55,6 +60,29 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
             request, "memory.html", space=space, memory=found.memory, digest=found.digest, detail=detail,
             context=context_pieces(found.memory), others=await _named(backend, caller, space, found.memory),
         )  # fmt: skip
+
+    @router.get("/graph")
+    async def graph(
+        request: Request, caller: pages.Reader, space: str = "", ref: str = "", depth: Depth = 2, whole: bool = False
+    ) -> Response:
+        home = pages.chosen(caller, space)
+        spaces = await catalogue.spaces(backend, caller)
+        size = next((one["objects"] for one in spaces if one["space"] == home), 0)
+        values: dict[str, Any] = {"space": home, "spaces": spaces, "ref": ref, "depth": depth, "size": size}
+        if size > _READABLE and not ref and not whole:
+            top = await catalogue.below(backend, caller, home, "")
+            return pages.render(request, "graph_parts.html", top=top, **values)
+        return pages.render(request, "graph.html", **values)
+
+    @router.get("/graph.json")
+    async def data(caller: pages.Reader, space: str, ref: str = "", depth: Depth = 2) -> Response:
+        found = await _graph(backend, caller, pages.checked(caller, space), ref, depth)
+        return Response(escape(encode_line(found).decode()), media_type="application/json")
+
+    @router.get("/graph/list")
+    async def listed(request: Request, caller: pages.Reader, space: str, ref: str = "", depth: Depth = 2) -> Response:
+        found = await _graph(backend, caller, pages.checked(caller, space), ref, depth)
+        return pages.render(request, "graph_list.html", space=space, ref=ref, **_rows(found))
 
 
 async def read_memory(
@@ -176,37 +204,6 @@ def versions_of(read: Sequence[tuple[HistoryCommit, Memory]], now: Memory) -> li
             found.append(MemoryVersion(commit, memory, change.status if change else "", fields))
         before = memory
     return found[::-1]
-
-
-_READABLE = 2_000
-"""From so many memories on, a part of the space is asked for first."""
-_LISTED = 300
-Depth = Annotated[int, Query(ge=0, le=6)]
-
-
-def add_graph_routes(router: APIRouter, backend: Backend) -> None:
-    @router.get("/graph")
-    async def graph(
-        request: Request, caller: pages.Reader, space: str = "", ref: str = "", depth: Depth = 2, whole: bool = False
-    ) -> Response:
-        home = pages.chosen(caller, space)
-        spaces = await catalogue.spaces(backend, caller)
-        size = next((one["objects"] for one in spaces if one["space"] == home), 0)
-        values: dict[str, Any] = {"space": home, "spaces": spaces, "ref": ref, "depth": depth, "size": size}
-        if size > _READABLE and not ref and not whole:
-            top = await catalogue.below(backend, caller, home, "")
-            return pages.render(request, "graph_parts.html", top=top, **values)
-        return pages.render(request, "graph.html", **values)
-
-    @router.get("/graph.json")
-    async def data(caller: pages.Reader, space: str, ref: str = "", depth: Depth = 2) -> Response:
-        found = await _graph(backend, caller, pages.checked(caller, space), ref, depth)
-        return Response(escape(encode_line(found).decode()), media_type="application/json")
-
-    @router.get("/graph/list")
-    async def listed(request: Request, caller: pages.Reader, space: str, ref: str = "", depth: Depth = 2) -> Response:
-        found = await _graph(backend, caller, pages.checked(caller, space), ref, depth)
-        return pages.render(request, "graph_list.html", space=space, ref=ref, **_rows(found))
 
 
 async def _graph(backend: Backend, caller: Caller, space: str, ref: str, depth: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from memcli.extras.serve.inspector import catalogue, pages
 _FIRST, _MOST = 50, 5_000
 
 
-def add_audit_routes(router: APIRouter, backend: Backend) -> None:
+def add_routes(router: APIRouter, backend: Backend) -> None:
     @router.get("/audit")
     async def audit(
         request: Request,
@@ -43,8 +43,6 @@ def add_audit_routes(router: APIRouter, backend: Backend) -> None:
             checked=checked,
         )  # fmt: skip
 
-
-def add_gaps_routes(router: APIRouter, backend: Backend) -> None:
     @router.get("/gaps")
     async def gaps(request: Request, caller: pages.Reader, space: str = "") -> Response:
         home = pages.chosen(caller, space)
@@ -95,8 +93,6 @@ def add_sessions_routes(router: APIRouter, backend: Backend) -> None:
             has_more=found["session"]["messages"] > page * _MESSAGES, parts_of=parts,
         )  # fmt: skip
 
-
-def add_usage_routes(router: APIRouter, backend: Backend) -> None:
     @router.get("/usage")
     async def usage(request: Request, caller: pages.Reader, space: str = "") -> Response:
         home = pages.chosen(caller, space)

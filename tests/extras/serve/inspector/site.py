@@ -18,7 +18,7 @@ from fastapi import FastAPI, Request, Response
 from memcli import Memory
 from memcli.cli.verb import find_verb
 from memcli.errors import MemcliError
-from memcli.extras.serve.access import Caller, GuardedBackend
+from memcli.extras.serve.access import Backend, Caller
 from memcli.extras.serve.bodies import SECURITY_HEADERS
 from memcli.extras.serve.inspector import make_router, pages
 from memcli.extras.serve.problems import status_of
@@ -41,7 +41,7 @@ class OneStore:
 def make_site(backend: OneStore, role: str = "writer", spaces: tuple[str, ...] = ()) -> FastAPI:
     """The pages for one caller."""
     app = FastAPI()
-    app.include_router(make_router(GuardedBackend(backend)))
+    app.include_router(make_router(Backend(backend.call)))
 
     @app.middleware("http")
     async def introduce(request: Request, go_on: Callable[[Request], Awaitable[Response]]) -> Response:
