@@ -188,6 +188,11 @@ def serving(folder: Path, *options: str, kind: type[Server] = Server, **environ:
         server.close()
 
 
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
 Start = Callable[..., Server]
 
 
