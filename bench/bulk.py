@@ -19,9 +19,8 @@ from objects import objects
 
 from memcli.codec.space import encode_memory
 from memcli.extras.postgres import indexing
-from memcli.extras.postgres.records import Tally, records, total
-from memcli.extras.postgres.totals import add, pending
-from memcli.extras.postgres.vectors import build_index, mark_embedded
+from memcli.extras.postgres.totals import Tally, add, total
+from memcli.extras.postgres.vectors import EMBEDDED, build_index
 from memcli.model.memory import Memory
 
 TEXTS = 20_000
@@ -93,7 +92,7 @@ def _load_texts(connection: psycopg.Connection[Any], count: int) -> None:
             found: dict[str, list[Mapping[str, Any]]] = {}
             for memory in some:
                 row += 1
-                own, tally = records(SPACE, memory, row, tells=True)
+                own, tally = indexing.records(SPACE, memory, row, tells=True)
                 tallies.append((tally, 1))
                 for table, ones in own.items():
                     found.setdefault(table, []).extend(ones)
@@ -111,7 +110,7 @@ def _load_texts(connection: psycopg.Connection[Any], count: int) -> None:
             for table, ones in found.items():
                 _put(cursor, table, ones)
             tallies = [(total(tallies), 1)]
-    add(connection, SPACE, indexing.VERSION, tallies[0][0], pending(connection, SPACE))
+    add(connection, SPACE, indexing.VERSION, tallies[0][0], connection.execute(indexing.PENDING, (SPACE,)))
 
 
 def _put(cursor: psycopg.Cursor[Any], table: str, ones: Iterable[Mapping[str, Any]]) -> None:
@@ -164,7 +163,7 @@ def _load_vectors(connection: psycopg.Connection[Any], model: str, real: Sequenc
             copy.write(b"".join(_record(model, *one) for one in zip(some, squares.tolist(), values, strict=True)))
         copy.write(b"\xff\xff")
     connection.execute("ANALYZE embedding")
-    mark_embedded(connection, SPACE, model, 1 << 60)
+    connection.execute(EMBEDDED, (SPACE, model, 1 << 60))
 
 
 def _record(model: str, key: bytes, square: int, value: Any) -> bytes:

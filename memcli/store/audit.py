@@ -14,8 +14,8 @@ from memcli.errors import MemcliError, StoreError
 from memcli.model.links import Lineage
 from memcli.model.memory import Json
 from memcli.model.space import Touched
-from memcli.policy.acts import Act, entry
-from memcli.record import Record
+from memcli.policy.acts import Act, entry, without_erased
+from memcli.record import Record, replace
 from memcli.store.atomic import (
     append_line,
     check_appendable,
@@ -32,6 +32,7 @@ from memcli.store.lock import locked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from memcli.model.links import Going
     from memcli.ports import AuditTrail
 
 
@@ -53,6 +54,11 @@ class Author(Record):
     def entry(self, space: str, act: Act) -> dict[str, Json]:
         """The fields of the line for an act, without its seals."""
         return entry(space, act, self.clock(), self.name())
+
+    def entries(self, space: str, acts: Sequence[Act | None], going: Going) -> list[dict[str, Json]]:
+        """The fields of the lines for a write, without a word of what it erases."""
+        done = [replace(a, touched=without_erased(a.touched, going), run=going.run) for a in acts if a is not None]
+        return [self.entry(space, act) for act in done]
 
 
 def record_act(log: AuditTrail, warn: Callable[[str], None], space: str, entry: dict[str, Json]) -> None:

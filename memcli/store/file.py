@@ -143,7 +143,7 @@ class FileStore:
             act = act_of(Receipt(touched), before.policy, None)
             with books.removing(Going(before), None) if books else nullcontext(Going(before)) as going:
                 if books:
-                    books.begin(space, books.entries(space, [act], going), snapshot.fingerprint, "")
+                    books.begin(space, books.log().who.entries(space, [act], going), snapshot.fingerprint, "")
                 remove_file(path)
             if books:
                 books.finish(space)
@@ -181,7 +181,7 @@ class FileStore:
                     books.log().check(space)
                 leaving = draft.going()
                 with books.removing(leaving, draft.header) if books else nullcontext(leaving) as going:
-                    entries = books.entries(space, acts, going) if books else []
+                    entries = books.log().who.entries(space, acts, going) if books else []
 
                     def before_rename(new: os.stat_result) -> None:
                         snapshot.check_unchanged()

@@ -20,7 +20,7 @@ from memcli.codec.canonical import encode, encode_line
 from memcli.errors import LockedError, MemcliError, StoreError
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Policy, Space
-from memcli.policy.acts import is_kept, parted, state_digest, trash_note, without_erased
+from memcli.policy.acts import is_kept, parted, state_digest, trash_note
 from memcli.record import replace
 from memcli.settings import is_beside
 from memcli.store.atomic import (
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memcli.model.links import Going, Severed
-    from memcli.policy.acts import Act
     from memcli.store.audit import AuditLog
 
 
@@ -98,11 +97,6 @@ class Bookkeeping:
             remove_file(self._path(space, _ERASING))
         except MemcliError as error:
             self._warn(f"cannot finish an earlier erasure in space {space!r} yet: {error.message} ({error.hint})")
-
-    def entries(self, space: str, acts: Sequence[Act | None], going: Going) -> list[dict[str, Json]]:
-        """What the audit log is to say of a write, without a word of what it erases."""
-        done = [replace(a, touched=without_erased(a.touched, going), run=going.run) for a in acts if a is not None]
-        return [self.log().who.entry(space, act) for act in done]
 
     def begin(self, space: str, entries: list[dict[str, Json]], before: str, after: str) -> None:
         """Notes what a write is going to do to the space of the fingerprint `before`, which will be `after`.

@@ -36,11 +36,6 @@ def append(connection: Connection, space: str, said: Sequence[dict[str, Json]], 
         connection.execute(_APPEND, [space, mark, lines, bounds])
 
 
-def link_of(row: tuple[int, str] | None) -> Link:
-    """What the next line is bound to."""
-    return Link() if row is None else Link(*row)
-
-
 def erase(connection: Connection, space: str, ids: Collection[str]) -> None:
     """Takes the paths that these memories had out of the log, in the transaction that erases them."""
     rows = connection.execute("SELECT n, line FROM audit WHERE space = %s ORDER BY n", [space]).fetchall()
@@ -83,7 +78,7 @@ class ServerAudit(Record):
         def work(connection: Connection) -> UUID:
             connection.execute(BARRIER, [space])
             mark = new_mark()
-            append(connection, space, entries, mark, link_of(connection.execute(LAST, [space]).fetchone()))
+            append(connection, space, entries, mark, Link(*(connection.execute(LAST, [space]).fetchone() or ())))
             return mark
 
         self._server.transact(work, lambda c, mark: is_marked(c, space, mark), f"record acts in space {space!r}")

@@ -103,7 +103,14 @@ def migrate(connection: Connection, address: Address) -> None:
         return
     with unhurried(connection), connection.transaction():
         connection.execute("SET LOCAL lock_timeout = '60s'")  # another client's migration is worth waiting for
-        _lock(connection, address.schema)
+        if connection.execute(_TABLE, [address.schema]).fetchone() is None:
+            connection.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [_LOCK, address.schema])
+            if connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [address.schema]).fetchone() is None:
+                connection.execute(SQL("CREATE SCHEMA {}").format(Identifier(address.schema)))
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS migration (number int PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
+            )
+        connection.execute("LOCK TABLE migration IN SHARE ROW EXCLUSIVE MODE")  # which its readers cannot take
         found = applied(connection, address.schema)  # another client may have been at it
         _check(found, address)
         for number in (number for number in known if number not in found):
@@ -118,18 +125,6 @@ def _check(found: set[int], address: Address) -> None:
             f"the store at {address.shown} has schema version {max(found)}, and this memcli supports {latest}",
             "upgrade memcli; nothing was changed",
         )
-
-
-def _lock(connection: Connection, schema: str) -> None:
-    """Waits for other clients' migrations, with a lock on the table of migrations that its readers cannot take."""
-    if connection.execute(_TABLE, [schema]).fetchone() is None:
-        connection.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [_LOCK, schema])
-        if connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [schema]).fetchone() is None:
-            connection.execute(SQL("CREATE SCHEMA {}").format(Identifier(schema)))
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS migration (number int PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
-        )
-    connection.execute("LOCK TABLE migration IN SHARE ROW EXCLUSIVE MODE")
 
 
 RETRIED = (errors.SerializationFailure, errors.DeadlockDetected, errors.UniqueViolation)
@@ -221,7 +216,9 @@ def check_pooler(connection: Connection, address: Address) -> None:
     except psycopg.Error:  # none is left for a second one, so that each has its own
         return
     try:
-        is_shared = any(_process(connection) == _process(other) for _ in range(_TRIES))
+        is_shared = any(
+            connection.execute(_PROCESS).fetchone() == other.execute(_PROCESS).fetchone() for _ in range(_TRIES)
+        )
     finally:
         other.close()
     if is_shared:
@@ -229,8 +226,3 @@ def check_pooler(connection: Connection, address: Address) -> None:
             f"the pooler at {address.shown} shares sessions between connections",
             "set its pool_mode to session, or use the address of the server itself",
         )
-
-
-def _process(connection: Connection) -> int:
-    found = connection.execute(_PROCESS).fetchone()
-    return int(found[0]) if found else 0

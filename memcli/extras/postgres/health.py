@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from statistics import median
-from typing import NamedTuple
+from typing import TypeAlias
 
 from psycopg import Connection
 
@@ -30,13 +30,8 @@ _ROUNDS = 5
 _LONGEST = 400
 
 
-class HealthRow(NamedTuple):
-    """One row: whether it is as it must be, what was found, and what to do otherwise."""
-
-    name: str
-    ok: bool
-    found: str
-    fix: str = ""
+HealthRow: TypeAlias = "tuple[str, bool, str, str]"
+"""A name, whether it is as it must be, what was found, and what to do otherwise."""
 
 
 def examine(server: Server) -> list[HealthRow]:
@@ -51,28 +46,28 @@ def examine(server: Server) -> list[HealthRow]:
             connection.execute("SELECT 1")
             times.append(time.perf_counter() - begun)
         found = [
-            HealthRow("server", number >= _OLDEST, f"{version}, {encrypted}", "memcli needs PostgreSQL 14"),
-            HealthRow("schema", True, f"{schema}, version {max(applied(connection, schema))}"),
+            ("server", number >= _OLDEST, f"{version}, {encrypted}", "memcli needs PostgreSQL 14"),
+            ("schema", True, f"{schema}, version {max(applied(connection, schema))}", ""),
             _extension(connection),
             _rights(connection),
-            HealthRow("latency", True, f"{median(times) * 1000:.1f} ms a round trip"),
+            ("latency", True, f"{median(times) * 1000:.1f} ms a round trip", ""),
         ]
-    return [one._replace(found=quotable(one.found, _LONGEST)) for one in found]
+    return [(name, ok, quotable(told, _LONGEST), fix) for name, ok, told, fix in found]
 
 
 def _extension(connection: Connection) -> HealthRow:
     installed, offered = connection.execute(_EXTENSION).fetchone() or (None, None)
     if installed:
-        return HealthRow("pgvector", True, f"version {installed}")
+        return "pgvector", True, f"version {installed}", ""
     if offered:
-        return HealthRow("pgvector", True, f"version {offered} is available")
-    return HealthRow("pgvector", False, "not installed on the server", "install pgvector there")
+        return "pgvector", True, f"version {offered} is available", ""
+    return "pgvector", False, "not installed on the server", "install pgvector there"
 
 
 def _rights(connection: Connection) -> HealthRow:
     owns, *levels = connection.execute(_LEVELS).fetchone() or (False, [], [], [])
     if owns:
-        return HealthRow("role", True, f"{connection.info.user}: owner of the schema")
+        return "role", True, f"{connection.info.user}: owner of the schema", ""
     said, known = [], set[str]()
     for name, spaces in zip(("admin", "writer", "reader"), levels, strict=True):
         if spaces is None:
@@ -82,7 +77,7 @@ def _rights(connection: Connection) -> HealthRow:
             said.append(f"{name} of {', '.join(new)}")
             known.update(new)
     found = f"{connection.info.user}: {'; '.join(said) or 'no access'}"
-    return HealthRow("role", bool(said), found, "ask the owner of the schema to admit your role")
+    return "role", bool(said), found, "ask the owner of the schema to admit your role"
 
 
 _ROWS = f"SELECT id, path, hash, updated_at, body FROM memory WHERE space = %s {ORDER}"

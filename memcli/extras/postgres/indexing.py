@@ -5,19 +5,21 @@ The index of spaces on a server: it is written with the memories, and read in th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
 from memcli.errors import MemcliError
 from memcli.extras.postgres.connection import unhurried
-from memcli.extras.postgres.records import Tally, records, total
 from memcli.extras.postgres.snapshot import ServerSnapshot, clean, memories_of, rows
 from memcli.extras.postgres.tables import ServerTables
-from memcli.extras.postgres.totals import add, fold, pending
-from memcli.index.update import columns, commit_of, tellers_of
+from memcli.extras.postgres.totals import Tally, add, fold, total
+from memcli.index.tables import WEIGHTS
+from memcli.index.update import columns, commit_of, records_of, tellers_of
 from memcli.index.vectors import text_key
 from memcli.index.view import IndexedSpace, Semantic
 from memcli.model.memory import TALK_KINDS, Memory
@@ -37,6 +39,14 @@ VERSION = f"2/{ANALYSIS_VERSION}"
 """Changes when the same memory no longer gives the same records."""
 
 _AT_ONCE = 200
+_MOST = 32_767  # of a smallint
+_PASSAGE = ("n", "form", "first", "last", "heading", "is_versioned")
+PENDING = "SELECT count(*) FROM pending WHERE space = %s"
+"""How many writes are pending."""
+_NEW_ROWS = "SELECT nextval('entry_row') FROM generate_series(1, %s)"
+_FORGET = """DELETE FROM embedding WHERE space = %s AND key = ANY(%s)
+    AND NOT EXISTS (SELECT FROM passage WHERE passage.space = embedding.space AND passage.key = embedding.key)
+    AND NOT EXISTS (SELECT FROM turn WHERE turn.space = embedding.space AND turn.key = embedding.key)"""
 _TABLES = ("field", "term", "passage", "turn", "link", "anchor", "entry")
 
 
@@ -49,8 +59,8 @@ def write(connection: Connection, space: str, put: Sequence[Memory], removed: Se
     ids = [*removed, *columns_of]
     known = "SELECT row, kind, grp, commit_hash FROM entry WHERE space = %s AND id = ANY(%s)"
     found = connection.execute(known, (space, ids))  # three questions in one go
-    numbers = _new_rows(connection, len(put))
-    pending_before = pending(connection, space)
+    numbers = connection.execute(_NEW_ROWS, (len(put),))
+    pending = connection.execute(PENDING, (space,))
     before = found.fetchall()
     new = [(one["kind"], one["grp"], one["commit_hash"]) for one in columns_of.values()]
     touched = [*(tuple(one) for _, *one in before), *new]
@@ -65,22 +75,16 @@ def write(connection: Connection, space: str, put: Sequence[Memory], removed: Se
     texts = {memory.id: memory.raw for memory in put}
     for group in groups:
         keys += _renew_turns(connection, space, group, texts)
-    add(connection, space, VERSION, total(tallies), pending_before)
+    add(connection, space, VERSION, total(tallies), pending)
     if removed:  # its words must not stay in what is pending
         fold(connection, space)
-    _forget(connection, space, keys)
+    if keys:  # of texts that may be of no memory any more
+        connection.execute(_FORGET, (space, keys))
 
 
 def clear(connection: Connection, space: str) -> None:
     """Removes all that the index has of the space, but for the vectors of its texts."""
     for table in (*_TABLES, "frequency", "pending", "total", "clustering"):
-        connection.execute(f"DELETE FROM {table} WHERE space = %s", (space,))
-
-
-def remove_space(connection: Connection, space: str) -> None:
-    """Removes all that the index has of a space that is no more."""
-    clear(connection, space)
-    for table in ("embedding", "embedded"):
         connection.execute(f"DELETE FROM {table} WHERE space = %s", (space,))
 
 
@@ -90,17 +94,46 @@ def rebuild(connection: Connection, space: str) -> None:
     clear(connection, space)
     ids = [name for (name,) in connection.execute("SELECT id FROM memory WHERE space = %s ORDER BY id", (space,))]
     for start in range(0, len(ids), _AT_ONCE):
-        write(connection, space, _read(connection, space, ids[start : start + _AT_ONCE]), ())
+        read = memories_of(partial(rows, connection), space, ids[start : start + _AT_ONCE])
+        write(connection, space, read, ())
 
 
-def _read(connection: Connection, space: str, ids: Sequence[str]) -> list[Memory]:
-    """The memories of these ids, in the order asked. Raises CorruptError."""
-    return memories_of(lambda statement, values: rows(connection, statement, values), space, ids)
+def records(
+    space: str, memory: Memory, row: int, *, tells: bool
+) -> tuple[Mapping[str, Sequence[Mapping[str, Any]]], Tally]:
+    """The records to insert for a memory, by table, and what it adds to the sums."""
+    own = records_of(memory, tells=tells)
+    weights, size = _weights(own.fields)
+    found: dict[str, list[dict[str, Any]]] = {
+        "entry": [dict(own.entry)],
+        "field": [dict(zip(FIELDS, own.fields, strict=True))],
+        "term": [{"size": size, "lexemes": list(weights), "weights": list(weights.values())}],
+        "passage": [{**dict(zip(_PASSAGE, one, strict=False)), "key": f"\\x{one[-1].hex()}"} for one in own.passages],
+        "link": [{"target": to, "relation": relation, "weight": weight} for to, relation, weight in own.links],
+        "anchor": [{"file": file, "first": first, "last": last} for file, first, last in own.anchors],
+    }
+    lengths = tuple(text.count(" ") + bool(text) for text in own.fields)
+    length = sum(last - first for _, _, first, last, *_ in own.passages)
+    tally = Tally(1, size, lengths, len(own.passages), length, dict.fromkeys(weights, 1))
+    for one in chain.from_iterable(found.values()):
+        one |= {"space": space, "row": row}
+        one |= {name: clean(value) for name, value in one.items() if type(value) is str}  # as PostgreSQL takes text
+    return found, tally
 
 
-def _new_rows(connection: Connection, count: int) -> Cursor:
-    """Asks for the numbers of so many new rows."""
-    return connection.execute("SELECT nextval('entry_row') FROM generate_series(1, %s)", (count,))
+def _weights(texts: Sequence[str]) -> tuple[dict[str, int], int]:
+    """Twice what the occurrences of each word count together, and how many words there are.
+
+    A word ends where one of SQLite's full-text search does, which takes no apostrophe: both choose the same candidates.
+    """
+    found: dict[str, int] = {}
+    size = 0
+    for text, weight in zip(texts, WEIGHTS, strict=True):
+        words = text.replace("'", " ").split()
+        size += len(words)
+        for word, count in Counter(words).items():
+            found[word] = found.get(word, 0) + count * int(2 * weight)
+    return {word: min(_MOST, weight) for word, weight in found.items()}, size
 
 
 def _insert(
@@ -134,11 +167,11 @@ def insert(connection: Connection, table: str, ones: Sequence[Mapping[str, Any]]
         connection.execute(f"INSERT INTO {table} ({names}) {select}", (orjson.dumps(ones).decode(),))
 
 
-def _delete(connection: Connection, space: str, rows: Sequence[int]) -> tuple[list[tuple[Tally, int]], list[bytes]]:
+def _delete(connection: Connection, space: str, numbers: Sequence[int]) -> tuple[list[tuple[Tally, int]], list[bytes]]:
     """Removes rows; returns what they had added to the sums, and the keys of the texts that were embedded."""
-    if not rows:
+    if not numbers:
         return [], []
-    at = (space, list(rows))
+    at = (space, list(numbers))
     lengths = ", ".join(f"cardinality(string_to_array({name}, ' '))" for name in FIELDS)
     select = f"SELECT row, {lengths}, size, lexemes FROM field JOIN term USING (space, row) WHERE space = %s AND row = ANY(%s)"
     fields = connection.execute(select, at).fetchall()
@@ -175,10 +208,10 @@ def _tell_once(connection: Connection, space: str, commit: str) -> list[tuple[Ta
     wrong = {name: (row, n == 0) for n, (row, name, tells) in enumerate(found) if tells != (n == 0)}
     if not wrong:
         return []
-    memories = _read(connection, space, list(wrong))
+    memories = memories_of(partial(rows, connection), space, list(wrong))
     gone, _ = _delete(connection, space, [row for row, _ in wrong.values()])
     told = [(memory, tells) for memory, (_, tells) in zip(memories, wrong.values(), strict=True)]
-    return gone + _insert(connection, space, told, _new_rows(connection, len(told)))
+    return gone + _insert(connection, space, told, connection.execute(_NEW_ROWS, (len(told),)))
 
 
 def _renew_turns(connection: Connection, space: str, group: str, texts: Mapping[str, str]) -> list[bytes]:
@@ -187,16 +220,17 @@ def _renew_turns(connection: Connection, space: str, group: str, texts: Mapping[
     A memory that changes gets another row, so a pair of rows that is known is known to be unchanged.
     """
     select = "SELECT row, id FROM entry WHERE space = %s AND grp = %s AND kind = ANY(%s) ORDER BY position"
-    rows = connection.execute(select, (space, group, list(TALK_KINDS))).fetchall()
+    members = connection.execute(select, (space, group, list(TALK_KINDS))).fetchall()
     select = "SELECT row, before, key FROM turn WHERE space = %s AND grp = %s"
     known = {(row, before): bytes(key) for row, before, key in connection.execute(select, (space, group)).fetchall()}
-    pairs = {(row, before): (name, earlier) for (before, earlier), (row, name) in pairwise(rows)}
+    pairs = {(row, before): (name, earlier) for (before, earlier), (row, name) in pairwise(members)}
     stale = [pair for pair in known if pair not in pairs]
     if stale:
         connection.execute("DELETE FROM turn WHERE space = %s AND row = ANY(%s)", (space, [row for row, _ in stale]))
     new = {pair: names for pair, names in pairs.items() if pair not in known}
     missing = {name for names in new.values() for name in names if name not in texts}
-    raw = {**{memory.id: memory.raw for memory in _read(connection, space, sorted(missing))}, **texts}
+    read = memories_of(partial(rows, connection), space, sorted(missing))
+    raw = {**{memory.id: memory.raw for memory in read}, **texts}
     insert(
         connection,
         "turn",
@@ -207,17 +241,6 @@ def _renew_turns(connection: Connection, space: str, group: str, texts: Mapping[
         ],
     )  # fmt: skip
     return [known[pair] for pair in stale]
-
-
-def _forget(connection: Connection, space: str, keys: Collection[bytes]) -> None:
-    """Removes the vectors of texts that are no more."""
-    if keys:
-        connection.execute(
-            "DELETE FROM embedding WHERE space = %s AND key = ANY(%s)"
-            " AND NOT EXISTS (SELECT FROM passage WHERE passage.space = embedding.space AND passage.key = embedding.key)"
-            " AND NOT EXISTS (SELECT FROM turn WHERE turn.space = embedding.space AND turn.key = embedding.key)",
-            (space, list(keys)),
-        )
 
 
 class PostgresIndex:
@@ -241,7 +264,7 @@ class PostgresIndex:
         self._progress = progress
 
     def view(self, snapshot: Snapshot) -> IndexedSpace:
-        tables = self._tables(snapshot)
+        tables = ServerTables(cast("ServerSnapshot", snapshot), self._server)  # of a server, as the store is there
         if tables.read_rows("SELECT 1 FROM total WHERE space = %s AND version <> %s", (tables.space, VERSION)):
             self._warn(
                 f"the index of space {tables.space!r} was written by another version of memcli, and may rank differently"
@@ -258,7 +281,7 @@ class PostgresIndex:
             return None
 
     def kept(self, snapshot: Snapshot) -> IndexedSpace | None:
-        tables = self._tables(snapshot)
+        tables = ServerTables(cast("ServerSnapshot", snapshot), self._server)
         if not snapshot.fingerprint or tables.select("SELECT 1 FROM memory WHERE is_odd LIMIT 1"):
             return None
         return self._view_of(tables)
@@ -273,9 +296,6 @@ class PostgresIndex:
 
     def question(self, topic: str) -> tuple[str, bytes] | None:
         return self._semantic.question(topic)
-
-    def _tables(self, snapshot: Snapshot) -> ServerTables:
-        return ServerTables(cast("ServerSnapshot", snapshot), self._server)  # of a server, as the store is there
 
     def _view_of(self, tables: ServerTables) -> IndexedSpace:
         return IndexedSpace(tables, self._semantic, self._warn, self._progress)

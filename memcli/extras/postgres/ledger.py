@@ -22,6 +22,8 @@ _ALL = "SELECT day, space, number, booked, settled FROM charge ORDER BY day, spa
 _ADD = "INSERT INTO charge (space, day, number, booked) VALUES (%s, %s, %s, %s)"
 _SETTLE = "UPDATE charge SET settled = %s WHERE space = %s AND day = %s AND number = %s"
 
+_DAMAGES = (ValueError, KeyError, TypeError, RecursionError)
+
 
 class ServerLedger(Record):
     """The ledger of the spaces on a server. See `ports.language_model.Ledger` for the promises."""
@@ -36,7 +38,8 @@ class ServerLedger(Record):
             rows = connection.execute(_ROWS, [charge.space, day]).fetchall()
             check(_day(rows))
             number = len(rows) + 1
-            booked = encode_line(charge_to_json(replace(charge, number=number)))
+            called = {name: getattr(charge, name) for name in ("at", "space", "provider", "model", "task")}
+            booked = encode_line({"number": number, **called, **_cost(charge.usage)})
             connection.execute(_ADD, [charge.space, day, number, booked])
             return number, booked
 
@@ -48,7 +51,7 @@ class ServerLedger(Record):
         return replace(charge, number=number)
 
     def settle(self, booked: Charge, usage: TokenUsage) -> None:
-        line = encode_line({"settles": booked.number, **cost_to_json(usage)})
+        line = encode_line({"settles": booked.number, **_cost(usage)})
         with self._server.connected("book the cost of a call") as connection:
             connection.execute(_SETTLE, [line, booked.space, booked.at[:10], booked.number])
 
@@ -78,48 +81,33 @@ class ServerLedger(Record):
 
 
 def _day(rows: Sequence[Sequence[Any]]) -> Day:
-    """The calls of one space on one day."""
-    lines = [booked for _, booked, _ in rows] + [settled for *_, settled in rows if settled is not None]
-    return day_of(b"".join(line + b"\n" for line in lines))
-
-
-def charge_to_json(charge: Charge) -> dict[str, Json]:
-    """The line that books a call."""
-    return {
-        "number": charge.number, "at": charge.at, "space": charge.space, "provider": charge.provider,
-        "model": charge.model, "task": charge.task, **cost_to_json(charge.usage),
-    }  # fmt: skip
-
-
-def cost_to_json(usage: TokenUsage) -> dict[str, Json]:
-    """What a line says of a cost."""
-    known = {} if usage.nano_usd is None else {"nano_usd": usage.nano_usd}
-    return {"tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, **known}
-
-
-def day_of(data: bytes) -> Day:
-    """The calls that the lines of a day tell of."""
+    """The calls of one space on one day: each row has a number, the line that booked the call, and the one that settled it."""
     charges: dict[int, Charge] = {}
     damaged = 0
-    for number, line in enumerate(data.split(b"\n")[:-1], 1):
+    for number, (_, booked, settled) in enumerate(rows, 1):
         try:
-            _take(json.loads(line), number, charges)
-        except (ValueError, KeyError, TypeError, RecursionError):
+            entry = json.loads(booked)
+            usage = _usage(entry)
+            texts = {name: entry[name] for name in ("at", "space", "provider", "model", "task")}
+            if entry["number"] != number or not all(isinstance(text, str) for text in texts.values()):
+                raise ValueError("not a line of this place")
+            charges[number] = Charge(number=number, **texts, usage=usage)
+        except _DAMAGES:
+            damaged += 1
+        try:
+            if settled is not None:
+                entry = json.loads(settled)
+                usage = _usage(entry)
+                charges[entry["settles"]] = replace(charges[entry["settles"]], usage=usage, is_settled=True)
+        except _DAMAGES:
             damaged += 1
     return Day(tuple(charges.values()), damaged)
 
 
-def _take(entry: Json, number: int, charges: dict[int, Charge]) -> None:
-    """Adds what a line says to `charges`. Raises ValueError, KeyError or TypeError for one that is not of the ledger."""
-    usage = _usage(entry)
-    if "settles" in entry:
-        known = charges[entry["settles"]]
-        charges[known.number] = replace(known, usage=usage, is_settled=True)
-        return
-    texts = {name: entry[name] for name in ("at", "space", "provider", "model", "task")}
-    if entry["number"] != number or not all(isinstance(text, str) for text in texts.values()):
-        raise ValueError("not a line of this place")
-    charges[number] = Charge(number=number, **texts, usage=usage)
+def _cost(usage: TokenUsage) -> dict[str, Json]:
+    """What a line says of a cost."""
+    known = {} if usage.nano_usd is None else {"nano_usd": usage.nano_usd}
+    return {"tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, **known}
 
 
 def _usage(entry: Json) -> TokenUsage:

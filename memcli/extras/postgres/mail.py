@@ -54,13 +54,8 @@ def place(connection: Connection, space: str, token: UUID, request: Json) -> Non
 
 
 def take(connection: Connection, space: str) -> Cursor:
-    """Asks for the requests that wait for a space, which this writer holds; see `taken`."""
+    """Asks for the tokens and bodies of the requests that wait for a space, which this writer holds."""
     return connection.execute(_TAKE, [space, space, _MOST])
-
-
-def taken(found: Cursor) -> list[tuple[UUID, Json]]:
-    """The requests that `take` asked for, with their tokens."""
-    return [(token, decode(body, "a request")) for token, body in found]
 
 
 def answer(connection: Connection, space: str, answers: Mapping[UUID, Json], own: UUID | None) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 import psycopg
@@ -133,7 +132,7 @@ class ServerSnapshot:
             yield from self._all()
             return
         for some in _parts([row for row, _ in places]):
-            found = dict(self.query(partial(_select, _BY_ROW, [self.space, some])))
+            found: dict[int, bytes] = dict(reader(self)(_BY_ROW, [self.space, some]))
             yield from ((found[row], row) for row in some if row in found)
 
     def memories(self, *keys: str) -> Iterator[Memory]:
@@ -174,7 +173,13 @@ class ServerSnapshot:
         def attempt() -> tuple[Connection, tuple[bytes, int, int, int] | None]:
             connection = self._server.borrow()
             try:
-                return connection, _begin(connection, self.space)
+                with connection.pipeline():
+                    connection.execute(_BEGIN)
+                    state = connection.execute(_STATE, [self.space])
+                row = state.fetchone()
+                if row is None:
+                    _check_access(connection, self.space)
+                return connection, row
             except BaseException:
                 self._server.give_back(connection)
                 raise
@@ -188,11 +193,11 @@ class ServerSnapshot:
     def _all(self) -> Iterator[tuple[bytes, int]]:
         last = ("", "")
         while True:
-            rows = self.query(partial(_select, _NEXT, [self.space, *last, _BATCH]))
-            yield from ((body, row) for _, _, body, row in rows)
-            if len(rows) < _BATCH:
+            found = reader(self)(_NEXT, [self.space, *last, _BATCH])
+            yield from ((body, row) for _, _, body, row in found)
+            if len(found) < _BATCH:
                 return
-            last = rows[-1][0], rows[-1][1]
+            last = found[-1][0], found[-1][1]
 
 
 def header_of(connection: Connection, space: str) -> bytes:
@@ -212,22 +217,8 @@ def _check_access(connection: Connection, space: str) -> None:
         )
 
 
-def _begin(connection: Connection, space: str) -> tuple[bytes, int, int, int] | None:
-    with connection.pipeline():
-        connection.execute(_BEGIN)
-        found = connection.execute(_STATE, [space])
-    row = found.fetchone()
-    if row is None:
-        _check_access(connection, space)
-    return None if row is None else (row[0], row[1], row[2], row[3])
-
-
 def _parts(values: list[_T]) -> Iterator[list[_T]]:
     return (values[n : n + _BATCH] for n in range(0, len(values), _BATCH))
-
-
-def _select(statement: str, values: Sequence[object], connection: Connection) -> list[Any]:
-    return connection.execute(statement.encode(), values).fetchall()
 
 
 Values: TypeAlias = "Sequence[Any] | Mapping[str, Any]"

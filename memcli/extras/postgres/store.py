@@ -236,8 +236,7 @@ class ServerStore:
 
     def _record(self, connection: Connection, held: LockedSpace, going: Going, acts: Sequence[Act | None]) -> None:
         """Appends acts to the log."""
-        told = [replace(a, touched=without_erased(a.touched, going), run=going.run) for a in acts if a is not None]
-        said = [self._who.entry(held.space, act) for act in told]
+        said = self._who.entries(held.space, acts, going)
         audit.append(connection, held.space, said, held.mark, held.last)
 
     def _transact(
@@ -258,21 +257,18 @@ class ServerStore:
         if going is None:
             return done
         if going.erased:
-            self._erase(space, {memory.id for memory in going.erased})
+            try:
+                self._erase_traces(space, {memory.id for memory in going.erased})
+            except MemcliError as error:
+                raise StoreError(
+                    f"it was removed from space {space!r}, but traces of it are left on this machine: {error.message}",
+                    "`memcli store index rebuild` removes what an index has of it",
+                ) from None
             if done.is_purge:
                 rewrite(self._server, space, self._warn)
         if going.run:
             self._warn(trash_note(going, self._in_force(going.kept.policy).grace_days))
         return done
-
-    def _erase(self, space: str, ids: Collection[str]) -> None:
-        try:
-            self._erase_traces(space, ids)
-        except MemcliError as error:
-            raise StoreError(
-                f"it was removed from space {space!r}, but traces of it are left on this machine: {error.message}",
-                "`memcli store index rebuild` removes what an index has of it",
-            ) from None
 
 
 def _check(held: LockedSpace, draft: Draft) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from memcli.errors import MemcliError
 from memcli.extras.postgres.snapshot import beside, memories_of, reader
-from memcli.extras.postgres.totals import Totals, count_terms, frequencies, totals
+from memcli.extras.postgres.totals import Tally, totals
 from memcli.index.tables import LAST
 from memcli.model.memory import Memory
 from memcli.model.recall import FIELDS
@@ -86,7 +86,7 @@ class ServerTables:
         self.read_rows = read or reader(snapshot)
 
     @cached_property
-    def totals(self) -> Totals:
+    def totals(self) -> Tally:
         """The sums over the space."""
         return totals(self.read_rows, self.space)
 
@@ -136,10 +136,27 @@ class ServerTables:
         return self.read_rows(select.replace("{matching}", matching), {**values, "space": self.space, "query": query})
 
     def frequencies(self, terms: Sequence[str]) -> Mapping[str, int]:
-        return frequencies(self.read_rows, self.space, terms)
+        found = self.read_rows(
+            "SELECT term, sum(n)::bigint FROM ("
+            "  SELECT term, memories AS n FROM frequency WHERE space = %(space)s AND term = ANY(%(terms)s)"
+            "  UNION ALL"
+            "  SELECT term, n FROM pending, unnest(lexemes, counts) AS change (term, n)"
+            "  WHERE space = %(space)s AND lexemes && %(terms)s::text[] AND term = ANY(%(terms)s)"
+            ") AS every GROUP BY term",
+            {"space": self.space, "terms": list(terms)},
+        )
+        return {term: n for term, n in found if n > 0}
 
     def count_terms(self) -> int:
-        return count_terms(self.read_rows, self.space)
+        ((count,),) = self.read_rows(
+            "SELECT count(*) FROM (SELECT term FROM ("
+            "  SELECT term, memories AS n FROM frequency WHERE space = %(space)s"
+            "  UNION ALL"
+            "  SELECT term, n FROM pending, unnest(lexemes, counts) AS change (term, n) WHERE space = %(space)s"
+            ") AS every GROUP BY term HAVING sum(n) > 0) AS known",
+            {"space": self.space},
+        )
+        return int(count)
 
     def read(self, ids: Sequence[str]) -> list[Memory]:
         return memories_of(self.read_rows, self.space, ids)

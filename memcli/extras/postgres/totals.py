@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from memcli.model.recall import FIELDS
@@ -11,7 +12,6 @@ from memcli.record import Record
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
 
-    from memcli.extras.postgres.records import Tally
     from memcli.extras.postgres.snapshot import Read
 
 
@@ -20,19 +20,31 @@ _FOLD_AFTER, _FOLD_TERMS = 64, 20_000
 _SUMS = ("memories", "tokens", *FIELDS, "passages", "terms")
 
 
-class Totals(Record):
-    """The sums over a space."""
+class Tally(Record):
+    """Sums over a space, or what memories add to them; and of these the distinct terms, each with the number of memories that it is
+    in."""
 
     memories: int
     tokens: int
     fields: tuple[int, ...]
     passages: int
     terms: int
+    lexemes: Mapping[str, int] = {}
 
 
-def pending(connection: Connection, space: str) -> Cursor:
-    """Asks how many writes are pending."""
-    return connection.execute("SELECT count(*) FROM pending WHERE space = %s", (space,))
+def total(tallies: Iterable[tuple[Tally, int]]) -> Tally:
+    """The sum of tallies, each times 1 or -1."""
+    numbers = [0] * (4 + len(FIELDS))
+    lexemes: Counter[str] = Counter()
+    for one, sign in tallies:
+        own = (one.memories, one.tokens, *one.fields, one.passages, one.terms)
+        numbers = [a + sign * b for a, b in zip(numbers, own, strict=True)]
+        if sign < 0:
+            lexemes.subtract(one.lexemes)
+        else:  # to count the terms of one memory is many times as fast as to add numbers to numbers
+            lexemes.update(iter(one.lexemes) if one.memories == 1 else one.lexemes)
+    memories, tokens, *fields, cut, length = numbers
+    return Tally(memories, tokens, tuple(fields), cut, length, lexemes)
 
 
 def add(connection: Connection, space: str, version: str, tally: Tally, before: Cursor) -> None:
@@ -75,38 +87,11 @@ def fold(connection: Connection, space: str) -> None:
     connection.execute("DELETE FROM frequency WHERE space = %(space)s AND memories = 0", at)
 
 
-def totals(read: Read, space: str) -> Totals:
+def totals(read: Read, space: str) -> Tally:
     """The sums over the space."""
     both = " UNION ALL ".join(
         f"SELECT {', '.join(_SUMS)} FROM {table} WHERE space = %(space)s" for table in ("total", "pending")
     )
     sums = ", ".join(f"coalesce(sum({name}), 0)::bigint" for name in _SUMS)
     ((memories, tokens, *fields, passages, terms),) = read(f"SELECT {sums} FROM ({both}) AS every", {"space": space})
-    return Totals(memories, tokens, tuple(fields), passages, terms)
-
-
-def frequencies(read: Read, space: str, terms: Sequence[str]) -> Mapping[str, int]:
-    """In how many memories each of the terms stands, for those that stand in any."""
-    found = read(
-        "SELECT term, sum(n)::bigint FROM ("
-        "  SELECT term, memories AS n FROM frequency WHERE space = %(space)s AND term = ANY(%(terms)s)"
-        "  UNION ALL"
-        "  SELECT term, n FROM pending, unnest(lexemes, counts) AS change (term, n)"
-        "  WHERE space = %(space)s AND lexemes && %(terms)s::text[] AND term = ANY(%(terms)s)"
-        ") AS every GROUP BY term",
-        {"space": space, "terms": list(terms)},
-    )
-    return {term: n for term, n in found if n > 0}
-
-
-def count_terms(read: Read, space: str) -> int:
-    """How many distinct terms the space has."""
-    ((count,),) = read(
-        "SELECT count(*) FROM (SELECT term FROM ("
-        "  SELECT term, memories AS n FROM frequency WHERE space = %(space)s"
-        "  UNION ALL"
-        "  SELECT term, n FROM pending, unnest(lexemes, counts) AS change (term, n) WHERE space = %(space)s"
-        ") AS every GROUP BY term HAVING sum(n) > 0) AS known",
-        {"space": space},
-    )
-    return int(count)
+    return Tally(memories, tokens, tuple(fields), passages, terms)

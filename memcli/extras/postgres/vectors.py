@@ -15,7 +15,6 @@ from memcli.extras.postgres.connection import unhurried
 from memcli.index.meaning import Meaning, Places, first_of, mean_directions, of_passages
 from memcli.index.vectors import asked, cosines_by, cosines_of, square_of
 from memcli.model.recall import Nearness, RowSet
-from memcli.record import Record
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -40,6 +39,9 @@ FROM {table} AS text
 LEFT JOIN embedding AS e ON e.space = text.space AND e.model = %(model)s AND e.key = text.key
 WHERE text.space = %(space)s {among} ORDER BY {order}
 """
+EMBEDDED = """INSERT INTO embedded AS known VALUES (%s, %s, %s)
+    ON CONFLICT (space, model) DO UPDATE SET row = greatest(known.row, excluded.row)"""
+"""Notes that every text of the space up to this row has a vector of the model."""
 _KEEP = """
 INSERT INTO embedding (space, model, key, square, value)
 SELECT %s, %s, key, square, value::halfvec FROM unnest(%s::bytea[], %s::bigint[], %s::text[]) AS new (key, square, value)
@@ -47,15 +49,6 @@ WHERE EXISTS (SELECT FROM passage WHERE passage.space = %s AND passage.key = new
 OR EXISTS (SELECT FROM turn WHERE turn.space = %s AND turn.key = new.key)
 ON CONFLICT DO NOTHING
 """
-
-
-class Measured(Record):
-    """The cosines of the texts of some rows, [questions, texts], NaN where there is no vector; `missing` keys have none."""
-
-    rows: Any
-    cosines: Any
-    missing: frozenset[bytes]
-    unknown: int
 
 
 class ServerVectors:
@@ -67,9 +60,13 @@ class ServerVectors:
         self._dimensions = dimensions
         self.made: dict[bytes, bytes] = {}
 
-    def measure(self, table: str, questions: Sequence[bytes], rows: Collection[int] | None = None) -> Measured:
-        """The cosines of the passages of these rows, or of all, in order; or of their turns: what was said, with what was said
-        right before it."""
+    def measure(
+        self, table: str, questions: Sequence[bytes], rows: Collection[int] | None = None
+    ) -> tuple[Any, Any, frozenset[bytes], int]:
+        """The passages of these rows, or of all, in order; or their turns: what was said, with what was said right before it.
+
+        Of each text the row; their cosines, [questions, texts], NaN where there is no vector; the keys of those that have none;
+        and how many these are."""
         import numpy
 
         order = "text.row, text.n" if table == "passage" else "text.row"
@@ -90,7 +87,7 @@ class ServerVectors:
         if known:
             cosines[:, [place for place, _ in known]] = cosines_of(questions, [vector for _, vector in known])
         missing = frozenset(key for _, key in new) - self.made.keys()
-        return Measured(own, cosines, missing, len(new) - len(known))
+        return own, cosines, missing, len(new) - len(known)
 
     def nearest(self, question: bytes, count: int) -> list[int]:
         """The rows of the `count` texts that are nearest to the question."""
@@ -163,15 +160,6 @@ def keep(connection: Connection, space: str, model: str, vectors: Mapping[bytes,
         keys, squares, written = zip(*values[start : start + _AT_ONCE], strict=True)
         given = (space, model, list(keys), list(squares), list(written), space, space)
         connection.execute(_KEEP.encode(), given)
-
-
-def mark_embedded(connection: Connection, space: str, model: str, row: int) -> None:
-    """Notes that every text up to this row has a vector."""
-    connection.execute(
-        "INSERT INTO embedded AS known VALUES (%s, %s, %s)"
-        " ON CONFLICT (space, model) DO UPDATE SET row = greatest(known.row, excluded.row)",
-        (space, model, row),
-    )
 
 
 def build_index(connection: Connection, model: str, dimensions: int) -> None:
@@ -273,7 +261,7 @@ class ServerMeaning(Meaning):
         if self._embed_all(self._stored.missing(), goes_on):
             ((row,),) = tables.select("SELECT coalesce(max(row), 0) FROM memory")
             with tables.server.connected("keep vectors") as connection:
-                mark_embedded(connection, tables.space, self._embedder.model, row)
+                connection.execute(EMBEDDED, (tables.space, self._embedder.model, row))
         tables.snapshot.close()  # to build an index waits for every snapshot; it opens again when it is read
         if self._passages > EXACT:
             # Without the right to build it, questions are answered more slowly.
@@ -284,10 +272,10 @@ class ServerMeaning(Meaning):
         self, questions: Sequence[bytes], rows: Collection[int] | None
     ) -> tuple[list[Nearness], frozenset[bytes]]:
         """The nearness of these rows, or of all, and the keys of those texts that have no vector."""
-        found, turns = (self._stored.measure(table, questions, rows) for table in ("passage", "turn"))
-        cosines = self._on_scale(found.cosines)
-        nearness = of_passages(first_of(found.rows), cosines, turns.rows, self._on_scale(turns.cosines), found.unknown)
-        return nearness, found.missing | turns.missing
+        passages, cosines, missing, unknown = self._stored.measure("passage", questions, rows)
+        turns, of_turns, untold, _ = self._stored.measure("turn", questions, rows)
+        scaled = self._on_scale(cosines), turns, self._on_scale(of_turns)
+        return of_passages(first_of(passages), *scaled, unknown), missing | untold
 
     def _near(self, questions: Sequence[bytes], among: RowSet | None) -> set[int]:
         """The rows that are nearest to any of the questions, and those whose vectors were just computed."""

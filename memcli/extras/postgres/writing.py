@@ -16,11 +16,12 @@ import psycopg
 from psycopg import Connection
 
 from memcli.codec.audit import Link
+from memcli.codec.canonical import decode
 from memcli.codec.space import decode_space, encode_full, encode_memory, may_have, new_space
 from memcli.errors import MemcliError, RefusedError, StoreError
 from memcli.extras.postgres import audit, indexing
 from memcli.extras.postgres.connection import unhurried
-from memcli.extras.postgres.mail import BARRIER, IF_HELD, new_mark, take, taken
+from memcli.extras.postgres.mail import BARRIER, IF_HELD, new_mark, take
 from memcli.extras.postgres.server import Server
 from memcli.extras.postgres.snapshot import ORDER, bodies_under, memory_of, space_of, where_of
 from memcli.model.links import refers_to
@@ -165,7 +166,9 @@ def hold(connection: Connection, space: str, *, may_wait: bool) -> LockedSpace:
         raise BusyError
     header, objects = row or (encode_full(new_space(space)), 0)
     shelf = ServerShelf(connection, space, header, objects)
-    return LockedSpace(space, shelf, audit.link_of(last.fetchone()), new_mark(), taken(waiting), is_new=row is None)
+    end = Link(*(last.fetchone() or ()))
+    requests = [(token, decode(body, "a request")) for token, body in waiting]
+    return LockedSpace(space, shelf, end, new_mark(), requests, is_new=row is None)
 
 
 def put(connection: Connection, held: LockedSpace, change: Change, draft: Draft) -> None:
@@ -189,7 +192,9 @@ def put(connection: Connection, held: LockedSpace, change: Change, draft: Draft)
 
 def remove(connection: Connection, space: str) -> None:
     """Removes a space that is held, with its memories and its index. Raises RefusedError."""
-    indexing.remove_space(connection, space)
+    indexing.clear(connection, space)
+    for table in ("embedding", "embedded"):
+        connection.execute(f"DELETE FROM {table} WHERE space = %s", [space])
     connection.execute("DELETE FROM memory WHERE space = %s", [space])
     if not connection.execute(
         "DELETE FROM space WHERE space = %s RETURNING 1", [space]

@@ -16,6 +16,7 @@ from memcli.digests import sha256
 from memcli.errors import CorruptError, NotFoundError, RefusedError, StoreError, from_elsewhere
 from memcli.model.links import Run
 from memcli.model.memory import Json
+from memcli.model.names import counted
 from memcli.model.space import Change, Space
 from memcli.policy.draft import plan_intake
 from memcli.ports import Progress, Shelf
@@ -105,7 +106,12 @@ def copy_space(
     with from_elsewhere(AT_ITS_SOURCE, shown):
         space = sound(load_space(source.store, name))
     before = load_space(target.store, name)
-    _check_clean(source, space)
+    _, count = source.redactor.clean_space(space)
+    if count:  # a hand wrote secrets into it, which a copy may not hand on
+        places = "1 place has" if count == 1 else f"{count} places have"
+        raise RefusedError(
+            f"{places} secrets in space {space.name!r}", "`memcli check secrets` shows where; redact them first"
+        )
     is_new = not before.objects and not before.updated_at
     if mode:
         after = plan_intake(before, space, mode, is_new).after
@@ -117,7 +123,7 @@ def copy_space(
         other = [name for name, body in known.items() if wanted.get(name) != body]
         if other:
             raise RefusedError(
-                f"{_memories(len(other))} of space {space.name!r} in the target {'differs' if len(other) == 1 else 'differ'}",
+                f"{counted(len(other), 'memory', 'memories')} of space {space.name!r} in the target {'differs' if len(other) == 1 else 'differ'}",
                 _DIFFERS,
             )
         if encode_line(header_to_json(before)) != encode_line(header_to_json(space)):
@@ -161,16 +167,6 @@ def change_to(before: Space, after: Space) -> Change:
 
 def _given(change: Change, _: Shelf) -> Change:
     return change
-
-
-def _check_clean(source: Workspace, space: Space) -> None:
-    """Raises RefusedError for a space with secrets, which a hand wrote into it: a copy may not hand them on."""
-    _, count = source.redactor.clean_space(space)
-    if count:
-        places = "1 place has" if count == 1 else f"{count} places have"
-        raise RefusedError(
-            f"{places} secrets in space {space.name!r}", "`memcli check secrets` shows where; redact them first"
-        )
 
 
 def _changes(before: Space, after: Space, mode: str, batch: int) -> list[Change]:
@@ -239,7 +235,3 @@ def _verified(stored: Space, wanted: Space) -> str:
             "run the command again; if that does not help, check both stores with `memcli check store`",
         )
     return sha256(data).hexdigest()
-
-
-def _memories(count: int) -> str:
-    return "1 memory" if count == 1 else f"{count} memories"

@@ -32,7 +32,14 @@ class SyncSide:
             return
         if "://" in named:
             raise UsageError("not the URL of a PostgreSQL server", "write postgresql://USER@HOST:PORT/DATABASE")
-        self.root = _root(named, options, environ)
+        if named != HERE:
+            self.root = named_root(named)
+        elif (found := locate(options, environ)) is not None:
+            self.root = found
+        else:
+            raise NotFoundError(
+                "no store found: no .memory in this folder or above", "run `memcli init`, or name a folder"
+            )
         self.shown, self.identity = self.root, sha256(os.path.realpath(self.root).encode()).hexdigest()
 
     def options(self, beside: SyncSide | None = None) -> tuple[str, str | None]:
@@ -57,12 +64,3 @@ def team_side(named: str | None, options: Mapping[str, str | None], environ: Map
     if not url:
         raise UsageError("no server to sync with", "set MEMCLI_STORE, or name one with --with")
     return SyncSide(url, options, environ)
-
-
-def _root(named: str, options: Mapping[str, str | None], environ: Mapping[str, str]) -> str:
-    if named != HERE:
-        return named_root(named)
-    found = locate(options, environ)
-    if found is None:
-        raise NotFoundError("no store found: no .memory in this folder or above", "run `memcli init`, or name a folder")
-    return found

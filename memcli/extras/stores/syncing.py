@@ -20,6 +20,7 @@ from memcli.extras.stores.copying import change_to, check_trusted, sound
 from memcli.extras.stores.log import PeerLog, differing, doomed, purges, read_log
 from memcli.model.links import removal
 from memcli.model.memory import Json
+from memcli.model.names import counted
 from memcli.model.space import Change, Space
 from memcli.ports import Shelf
 from memcli.record import Record, field, replace
@@ -64,25 +65,21 @@ def sync(
 
     What one side purged for good does not come back from the other; what it deleted goes into the trash. What comes from
     the other side is redacted, and waits for review as what is imported does. With `as_new` it merges without a base, and
-    deletes nothing. `shown` names the other store. Raises RefusedError, LockedError, CorruptError, StoreError.
+    deletes nothing. `shown` names the other store. Raises RefusedError, NotFoundError for a space that neither side has,
+    LockedError, CorruptError, StoreError.
     """
-    _check(local, remote, name)
-    work = _Sync(local, remote, name, base, accept_deletions, as_new, shown)
-    for _ in range(_ROUNDS):
-        if (after := work.round()) is not None:
-            digest = sha256(encode_full(after)).hexdigest()
-            return StoreSyncResult(name, digest, work.received, work.sent, tuple(work.conflicts), work.moved)
-    raise LockedError(f"space {name!r} is being written by others", "run the command again")
-
-
-def _check(local: Workspace, remote: Workspace, name: str) -> None:
-    """Raises RefusedError for what may not be synced, NotFoundError for a space that neither side has."""
     check_trusted(local, remote)
     policy = local.store.policy(name)
     if not policy.is_tracked:
         raise RefusedError(f"space {name!r} is {policy.visibility} and stays on this machine", "sync another space")
     if not (local.has_space(name) or remote.has_space(name)):
         raise NotFoundError(f"no space {name!r} here or there", "`memcli space list` lists the spaces")
+    work = _Sync(local, remote, name, base, accept_deletions, as_new, shown)
+    for _ in range(_ROUNDS):
+        if (after := work.round()) is not None:
+            digest = sha256(encode_full(after)).hexdigest()
+            return StoreSyncResult(name, digest, work.received, work.sent, tuple(work.conflicts), work.moved)
+    raise LockedError(f"space {name!r} is being written by others", "run the command again")
 
 
 class _Sync:
@@ -260,8 +257,7 @@ def _missing(before: Space, after: Space) -> int:
 
 def _listed(paths: Sequence[str]) -> str:
     """How many memories they are of, and the first of them."""
-    count = "1 memory" if len(paths) == 1 else f"{len(paths)} memories"
-    return f"{count} ({', '.join(paths[:_SHOWN])}{', ...' if len(paths) > _SHOWN else ''})"
+    return f"{counted(len(paths), 'memory', 'memories')} ({', '.join(paths[:_SHOWN])}{', ...' if len(paths) > _SHOWN else ''})"
 
 
 def _redacted(local: Workspace, merged: Space, base: Space) -> Space:

@@ -52,8 +52,8 @@ def test_each_level_may_do_its_own(as_role: Open) -> None:
                 act(store)
             assert (caught.value.exit_code, "\n" in caught.value.message) == (5, False)
         rewrite(as_role(), lambda space: space.put([memory("a")], NOW))
-    found = {one.name: one for one in examine(as_role("writer")._server)}
-    assert (found["role"].ok, found["role"].found.endswith(": writer of main")) == (True, True)
+    found = {one[0]: one for one in examine(as_role("writer")._server)}
+    assert (found["role"][1], found["role"][2].endswith(": writer of main")) == (True, True)
 
 
 def test_another_space_is_refused(as_role: Open) -> None:

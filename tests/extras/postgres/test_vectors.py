@@ -45,9 +45,9 @@ def test_cosines_are_equal_to_the_last_bit(server: Server, dimensions: int) -> N
     made[0], made[1], made[2], made[3] = 127, -127, 0, -128
     stored = [row.tobytes() for row in made]
     vectors, questions = filled(server, stored), [stored[0], stored[1], stored[7], stored[3]]
-    found = vectors.measure("passage", questions)
-    assert (found.rows.tolist(), bool(found.missing)) == (list(range(COUNT)), False)
-    assert found.cosines.tobytes() == cosines_of(questions, stored).tobytes()
+    numbers, cosines, missing, _ = vectors.measure("passage", questions)
+    assert (numbers.tolist(), bool(missing)) == (list(range(COUNT)), False)
+    assert cosines.tobytes() == cosines_of(questions, stored).tobytes()
     values = vectors.values(range(COUNT))
     assert values is not None
     assert numpy.array_equal(values[1], made), "they come back as they were"
@@ -57,8 +57,8 @@ def test_models_do_not_mix(server: Server) -> None:
     mine = filled(server, [bytes([n, 1, 2]) for n in range(COUNT)])
     with server.connected("read") as connection:
         keep(connection, "main", "other", {text_key(str(n)): bytes([1, n, 2, 5]) for n in range(COUNT)})
-    found = mine.measure("passage", [bytes([1, 2, 3])])
-    assert found.cosines.tobytes() == cosines_of([bytes([1, 2, 3])], [bytes([n, 1, 2]) for n in range(COUNT)]).tobytes()
+    _, cosines, _, _ = mine.measure("passage", [bytes([1, 2, 3])])
+    assert cosines.tobytes() == cosines_of([bytes([1, 2, 3])], [bytes([n, 1, 2]) for n in range(COUNT)]).tobytes()
     assert mine.nearest(bytes([5, 1, 2]), 3)[0] >= 0
 
 
