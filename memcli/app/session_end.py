@@ -170,7 +170,7 @@ def end(workspace: Workspace, session: Session, outcome: str = "", *, asks: bool
         else None
     )
     with workspace.sessions.finishing(session.space):
-        workspace.sessions.mark_ending(session.space, session.id)
+        workspace.sessions.mark(session.space, "ending", session.id)
         ended, _ = sessions.change_state(workspace, session.id, ENDED, outcome)
         return _finish(workspace, ended, partial(_still, workspace, told))
 
@@ -179,7 +179,7 @@ def finish_all(workspace: Workspace) -> list[Ended]:
     """Does what is left undone of the ends that were begun, unless another process does. Raises StoreError."""
     done: list[Ended] = []
     with suppress(LockedError), workspace.sessions.finishing(workspace.space, wait=False):
-        for name in workspace.sessions.ending(workspace.space):
+        for name in workspace.sessions.marked(workspace.space, "ending"):
             try:
                 session = workspace.sessions.open(workspace.space, name)
                 if session.state == ENDED:

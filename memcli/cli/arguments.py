@@ -272,7 +272,7 @@ def chosen_session(workspace: Workspace, name: str | None, *states: str) -> Sess
 
 def finish_endings(workspace: Workspace) -> None:
     """Finishes ends of sessions that were interrupted."""
-    if workspace.sessions.ending(workspace.space):
+    if workspace.sessions.marked(workspace.space, "ending"):
         from memcli.app.session_end import finish_all
 
         with workspace.behind_the_write("finishing the end of an earlier session"):

@@ -14,11 +14,10 @@ from memcli.model.memory import Json
 from memcli.model.names import check_space
 from memcli.model.space import Change, Policy, Receipt, Space, Touched
 from memcli.record import replace
-from memcli.settings import is_beside
+from memcli.settings import is_beside, is_journal
 from memcli.store.atomic import append_line, make_folder, remove_file, write_file
 from memcli.store.layout import Layout, identity
 from memcli.store.lock import WAIT_SECONDS, HeldLock, locked
-from memcli.store.private import is_private
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
 
 TYPE_CHECKING = False
@@ -192,7 +191,7 @@ class FileStore:
 
                     pieces = shelf.spliced(whole)
                     path = self._layout.space(space)
-                    mode = 0o600 if is_private(space) else self._mode
+                    mode = 0o600 if is_journal(space) else self._mode
                     status = write_file(
                         path, pieces, mode, alone=True, temporary=self._layout.temporary, before_rename=before_rename
                     )
@@ -248,7 +247,7 @@ class FileStore:
         path = self._layout.lock(check_space(space))
         if self._root not in (None, identity(self._layout.root)):
             raise StoreError(f"the store at {self._layout.root} was removed or replaced", "run the command again")
-        make_folder(os.path.dirname(self._layout.space(space)), 0o700 if is_private(space) else self._folder_mode)
+        make_folder(os.path.dirname(self._layout.space(space)), 0o700 if is_journal(space) else self._folder_mode)
         make_folder(os.path.dirname(path))
         return locked(path, f"space {space!r}", self._wait, unless)
 

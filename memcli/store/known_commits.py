@@ -41,7 +41,7 @@ class FileCommits(Record):
         if not commits:
             return
         with suppress(MemcliError, OSError):
-            path = self._layout.commits(space)
+            path = self._layout.cache(f"{space}.commits")
             header, _ = self._read(space)
             if not header:
                 make_folder(self._layout.cache(""))
@@ -60,32 +60,25 @@ class FileCommits(Record):
             known = {commit: n for commit, n in commits.items() if counts[commit] == n}
             first = f"{self._rules(space)} {snapshot.fingerprint} {state}\n"
             make_folder(self._layout.cache(""))
-            replace_file(self._layout.commits(space), f"{first}{_lines(known)}\n".encode())
+            replace_file(self._layout.cache(f"{space}.commits"), f"{first}{_lines(known)}\n".encode())
 
     def is_settled(self, space: str, state: str) -> bool:
         """Whether neither the space nor this state of all else has changed since it was settled."""
-        header = self._header(space)
+        header, _ = self._read(space, _MOST_OF_HEADER)
         with closing(self._open(space)) as snapshot:
             return header[1:] == [snapshot.fingerprint, state]
 
-    def _read(self, space: str) -> tuple[list[str], dict[str, int]]:
-        """The rules, the fingerprint and the state that were noted, and the commits; none where other rules hold now."""
-        header = self._header(space)
-        try:
-            data = read_regular(self._layout.commits(space), _MAX_BYTES) or b""
-            words = data[data.index(b"\n") : data.rindex(b"\n")].decode("ascii").split()  # what is behind is torn
-            return (header, dict(zip(words[::2], map(int, words[1::2]), strict=True))) if header else ([], {})
-        except (OSError, ValueError):
-            return [], {}
+    def _read(self, space: str, limit: int = _MAX_BYTES) -> tuple[list[str], dict[str, int]]:
+        """The rules, the fingerprint and the state that were noted, and the commits; none where other rules hold now.
 
-    def _header(self, space: str) -> list[str]:
-        """The first line, where the same rules hold now."""
+        They are in the first `limit` bytes of the file."""
         with suppress(OSError, ValueError):
-            data = read_regular(self._layout.commits(space), _MOST_OF_HEADER) or b""
+            data = read_regular(self._layout.cache(f"{space}.commits"), limit) or b""
             header = data[: data.index(b"\n")].decode("ascii").split(" ")
             if header[0] == self._rules(space):
-                return header
-        return []
+                words = data[data.index(b"\n") : data.rindex(b"\n")].decode("ascii").split()  # what is behind is torn
+                return header, dict(zip(words[::2], map(int, words[1::2]), strict=True))
+        return [], {}
 
 
 def _counted(snapshot: Snapshot) -> Counter[str]:

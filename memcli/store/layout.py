@@ -8,11 +8,11 @@ from contextlib import AbstractContextManager, suppress
 
 from memcli.errors import NotFoundError, StoreError
 from memcli.git.index_file import shared_folder
-from memcli.settings import BESIDE
+from memcli.settings import BESIDE, is_journal
 from memcli.settings import FOLDER as FOLDER  # noqa: PLC0414 - the places in a store are here
 from memcli.store.atomic import make_folder, make_store_folder, read_regular, read_stored, write_file
 from memcli.store.lock import HeldLock, locked
-from memcli.store.private import can_write, is_private, private_folder, work_tree_of
+from memcli.store.private import can_write, private_folder, work_tree_of
 
 _TITLE = b"# Written by memcli. What lies here is of this machine alone."
 _ATTRIBUTES_TITLE = "# Written by memcli: how git treats memories."
@@ -42,14 +42,14 @@ class Layout:
         self.work_tree = os.path.dirname(root)  # the folder that the store belongs to
 
     def space(self, name: str) -> str:
-        folder = self.private("spaces") if is_private(name) else self.spaces
+        folder = self.private("spaces") if is_journal(name) else self.spaces
         return os.path.join(folder, f"{name}.json")
 
     def space_names(self) -> list[str]:
         """The names of the files in the folders of spaces, without duplicates. Raises OSError."""
         names: set[str] = set()
         with suppress(FileNotFoundError):  # a private space that a commit brings there is none of this machine's
-            names.update(name for name in os.listdir(self.spaces) if not is_private(name.removesuffix(".json")))
+            names.update(name for name in os.listdir(self.spaces) if not is_journal(name.removesuffix(".json")))
         with suppress(FileNotFoundError):
             names.update(os.listdir(self.private("spaces")))
         return sorted(names)
@@ -60,11 +60,11 @@ class Layout:
     def beside(self, space: str, name: str) -> str:
         """A file that writers of a space keep for as long as they need it: next to the private state for a private one,
         so that writers in all work trees share it."""
-        return self.private(name) if is_private(space) else self.local(name)
+        return self.private(name) if is_journal(space) else self.local(name)
 
     def index(self, space: str) -> str:
         """The index of a space."""
-        return os.path.join(self.private("cache") if is_private(space) else self.cache(""), f"{space}.index")
+        return os.path.join(self.private("cache") if is_journal(space) else self.cache(""), f"{space}.index")
 
     def turn(self, name: str) -> str:
         """The lock of the background work that is done `now`, or is the `next`."""
@@ -72,10 +72,6 @@ class Layout:
 
     def cache(self, name: str) -> str:
         return os.path.join(self.root, "cache", name)
-
-    def commits(self, name: str) -> str:
-        """The commits that were ingested into a space."""
-        return self.cache(f"{name}.commits")
 
     def export(self, name: str) -> str:
         return os.path.join(self.root, "exports", name)
@@ -235,7 +231,7 @@ def _read_ignore(layout: Layout) -> bytes:
 
 def set_ignored(layout: Layout, space: str, ignored: bool) -> None:
     """Adds the file of `space` to the `.gitignore` of the store, or removes it; other lines stay. Raises StoreError."""
-    if is_private(space):  # git never sees those
+    if is_journal(space):  # git never sees those
         return
     line = f"spaces/{space}.json".encode()
     with _ignore_locked(layout):

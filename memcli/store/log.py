@@ -41,18 +41,15 @@ class Log(Record):
     def last(self, event: str | None = None) -> dict[str, Json] | None:
         """The last entry, or the last whose `event` is this one; None when the log does not have any."""
         for path in (self._path, f"{self._path}.1"):
-            for line in reversed(_lines(path)):
+            lines: list[bytes] = []
+            with suppress(OSError):
+                lines = (read_regular(path, 2 * MAX_BYTES) or b"").splitlines()
+            for line in reversed(lines):
                 with suppress(ValueError):
                     entry = json.loads(line)
                     if isinstance(entry, dict) and event in (None, entry.get("event")):
                         return entry
         return None
-
-
-def _lines(path: str) -> list[bytes]:
-    with suppress(OSError):
-        return (read_regular(path, 2 * MAX_BYTES) or b"").splitlines()
-    return []
 
 
 _MAX_SKIPPED = 1_000

@@ -55,7 +55,19 @@ class PrivatePlace:
         What waits in them for the private state is folded into it. Raises StoreError when something there came from
         elsewhere and cannot be put aside.
         """
-        aside = self._claim_store()
+        store, is_here = _read_seal(self._local)
+        if store and is_here:
+            aside = self._put_aside_tracked(anew=False)
+        else:
+            try:
+                aside = self._seal_anew()
+            except (OSError, StoreError) as error:
+                aside = []
+                if (found := self._filled()) and not (store and not self.tracked()):
+                    raise StoreError(
+                        f"{', '.join(found)} in {self._layout.root} came from another machine and cannot be moved to quarantine",
+                        f"delete them, or make the store writable ({getattr(error, 'message', error)})",
+                    ) from None
         private = self._layout.private_folder
         if private != self._local:
             aside += self._claim_private(private)
@@ -65,20 +77,6 @@ class PrivatePlace:
             if fold(self._layout.root, private):
                 show_sessions(self._layout)
         return aside
-
-    def _claim_store(self) -> list[str]:
-        store, is_here = _read_seal(self._local)
-        if store and is_here:
-            return self._put_aside_tracked(anew=False)
-        try:
-            return self._seal_anew()
-        except (OSError, StoreError) as error:
-            if (found := self._filled()) and not (store and not self.tracked()):
-                raise StoreError(
-                    f"{', '.join(found)} in {self._layout.root} came from another machine and cannot be moved to quarantine",
-                    f"delete them, or make the store writable ({getattr(error, 'message', error)})",
-                ) from None
-            return []
 
     def tracked(self) -> list[TrackedFile]:
         """The files in the folders that git tracks. Raises StoreError."""
@@ -90,7 +88,17 @@ class PrivatePlace:
             store, is_here = _read_seal(self._local)
             if is_here:
                 return []
-            aside = [] if store else self._put_aside_all()
+            found = [] if store else self._filled()
+            for name in found:
+                path = os.path.join(self._layout.root, name)
+                if name == _REBUILDABLE:
+                    beneath.remove_tree(path)
+                    continue
+                if name == "local":  # the quarantine is to be in the new one
+                    path = os.path.join(self._layout.root, f".local{TEMP_MARK}{os.urandom(4).hex()}")
+                    beneath.replace(os.path.join(self._layout.root, name), path)
+                move_file(path, self._layout.local(_QUARANTINE))
+            aside = [f"{name}/" for name in found]
             for name in _MADE:
                 folder = os.path.join(self._layout.root, name)
                 make_folder(folder)
@@ -133,20 +141,6 @@ class PrivatePlace:
                 for folder, folders, files in os.walk(os.path.join(self._layout.root, name))
             )
         ]
-
-    def _put_aside_all(self) -> list[str]:
-        found = self._filled()
-        quarantine = self._layout.local(_QUARANTINE)
-        for name in found:
-            path = os.path.join(self._layout.root, name)
-            if name == _REBUILDABLE:
-                beneath.remove_tree(path)
-                continue
-            if name == "local":  # the quarantine is to be in the new one
-                path = os.path.join(self._layout.root, f".local{TEMP_MARK}{os.urandom(4).hex()}")
-                beneath.replace(os.path.join(self._layout.root, name), path)
-            move_file(path, quarantine)
-        return [f"{name}/" for name in found]
 
     def _put_aside_tracked(self, anew: bool) -> list[str]:
         """Puts aside what git wrote; with `anew` all that it tracks, for in a copy the status of a file says nothing."""

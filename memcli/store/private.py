@@ -65,16 +65,11 @@ def _stores_in(shared: str | None) -> Iterator[str]:
             yield os.path.normpath(os.path.join(os.path.relpath(folder, top), _STORE))
 
 
-def is_private(space: str) -> bool:
-    """Whether the file of a space belongs to the private state."""
-    return is_journal(space)
-
-
 def is_private_name(name: str) -> bool:
     """Whether `name`, a file or folder directly in `local/`, belongs to the private state: notes of writers to a private
     space do as well."""
     space, _, ending = name.rpartition(".")
-    return name in NAMES or (ending in ("acts", "erasing") and is_private(space))
+    return name in NAMES or (ending in ("acts", "erasing") and is_journal(space))
 
 
 def may_wait(root: str, private: str) -> bool:

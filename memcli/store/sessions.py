@@ -53,6 +53,12 @@ from memcli.store.layout import Layout, check_no_link, show_sessions
 from memcli.store.lock import HeldLock, locked
 from memcli.store.pending import remove_leftovers
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, TypeAlias
+
+    Mark: TypeAlias = Literal["ending", "deleted"]
+
 _TAIL_BYTES = 1 << 12
 _PART_BYTES = 1 << 20
 
@@ -78,7 +84,7 @@ class SessionFile:
         length = _TAIL_BYTES
         while True:
             start = max(0, self.status.st_size - length)
-            end = end_of(self._read_at(self.status.st_size - start, start), start, self._where)
+            end = end_of(read_at(self._file.fileno(), self.status.st_size - start, start), start, self._where)
             if end is not None:
                 return with_end(header, end), end.size
             if length > 2 * MAX_LINE:
@@ -115,7 +121,9 @@ class SessionFile:
         size, length = self.ends()[1], _TAIL_BYTES
         while True:
             start = max(0, size - length)
-            lines = self._read_at(size - start, start).split(b"\n")[1:-1]  # the first is the header, or cut
+            lines = read_at(self._file.fileno(), size - start, start).split(b"\n")[
+                1:-1
+            ]  # the first is the header, or cut
             if not start or len(lines) >= count:
                 found = (decode_entry(line, self._where) for line in lines)
                 messages = [entry for entry in found if isinstance(entry, Message)]
@@ -126,7 +134,7 @@ class SessionFile:
     def parts(self, size: int) -> Iterator[bytes]:
         """The first `size` bytes, in parts."""
         for start in range(0, size, _PART_BYTES):
-            yield self._read_at(min(_PART_BYTES, size - start), start)
+            yield read_at(self._file.fileno(), min(_PART_BYTES, size - start), start)
 
     def digest(self) -> str:
         """SHA-256 over the bytes of the file."""
@@ -135,19 +143,12 @@ class SessionFile:
             digest.update(part)
         return digest.hexdigest()
 
-    def stamp(self) -> str:
-        """What is other after every change of the file."""
-        return f"{self.status.st_ino}-{self.status.st_size}-{self.status.st_mtime_ns}"
-
     def is_same(self, path: str) -> bool:
         """Whether the file at `path` is this version still."""
         with suppress(OSError):
             now = os.stat(path, follow_symlinks=False)
             return os.path.samestat(now, self.status) and now.st_size == self.status.st_size
         return False
-
-    def _read_at(self, length: int, start: int) -> bytes:
-        return read_at(self._file.fileno(), length, start)
 
     def close(self) -> None:
         """Closes the file."""
@@ -206,18 +207,6 @@ def short_key(key: str) -> int:
     return int.from_bytes(blake2b(key.encode("utf-8", "replace"), digest_size=8).digest(), "big")
 
 
-def _marked(folder: str) -> list[str]:
-    try:
-        return sorted(name for name in os.listdir(folder) if is_session_id(name))
-    except OSError:
-        return []
-
-
-def _mark(folder: str, name: str) -> None:
-    make_folder(folder)
-    write_file(os.path.join(folder, name), [b""], 0o600)
-
-
 SUFFIX = ".jsonl"
 
 
@@ -228,18 +217,23 @@ class FileSessions(Record):
     _layout: Layout
     _wait: float  # seconds to wait for a lock
 
-    def mark_ending(self, space: str, name: str) -> None:
-        """Records that the end of a session has begun and its results are not stored yet."""
-        _mark(self._notes(space, "ending"), name)
+    def marked(self, space: str, kind: Mark) -> list[str]:
+        """The ids of the sessions with a mark, sorted."""
+        try:
+            return sorted(name for name in os.listdir(self._notes(space, kind)) if is_session_id(name))
+        except OSError:
+            return []
+
+    def mark(self, space: str, kind: Mark, name: str) -> None:
+        """Marks a session: its end has begun and its results are not stored yet, or it was imported and has been deleted."""
+        folder = self._notes(space, kind)
+        make_folder(folder)
+        write_file(os.path.join(folder, name), [b""], 0o600)
 
     def unmark_ending(self, space: str, name: str) -> None:
         """Records that all results of the end of a session are stored."""
         with suppress(FileNotFoundError):
             unlink(os.path.join(self._notes(space, "ending"), name))
-
-    def ending(self, space: str) -> list[str]:
-        """The ids of the sessions that are marked, sorted."""
-        return _marked(self._notes(space, "ending"))
 
     def kept(self, space: str, name: str) -> Mapping[str, int]:
         """What the ends of a session have made (see `app/session_end.py`)."""
@@ -253,14 +247,6 @@ class FileSessions(Record):
         folder = self._notes(space, "kept")
         make_folder(folder)
         write_file(os.path.join(folder, f"{name}.json"), encode(dict(kept)), 0o600)
-
-    def deleted(self, space: str) -> list[str]:
-        """The ids of the imported sessions that are known to have been deleted, sorted."""
-        return _marked(self._notes(space, "deleted"))
-
-    def note_deleted(self, space: str, name: str) -> None:
-        """Notes that an imported session was deleted."""
-        _mark(self._notes(space, "deleted"), name)
 
     def _notes(self, space: str, kind: str) -> str:
         """The folder with the marks of sessions of a space: `ending`, `kept` or `deleted`."""
@@ -400,7 +386,7 @@ class FileSessions(Record):
         with self._file(space, name) as file, suppress(CorruptError):
             is_imported = bool(file.header().source)
         if is_imported:
-            self.note_deleted(space, name)
+            self.mark(space, "deleted", name)
 
     def digest(self, space: str, name: str) -> str:
         """SHA-256 over the file of a session. Raises NotFoundError, StoreError."""
@@ -410,7 +396,7 @@ class FileSessions(Record):
     def stamp(self, space: str, name: str) -> str:
         """What is other after every change of the session. Raises NotFoundError."""
         with self._file(space, name) as file:
-            return file.stamp()
+            return f"{file.status.st_ino}-{file.status.st_size}-{file.status.st_mtime_ns}"
 
     def is_shared(self, space: str, name: str) -> bool:
         """Whether git sees the file of a session."""

@@ -54,7 +54,7 @@ def write_export(path: str, data: bytes, mode: int | None = None) -> None:
 
 def export_target(layout: Layout, path: str, name: str) -> str:
     """Where a policy's `export_path` leads for an export that would be called `name`: the `.json` file that it names,
-    where `name` is one, or `name` in the folder. A path outside of the work tree is meant only where it says so itlayout.
+    where `name` is one, or `name` in the folder. A path outside of the work tree is meant only where it says so itself.
 
     Raises StoreError for a place that is git's or memcli's own, and for a file that is no export.
     """
@@ -111,7 +111,15 @@ def write_folder(path: str, files: Mapping[str, bytes], head: str, is_own: IsOwn
     make_folder(root, 0o755)
     own = {name for name, data in _beginnings(root, head) if is_own(name, data)}
     for name in files:
-        _check_place(root, name, is_own=name in own)
+        full, folder = os.path.join(root, name), root
+        for part in name.split("/")[:-1]:
+            folder = os.path.join(folder, part)
+            if os.path.islink(folder) or (os.path.lexists(folder) and not os.path.isdir(folder)):
+                raise StoreError(f"{folder} is not a folder of its own", "move it away, or use another folder")
+        if os.path.lexists(full) and name not in own:
+            raise StoreError(
+                f"{full} is not of an export and will not be overwritten", "move it away, or use another folder"
+            )
     for name, data in files.items():
         full = os.path.join(root, name)
         make_folder(os.path.dirname(full), 0o755, root)
@@ -153,15 +161,3 @@ def _beginnings(root: str, head: str) -> Iterator[tuple[str, bytes]]:
                     yield os.path.relpath(full, root).replace(os.sep, "/"), os.read(fd, _REACH)
                 finally:
                     os.close(fd)
-
-
-def _check_place(root: str, name: str, *, is_own: bool) -> None:
-    full, folder = os.path.join(root, name), root
-    for part in name.split("/")[:-1]:
-        folder = os.path.join(folder, part)
-        if os.path.islink(folder) or (os.path.lexists(folder) and not os.path.isdir(folder)):
-            raise StoreError(f"{folder} is not a folder of its own", "move it away, or use another folder")
-    if os.path.lexists(full) and not is_own:
-        raise StoreError(
-            f"{full} is not of an export and will not be overwritten", "move it away, or use another folder"
-        )

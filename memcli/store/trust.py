@@ -63,7 +63,13 @@ class FileTrust:
     def waiting(self, space: str) -> frozenset[str]:
         """The ids that were imported and not accepted."""
         if space not in self._ids:
-            self._ids[space] = self._read_ids(space) if space in (self._unreviewed or ()) else frozenset()
+            ids: list[object] = []
+            if space in (self._unreviewed or ()):
+                with suppress(
+                    OSError, ValueError, AttributeError
+                ):  # a list that cannot be read passes for an empty one
+                    ids = json.loads(read_regular(self._list(space), _MAX_UNREVIEWED) or b"{}").get("ids", [])
+            self._ids[space] = frozenset(name for name in ids if isinstance(name, str))
         return self._ids[space]
 
     def accept(self) -> None:
@@ -124,14 +130,6 @@ class FileTrust:
     def _forget(self) -> None:
         self._spaces = _UNREAD
         self._ids = {}
-
-    def _read_ids(self, space: str) -> frozenset[str]:
-        path = self._list(space)
-        try:
-            ids = json.loads(read_regular(path, _MAX_UNREVIEWED) or b"{}").get("ids", [])
-        except (OSError, ValueError, AttributeError):
-            return frozenset()
-        return frozenset(name for name in ids if isinstance(name, str))
 
     def _list(self, space: str) -> str:
         return self._layout.private(os.path.join("unreviewed", f"{space}.json"))

@@ -112,7 +112,7 @@ def test_what_was_interrupted_is_finished_by_the_next_command(
     finish_all(project.over())
     assert [one.raw.splitlines()[1] for one in of_kind(project, "log")] == ["Outcome: Fast"]
     unborn = project.say(*TALK)
-    project.over().sessions.mark_ending("main", unborn.id)
+    project.over().sessions.mark("main", "ending", unborn.id)
     finish_all(project.over())
     assert sessions.find(project.over(), unborn.id).state == "active", "it was killed before it began"
 
@@ -121,7 +121,7 @@ def test_what_another_process_is_ending_or_is_damaged_is_left_alone(project: Pro
     names = sorted(project.end(project.say(*TALK, title=title)).session.id for title in ("one", "two"))
     files = project.over().sessions
     for name in names:
-        files.mark_ending("main", name)
+        files.mark("main", "ending", name)
         files.note_kept("main", name, {})
     without_journal(project)
     with files.finishing("main"):

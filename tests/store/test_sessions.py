@@ -17,8 +17,9 @@ from memcli.errors import ConflictError, CorruptError, LockedError, NotFoundErro
 from memcli.extras.check.repair import check_sessions
 from memcli.model.conversation import ACTIVE, ENDED, PAUSED, Message, Session, StateChange
 from memcli.record import replace
+from memcli.store.atomic import read_at
 from memcli.store.layout import Layout
-from memcli.store.sessions import FileSessions, SessionFile
+from memcli.store.sessions import FileSessions
 from tests.conftest import NOW
 from tests.store.conftest import at_once, fail_to_read
 
@@ -72,14 +73,13 @@ def test_an_append_reads_only_the_end(sessions: FileSessions, layout: Layout, mo
     name = started(sessions)
     say(sessions, name, *(f"Message {n} of a long conversation." for n in range(2_000)))
     read = 0
-    original = SessionFile._read_at
 
-    def counted(file: SessionFile, length: int, start: int) -> bytes:
+    def counted(file: int, length: int, start: int) -> bytes:
         nonlocal read
         read += length
-        return original(file, length, start)
+        return read_at(file, length, start)
 
-    monkeypatch.setattr(SessionFile, "_read_at", counted)
+    monkeypatch.setattr("memcli.store.sessions.read_at", counted)
     size = os.path.getsize(layout.session("main", name))
     assert say(sessions, name, "one more").messages == 2_001
     assert read <= 1 << 12 < size

@@ -134,7 +134,10 @@ def _answer(session: CommandContext, event: str, agent: str, find: Find, began: 
     if (
         event in (SESSION_START, last_event(agent))
         and is_hurried
-        and (Spool(State(Layout(workspace.root))).is_waiting or bool(workspace.sessions.ending(workspace.space)))
+        and (
+            Spool(State(Layout(workspace.root))).is_waiting
+            or bool(workspace.sessions.marked(workspace.space, "ending"))
+        )
     ):
         start(["session", "sync", "--background", "--quiet", f"--root={workspace.root}"])
     return refuse(agent, outcome.text) if outcome.is_refusal else wrap(agent, event, outcome.text)

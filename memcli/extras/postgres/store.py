@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
 from uuid import UUID
@@ -115,7 +115,7 @@ class ServerStore:
             receipt = Receipt(tuple(Touched(m.id, m.path, memory_digest(m), "") for m in before.objects))
             act = act_of(receipt, before.policy, None)
             going = self._put_away(connection, held, Going(before), is_whole=True)
-            self._record(connection, held, going, [act])
+            audit.append(connection, name, self._who.entries(name, [act], going), held.mark, held.last)
             with unhurried(connection):
                 remove(connection, name)
             return WriteResult(receipt, going=going, mark=held.mark, is_purge=True)
@@ -217,7 +217,7 @@ class ServerStore:
         if whole:
             _check(held, draft)
             going = self._put_away(connection, held, draft.going(), is_whole=False)
-            self._record(connection, held, going, acts)
+            audit.append(connection, space, self._who.entries(space, acts, going), held.mark, held.last)
             put(connection, held, whole, draft)
         mail.answer(connection, space, answers, token)
         receipt = replace(receipt, run=going.run, touched=without_erased(receipt.touched, going))
@@ -233,11 +233,6 @@ class ServerStore:
             also = trash.erase(connection, held.space, hashes)
             audit.erase(connection, held.space, {*hashes, *(memory.id for memory in also)})
         return going
-
-    def _record(self, connection: Connection, held: LockedSpace, going: Going, acts: Sequence[Act | None]) -> None:
-        """Appends acts to the log."""
-        said = self._who.entries(held.space, acts, going)
-        audit.append(connection, held.space, said, held.mark, held.last)
 
     def _transact(
         self,

@@ -13,6 +13,7 @@ from memcli.cli.verb import SHARE, About, CommandContext, Group, Http
 from memcli.errors import CorruptError, MemcliError, ProviderError, UsageError
 from memcli.model.names import counted
 from memcli.model.space import ADMIN, READER
+from memcli.record import as_dict
 from memcli.wiring import extra
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def copy(session: CommandContext, options: CopyOptions) -> None:
         if is_new:
             remove_unused(target.root)
         raise
-    session.output.confirm([one.to_json() for one in done], "\n".join(map(_copied_line, done)) or "nothing to copy")
+    session.output.confirm([as_dict(one) for one in done], "\n".join(map(_copied_line, done)) or "nothing to copy")
 
 
 def _copied(session: CommandContext, source: SyncSide, target: SyncSide, mode: str) -> Sequence[Copied]:

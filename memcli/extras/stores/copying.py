@@ -40,10 +40,6 @@ class Copied(Record):
     runs: int = 0
     entries: int = 0
 
-    def to_json(self) -> dict[str, Json]:
-        names = ("space", "hash", "objects", "written", "removed", "runs", "entries")
-        return {name: getattr(self, name) for name in names}
-
 
 def copied_spaces(source: Workspace, name: str | None = None) -> list[str]:
     """The spaces to copy: `name`, or all but those of one machine. Raises NotFoundError."""

@@ -143,8 +143,8 @@ def _export_sessions(workspace: Workspace, *, redact: bool) -> Iterator[tuple[st
                 yield f"sessions/{space}/{name}", b"".join(lines).decode()
             if kept := sessions.kept(space, name):
                 yield f"kept/{space}/{name}", encode(dict(kept)).decode()
-        yield from ((f"ending/{space}/{name}", "") for name in sessions.ending(space))
-        yield from ((f"deleted/{space}/{name}", "") for name in sessions.deleted(space))
+        yield from ((f"ending/{space}/{name}", "") for name in sessions.marked(space, "ending"))
+        yield from ((f"deleted/{space}/{name}", "") for name in sessions.marked(space, "deleted"))
 
 
 def import_private_state(
@@ -301,10 +301,10 @@ def _take_sessions(workspace: Workspace, content: _Content, where: str, told: Ta
             sessions.note_kept(space, name, both)
     for space, name, _ in content.of("ending"):
         if (space, name) in new:
-            sessions.mark_ending(space, name)
+            sessions.mark(space, "ending", name)
     for space, name, _ in content.of("deleted"):
-        if name not in (*sessions.ids(space), *sessions.deleted(space)):
-            sessions.note_deleted(space, name)
+        if name not in (*sessions.ids(space), *sessions.marked(space, "deleted")):
+            sessions.mark(space, "deleted", name)
 
 
 def _take_session(
@@ -384,7 +384,7 @@ class _Gone:
         return (
             name is not None
             and name not in sessions.ids(space)
-            and name in (*self._of(space), *sessions.deleted(space))
+            and name in (*self._of(space), *sessions.marked(space, "deleted"))
         )
 
     def without(self, space: Space) -> Space:

@@ -182,7 +182,7 @@ def test_an_interrupt_leaves_the_session_as_it_was(workspace: Workspace) -> None
     with pytest.raises(KeyboardInterrupt):
         asked(workspace, session, Scripted(interrupt))
     assert sessions.find(workspace, session.id) == session
-    assert workspace.sessions.ending("main") == []
+    assert workspace.sessions.marked("main", "ending") == []
 
 
 def test_what_was_interrupted_is_finished_by_the_answer_that_was_paid_for(
@@ -204,7 +204,7 @@ def test_what_was_interrupted_is_finished_by_the_answer_that_was_paid_for(
 
 def test_what_ends_behind_the_back_of_the_user_asks_nobody(workspace: Workspace) -> None:
     session, model = recorded(workspace), Scripted(ANSWER)
-    workspace.sessions.mark_ending("main", session.id)
+    workspace.sessions.mark("main", "ending", session.id)
     sessions.change_state(workspace, session.id, "ended")
     entry = {"at": "2026-01-30T10:00:00Z", "agent": "claude", "event": "session-end", "session": "9f", "text": ARGON}
     done = sync(with_model(workspace, model), [entry], lambda _: [])

@@ -250,7 +250,7 @@ def test_a_deleted_transcript_stays_deleted(clones: Clones, tmp_path: Path) -> N
     with_it = clones.export("a")
     clones.memory("a").session_delete(one["id"], yes=True)
     clones.take("b", clones.export("a"))
-    assert clones.open("b").sessions.deleted("main") == [one["id"]]
+    assert clones.open("b").sessions.marked("main", "deleted") == [one["id"]]
     assert clones.take("b", with_it)["sessions"] == {"skipped": 1}
 
 
@@ -294,11 +294,11 @@ def test_an_end_that_was_interrupted_is_finished_there(clones: Clones) -> None:
     lone = {name: text for name, text in parts.items() if name.startswith("sessions/")}
     data, _ = encode_private_state({**lone, f"ending/main/{session}": ""})
     clones.take("b", data)
-    assert clones.open("b").sessions.ending("main") == [session]
+    assert clones.open("b").sessions.marked("main", "ending") == [session]
     clones.memory("b").session_sync()
     assert json.loads(clones.journal("b"))["objects"]
     clones.take("b", data)
-    assert clones.open("b").sessions.ending("main") == []
+    assert clones.open("b").sessions.marked("main", "ending") == []
 
 
 @pytest.mark.parametrize(
