@@ -21,6 +21,7 @@ from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space, find_reference
 from memcli.record import replace
 from memcli.safety.injection import Overview
+from memcli.safety.secrets.redact_memory import clean_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class FileCatalogue:
         return sum(map(wanted.has, self._space.objects))
 
     def memories(self, wanted: CatalogueFilter) -> Iterator[tuple[str, Memory | None]]:
-        """As `places`, with the memories themselves."""
+        """As `places` of a view, with the memories themselves."""
         last = None
         for memory in self._space.under(wanted.under):
             if wanted.has(memory):
@@ -70,9 +71,6 @@ class FileCatalogue:
                 elif branch != last:
                     last = branch
                     yield branch, None
-
-    def places(self, wanted: CatalogueFilter) -> Iterator[tuple[str, str]]:
-        return ((path, memory.id if memory else "") for path, memory in self.memories(wanted))
 
     def read(self, ids: Sequence[str]) -> list[Memory]:
         if self._by_id is None:
@@ -339,9 +337,10 @@ def load_tree(workspace: Workspace, under: str, depth: int | None) -> TreeNode[O
         branches = Counter[str]()
         for space in spaces:
             cut = [path for own, (path, what) in places if own is space and what == ""]
-            for path, shown in zip(cut, workspace.redactor.show_paths(cut, space.policy), strict=True):
+            clean = clean_paths(workspace.redactor.on_the_way_out(space.policy), cut)
+            for path, shown in zip(cut, clean, strict=True):
                 branches[shown] += space.count(CatalogueFilter(under=path))
-        return tree(memories, branches)
+        return tree(((memory.path, memory) for memory in memories), branches)
 
 
 def _check_under(workspace: Workspace, spaces: Sequence[SpaceReader], path: str) -> None:

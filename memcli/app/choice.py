@@ -35,14 +35,15 @@ _LEAST_WORDS = 8
 
 
 class SearchedSpace(Record):
-    """A space that is asked: the name that its memories go by in the bundle, its own, the view, the ranker, what of it
+    """A space that is asked: the name that its memories go by in the bundle, its own, what opens its view, which may have
+    been closed for others meanwhile, the ranker, what of it
     was accepted, what takes secrets out of a topic and out of memories, and the code that they are anchored to;
     the seasons of its policy, and the accesses of its memories by id, whether it keeps questions that nothing answers; the
     session in which it is asked, and the most characters of one memory in a bundle."""
 
     name: str
     space: str
-    load_view: Callable[[], SpaceView]
+    view: Callable[[], SpaceView]
     size: int
     is_private: bool
     ranker: Ranker
@@ -55,11 +56,6 @@ class SearchedSpace(Record):
     keeps_gaps: bool = False
     load_session: Callable[[], str] = str
     max_chars: int | None = None
-
-    @property
-    def view(self) -> SpaceView:
-        """The view of it, which may have been closed for others meanwhile."""
-        return self.load_view()
 
 
 class SpaceHits(Record):
@@ -117,11 +113,11 @@ class Reader:
         memories: dict[int, Memory] = {}
         for place in {id(self._home[id(hit)]): self._home[id(hit)].place for hit in new}.values():
             own = [hit for hit in new if self._home[id(hit)].place is place]
-            read = place.show(place.view.fetch([hit.entry.row for hit in own]))
+            read = place.show(place.view().fetch([hit.entry.row for hit in own]))
             memories.update((id(hit), memory) for hit, memory in zip(own, read, strict=True))
         for hit in new:
             home = self._home[id(hit)]
-            self._known[id(hit)] = _section(memories[id(hit)], hit, home, _others(hit, home.place.view), best)
+            self._known[id(hit)] = _section(memories[id(hit)], hit, home, _others(hit, home.place.view()), best)
         return {id(hit): self._known[id(hit)] for hit in hits}
 
 
@@ -261,8 +257,8 @@ def _pairs(sections: Sequence[Section], places: Sequence[SearchedSpace]) -> dict
 def _read(query: Query, place: SearchedSpace, names: Sequence[str]) -> Mapping[str, Memory]:
     """The memories of these ids that are active and valid."""
     asked = Query(topic="", now=query.now, at=query.at, ids=tuple(names))
-    rows = place.view.visible(asked).only or frozenset()
-    read = place.show(place.view.fetch(sorted(rows)))
+    rows = place.view().visible(asked).only or frozenset()
+    read = place.show(place.view().fetch(sorted(rows)))
     return {memory.id: memory for memory in read}
 
 

@@ -223,24 +223,20 @@ def forget(
     """
 
     def act(over: Workspace, refs: Sequence[str]) -> list[Memory]:
-        if recursive:
-            return _forget_below(over, refs)
-        return alter(over, refs, lambda memory, _: replace(memory, active=False), digest=digest)
+        if not recursive:
+            return alter(over, refs, lambda memory, _: replace(memory, active=False), digest=digest)
+        now = over.clock()
+        gone: list[Memory] = []
+
+        def apply(shelf: Shelf) -> Change:
+            gone[:] = named(shelf, refs, recursive=True)
+            return Change(tuple(_edition(m, replace(m, active=False), now) for m in gone if m.active), now=now)
+
+        with telling_where(over, refs):
+            over.store.update(over.space, apply)
+        return gone
 
     return _at_home(workspace, refs, act, below=recursive)
-
-
-def _forget_below(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
-    now = workspace.clock()
-    gone: list[Memory] = []
-
-    def apply(shelf: Shelf) -> Change:
-        gone[:] = named(shelf, refs, recursive=True)
-        return Change(tuple(_edition(m, replace(m, active=False), now) for m in gone if m.active), now=now)
-
-    with telling_where(workspace, refs):
-        workspace.store.update(workspace.space, apply)
-    return gone
 
 
 def _edition(before: Memory, after: Memory, now: str) -> Memory:

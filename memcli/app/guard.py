@@ -105,7 +105,12 @@ def _ask(
         )
     found = [(edit.file, match) for edit in edits for match in triggers.matches(edit)]
     matched = sorted({match.owner for _, match in found})
-    trusted = [owner for owner in matched if _is_trusted(workspace, space, memories[owner])]
+    trusted = []  # nothing in it is an instruction to an agent, or somebody here has accepted what is
+    for owner in matched:
+        memory, instructs = memories[owner], inspect(memories[owner])
+        is_reviewed = workspace.trust.is_reviewed(space, memory.id)
+        if instructs is None or (is_reviewed and is_accepted(memory, instructs)):
+            trusted.append(owner)
     shown = dict(zip(trusted, workspace.redactor.show([memories[n] for n in trusted], policy), strict=True))
 
     def finding(file: str, match: Match) -> GuardFinding:
@@ -116,12 +121,6 @@ def _ask(
 
     findings = [finding(file, match) for file, match in found if match.owner in shown]
     return findings, len(memories), len(matched) - len(trusted)
-
-
-def _is_trusted(workspace: Workspace, space: str, memory: Memory) -> bool:
-    """Whether nothing in the memory is an instruction to an agent, or somebody here has accepted what is."""
-    found = inspect(memory)
-    return found is None or (workspace.trust.is_reviewed(space, memory.id) and is_accepted(memory, found))
 
 
 ADVICE_BACKEND = "basic"

@@ -180,7 +180,13 @@ def home_of_link(workspace: Workspace, start: str, end: str) -> Workspace:
     """The workspace of the store that has both ends of a link. Raises UsageError if each is in another store."""
     if workspace.is_space_named:
         return workspace
-    far = [ref for ref in (start, end) if not _is_located(workspace, ref) and find_elsewhere(workspace, ref)]
+    far = []
+    for ref in (start, end):
+        try:
+            located(workspace, ref)
+        except NotFoundError:
+            if find_elsewhere(workspace, ref):
+                far.append(ref)
     if len(far) == 1:
         raise UsageError(
             f"{far[0]!r} is in the user-wide store and the other memory is not", "link memories of the same store"
@@ -226,11 +232,3 @@ def _space_elsewhere(workspace: Workspace, ref: str, recursive: bool) -> str | N
     with reading(other, other.store.spaces()) as spaces:
         space = _first_below(spaces, ref)
         return space.name if space else None
-
-
-def _is_located(workspace: Workspace, ref: str) -> bool:
-    try:
-        located(workspace, ref)
-    except NotFoundError:
-        return False
-    return True

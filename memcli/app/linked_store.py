@@ -109,12 +109,12 @@ def without_lost(store: Store, memory: Memory) -> Memory:
     """The memory without links to what other spaces of the store no longer have."""
     ends = {name: far for link in memory.links if (far := elsewhere(name := target(link)))}
     known = set(store.spaces()) if ends else set()
-    lost = {name for name, (space, own) in ends.items() if space in known and not _has(store, space, own)}
+    lost = set()
+    for name, (space, own) in ends.items():
+        if space in known:
+            with closing(store.open(space)) as snapshot:
+                if not snapshot.load().contains(own):
+                    lost.add(name)
     if not lost:
         return memory
     return replace(memory, links=tuple(link for link in memory.links if target(link) not in lost))
-
-
-def _has(store: Store, space: str, name: str) -> bool:
-    with closing(store.open(space)) as snapshot:
-        return snapshot.load().contains(name)

@@ -141,7 +141,7 @@ def asked_of(query: Query, places: Sequence[SearchedSpace]) -> list[Query]:
         if one.weights.get("access"):
             accesses = {name: access.count for name, access in place.load_accesses().items()}
             one = replace(one, accesses=accesses)
-        if one.session is None and place.view.has_sessions():
+        if one.session is None and place.view().has_sessions():
             one = replace(one, session=place.load_session())
         queries.append(replace(one, seasons=place.seasons) if place.seasons else one)
     if not queries or not queries[0].topic.strip():
@@ -153,19 +153,19 @@ def asked_of(query: Query, places: Sequence[SearchedSpace]) -> list[Query]:
 def search(query: Query, place: SearchedSpace) -> SpaceHits:
     """What one space has for the query: what its ranker finds, without what scores less than it wants; the pinned memories
     that do not match; and what leads."""
-    visible = place.view.visible(query)
+    visible = place.view().visible(query)
     ranking = Ranking()  # nothing at all is no question
     if query.topic.strip():
-        ranking = place.ranker.rank(query, place.view)
+        ranking = place.ranker.rank(query, place.view())
     elif (
         query.lists_all or query.kinds or query.changed_since or query.ids
     ):  # all that passes the filters, newest first
-        entries = place.view.entries(None if visible.only is None else sorted(visible.only)).values()
+        entries = place.view().entries(None if visible.only is None else sorted(visible.only)).values()
         ranking = Ranking(tuple(in_order(Hit(e, 0.0, {"filter": 0.0}) for e in entries if e.row in visible)))
     if query.min_score is not None:
         ranking = replace(ranking, hits=tuple(hit for hit in ranking.hits if hit.score >= query.min_score))
     matched = {hit.entry.row for hit in ranking.hits}
-    pinned = place.view.entries(place.view.pinned()).values()
+    pinned = place.view().entries(place.view().pinned()).values()
     least = 0.0 if query.min_score is None else query.min_score
     shown = tuple(Hit(e, 0.0, {}) for e in pinned if least <= 0 and e.row in visible and e.row not in matched)
     return _led(query, SpaceHits(query, place, ranking, shown, len(visible)), visible)
@@ -320,7 +320,9 @@ def answer(places: Sequence[SearchedSpace], label: str, query: Query) -> Bundle:
     found: list[SpaceHits] = []
     began = monotonic()
     for one, place in zip(asked, places, strict=True):
-        found.append(search(_in_what_is_left(one, monotonic() - began), place))
+        spent = monotonic() - began  # spaces are searched in turn: a question waits for meaning only for what is left
+        deadline = None if one.deadline is None else max(0.0, one.deadline - spent)
+        found.append(search(replace(one, deadline=deadline, patience=max(0.0, one.patience - spent)), place))
     rankings = on_one_scale([f.ranking for f in found], query.min_score or 0.0)
     found = [
         replace(f, ranking=scaled(ranking, JOURNAL_SHARE if is_journal(f.place.space) else 1.0, query.min_score or 0.0))
@@ -352,12 +354,6 @@ def answer(places: Sequence[SearchedSpace], label: str, query: Query) -> Bundle:
         untrusted_pins=withheld_pins,
         is_from_clone=any(not place.trust.is_accepted for place in places),
     )
-
-
-def _in_what_is_left(query: Query, spent: float) -> Query:
-    """The query with the time that is left for meaning after so many seconds: spaces are searched in turn."""
-    deadline = None if query.deadline is None else max(0.0, query.deadline - spent)
-    return replace(query, deadline=deadline, patience=max(0.0, query.patience - spent))
 
 
 def _confidence(sections: Sequence[Section], found: Sequence[SpaceHits]) -> float | None:
@@ -421,15 +417,15 @@ def _annotated(query: Query, sections: Sequence[Section], places: Sequence[Searc
 def _led(query: Query, found: SpaceHits, visible: RowSet) -> SpaceHits:
     """`found` with the leads taken out of what matches by its text, or is pinned."""
     place = found.place
-    matched_by = find_leads(query, place.view, visible)
+    matched_by = find_leads(query, place.view(), visible)
     if query.edits is not None:
         from memcli.app.anchors import find_moved_leads
 
-        matched_by = find_moved_leads(query, place.view, visible, place.load_code) | matched_by
+        matched_by = find_moved_leads(query, place.view(), visible, place.load_code) | matched_by
     if not matched_by:
         return found
     known = {hit.entry.row: hit for hit in found.ranking.hits}
-    entries = place.view.entries(sorted(matched_by))
+    entries = place.view().entries(sorted(matched_by))
     return replace(
         found,
         ranking=replace(found.ranking, hits=tuple(h for h in found.ranking.hits if h.entry.row not in matched_by)),

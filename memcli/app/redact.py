@@ -92,10 +92,6 @@ class Redactor:
         """The paths or names of files as the memories of them have them. Raises as `detector` does."""
         return clean_paths(self.detector(space), names)
 
-    def values(self, space: str, data: Mapping[str, Json]) -> dict[str, Json]:
-        """Named values without what is secret in them. Raises as `detector` does."""
-        return clean_values(self.detector(space), data)
-
     def show(self, memories: Sequence[Memory], policy: Policy, only: Sequence[str] = ()) -> list[Memory]:
         """The memories as they may be shown under the policy of their space: all fields, or `only` these."""
         detector = self.on_the_way_out(policy)
@@ -112,10 +108,6 @@ class Redactor:
     def _without_secrets(self, memories: Sequence[Memory], policy: Policy) -> list[Memory]:
         shown = self.show(memories, policy)
         return [one if one is was else _rehashed(one) for one, was in zip(shown, memories, strict=True)]
-
-    def show_paths(self, paths: Sequence[str], policy: Policy) -> list[str]:
-        """Paths, or beginnings of some, as they may be shown under the policy of their space."""
-        return clean_paths(self.on_the_way_out(policy), paths)
 
     def cleaner(self, policy: Policy) -> Callable[[str], str]:
         """What takes out of a text what is secret under a policy."""

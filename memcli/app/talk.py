@@ -15,7 +15,7 @@ from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace, load_space
 from memcli.conversation.summary import fold
 from memcli.errors import CorruptError, LockedError, NotFoundError, StoreError
-from memcli.model.conversation import Message, Session
+from memcli.model.conversation import Session
 from memcli.model.memory import Json
 from memcli.model.space import Change
 from memcli.record import replace
@@ -110,20 +110,20 @@ def _bring(workspace: Workspace, talk: Workspace, name: str, known: Mapping[str,
         first = 1
     new = sessions.messages(workspace, session, first)
     while part := list(islice(new, _AT_ONCE)):
-        remember(talk, [prepare(talk, _of_message(session, message)) for message in part])
+        fields = [
+            {
+                **_common(session, f"{message.number:06}", (message.number, message.number), message.at),
+                "raw": message.text,
+                "kind": "log",
+                "metadata": {"group": session.id, "speaker": message.who},
+            }
+            for message in part
+        ]
+        remember(talk, [prepare(talk, one) for one in fields])
     chunks = list(_chunks(workspace, session, first, *sizes))
     if chunks:
-        remember(talk, [prepare(talk, fields) for fields in chunks])
+        remember(talk, [prepare(talk, one) for one in chunks])
     return session.messages
-
-
-def _of_message(session: Session, message: Message) -> dict[str, Json]:
-    return {
-        **_common(session, f"{message.number:06}", (message.number, message.number), message.at),
-        "raw": message.text,
-        "kind": "log",
-        "metadata": {"group": session.id, "speaker": message.who},
-    }
 
 
 def _chunks(workspace: Workspace, session: Session, first: int, recent: int, size: int) -> Iterator[dict[str, Json]]:

@@ -55,17 +55,13 @@ _JOINER = "\u200d"
 def character_end(text: str, end: int, least: int = 0) -> int:
     """Where to cut `text`: at `end`, or before it where that is within a character; at `end` if one reaches from `least`."""
     place = end
-    while place > least and _is_within(text, place):
+    while place > least:
+        around = text[place - 1 : place + 1]
+        is_mark = unicodedata.category(text[place]) in _MARKS or text[place] in _TONES
+        if around.isascii() or not (is_mark or _JOINER in around):
+            break
         place -= 1
     return place if place > least else end
-
-
-def _is_within(text: str, place: int) -> bool:
-    """Whether the place is within a character, as a reader sees it."""
-    after = text[place]
-    return not text[place - 1 : place + 1].isascii() and (
-        unicodedata.category(after) in _MARKS or after in _TONES or _JOINER in text[place - 1 : place + 1]
-    )
 
 
 @cache

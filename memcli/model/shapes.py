@@ -7,7 +7,7 @@ properties, additionalProperties, required, minLength.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from memcli.clock import normalize_time
 from memcli.errors import UsageError
@@ -241,7 +241,9 @@ def problem(value: Any, shape: Shape, at: str) -> str | None:
     if not isinstance(wanted, str) or wanted not in _PYTHON_TYPES:  # none, or one of JSON Schema that no table has
         return None
     if not isinstance(value, _PYTHON_TYPES[wanted]) or (wanted in ("integer", "number") and isinstance(value, bool)):
-        return f"{at} must be {_TYPES[wanted]}, not {_name_type(value)}"
+        named = (words for name, words in _TYPES.items() if isinstance(value, _PYTHON_TYPES[name]))
+        given = "null" if value is None else next(named, type(value).__name__)
+        return f"{at} must be {_TYPES[wanted]}, not {given}"
     check = _CHECKS.get(wanted)
     return check(value, shape, at) if check else None
 
@@ -312,24 +314,13 @@ def _object_problem(value: Mapping[str, Any], shape: Shape, at: str) -> str | No
     if others is False and (unknown := sorted(value.keys() - properties.keys())):
         return f"{at} has no part {unknown[0][:40]!a}"
     other: Shape = ANY if isinstance(others, bool) else others
-    return _first(problem(value[name], properties.get(name, other), f"{at}.{name}") for name in sorted(value))
+    found = (problem(value[name], properties.get(name, other), f"{at}.{name}") for name in sorted(value))
+    return next(filter(None, found), None)
 
 
 def _list_problem(value: Sequence[Any], shape: Shape, at: str) -> str | None:
-    return _first(problem(item, shape.get("items", ANY), f"{at}[{n}]") for n, item in enumerate(value))
-
-
-def _first(problems: Iterable[str | None]) -> str | None:
-    return next((p for p in problems if p), None)
-
-
-def _name_type(value: Any) -> str:
-    if value is None:
-        return "null"
-    for name, words in _TYPES.items():
-        if isinstance(value, _PYTHON_TYPES[name]):
-            return words
-    return type(value).__name__
+    found = (problem(item, shape.get("items", ANY), f"{at}[{n}]") for n, item in enumerate(value))
+    return next(filter(None, found), None)
 
 
 _CHECKS: Mapping[str, Callable[[Any, Shape, str], str | None]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 MAX_DEPTH = 120
 """How many levels the tree has; a valid path has no more segments. What lies deeper stays one segment."""
@@ -14,14 +14,7 @@ _FIRST = "\0"
 _NONE: Mapping[str, int] = MappingProxyType({})
 
 
-class Placed(Protocol):
-    """What stands at a path."""
-
-    @property
-    def path(self) -> str: ...
-
-
-_P = TypeVar("_P", bound=Placed)
+_P = TypeVar("_P")
 
 
 class TreeNode(Generic[_P]):
@@ -38,12 +31,11 @@ class TreeNode(Generic[_P]):
         self.count = 0
 
 
-def tree(memories: Iterable[_P], branches: Mapping[str, int] = _NONE) -> TreeNode[_P]:
-    """The memories by the segments of their paths, in order; of those at one path the first. `branches` are paths that
-    are shown without what lies below, with how many memories that is."""
+def tree(placed: Iterable[tuple[str, _P]], branches: Mapping[str, int] = _NONE) -> TreeNode[_P]:
+    """Memories, each with its path, by the segments of that, in order; of those at one path the first. `branches` are paths
+    that are shown without what lies below, with how many memories that is."""
     root = TreeNode[_P]("")
-    places: list[tuple[str, _P | None]] = [(memory.path, memory) for memory in memories]
-    places += ((path, None) for path in branches)
+    places: list[tuple[str, _P | None]] = [*placed, *((path, None) for path in branches)]
     for path, memory in sorted(places, key=lambda place: place[0].replace("/", _FIRST)):
         node = root
         for segment in path.split("/", MAX_DEPTH - 1):

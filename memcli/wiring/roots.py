@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 
-from memcli.errors import MemcliError, NotFoundError, StoreError, UsageError
+from memcli.errors import NotFoundError, StoreError, UsageError
 from memcli.record import replace
 from memcli.settings import Config, check_config, has_password, is_server
 from memcli.store.atomic import read_regular, write_file
@@ -107,30 +107,29 @@ def make_trusted(root: str) -> bool:
     return new
 
 
-def create_root(warn: Warn) -> str | None:
-    work_tree = find_work_tree(os.getcwd(), os.path.expanduser("~"))
-    if work_tree is None:
-        return None
-    root = os.path.join(work_tree, FOLDER)
-    make_trusted(root)
-    warn(f"created a store at {root}; commit it to share it")
-    return root
+def root_of(options: Mapping[str, str | None], environ: Mapping[str, str], create: bool, warn: Warn) -> str:
+    """The folder of the store that is meant; with `create`, made in a work tree that has none. Raises NotFoundError if there
+    is none, and as `locate`."""
+    if options.get("store") == "global":
+        root = global_root(environ)
+        make_trusted(root)
+        return root
+    found = locate(options, environ)
+    here, home = os.getcwd(), os.path.expanduser("~")
+    if create and found is not None:  # an `init` that was killed may have left it without all that belongs to it
+        _check_present(found)
+        make_root(found)
+    elif create and (work_tree := find_work_tree(here, home)) is not None:
+        found = os.path.join(work_tree, FOLDER)
+        make_trusted(found)
+        warn(f"created a store at {found}; commit it to share it")
+    if found is None:
+        from memcli.store.absent import absent_above
 
-
-def no_store() -> MemcliError:
-    """What to say where there is no store in this folder or above."""
-    from memcli.store.absent import absent_above
-
-    return absent_above(os.getcwd(), os.path.expanduser("~")) or NotFoundError(
-        "no store found: no .memory in this folder or above", "run `memcli init`, or name a store with --root"
-    )
-
-
-def complete_root(root: str) -> str:
-    """The store at `root` with all that belongs to it: an `init` that was killed may have left it without."""
-    _check_present(root)
-    make_root(root)
-    return root
+        raise absent_above(here, home) or NotFoundError(
+            "no store found: no .memory in this folder or above", "run `memcli init`, or name a store with --root"
+        )
+    return found
 
 
 def _check_present(root: str) -> None:

@@ -31,18 +31,7 @@ from memcli.store.trust import FileTrust, signer
 from memcli.wiring import extra
 from memcli.wiring.indexes import ChosenEmbedder, Keep, absolute, make, open_index
 from memcli.wiring.records import LocalRecords
-from memcli.wiring.roots import (
-    Warn,
-    check_store,
-    claimed,
-    complete_root,
-    create_root,
-    global_root,
-    locate,
-    make_trusted,
-    no_store,
-    read_config,
-)
+from memcli.wiring.roots import Warn, check_store, claimed, global_root, read_config, root_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,7 +91,7 @@ def open_workspace(
     With `create`, creates a store in a git work tree that has none. `keep` returns what was made before for the same key,
     in a process that opens many; `observer` sees what is done. Raises NotFoundError if there is no store, StoreError, UsageError.
     """
-    layout = claimed(_root(options, environ, create, warn), warn)
+    layout = claimed(root_of(options, environ, create, warn), warn)
     if create:
         complete_ignore(layout)
     return StoreWorkspace(
@@ -373,7 +362,7 @@ class StoreWorkspace(Workspace):
 
 def chosen_store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str:
     """The URL of the server that has the store which `options` and `environ` lead to; "" where it is in files."""
-    layout = Layout(_root(options, environ, create=False, warn=lambda _: None))
+    layout = Layout(root_of(options, environ, create=False, warn=lambda _: None))
     config = _accepted(read_config(layout), os.path.dirname(layout.root), FileTrust(layout), lambda _: None)
     return resolve(options, _surroundings(options, environ), config).store
 
@@ -397,20 +386,6 @@ def sign_topic(layout: Layout, topic: str) -> str:
         return ""
     data = " ".join(topic.lower().split()).encode("utf-8", "replace")
     return blake2b(data, key=key, digest_size=8, person=b"memcli/otel/1").hexdigest()
-
-
-def _root(options: Mapping[str, str | None], environ: Mapping[str, str], create: bool, warn: Warn) -> str:
-    """The folder of the store. Raises NotFoundError if there is none."""
-    if options.get("store") == "global":
-        root = global_root(environ)
-        make_trusted(root)
-        return root
-    found = locate(options, environ)
-    if create:
-        found = create_root(warn) if found is None else complete_root(found)
-    if found is None:
-        raise no_store()
-    return found
 
 
 def without_server(environ: Mapping[str, str]) -> Mapping[str, str]:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from memcli.model.space import Policy
+from memcli.safety.secrets.redact_memory import clean_paths
 from tests.cli.conftest import git
 from tests.conftest import NOW, ROOT, Run, memory, open_at, rewrite
 from tests.safety.secrets_corpus import secret
@@ -143,11 +144,12 @@ def test_no_way_out(run: Run, hand_written: Path) -> None:
 def test_no_branch_of_a_large_tree_gives_it_away(tmp_path: Path) -> None:
     workspace = open_at(tmp_path)
     names = [f"n{n}/x/y" for n in range(500)]
-    shown = workspace.redactor.show_paths([*names[:321], f"ops/{MAIL}/x", *names[321:]], Policy())
+    detector = workspace.redactor.on_the_way_out(Policy())
+    shown = clean_paths(detector, [*names[:321], f"ops/{MAIL}/x", *names[321:]])
     assert [path for path in shown if not path.startswith("ops/")] == names
     assert shown[321].startswith("ops/redacted-email-")
     assert MAIL not in shown[321]
-    assert workspace.redactor.show_paths([], Policy()) == []
+    assert clean_paths(detector, []) == []
 
 
 def test_an_export_refuses_what_redaction_takes_out(run: Run, hand_written: Path) -> None:

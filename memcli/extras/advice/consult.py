@@ -30,6 +30,7 @@ from memcli.policy.draft import Draft
 from memcli.policy.retention import excess_of, is_spent, surplus
 from memcli.ports import Shelf
 from memcli.safety.injection import find_reasons
+from memcli.safety.secrets.redact_memory import clean_values
 from memcli.summarize.kinds import Subject, missing
 
 TEXT, QUESTION, VERDICT = "text", "question", "verdict"
@@ -77,7 +78,7 @@ def _understood(workspace: Workspace, data: Json, read: Callable[[Json], T]) -> 
     """An answer without secrets, and what `read` makes of it. Raises ValueError."""
     if not isinstance(data, dict):
         raise ValueError("the answer must be an object")  # noqa: TRY004 - as `LanguageModel.ask` wants it
-    clean = workspace.redactor.values(workspace.space, data)
+    clean = clean_values(workspace.redactor.detector(workspace.space), data)
     return clean, read(clean)
 
 

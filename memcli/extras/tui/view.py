@@ -207,7 +207,7 @@ class BrowseView:
 
     def _find(self) -> None:
         self._found = self.catalogue.matching(self.words.casefold().split(), self.everything)
-        self._tree = tree(self._found)
+        self._tree = tree((memory.path, memory) for memory in self._found)
 
 
 _INDENT = 2
