@@ -11,15 +11,7 @@ import pytest
 from memcli.app.recall import recall
 from memcli.model.recall import ANSWERED, LEAST, PassageTerms, Query, TermStats
 from memcli.model.space import Space
-from memcli.ranking.answers import (
-    FORMS,
-    QuestionSignals,
-    Signals,
-    calibrated,
-    evidence_of,
-    has_stranger,
-    probability,
-)
+from memcli.ranking.answers import FORMS, QuestionSignals, Signals, calibrated, evidence_of, has_stranger, probability
 from tests.conftest import NOW, memory, open_at, rewrite
 
 LENGTHS = (0, 0, 0, 5, 0)

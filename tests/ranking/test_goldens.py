@@ -25,34 +25,22 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
     "pg": ("decision", "db/engine", "We chose PostgreSQL because of JSONB and row-level security."),
     "port": ("config", "db/port", "PostgreSQL listens on port 5432, behind pgbouncer on 6432."),
     "pool": ("fact", "db/pool", "The connection pool holds 20 connections for each worker."),
-    "migrate": (
-        "procedure",
-        "db/migrations",
-        "To migrate: run make migrate on staging, check the plan, then on production.",
-    ),
+    "migrate": ("procedure", "db/migrations", "To migrate: run make migrate on staging, check the plan, then on production."),
     "lock": ("constraint", "db/locks", "A migration must not hold a table lock for more than two seconds."),
     "push": ("negative", "git/force-push", "Never force-push to main: the release job tags what it finds there."),
     "review": ("procedure", "git/review", "Every pull request needs two reviews, one of them by an owner of the code."),
     "tokens": ("decision", "auth/tokens", "Access tokens live fifteen minutes, refresh tokens thirty days."),
     "cookie": ("negative", "auth/cookies", "Session tokens live in the cookie, never in localStorage."),
-    "ed": (
-        "decision",
-        "auth/signing",
-        "We sign session tokens with Ed25519, so that rotating the key needs no restart.",
-    ),
+    "ed": ("decision", "auth/signing", "We sign session tokens with Ed25519, so that rotating the key needs no restart."),
     "cache": ("guide", "web/cache", "Static files are cached for a year; their names carry a digest of the content."),
-    "deploy": (
-        "procedure",
-        "ops/deploy",
-        "To deploy: run make release, wait for the canary to turn green, then make promote.",
-    ),
+    "deploy": ("procedure", "ops/deploy", "To deploy: run make release, wait for the canary to turn green, then make promote."),
     "alert": ("fact", "ops/alerts", "The pager rings when the error rate passes two percent for five minutes."),
     "diff1": ("diff", "src/session.py", "+def refresh_session(token):\n+    return sign(token, key=current_key())"),
     "diff2": ("diff", "src/pool.py", "-POOL_SIZE = 10\n+POOL_SIZE = 20"),
     "talk1": ("log", "meetings/monday/1", "Ada: shall we drop MySQL support in the next release?"),
     "talk2": ("log", "meetings/monday/2", "Ben: yes, nobody has used it since we moved to PostgreSQL."),
     "pref": ("preference", "style/tests", "I prefer small tests with real files over mocks."),
-}
+}  # fmt: skip
 _QUESTIONS = (
     "which database did we choose, and why?", "how do we deploy?", "POOL_SIZE", "where are session tokens kept?",
     "force push", "what did Ben say about MySQL?", "error rate", "the weather in Lisbon",

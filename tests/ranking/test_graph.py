@@ -10,12 +10,7 @@ from memcli.model.memory import Memory
 from memcli.ranking.graph import STARTS, cascade, graph_of
 from memcli.ranking.graph import WalkPath as Way
 from tests.conftest import memory
-from tests.ranking.asking import ranked
-
-
-def link(to: str, relation: str, weight: float | None = None) -> dict[str, object]:
-    given = {} if weight is None else {"weight": weight}
-    return {"to": f"mem_{to}", "relation": relation, "created_at": "2026-01-01T00:00:00Z", **given}
+from tests.ranking.asking import link, ranked
 
 
 def chain(first: dict[str, object], second: dict[str, object], third: dict[str, object]) -> list[Memory]:

@@ -14,20 +14,7 @@ from memcli.ranking import RANKERS
 from tests.conftest import ROOT, memory, slow_but
 from tests.ranking.asking import ranked
 
-WORDS = [
-    "harbour",
-    "tide",
-    "anchor",
-    "sailor",
-    "thread",
-    "weaving",
-    "shuttle",
-    "cotton",
-    "dough",
-    "yeast",
-    "crust",
-    "oven",
-]
+WORDS = "harbour tide anchor sailor thread weaving shuttle cotton dough yeast crust oven".split()
 TOPIC = "sailor yeast harbour"
 
 

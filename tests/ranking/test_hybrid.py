@@ -8,11 +8,7 @@ import pytest
 
 from memcli.ranking.points import RARE, Entities, identifiers
 from tests.conftest import memory
-from tests.ranking.asking import ranked
-
-
-def noise(count: int = 20) -> list:
-    return [memory(f"n{n:02}", path=f"misc/note-{n:02}", raw="Nothing.", tags=("common",)) for n in range(count)]
+from tests.ranking.asking import noise, ranked
 
 
 def test_rare_entities_beat_common_ones(tmp_path: Path) -> None:

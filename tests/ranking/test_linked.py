@@ -9,11 +9,7 @@ import pytest
 from memcli.model.memory import Memory
 from memcli.ranking.fusion import ALONG, MOST_LINKS
 from tests.conftest import memory
-from tests.ranking.asking import ranked
-
-
-def link(to: str, relation: str, weight: float = 1.0) -> dict[str, object]:
-    return {"to": f"mem_{to}", "relation": relation, "weight": weight, "created_at": "2026-01-01T00:00:00Z"}
+from tests.ranking.asking import link, ranked
 
 
 def store(*links: dict[str, object], **fields: object) -> list[Memory]:

@@ -79,11 +79,7 @@ def test_a_change_is_its_message_and_its_hunks_below_their_files() -> None:
     assert cut(CHANGE, kind="diff") == [
         ("Retry when a page times out\n\nThe server drops one request of a hundred.", (), MESSAGE),
         ("@@ def fetch(url):\n-    return get(url)\n+    return retry(get, url)", ("net/fetch.py",), HUNK),
-        (
-            '@@\n+def test_fetch() -> None:\n+    assert fetch("x")',
-            ("tests/test_fetch.py (added)",),
-            HUNK,
-        ),
+        ('@@\n+def test_fetch() -> None:\n+    assert fetch("x")', ("tests/test_fetch.py (added)",), HUNK),
     ]
 
 
