@@ -76,7 +76,21 @@ class _Visit:
         self._vectors = vectors
         self._norms = (vectors * vectors).sum(axis=1)
         self._others, self._other_norms = vectors, self._norms
-        self._core, self._near, self._near_squares, self._beyond = self._neighbours(min_samples)
+        # of each point the square of its core distance, its nearest, the squares of their distances, and of that of the
+        # next one after them
+        size = len(vectors)
+        most = min(max(_NEAREST, min_samples), size)
+        self._core, self._beyond = (numpy.full(size, numpy.inf, vectors.dtype) for _ in range(2))
+        self._near = numpy.empty((size, most), numpy.int64)
+        self._near_squares = numpy.empty((size, most), vectors.dtype)
+        for start in range(0, size, _AT_ONCE):
+            rows = numpy.arange(start, min(start + _AT_ONCE, size))
+            columns, found = _least(self._squares(rows, vectors, self._norms), min(most + 1, size))
+            self._near[rows], self._near_squares[rows] = columns[:, :most], found[:, :most]
+            core = numpy.partition(self._near_squares[rows], min_samples - 1, axis=1)
+            self._core[rows] = core[:, min_samples - 1]
+            if most < size:
+                self._beyond[rows] = found[:, most]
         self._waiting: list[tuple[float, int]] = []
         self._columns = numpy.arange(len(vectors))
         self._places = numpy.arange(len(vectors))
@@ -106,26 +120,11 @@ class _Visit:
             square = float(self._reach[place])
             if not self._waiting or self._waiting[0][0] > square:
                 return int(self._columns[place]), square
-            self._relax_all([heappop(self._waiting)[1] for _ in range(min(_AT_ONCE, len(self._waiting)))])
-
-    def _neighbours(self, min_samples: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-        """Of each point: the square of its core distance, its nearest, the squares of their distances, and of that of the
-        next one after them."""
-        import numpy
-
-        size = len(self._vectors)
-        most = min(max(_NEAREST, min_samples), size)
-        core, beyond = (numpy.full(size, numpy.inf, self._vectors.dtype) for _ in range(2))
-        near = numpy.empty((size, most), numpy.int64)
-        squares = numpy.empty((size, most), self._vectors.dtype)
-        for start in range(0, size, _AT_ONCE):
-            rows = numpy.arange(start, min(start + _AT_ONCE, size))
-            columns, found = _least(self._squares(rows, self._vectors, self._norms), min(most + 1, size))
-            near[rows], squares[rows] = columns[:, :most], found[:, :most]
-            core[rows] = numpy.partition(squares[rows], min_samples - 1, axis=1)[:, min_samples - 1]
-            if most < size:
-                beyond[rows] = found[:, most]
-        return core, near, squares, beyond
+            points = [heappop(self._waiting)[1] for _ in range(min(_AT_ONCE, len(self._waiting)))]
+            block = self._squares(points, self._others, self._other_norms)
+            numpy.maximum(block, self._core[points][:, None], out=block)
+            weights = numpy.maximum(block.min(axis=0), self._core[self._columns])
+            numpy.minimum(self._reach, weights, out=self._reach, where=self._alive)
 
     def _squares(self, rows: Any, others: Numbers, norms: Numbers) -> Numbers:
         """The squares of the distances of these points and the others."""
@@ -143,14 +142,6 @@ class _Visit:
         self._places[self._columns] = range(len(self._columns))
         self._alive = alive[alive]
         self._others, self._other_norms = self._vectors[self._columns], self._norms[self._columns]
-
-    def _relax_all(self, points: list[int]) -> None:
-        import numpy
-
-        block = self._squares(points, self._others, self._other_norms)
-        numpy.maximum(block, self._core[points][:, None], out=block)
-        weights = numpy.maximum(block.min(axis=0), self._core[self._columns])
-        numpy.minimum(self._reach, weights, out=self._reach, where=self._alive)
 
 
 def _least(block: Numbers, count: int) -> tuple[Numbers, Numbers]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -52,15 +52,6 @@ class TextCluster(Record):
     members: tuple[int, ...]
     parts: tuple[TextCluster, ...] = ()
 
-    def leaves(self) -> Iterator[TextCluster]:
-        """The clusters that fall into no more."""
-        waiting = [self]
-        while waiting:
-            cluster = waiting.pop()
-            if not cluster.parts:
-                yield cluster
-            waiting.extend(reversed(cluster.parts))
-
 
 def tight(texts: Sequence[Mapping[str, int]], largest: int, least: float) -> list[tuple[int, ...]]:
     """The smallest clusters, without members whose mean cosine with the others is below `least`: those are in none.
@@ -70,7 +61,12 @@ def tight(texts: Sequence[Mapping[str, int]], largest: int, least: float) -> lis
     vectors = _vectors(texts)
     found = []
     tree = _cut(vectors, range(len(texts)), largest)
-    for leaf in tree.leaves() if tree.parts else ():
+    waiting = [*reversed(tree.parts)]
+    while waiting:
+        leaf = waiting.pop()
+        if leaf.parts:
+            waiting.extend(reversed(leaf.parts))
+            continue
         part = vectors[list(leaf.members)]
         others = len(part) - 1
         likeness = part @ part.T
@@ -133,35 +129,31 @@ def _summarized(
 
 
 def _cut(vectors: Vectors, members: Sequence[int], largest: int) -> TextCluster:
+    """The cluster of these members, cut in two until none has more than `largest`. Their order decides between equals."""
     if len(members) <= largest:
         return TextCluster(tuple(members))
-    chosen = _sides(vectors[list(members)])
-    sides: tuple[list[int], list[int]] = ([], [])
-    for member, is_second in zip(members, chosen, strict=True):
-        sides[is_second].append(member)
-    return TextCluster(tuple(members), tuple(_cut(vectors, side, largest) for side in sides))
-
-
-def _sides(vectors: Vectors) -> list[bool]:
-    """On which side of the cut each vector is."""
     import numpy
 
-    first = vectors[int((vectors @ _middle(vectors)).argmin())]
-    second = vectors[int((vectors @ first).argmin())]
-    leaning = vectors @ (second - first)
+    own = vectors[list(members)]
+    first = own[int((own @ _middle(own)).argmin())]
+    second = own[int((own @ first).argmin())]
+    leaning = own @ (second - first)
     for _ in range(ROUNDS):
         is_second = leaning > 0
         if is_second.all() or not is_second.any():
             break
-        leaning = vectors @ (_middle(vectors[is_second]) - _middle(vectors[~is_second]))
+        leaning = own @ (_middle(own[is_second]) - _middle(own[~is_second]))
     is_second = leaning > 0
-    least = max(1, int(LEAST_SHARE * len(vectors)))
+    least = max(1, int(LEAST_SHARE * len(own)))
     count = int(is_second.sum())
-    if not least <= count <= len(vectors) - least:
+    if not least <= count <= len(own) - least:
         order = numpy.argsort(-leaning, kind="stable")
         is_second[:] = False
-        is_second[order[: min(max(count, least), len(vectors) - least)]] = True
-    return [bool(side) for side in is_second.tolist()]
+        is_second[order[: min(max(count, least), len(own) - least)]] = True
+    sides: tuple[list[int], list[int]] = ([], [])
+    for member, side in zip(members, is_second.tolist(), strict=True):
+        sides[side].append(member)
+    return TextCluster(tuple(members), tuple(_cut(vectors, one, largest) for one in sides))
 
 
 def _middle(vectors: Vectors) -> Vectors:

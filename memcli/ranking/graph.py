@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memcli.model.recall import Entry, TermStats
+from memcli.model.recall import Entry
 from memcli.ranking.clusters import texts_of, tight
 from memcli.ranking.lexical import bm25f, coverage, preferences, style_of
 from memcli.ranking.scorer import Parts, ScoreInput, ScoringScheme, nonzero
@@ -121,7 +121,11 @@ def _is_better(path: WalkPath, than: WalkPath | None) -> bool:
 
 
 def _graph(given: ScoreInput) -> Parts:
-    words = _words(given.stats, given.entries)
+    # 1 for the best of those with all words of the topic
+    scores = bm25f(given.stats, {row: style_of(entry) for row, entry in given.entries.items()})
+    best = max(scores, key=lambda row: scores[row], default=None)
+    share = coverage(given.stats)[best] if best is not None else 0.0
+    words = {row: share * score / scores[best] for row, score in scores.items()} if best is not None else {}
     parts = {}
     for row, path in cascade(given.structure, _starts(words, given)).items():
         parts[row] = nonzero(
@@ -133,14 +137,6 @@ def _graph(given: ScoreInput) -> Parts:
             }
         )
     return parts
-
-
-def _words(stats: TermStats, entries: Mapping[int, Entry]) -> dict[int, float]:
-    """How well each row answers in words: 1 for the best of those with all words of the topic."""
-    scores = bm25f(stats, {row: style_of(entry) for row, entry in entries.items()})
-    shares = coverage(stats)
-    best = max(scores, key=lambda row: scores[row], default=None)
-    return {row: shares[best] * score / scores[best] for row, score in scores.items()} if best is not None else {}
 
 
 def _starts(words: Mapping[int, float], given: ScoreInput) -> dict[int, WalkPath]:

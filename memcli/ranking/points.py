@@ -208,22 +208,21 @@ class Trie(Generic[V]):
 
     def matches(self, key: Sequence[str]) -> Iterator[tuple[int, V]]:
         """Every value whose key begins as `key` does, with how many letters the two share, most first."""
-        steps = list(self._walk(tuple(key)))
+        # the nodes on the way of the key, each with how many letters of its label agree; only the last may disagree
+        steps: list[tuple[int, _Node[V]]] = []
+        rest = tuple(key)
+        on = self._root.children.get(rest[0]) if rest else None
+        while on is not None:
+            shared = _shared(on.label, rest)
+            steps.append((shared, on))
+            rest = rest[shared:]
+            on = on.children.get(rest[0]) if rest and shared == len(on.label) else None
         depths = accumulate(shared for shared, _ in steps)
         inner = [node for _, node in steps[1:]]
         passed = list(zip(depths, (node for _, node in steps), [*inner, None][: len(steps)], strict=True))
         for depth, node, after in reversed(passed):
             for value in node.all(without=after):
                 yield depth, value
-
-    def _walk(self, key: tuple[str, ...]) -> Iterator[tuple[int, _Node[V]]]:
-        """The nodes on the way of `key`, each with how many letters of its label agree; only the last may disagree."""
-        node: _Node[V] | None = self._root.children.get(key[0]) if key else None
-        while node is not None:
-            shared = _shared(node.label, key)
-            yield shared, node
-            key = key[shared:]
-            node = node.children.get(key[0]) if key and shared == len(node.label) else None
 
 
 class _Node(Generic[V]):
@@ -270,16 +269,6 @@ def letters_of(path: str) -> tuple[str, ...]:
     return tuple(letter for segment in path.split("/") if (letter := _letter(segment)))
 
 
-def depths_of(topic: str, words: list[str], paths: Paths) -> dict[int, float]:
-    """The points of each row for its deepest match with the topic."""
-    best: dict[int, float] = {}
-    for start in _starts(topic, words):
-        for depth, (row, is_whole) in paths.matches(start):
-            found = depth * (PREFIX_POINTS if is_whole else INNER_POINTS)
-            best[row] = max(best.get(row, 0.0), found)
-    return best
-
-
 def _starts(topic: str, words: list[str]) -> Iterator[tuple[str, ...]]:
     """The runs of letters to look up: the paths in the topic, or its words from each one on."""
     written = [letters_of(match[0])[:MAX_DEPTH] for match in _PATH.finditer(topic[: MAX_WORDS * 64])]
@@ -302,7 +291,12 @@ def _patricia(given: ScoreInput) -> Parts:
 
     What looks like a path in the topic is looked up as such; else every word of it may be where a path begins.
     """
-    depths = depths_of(given.query.topic, simple_terms(given.query.topic), given.structure)
+    paths: Paths = given.structure
+    depths: dict[int, float] = {}
+    for start in _starts(given.query.topic, simple_terms(given.query.topic)):
+        for depth, (row, is_whole) in paths.matches(start):
+            found = depth * (PREFIX_POINTS if is_whole else INNER_POINTS)
+            depths[row] = max(depths.get(row, 0.0), found)
     parts = {row: points(given, row) for row in {**given.stats.counts, **depths} if row in given.visible}
     for row in parts.keys() & depths.keys():
         parts[row]["prefix"] = depths[row]

@@ -185,19 +185,13 @@ def _groups(run: Sequence[Word]) -> Iterator[list[Word]]:
             yield from _pairs(group)
             group = []
             continue
-        if group and not _joins(group[-1][0], sort):
+        pair = {group[-1][0], sort} if group else set()
+        # a name in code stands alone, and a proper name beside its like
+        if NAME in pair or (PROPER in pair and not pair <= {PROPER, ACRONYM}):
             yield from _pairs(group)
             group = []
         group.append(item)
     yield from _pairs(group)
-
-
-def _joins(left: int, right: int) -> bool:
-    if NAME in (left, right):
-        return False
-    if PROPER in (left, right):
-        return left in (PROPER, ACRONYM) and right in (PROPER, ACRONYM)
-    return True
 
 
 def _pairs(group: list[Word]) -> Iterator[list[Word]]:

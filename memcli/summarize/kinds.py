@@ -48,8 +48,21 @@ class Subject(NamedTuple):
 
     @classmethod
     def of(cls, fields: Mapping[str, object]) -> Subject:
+        """What is to be described. Without a text it is the content as `key: value` lines, or the longest summary."""
         raw = _string(fields, "raw")
-        text = raw if raw.strip() else _rendering(fields)
+        text = raw
+        if not raw.strip() and fields.get("content") is not None:
+            rendered: list[str] = []
+            length = 0
+            for line in _lines(fields["content"], "", _MAX_DEPTH):
+                rendered.append(line)
+                length += len(line)
+                if length > HEAD_CHARACTERS:
+                    break
+            text = "\n".join(rendered)
+        elif not raw.strip():
+            names = ("summary_long", "summary_short", "summary_micro")
+            text = next((given for name in names if (given := _string(fields, name))), "")
         head = text[:HEAD_CHARACTERS]
         metadata = fields.get("metadata")
         source = _string(metadata, "source") if isinstance(metadata, Mapping) else ""
@@ -66,21 +79,6 @@ class Subject(NamedTuple):
 def _string(fields: Mapping[str, object], name: str) -> str:
     value = fields.get(name)
     return value if isinstance(value, str) else ""
-
-
-def _rendering(fields: Mapping[str, object]) -> str:
-    """A text for fields that have none: the content as `key: value` lines, or the longest summary."""
-    if fields.get("content") is not None:
-        lines: list[str] = []
-        length = 0
-        for line in _lines(fields["content"], "", _MAX_DEPTH):
-            lines.append(line)
-            length += len(line)
-            if length > HEAD_CHARACTERS:
-                break
-        return "\n".join(lines)
-    names = ("summary_long", "summary_short", "summary_micro")
-    return next((text for name in names if (text := _string(fields, name))), "")
 
 
 def _lines(value: object, key: str, depth: int) -> Iterator[str]:
@@ -189,8 +187,15 @@ def kind_of_look(text: str) -> str:
         return "log" if _LOG_LINE.match(line) else "config" if _ASSIGNMENT.match(line) else ""
     if is_diff(text):
         return "diff"
-    lines, is_fenced = _sample(text)
-    if is_fenced:
+    lines: list[str] = []
+    in_fence = has_fence = False
+    for line in text[:_SAMPLE_CHARACTERS].split("\n", _SAMPLE)[:_SAMPLE]:
+        if line.lstrip().startswith(_FENCE):
+            in_fence = not in_fence
+            has_fence = True
+        elif not in_fence and line and not line.isspace():
+            lines.append(_bounded(line))
+    if has_fence and not lines:
         return "code"
     if _share(_LOG_LINE, lines) >= 0.5 or text.lstrip().startswith("Traceback (most recent call last)"):
         return "log"
@@ -214,19 +219,6 @@ def is_diff(text: str) -> bool:
     # `- item` is a list, `-item` and `-    item` are lines of a diff.
     marks = [line[0] for line in lines if line[0] in "+-" and (line[1:2] != " " or line[1:3] == "  ")]
     return "+" in marks and "-" in marks and len(marks) * 2 >= len(lines)
-
-
-def _sample(text: str) -> tuple[list[str], bool]:
-    """The first lines that are not blank and not in a fence; and whether all of them were in one."""
-    lines: list[str] = []
-    in_fence = has_fence = False
-    for line in text[:_SAMPLE_CHARACTERS].split("\n", _SAMPLE)[:_SAMPLE]:
-        if line.lstrip().startswith(_FENCE):
-            in_fence = not in_fence
-            has_fence = True
-        elif not in_fence and line and not line.isspace():
-            lines.append(_bounded(line))
-    return lines, has_fence and not lines
 
 
 def _bounded(line: str) -> str:

@@ -128,7 +128,11 @@ def split_tokens(text: str) -> list[str]:
 def classify(token: str) -> tuple[int, str]:
     """What a token is to a phrase, and the word it stands for there; BREAK when it stands for none."""
     if token[0] == "`":
-        return _classify_quoted(token.strip("`()"))
+        quoted = token.strip("`()")
+        sort, word = classify(quoted) if quoted else (BREAK, "")
+        if sort in (COMMON, GERUND, ACTION, PROPER):
+            return NAME, word  # whatever it is elsewhere
+        return ACRONYM if sort == VAGUE_WORD else sort, word
     if not (token[0].isalnum() or token[0] == "_"):
         return BREAK, ""
     low = token.lower().replace("’", "'").removesuffix("'s")
@@ -177,14 +181,6 @@ def lowered(sort: int, token: str) -> int:
     if sort != PROPER or not token[1:].islower():
         return sort
     return GERUND if is_gerund(token.lower()) else COMMON
-
-
-def _classify_quoted(token: str) -> tuple[int, str]:
-    """A word in backticks is a name, whatever it is elsewhere."""
-    sort, word = classify(token) if token else (BREAK, "")
-    if sort in (COMMON, GERUND, ACTION, PROPER):
-        return NAME, word
-    return (ACRONYM, word) if sort == VAGUE_WORD else (sort, word)
 
 
 def _classify_word(token: str, low: str) -> tuple[int, str]:

@@ -143,7 +143,11 @@ def summarize(sentences: Sequence[Sentence], kind: str) -> Summaries:
     """The three summaries of a text, `kind` being the kind of memory that it is."""
     if len(sentences) == 1:
         return same(sentences[0].text)
-    title, body = _parts(sentences)
+    title = sentences[0].text.rstrip(":") if sentences[0].role == HEADING else ""
+    body = [s for s in sentences if s.role not in (HEADING, ROW)]
+    if not body:
+        rows = [s for s in sentences if s.role == ROW]
+        body = rows or [s for s in sentences[1:] if s.text != title]
     whole = joined(body, title)
     if len(whole) <= MICRO:
         return same(whole)
@@ -171,16 +175,6 @@ def joined(sentences: Sequence[Sentence], title: str = "") -> str:
             parts[-1] = f"{before};"
         parts.append(text)
     return " ".join(parts)
-
-
-def _parts(sentences: Sequence[Sentence]) -> tuple[str, list[Sentence]]:
-    """The title, when the text begins with one, and the sentences that a summary may be made of."""
-    title = sentences[0].text.rstrip(":") if sentences[0].role == HEADING else ""
-    body = [s for s in sentences if s.role not in (HEADING, ROW)]
-    if not body:
-        rows = [s for s in sentences if s.role == ROW]
-        body = rows or [s for s in sentences[1:] if s.text != title]
-    return title, body
 
 
 def _ranking(

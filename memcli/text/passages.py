@@ -425,7 +425,9 @@ def _of_text(raw: str) -> Iterator[Passage]:
             above = [*((depth, name) for depth, name in above if depth < level), (level, title)]
             continue
         for a, b in _pieces(raw, start, end):
-            if open_ and _joins(raw, open_, b, form):
+            # an introduction goes with its code
+            is_one = open_ and (_introduces(raw, open_[0], open_[1]) or CODE in (form, open_[2]))
+            if open_ and b - open_[0] <= (LINE if is_one else PACKED):
                 open_ = (open_[0], b, PROSE if PROSE in (form, open_[2]) else form)
             elif open_ and last > open_[0] and _introduces(raw, last, open_[1]) and b - last <= LINE:
                 yield passage(open_[0], last, open_[2])
@@ -439,12 +441,6 @@ def _of_text(raw: str) -> Iterator[Passage]:
         yield passage(*open_)
     elif last < 0:  # nothing but headings
         yield from (Passage(raw[a:b].strip(), a, b, (), PROSE) for a, b in _pieces(raw, 0, len(raw)))
-
-
-def _joins(raw: str, before: tuple[int, int, str], end: int, form: str) -> bool:
-    """Whether a block that ends at `end` is packed with what stands before it: an introduction goes with its code."""
-    is_one = _introduces(raw, before[0], before[1]) or CODE in (form, before[2])
-    return end - before[0] <= (LINE if is_one else PACKED)
 
 
 def _introduces(raw: str, start: int, end: int) -> bool:
@@ -511,17 +507,12 @@ def split(text: str, size: int = CHUNK_CHARACTERS) -> list[str]:
     pieces = []
     start = 0
     while start < len(text):
-        end = len(text) if len(text) - start <= size else _cut(text, start, size)
+        end = min(len(text), start + size)
+        if end < len(text):
+            # the last break of the strongest kind that leaves at least half a piece
+            breaks = ([m.end() for m in pattern.finditer(text, start + size // 2, end)] for pattern in _PIECE_BREAKS)
+            end = next((ends[-1] for ends in breaks if ends), end)
         if piece := text[start:end].strip():
             pieces.append(piece)
         start = end
     return pieces
-
-
-def _cut(text: str, start: int, size: int) -> int:
-    """Where to cut: at the last break of the strongest kind that leaves at least half a piece."""
-    for pattern in _PIECE_BREAKS:
-        ends = [m.end() for m in pattern.finditer(text, start + size // 2, start + size)]
-        if ends:
-            return ends[-1]
-    return start + size

@@ -83,7 +83,7 @@ class Period(Record):
         """Its first and its last day."""
         if self.since == _BEGINNING:
             return f"until {_last_day(self.until)}"
-        return f"since {_day(self.since)}" if self.until == _END else _days(self.since, self.until)
+        return f"since {self.since[:10]}" if self.until == _END else _days(self.since, self.until)
 
     def nearness(self, moment: str) -> float:
         """1 for a moment within it, and less the farther a moment is from it; 0..1."""
@@ -133,20 +133,16 @@ def _ends(form: str, match: re.Match[str], said: Sequence[str], now: str, resolv
         return None
     if side in ("since", "as of", "after"):
         since = found.until if side == "after" else found.since
-        day = _day(since) if found.name else f"from {_day(since)}"
+        day = since[:10] if found.name else f"from {since[:10]}"
         return Period(since, _END, name=f"{side} {found.name or words} ({day})")
     until = found.until if side == "until" else found.since
-    day = _day(until) if found.name else f"to {_last_day(until)}"
+    day = until[:10] if found.name else f"to {_last_day(until)}"
     return Period(_BEGINNING, until, name=f"{side} {found.name or words} ({day})")
 
 
 def _days(since: str, until: str) -> str:
-    first, last = _day(since), _last_day(until)
+    first, last = since[:10], _last_day(until)
     return first if first == last else f"{first} to {last}"
-
-
-def _day(moment: str) -> str:
-    return moment[:10]
 
 
 def _last_day(until: str) -> str:

@@ -135,7 +135,7 @@ def test_without_an_embedder_there_are_none(tmp_path: Path) -> None:
 
 @on_both
 def test_too_many_memories(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memcli.index.clusters.MOST", 10)
+    monkeypatch.setattr("memcli.index.view.MOST_CLUSTERED", 10)
     reason = clusters(filled(workspace, of_topics())).reason
     assert reason == "clusters are found among at most 10 memories, not 18"
 
