@@ -110,21 +110,17 @@ class Day:
 
     def checks(self) -> Iterator[Check]:
         """Lives the day."""
-        topic = "how do we release?"
-        recall = self.program.recall(topic)
+        recall = self.program.recall_step("how do we release?")
         first, *after = self.ask("Which database do we use?", recall, recall, Step("PostgreSQL, as decided."))
         yield Check("start", "Harbor" in first)
         yield Check("prompt", "SQLite locked under load" in first)
         yield Check("first recall", len(after) > 0 and "make ship" in after[0], _last(after[:1]))
-        yield Check(
-            "second recall",
-            len(after) > 1 and after[1].count("make ship") > after[0].count("make ship"),
-            _last(after[1:2]),
-        )
+        has_second = len(after) > 1 and after[1].count("make ship") > after[0].count("make ship")
+        yield Check("second recall", has_second, _last(after[1:2]))
 
         source = self.project / "src/payments.py"
-        edits, push = self.program.edit(source), self.program.shell("git push --force")
-        look = self.program.shell("git log --oneline")
+        edits, push = self.program.edit_steps(source), self.program.shell_step("git push --force")
+        look = self.program.shell_step("git log --oneline")
         first, *after = self.ask("Thanks, go on.", *edits, look, push, Step("All is done now."))
         yield Check("silent prompt", "SQLite locked" not in first and "make ship" not in first)
         found = after[: len(edits)][-1] if after else ""
@@ -141,12 +137,9 @@ class Day:
         yield Check("stored: answers", "PostgreSQL, as decided." in whole and "All is done now." in whole)
         yield Check("ended", bool(listed) and all(one["state"] == "ended" for one in listed), str(listed)[:300])
         self.tool("memcli", "agent", "uninstall", self.program.name)
-        left = self.tool("git", "status", "--short", "--untracked-files=all").split("\n")
-        yield Check(
-            "uninstalled",
-            not [line for line in left if line and ".memory/" not in line and "payments" not in line],
-            str(left),
-        )
+        left = self.tool("git", "status", "--short", "--untracked-files=all").splitlines()
+        own = [line for line in left if ".memory/" not in line and "payments" not in line]
+        yield Check("uninstalled", not own, str(left))
 
     def _sessions(self) -> list[dict[str, Any]]:
         """The conversations in the store; what ends a session goes on for a moment behind the program."""

@@ -17,12 +17,8 @@ from typing import Any
 Json = Mapping[str, Any]
 _USAGE = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110}
 _ROUTER = {
-    "model_choice": "pro",
-    "next_speaker": "user",
-    "reasoning": "x",
-    "complexity_score": 50,
-    "complexity_reasoning": "x",
-}
+    "model_choice": "pro", "next_speaker": "user", "reasoning": "x", "complexity_score": 50, "complexity_reasoning": "x",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -158,26 +154,19 @@ class Model:
         elif step.patch:
             item = {"type": "custom_tool_call", "id": self._id("ctc"), "name": step.tool, "input": step.patch}
         else:
-            item = {
-                "type": "function_call",
-                "id": self._id("fc"),
-                "name": step.tool,
-                "arguments": json.dumps(step.arguments),
-            }
+            arguments = json.dumps(step.arguments)
+            item = {"type": "function_call", "id": self._id("fc"), "name": step.tool, "arguments": arguments}
         if not step.text:
             item["call_id"] = self._id("call")
         if step.namespace:
             item["namespace"] = step.namespace
         item["status"] = "completed"
         response = {"id": self._id("resp"), "object": "response", "created_at": 0, "model": body.get("model")}
+        done = {**response, "status": "completed", "output": [item], "usage": _USAGE}
         events = [
             {"type": "response.created", "response": {**response, "status": "in_progress", "output": []}},
-            {"type": "response.output_item.added", "output_index": 0, "item": item},
-            {"type": "response.output_item.done", "output_index": 0, "item": item},
-            {
-                "type": "response.completed",
-                "response": {**response, "status": "completed", "output": [item], "usage": _USAGE},
-            },
+            *({"type": f"response.output_item.{end}", "output_index": 0, "item": item} for end in ("added", "done")),
+            {"type": "response.completed", "response": done},
         ]
         return [{**event, "sequence_number": n} for n, event in enumerate(events)], True
 
@@ -189,13 +178,8 @@ class Model:
         end = "stop" if step.text else "tool_calls"
         base = {"id": self._id("chat"), "created": 0, "model": body.get("model")}
         if not body.get("stream"):
-            return [
-                {
-                    **base,
-                    "object": "chat.completion",
-                    "choices": [{"index": 0, "message": message, "finish_reason": end}],
-                }
-            ], False
+            choice = {"index": 0, "message": message, "finish_reason": end}
+            return [{**base, "object": "chat.completion", "choices": [choice]}], False
         parts = [{"index": 0, "delta": message, "finish_reason": None}, {"index": 0, "delta": {}, "finish_reason": end}]
         usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
         return [{**base, "object": "chat.completion.chunk", "choices": [part], "usage": usage} for part in parts], False
@@ -216,9 +200,8 @@ def _turns_of_messages(body: Json) -> Iterator[bool]:
     for message in body.get("messages", []):
         if message.get("role") == "user":
             content = message.get("content")
-            results = (
-                [part for part in content if part.get("type") == "tool_result"] if isinstance(content, list) else []
-            )
+            parts = content if isinstance(content, list) else []
+            results = [part for part in parts if part.get("type") == "tool_result"]
             yield from [True] * len(results) or [False]
 
 

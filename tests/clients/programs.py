@@ -23,7 +23,8 @@ OLD, NEW = "    return gateway.post(order)", "    time.sleep(1)\n    return gate
 @dataclass(frozen=True)
 class Program:
     """A coding agent. `prepare` gets its home, the folder of the project and the address of the model, and returns what
-    its environment holds besides; `edit`, `shell` and `recall` are steps that call its tools for that."""
+    its environment holds besides. `edits` are the tools that it edits a file with, in order, each with the argument for the
+    file and the others; `shell` is its tool for a command line, with the argument for that; `recall` is memcli's tool."""
 
     name: str
     package: str
@@ -31,13 +32,34 @@ class Program:
     is_free: bool
     line: tuple[str, ...]
     prepare: Callable[[Path, Path, str], Mapping[str, str]]
-    edit: Callable[[Path], tuple[Step, ...]]
-    shell: Callable[[str], Step]
-    recall: Callable[[str], Step]
+    edits: tuple[tuple[str, str, Mapping[str, str]], ...]
+    shell: tuple[str, str]
+    recall: str
+    namespace: str = ""
     setup: tuple[tuple[str, ...], ...] = ()
     """Command lines that are run once before the day."""
     loses: Mapping[str, str] = field(default_factory=dict)
     """The checks that cannot pass with this program, each with the reason."""
+
+    def edit_steps(self, path: Path) -> list[Step]:
+        """The calls that edit a file; one without an argument for it takes a patch."""
+        return [
+            Step(tool=tool, arguments={argument: str(path), **more})
+            if argument
+            else Step(tool=tool, patch=PATCH.format(path=path))
+            for tool, argument, more in self.edits
+        ]
+
+    def shell_step(self, line: str) -> Step:
+        """The call that runs a command line."""
+        tool, argument = self.shell
+        value = [line] if argument == "commands" else line
+        more = {"description": "A command"} if tool in ("bash", "Bash") else {}
+        return Step(tool=tool, arguments={argument: value, **more})
+
+    def recall_step(self, topic: str) -> Step:
+        """The call that recalls a topic."""
+        return Step(tool=self.recall, arguments={"topic": topic}, namespace=self.namespace)
 
 
 def _write(path: Path, text: str) -> None:
@@ -92,55 +114,32 @@ PROGRAMS = (
     Program(
         "codex", "@openai/codex", "0.169.0", True,
         ("codex", "exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"), _codex,
-        lambda path: (Step(tool="apply_patch", patch=PATCH.format(path=path)),),
-        lambda line: Step(tool="exec_command", arguments={"cmd": line}),
-        lambda topic: Step(tool="recall", arguments={"topic": topic}, namespace="mcp__memcli"),
+        (("apply_patch", "", {}),), ("exec_command", "cmd"), "recall", namespace="mcp__memcli",
     ),
     Program(
         "gemini", "@google/gemini-cli", "0.61.0", True, ("gemini", "--yolo", "-p"), _gemini,
-        lambda path: (
-            Step(tool="replace", arguments={
-                "file_path": str(path), "old_string": OLD, "new_string": NEW, "instruction": "Wait before charging.",
-            }),
-        ),
-        lambda line: Step(tool="run_shell_command", arguments={"command": line}),
-        lambda topic: Step(tool="mcp_memcli_recall", arguments={"topic": topic}),
+        (("replace", "file_path", {"old_string": OLD, "new_string": NEW, "instruction": "Wait before charging."}),),
+        ("run_shell_command", "command"), "mcp_memcli_recall",
     ),
     Program(
         "opencode", "opencode-ai", "1.18.33", True, ("opencode", "run"), _opencode,
-        lambda path: (
-            Step(tool="read", arguments={"filePath": str(path)}),
-            Step(tool="edit", arguments={"filePath": str(path), "oldString": OLD, "newString": NEW}),
-        ),
-        lambda line: Step(tool="bash", arguments={"command": line, "description": "A command"}),
-        lambda topic: Step(tool="memcli_recall", arguments={"topic": topic}),
-        loses={"ended": "it reports no end of a session"},
+        (("read", "filePath", {}), ("edit", "filePath", {"oldString": OLD, "newString": NEW})),
+        ("bash", "command"), "memcli_recall", loses={"ended": "it reports no end of a session"},
     ),
     Program(
         "copilot", "@github/copilot", "1.0.102", False, ("copilot", "--allow-all-tools", "--trust-folder", "-p"), _copilot,
-        lambda path: (
-            Step(tool="edit", arguments={"path": str(path), "old_str": OLD, "new_str": NEW}),
-        ),
-        lambda line: Step(tool="bash", arguments={"command": line, "description": "A command"}),
-        lambda topic: Step(tool="memcli-recall", arguments={"topic": topic}),
+        (("edit", "path", {"old_str": OLD, "new_str": NEW}),), ("bash", "command"), "memcli-recall",
     ),
     Program(
         "claude", "@anthropic-ai/claude-code", "2.1.330", False,
         ("claude", "--permission-mode", "bypassPermissions", "-p"), _claude,
-        lambda path: (
-            Step(tool="Read", arguments={"file_path": str(path)}),
-            Step(tool="Edit", arguments={"file_path": str(path), "old_string": OLD, "new_string": NEW}),
-        ),
-        lambda line: Step(tool="Bash", arguments={"command": line, "description": "A command"}),
-        lambda topic: Step(tool="mcp__memcli__recall", arguments={"topic": topic}),
+        (("Read", "file_path", {}), ("Edit", "file_path", {"old_string": OLD, "new_string": NEW})),
+        ("Bash", "command"), "mcp__memcli__recall",
     ),
     Program(
         "cline", "cline", "3.0.65", False, ("cline",), _no_settings,
-        lambda path: (
-            Step(tool="editor", arguments={"command": "str_replace", "path": str(path), "old_text": OLD, "new_text": NEW}),
-        ),
-        lambda line: Step(tool="run_commands", arguments={"commands": [line]}),
-        lambda topic: Step(tool="memcli__recall", arguments={"topic": topic}),
+        (("editor", "path", {"command": "str_replace", "old_text": OLD, "new_text": NEW}),),
+        ("run_commands", "commands"), "memcli__recall",
         setup=(
             ("cline", "auth", "openai-compatible", "-b", "{url}/v1", "-k", "x", "-m", "mock"),
             ("cline", "mcp", "add", "--yes", "memcli", "--", "memcli", "mcp"),

@@ -14,13 +14,12 @@ import pytest
 from memcli.extras.agents.events import COPILOT_HOOKS, NATIVE, hook_command
 from memcli.extras.agents.records import Spool
 from tests.conftest import Result, Run
-from tests.extras.agents.conftest import AGENTS, Fire, entries, payload
+from tests.extras.agents.conftest import Fire, entries, payload
 from tests.local_state import state_of
 
 FILE = "src/orders/handler.py"
 SLEEP = "time.sleep(1)"
 PATCH = f"*** Begin Patch\n*** Update File: {FILE}\n@@\n-    pass\n+    {SLEEP}\n*** End Patch"
-FORCE = "git push --force"
 
 
 class Seen(NamedTuple):
@@ -81,50 +80,36 @@ READERS: Mapping[str, Callable[[dict[str, Any], str], Seen]] = {
 }  # fmt: skip
 CAN_REFUSE = sorted(READERS.keys() - {"cline"})
 
-TOOLS: Mapping[str, Mapping[str, dict[str, Any]]] = {
-    "claude": {
-        "edit": {"tool_name": "Edit", "tool_input": {"file_path": FILE, "old_string": "pass", "new_string": SLEEP}},
-        "shell": {"tool_name": "Bash", "tool_input": {"command": f"sed -i 's/pass/{SLEEP}/' {FILE}"}},
-        "push": {"tool_name": "Bash", "tool_input": {"command": FORCE}},
-        "look": {"tool_name": "Bash", "tool_input": {"command": f"grep -rn '{SLEEP}' src; cat {FILE}"}},
-    },
-    "codex": {
-        "edit": {"tool_name": "apply_patch", "tool_input": {"command": PATCH}},
-        "shell": {"tool_name": "Bash", "tool_input": {"command": f"apply_patch <<'EOF'\n{PATCH}\nEOF"}},
-        "push": {"tool_name": "Bash", "tool_input": {"command": ["bash", "-lc", FORCE]}},
-        "look": {"tool_name": "Bash", "tool_input": {"command": ["bash", "-lc", f"cat {FILE}"]}},
-    },
-    "copilot": {
-        "edit": {"tool_name": "Edit", "tool_input": PATCH},
-        "shell": {"tool_name": "Bash", "tool_input": {"command": f"echo '{SLEEP}' >> {FILE}"}},
-        "push": {"tool_name": "Bash", "tool_input": {"command": FORCE}},
-        "look": {"tool_name": "Bash", "tool_input": {"command": f"cat {FILE}"}},
-    },
-    "gemini": {
-        "edit": {"tool_name": "replace", "tool_input": {"file_path": FILE, "old_string": "pass", "new_string": SLEEP}},
-        "shell": {"tool_name": "run_shell_command", "tool_input": {"command": f"echo '{SLEEP}' | tee {FILE}"}},
-        "push": {"tool_name": "run_shell_command", "tool_input": {"command": FORCE}},
-        "look": {"tool_name": "run_shell_command", "tool_input": {"command": f"cat {FILE}"}},
-    },
-    "cursor": {
-        "edit": {"tool_name": "Write", "tool_input": {"file_path": FILE, "contents": SLEEP}},
-        "shell": {"tool_name": "Shell", "tool_input": {"command": f"cat > {FILE} <<'EOF'\n{SLEEP}\nEOF"}},
-        "push": {"tool_name": "Shell", "tool_input": {"command": FORCE}},
-        "look": {"tool_name": "Shell", "tool_input": {"command": f"cat {FILE}"}},
-    },
+EDITS: Mapping[str, dict[str, Any]] = {
+    "claude": {"tool_name": "Edit", "tool_input": {"file_path": FILE, "old_string": "pass", "new_string": SLEEP}},
+    "codex": {"tool_name": "apply_patch", "tool_input": {"command": PATCH}},
+    "copilot": {"tool_name": "Edit", "tool_input": PATCH},
+    "gemini": {"tool_name": "replace", "tool_input": {"file_path": FILE, "old_string": "pass", "new_string": SLEEP}},
+    "cursor": {"tool_name": "Write", "tool_input": {"file_path": FILE, "contents": SLEEP}},
     "cline": {
-        "edit": {"preToolUse": {"toolName": "editor", "parameters": {"path": FILE, "command": "str_replace", "new_text": SLEEP}}},
-        "shell": {"preToolUse": {"toolName": "execute_command", "parameters": {"command": f"echo '{SLEEP}' > {FILE}"}}},
-        "push": {"preToolUse": {"toolName": "execute_command", "parameters": {"command": FORCE}}},
-        "look": {"preToolUse": {"toolName": "execute_command", "parameters": {"command": f"cat {FILE}"}}},
+        "preToolUse": {"toolName": "editor", "parameters": {"path": FILE, "command": "str_replace", "new_text": SLEEP}}
     },
-    "opencode": {
-        "edit": {"tool_name": "apply_patch", "tool_input": {"patchText": PATCH}},
-        "shell": {"tool_name": "bash", "tool_input": {"command": f"echo '{SLEEP}' > {FILE}", "description": "Writes"}},
-        "push": {"tool_name": "bash", "tool_input": {"command": FORCE}},
-        "look": {"tool_name": "bash", "tool_input": {"command": f"cat {FILE}"}},
-    },
+    "opencode": {"tool_name": "apply_patch", "tool_input": {"patchText": PATCH}},
+}
+SHELLS = {
+    "claude": "Bash", "codex": "Bash", "copilot": "Bash", "gemini": "run_shell_command", "cursor": "Shell",
+    "cline": "execute_command", "opencode": "bash",
 }  # fmt: skip
+COMMANDS = {
+    "shell": f"echo '{SLEEP}' | tee {FILE}",
+    "push": "git push --force",
+    "look": f"ls src; cat {FILE}",
+}
+
+
+def tool_of(client: str, tool: str) -> dict[str, Any]:
+    """What a client passes before an edit, or before a command in its shell."""
+    if tool == "edit":
+        return EDITS[client]
+    command = ["bash", "-lc", COMMANDS[tool]] if client == "codex" else COMMANDS[tool]
+    if client == "cline":
+        return {"preToolUse": {"toolName": SHELLS[client], "parameters": {"command": command}}}
+    return {"tool_name": SHELLS[client], "tool_input": {"command": command}}
 
 
 def see(client: str, event: str, found: Result, native: str = "") -> Seen:
@@ -155,7 +140,7 @@ def test_what_reaches_the_model(client: str, guarded: Path, fire: Fire) -> None:
     assert "orders/database" in seen["prompt"]
 
     def use(tool: str) -> str:
-        return see(client, "before-tool", fire(client, "before-tool", **TOOLS[client][tool])).text
+        return see(client, "before-tool", fire(client, "before-tool", **tool_of(client, tool))).text
 
     assert use("look") == ""
     shell = use("shell")
@@ -176,7 +161,7 @@ def test_what_is_refused(client: str, guarded: Path, run: Run, fire: Fire) -> No
     def use(tool: str, **changes: Any) -> Seen:
         name = {"hook_event_name": native} if native else {}
         return see(
-            client, "before-tool", fire(client, "before-tool", **{**TOOLS[client][tool], **name, **changes}), native
+            client, "before-tool", fire(client, "before-tool", **{**tool_of(client, tool), **name, **changes}), native
         )
 
     for tool, path in (("edit", "code/sleep"), ("shell", "code/sleep"), ("push", "git/force")):
@@ -207,12 +192,12 @@ def test_only_changes_by_enforced_memories_are_refused(guarded: Path, run: Run, 
 def test_a_policy_that_came_with_a_clone_refuses_nothing(guarded: Path, run: Run, fire: Fire) -> None:
     run("space", "policy", "main", "--set", "agents.enforce=deny")
     shutil.rmtree(guarded / ".memory" / "local")
-    assert fire("claude", "before-tool", **TOOLS["claude"]["edit"]).out == ""
+    assert fire("claude", "before-tool", **tool_of("claude", "edit")).out == ""
 
 
 def test_gemini_is_warned_after_a_tool_and_refused_before_it(guarded: Path, run: Run, fire: Fire) -> None:
     """Older installations call the hook for compaction before every request."""
-    edit = TOOLS["gemini"]["edit"]
+    edit = tool_of("gemini", "edit")
     assert fire("gemini", "before-tool", **edit, hook_event_name="BeforeTool").out == ""
     run("space", "policy", "main", "--set", "agents.enforce=deny")
     assert "code/sleep" in see("gemini", "before-tool", fire("gemini", "before-tool", **edit)).text
@@ -223,20 +208,12 @@ def test_gemini_is_warned_after_a_tool_and_refused_before_it(guarded: Path, run:
     assert (len(entries(guarded, "agents.log")), Spool(state_of(guarded)).entries()) == (len(before) + 1, [])
 
 
-def test_gemini_puts_the_start_before_the_prompt(fire: Fire) -> None:
-    given = fire("gemini", "session-start").out
-    escaped = json.loads(given)["hookSpecificOutput"]["additionalContext"].replace("<", "&lt;")
-    prompt = f"<hook_context>{escaped}</hook_context>\n\n{AGENTS['gemini']['prompt']['prompt']}"
-    assert "orders/database" in see("gemini", "prompt", fire("gemini", "prompt", prompt=prompt)).text
-
-
 def test_copilot_gets_one_answer_of_two_installations(
     project: Path, run: Run, fire: Fire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prompt = json.dumps(payload("copilot", "prompt", project)).encode()
     seen = see("copilot", "prompt", fire("claude", "prompt", prompt))
     assert "orders/database" in seen.text, "it runs the hooks of Claude Code's settings"
-    assert entries(project, "agents.log")[-1]["agent"] == "copilot"
     hooks = project / ".github" / COPILOT_HOOKS
     hooks.parent.mkdir(parents=True)
     hooks.write_text(json.dumps({"hooks": {"UserPromptSubmit": [{"bash": hook_command("prompt", "copilot")}]}}))
@@ -248,7 +225,7 @@ def test_copilot_gets_one_answer_of_two_installations(
 
 def test_cline_sees_the_start_once_with_the_first_tool(project: Path, fire: Fire) -> None:
     def look(**changes: Any) -> str:
-        return see("cline", "before-tool", fire("cline", "before-tool", **TOOLS["cline"]["look"], **changes)).text
+        return see("cline", "before-tool", fire("cline", "before-tool", **tool_of("cline", "look"), **changes)).text
 
     assert fire("cline", "session-start").out == ""
     assert "release/day" in look()

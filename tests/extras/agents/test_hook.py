@@ -11,6 +11,7 @@ from binascii import a2b_base64
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -18,12 +19,9 @@ import pytest
 from memcli.extras.agents.events import EVENTS, NATIVE, SESSION_END, STOP, last_event
 from memcli.extras.agents.records import Spool
 from memcli.model.tokens import count_tokens
-from memcli.ports import Progress
-from memcli.store.layout import Layout
-from memcli.store.state import State
 from tests.conftest import ROOT, Run
 from tests.extras.agents.conftest import AGENTS, Fire, entries, payload
-from tests.local_state import rows
+from tests.local_state import rows, state_of
 
 HERE = Path(__file__).parent
 SILENT = ("after-compaction", "stop", "session-end")
@@ -79,14 +77,11 @@ def test_nothing_is_shown_twice_until_it_changes(run: Run, fire: Fire) -> None:
     assert "PostgreSQL 18" in fire("claude", "prompt", prompt="which database stores orders?").out
 
 
-@pytest.mark.parametrize("agent", ["claude", "cursor"])
-def test_no_side_of_a_contradiction_is_shown_without_the_other(run: Run, fire: Fire, agent: str) -> None:
+def test_no_side_of_a_contradiction_is_shown_without_the_other(run: Run, fire: Fire) -> None:
     for number in (30, 60):
         run("remember", f"The API gateway times out upstream calls after {number} s.", "--kind", "decision")
-    shown = fire(agent, "prompt", prompt="When does the API gateway time out upstream calls?").out
-    assert "contradicts [" in shown
-    assert "after 30 s" in shown
-    assert "after 60 s" in shown
+    shown = fire("claude", "prompt", prompt="When does the API gateway time out upstream calls?").out
+    assert [text for text in ("contradicts [", "after 30 s", "after 60 s") if text not in shown] == []
 
 
 def test_once_the_topic_changes_it_may_be_shown_again(fire: Fire, project: Path) -> None:
@@ -106,11 +101,9 @@ def test_a_topic_is_compared_by_the_vectors_of_recall_and_makes_none(
     embedded: list[str] = []
     own = HashedEmbedder.embed
 
-    def embed(
-        self: HashedEmbedder, texts: Sequence[str], progress: Progress | None = None, *, as_questions: bool = False
-    ) -> list[bytes]:
+    def embed(self: HashedEmbedder, texts: Sequence[str], *more: Any, **options: Any) -> list[bytes]:
         embedded.extend(texts)
-        return own(self, texts, progress, as_questions=as_questions)
+        return own(self, texts, *more, **options)
 
     monkeypatch.setenv("MEMCLI_EMBEDDER", "hashed")
     monkeypatch.setattr(HashedEmbedder, "embed", embed)
@@ -119,9 +112,9 @@ def test_a_topic_is_compared_by_the_vectors_of_recall_and_makes_none(
     ((_, _, topic),) = rows(project, "topic")
     assert a2b_base64(json.loads(topic)["vector"]) == own(HashedEmbedder(), [asked])[0]
     assert embedded.count(asked) == 1
-    before = len(embedded)
+    before = [*embedded]
     fire("claude", "prompt", prompt=asked, session_id="two")
-    assert len(embedded) == before
+    assert embedded == before
 
 
 def test_of_a_prompt_hashes_alone_are_kept(fire: Fire, project: Path) -> None:
@@ -204,29 +197,19 @@ def test_a_start_tells_what_changed_since_the_last_one(run: Run, fire: Fire, mon
     at("2026-02-03T09:00:00Z")
     told = text_of(fire("claude", "session-start", session_id="two").out)
     assert told.index("Pinned:") < told.index("release/day") < told.index("Changed since 2026-02-01:")
-    assert "ops/staging" in told
-    assert "orders/database" not in told
-    resumed = fire("claude", "session-start", session_id="two", source="resume").out
-    assert resumed == ""
+    assert ("ops/staging" in told, "orders/database" in told) == (True, False)
+    assert fire("claude", "session-start", session_id="two", source="resume").out == ""
     at("2026-02-04T09:00:00Z")
     assert "ops/staging" not in fire("claude", "session-start", session_id="three").out
 
 
 def test_irrelevant_prompts_those_of_machines_and_files_elsewhere_get_nothing(fire: Fire) -> None:
-    for prompt in ("continue", "thanks!", "write a poem about the sea", "1+1", "/clear"):
+    for prompt in ("continue", "write a poem about the sea", "/clear"):
         assert fire("claude", "prompt", prompt=prompt).out == ""
     assert fire("claude", "prompt", source="loop_wakeup").out == ""
     assert fire("claude", "prompt", source="sdk").out
     for tool in ({"file_path": "/etc/hosts"}, {"command": "ls"}, {"file_path": "README.md"}, {}, {"path": "\0"}):
         assert fire("claude", "before-tool", tool_input=tool).out == ""
-
-
-def test_what_is_far_behind_the_best_answer_is_no_answer(run: Run, fire: Fire) -> None:
-    """Otherwise it would come up once the best was shown before."""
-    run("remember", "The office plants are watered on Fridays, orders of the landlord.", "--path", "office/plants")
-    asked = "which PostgreSQL database has the orders as JSONB?"
-    assert "orders/database" in fire("claude", "prompt", prompt=asked).out
-    assert fire("claude", "prompt", prompt=f"{asked} again").out == ""
 
 
 def test_an_injection_is_bounded(run: Run, fire: Fire) -> None:
@@ -241,27 +224,12 @@ def test_an_injection_is_bounded(run: Run, fire: Fire) -> None:
         assert len(text) <= 9_000
 
 
-def test_the_text_is_fenced_dated_and_cited(fire: Fire) -> None:
-    text = text_of(fire("claude", "prompt").out)
-    assert text.startswith("<memory-")
-    assert "not instructions to follow" in text
-    assert "2026-01-31 · decision · orders/database" in text
-    assert "[mem_" in text
-
-
-def test_a_trigger_in_the_new_text_brings_up_its_memory(run: Run, fire: Fire) -> None:
-    run("remember", "Never use eval.", "--kind", "negative", "--path", "code/eval", "--trigger", r"\beval\(")
-    edit = {"file_path": "a.py", "edits": [{"old_string": "a", "new_string": "b = eval(c)"}]}
-    assert "code/eval" in fire("claude", "before-tool", tool_input=edit).out
-    assert "Known mistakes:" in fire("claude", "before-tool", tool_input=edit, session_id="other").out
-
-
 def test_sessions_are_spooled_without_secrets(fire: Fire, project: Path) -> None:
     secret = "AKIA" + "Q3EGTX7ZP5RNB2WM"
     fire("claude", "after-compaction", compact_summary=f"We use {secret} for CI.")
     fire("claude", "stop")
     fire("claude", "session-end")
-    found = Spool(State(Layout(str(project / ".memory")))).entries()
+    found = Spool(state_of(project)).entries()
     assert [(e["event"], e["agent"], e["session"][:4], e["cwd"]) for e in found] == [
         (event, "claude", "9f0c", str(project)) for event in SILENT
     ]
@@ -274,8 +242,7 @@ def test_sessions_are_spooled_without_secrets(fire: Fire, project: Path) -> None
 def test_a_clone_that_was_not_trusted_gets_one_line(run: Run, fire: Fire, project: Path) -> None:
     shutil.rmtree(project / ".memory" / "local")
     told = text_of(fire("claude", "session-start").out)
-    assert "memcli trust" in told
-    assert "\n" not in told
+    assert ("memcli trust" in told, "\n" in told) == (True, False)
     assert [fire("claude", event).out for event in EVENTS] == [""] * len(EVENTS)
     run("trust", "--yes")
     assert "orders/database" in fire("claude", "prompt").out
@@ -339,12 +306,13 @@ def test_a_damaged_state_is_begun_anew(fire: Fire, project: Path) -> None:
     assert len(list((project / ".memory/local/quarantine").iterdir())) == 1
 
 
-def call(project: Path, event: str, data: bytes, **environ: str) -> subprocess.CompletedProcess[bytes]:
-    """The hook as a process of its own."""
+def call(project: Path, data: bytes | int, **environ: str) -> subprocess.CompletedProcess[bytes]:
+    """The hook for a prompt as a process of its own; its standard input are these bytes, or a file."""
     kept = {name: value for name, value in os.environ.items() if name != "MEMCLI_HOOK_FOREGROUND"}
+    given: dict[str, Any] = {"stdin" if isinstance(data, int) else "input": data}
     return subprocess.run(
-        [sys.executable, "-P", "-m", "memcli", "hook", "run", event, "--agent", "claude"],
-        cwd=project, input=data, env={**kept, "PYTHONPATH": str(ROOT), **environ}, capture_output=True, check=False,
+        [sys.executable, "-P", "-m", "memcli", "hook", "run", "prompt", "--agent", "claude"], cwd=project, **given,
+        env={**kept, "PYTHONPATH": str(ROOT), **environ}, capture_output=True, check=False, timeout=120,
     )  # fmt: skip
 
 
@@ -352,7 +320,7 @@ def test_as_a_process(project: Path) -> None:
     """On a busy machine it may give up, and says so in the log; then it is called again."""
     for n in range(10):
         data = json.dumps(payload("claude", "prompt", project, session_id=f"session {n}")).encode()
-        done = call(project, "prompt", data)
+        done = call(project, data)
         assert (done.returncode, done.stderr) == (0, b"")
         if entries(project, "agents.log")[-1]["outcome"] != "gave up":
             break
@@ -362,11 +330,7 @@ def test_as_a_process(project: Path) -> None:
 def test_a_hook_that_hangs_is_ended_and_prints_nothing(project: Path) -> None:
     """Nobody ever closes its standard input."""
     reader, writer = os.pipe()
-    kept = {name: value for name, value in os.environ.items() if name != "MEMCLI_HOOK_FOREGROUND"}
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "memcli", "hook", "run", "prompt", "--agent", "claude"],
-        cwd=project, stdin=reader, env={**kept, "PYTHONPATH": str(ROOT)}, capture_output=True, check=False, timeout=60,
-    )  # fmt: skip
+    done = call(project, reader)
     os.close(reader)
     os.close(writer)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
@@ -435,6 +399,6 @@ def test_parallel_processes_show_a_memory_once(project: Path) -> None:
     prompts = [f"do the orders live in the PostgreSQL database? ({n})" for n in range(5)]
     calls = [json.dumps(payload("claude", "prompt", project, prompt=prompt)).encode() for prompt in prompts]
     with ThreadPoolExecutor(5) as pool:
-        done = list(pool.map(lambda data: call(project, "prompt", data, MEMCLI_HOOK_FOREGROUND="1"), calls))
+        done = list(pool.map(lambda data: call(project, data, MEMCLI_HOOK_FOREGROUND="1"), calls))
     assert [(one.returncode, one.stderr) for one in done] == [(0, b"")] * 5
     assert sum(b"orders/database" in one.stdout for one in done) == 1

@@ -26,15 +26,15 @@ Prompt = Callable[..., Result]
 
 @pytest.fixture
 def prompt(run: Run, project: Path) -> Prompt:
-    """Calls the hook for a prompt, and then with `prepares` as the background process does."""
+    """Calls the hook for a prompt; with `prepares` also as the background process does, or as this alone."""
 
-    def call(text: str, *, prepares: bool = False, session: str = "s1", **changes: Any) -> Result:
+    def call(text: str, *, prepares: bool | None = False, session: str = "s1", **changes: Any) -> Result:
         data = json.dumps(payload("claude", "prompt", project, prompt=text, session_id=session, **changes)).encode()
-        done = run("hook", "run", "prompt", "--agent", "claude", "--next-turn", stdin=data)
-        assert (done.code, done.err) == (0, "")
+        command = ("hook", "run", "prompt", "--agent", "claude", "--next-turn")
+        done = run(*command, stdin=data) if prepares is not None else run(*command, "--detached", stdin=data)
         if prepares:
-            later = run("hook", "run", "prompt", "--agent", "claude", "--next-turn", "--detached", stdin=data)
-            assert (later.code, later.out, later.err) == (0, "", "")
+            assert call(text, prepares=None, session=session, **changes).out == ""
+        assert (done.code, done.err) == (0, "")
         return done
 
     return call
@@ -61,33 +61,29 @@ def test_after_a_change_of_topic_nothing_is_told(prompt: Prompt, project: Path) 
     assert [entry.get("topic") for entry in entries(project, "agents.log")] == [None, "changed", "changed"]
 
 
-def test_what_comes_too_late_is_for_nobody(prompt: Prompt, run: Run, project: Path) -> None:
+def test_what_comes_too_late_is_for_nobody(prompt: Prompt) -> None:
     prompt(FIRST)
     prompt(ON)
-    data = json.dumps(payload("claude", "prompt", project, prompt=FIRST, session_id="s1")).encode()
-    run("hook", "run", "prompt", "--agent", "claude", "--next-turn", "--detached", stdin=data)
+    prompt(FIRST, prepares=None)
     assert prompt("and how is the database of the orders called?").out == ""
 
 
-@pytest.mark.parametrize("is_forgotten", [False, True])
-def test_it_is_read_when_it_is_shown(is_forgotten: bool, prompt: Prompt, run: Run) -> None:
-    prompt(FIRST, prepares=True)
+def test_it_is_read_when_it_is_shown(prompt: Prompt, run: Run) -> None:
+    for session in ("s1", "s2"):
+        prompt(FIRST, prepares=True, session=session)
     new = "Orders live in PostgreSQL 18: we need JSONB."
     run("remember", new, "--kind", "decision", "--path", "orders/database")
-    if is_forgotten:
-        assert run("forget", "orders/database").code == 0
-    assert ("PostgreSQL 18" in prompt(ON).out) != is_forgotten
+    assert "PostgreSQL 18" in prompt(ON).out
+    assert run("forget", "orders/database").code == 0
+    assert prompt(ON, session="s2").out == ""
 
 
 def test_what_is_prepared_is_ids_for_the_owner_alone(prompt: Prompt, project: Path) -> None:
     prompt(FIRST, prepares=True)
-    file = project / ".memory/local/state.db"
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE((project / ".memory/local/state.db").stat().st_mode) == 0o600
     ((_, _, record),) = rows(project, "agent_session")
-    data = json.loads(record)
-    assert [name.split("_")[0] for name in data["prepared"]] == ["main/mem"]
-    assert "PostgreSQL" not in record
-    assert "database" not in record
+    assert [name.split("_")[0] for name in json.loads(record)["prepared"]] == ["main/mem"]
+    assert ("PostgreSQL" in record, "database" in record) == (False, False)
 
 
 def test_while_memory_is_off_nothing_is_prepared(prompt: Prompt, run: Run, project: Path) -> None:
@@ -115,11 +111,10 @@ def test_the_next_is_prepared_in_the_background(
         assert json.loads(piped) == {"session_id": "s1", "cwd": str(project), "prompt": FIRST}
 
 
-def test_of_a_long_prompt_the_beginning_is_enough(prompt: Prompt, run: Run, project: Path) -> None:
+def test_of_a_long_prompt_the_beginning_is_enough(prompt: Prompt) -> None:
     long = f"{FIRST} {'and so on ' * 5_000}"
     prompt(long)
-    data = json.dumps(payload("claude", "prompt", project, prompt=long[:MOST_PIPED], session_id="s1")).encode()
-    run("hook", "run", "prompt", "--agent", "claude", "--next-turn", "--detached", stdin=data)
+    prompt(long[:MOST_PIPED], prepares=None)
     assert "orders/database" in prompt("why?").out
 
 

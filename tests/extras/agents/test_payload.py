@@ -44,6 +44,7 @@ TOOLS: dict[str, tuple[dict[str, Any], list[tuple[str, list[str]]]]] = {
     "cline reads": ({"preToolUse": {"toolName": "read_files", "parameters": {"files": '[{"path": "src/pay.py"}, {"path": "a.py"}]'}}}, [("src/pay.py", []), ("a.py", [])]),
     "cline runs": ({"preToolUse": {"toolName": "execute_command", "parameters": {"command": "rm a.py"}}}, [("a.py", ["rm a.py"])]),
     "cline runs several": ({"preToolUse": {"toolName": "run_commands", "parameters": {"commands": '["ls", "rm a.py"]'}}}, [("a.py", ["ls", "rm a.py"])]),
+    "claude edits twice": ({"tool_input": {"file_path": "a.py", "edits": [{"old_string": "a", "new_string": "b"}, {"new_string": "c"}]}}, [("a.py", ["b", "c"])]),
     "cursor asks before a command": ({"hook_event_name": "beforeShellExecution", "command": "rm a.py"}, [("a.py", ["rm a.py"])]),
     "a command that names no file": ({"tool_input": {"command": "git push --force"}}, [("", ["git push --force"])]),
     "a command on a file elsewhere": ({"tool_input": {"command": "rm /etc/hosts"}}, [("", ["rm /etc/hosts"])]),
@@ -89,7 +90,7 @@ def test_calls_that_cannot_matter() -> None:
     def call(command: object) -> Payload:
         return read(tool_input={"command": command})
 
-    assert is_idle("claude", "before-tool", call("git log | head"))
+    assert is_idle("claude", "before-tool", call("git log | head; grep -rn 'time.sleep(1)' src"))
     assert is_idle("codex", "before-tool", call(["bash", "-lc", "ls"]))
     assert is_idle("gemini", "after-compaction", Payload())
     assert not is_idle("claude", "before-tool", call("git push"))

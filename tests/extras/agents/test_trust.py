@@ -54,96 +54,117 @@ def state_of(site: Site, name: str, role: str = "mcp") -> tuple[str, str]:
     return row.state, row.fix
 
 
-GEMINI: Mapping[str, tuple[Mapping[str, object], str]] = {
-    "nothing": ({}, UNTRUSTED),
-    "the folder": ({"{project}": "TRUST_FOLDER"}, ACTIVE),
-    "a folder above": ({"{parent}": "TRUST_FOLDER"}, ACTIVE),
-    "the one above a rule": ({"{parent}/other": "TRUST_PARENT"}, ACTIVE),
-    "the nearest says no": ({"{parent}": "TRUST_FOLDER", "{project}": "DO_NOT_TRUST"}, UNTRUSTED),
-    "the nearest says yes": ({"{parent}": "DO_NOT_TRUST", "{project}": "TRUST_FOLDER"}, ACTIVE),
-    "another with the same start": ({"{parent}/pro": "TRUST_FOLDER"}, UNTRUSTED),
-    "a folder below": ({"{project}/.gemini": "TRUST_FOLDER"}, UNTRUSTED),
-    "an unknown level": ({"{project}": "TRUST_ALL"}, UNKNOWN),
-}
+Files = dict[str, object]
+"""What a file of the user holds: a text, or a value that is written as JSON; below `{project}`, it is added to what is there."""
+GEMINI, COPILOT, SETTINGS = ".gemini/trustedFolders.json", ".copilot/config.json", ".gemini/settings.json"
+CLAUDE, USER, SHARED, LOCAL = (
+    ".claude.json", ".claude/settings.json", "{project}/.claude/settings.json", "{project}/.claude/settings.local.json",
+)  # fmt: skip
+ALL, LISTED, REJECTED = (
+    {"enableAllProjectMcpServers": True}, {"enabledMcpjsonServers": ["memcli"]}, {"disabledMcpjsonServers": ["memcli"]},
+)  # fmt: skip
+TRUSTED = {"hasTrustDialogAccepted": True}
+ON = '{"security": {"folderTrust": {"enabled": true}}} // mine'
+OFF = ON.replace("true", "false")
 
 
-def test_gemini_trusts_folders(tmp_path: Path) -> None:
-    for case, (rules, expected) in GEMINI.items():
-        site = place(tmp_path, "gemini")
-        text = json.dumps(rules).replace("{project}", site.folder).replace("{parent}", os.path.dirname(site.folder))
-        write(".gemini/trustedFolders.json", text)
-        found = {role: state_of(site, "gemini", role) for role in ("mcp", "hooks", "skill", "instructions")}
-        states = {role: state for role, (state, _) in found.items()}
-        assert (case, states) == (case, {**dict.fromkeys(found, expected), "instructions": ACTIVE})
-        off = "not trusted by Gemini CLI: hooks, MCP server and skill are off until you trust this folder"
-        assert [found[role][1].startswith(off) for role in ("mcp", "hooks")] == [expected == UNTRUSTED] * 2
+def folders(value: object, *, key: str = "trustedFolders") -> Files:
+    return {COPILOT: {key: value}}
 
 
-SETTINGS = '{"security": {"folderTrust": {"enabled": %s}}} // mine'
+def entry(*data: object) -> Files:
+    """What Claude Code keeps of the project."""
+    merged = {name: value for one in data if isinstance(one, dict) for name, value in one.items()}
+    return {CLAUDE: {"projects": {"{project}": merged if isinstance(data[0], dict) else data[0]}}}
 
 
-def test_gemini_need_not_ask(tmp_path: Path) -> None:
-    for environ, settings, expected in (
-        ({"GEMINI_CLI_TRUST_WORKSPACE": "true"}, "", ACTIVE),
-        ({"GEMINI_CLI_TRUST_WORKSPACE": "1"}, "", UNTRUSTED),
-        ({"GEMINI_CLI_TRUST_WORKSPACE": "false"}, SETTINGS % "false", UNTRUSTED),
-        ({"GEMINI_RESTRICTED_MODE": "true", "GEMINI_CLI_TRUST_WORKSPACE": "true"}, "", UNTRUSTED),
-        ({}, SETTINGS % "false", ACTIVE),
-        ({}, SETTINGS % "true", UNTRUSTED),
-        ({}, "{", UNKNOWN),
-    ):
-        site = place(tmp_path, "gemini", **environ)
-        if settings:
-            write(".gemini/settings.json", settings)
-        assert (environ, settings, state_of(site, "gemini")[0]) == (environ, settings, expected)
+WAITING = {"gemini": ("mcp", "hooks", "skill"), "copilot": ("mcp", "hooks"), "claude": ("mcp",)}
+"""What each client does not use until its user lets it; the rest is active in every case."""
+CASES: tuple[tuple[str, Mapping[str, str], Files, str], ...] = (
+    ("gemini", {}, {GEMINI: {}}, UNTRUSTED),
+    ("gemini", {}, {GEMINI: {"{project}": "TRUST_FOLDER"}}, ACTIVE),
+    ("gemini", {}, {GEMINI: {"{parent}": "TRUST_FOLDER"}}, ACTIVE),
+    ("gemini", {}, {GEMINI: {"{parent}/other": "TRUST_PARENT"}}, ACTIVE),
+    ("gemini", {}, {GEMINI: {"{parent}": "TRUST_FOLDER", "{project}": "DO_NOT_TRUST"}}, UNTRUSTED),
+    ("gemini", {}, {GEMINI: {"{parent}": "DO_NOT_TRUST", "{project}": "TRUST_FOLDER"}}, ACTIVE),
+    ("gemini", {}, {GEMINI: {"{parent}/pro": "TRUST_FOLDER"}}, UNTRUSTED),
+    ("gemini", {}, {GEMINI: {"{project}/.gemini": "TRUST_FOLDER"}}, UNTRUSTED),
+    ("gemini", {}, {GEMINI: {"{project}": "TRUST_ALL"}}, UNKNOWN),
+    ("gemini", {"GEMINI_CLI_TRUST_WORKSPACE": "true"}, {}, ACTIVE),
+    ("gemini", {"GEMINI_CLI_TRUST_WORKSPACE": "1"}, {}, UNTRUSTED),
+    ("gemini", {"GEMINI_CLI_TRUST_WORKSPACE": "false"}, {SETTINGS: OFF}, UNTRUSTED),
+    ("gemini", {"GEMINI_RESTRICTED_MODE": "true", "GEMINI_CLI_TRUST_WORKSPACE": "true"}, {}, UNTRUSTED),
+    ("gemini", {}, {SETTINGS: OFF}, ACTIVE),
+    ("gemini", {}, {SETTINGS: ON}, UNTRUSTED),
+    ("gemini", {}, {SETTINGS: "{"}, UNKNOWN),
+    (
+        "gemini",
+        {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": "{home}/system.json"},
+        {"system.json": ON, SETTINGS: OFF},
+        UNTRUSTED,
+    ),
+    ("gemini", {"GEMINI_CLI_HOME": "{home}/x"}, {f"x/{GEMINI}": {"{project}": "TRUST_FOLDER"}}, ACTIVE),
+    ("gemini", {"GEMINI_CLI_TRUSTED_FOLDERS_PATH": "{home}/x"}, {"x": {"{project}": "TRUST_FOLDER"}}, ACTIVE),
+    ("copilot", {}, {COPILOT: "{}"}, UNTRUSTED),
+    ("copilot", {}, {COPILOT: '// managed\n{"trustedFolders": ["{project}"]}'}, ACTIVE),
+    ("copilot", {}, folders(["{project}/"], key="trusted_folders"), ACTIVE),
+    ("copilot", {}, folders(["{parent}"]), ACTIVE),
+    ("copilot", {}, folders(["{parent}/pro"]), UNTRUSTED),
+    ("copilot", {}, folders(["{project}/.github"]), UNTRUSTED),
+    ("copilot", {}, folders(["."]), UNTRUSTED),
+    ("copilot", {}, folders("{project}"), UNKNOWN),
+    ("copilot", {}, folders([1, "{project}"]), UNKNOWN),
+    ("copilot", {"COPILOT_ALLOW_ALL": "true"}, folders(1), ACTIVE),
+    ("copilot", {"COPILOT_HOME": "{home}/x"}, {"x/config.json": {"trustedFolders": ["{project}"]}}, ACTIVE),
+    ("claude", {}, {}, PENDING),
+    ("claude", {}, entry(TRUSTED), PENDING),
+    ("claude", {}, {USER: {"enabledMcpjsonServers": ["other"]}}, PENDING),
+    ("claude", {}, {USER: ALL}, ACTIVE),
+    ("claude", {}, {USER: LISTED}, ACTIVE),
+    ("claude", {}, entry(TRUSTED, LISTED), ACTIVE),
+    ("claude", {}, entry(LISTED), PENDING),
+    ("claude", {}, {SHARED: ALL, **entry(TRUSTED)}, ACTIVE),
+    ("claude", {}, {SHARED: ALL}, PENDING),
+    ("claude", {}, {LOCAL: LISTED, **entry(TRUSTED)}, ACTIVE),
+    ("claude", {}, {LOCAL: LISTED}, PENDING),
+    ("claude", {}, entry(TRUSTED, LISTED, REJECTED), DISABLED),
+    ("claude", {}, {USER: ALL, LOCAL: REJECTED}, DISABLED),
+    ("claude", {}, {USER: {"enabledMcpjsonServers": "memcli"}}, UNKNOWN),
+    ("claude", {}, entry(["memcli"]), UNKNOWN),
+    ("claude", {"CLAUDE_CONFIG_DIR": "{home}/x"}, {"x/settings.json": LISTED}, ACTIVE),
+    ("claude", {"CLAUDE_CONFIG_DIR": "{home}/x"}, {"x/.claude.json": entry(TRUSTED, LISTED)[CLAUDE]}, ACTIVE),
+)
+FIXES = {
+    ("gemini", UNTRUSTED): "not trusted by Gemini CLI: hooks, MCP server and skill are off until you trust this folder",
+    ("copilot", UNTRUSTED): "not trusted by Copilot CLI: hooks and MCP server are off",
+    ("claude", PENDING): "pending approval (interactive use)", ("claude", DISABLED): "rejected in ",
+}  # fmt: skip
 
 
-def test_settings_of_the_system_decide_over_those_of_the_user(tmp_path: Path) -> None:
-    system = write("system.json", SETTINGS % "true")
-    write(".gemini/settings.json", SETTINGS % "false")
-    assert state_of(place(tmp_path, "gemini", GEMINI_CLI_SYSTEM_SETTINGS_PATH=str(system)), "gemini")[0] == UNTRUSTED
-
-
-def test_the_files_may_be_elsewhere(tmp_path: Path) -> None:
-    for n, (name, variable, file, text) in enumerate((
-        ("gemini", "GEMINI_CLI_HOME", ".gemini/trustedFolders.json", '{"{project}": "TRUST_FOLDER"}'),
-        ("gemini", "GEMINI_CLI_TRUSTED_FOLDERS_PATH", "", '{"{project}": "TRUST_FOLDER"}'),
-        ("copilot", "COPILOT_HOME", "config.json", '{"trustedFolders": ["{project}"]}'),
-        ("codex", "CODEX_HOME", "config.toml", '[projects."{project}"]\ntrust_level = "trusted"'),
-        ("claude", "CLAUDE_CONFIG_DIR", "settings.json", '{"enabledMcpjsonServers": ["memcli"]}'),
-        ("claude", "CLAUDE_CONFIG_DIR", ".claude.json",
-         '{"projects": {"{project}": {"hasTrustDialogAccepted": true, "enabledMcpjsonServers": ["memcli"]}}}'),
-    )):  # fmt: skip
-        path = tmp_path / f"elsewhere{n}" / file
-        site = place(tmp_path, name, **{variable: str(tmp_path / f"elsewhere{n}")})
-        assert state_of(site, name)[0] != ACTIVE
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text.replace("{project}", site.folder))
-        assert (variable, file, state_of(site, name)[0]) == (variable, file, ACTIVE)
-
-
-COPILOT = {
-    "nothing": ("{}", UNTRUSTED),
-    "the folder": ('// managed\n{"trustedFolders": ["{project}"]}', ACTIVE),
-    "the older name": ('{"trustedFolders": [], "trusted_folders": ["{project}/"]}', ACTIVE),
-    "a folder above": ('{"trustedFolders": ["{parent}"]}', ACTIVE),
-    "another with the same start": ('{"trustedFolders": ["{parent}/pro"]}', UNTRUSTED),
-    "a folder below": ('{"trustedFolders": ["{project}/.github"]}', UNTRUSTED),
-    "not absolute": ('{"trustedFolders": ["."]}', UNTRUSTED),
-    "no list": ('{"trustedFolders": "{project}"}', UNKNOWN),
-    "no texts": ('{"trustedFolders": [1, "{project}"]}', UNKNOWN),
-}
-
-
-def test_copilot_trusts_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for case, (text, expected) in COPILOT.items():
-        site = place(tmp_path, "copilot")
+@pytest.mark.parametrize("client", WAITING)
+def test_what_a_client_lets_run(client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _, environ, files, expected in (case for case in CASES if case[0] == client):
+        site = place(tmp_path, client)
         monkeypatch.chdir(site.folder)
-        parent = os.path.dirname(site.folder)
-        write(".copilot/config.json", text.replace("{project}", site.folder).replace("{parent}", parent))
-        found = [state_of(site, "copilot", role)[0] for role in ("mcp", "hooks", "skill")]
-        assert (case, found) == (case, [expected, expected, ACTIVE])
-        assert state_of(replace(site, environ={"COPILOT_ALLOW_ALL": "true"}), "copilot")[0] == ACTIVE
+        names = {"{project}": site.folder, "{parent}": os.path.dirname(site.folder), "{home}": os.environ["HOME"]}
+
+        def filled(text: str, names: Mapping[str, str] = names) -> str:
+            for name, path in names.items():
+                text = text.replace(name, path)
+            return text
+
+        for file, content in files.items():
+            path = Path(os.environ["HOME"], filled(file))
+            kept = json.loads(path.read_text()) if "{project}" in file and path.exists() else {}
+            data = {**kept, **content} if isinstance(content, dict) else content
+            write(str(path), filled(data if isinstance(data, str) else json.dumps(data)))
+        site = replace(site, environ={name: filled(value) for name, value in environ.items()})
+        rows = {row.role: row for row in check(site, client)}
+        states = dict.fromkeys(rows, ACTIVE) | dict.fromkeys(WAITING[client], expected)
+        assert (environ, files, {role: row.state for role, row in rows.items()}) == (environ, files, states)
+        trusts_none = "GEMINI_RESTRICTED_MODE" in environ or environ.get("GEMINI_CLI_TRUST_WORKSPACE") == "false"
+        fix = "Gemini CLI trusts no folder" if trusts_none else FIXES.get((client, expected), "")
+        assert all(rows[role].fix.startswith(fix) for role in WAITING[client])
 
 
 def test_a_folder_is_the_same_whatever_links_lead_there(tmp_path: Path) -> None:
@@ -154,47 +175,6 @@ def test_a_folder_is_the_same_whatever_links_lead_there(tmp_path: Path) -> None:
     Path(os.environ["HOME"], ".copilot", "config.json").symlink_to(config)
     assert state_of(site, "copilot")[0] == ACTIVE
     assert state_of(replace(site, folder=str(tmp_path / "link" / "project")), "copilot")[0] == ACTIVE
-
-
-ALL, LISTED, REJECTED = (
-    {"enableAllProjectMcpServers": True}, {"enabledMcpjsonServers": ["memcli"]}, {"disabledMcpjsonServers": ["memcli"]},
-)  # fmt: skip
-TRUSTED = {"hasTrustDialogAccepted": True}
-CLAUDE: Mapping[str, tuple[Mapping[str, object], str]] = {
-    "nothing": ({}, PENDING),
-    "the folder alone": ({"project": TRUSTED}, PENDING),
-    "another server": ({"user": {"enabledMcpjsonServers": ["other"]}}, PENDING),
-    "all by the user": ({"user": ALL}, ACTIVE),
-    "this one by the user": ({"user": LISTED}, ACTIVE),
-    "an answer": ({"project": {**TRUSTED, **LISTED}}, ACTIVE),
-    "an answer without trust": ({"project": LISTED}, PENDING),
-    "all by the project": ({"shared": ALL, "project": TRUSTED}, ACTIVE),
-    "all by the project without trust": ({"shared": ALL}, PENDING),
-    "this one by the clone": ({"local": LISTED, "project": TRUSTED}, ACTIVE),
-    "this one by the clone without trust": ({"local": LISTED}, PENDING),
-    "rejected": ({"project": {**TRUSTED, **LISTED, **REJECTED}}, DISABLED),
-    "rejected by the clone": ({"user": ALL, "local": REJECTED}, DISABLED),
-    "no list": ({"user": {"enabledMcpjsonServers": "memcli"}}, UNKNOWN),
-    "no object": ({"project": ["memcli"]}, UNKNOWN),
-}
-
-
-def test_claude_approves_servers(tmp_path: Path) -> None:
-    for case, (files, expected) in CLAUDE.items():
-        site = place(tmp_path, "claude")
-        for name, data in files.items():
-            if name == "project":
-                write(".claude.json", json.dumps({"projects": {site.folder: data}}))
-            elif name == "user":
-                write(".claude/settings.json", json.dumps(data))
-            else:
-                path = Path(site.folder, ".claude", "settings.json" if name == "shared" else "settings.local.json")
-                kept = json.loads(path.read_text()) if path.exists() else {}
-                path.write_text(json.dumps({**kept, **data}))  # type: ignore[dict-item]
-        state, fix = state_of(site, "claude")
-        is_pending = fix.startswith("pending approval (interactive use)")
-        assert (case, state, is_pending) == (case, expected, expected == PENDING)
-        assert state_of(site, "claude", "hooks")[0] == ACTIVE
 
 
 def codex_config(site: Site, hashes: Mapping[str, str], place: str = "0:0", more: str = "") -> None:
@@ -216,6 +196,8 @@ def test_codex_trusts_a_project_and_each_hook_as_it_is(tmp_path: Path) -> None:
     assert (state, "until you approve them" in fix, state_of(site, "codex")[0]) == (PENDING, True, ACTIVE)
     codex_config(site, APPROVED)
     assert state_of(site, "codex", "hooks") == (ACTIVE, "")
+    elsewhere = Path(os.environ["HOME"], ".codex").rename(tmp_path / "elsewhere")
+    assert state_of(replace(site, environ={"CODEX_HOME": str(elsewhere)}), "codex", "hooks") == (ACTIVE, "")
     codex_config(site, {**APPROVED, "stop": APPROVED["session_start"]})
     assert "skips 1 hook until" in state_of(site, "codex", "hooks")[1]
     codex_config(site, {**APPROVED, "stop": "version-2:abc"})

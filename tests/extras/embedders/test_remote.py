@@ -74,9 +74,14 @@ def test_many_texts_are_several_calls() -> None:
 
 
 def test_names_tell_models_addresses_and_dimensions_apart() -> None:
-    cases = [(4, "openai:small", "https://a"), (4, "openai:large", "https://a"), (8, "openai:small", "https://a"),
-             (4, "openai:small", "https://b"), (4, "ollama:small", "https://a")]  # fmt: skip
-    names = {made(Provider(size), name, address).model for size, name, address in cases}
+    cases = (
+        (4, "openai:small", "a"),
+        (4, "openai:large", "a"),
+        (8, "openai:small", "a"),
+        (4, "openai:small", "b"),
+        (4, "ollama:small", "a"),
+    )
+    names = {made(Provider(size), name, f"https://{host}").model for size, name, host in cases}
     assert len(names) == 5
     assert all(name.partition("-")[0] in ("openai", "ollama") and "/" not in name for name in names)
 

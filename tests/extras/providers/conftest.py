@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -82,9 +83,7 @@ class Asked:
         within: float = 60,
         read: Callable[[Json], Json] = lambda data: data,
         text: str = "Which kind?",
-        temperature: float | None = None,
+        **more: Any,
     ) -> Json:
-        prompt = Prompt(
-            task="kinds/1", system="Say a kind.", text=text, schema=SCHEMA, max_tokens=300, temperature=temperature
-        )
+        prompt = Prompt(task="kinds/1", system="Say a kind.", text=text, schema=SCHEMA, max_tokens=300, **more)
         return self.model.ask(prompt, read, within)

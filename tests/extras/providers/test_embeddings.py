@@ -9,14 +9,13 @@ import pytest
 
 from memcli.app.workspace import opened
 from memcli.errors import ProviderError, RefusedError
-from memcli.extras.providers.model import ProviderModel
 from memcli.extras.providers.opening import embed_texts
 from memcli.extras.spaces.managing import set_policy
 from memcli.model.conversation import model_name
 from memcli.model.usage import TokenUsage
 from tests.conftest import NOW, memory, open_at, rewrite
 from tests.extras.providers import server as play
-from tests.extras.providers.conftest import FakeMeter, environ_for
+from tests.extras.providers.conftest import Asked, environ_for
 from tests.extras.providers.server import KEY, Script, Step
 
 
@@ -25,15 +24,6 @@ def embedded(*vectors: list[float], usage: object = {"prompt_tokens": 9, "total_
     rows = [{"object": "embedding", "index": n, "embedding": vector} for n, vector in enumerate(vectors)]
     body = {"object": "list", "model": "m", "data": [*rows[first:], *rows[:first]], "usage": usage}
     return play.raw(json.dumps(body).encode())
-
-
-class Asked:
-    def __init__(self, server: Script, name: str = "openai:m") -> None:
-        self.meter, self.slept = FakeMeter(), list[float]()
-        self.model = ProviderModel(
-            model_name(name), environ_for(server.url), self.meter.reserve,
-            lambda text: text.replace("hunter2", "[REDACTED]"), lambda: NOW, sleep=self.slept.append,
-        )  # fmt: skip
 
 
 def test_the_vectors_are_those_of_the_texts_in_order(server: Script) -> None:
@@ -47,7 +37,7 @@ def test_the_vectors_are_those_of_the_texts_in_order(server: Script) -> None:
         ((most, cost),) = asked.meter.calls
         assert (cost, most.tokens_out) == (TokenUsage(9, 0), 0)
     server.play(play.fail(500), embedded([1.0], usage=None))
-    asked = Asked(server)
+    asked = Asked(server, "openai:m")
     assert asked.model.vectors(["one"], 60) == ((1.0,),)
     assert (len(server.requests), len(asked.slept)) == (2, 1), "a failure that may pass is tried again"
     assert asked.meter.calls[-1][1] is None, "without usage the estimate counts"
@@ -55,7 +45,7 @@ def test_the_vectors_are_those_of_the_texts_in_order(server: Script) -> None:
 
 def test_what_is_sent_is_redacted(server: Script) -> None:
     server.play(embedded([1.0]))
-    Asked(server).model.vectors([f"the password is hunter2, the key {KEY}"], 60)
+    Asked(server, "openai:m").model.vectors([f"the password is hunter2, the key {KEY}"], 60)
     (request,) = server.requests
     assert request.body["input"] == ["the password is [REDACTED], the key [key]"]
 
@@ -65,7 +55,7 @@ def test_an_answer_without_vectors_is_one_line(server: Script) -> None:
     for body in bodies:
         server.play(play.raw(json.dumps(body).encode()))
         with pytest.raises(ProviderError, match="is none of its API"):
-            Asked(server).model.vectors(["one"], 60)
+            Asked(server, "openai:m").model.vectors(["one"], 60)
     server.play(embedded([1.0]))
     with pytest.raises(ProviderError, match="anthropic has no embeddings"):
         Asked(server, "anthropic:m").model.vectors(["one"], 60)
@@ -86,15 +76,14 @@ def test_a_store_has_its_texts_embedded_and_counted(tmp_path: Path, server: Scri
     assert (charge.task, charge.usage.tokens_in, charge.usage.nano_usd) == ("embed/1", 9, 180)
 
 
-@pytest.mark.parametrize("why", ["offline", "cloned", "quota"])
-def test_nothing_is_sent_where_it_may_not(tmp_path: Path, server: Script, environ: dict[str, str], why: str) -> None:
-    workspace = open_at(tmp_path, **({"MEMCLI_OFFLINE": "1"} if why == "offline" else {}))
-    if why == "cloned":
-        workspace.trust.revoke()
-    if why == "quota":
-        set_policy(workspace, "main", {"quota": {"openai": {"tokens_per_day": 1}}})
-    with pytest.raises(RefusedError):
-        embed_texts(workspace, environ, model_name("openai:m"), ["one"])
+def test_nothing_is_sent_where_it_may_not(tmp_path: Path, server: Script, environ: dict[str, str]) -> None:
+    offline, limited, cloned = open_at(tmp_path, MEMCLI_OFFLINE="1"), open_at(tmp_path), open_at(tmp_path)
+    set_policy(limited, "main", {"quota": {"openai": {"tokens_per_day": 1}}})
+    for workspace, message in ((offline, "offline"), (limited, "the quota of"), (cloned, "cloned")):
+        if workspace is cloned:
+            workspace.trust.revoke()
+        with pytest.raises(RefusedError, match=message):
+            embed_texts(workspace, environ, model_name("openai:m"), ["one"])
     assert server.requests == []
 
 

@@ -47,16 +47,12 @@ def test_the_schema_is_asked_for_as_each_provider_wants_it(server: Script) -> No
     Asked(server, "openai:m").ask()
     Asked(server, "anthropic:m").ask()
     chat, messages = (request.body for request in server.requests)
-    assert chat["response_format"] == {
-        "type": "json_schema", "json_schema": {"name": "kinds_1", "schema": schema, "strict": True},
-    }  # fmt: skip
-    assert [(one["role"], one["content"]) for one in chat["messages"]] == [
-        ("system", "Say a kind."),
-        ("user", "Which kind?"),
-    ]
+    shape = {"name": "kinds_1", "schema": schema, "strict": True}
+    assert chat["response_format"] == {"type": "json_schema", "json_schema": shape}
+    asked = [{"role": "user", "content": "Which kind?"}]
+    assert chat["messages"] == [{"role": "system", "content": "Say a kind."}, *asked]
     assert messages["output_config"] == {"format": {"type": "json_schema", "schema": schema}}
-    assert messages["system"] == "Say a kind."
-    assert messages["messages"] == [{"role": "user", "content": "Which kind?"}]
+    assert (messages["system"], messages["messages"]) == ("Say a kind.", asked)
 
 
 FAULTS = {
@@ -230,26 +226,19 @@ def test_json_in_a_fence_or_in_prose_is_found(server: Script, name: str) -> None
         assert server.requests[0].text == "a?b", "what is not valid Unicode is sent as far as it goes"
 
 
-def test_a_thread_that_was_left_behind_ends(server: Script) -> None:
-    Asked(server, "openai:m").ask()
-    server.play(play.drip)
-    with pytest.raises(ProviderError, match="did not answer within"):
-        Asked(server, "openai:m").ask(within=0.3)
-    for thread in threading.enumerate():
-        if thread.name == "provider":
-            thread.join(60)
-            assert not thread.is_alive()
-
-
 @both
 @pytest.mark.parametrize("step", [play.hang, play.drip])
-def test_a_slow_server_is_left(server: Script, name: str, step: play.Step) -> None:
+def test_a_slow_server_is_left_and_so_is_the_thread_in_time(server: Script, name: str, step: play.Step) -> None:
     Asked(server, name).ask()  # the SDK is imported
     server.play(step)
     asked = Asked(server, name)
     with pytest.raises(ProviderError, match="did not answer within"):
         asked.ask(within=0.4)
     assert [cost for _, cost in asked.meter.calls] == [None]
+    for thread in threading.enumerate() if step is play.drip else ():
+        if thread.name == "provider":
+            thread.join(60)
+            assert not thread.is_alive()
 
 
 @both
@@ -307,10 +296,13 @@ def test_what_is_sent_was_redacted_last(server: Script, name: str) -> None:
 
 
 def test_headers_that_are_meant_for_another_provider_stay_here(server: Script, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-ann")
-    monkeypatch.setenv("OPENAI_PROJECT_ID", "project-of-ann")
-    monkeypatch.setenv("OPENAI_ADMIN_KEY", "admin-of-ann")
-    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Team: team-of-ann")
+    for name, value in (
+        ("ORG_ID", "org"),
+        ("PROJECT_ID", "project"),
+        ("ADMIN_KEY", "admin"),
+        ("CUSTOM_HEADERS", "X-Team: team"),
+    ):
+        monkeypatch.setenv(f"OPENAI_{name}", f"{value}-of-ann")
     for provider in PROVIDERS:
         Asked(server, f"{provider}:m").ask()
     for provider, request in zip(PROVIDERS, server.requests, strict=True):

@@ -1,4 +1,4 @@
-"""Conversations of ChatGPT and Claude.ai: which messages of an export were said."""
+"""Conversations of ChatGPT and Claude.ai, and sessions of Cline: which messages were said."""
 
 from __future__ import annotations
 
@@ -24,33 +24,30 @@ def chatgpt_with(**fields: Any) -> dict[str, Any]:
     return chat
 
 
-LEFT_OUT = {
-    "hidden": ({"metadata": {"is_visually_hidden_from_conversation": True}}, "hidden"),
-    "weight": ({"weight": 0.0}, "hidden"),
-    "system": ({"author": {"role": "system"}}, "system"),
-    "role": ({"author": {"role": "oracle"}}, "unknown role"),
-    "context": ({"content": {"content_type": "user_editable_context", "user_profile": "x"}}, "injected context"),
-    "recap": ({"content": {"content_type": "reasoning_recap", "content": "Thought for 3s"}}, "thinking"),
-    "analysis": ({"channel": "analysis"}, "thinking"),
-    "no content": ({"content": None}, ""),
-}
+LEFT_OUT: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"metadata": {"is_visually_hidden_from_conversation": True}}, "hidden"), ({"weight": 0.0}, "hidden"),
+    ({"author": {"role": "system"}}, "system"), ({"author": {"role": "oracle"}}, "unknown role"),
+    ({"content": {"content_type": "user_editable_context", "user_profile": "x"}}, "injected context"),
+    ({"content": {"content_type": "reasoning_recap", "content": "Thought for 3s"}}, "thinking"),
+    ({"channel": "analysis"}, "thinking"), ({"content": None}, ""),
+)  # fmt: skip
 
 
 def test_what_chatgpt_does_not_show_is_no_message(tmp_path: Path) -> None:
-    for name, (fields, reason) in LEFT_OUT.items():
+    for fields, reason in LEFT_OUT:
         found = read_one(tmp_path, chatgpt_with(**fields))
-        assert (name, found.texts, not reason or found.skipped[reason] >= 1) == (name, ["a", "c"], True)
-    for name, (content, expected) in CONTENTS.items():
-        assert (name, read_one(tmp_path, chatgpt_with(content=content)).texts[1]) == (name, expected)
+        assert (fields, found.texts, not reason or found.skipped[reason] >= 1) == (fields, ["a", "c"], True)
+    for content, expected in CONTENTS:
+        assert (content, read_one(tmp_path, chatgpt_with(content=content)).texts[1]) == (content, expected)
 
 
-CONTENTS = {
-    "in parts": ({"content_type": "text", "parts": ["x", "", "y"]}, "x\n\ny"),
-    "spoken": ({"content_type": "multimodal_text", "parts": [{"content_type": "audio_transcription", "text": "hi"}, {"content_type": "audio_asset_pointer"}]}, "hi"),
-    "with an image": ({"content_type": "multimodal_text", "parts": [{"content_type": "image_asset_pointer"}, "look"]}, "look"),
-    "code": ({"content_type": "code", "language": "python", "text": "x = 1"}, "```python\nx = 1\n```"),
-    "cited": ({"content_type": "text", "parts": ["So \ue200cite\ue202turn0search0\ue201it is."]}, "So it is."),
-}  # fmt: skip
+CONTENTS: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"content_type": "text", "parts": ["x", "", "y"]}, "x\n\ny"),
+    ({"content_type": "multimodal_text", "parts": [{"content_type": "audio_transcription", "text": "hi"}, {"content_type": "audio_asset_pointer"}]}, "hi"),
+    ({"content_type": "multimodal_text", "parts": [{"content_type": "image_asset_pointer"}, "look"]}, "look"),
+    ({"content_type": "code", "language": "python", "text": "x = 1"}, "```python\nx = 1\n```"),
+    ({"content_type": "text", "parts": ["So \ue200cite\ue202turn0search0\ue201it is."]}, "So it is."),
+)  # fmt: skip
 
 
 def test_a_broken_tree_is_read_by_time(tmp_path: Path) -> None:
@@ -100,3 +97,36 @@ def test_a_conversation_without_an_id_has_one_of_its_content(tmp_path: Path) -> 
         keys = {read_one(tmp_path, {**chat, "conversation_id": "", "uuid": ""}).transcripts[0].key for _ in range(2)}
         assert len(keys) == 1
         assert all(keys)
+
+
+PROMPTS = {
+    '<user_input mode="act">Why?</user_input>': ["Why?"], "Why?": ["Why?"], "<user_input>a <b></user_input>": ["a <b>"],
+    '<user_input mode="act">Why?</user_input>\n<hook_context source="UserPromptSubmit">x</hook_context>': ["Why?"],
+    '<hook_context source="PreToolUse" tool_name="editor">\nRecalled notes': [],
+}  # fmt: skip
+RESULTS: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"content": '{"query":"a","result":"said \\"success\\":false","success":true}'}, ""),
+    ({"content": '{"result":"","success":false}'}, ' (failed): {"result":"","success":false}'),
+    ({"content": [{"type": "text", "text": "boom"}], "is_error": True}, " (failed): boom"),
+)
+
+
+def read_messages(folder: Path, *messages: Any) -> Found:
+    return read_bytes(folder, json.dumps({"agent": "lead", "sessionId": "l", "messages": messages}, indent=1).encode())
+
+
+def user(text: str, **more: Any) -> dict[str, Any]:
+    return {"id": "m", "role": "user", "content": [{"type": "text", "text": text}], **more}
+
+
+def test_what_is_read_of_a_session(tmp_path: Path) -> None:
+    assert {text: read_messages(tmp_path, user(text)).texts for text in PROMPTS} == PROMPTS
+    call = {"type": "tool_use", "id": "c", "name": "run_commands", "input": {"commands": ["make"]}}
+    for result, failure in RESULTS:
+        outcome = {"type": "tool_result", "tool_use_id": "c", **result}
+        messages = ({"role": "assistant", "content": [call]}, {"role": "user", "content": [outcome]})
+        assert read_messages(tmp_path, *messages).said == [("tool", f"ran: make{failure}")]
+    odd = ({"role": "system", "content": "x"}, {"role": 3, "content": "x"}, None, "x")
+    found = read_messages(tmp_path, user("a", metadata={"displayRole": "system"}), *odd, user("b"))
+    assert found.said == [("user", "b")]
+    assert (found.skipped["injected context"], found.skipped["system"], found.skipped["unknown role"]) == (1, 1, 3)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from memcli.errors import CorruptError, MemcliError, NotFoundError, UsageError
 from memcli.extras.transcripts.formats import conversations
+from memcli.extras.transcripts.opencode import _COLUMNS
 from tests.extras.transcripts import writers
 from tests.extras.transcripts.conftest import Found, read
 from tests.extras.transcripts.writers import Turn
@@ -44,35 +45,27 @@ def only(path: Path, session: str = "ses_1") -> Found:
     return read(path.with_name(f"{path.name}#{session}"))
 
 
-def test_all_sessions_are_read_in_order_once(path: Path) -> None:
+def test_sessions_are_read_in_order_once_and_one_is_named_behind_the_file(path: Path) -> None:
+    """A subagent has none; one that grew gives the same keys again."""
+    writers.opencode(str(path), {"ses_3": TALK}, parent_id="ses_1")
     found = read(path)
-    assert [one.key for one in found.transcripts] == ["ses_1", "ses_2"]
+    first, second = found.transcripts
+    assert (first.source, first.key, first.title, first.cwd) == ("opencode", "ses_1", "Chat ses_1", writers.FOLDER)
+    assert (first.started_at[:10], second.key, found.skipped["subagent file"]) == (writers.DAY, "ses_2", 1)
     assert [[(one.role, one.text) for one in messages] for messages in found.messages] == [SAID, SAID[:1]]
-    (first, _) = found.transcripts
-    assert (first.source, first.title, first.cwd) == ("opencode", "Chat ses_1", writers.FOLDER)
-    assert first.started_at.startswith(writers.DAY)
-
-
-def test_a_session_that_grew_gives_the_same_keys_again(path: Path) -> None:
-    before = only(path, "ses_2").messages[0]
+    assert only(path).said == SAID
     change(path, "DELETE FROM session WHERE id = 'ses_2'", "DELETE FROM message WHERE session_id = 'ses_2'",
            "DELETE FROM part WHERE message_id LIKE 'msg_ses_2%'")  # fmt: skip
     writers.opencode(str(path), {"ses_2": TALK})
-    after = only(path, "ses_2").messages[0]
-    assert [one.key for one in after][:1] == [one.key for one in before]
-    assert len({one.key for one in after}) == len(TALK)
-
-
-def test_one_session_is_named_behind_the_file_and_a_subagent_has_none(path: Path) -> None:
-    assert only(path).said == SAID
-    with pytest.raises(NotFoundError, match="no such file"):
-        only(path.with_name("none.db"))
-    writers.opencode(str(path), {"ses_3": TALK}, parent_id="ses_1")
-    found = read(path)
-    assert ([one.key for one in found.transcripts], found.skipped["subagent file"]) == (["ses_1", "ses_2"], 1)
-    for session in ("ses_3", "ses_4"):
-        with pytest.raises(NotFoundError, match="no session"):
-            only(path, session)
+    keys = [one.key for one in only(path, "ses_2").messages[0]]
+    assert (keys[0], len(set(keys))) == (found.messages[1][0].key, len(TALK))
+    for name, session, message in (
+        (path.name, "ses_3", "no session"),
+        (path.name, "ses_4", "no session"),
+        ("none.db", "ses_1", "no such file"),
+    ):
+        with pytest.raises(NotFoundError, match=message):
+            only(path.with_name(name), session)
 
 
 def test_what_was_taken_back_is_left_out(path: Path) -> None:
@@ -81,36 +74,25 @@ def test_what_was_taken_back_is_left_out(path: Path) -> None:
     assert (found.said, found.skipped["other branch"]) == (SAID[:2], 9)
 
 
-PARTS = {
-    "reasoning": ({"type": "reasoning", "text": "Hm."}, "thinking"),
-    "synthetic": ({"type": "text", "text": "The file says x.", "synthetic": True}, "injected context"),
-    "ignored": ({"type": "text", "text": "Noted.", "ignored": True}, "injected context"),
-    "file": ({"type": "file", "url": "data:x"}, "attachment"),
-    "running": ({"type": "tool", "tool": "bash", "state": {"status": "running", "input": {}}}, "no message"),
-    "hook": ({"type": "text", "text": "<hook_context>x</hook_context>"}, "empty"),
-    "broken": ("{broken", "malformed"),
-    "list": ("[]", "malformed"),
-    "deep": ("[" * 100_000, "malformed"),
-    "number": (7, "malformed"),
-}
+PARTS: tuple[tuple[object, str], ...] = (
+    ({"type": "reasoning", "text": "Hm."}, "thinking"),
+    ({"type": "text", "text": "The file says x.", "synthetic": True}, "injected context"),
+    ({"type": "text", "text": "Noted.", "ignored": True}, "injected context"), ({"type": "file", "url": "data:x"}, "attachment"),
+    ({"type": "tool", "tool": "bash", "state": {"status": "running", "input": {}}}, "no message"),
+    ({"type": "text", "text": "<hook_context>x</hook_context>"}, "empty"), ({"type": "text", "text": "x" * 130_000}, "too long"),
+    ("{broken", "malformed"), ("[]", "malformed"), ("[" * 100_000, "malformed"), (7, "malformed"),
+)  # fmt: skip
 
 
-def test_a_part_that_says_nothing_is_counted(path: Path) -> None:
+def test_a_part_that_says_nothing_is_counted(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memcli.extras.transcripts.opencode.MAX_BYTES", 120_000)
     before = only(path, "ses_2").skipped
-    for name, (part, reason) in PARTS.items():
+    for part, reason in PARTS:
         with closing(sqlite3.connect(path)) as database, database:
             data = json.dumps(part) if isinstance(part, dict) else part
             database.execute("INSERT OR REPLACE INTO part VALUES ('prt_x', 'msg_ses_2_000000', 1, ?)", (data,))
         found = only(path, "ses_2")
-        assert (name, found.said, found.skipped[reason]) == (name, SAID[:1], before[reason] + 1)
-
-
-def test_what_is_too_long_is_counted_and_the_rest_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memcli.extras.transcripts.opencode.MAX_BYTES", 20_000)
-    long = json.dumps({"type": "text", "text": "x" * 30_000})
-    change(path, f"INSERT INTO part VALUES ('prt_x', 'msg_ses_1_000000', 1, '{long}')")
-    found = only(path)
-    assert (found.said, found.skipped["too long"]) == (SAID, 1)
+        assert (part, found.said, found.skipped[reason]) == (part, SAID[:1], before[reason] + 1)
 
 
 def test_nothing_is_written_and_what_is_not_checkpointed_is_read(path: Path) -> None:
@@ -188,7 +170,7 @@ def test_no_values_raise_anything_but_an_error_of_ours(
     writers.opencode(str(path), {"ses_1": TALK[:3]})
     odd = st.sampled_from([0, -1, 1e308, "", "x", b"\xff\xfe", "[]", "{}", '{"type": "tool", "state": []}',
                            '{"type": []}', '{"role": []}', '{"role": "user", "type": "text", "text": {}}'])  # fmt: skip
-    columns = [(table, name) for table, names in COLUMNS.items() for name in names]
+    columns = [(table, name) for table, names in _COLUMNS.items() for name in names if name != "parent_id"]
     with closing(sqlite3.connect(path)) as database, database:
         for _ in range(data.draw(st.integers(1, 4))):
             table, name = data.draw(st.sampled_from(columns))
@@ -200,10 +182,3 @@ def test_no_values_raise_anything_but_an_error_of_ours(
             for message in transcript.messages():
                 assert message.role in ("user", "assistant", "tool")
                 (message.text + message.key).encode()
-
-
-COLUMNS = {
-    "session": ("id", "directory", "title", "revert", "time_created"),
-    "message": ("id", "session_id", "time_created", "data"),
-    "part": ("id", "message_id", "time_created", "data"),
-}
