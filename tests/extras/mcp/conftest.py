@@ -27,6 +27,7 @@ from mcp.client.stdio import stdio_client
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
+from memcli import Memory
 from memcli.cli.calls import Calls
 from memcli.extras.mcp.offer import Offer, enter_project, make_offer
 from memcli.extras.mcp.server import LineServer, sdk_server
@@ -119,3 +120,22 @@ def parameters(folder: Path, *arguments: str, **environ: str) -> StdioServerPara
 def text(result: Any) -> str:
     """The text of the result of a tool."""
     return "\n".join(part.text for part in result.content)
+
+
+async def answered(name: str, arguments: dict[str, Any], *options: Any, **named: Any) -> str:
+    """What one call of a tool answers, in a session of its own."""
+    async with in_process(*options, **named) as client:
+        return text(await client.call_tool(name, arguments))
+
+
+@pytest.fixture
+def memory(project: Path) -> Memory:
+    """The memory of the project, with a store."""
+    made = Memory(project)
+    made.init()
+    return made
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"

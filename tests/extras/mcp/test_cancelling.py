@@ -23,6 +23,7 @@ from tests.extras.mcp.conftest import in_process, parameters, text
 SERVERS = [("auto", False), ("legacy", False), ("legacy", True)]
 """The mode of the client, and whether the server is the one on the SDK."""
 FAR = 100.0
+pytestmark = pytest.mark.anyio
 
 
 async def cancelled(client: Client, seconds: float, name: str, arguments: dict[str, Any]) -> bool:
@@ -41,9 +42,9 @@ def wait_for_threads() -> None:
 
 
 @pytest.mark.parametrize(("mode", "by_sdk"), SERVERS)
-def test_a_cancelled_write_waits_for_nobody_and_is_never_made(mode: str, by_sdk: bool, project: Path) -> None:
-    memory = Memory(project)
-    memory.init()
+def test_a_cancelled_write_waits_for_nobody_and_is_never_made(
+    mode: str, by_sdk: bool, project: Path, memory: Memory
+) -> None:
     memory.remember("We use uv, not pip.", path="tools/uv")
 
     async def work() -> None:
@@ -63,10 +64,8 @@ def test_a_cancelled_write_waits_for_nobody_and_is_never_made(mode: str, by_sdk:
 
 @pytest.mark.parametrize("seed", slow_but((0,), range(2)))
 @pytest.mark.parametrize(("mode", "by_sdk"), SERVERS)
-def test_calls_cancelled_at_random_moments(mode: str, by_sdk: bool, seed: int, project: Path) -> None:
+def test_calls_cancelled_at_random_moments(mode: str, by_sdk: bool, seed: int, project: Path, memory: Memory) -> None:
     dice = Random(seed)
-    memory = Memory(project)
-    memory.init()
     for n in range(30):
         memory.remember(f"Module {n} keeps {n} replicas of its queue.", path=f"queue/m{n}")
     acknowledged = {f"queue/m{n}" for n in range(30)}
@@ -78,12 +77,8 @@ def test_calls_cancelled_at_random_moments(mode: str, by_sdk: bool, seed: int, p
             expected = text(await client.call_tool("get", {"refs": ["queue/m7"]}))
             for n in range(25):
                 path = f"new/n{n}"
-                reads = [
-                    ("recall", topic),
-                    ("search", {"query": "replicas"}),
-                    ("list", {}),
-                    ("get", {"refs": ["queue/m3"]}),
-                ]
+                found = {"query": "replicas"}, {"refs": ["queue/m3"]}
+                reads = [("recall", topic), ("search", found[0]), ("list", {}), ("get", found[1])]
                 write = ("remember", {"text": f"Note {n} on {path}.", "path": path})
                 name, arguments = dice.choice([*reads, write, write, write])
                 if name == "remember":
@@ -101,44 +96,34 @@ def test_calls_cancelled_at_random_moments(mode: str, by_sdk: bool, seed: int, p
     assert memory.check_store()["damaged"] == 0
 
 
-def test_a_cancelled_call_is_not_answered(project: Path) -> None:
+async def test_a_cancelled_call_is_not_answered(project: Path, memory: Memory) -> None:
     """By the messages themselves: the next answer is that to the next call."""
-    memory = Memory(project)
-    memory.init()
     memory.remember("We use uv, not pip.", path="tools/uv")
     told = parameters(project)
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    async with await anyio.open_process([told.command, *told.args], cwd=told.cwd, env=told.env, stderr=None) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        send, lines = process.stdin.send, BufferedByteReceiveStream(process.stdout)
 
-    async def work() -> None:
-        command = [told.command, *told.args]
-        async with await anyio.open_process(command, cwd=told.cwd, env=told.env, stderr=None) as process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            lines = BufferedByteReceiveStream(process.stdout)
+        def message(method: str, params: dict[str, Any], **more: int) -> bytes:
+            return json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **more}).encode() + b"\n"
 
-            async def send(method: str, params: dict[str, Any], number: int | None = None) -> None:
-                message = {"jsonrpc": "2.0", "method": method, "params": params}
-                assert process.stdin is not None
-                numbered = message | ({} if number is None else {"id": number})
-                await process.stdin.send(json.dumps(numbered).encode() + b"\n")
+        async def receive() -> Any:
+            return json.loads(await lines.receive_until(b"\n", 1 << 20))
 
-            async def receive() -> Any:
-                return json.loads(await lines.receive_until(b"\n", 1 << 20))
-
-            await send("initialize", hello, 1)
-            assert (await receive())["id"] == 1
-            await send("notifications/initialized", {})
-            with locked(Layout(str(project / ".memory")).lock("main"), "main"):
-                arguments = {"text": "Never.", "path": "never/said"}
-                await send("tools/call", {"name": "remember", "arguments": arguments}, 2)
-                await anyio.sleep(0.5)
-                await send("notifications/cancelled", {"requestId": 2, "reason": "test"})
-                await send("tools/call", {"name": "get", "arguments": {"refs": ["tools/uv"]}}, 3)
-                answer = await receive()
-                assert answer["id"] == 3
-                assert "We use uv" in answer["result"]["content"][0]["text"]
-            await process.stdin.aclose()
-            assert await process.wait() == 0
-
-    anyio.run(work)
+        await send(message("initialize", hello, id=1))
+        assert (await receive())["id"] == 1
+        await send(message("notifications/initialized", {}))
+        with locked(Layout(str(project / ".memory")).lock("main"), "main"):
+            arguments = {"text": "Never.", "path": "never/said"}
+            await send(message("tools/call", {"name": "remember", "arguments": arguments}, id=2))
+            await anyio.sleep(0.5)
+            await send(message("notifications/cancelled", {"requestId": 2, "reason": "test"}))
+            await send(message("tools/call", {"name": "get", "arguments": {"refs": ["tools/uv"]}}, id=3))
+            answer = await receive()
+            assert answer["id"] == 3
+            assert "We use uv" in answer["result"]["content"][0]["text"]
+        await process.stdin.aclose()
+        assert await process.wait() == 0
     assert [one["path"] for one in memory.list()] == ["tools/uv"]

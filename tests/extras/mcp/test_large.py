@@ -7,7 +7,6 @@ from pathlib import Path
 from random import Random  # noqa: TID251 - drawn from a seed
 from typing import Any
 
-import anyio
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
@@ -19,6 +18,7 @@ from tests.extras.mcp.conftest import in_process, text
 
 MANY = 1_500
 WORDS = "auth cache queue token deploy index table retry limit worker shard schema".split()
+pytestmark = pytest.mark.anyio
 Ask = Callable[[str | None], Awaitable[str]]
 
 
@@ -55,7 +55,7 @@ async def pages_of(ask: Ask) -> list[str]:
 
 
 @pytest.mark.slow
-def test_no_result_exceeds_the_cap(project: Path) -> None:
+async def test_no_result_exceeds_the_cap(project: Path) -> None:
     session = filled(project)
     stored = Memory(project).list()
     refs = [memory["id"] for memory in stored]
@@ -78,32 +78,28 @@ def test_no_result_exceeds_the_cap(project: Path) -> None:
         f"memcli://memory/{refs[0]}",
     ]  # fmt: skip
     long = calls.keys() - {"remember", "link", "verify"}
-
-    async def work() -> None:
-        async with in_process(tools="all") as client:
-            listed = await client.list_tools()
-            assert {tool.name for tool in listed.tools} == calls.keys()
-            templates = (await client.list_resource_templates()).resource_templates
-            assert len(uris) == len((await client.list_resources()).resources) + len(templates)
-            for name, arguments in calls.items():
-                found = await pages_of(_tool(client, name, arguments))
-                assert (len(found) > 1) == (name in long), name
-            for uri in uris:
-                found = await pages_of(_resource(client, uri))
-                if uri == "memcli://tree":
-                    assert sum(page.count("rule") for page in found) >= MANY - 59 * 50
-            (message,) = (await client.get_prompt("memory", {"topic": "retry limit"})).messages
-            assert 100 < count_tokens(message.content.text) <= MOST_TOKENS
-            for wrong in ("x" * 100_000, "mem_" + "x" * 100_000, "\u6f22" * 50_000):
-                for name, arguments in (("get", {"refs": [wrong]}), (wrong, {}), ("recall", {wrong: 1})):
-                    done = await client.call_tool(name, arguments)
-                    assert done.is_error
-                    assert count_tokens(text(done)) <= MOST_TOKENS
-                with pytest.raises(MCPError) as raised:
-                    await client.read_resource(f"memcli://memory/{wrong}")
-                assert count_tokens(str(raised.value)) <= MOST_TOKENS
-
-    anyio.run(work)
+    async with in_process(tools="all") as client:
+        listed = await client.list_tools()
+        assert {tool.name for tool in listed.tools} == calls.keys()
+        templates = (await client.list_resource_templates()).resource_templates
+        assert len(uris) == len((await client.list_resources()).resources) + len(templates)
+        for name, arguments in calls.items():
+            found = await pages_of(_tool(client, name, arguments))
+            assert (len(found) > 1) == (name in long), name
+        for uri in uris:
+            found = await pages_of(_resource(client, uri))
+            if uri == "memcli://tree":
+                assert sum(page.count("rule") for page in found) >= MANY - 59 * 50
+        (message,) = (await client.get_prompt("memory", {"topic": "retry limit"})).messages
+        assert 100 < count_tokens(message.content.text) <= MOST_TOKENS
+        for wrong in ("x" * 100_000, "mem_" + "x" * 100_000, "\u6f22" * 50_000):
+            for name, arguments in (("get", {"refs": [wrong]}), (wrong, {}), ("recall", {wrong: 1})):
+                done = await client.call_tool(name, arguments)
+                assert done.is_error
+                assert count_tokens(text(done)) <= MOST_TOKENS
+            with pytest.raises(MCPError) as raised:
+                await client.read_resource(f"memcli://memory/{wrong}")
+            assert count_tokens(str(raised.value)) <= MOST_TOKENS
 
 
 def _tool(client: Client, name: str, arguments: dict[str, Any]) -> Ask:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -24,10 +23,10 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from memcli import Memory
-from tests.conftest import ROOT, slow_but
+from tests.conftest import slow_but
 from tests.extras.mcp.conftest import as_process, parameters, text
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")]
 ENDS = slow_but((signal.SIGTERM,), (signal.SIGINT, signal.SIGTERM))
 HELLO = {
     "jsonrpc": "2.0", "id": 1, "method": "initialize",
@@ -36,32 +35,25 @@ HELLO = {
 
 
 @pytest.mark.parametrize("mode", slow_but(("auto",), ("auto", "legacy")))
-def test_a_session_over_standard_input(mode: str, project: Path) -> None:
-    async def work() -> None:
-        async with as_process(project, mode=mode) as client:
-            done = await client.call_tool("remember", {"text": "We use uv, not pip.", "path": "tools/uv"})
-            assert "created a store" in text(done)
-            assert "tools/uv" in text(await client.call_tool("recall", {"topic": "do we use uv or pip?"}))
-            (content,) = (await client.read_resource("memcli://tree")).contents
-            assert "uv" in content.text
-            with pytest.raises(MCPError, match="no resource"):
-                await client.read_resource("memcli://nonsense")
-
-    anyio.run(work)
+async def test_a_session_over_standard_input(mode: str, project: Path) -> None:
+    async with as_process(project, mode=mode) as client:
+        done = await client.call_tool("remember", {"text": "We use uv, not pip.", "path": "tools/uv"})
+        assert "created a store" in text(done)
+        assert "tools/uv" in text(await client.call_tool("recall", {"topic": "do we use uv or pip?"}))
+        (content,) = (await client.read_resource("memcli://tree")).contents
+        assert "uv" in content.text
+        with pytest.raises(MCPError, match="no resource"):
+            await client.read_resource("memcli://nonsense")
     assert Memory(project).get("tools/uv")["raw"] == "We use uv, not pip."
 
 
-def test_the_first_answer_waits_for_the_model(project: Path) -> None:
+async def test_the_first_answer_waits_for_the_model(project: Path) -> None:
     Memory(project).init()
     Memory(project).remember("We chose PostgreSQL, for JSONB.", path="decisions/database")
-
-    async def work() -> None:
-        async with as_process(project, MEMCLI_EMBEDDER="onnx") as client:
-            first = text(await client.call_tool("recall", {"topic": "which database?"}))
-            assert "decisions/database" in first
-            assert "Degraded" not in first
-
-    anyio.run(work)
+    async with as_process(project, MEMCLI_EMBEDDER="onnx") as client:
+        first = text(await client.call_tool("recall", {"topic": "which database?"}))
+        assert "decisions/database" in first
+        assert "Degraded" not in first
 
 
 @contextmanager
@@ -237,26 +229,3 @@ def test_bad_options(project: Path) -> None:
             _, err = process.communicate(timeout=60)
             assert (arguments, process.returncode, err.count(b"\n")) == (arguments, code, 1), err
     assert b"memcli init" in err
-
-
-def test_the_inspector(project: Path) -> None:
-    """The command line of the official inspector, where it is installed."""
-    inspector = shutil.which("mcp-inspector")
-    if inspector is None:
-        pytest.skip("mcp-inspector is not on PATH (npm install -g @modelcontextprotocol/inspector)")
-    told = parameters(project)
-    ask = [inspector, "--cli", "-e", f"PYTHONPATH={ROOT}", told.command, *told.args, "--method"]
-
-    def inspect(*arguments: str) -> Any:
-        done = subprocess.run(
-            [*ask, *arguments], cwd=project, env=told.env, capture_output=True, check=True, timeout=120
-        )
-        return json.loads(done.stdout)
-
-    assert [tool["name"] for tool in inspect("tools/list")["tools"]] == "recall remember get context feedback".split()
-    stored = inspect("tools/call", "--tool-name", "remember", "--tool-arg", "text=We use uv.", "path=tools/uv")
-    assert "created" in stored["content"][0]["text"]
-    found = inspect("tools/call", "--tool-name", "recall", "--tool-arg", "topic=do we use uv?")
-    assert "tools/uv" in found["content"][0]["text"]
-    assert "uv" in inspect("resources/read", "--uri", "memcli://tree")["contents"][0]["text"]
-    assert inspect("prompts/list")["prompts"][0]["name"] == "memory"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 from mcp.shared.exceptions import MCPError
 
@@ -16,26 +16,19 @@ from memcli.extras.mcp.methods import MOST_TOKENS, ResultPages
 from memcli.extras.mcp.offer import INSTRUCTIONS
 from memcli.model.tokens import count_tokens
 from memcli.store.trust import switch
-from tests.extras.mcp.conftest import in_process, text
+from tests.extras.mcp.conftest import answered, in_process, text
 
 GOLDEN = Path(__file__).parent / "golden"
 DEFAULT = ["recall", "remember", "get", "context", "feedback"]
 MODES = ["auto", "legacy"]
-
-
-def run(work: Any, *arguments: Any) -> Any:
-    return anyio.run(work, *arguments)
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("project")]
 
 
 @pytest.mark.parametrize("tools", ["default", "all"])
-@pytest.mark.usefixtures("project")
-def test_the_list_of_tools_is_small_and_complete(tools: str, update_golden: bool) -> None:
-    async def work() -> list[dict[str, Any]]:
-        async with in_process(tools=tools) as client:
-            found = await client.list_tools()
-            return [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in found.tools]
-
-    found = run(work)
+async def test_the_list_of_tools_is_small_and_complete(tools: str, update_golden: bool) -> None:
+    async with in_process(tools=tools) as client:
+        listed = (await client.list_tools()).tools
+    found = [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in listed]
     assert len(INSTRUCTIONS.encode()) < 2_000
     size = len(json.dumps({"tools": found}, separators=(",", ":"), ensure_ascii=False).encode())
     names = [tool["name"] for tool in found]
@@ -61,43 +54,34 @@ def test_the_list_of_tools_is_small_and_complete(tools: str, update_golden: bool
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.usefixtures("project")
-def test_a_session(mode: str) -> None:
-    async def work() -> None:
-        async with in_process(mode, tools="all") as client:
-            given = {"text": "We use uv, not pip.", "kind": "decision", "path": "tools/uv"}
-            made = await client.call_tool("remember", given)
-            assert text(made).startswith("created mem_")
-            name = text(made).split()[1]
-            found = await client.call_tool("recall", {"topic": "do we use uv?", "limit": 3, "kind": ["decision"]})
-            assert f"[{name}]" in text(found)
-            assert text(found).startswith("<memory-")
-            assert "We use uv" in text(await client.call_tool("get", {"refs": ["tools/uv"]}))
-            assert name in text(await client.call_tool("search", {"query": "uv", "under": "tools"}))
-            judged = await client.call_tool("feedback", {"refs": ["tools/uv"], "helpful": True, "reason": "it fits"})
-            assert text(judged) == f"helpful {name} tools/uv"
-            assert name in text(await client.call_tool("list", {}))
-            assert "review" in text(await client.call_tool("tag", {"refs": ["tools/uv"], "add": ["review"]}))
-            assert text(await client.call_tool("verify", {})) == "0 anchors"
-            assert "forgotten" in text(await client.call_tool("forget", {"refs": [name]}))
-            assert name not in text(await client.call_tool("list", {}))
+async def test_a_session(mode: str) -> None:
+    async with in_process(mode, tools="all") as client:
 
-    run(work)
+        async def ask(tool: str, **arguments: Any) -> str:
+            return text(await client.call_tool(tool, arguments))
+
+        made = await ask("remember", text="We use uv, not pip.", kind="decision", path="tools/uv")
+        assert made.startswith("created mem_")
+        name = made.split()[1]
+        found = await ask("recall", topic="do we use uv?", limit=3, kind=["decision"])
+        assert (found.startswith("<memory-"), f"[{name}]" in found) == (True, True)
+        refs = {"refs": ["tools/uv"]}
+        assert "We use uv" in await ask("get", **refs)
+        assert name in await ask("search", query="uv", under="tools")
+        assert await ask("feedback", **refs, helpful=True, reason="it fits") == f"helpful {name} tools/uv"
+        assert name in await ask("list")
+        assert "review" in await ask("tag", **refs, add=["review"])
+        assert await ask("verify") == "0 anchors"
+        assert "forgotten" in await ask("forget", refs=[name])
+        assert name not in await ask("list")
 
 
 @pytest.mark.parametrize("content", [{"goal": "ship 1.0", "done": [1, 2]}, '{"goal": "ship 1.0", "done": [1, 2]}'])
-@pytest.mark.usefixtures("project")
-def test_a_json_value_is_stored_with_its_context(content: Any) -> None:
-    memory = Memory()
+async def test_a_json_value_is_stored_with_its_context(memory: Memory, content: Any) -> None:
     session = memory.session_start()["id"]
     memory.session_add(session, "We ship 1.0 once the goal is reached.")
-
-    async def work() -> str:
-        async with in_process() as client:
-            arguments = {"content": content, "path": "goals/ship", "context": 1000, "session": session}
-            return text(await client.call_tool("remember", arguments))
-
-    assert run(work).startswith("created mem_")
+    arguments = {"content": content, "path": "goals/ship", "context": 1000, "session": session}
+    assert (await answered("remember", arguments)).startswith("created mem_")
     stored = memory.get("goals/ship")
     assert stored["content"] == {"goal": "ship 1.0", "done": [1, 2]}
     assert [one["source"] for one in stored["context"]] == [f"{session}#1"]
@@ -126,165 +110,111 @@ ERRORS: tuple[tuple[str, dict[str, Any], str], ...] = (
 )
 
 
-@pytest.mark.usefixtures("project")
-def test_an_error_is_a_result_with_a_hint() -> None:
+async def test_an_error_is_a_result_with_a_hint(memory: Memory) -> None:
     """A bad ref does not hide the good ones."""
-
-    async def work() -> None:
-        async with in_process(tools="all") as client:
-            for tool, arguments, message in ERRORS:
-                done = await client.call_tool(tool, arguments)
-                found = text(done)
-                assert (tool, arguments, done.is_error, found[: len(message)]) == (tool, arguments, True, message)
-                assert "\n" not in found
-            for tool, more in (("get", {}), ("feedback", {"helpful": True}), ("tag", {"add": ["x"]}), ("forget", {})):
-                done = await client.call_tool(tool, {"refs": ["no/where", "tools/uv"], **more})
-                assert not done.is_error
-                assert "tools/uv" in text(done).partition("no memory 'no/where'")[0]
-                assert "no memory 'no/where' in space 'main'" in text(done)
-
-    Memory().init()
-    Memory().remember("We use uv, not pip.", path="tools/uv")
-    run(work)
+    memory.remember("We use uv, not pip.", path="tools/uv")
+    async with in_process(tools="all") as client:
+        for tool, arguments, message in ERRORS:
+            done = await client.call_tool(tool, arguments)
+            found = text(done)
+            assert (tool, arguments, done.is_error, found[: len(message)]) == (tool, arguments, True, message)
+            assert "\n" not in found
+        for tool, more in (("get", {}), ("feedback", {"helpful": True}), ("tag", {"add": ["x"]}), ("forget", {})):
+            done = await client.call_tool(tool, {"refs": ["no/where", "tools/uv"], **more})
+            good, bad, _ = text(done).partition("no memory 'no/where' in space 'main'")
+            assert (tool, done.is_error, "tools/uv" in good, bool(bad)) == (tool, False, True, True)
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_without_a_store_a_read_says_how_to_make_one_and_makes_none(mode: str, project: Path) -> None:
-    async def work() -> None:
-        async with in_process(mode) as client:
-            assert len((await client.list_tools()).tools) == len(DEFAULT)
-            refs = {"refs": ["x"]}
-            reads = {
-                "recall": {"topic": "x"},
-                "get": refs,
-                "feedback": {**refs, "helpful": True},
-                "context": {"query": "x"},
-            }
-            for tool, arguments in reads.items():
-                done = await client.call_tool(tool, arguments)
-                assert (tool, done.is_error, "memcli init" in text(done)) == (tool, True, True)
+async def test_without_a_store_a_read_says_how_to_make_one_and_makes_none(mode: str, project: Path) -> None:
+    async with in_process(mode) as client:
+        assert len((await client.list_tools()).tools) == len(DEFAULT)
+        for tool, arguments in (
+            ("recall", {"topic": "x"}), ("get", {"refs": ["x"]}), ("feedback", {"refs": ["x"], "helpful": True}),
+            ("context", {"query": "x"}),
+        ):  # fmt: skip
+            done = await client.call_tool(tool, arguments)
+            assert (tool, done.is_error, "memcli init" in text(done)) == (tool, True, True)
+        for read in (client.read_resource("memcli://tree"), client.get_prompt("memory", {"topic": "x"})):
             with pytest.raises(MCPError, match="memcli init"):
-                await client.read_resource("memcli://tree")
-            with pytest.raises(MCPError, match="memcli init"):
-                await client.get_prompt("memory", {"topic": "x"})
-
-    run(work)
-    assert not (project / ".memory").exists()
+                await read
+    assert ".memory" not in os.listdir(project)
 
 
-@pytest.mark.usefixtures("project")
-def test_a_context_window_says_what_was_left_out() -> None:
-    memory = Memory()
+async def test_a_context_window_says_what_was_left_out(memory: Memory) -> None:
     for n in range(4):
         memory.remember(f"Rule {n}: jobs of the queue are retried {n} times.", path=f"queue/rule{n}")
     session = memory.session_start()["id"]
     for n in range(8):
         memory.session_add(session, f"Step {n}: we look at the queue.")
-
-    async def work() -> str:
-        async with in_process() as client:
-            arguments = {"query": "how often are jobs of the queue retried?", "session": session, "total": 500}
-            return text(await client.call_tool("context", arguments))
-
-    told = run(work)
+    query = {"query": "how often are jobs of the queue retried?", "session": session, "total": 500}
+    told = await answered("context", query)
     assert told.startswith("<memory-")
-    assert "Step 7: we look at the queue." in told
-    assert "of 500 tokens used" in told
-    assert "Left out: " in told
+    parts = ("Step 7: we look at the queue.", "of 500 tokens used", "Left out: ")
+    assert [part for part in parts if part not in told] == []
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.usefixtures("project")
-def test_resources_and_the_prompt(mode: str) -> None:
-    memory = Memory()
+async def test_resources_and_the_prompt(memory: Memory, mode: str) -> None:
     name = memory.remember("We use uv, not pip.", path="tools/uv")["id"]
     memory.space_create("notes")
-
-    async def work() -> None:
-        async with in_process(mode) as client:
-
-            async def read(uri: str) -> str:
-                (content,) = (await client.read_resource(uri)).contents
-                return str(content.text)
-
-            listed = {resource.uri for resource in (await client.list_resources()).resources}
-            assert listed == {"memcli://spaces", "memcli://tree"}
-            templates = {one.uri_template for one in (await client.list_resource_templates()).resource_templates}
-            assert templates == {"memcli://spaces/{name}", "memcli://tree/{path}", "memcli://memory/{id}"}
-            assert "notes" in await read("memcli://spaces")
-            assert "uv" in await read("memcli://tree")
-            assert "uv" in await read("memcli://tree/tools")
-            assert "We use uv" in await read(f"memcli://memory/{name}")
-            assert "We use uv" in await read("memcli://memory/tools%2Fuv")
-            assert "policy" in await read("memcli://spaces/notes")
-            for uri in ("memcli://nonsense", "memcli://memory/", "memcli://memory/nonsense"):
-                with pytest.raises(MCPError):
-                    await read(uri)
-            (prompt,) = (await client.list_prompts()).prompts
-            assert [argument.name for argument in prompt.arguments or ()] == ["topic"]
-            (message,) = (await client.get_prompt("memory", {"topic": "do we use uv?"})).messages
-            assert name in message.content.text
+    async with in_process(mode) as client:
+        listed = {resource.uri for resource in (await client.list_resources()).resources}
+        assert listed == {"memcli://spaces", "memcli://tree"}
+        templates = {one.uri_template for one in (await client.list_resource_templates()).resource_templates}
+        assert templates == {"memcli://spaces/{name}", "memcli://tree/{path}", "memcli://memory/{id}"}
+        for uri, part in (
+            ("spaces", "notes"), ("tree", "uv"), ("tree/tools", "uv"), (f"memory/{name}", "We use uv"),
+            ("memory/tools%2Fuv", "We use uv"), ("spaces/notes", "policy"),
+        ):  # fmt: skip
+            (content,) = (await client.read_resource(f"memcli://{uri}")).contents
+            assert (uri, part in content.text) == (uri, True)
+        for uri in ("nonsense", "memory/", "memory/nonsense"):
             with pytest.raises(MCPError):
-                await client.get_prompt("nonsense", {})
+                await client.read_resource(f"memcli://{uri}")
+        (prompt,) = (await client.list_prompts()).prompts
+        assert [argument.name for argument in prompt.arguments or ()] == ["topic"]
+        (message,) = (await client.get_prompt("memory", {"topic": "do we use uv?"})).messages
+        assert name in message.content.text
+        with pytest.raises(MCPError):
+            await client.get_prompt("nonsense", {})
 
-    run(work)
 
-
-@pytest.mark.usefixtures("project")
-def test_what_agents_store_can_wait_for_review(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def work(word: str) -> str:
-        async with in_process() as client:
-            return text(await client.call_tool("remember", {"text": f"We use {word}."}))
-
-    assert run(work, "uv").startswith("created")
-    Memory().space_policy(set={"review": True})
-    assert run(work, "ruff").startswith("proposed")
-    Memory().space_policy(set={"review": False})
-    monkeypatch.setenv("MEMCLI_PROPOSE", "1")
-    assert run(work, "mypy").startswith("proposed")
+async def test_what_agents_store_can_wait_for_review(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    for word, review, proposes, status in (
+        ("uv", False, "", "created"), ("ruff", True, "", "proposed"), ("mypy", False, "1", "proposed"),
+    ):  # fmt: skip
+        memory.space_policy(set={"review": review})
+        monkeypatch.setenv("MEMCLI_PROPOSE", proposes)
+        assert (await answered("remember", {"text": f"We use {word}."})).startswith(status), word
 
 
 @pytest.mark.parametrize("by", ["switch", "variable"])
-@pytest.mark.usefixtures("project")
-def test_while_memory_is_off_agents_neither_store_nor_read(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Memory() as memory:
-        memory.remember("The database is PostgreSQL.")
-        before = memory.list()
+async def test_while_memory_is_off_agents_neither_store_nor_read(
+    memory: Memory, by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.remember("The database is PostgreSQL.")
+    before = memory.list()
     if by == "switch":
         switch(".memory", on=False)
     else:
         monkeypatch.setenv("MEMCLI_OFF", "1")
-
-    async def work() -> list[tuple[bool | None, str]]:
+    for name, arguments in (("recall", {"topic": "database"}), ("remember", {"text": "The cache is Redis."})):
         async with in_process() as client:
-            calls = [("recall", {"topic": "database"}), ("remember", {"text": "The cache is Redis."})]
-            found = [await client.call_tool(name, arguments) for name, arguments in calls]
-            return [(one.is_error, text(one)) for one in found]
-
-    for is_error, told in run(work):
-        assert (is_error, "memory is off" in told, "PostgreSQL" in told) == (True, True, False)
-    with Memory() as memory:
-        assert memory.list() == before
+            done = await client.call_tool(name, arguments)
+        assert (done.is_error, "memory is off" in text(done), "PostgreSQL" in text(done)) == (True, True, False)
+    assert memory.list() == before
 
 
-@pytest.mark.usefixtures("project")
-def test_a_long_result_comes_in_pages() -> None:
-    words = " ".join(f"word{n}" for n in range(30_000))
-    Memory().init()
-    Memory().remember(file=words.encode(), path="long/text")
-
-    async def work() -> list[str]:
-        pages, cursor = [], None
-        async with in_process() as client:
-            while True:
-                done = await client.call_tool("get", {"refs": ["long/text"], "cursor": cursor})
-                assert not done.is_error
-                pages.append(text(done))
-                if "call again with cursor" not in pages[-1]:
-                    return pages
-                cursor = pages[-1].rsplit('"', 2)[1]
-
-    pages = run(work)
+async def test_a_long_result_comes_in_pages(memory: Memory) -> None:
+    memory.remember(file=" ".join(f"word{n}" for n in range(30_000)).encode(), path="long/text")
+    pages: list[str] = []
+    async with in_process() as client:
+        while not pages or "call again with cursor" in pages[-1]:
+            cursor = pages[-1].rsplit('"', 2)[1] if pages else None
+            done = await client.call_tool("get", {"refs": ["long/text"], "cursor": cursor})
+            assert not done.is_error
+            pages.append(text(done))
     assert len(pages) > 3
     assert all(count_tokens(one) <= MOST_TOKENS for one in pages)
     whole = "".join(one.rsplit("\n[There is more", 1)[0] for one in pages)
@@ -336,7 +266,7 @@ def test_a_page_is_kept_until_the_memory_changes() -> None:
         read("", cursors[8], "key 8")
 
 
-def test_the_project_is_that_of_the_first_root_or_of_the_environment(
+async def test_the_project_is_that_of_the_first_root_or_of_the_environment(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from mcp_types import ListRootsResult, Root
@@ -349,46 +279,26 @@ def test_the_project_is_that_of_the_first_root_or_of_the_environment(
     async def roots(_: Any) -> ListRootsResult:
         return ListRootsResult(roots=[Root(uri="file:///nonsense"), Root(uri=(other).as_uri())])
 
-    async def work(mode: str, options: Any) -> str:
-        async with in_process(mode, tools="all", **options) as client:
-            return text(await client.call_tool("search", {}))
-
     with monkeypatch.context() as patch:
         patch.setenv("CLAUDE_PROJECT_DIR", str(other))
-        assert "here/other" in run(work, "auto", {})
+        assert "here/other" in await answered("search", {}, tools="all")
     Memory(project).init()
     monkeypatch.chdir(project)
-    assert "here/other" in run(work, "legacy", {"list_roots_callback": roots})
+    assert "here/other" in await answered("search", {}, "legacy", "all", list_roots_callback=roots)
 
 
 @pytest.mark.parametrize("arguments", [{"limit": 1}, {"budget": 250}])
-def test_no_side_of_a_contradiction_is_recalled_without_the_other(project: Path, arguments: dict[str, int]) -> None:
-    memory = Memory(project)
-    memory.init()
+async def test_no_side_of_a_contradiction_is_recalled_without_the_other(
+    memory: Memory, arguments: dict[str, int]
+) -> None:
     for number in (30, 60):
         memory.remember(f"The API gateway times out upstream calls after {number} s.")
-
-    async def work() -> str:
-        async with in_process() as client:
-            return text(await client.call_tool("recall", {"topic": "gateway timeout of upstream calls", **arguments}))
-
-    found = run(work)
-    assert "contradicts [" in found
-    assert "after 30 s" in found
-    assert "after 60 s" in found
+    found = await answered("recall", {"topic": "gateway timeout of upstream calls", **arguments})
+    assert [part for part in ("contradicts [", "after 30 s", "after 60 s") if part not in found] == []
 
 
-def test_remember_names_what_is_on_the_same_matter_and_says_what_to_do(project: Path) -> None:
-    memory = Memory(project)
-    memory.init()
+async def test_remember_names_what_is_on_the_same_matter_and_says_what_to_do(memory: Memory) -> None:
     old = memory.remember("Gateways sleep between uploads to save the battery.")
-
-    async def work() -> str:
-        async with in_process() as client:
-            return text(
-                await client.call_tool("remember", {"text": "Uploads of gateways stop while the battery is low."})
-            )
-
-    found = run(work)
+    found = await answered("remember", {"text": "Uploads of gateways stop while the battery is low."})
     assert f"related: {old['id']} {old['path']}" in found
     assert "if the new memory replaces one of them, store it again with --supersedes ID" in found

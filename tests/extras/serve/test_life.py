@@ -137,50 +137,6 @@ def test_writes_are_redacted_and_audited_by_the_name_of_the_token(server: Server
     assert held == []
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_a_worker_that_is_killed_is_replaced(start: Start) -> None:
-    server = start()
-    server.remember(raw="Workers are replaced.", path="workers")
-    stop = threading.Event()
-    answers: list[int] = []
-
-    def read() -> None:
-        while not stop.is_set():
-            answers.append(server.get("/api/recall?topic=workers").status)
-
-    def write() -> None:
-        number = 0
-        while not stop.is_set():
-            number += 1
-            body = {"raw": f"Number {number} was written.", "path": f"kills/{number}"}
-            answer = server.ask("POST", "/apps/kills/memories?keep_both=true", body)
-            if answer.status == 201:
-                acknowledged.append(body["path"])
-            else:
-                assert answer.status == 503
-                assert "unknown" in answer.json["hint"]
-
-    acknowledged: list[str] = []
-    threads = [threading.Thread(target=work) for work in (read, read, write)]
-    for thread in threads:
-        thread.start()
-    for _ in range(3):
-        before = server.workers()
-        until(lambda: len(server.workers()) == 2)
-        os.kill(server.workers()[0], signal.SIGKILL)
-        until(lambda before=before: len(server.workers()) == 2 and server.workers() != before)
-        time.sleep(0.3)
-    stop.set()
-    for thread in threads:
-        thread.join()
-    assert set(answers) <= {200, 503}
-    assert answers.count(503) <= 2  # one whose second worker was killed as well
-    assert set(acknowledged) <= paths(server, "kills")
-    assert server.get("/health", token=None).status == 200
-    assert "Traceback" not in server.log()
-
-
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("number", slow_but((signal.SIGTERM,), (signal.SIGTERM, signal.SIGINT)))
 def test_it_stops_under_load_and_loses_nothing(start: Start, number: int) -> None:

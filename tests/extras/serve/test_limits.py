@@ -30,21 +30,8 @@ def status(reply: bytes) -> int:
     return int(reply.split(b" ", 2)[1])
 
 
-HOSTS = (
-    "evil.example",
-    "127.0.0.1",
-    "127.0.0.1:1",
-    "localhost:{port}.evil.example",
-    "127.0.0.1:{port}@evil.example",
-    "",
-    "[::1]",
-)
-ORIGINS = ("http://evil.example", "null", "https://127.0.0.1:{port}", "http://localhost:1", "http://127.0.0.1")
-
-
-def test_other_hosts_origins_and_sites(server: Server) -> None:
-    for host in HOSTS:
-        assert server.get("/apps", Host=host.format(port=server.port)).status in (400, 421), host
+def test_own_hosts_and_sites(server: Server) -> None:
+    """Those that are refused: `test_listeners.py`."""
     for host in ("127.0.0.1", "localhost", "[::1]"):
         assert server.get("/apps", Host=f"{host}:{server.port}").status == 200, host
     own = f"Host: 127.0.0.1:{server.port}"
@@ -54,12 +41,8 @@ def test_other_hosts_origins_and_sites(server: Server) -> None:
         (b"GET /apps HTTP/1.0\r\n\r\n", (400, 421)), (evil, (400, 404)),
     ):  # fmt: skip
         assert status(server.raw(data)) in statuses, data
-    for origin in ORIGINS:
-        headers = {"Origin": origin.format(port=server.port)}
-        assert (origin, server.get("/apps", **headers).status) == (origin, 403)
-        assert server.get("/health", token=None, **headers).status == 403
-    sites = {"cross-site": 403, "same-site": 403, "same-origin": 200}
-    assert {site: server.get("/apps", Sec_Fetch_Site=site).status for site in sites} == sites
+    assert server.get("/health", token=None, Origin="http://evil.example").status == 403
+    assert server.get("/apps", Sec_Fetch_Site="same-origin").status == 200
     assert server.get("/apps", Sec_Fetch_Site="cross-site", Sec_Fetch_Mode="navigate").status == 200
 
 
@@ -280,7 +263,8 @@ def test_slow_bodies_are_counted_by_token(start: Start) -> None:
         for _ in range(5):
             assert quickly(server, "/health", None) == 200
             assert quickly(server, "/apps", server.by_role["writer"]) == 200
-        assert quickly(server, "/apps", reader) == 503
+        full = server.get("/apps", reader)
+        assert (full.status, full.headers["retry-after"]) == (503, "1")
         assert 0 < sum(map(is_open, slow)) <= gate.MAX_OF_TOKEN
         for connection in slow:
             connection.close()

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from watchdog.events import DirCreatedEvent, FileClosedEvent, FileMovedEvent
 
-from memcli.extras.watch.events import MAX_NEWS, EventInbox, plan
+from memcli.extras.watch.events import MAX_NEWS, EventInbox, plan, silent_kind
 from memcli.git.tree import Ignore, Tree
 from tests.ingest.conftest import Repo
 
@@ -49,3 +50,23 @@ def test_news(repo: Repo):
     paths, needs_scan = inbox.take()
     assert needs_scan
     assert len(paths) == MAX_NEWS
+
+
+TABLE = """\
+22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+30 22 0:30 / /home/ann rw shared:5 - nfs4 server:/home rw
+31 30 8:2 / /home/ann/own\\040disk rw - xfs /dev/sdb1 rw
+32 22 0:31 / /mnt rw - fuse.sshfs host:/ rw
+broken line
+"""
+
+
+def test_the_nearest_mount_decides(tmp_path: Path):
+    (tmp_path / "table").write_text(TABLE)
+
+    kinds = {
+        "/srv/x": None, "/home/ann/x": "nfs4", "/home/ann": "nfs4", "/home/anna": None, "/home/ann/own disk/x": None,
+        "/mnt/x": "fuse.sshfs",
+    }  # fmt: skip
+    assert {folder: silent_kind(folder, str(tmp_path / "table")) for folder in kinds} == kinds
+    assert silent_kind("/srv", "/nowhere") is None, "without a table"

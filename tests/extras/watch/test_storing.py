@@ -146,27 +146,22 @@ def test_trouble_is_told_once_and_lived_through(desk: Upserter):
     assert [e["event"] for e in desk.entries] == ["trouble", "trouble", "trouble", "batch"]
 
 
-def test_a_stop_in_trouble_saves_nothing_that_is_not_stored(desk: Upserter):
-    desk.workspace = desk.workspace.copy_with(store=Failing(desk.workspace.store, [StoreError("full", "")] * 9))
-    desk.stops_after = 3
-    assert list(desk.watch([Batch(("a.md",)), Batch(("b.md",))]).run()) == []
-    assert "save" not in desk.told
-
-
-def test_while_memory_is_off_a_batch_waits(desk: Upserter):
-    desk.offs = [True]
-    assert list(desk.watch([Batch(("a.md",))], once=True).run()) == []
-    assert desk.paths() == []
-    desk.offs = [True, True, False]
-    (done,) = desk.watch([Batch(("a.md",))]).run()
-    assert (done.created, desk.waits) == (1, [1, 1])
-
-
-def test_without_a_store_it_ends_and_makes_none(desk: Upserter):
+def test_stopped_off_or_without_a_store_nothing_is_saved_that_is_not_stored(desk: Upserter):
+    batches = [Batch(("a.md",)), Batch(("b.md",)), IDLE]
     desk.is_gone = True
-    assert list(desk.watch([Batch(("a.md",)), IDLE]).run()) == []
+    assert list(desk.watch(batches).run()) == []
     assert desk.told == []
-    assert desk.paths() == []
+    desk.is_gone, desk.offs = False, [True]
+    assert list(desk.watch(batches, once=True).run()) == []
+    assert desk.paths() == [], "while memory is off"
+    desk.offs = [True, True, False]
+    (done,) = desk.watch(batches[:1]).run()
+    assert (done.created, desk.waits) == (1, [1, 1])
+    desk.told.clear()
+    desk.workspace = desk.workspace.copy_with(store=Failing(desk.workspace.store, [StoreError("full", "")] * 9))
+    desk.texts["a.md"], desk.stops_after = "Another text of a.", 5
+    assert list(desk.watch(batches).run()) == []
+    assert "save" not in desk.told
 
 
 def test_commits_that_cannot_be_read_hold_up_nothing(desk: Upserter):
