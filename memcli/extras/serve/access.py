@@ -106,25 +106,25 @@ _GRAPH = ("nodes", "edges")
 
 def _bound(verb: str, options: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
     """The options with the space that is meant. Raises RefusedError for what leads to another, UsageError."""
-    reach = find_verb(verb).about.reach
+    reach, listed = find_verb(verb).about.reach, ", ".join(caller.spaces)
     if reach == SPACES:
         return dict(options)
     if reach == STORE:
-        raise RefusedError(f"{verb} is about all spaces, and the token is for {_listed(caller)}", "use another token")
+        raise RefusedError(f"{verb} is about all spaces, and the token is for {listed}", "use another token")
     space = options.get("space") or options.get("name") or (caller.spaces[0] if len(caller.spaces) == 1 else None)
     if space is None:
-        raise UsageError("the token is for several spaces", f"name one: {_listed(caller)}")
+        raise UsageError("the token is for several spaces", f"name one: {listed}")
     also = (
         *((journal_of(space),) if reach == JOURNAL else ()),
         *((DEFAULT_SPACE,) if space == REPO and role_of(verb, options) != READER else ()),
     )
     if any(name not in caller.reach for name in (space, options.get("name") or space, *also)):
-        raise RefusedError(f"this leads to other spaces than the token is for: {_listed(caller)}", "use another token")
+        raise RefusedError(f"this leads to other spaces than the token is for: {listed}", "use another token")
     if any(_leads_away(value, caller.reach) for value in references(verb, options)):
-        raise RefusedError(f"the token is for {_listed(caller)}", "name memories of these spaces only")
+        raise RefusedError(f"the token is for {listed}", "name memories of these spaces only")
     stored = [options.get(name) or {} for name in ("object", "set")]
     if next((fields["scope"] for fields in stored if "scope" in fields), None) == "global":
-        raise RefusedError(f"the token is for {_listed(caller)}", "leave the scope out: global is the user-wide store")
+        raise RefusedError(f"the token is for {listed}", "leave the scope out: global is the user-wide store")
     return {**options, "space": space, **({"no_global": True} if verb == "recall" else {})}
 
 
@@ -182,7 +182,3 @@ def _graph(value: dict[str, Any], spaces: Collection[str]) -> dict[str, Any]:
         if "members" in node:
             node["members"] = sum(edge["end"] == node["id"] for edge in kept["edges"])
     return {**value, **kept}
-
-
-def _listed(caller: Caller) -> str:
-    return ", ".join(caller.spaces)

@@ -121,9 +121,8 @@ def make_router(backend: Backend) -> APIRouter:
     """The routes."""
     router = APIRouter(default_response_class=Response, tags=["memories"])
     _add_spaces(router, backend)
-    _add_list(router, backend)
-    _add_all(router, backend)
-    _add_one(router, backend)
+    _add_memories(router, backend)
+    _add_memory(router, backend)
     return router
 
 
@@ -148,8 +147,13 @@ def _add_spaces(router: APIRouter, backend: Backend) -> None:
         count = await _purge_all(backend, space, caller) if memories == "purge" else 0
         return answer({"success": True, "memories": memories, "deletedCount": count})
 
+    @router.delete("/apps/{space}/memories", summary="Purge all memories of a space", responses=problems(200))
+    async def purge(space: _Space, caller: _Admin) -> Response:
+        await backend.call("space show", {"name": space, "space": space}, caller)
+        return answer({"success": True, "deletedCount": await _purge_all(backend, space, caller)})
 
-def _add_list(router: APIRouter, backend: Backend) -> None:
+
+def _add_memories(router: APIRouter, backend: Backend) -> None:
     @router.get(
         "/apps/{space}/memories", summary="List memories with their texts in order of path", responses=problems(200)
     )
@@ -177,8 +181,6 @@ def _add_list(router: APIRouter, backend: Backend) -> None:
         body = {"memories": found[:limit], "next_offset": offset + limit if more else None}
         return answer(body, headers=links)
 
-
-def _add_all(router: APIRouter, backend: Backend) -> None:
     @router.post(
         "/apps/{space}/memories",
         summary="Store a memory: 201 if it is new, 202 if it waits for review, otherwise 200",
@@ -208,13 +210,8 @@ def _add_all(router: APIRouter, backend: Backend) -> None:
         where = {"Location": f"/apps/{space}/memories/{done['id']}"} if done.get("id") else {}
         return answer(done, _STATUSES.get(done.get("status", ""), 200), where)
 
-    @router.delete("/apps/{space}/memories", summary="Purge all memories of a space", responses=problems(200))
-    async def purge(space: _Space, caller: _Admin) -> Response:
-        await backend.call("space show", {"name": space, "space": space}, caller)
-        return answer({"success": True, "deletedCount": await _purge_all(backend, space, caller)})
 
-
-def _add_one(router: APIRouter, backend: Backend) -> None:
+def _add_memory(router: APIRouter, backend: Backend) -> None:
     path = "/apps/{space}/memories/{id}"
 
     @router.get(

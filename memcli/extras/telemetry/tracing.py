@@ -35,7 +35,7 @@ class CommandSpan(Observer):
         super().__init__()
         self._name, self.tracer, self._span = name, tracer, span
         self._items = 0
-        self._cost = TokenUsage(0, 0)
+        self.cost = TokenUsage(0, 0)
 
     def ranker(self, name: str, ranker: Ranker, sign: Callable[[str], str]) -> Ranker:
         self.backend = name
@@ -50,9 +50,6 @@ class CommandSpan(Observer):
     def add_items(self, count: int) -> None:
         self._items += count
 
-    def add_cost(self, usage: TokenUsage) -> None:
-        self._cost = _plus(self._cost, usage)
-
     def note_topic(self, digest: str) -> None:
         if self._span is not None and digest:
             self._span.set_attribute("memcli.topic_digest", digest)
@@ -63,8 +60,8 @@ class CommandSpan(Observer):
         told = {"memcli.space": space, "memcli.backend": self.backend if self._name == RECALL else ""}
         self._span.set_attributes({name: value for name, value in told.items() if value})
         self._span.set_attributes({"memcli.items": self._items, "memcli.exit_code": code})
-        if self._cost.tokens:
-            self._span.set_attributes(_of_cost(self._cost))
+        if self.cost.tokens:
+            self._span.set_attributes(_of_cost(self.cost))
 
 
 _command: ContextVar[CommandSpan | None] = ContextVar("memcli_command", default=None)
@@ -111,7 +108,7 @@ def asking(provider: str, model: str, task: str) -> Iterator[None]:
                 yield
             finally:
                 cost = reduce(_plus, costs, TokenUsage(0, 0))
-                command.add_cost(cost)
+                command.cost = _plus(command.cost, cost)
                 span.set_attributes(_of_cost(cost))
     finally:
         _costs.reset(token)

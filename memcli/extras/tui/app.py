@@ -10,6 +10,7 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.worker import WorkerFailed
 
+from memcli.app.catalogue import list_memories
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
 from memcli.extras.tui import catalogue
@@ -47,8 +48,10 @@ class Browser(App[None]):
         self._recaller = recaller or Recaller()
         workspace = workspace.copy_with(warn=self._recaller.warn, is_space_named=True)  # it shows one space at a time
         self.failure: Exception | None = None
-        view = BrowseView(catalogue.read_first(workspace, scope), scope)
-        self.desk = MainScreen(workspace, view, self._recaller, editor)
+        first = catalogue.read(workspace, scope)
+        if not first.memories:
+            list_memories(workspace, CatalogueFilter(scope.under))  # which raises where the path leads nowhere
+        self.desk = MainScreen(workspace, BrowseView(first, scope), self._recaller, editor, self._open_at)
         self._seen = self.desk.view.catalogue.fingerprint
 
     def get_default_screen(self) -> MainScreen:
@@ -82,11 +85,13 @@ class Browser(App[None]):
             return
         self.push_screen(ChooseSpace(names, self.desk.workspace.space), self._open_space)
 
-    def on_main_screen_leave(self, message: MainScreen.Leave) -> None:
-        """Opens another space at a memory."""
-        self._open_space(message.space)
-        if self.desk.workspace.space == message.space:
-            self.desk.arrive(message.name)
+    def _open_at(self, space: str, name: str) -> None:
+        """Opens another space at the memory of the id `name`."""
+        self._open_space(space)
+        if self.desk.workspace.space == space:
+            memory = self.desk.view.catalogue.find(name)
+            self.desk.go_to(memory)
+            self.desk.say(f"space {space}" if memory else f"no memory {name} in space {space}")
 
     def _open_space(self, name: str | None) -> None:
         if name is None or name == self.desk.workspace.space:
@@ -101,7 +106,7 @@ class Browser(App[None]):
         self.desk.open(workspace, view)
 
     def _poll(self) -> None:
-        if self.desk.changer.is_busy:
+        if self.desk.changer.lock.locked():
             return
         try:
             now = catalogue.fingerprint(self.desk.workspace)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from memcli.app.catalogue import list_memories
 from memcli.app.workspace import Workspace
 from memcli.model.catalogue import CatalogueFilter
 from memcli.model.links import elsewhere
@@ -94,14 +93,6 @@ def read(workspace: Workspace, scope: CatalogueFilter) -> PathCatalogue:
         )
     finally:
         snapshot.close()
-
-
-def read_first(workspace: Workspace, scope: CatalogueFilter) -> PathCatalogue:
-    """As `read`. Raises NotFoundError when no memory is at or below the path of the scope."""
-    catalogue = read(workspace, scope)
-    if not catalogue.memories:
-        list_memories(workspace, CatalogueFilter(scope.under))
-    return catalogue
 
 
 def fingerprint(workspace: Workspace) -> str:

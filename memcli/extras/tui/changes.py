@@ -103,17 +103,12 @@ _Problem = MemcliError | OSError
 
 
 class Changer:
-    """Changes memories for a screen. `unsaved` are the files of texts that could not be saved."""
+    """Changes memories for a screen, holding `lock`. `unsaved` are the files of texts that could not be saved."""
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
-        self._lock = asyncio.Lock()
+        self.lock = asyncio.Lock()
         self.unsaved: list[str] = []
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether a change is being made."""
-        return self._lock.locked()
 
     def run(
         self,
@@ -128,7 +123,7 @@ class Changer:
         screen = self._screen
 
         async def act_in_turn() -> None:
-            async with self._lock:
+            async with self.lock:
                 try:
                     done = await asyncio.to_thread(act)
                 except (MemcliError, OSError) as error:

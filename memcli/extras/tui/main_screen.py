@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, TypeVar
 
@@ -13,7 +12,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer, Input, Label
 
@@ -50,15 +48,17 @@ class MainScreen(Screen[None]):
     }
     """
 
-    @dataclass
-    class Leave(Message):
-        """The user goes to a memory of another space."""
-
-        space: str
-        name: str
-
-    def __init__(self, workspace: Workspace, view: BrowseView, recaller: Recaller, editor: Editor | None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        view: BrowseView,
+        recaller: Recaller,
+        editor: Editor | None,
+        leave: Callable[[str, str], None],
+    ) -> None:
+        """`leave` is called when the user goes to a memory of another space, with that and the id."""
         super().__init__()
+        self._leave = leave
         self.workspace = workspace
         self.view = view
         self._recaller = recaller
@@ -247,17 +247,11 @@ class MainScreen(Screen[None]):
         self.query_one(Filter).put(self.view.words)
         self.refill(memory.path if memory else None)
 
-    def arrive(self, name: str) -> None:
-        """Shows the memory of the id `name` in the space that was opened for it."""
-        memory = self.view.catalogue.find(name)
-        self.go_to(memory)
-        self.say(f"space {self.workspace.space}" if memory else f"no memory {name} in space {self.workspace.space}")
-
     def _visit(self, space: str, name: str) -> None:
         if space == self.workspace.space:
             self.go_to(self.view.catalogue.find(name))
         else:
-            self.post_message(self.Leave(space, name))
+            self._leave(space, name)
 
     # Windows
 

@@ -301,11 +301,18 @@ class Rows(ScrollView, can_focus=True):
 
     def action_move(self, by: int) -> None:
         """Moves the cursor down, or up when `by` is negative."""
-        self._go(self._cursor + by)
+        index = max(0, min(self._cursor + by, len(self.rows) - 1))
+        if index == self._cursor or not self.rows:
+            return
+        self.refresh_lines(self._cursor, 1)
+        self.refresh_lines(index, 1)
+        self._cursor = index
+        self._scroll()
+        self.post_message(self.Moved(self.current))
 
     def action_page(self, by: int) -> None:
         """Moves the cursor by what is seen at once."""
-        self._go(self._cursor + by * max(1, self.scrollable_content_region.height - 1))
+        self.action_move(by * max(1, self.scrollable_content_region.height - 1))
 
     def action_open(self) -> None:
         """Opens a heading; on an open one goes to what lies below it."""
@@ -324,7 +331,7 @@ class Rows(ScrollView, can_focus=True):
             self.post_message(self.Chosen(row))
             return
         above = (n for n in range(self._cursor - 1, -1, -1) if self.rows[n].depth < row.depth)
-        self._go(next(above, self._cursor))
+        self.action_move(next(above, self._cursor) - self._cursor)
 
     def action_choose(self) -> None:
         """Opens or closes a heading, reads a memory."""
@@ -343,20 +350,10 @@ class Rows(ScrollView, can_focus=True):
         if y >= len(self.rows):
             return
         again = y == self._cursor
-        self._go(y)
+        self.action_move(y - self._cursor)
         row = self.rows[y]
         if row.is_open is not None and (again or row.memory is None):
             self.post_message(self.Chosen(row))
-
-    def _go(self, index: int) -> None:
-        index = max(0, min(index, len(self.rows) - 1))
-        if index == self._cursor or not self.rows:
-            return
-        self.refresh_lines(self._cursor, 1)
-        self.refresh_lines(index, 1)
-        self._cursor = index
-        self._scroll()
-        self.post_message(self.Moved(self.current))
 
     def _scroll(self) -> None:
         height, top = self.scrollable_content_region.height, round(self.scroll_y)

@@ -95,7 +95,23 @@ class LocalServer(Server):
 
         @web.middleware
         async def guard(request: web.Request, handler: _Handler) -> web.StreamResponse:
-            return await self._guard(request, handler)
+            """Refuses requests to another host, from another page, or without the key."""
+            if request.host not in (f"{HOST}:{self.port}", f"localhost:{self.port}"):
+                raise web.HTTPForbidden(text="wrong host")
+            if request.headers.get("Origin", f"http://{request.host}") != f"http://{request.host}":
+                raise web.HTTPForbidden(text="wrong origin")
+            given = (
+                request.query.get("key", ""),
+                request.cookies.get(_COOKIE, ""),
+            )  # a cookie may be of another server
+            if not any(hmac.compare_digest(one.encode(), self._key.encode()) for one in given):
+                raise web.HTTPForbidden(text="no key: open the address that `memcli browse --web` printed")
+            response = await handler(request)
+            if not response.prepared:
+                response.headers["Content-Security-Policy"] = _POLICY.format(host=request.host)
+                response.headers["Referrer-Policy"] = "no-referrer"
+                response.headers["X-Content-Type-Options"] = "nosniff"
+            return response
 
         app.middlewares.append(guard)
         app.router.add_get("/focus.js", focus)
@@ -111,23 +127,6 @@ class LocalServer(Server):
             task.cancel()
         await asyncio.gather(*pages, return_exceptions=True)
         await asyncio.gather(*self._ends)  # of pages that were closing: to cancel them has left their processes behind
-
-    async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
-        """Refuses requests to another host, from another page, or without the key."""
-        names = (f"{HOST}:{self.port}", f"localhost:{self.port}")
-        if request.host not in names:
-            raise web.HTTPForbidden(text="wrong host")
-        if request.headers.get("Origin", f"http://{request.host}") != f"http://{request.host}":
-            raise web.HTTPForbidden(text="wrong origin")
-        given = (request.query.get("key", ""), request.cookies.get(_COOKIE, ""))  # a cookie may be of another server
-        if not any(hmac.compare_digest(one.encode(), self._key.encode()) for one in given):
-            raise web.HTTPForbidden(text="no key: open the address that `memcli browse --web` printed")
-        response = await handler(request)
-        if not response.prepared:
-            response.headers["Content-Security-Policy"] = _POLICY.format(host=request.host)
-            response.headers["Referrer-Policy"] = "no-referrer"
-            response.headers["X-Content-Type-Options"] = "nosniff"
-        return response
 
     async def handle_index(self, request: web.Request) -> web.StreamResponse:
         """The page; the key goes from the address into a cookie."""

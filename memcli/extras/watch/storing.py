@@ -58,7 +58,7 @@ _T = TypeVar("_T")
 
 
 class WatchFiles:
-    """What the watches of a store leave in `local/`: their log, and of one space the state and the doubts.
+    """What the watches of a store leave in `local/`: the `entries` of their log, and of one space the state and the doubts.
 
     A file whose name is a secret is in neither, and is read again by each watch.
     """
@@ -68,7 +68,7 @@ class WatchFiles:
         self._workspace = workspace
         self._state = layout.local(f"{workspace.space}.watch.json")
         self._doubts = layout.local(f"{workspace.space}.watch.doubts")
-        self._log = Log(layout.local("watch.log"))
+        self.entries = Log(layout.local("watch.log"))
         self._lock = layout.local(LOCK)
         self._identity = identity(self._lock)
 
@@ -106,11 +106,7 @@ class WatchFiles:
     def log(self, entry: Mapping[str, Json]) -> None:
         """Appends a line to the log."""
         workspace = self._workspace
-        self._log.add({"at": workspace.clock(), "pid": os.getpid(), "space": workspace.space, **entry})
-
-    def last(self, event: str) -> dict[str, Json] | None:
-        """The last line of the log about an event."""
-        return self._log.last(event)
+        self.entries.add({"at": workspace.clock(), "pid": os.getpid(), "space": workspace.space, **entry})
 
     def is_there(self) -> bool:
         """Whether the store is still the one that it was when this was made."""
@@ -119,10 +115,6 @@ class WatchFiles:
     def is_off(self) -> bool:
         """Whether memory is switched off in this clone."""
         return is_off(self._workspace.root, os.environ)
-
-    def holder(self) -> tuple[int, str] | None:
-        """The process whose watch of this store is running."""
-        return holder_of(self._lock, THE_WATCH)
 
     def _without_secrets(self, paths: Sequence[str]) -> Sequence[str]:
         named = self._workspace.redactor.names(self._workspace.space, paths)
@@ -428,7 +420,7 @@ def _build(workspace: Workspace, root: str | None, stop: Event, *, with_git: boo
 def watch_status(workspace: Workspace) -> dict[str, Json]:
     """Whether a watch of this store is running, which, and what the last one did."""
     files = WatchFiles(workspace)
-    holder = files.holder()
+    holder = holder_of(Layout(workspace.root).local(LOCK), THE_WATCH)
     pid, since = holder or (None, None)
     state = files.load() or WatchState()
     return {
@@ -438,6 +430,6 @@ def watch_status(workspace: Workspace) -> dict[str, Json]:
         "space": workspace.space,
         "files": len(state.files),
         "last_commit": state.head or None,
-        "last_batch": files.last("batch"),
-        "last_trouble": files.last("trouble"),
+        "last_batch": files.entries.last("batch"),
+        "last_trouble": files.entries.last("trouble"),
     }

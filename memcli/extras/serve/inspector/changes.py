@@ -101,8 +101,15 @@ def changed(given: Mapping[str, str], memory: Memory) -> dict[str, Any]:
     text = given["text"].replace("\r\n", "\n")
     fields: dict[str, Any] = {"raw": text} if text.strip() and text != memory.raw else {}
     for name in ("importance", "confidence"):
-        number = _number(name, given[name])
-        if number is not None and number != getattr(memory, name):
+        if not given[name].strip():
+            continue
+        try:
+            number = float(given[name])
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            raise UsageError(f"{name} is not a number: {given[name][:40]!r}", "give a number from 0 to 1")
+        if number != getattr(memory, name):
             fields[name] = number
     kind, until = given["kind"].strip(), given["valid_until"].strip()
     if kind and kind != memory.kind:
@@ -110,18 +117,6 @@ def changed(given: Mapping[str, str], memory: Memory) -> dict[str, Any]:
     if until != (memory.valid_until or ""):
         fields["valid_until"] = until or None
     return fields
-
-
-def _number(name: str, text: str) -> float | None:
-    if not text.strip():
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise UsageError(f"{name} is not a number: {text[:40]!r}", "give a number from 0 to 1")
-    return number
 
 
 def _faster(target: Target, now: OpenMemory, given: Mapping[str, str] | None) -> Response:
@@ -144,8 +139,11 @@ def add_inbox_routes(router: APIRouter, backend: Backend) -> None:
     async def inbox(request: Request, caller: pages.Reader, space: str = "", show: str = "", page: int = 1) -> Response:
         home = pages.chosen(caller, space)
         if show == "contradictions":
-            found = await _contradictions(backend, caller, home)
-            return pages.render(request, "contradictions.html", space=home, steps=found)
+            # The pairs of memories in a space that contradict or repeat each other.
+            options = {"only": ["review"], "dry_run": True, "space": home}
+            found = (await backend.call("store maintain", options, caller))["spaces"]
+            steps = [step for one in found if one["space"] == home for step in one["steps"]]
+            return pages.render(request, "contradictions.html", space=home, steps=steps)
         listed = await backend.call("inbox", {"action": "list", "space": home}, caller) or []
         first = (max(1, page) - 1) * _PAGE
         return pages.render(
@@ -184,9 +182,3 @@ async def _whole(backend: Backend, caller: Caller, space: str, listed: list[dict
     texts = {one["id"]: one for one in whole}
     blank: dict[str, Any] = {"contradicts": [], "duplicates": [], "untrusted": [], "provenance": {}, "raw": ""}
     return [{**blank, **texts.get(one["id"], {}), **one} for one in listed]
-
-
-async def _contradictions(backend: Backend, caller: Caller, space: str) -> list[dict[str, Any]]:
-    """The pairs of memories in a space that contradict or repeat each other."""
-    found = await backend.call("store maintain", {"only": ["review"], "dry_run": True, "space": space}, caller)
-    return [step for one in found["spaces"] if one["space"] == space for step in one["steps"]]
