@@ -68,8 +68,8 @@ _WITHIN_SECONDS = 10.0
 
 
 class PromptCheck:
-    """How one prompt is verified, until `ends` by the monotonic clock. `verify` is None where it is not: when it is switched
-    off, no model can be asked, or one has failed just now."""
+    """Has a language model verify what a prompt is shown, until `ends` by the monotonic clock. `verify` is None when that is
+    switched off, no model is configured, or the model has failed within the last minute."""
 
     def __init__(self, workspace: Workspace, ends: float = math.inf) -> None:
         self._mark = Mark(State(Layout(workspace.root)), "unverified")
@@ -139,8 +139,8 @@ _COMPACTED = f"{SESSION_START} compact"
 
 
 class HookOutcome(Record):
-    """`text` is to be injected, or with `is_refusal` the reason why the tool call is refused; `facts` go into the log. With
-    `is_next_due`, what the next prompt is to be told is to be prepared."""
+    """What comes of a call: `text` is injected, or with `is_refusal` it is why the tool call is refused; `facts` are logged.
+    With `is_next_due`, the memories for the next prompt must be prepared in the background."""
 
     text: str = ""
     facts: dict[str, Json] = field(default_factory=dict)
@@ -170,8 +170,8 @@ def handle(
     next_turn: bool = False,
     ends: float = math.inf,
 ) -> HookOutcome:
-    """Handles a call. An agent waits for it since it `began`, until `ends`, by the monotonic clock (None: nobody does);
-    `next_turn`: it waits for nothing to be searched for a prompt.
+    """Handles a call. An agent has been waiting since `began` and waits until `ends`, by the monotonic clock; with `began`
+    None, nobody waits. With `next_turn`, a prompt is shown what was prepared for it, and nothing is searched.
     Raises MemcliError, OSError."""
     call = _Call(workspace, agent, event, payload)
     if event in (AFTER_COMPACTION, STOP, SESSION_END):
@@ -188,7 +188,7 @@ def handle(
 
 
 def prepare(workspace: Workspace, agent: str, payload: Payload) -> None:
-    """Prepares what the prompt after that of `payload` is to be told. Raises MemcliError, OSError."""
+    """Finds and stores the memories that the prompt after that of `payload` will be shown. Raises MemcliError, OSError."""
     if workspace.trust.is_accepted:
         _Call(workspace, agent, PROMPT, payload).prepare()
 

@@ -1,5 +1,5 @@
-"""Inject: what an agent is shown without having asked: at the start of a session, for a prompt, before it edits a file.
-Who shows it notes so: these are only chosen from.
+"""Choose what an agent is shown without having asked: at the start of a session, for a prompt, before it edits a file.
+Nothing is noted here of what a session was shown; `hook.py` does that.
 
 Of a prompt the text to search for is taken, or nothing: one that thanks, goes on, speaks of the conversation itself or orders a
 mechanical edit asks for nothing. Of a pasted log the errors are searched for, of code and markup what is written around them.
@@ -121,7 +121,8 @@ the three seconds that a hook has."""
 
 
 def for_start(workspace: Workspace, since: str | None) -> Bundle:
-    """What is pinned, and then what was told or changed at the time `since` or later, newest first. Raises what recall raises."""
+    """The pinned memories, and then those that were stored or changed at the time `since` or later, newest first. Raises what
+    recall raises."""
     now = workspace.clock()
     space = workspace.space if workspace.is_space_named else workspace.main
     queries = [Query(topic="", now=now, budget=MAX_TOKENS)]

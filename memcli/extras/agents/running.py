@@ -30,7 +30,7 @@ from memcli.wiring.roots import locate
 _LIMIT_SECONDS = 2.5
 """With the start of the interpreter less than three seconds."""
 _PRINTING_SECONDS = 0.6
-"""What of it is kept for what follows on the search."""
+"""The part of it that is left for printing and logging after the search."""
 _LOCK_SECONDS = "1"
 _WARMING_SECONDS = 60
 _CHUNK = 1 << 16
@@ -38,7 +38,7 @@ _PROJECT = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")
 _END = b"\0"
 
 Find = Callable[[str], None]
-"""Told the root of the store once it is found."""
+"""Called with the root of the store once it is found."""
 
 
 def run_agent_hook(session: CommandContext, event: str, agent: str, *, next_turn: bool = False) -> None:
@@ -144,7 +144,7 @@ def _answer(session: CommandContext, event: str, agent: str, find: Find, began: 
 
 
 def prepare_next_turn(session: CommandContext, agent: str) -> None:
-    """Prepares what the prompt after the one on standard input is to be told. Prints and raises nothing."""
+    """Prepares the memories for the prompt after the one on standard input. Prints and raises nothing."""
     from memcli.extras.agents.hook import backend_of, prepare, problem_of
 
     session.output.quiet = True

@@ -28,9 +28,9 @@ Call = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 
 
 class RemoteEmbedder:
-    """A model of a provider, asked by `call` for texts as `redact` leaves them. `name` is `provider:model`, and `address`
-    where that is asked, for the same name may be another model elsewhere. How long its vectors are is found by one call,
-    and kept."""
+    """A model of a provider, asked by `call` for the vectors of texts, which `redact` cleans first. `name` is `provider:model`;
+    `address` is where it runs, for the same name may be another model elsewhere. The length of its vectors is found by one
+    call, and cached."""
 
     is_calibrated = False  # the cosines of each model are on a scale of their own
 

@@ -1,7 +1,7 @@
 """Sentence models of the user's choice, each a folder on this machine.
 
 Each text runs alone, at its own length: a model that was quantised as it runs rounds by all that runs with it, so that
-a vector is the same to the last bit whatever else is embedded. See `runtime.py` for the rest.
+a vector is the same to the last bit whatever else is embedded. See `embed/onnx.py` for the rest.
 """
 
 from __future__ import annotations

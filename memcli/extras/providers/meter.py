@@ -24,7 +24,7 @@ PRICES_VARIABLE = "MEMCLI_PRICES"
 
 
 class LedgerMeter:
-    """Books the calls to one model in the ledger of a store, within the quota of a space; `spent` is told their costs."""
+    """Books the calls to one model in the ledger of a store, within the quota of a space; `spent` is called with each cost."""
 
     def __init__(
         self, workspace: Workspace, model: ModelName, space: str, price: Price | None, *, may_wait: bool = False,

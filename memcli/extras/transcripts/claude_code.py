@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 BETWEEN, MESSAGE, RESULTS, QUIET_RESULTS, SIDE = range(5)
-"""What a node is: no message; one; results of tools; results that say nothing new; part of a side chain."""
+"""What a node is: no message, a message, results of tools, results that say nothing new, or part of a side chain."""
 
 
 class Nodes:
@@ -44,7 +44,7 @@ class Nodes:
         self.kinds.append(kind)
 
     def main_line(self, skipped: Counter[str]) -> Iterator[tuple[int, ...]]:
-        """The offsets of the messages on the main line, those of one message together; what is off it is counted."""
+        """The offsets of each message on the main line, in order; messages on other branches are counted."""
         if not self.ids:
             return
         import numpy as np
@@ -208,7 +208,7 @@ def _kind(line: Mapping[str, Any]) -> tuple[int, str]:
 
 
 def _queued(line: Mapping[str, Any]) -> Any:
-    """What the user wrote while the model was at work, which is noted as an attachment; None for other ones."""
+    """What the user wrote while the model was at work, which is stored as an attachment; None for other attachments."""
     attachment = dict_of(line.get("attachment"))
     if attachment.get("type") != "queued_command" or attachment.get("commandMode", "prompt") != "prompt":
         return None

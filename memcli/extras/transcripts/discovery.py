@@ -110,7 +110,7 @@ def _of_claude_code(root: str, projects: set[str]) -> Iterator[str]:
 
 
 def _took_place(path: str, projects: set[str], *, unsaid: bool) -> bool:
-    """Whether a session of Claude Code began in one of the projects; `unsaid` where it does not say."""
+    """Whether a session of Claude Code began in one of the projects; `unsaid` is the answer where it does not say."""
     with suppress(MemcliError):
         for line in head_lines(path):
             if cwd := text_of(line.get("cwd")):

@@ -89,7 +89,7 @@ def _by_time(said: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _reason(message: Mapping[str, Any]) -> str:
-    """Why a message is none of the conversation."""
+    """Why a message is left out of the conversation; empty for one that belongs to it."""
     role = dict_of(message.get("author")).get("role")
     kind = dict_of(message.get("content")).get("content_type")
     if (

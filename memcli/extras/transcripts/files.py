@@ -42,9 +42,11 @@ def open_file(path: str) -> IO[bytes]:
 
 
 def read_lines(path: str, skipped: Counter[str], reach: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The JSON objects in the lines, each with its offset; what is none is counted. `reach` is how much of it to read.
+    """The JSON objects in the lines of a file, each with its offset; what is no object is counted. Reads the first `reach`
+    bytes, or all of them.
 
-    A line longer than MAX_BYTES is never held, and is nothing of what `reach` is for. Raises what `open_file` raises.
+    A line longer than MAX_BYTES is counted without being held in memory, and uses up nothing of `reach`. Raises what
+    `open_file` raises.
     """
     with open_file(path) as file:
         offset = left_out = 0

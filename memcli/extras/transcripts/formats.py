@@ -31,7 +31,7 @@ _KEYS = ("id", "uuid", "message_id")
 _SESSIONS = ("session_id", "sessionId", "conversation_id", "thread_id")
 
 Objects = Callable[[Counter[str]], Iterator[dict[str, Any]]]
-"""Reads the objects of a file, and counts what is none."""
+"""Reads the JSON objects of a file, and counts what is no object."""
 
 
 def is_plain(line: Mapping[str, Any]) -> bool:

@@ -1,6 +1,6 @@
-"""Sessions that come from elsewhere, and that go: transcripts of other programs, and the files of sessions themselves.
+"""Import sessions: transcripts of other programs, exported files of sessions, and what the hooks of agents reported.
 
-Take in what the hooks of agents reported of their sessions, and finish what was interrupted.
+`sync` also finishes ends of sessions that were interrupted.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _MAX_KEY = 200
 def import_transcript(
     workspace: Workspace, transcript: Transcript, *, dry_run: bool = False, may_revive: bool = True
 ) -> SessionImport:
-    """Imports a conversation: what is there of it already stays as it is, and of the rest all is added, or nothing. With
-    `may_revive` also one that somebody has deleted; else that is DELETED.
+    """Imports a conversation. Messages that are stored already stay as they are; of the others all are added, or none. A
+    session that somebody has deleted is imported again with `may_revive`, and otherwise reported as DELETED.
 
     Raises what reading it raises, RefusedError, LockedError, CorruptError, StoreError.
     """
@@ -179,7 +179,7 @@ def _text(text: str) -> str:
 
 
 def _time(text: str) -> str:
-    """A time in the form of memcli; empty for what is none."""
+    """A time in the form of memcli; empty for a text that is no time."""
     try:
         return normalize_time(text) if text else ""
     except UsageError:
@@ -236,7 +236,7 @@ def _import(
     read: Read,
     done: SessionSyncResult,
 ) -> list[SessionImport]:
-    """The session by its transcript; where there is none that can be read, by what was reported of it."""
+    """Imports a session from its transcript, or from what its hooks reported if no transcript can be read."""
     path = next((path for entry in reversed(entries) if (path := text_of(entry.get("transcript")))), "")
     try:
         found = [_Guarded(one) for one in _readable(partial(read, path)) if not key or one.key == key] if path else []
@@ -255,7 +255,7 @@ def _imported(workspace: Workspace, found: Sequence[Transcript]) -> list[Session
 
 
 class _UnreadableError(MemcliError):
-    """A transcript cannot be read. What the store raises is another matter: then all is to be taken in again."""
+    """A transcript cannot be read: its session is skipped, while an error of the store ends the import, to be repeated."""
 
 
 def _readable(read: Callable[[], Iterable[_Read]]) -> Iterator[_Read]:

@@ -83,7 +83,8 @@ def _opened(path: str) -> Iterator[sqlite3.Connection]:
 
 
 def _connected(path: str) -> sqlite3.Connection:
-    """A connection that never writes: beside a database that is in use SQLite needs files, without which it is read as it is."""
+    """A connection that never writes. Where SQLite cannot make the files that it needs beside a database in use, the database
+    is read as it is."""
     where = f"file:{quote(os.fsencode(os.path.abspath(path)))}"
     failed = sqlite3.Error()
     for mode in ("mode=ro", "mode=ro&immutable=1"):

@@ -50,7 +50,7 @@ class Said(NamedTuple):
 
 
 Read = Callable[[Counter[str]], Iterator[Said]]
-"""Reads a conversation from its beginning, and counts what gives no message."""
+"""Reads a conversation from its beginning, and counts by reason what gives no message."""
 
 
 class ParsedTranscript:

@@ -181,6 +181,19 @@ def test_what_agents_are_told_is_short_and_names_only_commands_that_exist() -> N
             assert {word for word in words if word.startswith("--")} <= options
 
 
+def draw_files(data: st.DataObject, folder: str, *names: str) -> dict[str, str]:
+    """Writes some of the files that the agents share with their users; the texts."""
+    files = sorted({p.file for n in names for p in AGENTS[n].scopes[PROJECT] if not isinstance(p, Whole)})
+    made = {}
+    for file in data.draw(st.lists(st.sampled_from(files), unique=True)) if files else ():
+        path = Path(folder, file)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        made[file] = data.draw(texts_for(file))
+        path.write_bytes(made[file].encode())
+        path.chmod(data.draw(st.sampled_from([0o644, 0o600, 0o664])))
+    return made
+
+
 @given(data=st.data())
 @unshrunk
 def test_install_and_uninstall_restore_every_byte(data: st.DataObject) -> None:
@@ -188,12 +201,7 @@ def test_install_and_uninstall_restore_every_byte(data: st.DataObject) -> None:
     names = data.draw(st.lists(st.sampled_from(list(AGENTS)), min_size=1, max_size=3, unique=True))
     with TemporaryDirectory(dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")) as folder:
         place = site(folder)
-        files = sorted({p.file for n in names for p in AGENTS[n].scopes[PROJECT] if not isinstance(p, Whole)})
-        for file in data.draw(st.lists(st.sampled_from(files), unique=True)) if files else ():
-            path = Path(folder, file)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data.draw(texts_for(file)).encode())
-            path.chmod(data.draw(st.sampled_from([0o644, 0o600, 0o664])))
+        files = draw_files(data, folder, *names)
         before = tree(Path(folder))
         done = []
         for name in names:
@@ -209,13 +217,11 @@ def test_install_and_uninstall_restore_every_byte(data: st.DataObject) -> None:
             install(place, name)
             assert tree(Path(folder)) == state
             assert is_installed(place, name)
-        for file in files if done else ():
-            if file in before:
-                old, new = before[file][0].decode(), Path(folder, file).read_bytes().decode()
-                assert loses_nothing(file, old, new)
-                assert [
-                    note for note in ("// note, with a comma", "/* block */") if note in old and note not in new
-                ] == []
+        for file, old in files.items() if done else ():
+            new = Path(folder, file).read_bytes().decode()
+            assert loses_nothing(file, old, new)
+            notes = [note for note in ("// note, with a comma", "/* block */") if note in old]
+            assert [note for note in notes if note not in new] == []
         uninstall(place, *data.draw(st.permutations(done)))
         assert tree(Path(folder)) == before
 
@@ -227,13 +233,7 @@ def test_without_notes_only_what_is_memclis_goes(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(list(AGENTS)))
     with TemporaryDirectory(dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")) as folder:
         place = site(folder)
-        before: dict[Path, str] = {}
-        for part in AGENTS[name].scopes[PROJECT]:
-            path = Path(folder, part.file)
-            if not isinstance(part, Whole) and path not in before and data.draw(st.booleans()):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                before[path] = data.draw(texts_for(part.file))
-                path.write_bytes(before[path].encode())
+        before = {Path(folder, file): text for file, text in draw_files(data, folder, name).items()}
         try:
             install(place, name)
         except UsageError:
@@ -333,9 +333,11 @@ def test_a_link_between_the_instructions_of_two_agents_is_followed(tmp_path: Pat
     before = tree(tmp_path)
     install(site(tmp_path), "claude")
     text = (tmp_path / "CLAUDE.md").read_text()
-    assert text.count("memcli: begin") == 1
-    assert "@AGENTS.md" not in text
-    assert (tmp_path / "AGENTS.md").is_symlink()
+    assert (text.count("memcli: begin"), "@AGENTS.md" in text, (tmp_path / "AGENTS.md").is_symlink()) == (
+        1,
+        False,
+        True,
+    )
     uninstall(site(tmp_path), "claude")
     assert tree(tmp_path) == before
 
@@ -446,8 +448,7 @@ def test_a_foreign_script_is_left_as_it_is(run: Run, tmp_path: Path) -> None:
     script.write_text("#!/bin/sh\necho mine\n")
     run("init")
     done = run("agent", "install", "cline")
-    assert done.code == 0
-    assert f"{script} is not memcli's" in done.err
+    assert (done.code, f"{script} is not memcli's" in done.err) == (0, True)
     checked = run("agent", "check", "cline")
     assert (checked.code, "foreign" in checked.out) == (6, True)
     run("agent", "uninstall", "cline")
