@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,11 @@ def state_of(folder: Path) -> State:
 def rows(folder: Path, table: str) -> list[tuple[Any, ...]]:
     """The rows of a table of the local state of the store in `folder`."""
     return state_of(folder).rows(f"SELECT * FROM {table}")
+
+
+def reported(folder: Path) -> list[dict[str, Any]]:
+    """What hooks reported of sessions in the store in `folder`, oldest first."""
+    return [json.loads(entry) for _, entry in rows(folder, "spool")]
 
 
 def local_bytes(folder: Path) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import stat
@@ -189,7 +190,7 @@ def test_what_two_copies_added_is_joined(
     other = State(Layout(str(folder / "theirs"), str(folder / "theirs")))
     _report(other, theirs)
     merge_state(str(folder / "theirs/state.db"), str(folder / "ours/state.db"), paths["base"])
-    found = [entry["text"] for entry in Spool(private).entries()]
+    found = [json.loads(entry)["text"] for (entry,) in private.rows("SELECT entry FROM spool ORDER BY id")]
     assert found == [*base, *ours, *theirs]
     counts = {name: one.count for name, one in LocalUsage(private).counts("main").items()}
     assert counts == {name: found.count(name) for name in found}

@@ -210,10 +210,6 @@ class Spool(Record):
             if found:
                 self._state.erase(lambda c: c.execute("DELETE FROM spool WHERE id <= ?", (found[-1][0],)))
 
-    def entries(self) -> list[dict[str, Json]]:
-        """What waits, oldest first."""
-        return [json.loads(entry) for (entry,) in self._state.rows("SELECT entry FROM spool ORDER BY id")]
-
 
 def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "replace")).hexdigest()[:32]

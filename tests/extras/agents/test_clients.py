@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from memcli.extras.agents.events import COPILOT_HOOKS, NATIVE, hook_command
-from memcli.extras.agents.records import Spool
 from tests.conftest import Result, Run
 from tests.extras.agents.conftest import Fire, entries, payload
-from tests.local_state import state_of
+from tests.local_state import reported
 
 FILE = "src/orders/handler.py"
 SLEEP = "time.sleep(1)"
@@ -205,7 +204,7 @@ def test_gemini_is_warned_after_a_tool_and_refused_before_it(guarded: Path, run:
     none = json.dumps({"session_id": "gem-1", "cwd": str(guarded)}).encode()
     assert fire("gemini", "after-compaction", none).out == ""
     assert fire("gemini", "before-tool", **edit).out == ""
-    assert (len(entries(guarded, "agents.log")), Spool(state_of(guarded)).entries()) == (len(before) + 1, [])
+    assert (len(entries(guarded, "agents.log")), reported(guarded)) == (len(before) + 1, [])
 
 
 def test_copilot_gets_one_answer_of_two_installations(

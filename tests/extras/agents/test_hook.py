@@ -17,11 +17,10 @@ import jsonschema
 import pytest
 
 from memcli.extras.agents.events import EVENTS, NATIVE, SESSION_END, STOP, last_event
-from memcli.extras.agents.records import Spool
 from memcli.model.tokens import count_tokens
 from tests.conftest import ROOT, Run
 from tests.extras.agents.conftest import AGENTS, Fire, entries, payload
-from tests.local_state import rows, state_of
+from tests.local_state import reported, rows
 
 HERE = Path(__file__).parent
 SILENT = ("after-compaction", "stop", "session-end")
@@ -229,7 +228,7 @@ def test_sessions_are_spooled_without_secrets(fire: Fire, project: Path) -> None
     fire("claude", "after-compaction", compact_summary=f"We use {secret} for CI.")
     fire("claude", "stop")
     fire("claude", "session-end")
-    found = Spool(state_of(project)).entries()
+    found = reported(project)
     assert [(e["event"], e["agent"], e["session"][:4], e["cwd"]) for e in found] == [
         (event, "claude", "9f0c", str(project)) for event in SILENT
     ]

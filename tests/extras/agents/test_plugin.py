@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from memcli.extras.agents.records import Spool
 from memcli.extras.agents.table import PLUGIN
 from tests.conftest import ROOT, Run
-from tests.local_state import state_of
+from tests.local_state import reported
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="opencode runs plugins with a JavaScript runtime")
 
@@ -86,7 +85,7 @@ def test_a_session(run: Run, project: Path, tmp_path_factory: pytest.TempPathFac
     assert "orders/sleep" in read
     assert "Never push with force." in refused
     assert refused.startswith("Refused by")
-    assert [entry["event"] for entry in Spool(state_of(project)).entries()] == ["after-compaction", "stop"]
+    assert [entry["event"] for entry in reported(project)] == ["after-compaction", "stop"]
 
 
 def test_without_memcli_nothing_changes(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:

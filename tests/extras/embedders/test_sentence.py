@@ -213,50 +213,31 @@ class TestNames:
         assert opened(tmp_path / "onnx" / "model_qint8_avx512.onnx").dimensions == 8
 
 
-def broken(folder: Path, name: str) -> Path:
-    """A folder with one thing wrong."""
-    if name == "no folder":
-        return folder / "nowhere"
-    if name == "empty":
-        return folder
-    if name == "unknown input":
-        return make_folder(folder, inputs=["input_ids", "pixel_values"])
-    if name == "no pooling":
-        return make_folder(folder, pooling=None)
-    if name == "unknown pooling":
-        return make_folder(folder, pooling={"pooling_mode": "attention"})
-    if name == "layer":
-        module = {"type": "sentence_transformers.models.Dense", "path": "2_Dense"}
-        return make_folder(folder, files={"modules.json": [module]})
-    make_folder(folder, files={"config.json": {}})
-    if name == "no tokenizer":
-        (folder / "tokenizer.json").unlink()
-    elif name == "several":
-        for other in ("a", "b"):
-            (folder / f"{other}.onnx").write_bytes((folder / "model.onnx").read_bytes())
-        (folder / "model.onnx").unlink()
-    else:
-        file = {"bad model": "model.onnx", "empty model": "model.onnx", "bad tokenizer": "tokenizer.json"}.get(
-            name, "config.json"
-        )
-        (folder / file).write_bytes(b"" if name == "empty model" else b"\xff nonsense")
-    return folder
-
-
-ERRORS = {
-    "no folder": "no folder ", "empty": "has no model.onnx", "several": "2 models and none of the usual names",
-    "no tokenizer": "no tokenizer.json", "bad tokenizer": "cannot be used: ", "bad model": "cannot be used: ",
-    "empty model": "cannot read the model", "bad config": "config.json is no JSON", "unknown input": "takes 'pixel_values'",
-    "no pooling": "tells how it pools tokens", "unknown pooling": "unknown pooling 'attention'",
-    "layer": "lacks its layer 'Dense'",
-}  # fmt: skip
+BAD = b"\xff nonsense"
+LAYER = {"modules.json": [{"type": "sentence_transformers.models.Dense", "path": "2_Dense"}]}
+ERRORS: tuple[tuple[str, dict[str, Any], dict[str, bytes | None]], ...] = (
+    ("has no model.onnx", {}, {"model.onnx": None}),
+    ("2 models and none of the usual names", {}, {"model.onnx": None, "a.onnx": BAD, "b.onnx": BAD}),
+    ("no tokenizer.json", {}, {"tokenizer.json": None}), ("cannot be used: ", {}, {"tokenizer.json": BAD}),
+    ("cannot be used: ", {}, {"model.onnx": BAD}), ("cannot read the model", {}, {"model.onnx": b""}),
+    ("config.json is no JSON", {}, {"config.json": BAD}), ("tells how it pools tokens", {"pooling": None}, {}),
+    ("takes 'pixel_values'", {"inputs": ["input_ids", "pixel_values"]}, {}),
+    ("unknown pooling 'attention'", {"pooling": {"pooling_mode": "attention"}}, {}), ("lacks its layer 'Dense'", {"files": LAYER}, {}),
+)  # fmt: skip
+"""What is said of a folder, how it is made, and what then becomes of its files."""
 
 
 class TestErrors:
     def test_each_is_one_line(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-        for name, message in ERRORS.items():
-            (tmp_path / name).mkdir()
-            embedder = opened(broken(tmp_path / name, name))
+        folders = [("no folder ", tmp_path / "nowhere")]
+        for n, (message, options, files) in enumerate(ERRORS):
+            folders.append((message, make_folder(tmp_path / str(n), **options)))
+            for file, data in files.items():
+                (tmp_path / str(n) / file).unlink(missing_ok=True)
+                if data is not None:
+                    (tmp_path / str(n) / file).write_bytes(data)
+        for message, folder in folders:
+            embedder = opened(folder)
             asks: tuple[Callable[[], object], ...] = (
                 lambda of=embedder: of.model, lambda of=embedder: of.dimensions, lambda of=embedder: of.embed([TEXT]),
             )  # fmt: skip
@@ -264,7 +245,7 @@ class TestErrors:
                 with pytest.raises(ProviderError) as caught:
                     ask()
                 lines = caught.value.message + caught.value.hint
-                assert (name, message in caught.value.message, "\n" in lines) == (name, True, False)
+                assert (message, message in caught.value.message, "\n" in lines) == (message, True, False)
                 assert caught.value.hint
         assert capfd.readouterr() == ("", "")
 
