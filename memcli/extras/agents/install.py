@@ -291,9 +291,8 @@ def check(site: Site, name: str) -> list[RoleRow]:
             state = STALE if STALE in kinds or ACTIVE in kinds else ABSENT
             fix = f"run `memcli agent install {name}{_flag(site.scope)}`"
         if of_role:
-            rows.append(
-                RoleRow(name, site.scope, role, state, tuple(dict.fromkeys(path for _, path, _ in of_role)), fix)
-            )
+            files = tuple(dict.fromkeys(path for _, path, _ in of_role))
+            rows.append(RoleRow(name, site.scope, role, state, files, fix))
     return rows
 
 

@@ -103,14 +103,15 @@ LINES: Mapping[str, Callable[[str], ParsedTranscript]] = {
     SOURCE: lambda path: read_plain(path, lambda skipped: _lines(path, skipped)),
 }
 """What reads a file of each format in which a file is one conversation."""
-EXPORTS: Mapping[
-    str, tuple[Callable[[Values], tuple[str, str, str]], Callable[[Values, Counter[str]], Iterator[Said]]]
-] = {
+About = Callable[[Values], tuple[str, str, str]]
+"""Gives the key, the title and the beginning of a conversation."""
+ReadExport = Callable[[Values, Counter[str]], Iterator[Said]]
+EXPORTS: Mapping[str, tuple[About, ReadExport]] = {
     exports.CHATGPT: (exports.about_chatgpt, exports.read_chatgpt),
     exports.CLAUDE_AI: (exports.about_claude_ai, exports.read_claude_ai),
     exports.CLINE: (exports.about_cline, exports.read_cline),
 }
-"""For each format in which an object is a conversation, what gives its key, title and beginning, and what reads it."""
+"""What reads each format in which an object is a conversation."""
 
 
 def formats_of(values: Values) -> Iterator[str]:
@@ -230,9 +231,7 @@ def _exported(source: str, file: IO[bytes], skipped: Counter[str]) -> Iterator[P
             yield ParsedTranscript(source, key, again, title=title, started_at=started_at)
 
 
-def _read_again(
-    read: Callable[[Values, Counter[str]], Iterator[Said]], data: bytes, skipped: Counter[str]
-) -> Iterator[Said]:
+def _read_again(read: ReadExport, data: bytes, skipped: Counter[str]) -> Iterator[Said]:
     return read(parse(data), skipped)
 
 

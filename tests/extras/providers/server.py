@@ -160,12 +160,17 @@ def echo(status: int) -> Step:
     return step
 
 
-def cut(handler: Handler) -> None:
-    """Half of a response."""
+def begin(handler: Handler, size: int) -> None:
+    """The head of a response of this size."""
     handler.send_response(200)
     handler.send_header("content-type", "application/json")
-    handler.send_header("content-length", "1000")
+    handler.send_header("content-length", str(size))
     handler.end_headers()
+
+
+def cut(handler: Handler) -> None:
+    """Half of a response."""
+    begin(handler, 1000)
     handler.wfile.write(b'{"choices": [{"mess')
     handler.close_connection = True
 
@@ -178,10 +183,7 @@ def hang(handler: Handler) -> None:
 
 def drip(handler: Handler) -> None:
     """A response a byte at a time, which never ends."""
-    handler.send_response(200)
-    handler.send_header("content-type", "application/json")
-    handler.send_header("content-length", "100000")
-    handler.end_headers()
+    begin(handler, 100_000)
     while not handler.script.is_over.wait(0.05):
         handler.wfile.write(b" ")
         handler.wfile.flush()

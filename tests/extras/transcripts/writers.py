@@ -271,13 +271,8 @@ def opencode(path: str, talks: Mapping[str, Iterable[Turn]], folder: str = FOLDE
         if not database.execute("SELECT 1 FROM sqlite_master").fetchone():
             database.executescript(OPENCODE)
         for session, turns in talks.items():
-            row = {
-                "id": session,
-                "directory": folder,
-                "title": f"Chat {session}",
-                "time_created": _milliseconds(0),
-                **more,
-            }
+            about = {"id": session, "directory": folder, "title": f"Chat {session}", "time_created": _milliseconds(0)}
+            row = {**about, **more}
             places = ", ".join("?" * len(row))
             database.execute(f"INSERT INTO session ({', '.join(row)}) VALUES ({places})", [*row.values()])
             for number, turn in enumerate(turns):
