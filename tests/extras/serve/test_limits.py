@@ -155,25 +155,20 @@ def test_slow_heads_and_bodies(server: Server) -> None:
         with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
             connection.sendall(first)
             connection.settimeout(1)
-            found = b""
+            replies[name] = b""
             for _ in range(40):
                 try:
                     chunk = connection.recv(65536)
-                    if not chunk:
-                        break
-                    found += chunk
-                    continue
                 except TimeoutError:
-                    pass
+                    with suppress(OSError):
+                        connection.sendall(drop)
+                    continue
                 except OSError:
-                    break
-                try:
-                    connection.sendall(drop)
-                except OSError:
-                    break
-            else:
-                found = b"never ended"
-            replies[name] = found
+                    return
+                if not chunk:
+                    return
+                replies[name] += chunk
+            replies[name] = b"never ended"
 
     body = request(
         server, "POST /apps/slow/memories HTTP/1.1", "Content-Type: application/json", "Content-Length: 1000"

@@ -7,7 +7,8 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
@@ -71,9 +72,8 @@ def test_only_who_has_the_address_gets_the_page(
     assert "no key" in get(bare)[1]
     assert main(["browse", "--web", "--port", port, "--root", str(tmp_path)]) == UsageError.exit_code
     error = capsys.readouterr().err
-    assert [
-        text for text in (f"cannot listen on port {port}: Address already in use", "--port") if text not in error
-    ] == []
+    parts = (f"cannot listen on port {port}: Address already in use", "--port")
+    assert [part for part in parts if part not in error] == []
 
 
 @pytest.mark.parametrize("end", slow_but((signal.SIGTERM,), (signal.SIGINT, signal.SIGTERM)))
@@ -121,48 +121,40 @@ def test_without_the_extra_it_says_what_to_install(
     assert importlib.import_module("memcli.extras.tui.app").Browser, "that of the terminal needs none of it"
 
 
-def test_one_page_too_many_is_refused_until_another_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+@asynccontextmanager
+async def serving(*command: str) -> AsyncIterator[tuple[LocalServer, aiohttp.ClientSession, str]]:
+    """A server of pages with this command, a client, and the address of the socket of a page."""
+    with listen(0) as place:
+        server = LocalServer(command, "key", place)
+        runner = web.AppRunner(await server._make_app())
+        await runner.setup()
+        await web.SockSite(runner, place).start()
+        async with opened() as session:
+            yield server, session, f"{server.address.partition('?')[0]}ws?key=key"
+        await runner.cleanup()
+
+
+@pytest.mark.anyio
+async def test_one_page_too_many_is_refused_until_another_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memcli.extras.tui.web.MAX_PAGES", 2)
-
-    async def visit() -> None:
-        with listen(0) as place:
-            server = LocalServer(["head", "-c1"], "key", place)
-            runner = web.AppRunner(await server._make_app())
-            await runner.setup()
-            await web.SockSite(runner, place).start()
-            async with opened() as session:
-                address = f"{server.address.partition('?')[0]}ws?key=key"
-                async with session.ws_connect(address):
-                    first = set(server._pages)
-                    page = await session.ws_connect(address)
-                    second = [task for task in server._pages - first if task]
-                    with pytest.raises(aiohttp.WSServerHandshakeError, match="503"):
-                        await session.ws_connect(address)
-                    await page.close()
-                    await asyncio.gather(*second)
-                    async with session.ws_connect(address):
-                        pass
-            await runner.cleanup()
-
-    asyncio.run(visit())
+    async with serving("head", "-c1") as (server, session, address), session.ws_connect(address):
+        first = set(server._pages)
+        page = await session.ws_connect(address)
+        second = [task for task in server._pages - first if task]
+        with pytest.raises(aiohttp.WSServerHandshakeError, match="503"):
+            await session.ws_connect(address)
+        await page.close()
+        await asyncio.gather(*second)
+        async with session.ws_connect(address):
+            pass
 
 
-def test_the_end_waits_for_the_process_of_a_page_that_is_closing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.anyio
+async def test_the_end_waits_for_the_process_of_a_page_that_is_closing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memcli.extras.tui.web._SECONDS", 0.4)
-
-    async def visit() -> None:
-        with listen(0) as place:
-            server = LocalServer(["sleep", "60"], "key", place)
-            runner = web.AppRunner(await server._make_app())
-            await runner.setup()
-            await web.SockSite(runner, place).start()
-            async with opened() as session:
-                page = await session.ws_connect(f"{server.address.partition('?')[0]}ws?key=key")
-                await page.close()
-                async with asyncio.timeout(10):
-                    while not server._ends:  # noqa: ASYNC110 - the server signals it to nobody
-                        await asyncio.sleep(0.01)
-            await runner.cleanup()
-            assert (server._pages, server._ends) == (set(), set())
-
-    asyncio.run(visit())
+    async with serving("sleep", "60") as (server, session, address):
+        await (await session.ws_connect(address)).close()
+        async with asyncio.timeout(10):
+            while not server._ends:  # noqa: ASYNC110 - the server signals it to nobody
+                await asyncio.sleep(0.01)
+    assert (server._pages, server._ends) == (set(), set())
