@@ -143,7 +143,13 @@ def _tool(verb: Verb, tool: Declared, calls: Calls) -> Tool:
 
     def run(arguments: Mapping[str, Any]) -> str:
         is_bare = tool.bare_verb and not arguments.keys() - {"space"}
-        given = {**tool.defaults, **_named(arguments, known)}
+        given = dict(tool.defaults)
+        for name, value in arguments.items():
+            if value is None or name not in known:
+                continue
+            field = known[name]  # what can be several is a list for a call
+            values = [_number(one, field) for one in (value if isinstance(value, list) and field.many else [value])]
+            given[field.name] = values if field.many else values[0]
         if tool.content:
             given |= _object(arguments)
         return calls.text(find_verb(tool.bare_verb) if is_bare else verb, given)
@@ -176,17 +182,6 @@ def _object(arguments: Mapping[str, Any]) -> dict[str, Any]:
         with suppress(UsageError):
             content = decode_argument(content, _CONTENT)
     return {"object": {_CONTENT: content}}
-
-
-def _named(arguments: Mapping[str, Any], known: Mapping[str, Field]) -> dict[str, Any]:
-    """The options for the arguments of a tool, as a call takes them: what can be several is a list."""
-    options: dict[str, Any] = {}
-    for name, value in arguments.items():
-        if value is not None and name in known:
-            field = known[name]
-            values = [_number(one, field) for one in (value if isinstance(value, list) and field.many else [value])]
-            options[field.name] = values if field.many else values[0]
-    return options
 
 
 def _number(value: Any, field: Field) -> Any:

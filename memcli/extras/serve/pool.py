@@ -33,10 +33,10 @@ class _Process:
 
     def __init__(self, command: Sequence[str]) -> None:
         """Starts `command` with the number of a descriptor, on which it is sent requests. Raises OSError."""
-        self._connection, theirs = Pipe()
+        self.connection, theirs = Pipe()
         surroundings = {name: value for name, value in os.environ.items() if name != "MEMCLI_SESSION"}
         with theirs:
-            self._popen = subprocess.Popen(
+            self.popen = subprocess.Popen(
                 [*command, str(theirs.fileno())], env=surroundings, pass_fds=[theirs.fileno()], start_new_session=True,
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                 stderr=None if os.environ.get("MEMCLI_DEBUG") else subprocess.DEVNULL,  # the log is that of the server
@@ -44,29 +44,21 @@ class _Process:
 
     def await_ready(self) -> None:
         """Returns when it takes requests. Raises EOFError or OSError if it ends before, TimeoutError."""
-        if not self._connection.poll(_READY_SECONDS):
+        if not self.connection.poll(_READY_SECONDS):
             raise TimeoutError
-        self._connection.recv()
+        self.connection.recv()
 
     def ask(self, request: tuple[Any, ...]) -> Any:
         """The answer to a request. Raises EOFError or OSError when the process ends before."""
-        self._connection.send(request)
-        return self._connection.recv()
-
-    def is_running(self) -> bool:
-        return self._popen.poll() is None
-
-    def ask_to_end(self) -> None:
-        """Has it end when it is done with what it does."""
-        with suppress(OSError):
-            self._connection.send(None)
+        self.connection.send(request)
+        return self.connection.recv()
 
     def kill(self, patience: float = 0.0) -> None:
         """Ends it if it runs for `patience` seconds more: a write that is cut off is whole or not there."""
         with suppress(subprocess.TimeoutExpired):
-            self._popen.wait(patience)
-        self._popen.kill()
-        self._popen.wait()
+            self.popen.wait(patience)
+        self.popen.kill()
+        self.popen.wait()
 
 
 class _Request(Record, frozen=False, kw_only=True):
@@ -136,7 +128,8 @@ class Pool:
         for task in self._starting:
             task.cancel()
         for process in self._processes:
-            process.ask_to_end()
+            with suppress(OSError):
+                process.connection.send(None)  # it ends when it is done with what it does
         deadline = time.monotonic() + seconds
         for process in self._processes:
             process.kill(max(0.0, deadline - time.monotonic()))
@@ -167,7 +160,7 @@ class Pool:
 
     def _hand_out(self) -> None:
         """Gives idle processes to those who wait, in their order."""
-        for process in [process for process in self._idle if not process.is_running()]:
+        for process in [process for process in self._idle if process.popen.poll() is not None]:
             self._idle.remove(process)
             self._replace(process)
         slow = sum(call.is_slow and call.process is not None for call in self._calls)

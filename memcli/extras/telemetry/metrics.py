@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 
@@ -20,7 +20,6 @@ from memcli.model.usage import (
     PIN_TOGGLE,
     RUN,
     SESSION_END,
-    Key,
     Totals,
 )
 from memcli.record import Record
@@ -58,18 +57,17 @@ class Family(Record):
 def metrics(workspace: Workspace) -> list[Family]:
     """All families, in the same order every time; one that nothing was counted in has no samples. Raises StoreError."""
     totals = workspace.counters.read()
-    runs = {key[1:]: count for key, count in totals.items() if key[0] == RUN}
     return [
         Family("memcli_memory_objects", GAUGE, "Memories in a space.", list(_objects(workspace))),
-        _runs("memcli_recall_total", "Recalls.", runs, "recall", ("space", "backend", "status")),
-        _runs("memcli_remember_total", "Runs of remember.", runs, "remember", ("space", "status")),
-        _runs("memcli_gc_runs_total", "Garbage collections.", runs, "gc", ("space", "status")),
-        _events("memcli_pin_toggle_total", "Memories that were pinned or unpinned.", totals, PIN_TOGGLE, ("space",)),
-        _events("memcli_session_end_total", "Sessions that ended.", totals, SESSION_END, ("space",)),
-        _events("memcli_injection_total", "Injections into the context of an agent.", totals, INJECTION, ("space", "event")),
-        _events("memcli_compaction_total", "Writes that made room under max_objects.", totals, COMPACTION, ("space",)),
+        _counter("memcli_recall_total", "Recalls.", totals, RUN, ("space", "backend", "status"), command="recall"),
+        _counter("memcli_remember_total", "Runs of remember.", totals, RUN, ("space", "status"), command="remember"),
+        _counter("memcli_gc_runs_total", "Garbage collections.", totals, RUN, ("space", "status"), command="gc"),
+        _counter("memcli_pin_toggle_total", "Memories that were pinned or unpinned.", totals, PIN_TOGGLE, ("space",)),
+        _counter("memcli_session_end_total", "Sessions that ended.", totals, SESSION_END, ("space",)),
+        _counter("memcli_injection_total", "Injections into the context of an agent.", totals, INJECTION, ("space", "event")),
+        _counter("memcli_compaction_total", "Writes that made room under max_objects.", totals, COMPACTION, ("space",)),
         *_spending(workspace),
-        _runs("memcli_commands_total", "Commands that opened the store.", runs, "", ("command", "status")),
+        _counter("memcli_commands_total", "Commands that opened the store.", totals, RUN, ("command", "status")),
         Family(_DURATION, HISTOGRAM, "Duration of commands, without the start of the process.", list(_durations(totals))),
     ]  # fmt: skip
 
@@ -89,26 +87,21 @@ def _size(views: Views, workspace: Workspace, space: str) -> int:
     return views.get(workspace, space).size
 
 
-def _runs(name: str, text: str, runs: Totals, command: str, labels: tuple[str, ...]) -> Family:
-    """The commands of a name, or all, by some of the labels of `RUN`."""
-    places = [("command", "space", "backend", "status").index(label) for label in labels]
-    chosen = {key: count for key, count in runs.items() if key[0] == (command or key[0])}
-    return Family(name, COUNTER, text, _summed(name, chosen, labels, lambda key: tuple(key[place] for place in places)))
-
-
-def _events(name: str, text: str, totals: Totals, event: str, labels: tuple[str, ...]) -> Family:
-    chosen = {key: count for key, count in totals.items() if key[0] == event}
-    return Family(name, COUNTER, text, _summed(name, chosen, labels, lambda key: key[1:]))
-
-
-def _summed(name: str, counts: Totals, labels: tuple[str, ...], part: Callable[[Key], Key]) -> list[Sample]:
+def _counter(name: str, text: str, totals: Totals, kind: str, labels: tuple[str, ...], *, command: str = "") -> Family:
+    """What was counted of a kind, by labels: the parts of its keys, or some of those of `RUN`; of runs all, or those of a
+    `command`."""
+    parts = ("command", "space", "backend", "status") if kind == RUN else labels
+    places = [1 + parts.index(label) for label in labels]
     sums: Totals = {}
-    for key, count in counts.items():
-        sums[part(key)] = sums.get(part(key), 0) + count
-    return [
-        Sample(name, tuple((label, value) for label, value in zip(labels, key, strict=True) if value), count)
-        for key, count in sorted(sums.items())
+    for key, count in totals.items():
+        if key[0] == kind and key[1] == (command or key[1]):
+            part = tuple(key[place] for place in places)
+            sums[part] = sums.get(part, 0) + count
+    samples = [
+        Sample(name, tuple((label, value) for label, value in zip(labels, part, strict=True) if value), count)
+        for part, count in sorted(sums.items())
     ]
+    return Family(name, COUNTER, text, samples)
 
 
 def _durations(totals: Totals) -> Iterator[Sample]:

@@ -25,8 +25,7 @@ from memcli.extras.tui.dialog import EditTags, Question, TagChange
 from memcli.extras.tui.keys import CHANGE, FIND, LOOK, bindings
 from memcli.extras.tui.status import Recaller, Status, explain, nothing, summary, title
 from memcli.extras.tui.view import BrowseView, Filter, Rows
-from memcli.extras.tui.windows import Comparison, Inbox, Neighbours, Past, Timeline, read_links, read_past
-from memcli.graph.elements import Graph
+from memcli.extras.tui.windows import Comparison, Inbox, Neighbours, Past, read_links, read_past
 from memcli.model.memory import Memory
 from memcli.model.recall import Query
 from memcli.render.clean import clean_line
@@ -255,24 +254,23 @@ class MainScreen(Screen[None]):
 
     # Windows
 
-    def action_history(self) -> None:
+    @work(exclusive=True, group="window")
+    async def action_history(self) -> None:
         """Shows what commits and the audit log say of the memory."""
         if memory := self.memory:
-
-            def show(past: Timeline) -> None:
+            past = await self._read("reading the history", partial(read_past, self.workspace, memory))
+            if past is not None:
                 self.app.push_screen(Past(self.view.catalogue.show(memory), past))
 
-            self._open_window("reading the history", partial(read_past, self.workspace, memory), show)
-
-    def action_inbox(self) -> None:
+    @work(exclusive=True, group="window")
+    async def action_inbox(self) -> None:
         """Shows what is proposed for the space."""
-        self._open_window(
-            "reading the inbox",
-            partial(waiting, self.workspace),
-            lambda proposed: self.app.push_screen(Inbox(self, self._editor, proposed)),
-        )
+        proposed = await self._read("reading the inbox", partial(waiting, self.workspace))
+        if proposed is not None:
+            self.app.push_screen(Inbox(self, self._editor, proposed))
 
-    def action_links(self) -> None:
+    @work(exclusive=True, group="window")
+    async def action_links(self) -> None:
         """Shows what the memory links to, and what links to it; goes to what is chosen."""
         if not (memory := self.memory):
             return
@@ -282,10 +280,9 @@ class MainScreen(Screen[None]):
                 self.view.trail.append(memory.id)
                 self._visit(chosen[0], chosen[1].id)
 
-        def show(graph: Graph) -> None:
+        graph = await self._read("reading the links", partial(read_links, self.workspace))
+        if graph is not None:
             self.app.push_screen(Neighbours(self.workspace, memory, graph, self.view.catalogue), answered)
-
-        self._open_window("reading the links", partial(read_links, self.workspace), show)
 
     def action_compare(self) -> None:
         """Marks the memory, or compares it with the one that is marked."""
@@ -305,20 +302,18 @@ class MainScreen(Screen[None]):
         self._marked = name
         self.query_one(Rows).mark(name)
 
-    @work(exclusive=True, group="window")
-    async def _open_window(self, what: str, read: Callable[[], T], show: Callable[[T], object]) -> None:
-        """Reads in the background, and shows what was read, unless another space is open by then."""
+    async def _read(self, what: str, read: Callable[[], T]) -> T | None:
+        """What `read` returns in the background; None when it failed, or when another space is open by then."""
         workspace = self.workspace
         self.query_one(Status).work(what)
         try:
             found = await asyncio.to_thread(read)
         except (MemcliError, OSError) as error:
             self.fail(error)
-            return
+            return None
         finally:
             self.query_one(Status).rest()
-        if workspace is self.workspace:
-            show(found)
+        return found if workspace is self.workspace else None
 
     # Changing
 

@@ -92,7 +92,17 @@ class ScanScope:
     def __init__(self, root: str, paths: Sequence[str], globs: Sequence[str]) -> None:
         self.starts: list[str] = []
         """Files and folders below which everything in scope is."""
-        for path in sorted({_inside(root, path) for path in paths}) or [""]:
+        inside = set()
+        for path in paths:
+            place = os.path.realpath(path)
+            if not os.path.exists(place):
+                raise NotFoundError(f"no such file: {show(path)}", "name a file or a folder that exists")
+            if place != root and not place.startswith(root.rstrip(os.sep) + os.sep):
+                raise UsageError(
+                    f"outside the work tree: {show(path)}", "watch only files and folders of this work tree"
+                )
+            inside.add("" if place == root else os.path.relpath(place, root).replace(os.sep, "/"))
+        for path in sorted(inside) or [""]:
             if not is_below(path, self.starts):
                 self.starts.append(path)
         self._globs = Patterns(os.fsencode(glob) for glob in globs)
@@ -114,18 +124,6 @@ class ScanScope:
 def is_below(path: str, folders: Iterable[str]) -> bool:
     """Whether the path is one of these folders or below one."""
     return any(not folder or path == folder or path.startswith(f"{folder}/") for folder in folders)
-
-
-def _inside(root: str, path: str) -> str:
-    """The path from the work tree. Raises NotFoundError, UsageError."""
-    place = os.path.realpath(path)
-    if not os.path.exists(place):
-        raise NotFoundError(f"no such file: {show(path)}", "name a file or a folder that exists")
-    if place == root:
-        return ""
-    if not place.startswith(root.rstrip(os.sep) + os.sep):
-        raise UsageError(f"outside the work tree: {show(path)}", "watch only files and folders of this work tree")
-    return os.path.relpath(place, root).replace(os.sep, "/")
 
 
 Known = Mapping[str, Stamp]
