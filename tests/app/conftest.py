@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from memcli.extras.links.linking import link, unlink
 from memcli.extras.spaces.managing import set_policy
 from memcli.extras.stores.log import log
 from memcli.model.conversation import Session
-from memcli.model.findings import Resolution
+from memcli.model.findings import Failure, Resolution
 from memcli.model.memory import Memory
 from memcli.model.recall import Bundle, Query
 from memcli.store.layout import Layout
@@ -34,6 +35,18 @@ from memcli.wiring.workspace import open_workspace
 from tests.conftest import rewrite
 
 LATER = "2026-06-01T00:00:00Z"
+
+
+@dataclass
+class Given:
+    """A source whose candidates a test gives."""
+
+    fields: Sequence[Mapping[str, object]]
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    failed: Sequence[Failure] = ()
+
+    def candidates(self) -> Iterator[Mapping[str, object]]:
+        yield from self.fields
 
 
 class Project:

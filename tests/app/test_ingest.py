@@ -1,8 +1,8 @@
-"""What cannot be ingested keeps nothing else from it."""
+"""What cannot be ingested keeps nothing else from it, and what was read from a file goes with it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +10,15 @@ import pytest
 
 from memcli.app import ingest as ingesting
 from memcli.app import upsert as desk
-from memcli.app.ingest import Ingested, ingest
-from memcli.app.workspace import Workspace
+from memcli.app.ingest import FilePlace, Ingested, ingest, relocate
+from memcli.app.remember import prepare, remember
+from memcli.app.workspace import Workspace, load_space
 from memcli.errors import LockedError, StoreError, reporting_done
-from memcli.extras.watch.storing import Watch
 from memcli.ingest import commits, files
 from memcli.ingest.commits import CommitSource, StagedSource
 from memcli.ingest.files import FileSource
-from memcli.model.changes import Batch
-from tests.app.sources import Given
+from memcli.model.memory import Memory
+from tests.app.conftest import Given
 from tests.conftest import open_at
 from tests.ingest.conftest import Repo
 from tests.ingest.conftest import repo as repo  # noqa: PLC0414 - a fixture is taken over by its name
@@ -37,12 +37,12 @@ def poisoned(real: Callable[..., Any], text_of: Callable[..., str]) -> Callable[
     return act
 
 
+def stored(workspace: Workspace) -> dict[str, Memory]:
+    return {memory.path: memory for memory in load_space(workspace.store, workspace.space).objects}
+
+
 def texts(workspace: Workspace) -> list[str]:
-    snapshot = workspace.store.open(workspace.space)
-    try:
-        return sorted(m.raw for m in snapshot.load().objects if m.active)
-    finally:
-        snapshot.close()
+    return sorted(memory.raw for memory in stored(workspace).values() if memory.active)
 
 
 def three(**more: object) -> Given:
@@ -114,56 +114,6 @@ def test_a_file_that_cannot_be_cut(repo: Repo, tmp_path: Path, monkeypatch: pyte
     assert (done.created, [f.file for f in done.failed]) == (2, [f"{POISON}.md"])
     done = ingest(workspace, StagedSource(str(repo.root)))
     assert (done.created, [f.file for f in done.failed]) == (2, [f"{POISON}.md"])
-
-
-def test_a_watch_goes_on(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[dict[str, Any]] = []
-
-    class Edges:
-        state = None
-
-        @property
-        def watcher(self) -> Edges:
-            return self
-
-        def batches(self) -> Iterator[Batch]:
-            yield from (Batch(files=(name,)) for name in ("one", POISON, "three"))
-
-        def files(self, names: Any) -> Given:
-            if POISON in names:
-                raise KeyError(names)
-            return Given([{"path": f"n/{name}", "raw": name, "metadata": {"source": name}} for name in names])
-
-        def commits(self, _: str) -> Given:
-            return Given([])
-
-        def lost_commits(self, _: str) -> Sequence[str]:
-            return ()
-
-        def unreachable(self, _: Collection[str]) -> Sequence[str]:
-            return ()
-
-        def recheck(self) -> None: ...
-        def doubt(self, batch: Batch) -> None: ...
-        def save(self, _: object) -> None: ...
-
-        def is_there(self) -> bool:
-            return True
-
-        def is_off(self) -> bool:
-            return False
-
-        def log(self, entry: Any) -> None:
-            told.append(dict(entry))
-
-        def wait(self, _: float, /) -> bool:
-            return True
-
-    edges = Edges()
-    watch = Watch(workspace, edges, edges, edges)
-    assert len(list(watch.run())) == 3
-    assert texts(workspace) == ["one", "three"]
-    assert [e["message"].partition(":")[0] for e in told if e["event"] == "trouble"] == [f"skipped {POISON}"]
 
 
 class FailingAfter:
@@ -274,3 +224,72 @@ def test_an_error_between_two_writes_says_what_was_done() -> None:
         raise OSError(5, "Input/output error")
     with pytest.raises(LockedError, match=r"^locked$"), reporting_done(Ingested().stored):
         raise LockedError("locked", "")
+
+
+def place(name: str) -> FilePlace:
+    return FilePlace(name, name)
+
+
+def read(workspace: Workspace, *paths: str, source: str = "a.md", **fields: object) -> None:
+    one = {"metadata": {"source": source}, "provenance": {"source": "observed", "files": [source]}, **fields}
+    ingest(workspace, Given([{"path": path, "raw": f"Text of {path}.", **one} for path in paths]))
+
+
+def test_all_memories_of_a_file_go_with_it(workspace: Workspace) -> None:
+    read(workspace, "a.md", "a.md/deploy", anchors=[{"file": "a.md", "hash": "x"}, {"file": "z", "hash": "y"}])
+    read(workspace, "b.md", source="b.md")
+    before = stored(workspace)
+    assert relocate(workspace, [(place("a.md"), place("docs/new.md"))]) == 2
+    after = stored(workspace)
+    assert sorted(after) == ["b.md", "docs/new.md", "docs/new.md/deploy"]
+    moved = after["docs/new.md/deploy"]
+    assert (moved.id, moved.created_at) == (before["a.md/deploy"].id, before["a.md/deploy"].created_at)
+    assert (moved.version, moved.metadata["source"]) == (2, "docs/new.md")
+    assert moved.provenance["files"] == ["docs/new.md"]
+    assert [anchor["file"] for anchor in moved.anchors] == ["docs/new.md", "z"]
+    assert relocate(workspace, [(place("a.md"), place("docs/new.md"))]) == 0
+
+
+def test_what_happened_to_a_file_stays_where_it_was(workspace: Workspace) -> None:
+    read(workspace, "code/a.md/1", kind="diff", provenance={"commit": "1" * 40})
+    read(workspace, "code/a.md/2", provenance={"commit": "1" * 40})
+    assert relocate(workspace, [(place("a.md"), place("b.md"))]) == 0
+
+
+def test_one_that_was_put_elsewhere_or_has_no_room_is_marked(workspace: Workspace) -> None:
+    read(workspace, "a.md", "a.mdx", "topics/deploy")
+    read(workspace, "b.md", source="b.md")
+    assert relocate(workspace, [(place("a.md"), place("b.md"))]) == 3
+    assert {path: m.active for path, m in stored(workspace).items()} == {
+        "a.md": False, "a.mdx": False, "topics/deploy": False, "b.md": True,
+    }  # fmt: skip
+
+
+def test_a_new_file_in_the_old_place_gets_a_memory_of_its_own(workspace: Workspace) -> None:
+    read(workspace, "a.md")
+    relocate(workspace, [(place("a.md"), place("b.md"))])
+    read(workspace, "a.md")
+    read(workspace, "b.md", source="b.md")
+    after = stored(workspace)
+    assert {path: (m.active, m.metadata["source"]) for path, m in after.items()} == {
+        "a.md": (True, "a.md"), "b.md": (True, "b.md"),
+    }  # fmt: skip
+    assert after["a.md"].id != after["b.md"].id
+    again = remember(workspace, [prepare(workspace, {"path": "a.md", "raw": "x", "metadata": {"source": "a.md"}})])
+    assert (again.outcomes[0].status, again.outcomes[0].id) == ("updated", after["a.md"].id)
+
+
+def test_a_secret_in_a_name_is_not_stored(workspace: Workspace) -> None:
+    secret = "AKIA" + "Z7QX5RMW2KDJ4TNB"
+    read(workspace, "a.md")
+    relocate(workspace, [(place("a.md"), place(f"of-{secret}.md"))])
+    (after,) = stored(workspace).values()
+    assert secret not in str(after)
+    assert after.active
+
+
+def test_a_summary_that_begins_with_the_name_begins_with_the_new_one(workspace: Workspace) -> None:
+    read(workspace, "a", source="a", summary_micro="a: Defines a cat.", summary_short="Feeds a cat.")
+    relocate(workspace, [(place("a"), place("b"))])
+    moved = stored(workspace)["b"]
+    assert (moved.summary_micro, moved.summary_short) == ("b: Defines a cat.", "Feeds a cat.")

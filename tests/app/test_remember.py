@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memcli.app.candidate import Candidate
 from memcli.app.inbox import offer, waiting
-from memcli.app.remember import DROP, Stored, fold, remember
+from memcli.app.remember import DROP, Stored, fold, prepare, remember
+from memcli.app.upsert import Upserter
 from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
 from memcli.codec.space import encode_space
@@ -18,9 +20,10 @@ from memcli.model.memory import Memory
 from memcli.model.names import memory_id, text_hash
 from memcli.model.space import Change, Policy, Space
 from memcli.record import replace
-from tests.conftest import NOW
+from tests.conftest import NOW, memory, open_at
 
 LATER = "2026-02-01T00:00:00Z"
+MONDAYS = "Deploys run on Mondays."
 
 
 def candidate(raw: str, **given: Any) -> Candidate:
@@ -211,8 +214,8 @@ def test_the_hash_is_of_the_text_and_the_content_that_come_out():
     space, _ = told(Space("main"), candidate("A holds.", path="a"))
     space = space.put([replace(space.find("a"), content={"goal": 1})], NOW)
     space, _ = told(space, candidate("B holds.", path="a"), now=LATER)
-    memory = space.find("a")
-    assert (memory.content, memory.hash) == ({"goal": 1}, text_hash("B holds.", encode({"goal": 1})))
+    found = space.find("a")
+    assert (found.content, found.hash) == ({"goal": 1}, text_hash("B holds.", encode({"goal": 1})))
 
 
 def test_links_of_what_is_superseded_lead_to_it_and_stay() -> None:
@@ -248,3 +251,72 @@ def test_what_was_removed_to_make_room_is_of_the_write(workspace: Workspace) -> 
     govern(workspace, max_objects=2)
     stored = remember(workspace, [candidate("Gamma."), candidate("Delta.")])
     assert ([o.status for o in stored.outcomes], stored.compacted) == (["created", "created"], 2)
+
+
+def upserter(*memories: Memory, **options: Any) -> Upserter:
+    space = Space("main").put(list(memories), NOW)
+    return Upserter(SpliceShelf(encode_space(space), "main"), LATER, **options)
+
+
+def stored(raw: str, path: str, **fields: Any) -> Memory:
+    """A memory as the upserter itself would have made it."""
+    maker = Upserter(SpliceShelf(encode_space(Space("main")), "main"), NOW)
+    (made,) = [maker.changed[str(maker.take(candidate(raw, path=path))["id"])]]
+    return replace(made, **fields)
+
+
+def test_a_new_text_gets_its_derived_path_and_an_id_that_nothing_has() -> None:
+    found, name = upserter(), memory_id("main", "facts/deploys")
+    outcome = found.take(candidate(MONDAYS))
+    assert outcome == {"status": "created", "id": name, "path": "facts/deploys", "version": 1}
+    assert found.changed[name].created_at == LATER
+    assert found.draft.at("facts/deploys") == found.changed[name]
+    marked = upserter(stored("Another text.", "facts/deploys")).take(candidate(MONDAYS))
+    assert (marked["status"], str(marked["path"]).startswith("facts/deploys-")) == ("created", True)
+    outcome = upserter(is_in_trash=lambda other: other == name).take(candidate(MONDAYS))
+    assert outcome["id"] == memory_id("main", "facts/deploys", 2)
+
+
+def test_the_same_text_without_a_place_makes_the_memory_stronger() -> None:
+    old = stored(MONDAYS, "ops/deploy", strength=4, tags=("ops",))
+    found = upserter(old)
+    outcome = found.take(candidate(MONDAYS, tags=("week",)))
+    assert (outcome["status"], outcome["id"]) == ("deduplicated", old.id)
+    now = found.changed[old.id]
+    assert (now.strength, now.tags, now.updated_at, now.version) == (5, ("ops", "week"), LATER, old.version)
+    same = upserter(old)
+    assert (same.take(candidate(MONDAYS, path="ops/deploy"))["status"], same.changed) == ("deduplicated", {})
+
+
+def test_a_new_text_at_a_path_is_an_update_and_keeps_what_it_is_known_by() -> None:
+    new = "Deploys run on Tuesdays."
+    old = stored(MONDAYS, "ops/deploy", pinned=True, active=False, valid_until=NOW)
+    found = upserter(old)
+    outcome = found.take(candidate(new, path="ops/deploy"))
+    assert (outcome["status"], outcome["id"], outcome["version"]) == ("updated", old.id, 2)
+    now = found.changed[old.id]
+    assert (now.raw, now.summary_micro, now.hash != old.hash) == (new, new, True)
+    assert (now.created_at, now.updated_at, now.pinned) == (NOW, LATER, True)
+    assert (now.active, now.valid_until) == (True, None), "it is told again, and holds from now on"
+
+
+def test_what_a_source_no_longer_tells_is_retired() -> None:
+    read = {"provenance": {"source": "observed"}, "metadata": {"source": "docs/a.md", "hash": "x"}}
+    kept, gone = memory("kept", path="docs/a/kept", **read), memory("gone", path="docs/a/gone", **read)
+    found = upserter(kept, gone, memory("apart", path="docs/a/apart"))
+    outcomes = found.retire([{"under": "docs/a", "source": "docs/a.md"}], ["docs/a/kept"])
+    assert [(outcome["status"], outcome["id"]) for outcome in outcomes] == [("retired", gone.id)]
+    assert {name: m.active for name, m in found.changed.items()} == {gone.id: False}
+
+
+def test_an_id_is_known_from_space_and_path_alone(tmp_path: Path) -> None:
+    """These ids stand in stores and READMEs: they may never change."""
+    assert memory_id("main", "decisions/postgresql-mysql-row-level-security") == "mem_kf7afte3devl"
+    assert len({memory_id(*key) for key in (("main", "a"), ("main", "b"), ("other", "a"), ("main", "a", 2))}) == 4
+    made = []
+    for name, user, now in (("one", "ann", "2026-01-01T00:00:00Z"), ("two", "bob", "2027-06-05T04:03:02Z")):
+        workspace = open_at(tmp_path / name, MEMCLI_USER=user, MEMCLI_FREEZE_CLOCK=now)
+        texts = ("We chose PostgreSQL.", "Never force-push to main.", "To deploy: make release.")
+        made.append([remember(workspace, [prepare(workspace, {"raw": text})]).outcomes[0].id for text in texts])
+    assert made[0] == made[1]
+    assert len(set(made[0])) == 3

@@ -8,8 +8,9 @@ from memcli.app import session as sessions
 from memcli.app import session_end
 from memcli.app.catalogue import load_tree
 from memcli.app.purge import purge_session
-from memcli.app.session_end import finish_all, promote, read_arc, read_facts
+from memcli.app.session_end import drop_stale, finish_all, promote, read_arc, read_facts
 from memcli.app.trash import collect
+from memcli.app.workspace import Workspace, load
 from memcli.errors import NotFoundError, RefusedError, StoreError, UsageError
 from memcli.extras.restore.restoring import by_trash, restore
 from memcli.extras.spaces.managing import create
@@ -19,9 +20,10 @@ from memcli.extras.window.allocation import limits
 from memcli.extras.window.assembling import assemble
 from memcli.model.conversation import Session
 from memcli.model.memory import Memory
+from memcli.record import replace
 from tests.app.conftest import LATER, Project
 from tests.app.test_session import Talk, said
-from tests.conftest import NOW
+from tests.conftest import NOW, memory, rewrite
 from tests.extras.advice.test_session import ARGON, TALK
 
 CENTS = "We decided to store prices in cents because floats lose money."
@@ -363,3 +365,16 @@ def test_no_other_space_can_have_the_name_of_a_journal(project: Project, name: s
         project.add("Hello there.", space=name)
     with pytest.raises(UsageError):
         create(project.over(), name, {})
+
+
+def test_what_leads_to_a_dropped_memory_does_so_no_longer(workspace: Workspace) -> None:
+    said = {"source": "extracted", "session": "ses_a"}
+    stale = memory("a", provenance=said, links=({"to": "mem_b", "relation": "supersedes", "created_at": NOW},))
+    merged = memory("b", superseded_by="mem_a", valid_until=NOW)
+    related = memory("c", links=({"to": "mem_a", "relation": "relates_to"},))
+    rewrite(workspace.store, lambda space: space.put([stale, merged, related], NOW))
+    drop_stale(workspace, Session(id="ses_a", space="main", started_at=NOW), set(), {})
+    left = {one.id: one for one in load(workspace).objects}
+    assert left["mem_b"] == replace(merged, superseded_by=None, valid_until=None, version=2)
+    assert left["mem_c"] == replace(related, links=())
+    assert "mem_a" not in left

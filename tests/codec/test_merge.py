@@ -431,3 +431,22 @@ def test_what_was_left_as_it_was_gives_way_to_what_was_made_anew() -> None:
     assert only(merge(space(old), space(replace(old, kind="guide")), space(NEW)).space).metadata["conflicts"] == [
         {"created_at": FIRST, "updated_at": FIRST, "field": "kind", "value": "guide"}
     ]
+
+
+def file_of(*names: str) -> bytes:
+    return encode_space(Space("main").put([memory(name) for name in names], NOW))
+
+
+@pytest.mark.parametrize("base", [b"", b"{", b"<<<<<<<\n", b"[]"])
+def test_without_a_base_nothing_is_deleted(base: bytes) -> None:
+    merged = merge_versions(base, file_of("a", "b"), file_of("b", "c"))
+    assert [m.id for m in merged.space.objects] == ["mem_a", "mem_b", "mem_c"]
+
+
+def test_a_side_that_cannot_be_read_is_named() -> None:
+    newer = file_of("a").replace(b'"version": 2\n}', b'"version": 3\n}')
+    for damage in (b"", b"{", newer):
+        with pytest.raises(CorruptError, match="ours"):
+            merge_versions(file_of(), damage, file_of())
+        with pytest.raises(CorruptError, match="theirs"):
+            merge_versions(file_of(), file_of(), damage)

@@ -92,33 +92,22 @@ def edit(day: Day) -> object:
     return day.act(["edit", ref, *_sets(settings)], change)
 
 
-def move(day: Day) -> object:
-    """A memory to another path, which may be taken."""
+def amend(day: Day) -> object:
+    """A memory at another path, which may be taken, or with other tags, or pinned or not."""
     memory = day.some()
     if memory is None:
         return False
-    ref, new = day.ref(memory), path(day.rng)
-    return day.act(["edit", ref, "--set", f"path={new}"], lambda world: world.main.edit(ref, {"path": new}, day.now))
-
-
-def tag(day: Day) -> object:
-    memory = day.some()
-    if memory is None:
-        return False
-    ref, add, remove = day.ref(memory), day.rng.choice(TAGS), day.rng.choice([*TAGS, *memory["tags"]])
-    if add == remove:
-        return False
-    return day.act(
-        ["edit", ref, "--tag", add, "--untag", remove], lambda world: world.main.tag(ref, [add], [remove], day.now)
-    )
-
-
-def pin(day: Day) -> object:
-    memory = day.some()
-    if memory is None:
-        return False
-    ref, remove = day.ref(memory), day.rng.choice([[], ["--remove"]])
-    return day.act(["pin", ref, *remove], lambda world: world.main.pin(ref, not remove, day.now))
+    ref, new, now = day.ref(memory), path(day.rng), day.now
+    add, remove = day.rng.choice(TAGS), day.rng.choice([*TAGS, *memory["tags"]])
+    steps: list[tuple[list[str], Callable[[Model], object]]] = [
+        (["edit", ref, "--set", f"path={new}"], lambda model: model.edit(ref, {"path": new}, now)),
+        (["pin", ref], lambda model: model.pin(ref, True, now)),
+        (["pin", ref, "--remove"], lambda model: model.pin(ref, False, now)),
+    ]
+    if add != remove:
+        steps += [(["edit", ref, "--tag", add, "--untag", remove], lambda model: model.tag(ref, [add], [remove], now))]
+    line, act = day.rng.choice(steps)
+    return day.act(line, lambda world: act(world.main))
 
 
 def forget(day: Day) -> object:
@@ -244,7 +233,7 @@ def _sets(settings: list[str]) -> list[str]:
 
 ACTIONS: dict[str, tuple[Action, int]] = {
     "tell": (tell, 14), "tell again": (tell_again, 4), "tell many": (tell_many, 3), "supersede": (supersede, 6),
-    "edit": (edit, 10), "move": (move, 5), "tag": (tag, 3), "pin": (pin, 3), "forget": (forget, 4), "purge": (purge, 5),
+    "edit": (edit, 10), "amend": (amend, 11), "forget": (forget, 4), "purge": (purge, 5),
     "restore": (restore, 5), "collect": (collect, 2), "link to nothing": (link_to_nothing, 1),
     **exchange.ACTIONS, **reading.ACTIONS,
 }  # fmt: skip

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from copy import deepcopy
 
 from tests.oracle import diverge
 from tests.oracle.day import Day
-from tests.oracle.fields import Fields, value
+from tests.oracle.fields import Fields, is_read
 from tests.oracle.model import Model
 from tests.oracle.words import TAGS, path
 from tests.oracle.world import World
@@ -68,7 +69,7 @@ def elsewhere(day: Day) -> object:
     for _ in range(day.rng.randint(1, 3)):
         if day.world.other is None or day.report.problems:
             return False
-        day.rng.choice(_ELSEWHERE)(day, day.some(day.world.other))
+        _apart(day)
     return True
 
 
@@ -115,73 +116,39 @@ def _import(day: Day, name: str, memories: list[Fields]) -> object:
     return day.act(["import", name, "--mode", "replace" if in_place else "merge"], change)
 
 
-def _tell(day: Day, _: Fields | None) -> None:
-    given: Fields = {"raw": day.text(), "path": path(day.rng)}
-
-    def change(world: World) -> None:
-        assert world.other is not None
-        if (there := world.other.at(given["path"])) is not None:
-            world.apart |= world.words(there["raw"])
-        world.other.remember(given, day.now)
-
-    _there(day, ["remember", "--path", given["path"], "--", given["raw"]], change)
-
-
-def _supersede(day: Day, old: Fields | None) -> None:
-    if old is not None:
-        given: Fields = {"raw": day.text()}
-        line = ["remember", "--supersedes", old["id"], "--", given["raw"]]
-        _there(day, line, lambda world: _other(world).supersede(old["id"], given, day.now))
-
-
-def _edit(day: Day, memory: Fields | None) -> None:
-    if memory is None or value(memory, "provenance").get("source") == "observed":
-        return
-    raw = day.text()
-
-    def change(world: World) -> None:
-        world.apart |= world.words(_other(world).get(memory["id"])["raw"])
-        _other(world).edit(memory["id"], {"raw": raw}, day.now)
-
-    _there(day, ["edit", memory["id"], "--set", f"raw={raw}"], change)
-
-
-def _move(day: Day, memory: Fields | None) -> None:
-    if memory is not None:
-        new = path(day.rng)
-        line = ["edit", memory["id"], "--set", f"path={new}"]
-        _there(day, line, lambda world: _other(world).edit(memory["id"], {"path": new}, day.now))
-
-
-def _tag(day: Day, memory: Fields | None) -> None:
-    if memory is not None:
-        new = day.rng.choice(TAGS)
-        line = ["edit", memory["id"], "--tag", new]
-        _there(day, line, lambda world: _other(world).tag(memory["id"], [new], [], day.now))
-
-
-def _link(day: Day, memory: Fields | None) -> None:
-    other = day.some(day.world.other)
+def _apart(day: Day) -> None:
+    """One step in the clone. The words of texts that are there no longer were ended in it."""
+    assert day.world.other is not None
+    memory, other, now = day.some(day.world.other), day.some(day.world.other), day.now
+    raw, new, word = day.text(), path(day.rng), day.rng.choice(TAGS)
+    steps: list[tuple[list[str], Callable[[Model], object]]] = [
+        (["remember", "--path", new, "--", raw], lambda model: model.remember({"raw": raw, "path": new}, now))
+    ] * 2
     if memory is not None and other is not None:
-        links = [{"to": other["id"], "relation": "relates_to"}]
-        line = ["edit", memory["id"], "--set", f"links={json.dumps(links)}"]
-        _there(day, line, lambda world: _other(world).edit(memory["id"], {"links": links}, day.now))
-
-
-def _forget(day: Day, memory: Fields | None) -> None:
-    if memory is not None:
-        _there(day, ["forget", memory["id"]], lambda world: _other(world).forget([memory["id"]], day.now))
-
-
-def _purge(day: Day, memory: Fields | None) -> None:
-    if memory is None:
-        return
+        name, links = memory["id"], [{"to": other["id"], "relation": "relates_to"}]
+        steps += [
+            (["remember", "--supersedes", name, "--", raw], lambda model: model.supersede(name, {"raw": raw}, now)),
+            (["edit", name, "--set", f"path={new}"], lambda model: model.edit(name, {"path": new}, now)),
+            (["edit", name, "--tag", word], lambda model: model.tag(name, [word], [], now)),
+            (
+                ["edit", name, "--set", f"links={json.dumps(links)}"],
+                lambda model: model.edit(name, {"links": links}, now),
+            ),
+            (["forget", name], lambda model: model.forget([name], now)),
+            (["forget", "--purge", "--yes", name], lambda model: model.purge([name], now)),
+        ]
+        if not is_read(memory):
+            steps += [(["edit", name, "--set", f"raw={raw}"], lambda model: model.edit(name, {"raw": raw}, now))] * 2
+    line, act = day.rng.choice(steps)
 
     def change(world: World) -> None:
-        for gone in _other(world).purge([memory["id"]], day.now):
-            world.apart |= world.words(gone["raw"])
+        model = _other(world)
+        before = {memory["raw"] for memory in model.objects.values()}
+        act(model)
+        for text in before - {memory["raw"] for memory in model.objects.values()}:
+            world.apart |= world.words(text)
 
-    _there(day, ["forget", "--purge", "--yes", memory["id"]], change)
+    day.act([line[0], "--root", "other", *line[1:]], change, may_kill=False)
 
 
 def _other(world: World) -> Model:
@@ -189,11 +156,6 @@ def _other(world: World) -> Model:
     return world.other
 
 
-def _there(day: Day, line: list[str], change: object) -> None:
-    day.act([line[0], "--root", "other", *line[1:]], change, may_kill=False)  # type: ignore[arg-type]
-
-
-_ELSEWHERE = (_tell, _tell, _supersede, _edit, _edit, _move, _tag, _link, _forget, _purge)
 ACTIONS = {
     "export": (export, 2), "round trip": (round_trip, 1), "import": (take_in, 3), "branch": (branch, 3),
     "elsewhere": (elsewhere, 9), "merge": (merge, 4), "import a clone": (take_in_clone, 2),

@@ -132,7 +132,7 @@ def reject(day: Day) -> object:
     return day.act(["inbox", "reject", *(m["id"] for m in chosen)], change) if chosen else False
 
 
-def amend(day: Day) -> object:
+def amend_proposal(day: Day) -> object:
     """Edits what waits."""
     chosen = _waiting(day)[:1]
     if not chosen:
@@ -180,5 +180,5 @@ def _supersedes(memory: Fields) -> str | None:
 
 
 ACTIONS = {
-    "ingest": (ingest, 6), "propose": (propose, 5), "accept": (accept, 3), "reject": (reject, 1), "amend": (amend, 1),
+    "ingest": (ingest, 6), "propose": (propose, 5), "accept": (accept, 3), "reject": (reject, 1), "amend a proposal": (amend_proposal, 1),
 }  # fmt: skip

@@ -12,8 +12,7 @@ from memcli.errors import ConflictError, UsageError
 from memcli.extras.inbox import review
 from memcli.extras.transfer.bundles import import_bundle
 from memcli.record import replace
-from tests.app.conftest import Project
-from tests.app.sources import Given
+from tests.app.conftest import Given, Project
 
 GIVEN = {"kind": "decision", "tags": ["money"], "pinned": True}
 

@@ -15,7 +15,7 @@ from memcli.errors import LockedError, NotFoundError, StoreError
 from memcli.extras.watch.storing import Watch
 from memcli.model.changes import Batch
 from memcli.model.memory import Json
-from tests.app.sources import Given
+from tests.app.conftest import Given
 
 IDLE = Batch(is_idle=True)
 
@@ -33,6 +33,7 @@ class Upserter:
     state: None = None
     offs: list[bool] = field(default_factory=list)
     stops_after: int = 100
+    poison: str = ""
     given: Iterable[Batch] = ()
 
     def doubt(self, batch: Batch) -> None:
@@ -46,6 +47,8 @@ class Upserter:
         return len(self.waits) >= self.stops_after
 
     def files(self, names: Sequence[str]) -> Given:
+        if self.poison in names:
+            raise KeyError(names)
         return Given(
             [{"path": n, "raw": self.texts[n], "metadata": {"source": n}, "provenance": {"source": "observed"}}
              for n in names if n in self.texts],
@@ -168,6 +171,13 @@ def test_commits_that_cannot_be_read_hold_up_nothing(desk: Upserter):
     done = list(desk.watch([Batch(("a.md",), commits="x..y"), Batch(("b.md",))]).run())
     assert [one.created for one in done] == [1, 1]
     assert "warn no such range: x..y; run `memcli ingest --git x..y` for these commits" in desk.told
+
+
+def test_files_that_cannot_be_read_hold_up_nothing(desk: Upserter):
+    desk.poison = "a.md"
+    done = list(desk.watch([Batch(("a.md",)), Batch(("b.md",))]).run())
+    assert ([one.created for one in done], desk.paths()) == ([0, 1], ["b.md"])
+    assert [e["message"].partition(":")[0] for e in desk.entries if e["event"] == "trouble"] == ["skipped a.md"]
 
 
 def test_the_index_is_brought_up_to_date_when_there_is_time(desk: Upserter, monkeypatch: pytest.MonkeyPatch):
