@@ -212,17 +212,14 @@ def _find_among(
         path = other.given.get("path") or other.derived.get("path", "")
         is_known = (later, other.hash) in stored or (earlier, one.hash) in stored
         is_same = is_known or one.hash == other.hash or one.given.get("path", "") == path
-        cosine = _cosine(workspace, claims[later].text, claims[earlier].text) if by_meaning else None
+        cosine = None
+        # The index was just asked about both texts, whose vectors are whole numbers.
+        texts = (claims[later].text, claims[earlier].text) if by_meaning else ()
+        vectors = [known[1] for text in texts if (known := workspace.index.question(text)) is not None]
+        if len(vectors) == 2:
+            a, b = (memoryview(vector).cast("b") for vector in vectors)
+            norms = sum(x * x for x in a) * sum(y * y for y in b)
+            cosine = sum(x * y for x, y in zip(a, b, strict=True)) / norms**0.5 if norms else None
         finding = None if is_same else compare(claims[later], claims[earlier], cosine)
         if finding is not None and finding.kind != RELATED:
             found[later].append(_found(finding, "", path, workspace.space, other.hash, earlier))
-
-
-def _cosine(workspace: Workspace, one: str, other: str) -> float | None:
-    """How near two texts are that the index was just asked about."""
-    vectors = [known[1] for text in (one, other) if (known := workspace.index.question(text)) is not None]
-    if len(vectors) < 2:
-        return None
-    a, b = (memoryview(vector).cast("b") for vector in vectors)
-    norms = sum(x * x for x in a) * sum(y * y for y in b)
-    return sum(x * y for x, y in zip(a, b, strict=True)) / norms**0.5 if norms else None

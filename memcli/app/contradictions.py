@@ -73,20 +73,16 @@ def link_found(workspace: Workspace, memory: Memory) -> list[Found]:
 
 def settled(shelf: Shelf, memory: Memory) -> Iterator[Memory]:
     """The memory, whose text has changed, and those that it contradicted, without the links that no longer hold."""
-    gone = [
-        other
-        for link in memory.links
-        if is_found(link) and (other := shelf.get(link["to"])) is not None and not _is_contradicted(memory, other)
-    ]
+    gone = []
+    for link in memory.links:
+        if is_found(link) and (other := shelf.get(link["to"])) is not None:
+            old, new = sorted((memory, other), key=lambda one: (one.created_at, one.id))
+            finding = compare(claim_of(new.raw), claim_of(old.raw))
+            if finding is None or finding.kind != CONTRADICTS:
+                gone.append(other)
     if gone:
         yield _without_links(memory, {other.id for other in gone})
         yield from (_without_links(other, {memory.id}) for other in gone)
-
-
-def _is_contradicted(one: Memory, other: Memory) -> bool:
-    new, old = (one, other) if (one.created_at, one.id) > (other.created_at, other.id) else (other, one)
-    finding = compare(claim_of(new.raw), claim_of(old.raw))
-    return finding is not None and finding.kind == CONTRADICTS
 
 
 def _without_links(memory: Memory, names: set[str]) -> Memory:

@@ -83,20 +83,18 @@ def _at_home(
         return act(workspace, refs)
     except NotFoundError:
         journal = next((name for name in workspace.asked_spaces[1:] if is_journal(name)), "")
-        own = _held(workspace, journal, refs, below=below) if journal else []
+        if not journal:
+            raise
+        told, yielded = (
+            Draft(SpliceShelf(encode_space(load_space(workspace.store, name)), name))
+            for name in (workspace.space, journal)
+        )
+        own = [ref for ref in refs if not _names(told, ref, below=below) and _names(yielded, ref, below=below)]
         if not own:
             raise
     others = [ref for ref in refs if ref not in own]
     done = act(workspace, others) if others else []
     return [*done, *act(workspace.copy_with(space=journal, is_alone=True, is_space_named=True), own)]
-
-
-def _held(workspace: Workspace, journal: str, refs: Sequence[str], *, below: bool) -> list[str]:
-    """Those of `refs` that the journal has, and the space itself has not."""
-    told, yielded = (
-        Draft(SpliceShelf(encode_space(load_space(workspace.store, name)), name)) for name in (workspace.space, journal)
-    )
-    return [ref for ref in refs if not _names(told, ref, below=below) and _names(yielded, ref, below=below)]
 
 
 def _names(shelf: Shelf, ref: str, *, below: bool) -> bool:

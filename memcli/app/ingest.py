@@ -282,7 +282,15 @@ def relocate(workspace: Workspace, moves: Sequence[tuple[FilePlace, FilePlace]])
 
     def apply(shelf: Shelf) -> Change:
         nonlocal count
-        files = [m for m in shelf.load().objects if m.metadata.get("source") in by_old and _is_of_file(m)]
+        files = [
+            memory
+            for memory in shelf.load().objects
+            if memory.metadata.get("source") in by_old
+            and memory.active
+            and memory.provenance.get("source") == OBSERVED
+            and memory.kind != "diff"
+            and "commit" not in memory.provenance
+        ]
         changed, apart = [], []
         for memory in files:
             old, new = by_old[memory.metadata["source"]]
@@ -331,8 +339,3 @@ def _said(summary: str, old: str, new: str) -> str:
     """The summary with the new name where it begins with the old one; elsewhere it may be any word."""
     rest = summary.removeprefix(f"{old}: ")
     return summary if rest == summary else f"{new}: {rest}"
-
-
-def _is_of_file(memory: Memory) -> bool:
-    is_read = memory.provenance.get("source") == OBSERVED
-    return memory.active and is_read and memory.kind != "diff" and "commit" not in memory.provenance

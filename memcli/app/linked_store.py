@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from contextlib import closing
 
 from memcli.errors import MemcliError, reason
@@ -56,10 +56,14 @@ class LinkedStore:
     def _take_out(self, space: str, ids: Collection[str], run: str) -> None:
         """Takes the links to these memories out of the other spaces. The removal is done: a failure is only reported."""
         severed: list[Severed] = []
-        names = {f"{space}:{name}" for name in ids}
+        names, mark = {f"{space}:{name}" for name in ids}, f'"{space}:'.encode()
         try:
-            for other in self._linking(space):
-                severed += self._cut(other, names)
+            # No memory of a derived space has links to other spaces, or is linked to.
+            for other in () if self.policy(space).is_derived else self.spaces():
+                if other != space and not self.policy(other).is_derived:
+                    with closing(self.open(other)) as snapshot:
+                        is_linking = any(mark in data for data, _ in snapshot.records())
+                    severed += self._cut(other, names) if is_linking else []
             if severed:
                 self._note(space, ids, run, severed)
         except (MemcliError, OSError) as error:
@@ -67,17 +71,6 @@ class LinkedStore:
                 f"removed, but links to it from other spaces are left: {reason(error)}; "
                 "`memcli check store --repair` removes them"
             )
-
-    def _linking(self, space: str) -> Iterator[str]:
-        """The other spaces that have links to this one. No memory of a derived space has any, or is linked to."""
-        if self.policy(space).is_derived:
-            return
-        mark = f'"{space}:'.encode()
-        for name in self._inner.spaces():
-            if name != space and not self.policy(name).is_derived:
-                with closing(self._inner.open(name)) as snapshot:
-                    if any(mark in data for data, _ in snapshot.records()):
-                        yield name
 
     def _cut(self, space: str, names: Collection[str]) -> list[Severed]:
         severed: list[Severed] = []

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from memcli.ingest.code import WorkTree
     from memcli.model.memory import Json, Memory
     from memcli.model.space import Change, Policy
-    from memcli.ports import AuditTrail, Index, Progress, Ranker, Shelf, Snapshot, Store, Trash, Usage
+    from memcli.ports import AuditTrail, Index, Progress, Ranker, Shelf, Store, Trash, Usage
     from memcli.ports.language_model import CallLedger, LanguageModel
     from memcli.safety.secrets.detector import Detector
     from memcli.store.known_commits import FileCommits
@@ -120,8 +120,7 @@ class StoreWorkspace(Workspace):
         self._settings = settings = resolve(options, environ, config)
         self.clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
         self.patience = math.inf if settings.freeze_clock else _PATIENCE_SECONDS
-        self._policies = Policies(lambda name: self._spaces.open(name), settings.main, trust, warn)  # noqa: PLW0108
-        self.in_force = self._policies.in_force
+        self._policy_of_main, self._warn_once = {"": Policy()}, cache(warn)
         self._past: RevisionStore | None = None
         if options.get("rev") is not None:  # the store as it was at a commit
             from memcli.store.snapshot import open_revision
@@ -306,6 +305,22 @@ class StoreWorkspace(Workspace):
         environ = without_server(self._environ)
         return open_workspace(options, environ, warn=self.warn, progress=self.progress, keep=self._keep)
 
+    def in_force(self, policy: Policy) -> Policy:
+        """See `Workspace.in_force`; warns once of a field that does not fit."""
+        for wrong in policy_problems(policy).values() if policy.extra else ():
+            self._warn_once(f"policy: {wrong}; it is ignored until `memcli space policy` corrects it")
+        return in_force(self._whole(policy), self.trust.is_accepted)
+
+    def _whole(self, policy: Policy) -> Policy:
+        """The policy; of a derived space with what `main` says, whose policy is read once for each version of it."""
+        if not policy.is_derived:
+            return policy
+        with closing(self._spaces.open(self._settings.main)) as snapshot:
+            if snapshot.fingerprint not in self._policy_of_main:
+                self._policy_of_main.clear()
+                self._policy_of_main[snapshot.fingerprint] = snapshot.header().policy
+            return policy.derived_from(self._policy_of_main[snapshot.fingerprint])
+
     def keeps_here(self, space: str) -> bool:
         return self._server is None or space in BESIDE
 
@@ -346,7 +361,19 @@ class StoreWorkspace(Workspace):
         from memcli.app.remember import fold
 
         name = shelf.header.name
-        shelf = self._policies.over(shelf)
+        policy = self._whole(shelf.header.policy)
+        if policy.auto_pin and not self.trust.is_accepted:  # rules of a stranger that cannot be used pin nothing
+            try:
+                check_rules(policy.auto_pin)
+            except UsageError as error:
+                self._warn_once(f"{error.message}; auto_pin is ignored")
+                policy = replace(policy, auto_pin=())
+        if policy is not shelf.header.policy:
+            from memcli.policy.draft import Draft
+
+            draft = Draft(shelf)
+            draft.take(Change(header=replace(shelf.header, policy=policy)))
+            shelf = draft
         # What a full space would let go is a policy's to say, and that of a stranger deletes nothing.
         may_compact = shelf.header.policy.max_objects is None or self.trust.is_accepted
 
@@ -411,50 +438,3 @@ def _accepted(config: Config, base: str, trust: FileTrust, warn: Warn) -> Mappin
         return {name: absolute(value, base) if name == "embedder" else value for name, value in config.values.items()}
     warn(f"{FOLDER}/config.toml was cloned: ignoring {', '.join(sorted(risky))} until you run `memcli trust`")
     return {name: value for name, value in config.values.items() if name not in risky}
-
-
-class Policies:
-    """The policies of a store, whose derived spaces have that of `main`; `open_space` opens a space of it."""
-
-    def __init__(
-        self, open_space: Callable[[str], Snapshot], main: str, trust: FileTrust, warn: Callable[[str], None]
-    ) -> None:
-        self._open = open_space
-        self._main = main
-        self._trust = trust
-        self._warn = cache(warn)
-        self._known = "", Policy()
-
-    def in_force(self, policy: Policy) -> Policy:
-        """What of the policy of a space holds here; warns once of a field that does not fit. Raises CorruptError,
-        StoreError."""
-        for wrong in policy_problems(policy).values() if policy.extra else ():
-            self._warn(f"policy: {wrong}; it is ignored until `memcli space policy` corrects it")
-        return in_force(self._whole(policy), self._trust.is_accepted)
-
-    def over(self, shelf: Shelf) -> Shelf:
-        """The shelf under the whole policy of its space. In a store that nobody has accepted, rules that cannot be used pin
-        nothing."""
-        policy = self._whole(shelf.header.policy)
-        if policy.auto_pin and not self._trust.is_accepted:
-            try:
-                check_rules(policy.auto_pin)
-            except UsageError as error:
-                self._warn(f"{error.message}; auto_pin is ignored")
-                policy = replace(policy, auto_pin=())
-        if policy is shelf.header.policy:
-            return shelf
-        from memcli.policy.draft import Draft
-
-        draft = Draft(shelf)
-        draft.take(Change(header=replace(shelf.header, policy=policy)))
-        return draft
-
-    def _whole(self, policy: Policy) -> Policy:
-        """The policy; of a derived space with what `main` says, whose policy is read once for each version of it."""
-        if not policy.is_derived:
-            return policy
-        with closing(self._open(self._main)) as snapshot:
-            if snapshot.fingerprint != self._known[0]:
-                self._known = snapshot.fingerprint, snapshot.header().policy
-        return policy.derived_from(self._known[1])
