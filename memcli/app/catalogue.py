@@ -1,6 +1,5 @@
-"""Catalogue: the memories of a space by id and path, by its index, or else by reading its file.
-
-Look things up: one memory, a list, the tree of paths.
+"""Catalogue: looks up memories by id and path, lists them, and builds the tree of paths. It uses the index of a space, or reads
+the file of the space if the index cannot answer.
 """
 
 from __future__ import annotations
@@ -94,9 +93,9 @@ class FileCatalogue:
 
 
 class SpaceReader:
-    """One version of a space, of which no more is read than what is asked for.
+    """One version of a space, read only as far as necessary.
 
-    What the index cannot answer, because it is damaged, the file does.
+    If the index is damaged, the file of the space is read instead.
     """
 
     def __init__(self, workspace: Workspace, snapshot: Snapshot) -> None:
@@ -235,7 +234,7 @@ def get_with_digests(
 
 @contextmanager
 def reading_asked(workspace: Workspace) -> Iterator[list[SpaceReader]]:
-    """The spaces to read, that for what was told first. Raises StoreError."""
+    """The spaces to read, as `Workspace.asked_spaces` lists them. Raises StoreError."""
     with reading(workspace, workspace.asked_spaces) as spaces:
         for space in spaces:
             warn_of_missing(workspace, space.snapshot)
@@ -262,7 +261,7 @@ def find_in(spaces: Sequence[SpaceReader], ref: str) -> tuple[SpaceReader, Memor
 
 
 def placed(memory: Memory, space: str) -> Memory:
-    """The memory, which says which space it is of."""
+    """The memory with the name of its space in its metadata."""
     return (
         memory
         if memory.metadata.get("space") == space
@@ -368,7 +367,7 @@ def _stored_and_shown(
 
 
 def _shown(workspace: Workspace, space: str, memory: Memory) -> Memory:
-    """The memory, which says which space it is of where that is not the one that is meant anyway."""
+    """The memory, with the name of its space in its metadata unless that is the current space."""
     return memory if space == workspace.space else placed(memory, space)
 
 

@@ -1,4 +1,4 @@
-"""Check: what a new memory contradicts among those that are there, which of them it only repeats, and which are related."""
+"""Check: finds the stored memories that a new one contradicts or repeats, and those on the same matter."""
 
 from __future__ import annotations
 
@@ -152,8 +152,8 @@ def is_claim(memory: Memory, now: str) -> bool:
 def _compared(
     workspace: Workspace, space: str, candidate: Candidate, claim: Claim, near: Sequence[_Near], ended: str
 ) -> Iterator[Found]:
-    """What a candidate contradicts and repeats among memories that it is not a new version of. What it has `ended` leaves
-    it no more than its place."""
+    """What a candidate contradicts or repeats among memories that it is not a new version of. From the memory that it
+    supersedes, `ended`, it takes over no accepted contradictions."""
     given = candidate.given
     own = []
     for memory, _ in near if space == workspace.space else ():
@@ -188,7 +188,7 @@ def _is_named(one: Memory | Found, ref: str) -> bool:
 
 
 _ALONE = ("content", "triggers", "enforce", "procedure", "season", "valid_from", "valid_until")
-"""Fields that a memory which is told once more keeps as they are."""
+"""Fields that stay as they are when the text of a memory is stored once more."""
 
 
 def _found(finding: Relation, name: str, path: str, space: str, digest: str, place: int = -1) -> Found:

@@ -1,6 +1,5 @@
-"""Choice: which of what was found goes into a bundle, read from the store, without what is untrusted.
-
-What contradicts the memories of a bundle: no side of a contradiction is shown without naming the other.
+"""Choice: reads the hits that go into a bundle from the store, leaves out untrusted ones and repetitions, and adds to each
+memory what contradicts it.
 """
 
 from __future__ import annotations
@@ -59,9 +58,9 @@ class SearchedSpace(Record):
 
 
 class SpaceHits(Record):
-    """What one place says to a query, which is `query` there. `pinned` are memories that are shown though they do not
-    match; `leads`, which are in neither of the others, have a trigger or an anchor that does, as `matched_by` says for
-    each row."""
+    """The result of a search in one space. `query` is the query as it was put to this space. `pinned` memories are shown
+    although they do not match. `leads` are in neither `ranking` nor `pinned`: a trigger or an anchor of theirs matches, and
+    `matched_by` says which, by row."""
 
     query: Query
     place: SearchedSpace
@@ -73,7 +72,7 @@ class SpaceHits(Record):
 
 
 class Reader:
-    """Makes sections of hits. Each memory is read once."""
+    """Turns hits into sections of a bundle, and reads each memory only once."""
 
     def __init__(self, found: Sequence[SpaceHits]) -> None:
         self._home = {id(hit): f for f in found for hit in (*f.leads, *f.ranking.hits, *f.pinned)}

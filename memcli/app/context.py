@@ -1,4 +1,5 @@
-"""Context: the snapshot that a memory keeps of what was said about it, and whether a prompt changes the topic of the one before it."""
+"""Context: chooses the parts of a conversation that are stored with a memory as its snapshot, and tells whether a prompt changes
+the topic of the previous one."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ INPUT = "stdin"
 
 
 class Snapshots:
-    """Chooses for memories what of a conversation, or of another text, each keeps."""
+    """Chooses, for each of several memories, the parts of one conversation or text that become its snapshot."""
 
     def __init__(self, workspace: Workspace, parts: Sequence[SnapshotPart], tokens: int) -> None:
         """`tokens`: the most that one snapshot takes."""

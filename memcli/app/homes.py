@@ -1,6 +1,7 @@
-"""Homes: the store and the space in which a memory is to be changed that somebody names as recall shows it.
+"""Homes: finds the store and the space in which a named memory is to be changed: recall shows memories of several spaces and
+of the user-wide store.
 
-Ends: the memories of any spaces that a link ties together, and what may lead where.
+It also finds the two ends of a link, which may be in different spaces, and checks that such a link is allowed.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ def _end(workspace: Workspace, space: SpaceReader, memory: Memory) -> LinkEnd:
 
 
 def space_of(workspace: Workspace, end: LinkEnd) -> str:
-    """The space that will have the memory: a derived one loses it at its next rebuild."""
+    """The space in which to link the memory. A derived space would lose the link when it is rebuilt, so a memory of `repo` is
+    linked in `main`. Raises RefusedError for other derived spaces."""
     if not workspace.store.policy(end.space).is_derived:
         return end.space
     if end.space != REPO:
@@ -195,7 +197,7 @@ def home_of_link(workspace: Workspace, start: str, end: str) -> Workspace:
 
 
 def beyond(workspace: Workspace, ref: str, space: str | None = None) -> Workspace:
-    """The workspace of the user-wide store, over `space` if one is named. Says that `ref` is changed there."""
+    """The workspace of the user-wide store, over `space` if one is named. Warns that `ref` is changed there."""
     other = workspace.elsewhere
     assert other is not None
     workspace.warn(f"{ref!r} is in the user-wide store: the change is made there")

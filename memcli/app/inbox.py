@@ -1,7 +1,7 @@
-"""The inbox: what is proposed waits here, out of recall, until somebody accepts or rejects it (`extras/inbox/`).
+"""The inbox: proposed memories wait here, outside of recall, until somebody accepts or rejects them (`extras/inbox/`).
 
-It is a store like the other, in `inbox` of the private state. Each candidate says how it was proposed (see `app/candidate.py`).
-What was rejected leaves its hash, and is not proposed again.
+It is a second store, in the folder `inbox` of the private state. Each candidate records how it was proposed (see
+`app/candidate.py`). Of a rejected one the hash stays, so that it is not proposed again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memcli.ports import Shelf
 
 PLAN = "upkeep"
-"""The note of what waits and is a plan of upkeep: the ids of the memories that it would change."""
+"""The key in the note of a proposal that is a plan of upkeep: its value is the ids of the memories that would change."""
 
 
 def offer(

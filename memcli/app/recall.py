@@ -1,11 +1,8 @@
-"""Recall: ask a space a question and get a bundle.
+"""Recall: answers queries with bundles of memories.
 
-Views of spaces: of many only so many are open at a time, and a cache that makes no sense is made anew once.
-
-Asking: a place is opened, its ranker says what matches, and what several say is put on one scale.
-
-Leading: the memories that come before all ranking, for a trigger of theirs matches, or code they are anchored in
-changes.
+Each space is opened as a view of its index, and its ranker scores the memories that match. The scores of several spaces are
+put on one scale. Leads are memories that come before all that was ranked, because one of their triggers matches or code
+that they are anchored to changes.
 """
 
 from __future__ import annotations
@@ -62,7 +59,7 @@ _Key = tuple[str, str]
 
 
 class Views:
-    """The views of spaces, opened when they are asked for. Those that were asked last stay open."""
+    """A cache of open views of spaces: a view is opened when it is first needed, and the least recently used is closed."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
@@ -81,7 +78,7 @@ class Views:
         return self._open[key][1]
 
     def again(self, work: Callable[..., _T], *given: Any) -> _T:
-        """What `work` returns, given this; if an index proves damaged, they are built anew and it is called once more."""
+        """Calls `work` with these arguments. If an index turns out to be damaged, rebuilds the indexes and calls it again."""
         try:
             return work(*given)
         except Exception as error:
@@ -132,9 +129,9 @@ def open_place(views: Views, workspace: Workspace, space: str, name: str) -> Sea
 
 
 def asked_of(query: Query, places: Sequence[SearchedSpace]) -> list[Query]:
-    """What each place is asked: the query without secrets, with the seasons of the space, with accesses if they weigh, and
-    with the session in which it is asked, where memories of the place live in one. The period that the topic names is the
-    same for all, and found once: git may be asked."""
+    """The query for each space: without secrets, with the seasons of the space, with accesses if they have a weight, and with
+    the current session if the space has memories that live in one. The period that the topic names is found once for all
+    spaces, since that may run git."""
     queries = []
     for place in places:
         one = asked(query, place.redact)
@@ -151,8 +148,8 @@ def asked_of(query: Query, places: Sequence[SearchedSpace]) -> list[Query]:
 
 
 def search(query: Query, place: SearchedSpace) -> SpaceHits:
-    """What one space has for the query: what its ranker finds, without what scores less than it wants; the pinned memories
-    that do not match; and what leads."""
+    """Searches one space: the ranked hits that reach the least score of the query, the pinned memories that do not match, and
+    the leads."""
     visible = place.view().visible(query)
     ranking = Ranking()  # nothing at all is no question
     if query.topic.strip():
@@ -172,8 +169,8 @@ def search(query: Query, place: SearchedSpace) -> SpaceHits:
 
 
 def on_one_scale(rankings: Sequence[Ranking], least: float = 0.0) -> list[Ranking]:
-    """The rankings of several spaces with scores that can be compared, since within a space they are relative: those of each
-    by how its best confidence compares with the best of all. What falls below the score `least` by that is left out."""
+    """Makes the scores of several spaces comparable, since scores are relative within a space: scales those of each by how its
+    best confidence compares with the best of all. Leaves out what then scores less than `least`."""
     strength = [one.confidence or 0.0 if one.hits else 0.0 for one in rankings]
     most = max(strength, default=0.0)
     return [
@@ -252,9 +249,9 @@ def _of_change(
 
 
 JOURNAL_SHARE = 0.8
-"""What sessions yielded counts this much beside what somebody told: of the same, the latter is to be cited."""
+"""The factor for scores of memories from journals: of two that say the same, the one that somebody stored is to be cited."""
 Verify = Callable[[Query, Callable[[Query], Bundle]], Bundle]
-"""Answers a query by what answers queries."""
+"""Answers a query with the help of a function that answers queries, and removes what a language model rejects."""
 ALWAYS_MOST = 10
 """How many pinned memories that do not match a bundle shows."""
 
@@ -357,8 +354,7 @@ def answer(places: Sequence[SearchedSpace], label: str, query: Query) -> Bundle:
 
 
 def _confidence(sections: Sequence[Section], found: Sequence[SpaceHits]) -> float | None:
-    """The probability that the sections answer: the highest of the spaces that they are from; None where a space does not
-    estimate it."""
+    """The probability that the sections answer the query: the highest among their spaces; None if one does not estimate it."""
     spaces = {section.space for section in sections if not section.is_lead}
     known = [f.ranking.confidence for f in found if f.place.name in spaces]
     estimated = [one for one in known if one is not None]
@@ -366,8 +362,8 @@ def _confidence(sections: Sequence[Section], found: Sequence[SpaceHits]) -> floa
 
 
 def _ranked(query: Query, found: Sequence[SpaceHits]) -> Callable[[Sequence[Hit]], Sequence[Hit]]:
-    """Puts hits in order: the leads, as many as there is room for, and then the others; at equal score what was told, whose
-    space is asked first, comes before what was read."""
+    """Orders hits: first the leads, as many as there is room for, then the others. At equal score the hits of the space that
+    was searched first come first: its memories were stored by somebody, not read from files."""
     matched_by = {id(hit): f.matched_by[hit.entry.row] for f in found for hit in f.leads}
     turns = {id(hit): turn for turn, f in enumerate(found) for hit in (*f.leads, *f.ranking.hits)}
 
@@ -388,7 +384,7 @@ def _ranked(query: Query, found: Sequence[SpaceHits]) -> Callable[[Sequence[Hit]
 
 
 def _redact_as(places: Sequence[SearchedSpace]) -> Redact:
-    """What takes out of a text what is secret in any of the places."""
+    """A function that redacts a text by the rules of all these spaces."""
 
     def redact(text: str) -> str:
         for place in places:
@@ -415,7 +411,7 @@ def _annotated(query: Query, sections: Sequence[Section], places: Sequence[Searc
 
 
 def _led(query: Query, found: SpaceHits, visible: RowSet) -> SpaceHits:
-    """`found` with the leads taken out of what matches by its text, or is pinned."""
+    """`found` with its leads, which are no longer among the ranked hits and the pinned ones."""
     place = found.place
     matched_by = find_leads(query, place.view(), visible)
     if query.edits is not None:

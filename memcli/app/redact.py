@@ -1,4 +1,4 @@
-"""Redact: the one seam that every way into a store, and every way out of it, passes."""
+"""Redact: removes secrets from every text before it is stored, and again before it is shown."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class Redactor:
         return replace(space, metadata=clean["metadata"], extra=extra, objects=tuple(objects)), count
 
     def on_the_way_out(self, policy: Policy) -> Detector:
-        """What holds under a policy; one that cannot be used hides no memory, but all the rules are in force."""
+        """The detector for what is shown under a policy. If the policy is unusable, warns and applies all built-in rules."""
         try:
             return self.by_policy(self._in_force(policy).pii_redaction)
         except UsageError as error:

@@ -1,7 +1,7 @@
-"""The space for what is read from the repository: which it is, and how it is kept in step with git and with what was
-told.
+"""The space for what is read from the repository: keeps it in step with the branches of git and with `main`.
 
-Copying: a memory of a derived space that somebody does something to becomes one of `main`, where it stays.
+It also copies memories: one of a derived space that somebody edits, pins or links is copied into `main`, since the derived
+space is rebuilt from the repository.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Lost = Callable[[Collection[str]], Collection[str]]
 
 
 class _Stored(NamedTuple):
-    """What of a stored memory says whether it is to stay, and to be seen."""
+    """The fields of a stored memory that decide whether it is removed or hidden when the space is brought into step."""
 
     hash: str
     superseded_by: str

@@ -1,8 +1,9 @@
-"""The end of a session: what is kept of it goes to the journal of its space, and what the project should know is proposed.
+"""The end of a session: stores a summary, episodes and facts in the journal of its space, and proposes the surest facts for the
+space itself.
 
-A mark beside the session says that its end was begun: what a crash or a full disk left undone, the next command does.
-
-Keep what a session yields, once: what somebody removed, forgot, rejected or rewrote since is not made again.
+A mark beside the session records that its end was begun, so that the next command finishes what a crash or a full disk
+interrupted. When a session goes on and ends again, memories that somebody removed, forgot, rejected or rewrote since are not
+made again.
 """
 
 from __future__ import annotations

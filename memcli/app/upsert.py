@@ -1,4 +1,4 @@
-"""Upsert: put candidates among the memories of a space, found by id, path and hash; and what becomes of each."""
+"""Upsert: adds candidates to a space, or updates the memories that have the same id, path or text."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Follow = Callable[..., Sequence[AdvisedStep]]
 
 
 class Upserter:
-    """Where candidates are put among the memories of a space, found by id, path and hash."""
+    """Collects the changes to a space that a batch of candidates makes, in a draft over the stored space."""
 
     def __init__(
         self,
