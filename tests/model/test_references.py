@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from memcli.codec.space import encode_space
 from memcli.codec.splice import SpliceShelf
 from memcli.model.links import is_same_memory, made_current, removal, renamed, without_dangling
@@ -48,24 +50,32 @@ def test_what_was_superseded_is_current_again():
     assert [m.id for m in made_current(shelf(objects), removal(shelf(objects), {"mem_new"}, LATER))] == ["mem_old"]
 
 
-def test_an_end_that_the_supersession_did_not_set_stays():
-    old = memory("old", superseded_by="mem_new", valid_until="2025-01-01T00:00:00Z")
-    assert after([old, superseding("new", "old")], "new")["old"].valid_until == "2025-01-01T00:00:00Z"
+EARLIER = "2025-01-01T00:00:00Z"
+CHAIN = [
+    memory("a", superseded_by="mem_b", valid_until=NOW),
+    superseding("b", "a", superseded_by="mem_c"),
+    superseding("c", "b"),
+]
+TWICE = [memory("a", superseded_by="mem_b", valid_until=NOW), superseding("b", "a"), superseding("c", "a")]
+CIRCLE = [memory(name, superseded_by=f"mem_{by}") for name, by in ("ab", "bc", "cb")]
+OWN_END = [memory("a", superseded_by="mem_b", valid_until=EARLIER), superseding("b", "a")]
 
 
-def test_the_successor_of_a_successor_takes_its_place():
-    first = memory("a", superseded_by="mem_b", valid_until=NOW)
-    second = superseding("b", "a", superseded_by="mem_c")
-    third = superseding("c", "b")
-    left = after([first, second, third], "b")
-    assert (left["a"].superseded_by, left["a"].valid_until, left["c"].links) == ("mem_c", NOW, ())
-    assert made_current(shelf([first, second, third]), removal(shelf([first, second, third]), {"mem_b"}, LATER)) == []
-    assert after([first, second, third], "b", "c")["a"].superseded_by is None
-
-
-def test_a_circle_of_supersessions_ends():
-    objects = [memory(name, superseded_by=f"mem_{by}") for name, by in ("ab", "bc", "cb")]
-    assert after(objects, "b", "c")["a"].superseded_by is None
+@pytest.mark.parametrize(
+    ("objects", "gone", "successor", "until", "version"),
+    [
+        (CHAIN, "b", "mem_c", NOW, 1), (CHAIN, "bc", None, None, 2), (TWICE, "b", "mem_c", NOW, 1),
+        (TWICE, "bc", None, None, 2), (CIRCLE, "bc", None, None, 2), (OWN_END, "b", None, EARLIER, 2),
+    ],
+)  # fmt: skip
+def test_the_next_successor_takes_the_place_of_one_that_is_gone(
+    objects: list[Memory], gone: str, successor: str | None, until: str | None, version: int
+) -> None:
+    left = after(objects, *gone)
+    assert (left["a"].superseded_by, left["a"].valid_until, left["a"].version) == (successor, until, version)
+    assert not any(link["to"] in {f"mem_{name}" for name in gone} for one in left.values() for link in one.links)
+    current = made_current(shelf(objects), removal(shelf(objects), {f"mem_{name}" for name in gone}, LATER))
+    assert [one.id for one in current] == ([] if successor else ["mem_a"])
 
 
 def test_what_refers_to_nothing_gone_is_left_alone():
@@ -103,14 +113,6 @@ def test_a_chain_that_is_deleted_link_by_link_leaves_the_first_current():
     left = after([first, second, superseding("c", "b")], "b")
     left = after(list(left.values()), "c")
     assert (left["a"].superseded_by, left["a"].valid_until) == (None, None)
-
-
-def test_another_that_superseded_it_takes_the_place_of_one_that_is_gone():
-    old = memory("old", superseded_by="mem_new", valid_until=NOW)
-    objects = [old, superseding("new", "old"), superseding("other", "old")]
-    left = after(objects, "new")["old"]
-    assert (left.superseded_by, left.valid_until, left.version) == ("mem_other", NOW, 1)
-    assert after(objects, "new", "other")["old"].superseded_by is None
 
 
 def test_what_only_a_supersession_ended_does_not_end_without_it():
