@@ -17,8 +17,19 @@ if TYPE_CHECKING:  # of what exists once, the class itself is the type: a seam h
     from memcli.ingest.code import WorkTree
     from memcli.model.memory import Memory
     from memcli.model.space import Policy, Space
-    from memcli.ports import AuditTrail, Embedder, Index, Progress, Ranker, Snapshot, Store, Trash, Usage
-    from memcli.ports.language_model import CallLedger, LanguageModel
+    from memcli.ports import (
+        AuditTrail,
+        CallLedger,
+        Embedder,
+        Index,
+        LanguageModel,
+        Progress,
+        Ranker,
+        Snapshot,
+        Store,
+        Trash,
+        Usage,
+    )
     from memcli.ports.views import SpaceView
     from memcli.store.known_commits import FileCommits
     from memcli.store.notes import LocalAnswers, LocalCounters, LocalGaps, LocalUpkeep

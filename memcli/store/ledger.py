@@ -32,7 +32,7 @@ _SUM_UP = (
 
 
 class StoreLedger(Record):
-    """The ledger of a store. See `ports.language_model.CallLedger`."""
+    """The ledger of a store. See `ports.CallLedger`."""
 
     _state: State
 

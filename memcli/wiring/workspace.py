@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from memcli.ingest.code import WorkTree
     from memcli.model.memory import Json, Memory
     from memcli.model.space import Change, Policy
-    from memcli.ports import AuditTrail, Index, Progress, Ranker, Shelf, Store, Trash, Usage
-    from memcli.ports.language_model import CallLedger, LanguageModel
+    from memcli.ports import AuditTrail, CallLedger, Index, LanguageModel, Progress, Ranker, Shelf, Store, Trash, Usage
     from memcli.safety.secrets.detector import Detector
     from memcli.store.known_commits import FileCommits
     from memcli.store.notes import LocalAnswers, LocalCounters, LocalGaps, LocalUpkeep

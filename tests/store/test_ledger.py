@@ -13,7 +13,7 @@ import pytest
 
 from memcli.errors import RefusedError, StoreError
 from memcli.model.usage import Charge, Day, TokenUsage, total
-from memcli.ports.language_model import CallLedger
+from memcli.ports import CallLedger
 from memcli.record import replace
 from memcli.store import state
 from memcli.store.layout import Layout

@@ -26,7 +26,7 @@ _DAMAGES = (ValueError, KeyError, TypeError, RecursionError)
 
 
 class ServerLedger(Record):
-    """The ledger of the spaces on a server. See `ports.language_model.Ledger` for the promises."""
+    """The ledger of the spaces on a server. See `ports.CallLedger` for the promises."""
 
     _server: Server
 

@@ -35,7 +35,7 @@ class LedgerMeter:
         self._ledger = workspace.ledger
 
     def reserve(self, task: str, most: TokenUsage) -> Callable[[TokenUsage], None]:
-        """See `ports.language_model.Reserve`."""
+        """See `ports.Reserve`."""
         most = priced(most, self._price)
         charge = Charge(
             at=self._workspace.clock(), space=self._space, provider=self._model.provider, model=self._model.model,

@@ -22,7 +22,7 @@ from memcli.model.conversation import ModelName, Prompt
 from memcli.model.memory import Json
 from memcli.model.tokens import count_tokens
 from memcli.model.usage import TokenUsage
-from memcli.ports.language_model import Reserve
+from memcli.ports import Reserve
 from memcli.record import replace
 from memcli.safety.injection import find_reasons
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memcli.extras.providers.model import ProviderModel
     from memcli.model.conversation import ModelName
     from memcli.model.memory import Json
-    from memcli.ports.language_model import LanguageModel
+    from memcli.ports import LanguageModel
 
 _EMBED_SECONDS = 60.0
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memcli.model.conversation import ModelName, Prompt
     from memcli.model.memory import Json
     from memcli.model.usage import TokenUsage
-    from memcli.ports.language_model import LanguageModel
+    from memcli.ports import LanguageModel
 
 VARIABLE = "MEMCLI_OTEL"
 _UNTRACED = frozenset(("hook run",))
