@@ -36,11 +36,6 @@ class Candidate(Record):
     redactions: Mapping[str, int] = field(default_factory=dict)
 
 
-def has_place(candidate: Candidate) -> bool:
-    """Whether it says where it belongs."""
-    return "path" in candidate.given or "id" in candidate.given
-
-
 def is_read(fields: Mapping[str, Any]) -> bool:
     """Whether the fields are those of a memory that was read from a file or another store."""
     return fields.get("provenance", {}).get("source") in READ_SOURCES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain, count
 
-from memcli.app.candidate import Candidate, Describe, has_made_tags, has_place, is_observed, is_read
+from memcli.app.candidate import Candidate, Describe, has_made_tags, is_observed, is_read
 from memcli.codec.canonical import encode
 from memcli.errors import UsageError
 from memcli.model.links import SUPERSEDES, is_found, link_key, removal, union, without_dangling
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from memcli.ports import Shelf
 
+_PLACE = {"id", "path"}
+"""The fields by which a candidate says where it belongs."""
 _KEPT = ("id", "created_at", "updated_at", "version")
 _HELD: Mapping[str, Any] = {"superseded_by": None, "valid_until": None}
 """The fields of a memory that was told again after its time, and holds from now on."""
@@ -76,7 +78,7 @@ class Upserter:
         existing = self._existing(candidate)
         if existing is None:
             outcome = self._put(self._create(candidate), "created")
-        elif not has_place(candidate):
+        elif not _PLACE & candidate.given.keys():
             outcome = self._put(_confirmed(existing, candidate, self._now), "deduplicated")
         elif (updated := self._merged(existing, candidate)) == existing:
             outcome = _outcome("deduplicated", existing)
@@ -97,7 +99,7 @@ class Upserter:
             raise UsageError(
                 f"memory {old.id} cannot supersede itself", "store the new text without the id of the old memory"
             )
-        if not has_place(candidate) and (same := self._existing(candidate)) is not None:
+        if not _PLACE & candidate.given.keys() and (same := self._existing(candidate)) is not None:
             candidate = replace(candidate, given={**candidate.given, "id": same.id, "path": same.path})
         inherited = {"path": old.path, "kind": old.kind, "tags": old.tags, **({"pinned": True} if old.pinned else {})}
         candidate = replace(candidate, given={**inherited, **candidate.given})

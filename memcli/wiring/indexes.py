@@ -1,14 +1,12 @@
-"""Opens the index of a store, of now or of a commit.
-
-Chooses the embedder that the user asks for.
-"""
+"""Opens the index of a store, of now or of a commit, and the embedder that the user chose."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import cache
 
-from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS, FOLDER, check_embedder
+from memcli.embed import EMBEDDERS, FOLDER, check_embedder
 from memcli.record import Record
 from memcli.store.layout import Layout
 from memcli.wiring import extra
@@ -48,29 +46,20 @@ class Remote(Record):
     redact: Callable[[str], str]
 
 
-class ChosenEmbedder:
-    """The embedder of a name, or else the default one. What is found out about its model is kept in `folder`."""
+def load_embedder(
+    name: str, folder: str | None = None, load_remote: Callable[[], Remote] | None = None, keep: Keep = make
+) -> Embedder | None:
+    """The embedder of a name; None when it is off. What is found out about its model is kept in `folder`. Raises UsageError,
+    and ProviderError when a provider has no address."""
+    check_embedder(name)
+    if name in EMBEDDERS:
+        return keep(("embedder", name), EMBEDDERS[name])
 
-    def __init__(
-        self,
-        name: str | None,
-        folder: str | None = None,
-        load_remote: Callable[[], Remote] | None = None,
-        keep: Keep = make,
-    ) -> None:
-        self.name = name or DEFAULT_EMBEDDER
-        self._folder, self._load_remote, self._keep = folder, load_remote, keep
-
-    def load(self) -> Embedder | None:
-        """The embedder; None when it is off. Raises UsageError, and ProviderError when a provider has no address."""
-        check_embedder(self.name)
-        if self.name in EMBEDDERS:
-            return self._keep(("embedder", self.name), EMBEDDERS[self.name])
-        return self._keep(("embedder", self.name, self._folder), self._make)
-
-    def _make(self) -> Embedder:
-        made: Embedder = extra("embedders.opening").open_embedder(self.name, self._folder, self._load_remote)
+    def open_embedder() -> Embedder:
+        made: Embedder = extra("embedders.opening").open_embedder(name, folder, load_remote)
         return made
+
+    return keep(("embedder", name, folder), open_embedder)
 
 
 def absolute(name: str, base: str) -> str:
@@ -81,7 +70,8 @@ def absolute(name: str, base: str) -> str:
 
 
 def open_index(
-    embedder: ChosenEmbedder,
+    embedder: str,
+    load: Callable[[], Embedder | None],
     layout: Layout,
     keep: Keep,
     warn: Warn,
@@ -90,45 +80,34 @@ def open_index(
     server: Any = None,
     show: Show = lambda memories, _: memories,
 ) -> Index:
-    """The index kept for the store at `layout`, for its `past`, or beside it for the spaces on a `server`. `show`
-    gives memories as an index may hold them.
+    """The index kept for the store at `layout`, for its `past`, or beside it for the spaces on a `server`. `load` opens the
+    embedder of that name; `show` gives memories as an index may hold them. It warns only once of what is the same: an
+    embedder fails for every space.
 
     Raises UsageError when there is no such embedder.
     """
     from memcli.index.cache import CachedIndex
 
     if server is not None and past is None:
-        told = _once(warn)  # both say the same of an embedder that fails
-        local = open_index(embedder, layout, keep, told, progress, show=show)
+        warn_once = cache(warn)  # both say the same of an embedder that fails
+        local = open_index(embedder, load, layout, keep, warn_once, progress, show=show)
         shared: Index = extra("postgres.opening").share_index(
-            server, local, embedder.load, layout.cache(""), told, progress
+            server, local, load, layout.cache(""), warn_once, progress
         )
         return shared
-    check_embedder(embedder.name)
+    check_embedder(embedder)
     folder = layout.cache("")
     if past is not None:
         from memcli.index.cache import folder_for
 
         # An index of its own, so that a look back does not undo that of now; vectors are by text, and shared.
         revision = folder_for(layout.cache("revisions"), past.commit)
-        return CachedIndex(revision, embedder.load, _once(warn), progress, folder, show)
+        return CachedIndex(revision, load, cache(warn), progress, folder, show)
     if keep is make:
-        return CachedIndex(folder, embedder.load, _once(warn), progress, show=show, place=layout.index)
+        return CachedIndex(folder, load, cache(warn), progress, show=show, place=layout.index)
     from memcli.index.cache import KeptIndex
 
     return keep(
-        ("index", folder, embedder.name),
-        lambda: KeptIndex(folder, embedder.load, warn, progress, show, layout.index),
+        ("index", folder, embedder),
+        lambda: KeptIndex(folder, load, warn, progress, show, layout.index),
     )
-
-
-def _once(warn: Warn) -> Warn:
-    """Warns of the same only once: an embedder fails for every space that a command asks."""
-    told: set[str] = set()
-
-    def tell(text: str) -> None:
-        if text not in told:
-            told.add(text)
-            warn(text)
-
-    return tell

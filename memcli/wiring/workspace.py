@@ -15,6 +15,7 @@ from memcli.app.workspace import Observer, Workspace
 from memcli.beneath import remove_tree
 from memcli.clock import frozen_clock, system_clock
 from memcli.codec.space import policy_problems
+from memcli.embed import DEFAULT_EMBEDDER
 from memcli.errors import UsageError
 from memcli.model.names import check_space
 from memcli.model.space import Change, Policy
@@ -29,7 +30,7 @@ from memcli.store.state import State
 from memcli.store.trust import VARIABLE as KEY_VARIABLE
 from memcli.store.trust import FileTrust, signer
 from memcli.wiring import extra
-from memcli.wiring.indexes import ChosenEmbedder, Keep, absolute, make, open_index
+from memcli.wiring.indexes import Keep, absolute, load_embedder, make, open_index
 from memcli.wiring.records import LocalRecords
 from memcli.wiring.roots import Warn, check_store, claimed, global_root, read_config, root_of
 
@@ -154,8 +155,8 @@ class StoreWorkspace(Workspace):
             found: Remote = extra("providers.opening").embeddings(self, environ)
             return found
 
-        self._embedder = ChosenEmbedder(settings.embedder, layout.cache(""), remote, keep)
-        self.embedder, self.load_embedder = self._embedder.name, self._embedder.load
+        self.embedder = settings.embedder or DEFAULT_EMBEDDER
+        self.load_embedder = partial(load_embedder, self.embedder, layout.cache(""), remote, keep)
         self.space, self.main = check_space(settings.space), check_space(settings.main)
         self.is_space_named, self.is_offline = settings.is_space_named, settings.is_offline
         self.project, self.backend, self.model = settings.project, settings.backend, settings.model or ""
@@ -181,8 +182,9 @@ class StoreWorkspace(Workspace):
     def index(self) -> Index:
         server = self._server.server if self._server else None
         return open_index(
-            self._embedder, self._layout, self._keep, self.warn, self.progress, self._past, server, self._as_shown
-        )
+            self.embedder, self.load_embedder, self._layout, self._keep, self.warn, self.progress, self._past, server,
+            self._as_shown,
+        )  # fmt: skip
 
     def describe(self, fields: Mapping[str, object]) -> dict[str, object]:
         from memcli.summarize import SUMMARIZERS
@@ -225,7 +227,7 @@ class StoreWorkspace(Workspace):
 
         return self.copy_with(
             store=FileStore(own, self._fold, wait=self._wait, is_local=True),
-            index=open_index(self._embedder, own, self._keep, self.warn, self.progress),
+            index=open_index(self.embedder, self.load_embedder, own, self._keep, self.warn, self.progress),
             describe=describe_plainly,
             root=own.root,
             is_space_named=True,

@@ -397,17 +397,15 @@ def topic(session: CommandContext, options: TopicOptions) -> None:
     False
     """
     from memcli.app.context import session_topic
-    from memcli.embed import EMBEDDERS, check_embedder
-    from memcli.wiring.indexes import ChosenEmbedder
+    from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS, check_embedder
 
     try:
         name = session.open(tells_off=False).embedder
     except NotFoundError:
-        name = session.options.get("embedder") or os.environ.get("MEMCLI_EMBEDDER") or ""
-    chosen = ChosenEmbedder(name)
-    check_embedder(chosen.name)
+        name = session.options.get("embedder") or os.environ.get("MEMCLI_EMBEDDER") or DEFAULT_EMBEDDER
+    check_embedder(name)
     # The cosines of other models are on no scale that the thresholds hold for.
-    embedder = chosen.load() if chosen.name in EMBEDDERS else None
+    embedder = EMBEDDERS[name]() if name in EMBEDDERS else None
     found = session_topic(embedder, options.previous, options.current)
     verdict = "changed" if found.changed else "same topic"
     session.output.answer(found.to_json(), f"{verdict} (similarity {found.similarity:.2f}): {found.why}")

@@ -9,6 +9,7 @@ import sqlite3
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 
 from memcli import __version__
 from memcli.app.workspace import load_space
@@ -28,7 +29,7 @@ from memcli.store.private import can_write, stranded, work_tree_of
 from memcli.store.trust import FileTrust
 from memcli.text.words import is_foreign
 from memcli.wiring import extra
-from memcli.wiring.indexes import ChosenEmbedder
+from memcli.wiring.indexes import load_embedder
 from memcli.wiring.roots import locate, read_config
 from memcli.wiring.workspace import chosen_store, open_workspace
 
@@ -73,8 +74,8 @@ def _embedding(options: Mapping[str, str | None], environ: Mapping[str, str]) ->
         workspace = open_workspace(options, environ)
         name, load = workspace.embedder, workspace.load_embedder
     except MemcliError:  # there is no store, or the other checks tell what is wrong with it
-        chosen = ChosenEmbedder(options.get("embedder") or environ.get("MEMCLI_EMBEDDER"))
-        name, load = chosen.name, chosen.load
+        name = options.get("embedder") or environ.get("MEMCLI_EMBEDDER") or DEFAULT_EMBEDDER
+        load = partial(load_embedder, name)
     try:
         embedder = load()
         if embedder is None:
