@@ -78,13 +78,20 @@ TRIGGER, ANCHOR, TEXT = "trigger", "anchor", "text"  # what may bring a memory i
 
 
 class Query(Record, kw_only=True):
-    """One question to a space. `now` decides recency; `at`, when given, what was valid then; `deadline`, in seconds,
-    ends the search for meaning, and missing vectors are computed for about `patience` seconds. `edits`: the change that the topic is made of, if it is of one. `changed_since`: only
-    what was stored or changed since, which without a topic is listed. `about` leans the order towards what it speaks
-    of; `period` is named by the topic, and weighs entries by their date. `ids` are listed without a topic; with `lists_all`
-    without a topic, so is everything that passes the filters. `is_prompt`: it is a prompt to an agent, which asks for nothing,
-    and is answered by what serves it, most probable first.
-    `session` is the one in which it is asked, empty for none, None for the current one. `seasons` are the named ones of the space that is asked, `accesses` are by id, where they weigh."""
+    """One question to a space.
+
+    `topic` is the question; with `edits`, the topic is made of that change. Without a topic, memories are listed that pass
+    the filters if the query names `kinds`, `changed_since` or `ids`, or if it `lists_all`. `is_prompt`: the topic is a prompt
+    to an agent, which need not be a question; memories that help with it are returned, the most probable first.
+
+    `now` decides recency. `at` is the time at which memories must hold, by default now; `since` and `until` limit when they
+    were created, `changed_since` when they were created or changed. `period` is the time that the topic names; memories are
+    weighed by their date. `about` is a second text that only influences the order.
+
+    `deadline` is in seconds and ends the search by meaning. Missing vectors are computed for about `patience` seconds.
+    `session` is the session in which the query is put: empty for none, None for the current one. `seasons` are the named
+    seasons of the space, `accesses` the number of accesses by id, if these have a weight.
+    """
 
     topic: str
     now: str
@@ -127,9 +134,11 @@ class Query(Record, kw_only=True):
 
 
 class Entry(Record):
-    """What an index knows of one memory without reading it. All parts of the change of one `commit` are one entry of a
-    bundle. The confidence decays from `confirmed_at` on. One that `is_read` comes from a
-    document or a change, and was not told by anybody."""
+    """What an index knows of a memory without reading it.
+
+    All parts of the change of one `commit` are one entry of a bundle. `confirmed_at` is when the confidence begins to decay.
+    `is_read`: the memory comes from a document or a change and was not stored by anybody.
+    """
 
     row: int
     id: str
@@ -193,11 +202,11 @@ class TermStats(Record):
 
 
 class Hit(Record):
-    """A row that answers, with its score and the parts that the score is the sum of.
+    """A row that matches, with its score and the parts whose sum that is.
 
-    `passages` are its passages, by number and score, best first; `also` the rows of the same commit that match too.
-    `confidence` is the probability (0..1) that it answers, None where the backend does not say; it was estimated from
-    `signals`, by the weights of its `form`.
+    `passages` are its matching passages by number and score, the best first; `also` are the rows of the same commit that match
+    too. `confidence` is the probability (0..1) that the row answers the query, None if the backend does not estimate it; it is
+    computed from `signals` with the weights of its `form`.
     """
 
     entry: Entry
@@ -233,16 +242,20 @@ class Ranking(Record):
 
 
 class Section(Record):
-    """One recalled memory. `space` is where it came from; `level`, one of LEVELS, how fully a budget lets it appear.
-    `sentence` and `passage` are the parts of its text that answer the topic, empty where none were looked for; `heading`
-    leads to the passage, which goes from the first to the second character of `span`. `more` has it with ever more passages, and
-    for each step the place of the section before which it comes; a budget may show the text of the first `steps`. `also`: the ids and paths of the other files of its commit, those that match first.
-    `shows_content`: its content has words of the topic that its text has not.
-    `untrusted` says why it would not be here had nobody asked for it; `is_unreviewed`: nobody here has accepted it;
-    `anchors` what has become of the code that it speaks of, where that could be looked at.
-    `confidence` is the probability (0..1) that it answers the topic, None where nothing was estimated.
-    `matched_by`, when it is no TEXT, makes it a part of the lead. `opposed` is what contradicts it. `limit` is the most
-    characters of the memory that are printed.
+    """One memory of a bundle.
+
+    `space` is the name of its space, `level`, one of LEVELS, how much of it a budget lets appear. `sentence` and `passage` are
+    the parts of its text that answer the topic, empty where none were looked for; `heading` leads to the passage, and `span`
+    is its first and last character. `more` has ever longer passages, each with the number of the section before which it is
+    preferred; a budget shows the first `steps` of them. `limit` is the most characters of the memory that are printed.
+    `shows_content`: the content has words of the topic that the text lacks. `also` are the ids and paths of other files of
+    the same commit, those that match first.
+
+    `matched_by` is TEXT, or what makes the memory a lead. `confidence` is the probability (0..1) that it answers the topic,
+    None if it was not estimated.
+
+    `untrusted` lists why the memory would be withheld if untrusted ones were not wanted; `is_unreviewed`: nobody here has
+    accepted it. `anchors` are the states of the code that it is anchored to, `opposed` the memories that contradict it.
     """
 
     memory: Memory
@@ -297,13 +310,16 @@ class ModelVerdict(Record, kw_only=True):
 
 
 class Bundle(Record, kw_only=True):
-    """The answer to a query: sections in order, and why there are none of them.
+    """The answer to a query: sections in order, or the reason why there are none.
 
-    Of `query` the bundle holds what may be repeated. `always` are pinned memories that do not match, of `pinned` such
-    memories in all. `withheld_untrusted` memories matched, and carry instructions, as do `untrusted_pins` of the pinned
-    ones. `missing` passages have no vector yet, and were searched by words. `size` counts the memories searched, `own` those of each space of the store itself. `verdict` is that of a
-    language model, if one was asked. `confidence` is the probability (0..1) that what is shown answers the topic, None where
-    nothing was estimated: without a topic, or by a backend that does not say. `is_from_clone`: a store that was asked came with a clone that nobody here has accepted.
+    `query` is the query as it may be repeated, without secrets. `always` are pinned memories that do not match, out of
+    `pinned` such memories. `matched` memories matched in all; of these `withheld_untrusted` contain instructions, as do
+    `untrusted_pins` of the pinned ones. `size` is the number of memories searched, `own` that of each space of the store itself.
+    `missing` passages have no vector yet and were searched by words.
+
+    `confidence` is the probability (0..1) that the sections answer the topic; None without a topic, or if the backend does not
+    estimate it. `verdict` is that of a language model, if one was asked. `is_from_clone`: a searched store came with a clone
+    that nobody here has accepted.
     """
 
     space: str
