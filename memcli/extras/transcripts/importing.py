@@ -34,10 +34,12 @@ _MAX_KEY = 200
 
 
 def import_transcript(
-    workspace: Workspace, transcript: Transcript, *, dry_run: bool = False, may_revive: bool = True
-) -> SessionImport:
+    workspace: Workspace, transcript: Transcript, *, dry_run: bool = False, may_revive: bool = True,
+    messages: Iterable[Message] | None = None,
+) -> SessionImport:  # fmt: skip
     """Imports a conversation. Messages that are stored already stay as they are; of the others all are added, or none. A
-    session that somebody has deleted is imported again with `may_revive`, and otherwise reported as DELETED.
+    session that somebody has deleted is imported again with `may_revive`, and otherwise reported as DELETED. `messages` are
+    those of the transcript, where its errors are to be told from those of the store.
 
     Raises what reading it raises, RefusedError, LockedError, CorruptError, StoreError.
     """
@@ -55,7 +57,7 @@ def import_transcript(
     if there is None and not may_revive and workspace.sessions.was_deleted(session.space, session.source, session.key):
         return SessionImport(DELETED, session, 0, 0)
     before = "" if there is None else workspace.sessions.digest(there.space, there.id)
-    incoming = intake.usable(transcript.messages())
+    incoming = intake.usable(transcript.messages() if messages is None else messages)
     after, added = workspace.sessions.take_in(session, incoming, intake.message, dry_run=dry_run)
     if added and not dry_run:
         record(workspace, "import session", after, before)
@@ -239,7 +241,7 @@ def _import(
     """Imports a session from its transcript, or from what its hooks reported if no transcript can be read."""
     path = next((path for entry in reversed(entries) if (path := text_of(entry.get("transcript")))), "")
     try:
-        found = [_Guarded(one) for one in _readable(partial(read, path)) if not key or one.key == key] if path else []
+        found = [one for one in _readable(partial(read, path)) if not key or one.key == key] if path else []
         if found:
             return _imported(workspace, found)
     except _UnreadableError as error:
@@ -250,7 +252,7 @@ def _import(
 
 def _imported(workspace: Workspace, found: Sequence[Transcript]) -> list[SessionImport]:
     """What came of the conversations; a session that somebody has deleted does not come back."""
-    done = (import_transcript(workspace, one, may_revive=False) for one in found)
+    done = [import_transcript(workspace, one, may_revive=False, messages=_readable(one.messages)) for one in found]
     return [one for one in done if one.status != DELETED]
 
 
@@ -263,21 +265,6 @@ def _readable(read: Callable[[], Iterable[_Read]]) -> Iterator[_Read]:
         yield from read()
     except (MemcliError, OSError) as error:
         raise _UnreadableError(reason(error)) from None
-
-
-class _Guarded:
-    """A transcript that says when it cannot be read."""
-
-    def __init__(self, told: Transcript) -> None:
-        self.source, self.key, self.title, self.started_at = told.source, told.key, told.title, told.started_at
-        self._told = told
-
-    @property
-    def skipped(self) -> Mapping[str, int]:
-        return self._told.skipped
-
-    def messages(self) -> Iterator[Message]:
-        return _readable(self._told.messages)
 
 
 class _Reported:
