@@ -5,13 +5,14 @@ from __future__ import annotations
 import atexit
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from memcli.errors import UsageError
-from memcli.extras.postgres.shared import SharedAudit, SharedIndex, SharedStore, SharedTrash
+from memcli.model.links import Run
 from memcli.model.memory import Json
 from memcli.model.space import Change, Policy
-from memcli.ports import Embedder, Index, Progress, Store
+from memcli.ports import AuditTrail, Embedder, Index, Progress, Snapshot, Store, Trash
+from memcli.settings import is_beside
 from memcli.store.lock import WAIT_SECONDS
 from memcli.wiring.records import LocalRecords
 from memcli.wiring.roots import Warn
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VARIABLE = "MEMCLI_STORE_SCHEMA"
 _opened: list[Server] = []
+_Side = TypeVar("_Side")
 
 
 def open_server(url: str, environ: Mapping[str, str], wait: float) -> Server:
@@ -76,6 +78,45 @@ def close_servers() -> None:
     _server.cache_clear()
 
 
+class _Joined:
+    """Two adapters as one: the server has all spaces but those beside them, which are of this machine.
+
+    A method goes to the side that has the space of its first argument: a name, or a snapshot or a run of the space.
+    """
+
+    def __init__(self, shared: Any, local: Any) -> None:
+        self._shared, self._local = shared, local
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def call(of: str | Snapshot | Run, *rest: object, **options: object) -> Any:
+            space = of if isinstance(of, str) else of.space
+            is_here = is_beside(space if isinstance(space, str) else space.name)
+            return getattr(self._local if is_here else self._shared, name)(of, *rest, **options)
+
+        return call
+
+    def spaces(self) -> list[str]:
+        here = (name for name in self._local.spaces() if is_beside(name))
+        return sorted({*self._shared.spaces(), *here})
+
+    def runs(self, skip: Callable[[str], None] | None = None) -> list[Run]:
+        here = (run for run in self._local.runs(skip) if is_beside(run.space.name))
+        found = [*self._shared.runs(skip), *here]
+        return sorted(found, key=lambda run: run.name.partition("-")[0], reverse=True)
+
+    def embedder(self) -> str:
+        return str(self._local.embedder())
+
+    def question(self, topic: str) -> tuple[str, bytes] | None:
+        found: tuple[str, bytes] | None = self._shared.question(topic) or self._local.question(topic)
+        return found
+
+
+def _join(shared: _Side, local: _Side) -> _Side:
+    """Both sides of one adapter, which keeps the promises of each: see its protocol in `ports`."""
+    return cast("_Side", _Joined(shared, local))
+
+
 class ServerRecords:
     """The records of a store of which `server` has what is not of this machine alone; `local` and `files` have the rest."""
 
@@ -94,17 +135,20 @@ class ServerRecords:
         self.server, self._local, self._who = server, local, Author(local.clock, local.user, local.command)
         self._trash = ServerTrash(server, local.warn)
         erase = local.erase_traces
-        self.store = SharedStore(ServerStore(server, fold, self._who, self._trash, in_force, local.warn, erase), files)
+        shared: Store = ServerStore(server, fold, self._who, self._trash, in_force, local.warn, erase)
+        self.store = _join(shared, files)
 
     @cached_property
-    def trash(self) -> SharedTrash:
-        return SharedTrash(self._trash, self._local.trash)
+    def trash(self) -> Trash:
+        shared: Trash = self._trash
+        return _join(shared, self._local.trash)
 
     @cached_property
-    def audit(self) -> SharedAudit:
+    def audit(self) -> AuditTrail:
         from memcli.extras.postgres.audit import ServerAudit
 
-        return SharedAudit(ServerAudit(self.server, self._who, self._local.warn), self._local.audit)
+        shared: AuditTrail = ServerAudit(self.server, self._who, self._local.warn)
+        return _join(shared, self._local.audit)
 
     @cached_property
     def ledger(self) -> ServerLedger:
@@ -126,4 +170,5 @@ def share_index(
     from memcli.index.vectors import Questions
 
     asked = partial(Questions, folder)
-    return SharedIndex(PostgresIndex(server, embedder, asked, warn, progress), local)
+    shared: Index = PostgresIndex(server, embedder, asked, warn, progress)
+    return _join(shared, local)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from memcli.digests import blake2b
@@ -239,11 +240,10 @@ class ServerMeaning(Meaning):
             missing = self._stored.missing()
         questions = self._questions(texts)
         rows = self._near(questions, among)
-        return _Extended(self, questions, len(missing), self._passages).including(rows)
+        return self._extended(questions, len(missing), rows)
 
     def resumed(self, texts: Sequence[str], found: list[Nearness]) -> list[Nearness]:
-        extended = _Extended(self, self._questions(texts), found[0].missing, self._passages)
-        return extended.including(found[0].rows.tolist())
+        return self._extended(self._questions(texts), found[0].missing, found[0].rows.tolist())
 
     def means(self, rows: Collection[int]) -> tuple[Any, Any] | None:
         import numpy
@@ -291,28 +291,20 @@ class ServerMeaning(Meaning):
         with suppress(MemcliError), self._tables.server.connected("keep vectors") as connection:
             keep(connection, self._tables.space, self._embedder.model, vectors)  # a reader may not
 
+    def _extended(self, questions: Sequence[bytes], missing: int, rows: Collection[int]) -> list[Nearness]:
+        """The nearness to each question of some rows of a very large space; more are measured when they are asked for."""
+        known: set[int] = set()
+        found: list[Nearness] = []
 
-class _Extended:
-    """The nearness of some rows of a very large space to several questions; more rows are measured when they are asked for."""
+        def including(n: int, more: Collection[int]) -> Nearness:
+            if not found or not known.issuperset(more):
+                known.update(more)
+                measured, _ = self.measure(questions, sorted(known))
+                found[:] = [
+                    Nearness(one.rows, one.best, one.first, one.cosines, missing, self._passages, partial(including, n))
+                    for n, one in enumerate(measured)
+                ]
+            return found[n]
 
-    def __init__(self, meaning: ServerMeaning, questions: Sequence[bytes], missing: int, passages: int) -> None:
-        self._meaning = meaning
-        self._questions = questions
-        self._missing = missing
-        self._passages = passages
-        self._rows: set[int] = set()
-        self._found: list[Nearness] = []
-
-    def including(self, rows: Collection[int]) -> list[Nearness]:
-        """The nearness to each question, with these rows among those that are known."""
-        if not self._found or not self._rows.issuperset(rows):
-            self._rows.update(rows)
-            found, _ = self._meaning.measure(self._questions, sorted(self._rows))
-            self._found = [
-                Nearness(one.rows, one.best, one.first, one.cosines, self._missing, self._passages, self._more(n))
-                for n, one in enumerate(found)
-            ]
-        return self._found
-
-    def _more(self, n: int) -> Callable[[Collection[int]], Nearness]:
-        return lambda rows: self.including(rows)[n]
+        including(0, rows)
+        return found
