@@ -61,19 +61,6 @@ def where_of(space: str) -> str:
     return f"space {space!r} on the server"
 
 
-def bodies_under(connection: Connection, space: str, prefixes: Sequence[str]) -> list[tuple[str, bytes]]:
-    """The ids and bodies of the memories at these paths and below."""
-    wanted = sorted({prefix.strip("/") for prefix in prefixes})
-    if "" in wanted:
-        return connection.execute("SELECT id, body FROM memory WHERE space = %s", [space]).fetchall()
-    return connection.execute(
-        """SELECT id, body FROM memory WHERE space = %(space)s AND path = ANY(%(paths)s)
-        UNION SELECT id, body FROM unnest(%(paths)s::text[]) prefix
-        JOIN memory ON space = %(space)s AND path > prefix || '/' AND path < prefix || '0'""",
-        {"space": space, "paths": wanted},
-    ).fetchall()
-
-
 _BATCH = 1000
 _BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _STATE = "SELECT header, bytes + octet_length(header), version, epoch FROM space WHERE space = %s"

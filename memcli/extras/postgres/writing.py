@@ -23,13 +23,17 @@ from memcli.extras.postgres import audit, indexing
 from memcli.extras.postgres.connection import unhurried
 from memcli.extras.postgres.mail import BARRIER, IF_HELD, new_mark, take
 from memcli.extras.postgres.server import Server
-from memcli.extras.postgres.snapshot import ORDER, bodies_under, memory_of, space_of, where_of
+from memcli.extras.postgres.snapshot import ORDER, memory_of, space_of, where_of
 from memcli.model.links import refers_to
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Change, Space
 from memcli.policy.draft import Draft
 from memcli.record import Record, replace
 
+_OF_SPACE = "SELECT id, body FROM memory WHERE space = %(space)s"
+_UNDER = """SELECT id, body FROM memory WHERE space = %(space)s AND path = ANY(%(paths)s)
+    UNION SELECT id, body FROM unnest(%(paths)s::text[]) prefix
+    JOIN memory ON space = %(space)s AND path > prefix || '/' AND path < prefix || '0'"""
 _FIND = "SELECT id, updated_at, path, hash, body FROM memory WHERE space = %s AND {} = ANY(%s)"
 
 
@@ -96,7 +100,9 @@ class ServerShelf:
         return [name for (name,) in found]
 
     def under(self, *prefixes: str) -> list[Memory]:
-        found = bodies_under(self._connection, self._space, prefixes)
+        wanted = sorted({prefix.strip("/") for prefix in prefixes})
+        statement = _OF_SPACE if "" in wanted else _UNDER
+        found = self._connection.execute(statement, {"space": self._space, "paths": wanted})
         return sorted((self._take(*row) for row in found), key=lambda m: (m.path, m.id))
 
     def memories(self, *keys: str) -> Iterator[Memory]:

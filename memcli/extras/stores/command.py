@@ -170,7 +170,7 @@ def sync(session: CommandContext, options: SyncOptions) -> None:
         f"synced space {name} with {there.shown}: {done.received} received, {done.sent} sent; sha256 {done.hash}",
     )
     if done.conflicts or done.moved:
-        session.output.note(merged_text(Merged(Space(name), done.conflicts, done.moved)))
+        session.output.note(merged_text(Merged(Space(name), tuple(done.conflicts), done.moved)))
 
 
 class MaintainOptions(Options):
@@ -209,22 +209,18 @@ def maintain_(session: CommandContext, options: MaintainOptions) -> None:
     upkeep, report = extra("upkeep.maintain"), extra("upkeep.plan")
     tasks = upkeep.check_tasks(options.only or ())
     if options.background:
-        _maintain_behind(session)
+        from memcli.cli.background import run_alone
+        from memcli.store.trust import is_off
+
+        session.output.quiet = True
+        root = session.open().root
+        if not is_off(root, os.environ):
+            run_alone(root, lambda _: upkeep.maintain_behind(session.open()))
         return
     workspace = session.open()
     done = upkeep.preview(workspace, tasks) if options.dry_run else list(upkeep.maintain(workspace, tasks))
     text = report.upkeep_text(done, dry_run=options.dry_run)
     session.output.confirm(report.upkeep_json(done, dry_run=options.dry_run), text or "nothing to do")
-
-
-def _maintain_behind(session: CommandContext) -> None:
-    from memcli.cli.background import run_alone
-    from memcli.store.trust import is_off
-
-    session.output.quiet = True
-    workspace = session.open()
-    if not is_off(workspace.root, os.environ):
-        run_alone(workspace.root, lambda _: extra("upkeep.maintain").maintain_behind(session.open()))
 
 
 class AuditOptions(Options):

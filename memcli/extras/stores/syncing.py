@@ -23,7 +23,7 @@ from memcli.model.memory import Json
 from memcli.model.names import counted
 from memcli.model.space import Change, Space
 from memcli.ports import Shelf
-from memcli.record import Record, field, replace
+from memcli.record import replace
 
 if TYPE_CHECKING:
     from memcli.extras.stores.sync_base import FileSyncBase
@@ -32,23 +32,6 @@ _ROUNDS = 5
 _MANY, _SHARE = 10, 0.2
 """So many deletions at once, or so much of a space where that is more than one memory, are taken over."""
 _SHOWN = 3
-
-
-class StoreSyncResult(Record):
-    """What a sync did: how many memories changed here and there, and what the merge could not decide without loss.
-    `hash` is the SHA-256 of the canonical file that both sides now have."""
-
-    space: str
-    hash: str
-    received: int
-    sent: int
-    conflicts: tuple[Conflict, ...] = ()
-    moved: Mapping[str, str] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Json]:
-        conflicts = [{"id": c.id, "path": c.path, "field": c.field} for c in self.conflicts]
-        told = {name: getattr(self, name) for name in ("space", "hash", "received", "sent")}
-        return {**told, "conflicts": conflicts, "moved": dict(self.moved)}
 
 
 def sync(
@@ -60,7 +43,7 @@ def sync(
     accept_deletions: bool = False,
     as_new: bool = False,
     shown: str = "the other store",
-) -> StoreSyncResult:
+) -> StoreSync:
     """Merges the space of both stores, and writes the result to both, each in one transaction.
 
     What one side purged for good does not come back from the other; what it deleted goes into the trash. What comes from
@@ -74,16 +57,17 @@ def sync(
         raise RefusedError(f"space {name!r} is {policy.visibility} and stays on this machine", "sync another space")
     if not (local.has_space(name) or remote.has_space(name)):
         raise NotFoundError(f"no space {name!r} here or there", "`memcli space list` lists the spaces")
-    work = _Sync(local, remote, name, base, accept_deletions, as_new, shown)
+    work = StoreSync(local, remote, name, base, accept_deletions, as_new, shown)
     for _ in range(_ROUNDS):
         if (after := work.round()) is not None:
-            digest = sha256(encode_full(after)).hexdigest()
-            return StoreSyncResult(name, digest, work.received, work.sent, tuple(work.conflicts), work.moved)
+            work.hash = sha256(encode_full(after)).hexdigest()
+            return work
     raise LockedError(f"space {name!r} is being written by others", "run the command again")
 
 
-class _Sync:
-    """A sync of one space, round by round, and what it has done."""
+class StoreSync:
+    """A sync of one space, round by round, and what it did: how many memories changed here and there, and what the merge could
+    not decide without loss. In the end `hash` is the SHA-256 of the canonical file that both sides have."""
 
     def __init__(
         self,
@@ -98,9 +82,15 @@ class _Sync:
         self._local, self._remote, self._name = local, remote, name
         self._base, self._accept, self._as_new, self._shown = base, accept_deletions, as_new, shown
         self.received = self.sent = 0
+        self.hash = ""
         self.conflicts: dict[Conflict, None] = {}
         self.moved: dict[str, str] = {}
         self._purged: dict[str, str] = {}  # on either side: ids, and until when made
+
+    def to_json(self) -> dict[str, Json]:
+        conflicts = [{"id": c.id, "path": c.path, "field": c.field} for c in self.conflicts]
+        told = {"space": self._name, "hash": self.hash, "received": self.received, "sent": self.sent}
+        return {**told, "conflicts": conflicts, "moved": dict(self.moved)}
 
     def round(self) -> Space | None:
         """What both sides have now; None where somebody wrote meanwhile, or purges came first."""
