@@ -19,7 +19,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 _MAX_BYTES = 4096
@@ -86,7 +85,7 @@ def clean(data: bytes) -> None:
 
 
 def foreign(data: bytes) -> None:
-    """The readers of other tools' memory, as far as this build has them."""
+    """The readers of other tools' memory."""
     from memcli.errors import MemcliError
     from memcli.extras.transfer.foreign import READERS, detect
     from memcli.git.repository import UnfitError
@@ -98,9 +97,7 @@ def foreign(data: bytes) -> None:
                 list(read(data, where))
 
 
-TARGETS: dict[str, Callable[[bytes], None]] = {"space": space, "bundle": bundle, "clean": clean}
-if find_spec("memcli.extras.transfer.foreign") is not None:
-    TARGETS["foreign"] = foreign
+TARGETS: dict[str, Callable[[bytes], None]] = {"space": space, "bundle": bundle, "clean": clean, "foreign": foreign}
 
 
 def seeds(target: str) -> list[bytes]:
@@ -129,7 +126,7 @@ def seeds(target: str) -> list[bytes]:
 def mutations(found: list[bytes], runs: int) -> Iterator[bytes]:
     """`runs` inputs made of the seeds, always the same: bytes changed, cut, doubled, swapped in from others."""
     state = 88172645463325252
-    words = [
+    words = (
         b"\x1b[",
         b"\xe2\x80\xae",
         b"null",
@@ -141,7 +138,7 @@ def mutations(found: list[bytes], runs: int) -> Iterator[bytes]:
         b"\n    {\n",
         b"\x00",
         b"---\n",
-    ]
+    )
 
     def roll(sides: int) -> int:
         nonlocal state

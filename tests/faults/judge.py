@@ -22,8 +22,6 @@ PARTLY = re.compile(r"memcli: stopped after \d+ \w")
 IS_THERE = re.compile(r"the command itself succeeded")
 """What it says when the command did all but tell."""
 
-KINDS = ("torn", "false ack", "false failure", "message", "next", "leftover", "secret")
-
 
 @dataclass(frozen=True)
 class States:

@@ -13,10 +13,8 @@ from __future__ import annotations
 import argparse
 import gc
 import hashlib
-import itertools
 import os
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -49,8 +47,6 @@ class Report:
     collected: int = 0
     exports: int = 0
     refusals: Counter[str] = field(default_factory=Counter)
-    gaps: list[float] = field(default_factory=list)
-    takeovers: list[float] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
     def text(self) -> str:
@@ -59,15 +55,8 @@ class Report:
             f"acknowledged {self.acknowledged}, kept {self.kept}, in the space {self.stored}",
             f"{self.seconds:.1f} s, {self.acknowledged / self.seconds:.0f} acknowledged a second",
             f"beside them: {self.collected} runs of gc, {self.exports} exports",
-            f"longest time without any acknowledgement {max(self.gaps, default=0) * 1000:.0f} ms",
+            f"{self.kills} kills",
         ]
-        if self.kills:
-            times = sorted(self.takeovers)
-            lines.append(
-                f"{self.kills} kills; from a kill to the next acknowledgement of another writer: median "
-                f"{statistics.median(times) * 1000:.1f} ms, 99 % {times[int(len(times) * 0.99)] * 1000:.0f} ms, "
-                f"longest {times[-1] * 1000:.0f} ms"
-            )
         lines += [f"tried again {n} times: {message}" for message, n in sorted(self.refusals.items())]
         return "\n".join([*lines, *self.problems[:20], "FAILED" if self.problems else "nothing was lost"])
 
@@ -108,7 +97,7 @@ def storm(scene: Scene, *, writers: int, count: int, collectors: int, exporters:
     for _ in range(writers):
         run.writer()
     commands = [_forked(lambda n=n: _run_commands(run, n, count)) for n in range(processes)]
-    kills = _kill(run, kill_every, begun + seconds, seed) if kill_every else []
+    report.kills = _kill(run, kill_every, begun + seconds, seed) if kill_every else 0
     if seconds and not kill_every:
         time.sleep(seconds)
     for child in run.children:
@@ -121,7 +110,7 @@ def storm(scene: Scene, *, writers: int, count: int, collectors: int, exporters:
     for child in beside:
         os.kill(child, signal.SIGTERM)
         _wait(child, report, "gc or export")
-    _examine(run, report, kills)
+    _examine(run, report)
     return report
 
 
@@ -136,7 +125,7 @@ def _write(run: Storm, number: int, count: int) -> None:
         for attempt in range(_ATTEMPTS):
             try:
                 name = remember(workspace, [prepare(workspace, fields)]).outcomes[0].id
-                os.write(log, f"{name} {time.monotonic_ns()}\n".encode())
+                os.write(log, f"{name}\n".encode())
                 break
             except (LockedError, StoreError) as error:  # as a user would, it tries again
                 os.write(log, f"! {error.message}\n".encode())
@@ -148,21 +137,12 @@ def _run_commands(run: Storm, number: int, count: int) -> None:
     log = os.open(run.notes / f"p{number}", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     for n in range(count):
         name = f"mem_p{number}_{n}"
-        line = [
-            "-P",
-            "-m",
-            "memcli",
-            "remember",
-            f"Process {number} says {n}.",
-            "--id",
-            name,
-            "--path",
-            f"p{number}/n{n}",
-        ]
+        said = f"Process {number} says {n}."
+        line = ["-P", "-m", "memcli", "remember", said, "--id", name, "--path", f"p{number}/n{n}"]
         subprocess.run(
             [sys.executable, *line], cwd=run.scene.work, env=_environ(run.scene), check=True, stdout=subprocess.DEVNULL
         )
-        os.write(log, f"{name} {time.monotonic_ns()}\n".encode())
+        os.write(log, f"{name}\n".encode())
 
 
 def _collect(scene: Scene, number: int) -> None:
@@ -209,17 +189,17 @@ def _run_inside(arguments: tuple[str, ...]) -> None:
         raise RuntimeError(f"{' '.join(arguments)} exits with {code}")
 
 
-def _kill(run: Storm, every: float, until: float, seed: int) -> list[int]:
-    """Kills a writer every so often and starts another in its place. When, in monotonic nanoseconds."""
-    kills = []
+def _kill(run: Storm, every: float, until: float, seed: int) -> int:
+    """Kills a writer every so often and starts another in its place; how many."""
+    kills = 0
     next_kill = time.monotonic() + every
     while time.monotonic() < until:
         time.sleep(max(0.0, next_kill - time.monotonic()))
         next_kill += every
         running = sorted(run.children)
-        child = running[_choice(seed + len(kills)) % len(running)]
+        child = running[_choice(seed + kills) % len(running)]
         os.kill(child, signal.SIGKILL)
-        kills.append(time.monotonic_ns())
+        kills += 1
         os.waitpid(child, 0)
         del run.children[child]
         run.writer()
@@ -231,7 +211,7 @@ def _choice(seed: int) -> int:
     return int.from_bytes(hashlib.sha256(str(seed).encode()).digest()[:8], "big")
 
 
-def _examine(run: Storm, report: Report, kills: list[int]) -> None:
+def _examine(run: Storm, report: Report) -> None:
     file = run.scene.store / "spaces" / "main.json"
     ended = run.scene.run(("remember", "After the storm.", "--path", "after/storm"))
     if ended.code:
@@ -241,30 +221,20 @@ def _examine(run: Storm, report: Report, kills: list[int]) -> None:
     if encode_space(space) != data:
         report.problems.append("the space is not canonical")
     stored = {memory.id for memory in space.objects}
-    noted: list[tuple[int, str, str]] = []
+    noted: list[str] = []
     for log in sorted(run.notes.iterdir()):
         for line in log.read_text().splitlines():
             name, _, rest = line.partition(" ")
             if name == "!":
                 report.refusals[rest] += 1
             else:
-                noted.append((int(rest), log.name, name))
-    noted.sort()
-    lost = [name for _, _, name in noted if name not in stored]
+                noted.append(name)
+    lost = [name for name in noted if name not in stored]
     report.problems += [f"lost: {name}" for name in lost]
     left = [n for n in run.scene.listing() if ".tmp-" in n or "/journal/" in n]
     report.problems += [f"left over: {name}" for name in left]
     report.acknowledged, report.kept = len(noted), len(noted) - len(lost)
     report.stored = len(space.objects) - 1
-    report.kills = len(kills)
-    report.gaps = [(b[0] - a[0]) / 1e9 for a, b in itertools.pairwise(noted)]
-    times = [when for when, _, _ in noted]
-    position = 0
-    for kill in kills:
-        while position < len(times) and times[position] <= kill:
-            position += 1
-        if position < len(times):
-            report.takeovers.append((times[position] - kill) / 1e9)
     report.collected = _sum(run.scene, "collected*")
     report.exports = _sum(run.scene, "exports*")
 

@@ -155,14 +155,8 @@ def test_what_else_quotes_it_is_named(filled: Filled) -> None:
     git(filled.folder, "init", "-q")
     commit(filled.folder / ".memory/spaces", "one", "-f")
     told = filled.run("forget", path, *NOW).err
-    for place in (
-        "memory mem_",
-        " quote of space main",
-        "exports/main.json",
-        "tests/a.toml",
-        "1 commit of this repository",
-    ):
-        assert place in told
+    names = ("memory mem_", " quote of space main", "exports/main.json", "tests/a.toml", "1 commit of this repository")
+    assert [place for place in names if place not in told] == []
 
 
 PLACES = {

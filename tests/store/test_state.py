@@ -21,8 +21,7 @@ from memcli.store.notes import LocalAnswers, LocalGaps, LocalUsage
 from memcli.store.quarantine import erase_quarantined
 from memcli.store.state import TABLES, State, copy_state, merge_state, set_value
 from tests.conftest import NOW
-from tests.local_state import local_bytes, rows
-from tests.store.conftest import at_once
+from tests.local_state import local_bytes
 
 
 @pytest.fixture
@@ -34,6 +33,11 @@ def file(folder: Path) -> Path:
     return folder / ".memory/local/state.db"
 
 
+def put(state: State, value: str, name: str = "x") -> None:
+    with state.change() as connection:
+        set_value(connection, name, value)
+
+
 def test_there_is_no_file_before_the_first_note(state: State, tmp_path: Path) -> None:
     assert (state.rows("SELECT * FROM usage"), state.value("x")) == ([], "")
     state.erase(lambda connection: connection.execute("DELETE FROM gap"))
@@ -41,8 +45,7 @@ def test_there_is_no_file_before_the_first_note(state: State, tmp_path: Path) ->
 
 
 def test_the_file_is_its_owners_alone_and_nothing_lies_beside_it(state: State, tmp_path: Path) -> None:
-    with state.change() as connection:
-        set_value(connection, "x", "1")
+    put(state, "1")
     assert stat.S_IMODE(file(tmp_path).stat().st_mode) == 0o600
     with closing(sqlite3.connect(file(tmp_path))) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal"
@@ -81,8 +84,7 @@ def test_an_act_is_on_disk_when_it_is_acknowledged(state: State) -> None:
 
 
 def test_what_fails_within_a_transaction_changes_nothing(state: State) -> None:
-    with state.change() as connection:
-        set_value(connection, "x", "1")
+    put(state, "1")
 
     def interrupted() -> None:
         with state.change() as connection:
@@ -96,8 +98,7 @@ def test_what_fails_within_a_transaction_changes_nothing(state: State) -> None:
 
 def test_a_note_does_not_wait_for_long_and_an_act_says_why(tmp_path: Path, state: State) -> None:
     other = State(state.layout, note_seconds=0)
-    with state.change() as connection:
-        set_value(connection, "x", "1")
+    put(state, "1")
     with state.change():
         other.note(lambda connection: set_value(connection, "x", "2"))
         with pytest.raises(LockedError, match="locked by another process"), other.change(0):
@@ -119,8 +120,7 @@ def test_a_damaged_file_is_put_aside_with_one_warning(tmp_path: Path, data: byte
     for _ in range(2):
         with suppress(StoreError), state.change() as connection:
             connection.execute("DELETE FROM value")
-    with state.change() as connection:
-        set_value(connection, "x", "1")
+    put(state, "1")
     assert state.value("x") == "1"
     assert len(told) == 1
     assert "was damaged and is now" in told[0]
@@ -128,14 +128,13 @@ def test_a_damaged_file_is_put_aside_with_one_warning(tmp_path: Path, data: byte
 
 
 def test_a_store_that_may_not_be_written_is_read(state: State, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with state.change() as connection:
-        set_value(connection, "x", "1")
+    put(state, "1")
     before = file(tmp_path).read_bytes()
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
     assert state.value("x") == "1"
     state.note(lambda connection: set_value(connection, "x", "2"))
-    with pytest.raises(StoreError, match="readonly"), state.change() as connection:
-        set_value(connection, "x", "2")
+    with pytest.raises(StoreError, match="readonly"):
+        put(state, "2")
     assert state.value("x") == "1"
     assert file(tmp_path).read_bytes() == before
 
@@ -149,24 +148,11 @@ def test_a_newer_file_is_left_alone(state: State, tmp_path: Path) -> None:
 
 
 def test_a_file_with_another_name_becomes_one_of_its_own(state: State, tmp_path: Path) -> None:
-    with state.change() as connection:
-        set_value(connection, "x", "1")
+    put(state, "1")
     os.link(file(tmp_path), tmp_path / "snapshot")
-    with state.change() as connection:
-        set_value(connection, "y", "2")
+    put(state, "2", "y")
     assert (state.value("x"), state.value("y")) == ("1", "2")
     assert b"2" not in [value for _, value in sqlite3.connect(tmp_path / "snapshot").execute("SELECT * FROM value")]
-
-
-def _add(root: str, name: str) -> None:
-    for n in range(40):
-        with State(Layout(root)).change() as connection:
-            connection.execute("INSERT INTO spool (entry) VALUES (?)", (f"{name}{n}",))
-
-
-def test_processes_at_once_lose_nothing(state: State, tmp_path: Path) -> None:
-    at_once(_add, [(state.layout.root, name) for name in "ab"])
-    assert len(rows(tmp_path, "spool")) == 80
 
 
 ENTRIES = st.lists(st.sampled_from("abc"), max_size=3)

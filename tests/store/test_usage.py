@@ -136,14 +136,6 @@ def test_what_is_counted_is_read(layout: Layout) -> None:
     assert (totals[RUN, "recall", "main", "fusion", "0"], totals[KEY]) == (1, 3)
 
 
-def test_who_holds_the_state_for_long_costs_an_event_and_no_error(layout: Layout) -> None:
-    counters = LocalCounters(State(layout, note_seconds=0.01))
-    counters.count(*KEY)
-    with State(layout).change():
-        counters.count(*KEY)
-    assert counters.read()[KEY] == 1
-
-
 def test_beyond_a_hundred_spaces_the_others_are_counted_together(layout: Layout) -> None:
     state = State(layout)
     counters = LocalCounters(state)

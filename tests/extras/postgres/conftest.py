@@ -26,11 +26,26 @@ def schema(postgres: str) -> Iterator[str]:
         yield name
 
 
+Connect = Callable[..., Server]
+
+
 @pytest.fixture
-def server(postgres: str, schema: str) -> Iterator[Server]:
-    found = Server(address_of(postgres, schema), 3)
-    yield found
-    found.close()
+def connect(postgres: str, schema: str) -> Iterator[Connect]:
+    """Gives clients of the schema, by the URL of the server or another one; they are closed afterwards."""
+    made: list[Server] = []
+
+    def client(url: str = postgres, wait: float = 3) -> Server:
+        made.append(Server(address_of(url, schema), wait))
+        return made[-1]
+
+    yield client
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def server(connect: Connect) -> Server:
+    return connect()
 
 
 @pytest.fixture
@@ -71,9 +86,8 @@ def as_user(url: str, role: str, password: str = "a-word") -> str:
 
 
 @pytest.fixture
-def as_role(postgres: str, schema: str) -> Iterator[Open]:
+def as_role(postgres: str, schema: str, connect: Connect) -> Iterator[Open]:
     """Opens the store as the owner, or as a role of a level in a space."""
-    servers: list[Server] = []
     roles: list[str] = []
 
     def open_as(level: str = "", space: str = "main") -> ServerStore:
@@ -84,12 +98,9 @@ def as_role(postgres: str, schema: str) -> Iterator[Open]:
             create = f"CREATE ROLE {role} LOGIN PASSWORD 'a-word'"
             sql(postgres, create, f"SELECT admit('{role}', '{level}', '{space}')", schema=schema)
             url = as_user(postgres, role)
-        servers.append(Server(address_of(url, schema), 3))
-        return store_on(servers[-1], level or "owner")
+        return store_on(connect(url), level or "owner")
 
     rewrite(open_as(), lambda space: space.put([memory("a")], NOW))
     rewrite(open_as(), lambda space: space.put([memory("b")], NOW), "other")
     yield open_as
-    for server in servers:
-        server.close()
     sql(postgres, *(f"DROP OWNED BY {role} CASCADE; DROP ROLE {role}" for role in roles))

@@ -21,7 +21,7 @@ from memcli.extras.postgres.server import MOST_CONNECTIONS, Server
 from memcli.model.space import Change
 from memcli.ports import Shelf
 from tests.conftest import NOW, memory, rewrite, slow_but
-from tests.extras.postgres.conftest import as_user, fill, log_of, sql, store_on
+from tests.extras.postgres.conftest import Connect, as_user, fill, log_of, sql, store_on
 from tests.extras.postgres.proxy import Proxy
 
 
@@ -43,10 +43,10 @@ def paths(server: Server) -> list[str]:
 
 
 def attempt(
-    proxy: Proxy, schema: str, name: str, cut_at: int, wait: float = 3, *, by_mail: bool = False
+    proxy: Proxy, connect: Connect, name: str, cut_at: int, wait: float = 3, *, by_mail: bool = False
 ) -> MemcliError | None:
     """Stores through the proxy, which cuts at this part; the error, if there was one."""
-    client = Server(address_of(proxy.url, schema), wait)
+    client = connect(proxy.url, wait)
     store = store_on(client)
     if by_mail:
         store._crowded.add("main")
@@ -63,17 +63,17 @@ def attempt(
 @pytest.mark.parametrize("by_mail", slow_but((False,), [False, True]))
 @pytest.mark.parametrize("is_final", [False, True])
 def test_wherever_the_connection_is_cut_an_outcome_is_true(
-    proxy: Proxy, server: Server, schema: str, is_final: bool, by_mail: bool
+    proxy: Proxy, server: Server, connect: Connect, is_final: bool, by_mail: bool
 ) -> None:
     """Committed, not committed or unknown; with a server that can be reached again, nearly always committed."""
     store_on(server).submit("main", request("first"))
-    assert attempt(proxy, schema, "whole", -1, by_mail=by_mail) is None
+    assert attempt(proxy, connect, "whole", -1, by_mail=by_mail) is None
     parts = proxy.parts
     assert parts > 10  # some 20: what is sent in quick succession may come as one
     proxy.is_final = is_final
     outcomes: dict[str, int] = {"committed": 0, "not": 0, "unknown": 0}
     for cut_at in range(1, parts + 1, 2 if is_final else 1):  # what is final costs a time-out each
-        error = attempt(proxy, schema, f"n{cut_at}", cut_at, 0.3 if is_final else 3, by_mail=by_mail)
+        error = attempt(proxy, connect, f"n{cut_at}", cut_at, 0.3 if is_final else 3, by_mail=by_mail)
         found = paths(server).count(f"notes/n{cut_at}")
         if error is None:
             outcomes["committed"] += 1
@@ -94,18 +94,18 @@ def test_wherever_the_connection_is_cut_an_outcome_is_true(
 
 @pytest.mark.parametrize("by_mail", slow_but((False,), [False, True]))
 def test_wherever_the_server_falls_silent_a_write_ends_in_time(
-    proxy: Proxy, server: Server, schema: str, monkeypatch: pytest.MonkeyPatch, by_mail: bool
+    proxy: Proxy, server: Server, connect: Connect, monkeypatch: pytest.MonkeyPatch, by_mail: bool
 ) -> None:
     """While it connects, asks, or commits: in one line, and what is said of the write is true."""
     monkeypatch.setattr(BoundedConnection, "most", 0.3)
     monkeypatch.setenv("PGCONNECT_TIMEOUT", "2")
     store_on(server).submit("main", request("first"))
-    assert attempt(proxy, schema, "whole", -1, by_mail=by_mail) is None
+    assert attempt(proxy, connect, "whole", -1, by_mail=by_mail) is None
     parts, errors = proxy.parts, 0
     for silent_at in {0, *range(2, parts, 14), parts - 1}:
         proxy.silent_at = silent_at
         begun = time.monotonic()
-        error = attempt(proxy, schema, f"n{silent_at}", -1, 0.3, by_mail=by_mail)
+        error = attempt(proxy, connect, f"n{silent_at}", -1, 0.3, by_mail=by_mail)
         assert time.monotonic() - begun < 8
         proxy.silent_at = -1
         proxy.cut()
@@ -120,19 +120,17 @@ def test_wherever_the_server_falls_silent_a_write_ends_in_time(
 
 
 def test_a_reader_does_not_ask_a_silent_server_twice(
-    proxy: Proxy, server: Server, schema: str, monkeypatch: pytest.MonkeyPatch
+    proxy: Proxy, server: Server, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(BoundedConnection, "most", 1)
     fill(server, "a")
-    client = Server(address_of(proxy.url, schema), 3)
-    snapshot = store_on(client).open("main")
+    snapshot = store_on(connect(proxy.url)).open("main")
     proxy.silent_at = proxy.parts
     begun = time.monotonic()
     with pytest.raises(StoreError, match=r"cannot read space 'main': 127\.0\.0\.1:\d+ gives no answer for 1 s"):
         snapshot.load()
     assert 0.9 < time.monotonic() - begun < 2
     snapshot.close()
-    client.close()
 
 
 def test_a_long_statement_is_waited_for_where_it_is_said_to_be_one(
@@ -157,10 +155,9 @@ def test_what_a_server_says_is_screened_and_cut(server: Server) -> None:
         assert (shown in message, message.isprintable(), len(message) < 200) == (True, True, True), words
 
 
-def test_a_snapshot_goes_on_where_the_connection_is_lost(proxy: Proxy, server: Server, schema: str) -> None:
+def test_a_snapshot_goes_on_where_the_connection_is_lost(proxy: Proxy, server: Server, connect: Connect) -> None:
     fill(server, "a", "b")
-    client = Server(address_of(proxy.url, schema), 3)
-    snapshot = store_on(client).open("main")
+    snapshot = store_on(connect(proxy.url)).open("main")
     proxy.cut()
     assert [m.id for m in snapshot.load().objects] == ["mem_a", "mem_b"]
     proxy.cut()
@@ -168,7 +165,6 @@ def test_a_snapshot_goes_on_where_the_connection_is_lost(proxy: Proxy, server: S
     with pytest.raises(LockedError, match="was written to while the connection"):
         snapshot.load()
     snapshot.close()
-    client.close()
 
 
 def test_a_write_survives_that_all_connections_are_ended(postgres: str, server: Server) -> None:
@@ -211,9 +207,9 @@ def test_a_write_whose_commit_was_not_answered_is_looked_up_and_not_made_twice(
     assert (calls, len(paths(server)), verify(log_of(server)).entries) == ([1], 2, 2)
 
 
-def test_a_space_that_is_held_is_waited_for_and_then_given_up(postgres: str, server: Server, schema: str) -> None:
+def test_a_space_that_is_held_is_waited_for_and_then_given_up(server: Server, connect: Connect) -> None:
     fill(server, "a")
-    impatient = Server(address_of(postgres, schema), 0.1)
+    impatient = connect(wait=0.1)
     refused: list[MemcliError] = []
 
     def change(_: Shelf) -> Change:
@@ -227,7 +223,6 @@ def test_a_space_that_is_held_is_waited_for_and_then_given_up(postgres: str, ser
         return Change((memory("b"),), now=NOW)
 
     store_on(server).update("main", change)
-    impatient.close()
     assert [error.exit_code for error in refused] == [4, 4]
     assert len(paths(server)) == 2  # what was given up was taken back
 
@@ -329,10 +324,9 @@ def test_a_space_that_is_deleted_meanwhile_is_made_again_for_who_waits(server: S
     assert (len(answers), paths(server)) == (1, ["notes/x"])
 
 
-def test_a_process_that_holds_all_its_connections_says_so(postgres: str, server: Server, schema: str) -> None:
+def test_a_process_that_holds_all_its_connections_says_so(server: Server, connect: Connect) -> None:
     fill(server, "a")
-    hasty = Server(address_of(postgres, schema), 0.2)
-    store = store_on(hasty)
+    store = store_on(connect(wait=0.2))
     snapshots = [store.open("main") for _ in range(MOST_CONNECTIONS)]
     with pytest.raises(LockedError, match="no connection to the store"):
         store.open("main")
@@ -340,18 +334,15 @@ def test_a_process_that_holds_all_its_connections_says_so(postgres: str, server:
     store.open("main").close()
     for snapshot in snapshots:
         snapshot.close()
-    hasty.close()
 
 
-def test_clients_that_come_at_once_make_the_schema_once(postgres: str, schema: str) -> None:
-    clients = [Server(address_of(postgres, schema), 10) for _ in range(4)]
+def test_clients_that_come_at_once_make_the_schema_once(connect: Connect) -> None:
+    clients = [connect(wait=10) for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
         list(
             pool.map(lambda n: rewrite(store_on(clients[n]), lambda space: space.put([memory(f"m{n}")], NOW)), range(4))
         )
     assert len(paths(clients[0])) == 4
-    for client in clients:
-        client.close()
 
 
 def test_a_migration_that_is_interrupted_leaves_nothing(
@@ -369,45 +360,44 @@ def test_a_migration_that_is_interrupted_leaves_nothing(
     fill(server, "a")
 
 
-def test_an_older_client_does_not_touch_a_newer_schema(postgres: str, server: Server, schema: str) -> None:
+def test_an_older_client_does_not_touch_a_newer_schema(
+    postgres: str, server: Server, schema: str, connect: Connect
+) -> None:
     fill(server, "a")
     sql(postgres, f"INSERT INTO {schema}.migration (number) VALUES (9999)")
-    older = Server(address_of(postgres, schema), 3)
     with pytest.raises(StoreError, match="has schema version 9999, and this memcli supports") as caught:
-        store_on(older).open("main")
+        store_on(connect()).open("main")
     assert (caught.value.exit_code, caught.value.hint) == (8, "upgrade memcli; nothing was changed")
 
 
 def test_a_newer_client_brings_the_schema_up_while_an_older_one_works(
-    postgres: str, server: Server, schema: str, monkeypatch: pytest.MonkeyPatch
+    server: Server, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(server, "a")
     known = dict(server_connection.migrations())
-    newer = Server(address_of(postgres, schema), 3)
     with monkeypatch.context() as patch:
         patch.setattr(server_connection, "migrations", lambda: {**known, max(known) + 1: "CREATE TABLE more (n int)"})
-        rewrite(store_on(newer), lambda space: space.put([memory("b")], NOW))
-    newer.close()
+        rewrite(store_on(connect()), lambda space: space.put([memory("b")], NOW))
     rewrite(store_on(server), lambda space: space.put([memory("c")], NOW))  # who is connected goes on
     assert len(paths(server)) == 3
 
 
 def test_a_role_without_rights_and_a_server_that_is_not_there_are_one_line(
-    postgres: str, server: Server, schema: str, proxy: Proxy
+    postgres: str, server: Server, schema: str, proxy: Proxy, connect: Connect
 ) -> None:
     fill(server, "a")
     role, gone = f"nobody_{schema}", proxy.url.replace("postgres@", "ann:secret-word@")
     proxy.close()
     sql(postgres, f"CREATE ROLE {role} LOGIN PASSWORD 'a-word'")
     try:
-        client = Server(address_of(as_user(postgres, role), schema), 3)
+        client = connect(as_user(postgres, role))
         with pytest.raises(RefusedError) as refused:
             store_on(client).open("main")
         assert (refused.value.exit_code, refused.value.message.count("\n")) == (5, 0)
         client.close()
     finally:
         sql(postgres, f"DROP ROLE {role}")
-    client = Server(address_of(gone, schema), 3)
+    client = connect(gone)
     with pytest.raises(StoreError, match=r"cannot connect to the store at 127\.0\.0\.1") as caught:
         store_on(client).open("main")
     assert "secret-word" not in f"{caught.value.message}{caught.value.hint}{client.address!r}"

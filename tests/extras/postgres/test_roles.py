@@ -165,16 +165,15 @@ def test_a_reader_stops_no_writer_and_no_migration(
         as_role().open("main").close()
         drop(writer)
         writer.submit("main", {"now": NOW, "candidates": [], "supersedes": None, "links": "check"})
-        locks = (
-            b"SELECT FROM mutex FOR KEY SHARE",
-            b"SELECT seize('main', 'memories', true)",
-            b"LOCK memory IN SHARE MODE",
-        )
-        for lock in locks:
+        for lock in (
+            "SELECT FROM mutex FOR KEY SHARE",
+            "SELECT seize('main', 'memories', true)",
+            "LOCK memory IN SHARE MODE",
+        ):
             connection.execute("ROLLBACK")
             connection.execute("BEGIN")
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                connection.execute(lock)
+                connection.execute(lock.encode())
 
 
 def test_a_role_of_an_older_schema_goes_on_after_its_migration(

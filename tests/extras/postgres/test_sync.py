@@ -45,15 +45,8 @@ class Served(Team):
         ((number, head),) = self.sql("SELECT n, hash FROM audit WHERE space = 'main' ORDER BY n DESC LIMIT 1")
         rows = self.sql("SELECT id, encode(sha256(body), 'hex') FROM memory WHERE space = 'main'")
         changes = [{"id": name, "before": digest, "after": ""} for name, digest in rows]
-        said = {
-            "time": time,
-            "user": "eve",
-            "command": "forget",
-            "action": "delete",
-            "space": "main",
-            "changes": changes,
-        }
-        line = seal(said, Link(number, str(head)))  # type: ignore[arg-type]
+        by = {"time": time, "user": "eve", "command": "forget", "action": "delete", "space": "main"}
+        line = seal({**by, "changes": changes}, Link(number, str(head)))  # type: ignore[arg-type]
         if not is_sealed:
             line = encode_line({**json.loads(line), "prev": "x"})
         self.sql(
