@@ -23,7 +23,7 @@ from memcli.model.conversation import Message, Prompt
 from memcli.model.memory import Json
 from memcli.model.tokens import count_tokens, cut_tokens, end_of_tokens
 from memcli.model.usage import Gap, GapTopic
-from memcli.record import Record, replace
+from memcli.record import replace
 from memcli.regex import regex
 from memcli.safety.injection import find_reasons
 
@@ -92,13 +92,13 @@ def _made(workspace: Workspace, said: Sequence[Message], answer: _Answer) -> Yie
 
 def _question(title: str, said: Sequence[Message], local: Sequence[Fact]) -> tuple[Prompt, Callable[[Json], _Answer]]:
     """What the model is asked, and how its answer is read: against what was said."""
-    sent = excerpt(said)
+    chunks, messages, ends = excerpt(said)
     asked = prompt.make(
         title,
-        [{"messages": list(chunk.turns), "text": chunk.summary} for chunk in sent.chunks],
-        [{"number": one.number, "role": one.role, "text": one.text} for one in sent.messages],
+        [{"messages": list(chunk.turns), "text": chunk.summary} for chunk in chunks],
+        [{"number": one.number, "role": one.role, "text": one.text} for one in messages],
     )
-    texts = [title, *(chunk.summary for chunk in sent.chunks), *(one.text for one in sent.messages)]
+    texts = [title, *(chunk.summary for chunk in chunks), *(one.text for one in messages)]
     numbers = {number for text in texts for number in _NUMBER.findall(text)}
 
     def read(data: Json) -> _Answer:
@@ -109,22 +109,23 @@ def _question(title: str, said: Sequence[Message], local: Sequence[Fact]) -> tup
         sentences = [one for one in borne_out if not find_reasons(one)]
         if not sentences:
             raise ValueError("summary contains instructions")
-        return sentences, _facts(claims, said, sent, local)
+        return sentences, _facts(claims, said, ends, local)
 
     return asked, read
 
 
 def _facts(
-    claims: Sequence[prompt.ReportedFact], said: Sequence[Message], sent: Excerpt, local: Sequence[Fact]
+    claims: Sequence[prompt.ReportedFact], said: Sequence[Message], ends: Mapping[int, int], local: Sequence[Fact]
 ) -> list[Fact]:
-    """The facts that are borne out by what was sent, each text once, and those that the local layer found elsewhere."""
+    """The facts that are borne out by what was sent, each text once, and those that the local layer found elsewhere. `ends`
+    says where each message was cut."""
     messages = {message.number: message for message in said}
-    found = [one for one in local if one.span[0] >= sent.ends.get(one.message, 0)]
+    found = [one for one in local if one.span[0] >= ends.get(one.message, 0)]
     for claim in claims:
-        if claim.message not in sent.ends:
+        if claim.message not in ends:
             continue
         fact = point(claim.kind, claim.text, round(claim.confidence, 2), messages[claim.message], local)
-        if fact is not None and fact.span[0] < sent.ends[fact.message]:
+        if fact is not None and fact.span[0] < ends[fact.message]:
             found.append(fact)
     once: dict[str, Fact] = {}
     for fact in sorted(found, key=lambda fact: (fact.message, fact.span)):
@@ -141,23 +142,16 @@ _MOST_SUMMARY = 150
 """How many summaries there are, and the tokens of each."""
 
 
-class Excerpt(Record):
-    """The last messages, cut to some length, and summaries of those before them. `ends` says where each was cut."""
-
-    chunks: Sequence[Chunk]
-    messages: Sequence[Message]
-    ends: Mapping[int, int]
-
-
-def excerpt(messages: Sequence[Message]) -> Excerpt:
-    """The excerpt of a conversation whose messages are numbered."""
+def excerpt(messages: Sequence[Message]) -> tuple[list[Chunk], list[Message], dict[int, int]]:
+    """The excerpt of a conversation whose messages are numbered: summaries of the older messages, the last ones, cut to some
+    length, and where each of these was cut."""
     most = [_MOST_TOOL if message.role == "tool" else _MOST_OTHERS for message in messages]
     cut = [replace(one, text=cut_tokens(one.text, limit)) for one, limit in zip(messages, most, strict=True)]
     totals = accumulate(count_tokens(message.text) for message in reversed(cut))
     old = len(cut) - sum(total <= _MOST for total in totals)
     older = min(len(cut) // SIZE, -(-old // SIZE)) * SIZE  # whole chunks
     chunks, _ = fold(messages[:older], recent=0, most=_MOST_CHUNKS)
-    return Excerpt(
+    return (
         [replace(chunk, summary=cut_tokens(chunk.summary, _MOST_SUMMARY)) for chunk in chunks if chunk.summary],
         cut[older:],
         {message.number: end_of_tokens(message.text, most[n]) for n, message in enumerate(messages) if n >= older},

@@ -57,14 +57,6 @@ class Want(Record):
     glob: Any = None
     patterns: tuple[Any, ...] = ()
 
-    def is_met(self, entry: AnswerEntry) -> bool:
-        """Whether the entry satisfies it."""
-        if self.patterns:
-            return any(pattern.search(entry.text) for pattern in self.patterns)
-        return self.text in entry.names or (
-            self.glob is not None and any(self.glob.fullmatch(name) for name in entry.names)
-        )
-
 
 class Expectation(Record):
     """A case with its patterns compiled. `targets` must each be found, `unwanted` must not."""
@@ -148,7 +140,16 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _place(want: Want, entries: Sequence[AnswerEntry]) -> int | None:
-    return next((place for place, entry in enumerate(entries, 1) if want.is_met(entry)), None)
+    """The place of the first entry that satisfies what is wanted; None if none does."""
+    for place, entry in enumerate(entries, 1):
+        if want.patterns:
+            is_met = any(pattern.search(entry.text) for pattern in want.patterns)
+        else:
+            globbed = want.glob is not None and any(map(want.glob.fullmatch, entry.names))
+            is_met = globbed or want.text in entry.names
+        if is_met:
+            return place
+    return None
 
 
 def _want(text: str, key: str, case: Case) -> Want:

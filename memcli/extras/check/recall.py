@@ -79,8 +79,8 @@ def command(session: CommandContext, options: CheckRecallOptions) -> int:
     from memcli.render.as_prompt import entry
     from memcli.render.clean import grid
 
-    named = [read_cases(_text_of(file), file) for file in options.files]
-    named += [read_questions(_text_of(file), file) for file in options.questions]
+    readers = [(file, read_cases) for file in options.files] + [(file, read_questions) for file in options.questions]
+    named = [read(decode(read_file(file, _MAX_BYTES), file), file) for file, read in readers]
     workspace = session.open()
     cases = [case for found in named or _own(workspace.root) for case in found]
     if not cases:
@@ -134,10 +134,6 @@ def _own(root: str) -> Iterator[list[Case]]:
         if name.endswith(".toml") and not name.startswith("."):
             path = os.path.join(folder, name)
             yield read_cases(decode(read(path), _shown(path)), _shown(path))
-
-
-def _text_of(file: str) -> str:
-    return decode(read_file(file, _MAX_BYTES), file)
 
 
 def _shown(path: str) -> str:

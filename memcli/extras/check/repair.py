@@ -227,10 +227,6 @@ class _SessionFindings(Record, frozen=False):
     torn: int = 0
     started_at: str = ""
 
-    @property
-    def is_sound(self) -> bool:
-        return not (self.header or self.bad or self.misnumbered or self.repeated or self.torn)
-
 
 def check_sessions(layout: Layout, wait: float, repair: bool) -> Iterator[tuple[Damage, bool]]:
     """Everything that is wrong with sessions, and whether it was mended. Raises LockedError, StoreError."""
@@ -240,7 +236,10 @@ def check_sessions(layout: Layout, wait: float, repair: bool) -> Iterator[tuple[
     for top, space in found:
         folder = os.path.join(top, space)
         where = os.path.join("sessions", space)
-        if os.path.islink(folder) or not os.path.isdir(folder) or not _is_space(space):
+        is_space = False
+        with suppress(UsageError):
+            is_space = bool(check_space(space))
+        if os.path.islink(folder) or not os.path.isdir(folder) or not is_space:
             yield Damage(where, "strange", "not a folder of sessions; memcli does not read it"), False
             continue
         for file in listed(folder):
@@ -259,10 +258,11 @@ def _check(layout: Layout, space: str, name: str, wait: float, repair: bool) -> 
             closing(SessionFile(layout.session(space, name), where)) as file,
         ):
             found = _examine(file, Session(name, space))
-            mends = repair and found.version == VERSION and not found.is_sound
+            is_damaged = bool(found.header or found.bad or found.misnumbered or found.repeated)
+            mends = repair and found.version == VERSION and (is_damaged or found.torn > 0)
             if mends:
                 place = Session(name, space, started_at=found.started_at)
-                if found.header or found.bad or found.misnumbered or found.repeated:
+                if is_damaged:
                     aside = layout.private("quarantine")
                     make_folder(aside, 0o700)
                     copy = os.path.join(aside, f"{place.id}-{file.digest()[:12]}{SUFFIX}")
@@ -373,10 +373,3 @@ def _is_repeated(message: Message, known: _Known) -> bool:
 
 def _digest(message: Message) -> bytes:
     return blake2b(f"{message.role}\0{message.text}".encode(), digest_size=8).digest()
-
-
-def _is_space(name: str) -> bool:
-    try:
-        return bool(check_space(name))
-    except UsageError:
-        return False

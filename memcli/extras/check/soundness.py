@@ -356,31 +356,27 @@ def _mended(
     where: str,
     found: list[Damage],
 ) -> Iterator[tuple[str, Memory]]:
-    """The memories that cannot stay as they are, by id."""
+    """The memories that cannot stay as they are, by id, with hashes that are right and without links into nowhere."""
     for one in kept:
         if one.is_sound and one.id not in paths:
             continue
         memory = items.memory(one.n, where)
-        mended = _mend(replace(memory, path=paths.get(one.id, memory.path)), is_there, where, found)
+        mended = replace(memory, path=paths.get(one.id, memory.path))
+        digest = right_hash(mended)
+        if digest not in ("", memory.hash):
+            message = f"{WRONG_HASH} (edited by hand?)"
+            found.append(Damage(where, "hash", message, one.id, "recompute the hash"))
+            mended = replace(mended, metadata={**memory.metadata, "hash": digest})
+        links = tuple(link for link in memory.links if is_there(str(link["to"])))
+        if gone := [str(link["to"]) for link in memory.links if link not in links]:
+            message = f"it links to {', '.join(gone)}, which does not exist"
+            found.append(Damage(where, "link", message, one.id, "remove the link"))
+        if memory.superseded_by and not is_there(memory.superseded_by):
+            message = f"it is superseded by {memory.superseded_by}, which does not exist"
+            found.append(Damage(where, "link", message, one.id, "make it current again"))
+        mended = without_dangling(replace(mended, links=links), is_there)
         if mended != memory:
             yield one.id, mended
-
-
-def _mend(memory: Memory, is_there: _IsThere, where: str, found: list[Damage]) -> Memory:
-    """`memory` with a hash that is right and without links into nowhere."""
-    digest = right_hash(memory)
-    if digest not in ("", memory.hash):
-        message = f"{WRONG_HASH} (edited by hand?)"
-        found.append(Damage(where, "hash", message, memory.id, "recompute the hash"))
-        memory = replace(memory, metadata={**memory.metadata, "hash": digest})
-    links = tuple(link for link in memory.links if is_there(str(link["to"])))
-    if gone := [str(link["to"]) for link in memory.links if link not in links]:
-        message = f"it links to {', '.join(gone)}, which does not exist"
-        found.append(Damage(where, "link", message, memory.id, "remove the link"))
-    if memory.superseded_by and not is_there(memory.superseded_by):
-        message = f"it is superseded by {memory.superseded_by}, which does not exist"
-        found.append(Damage(where, "link", message, memory.id, "make it current again"))
-    return without_dangling(replace(memory, links=links), is_there)
 
 
 def is_canonical(data: bytes, where: str) -> tuple[bool, bytes]:

@@ -13,7 +13,6 @@ from memcli.model.space import READER, WRITER
 from memcli.model.usage import JUDGEMENTS
 
 if TYPE_CHECKING:
-    from memcli.app.workspace import Workspace
     from memcli.model.usage import Gap
 
 
@@ -127,8 +126,8 @@ def gaps(session: CommandContext, options: GapsOptions) -> None:
     >>> memory.feedback_gaps()
     {'gaps': [], 'topics': []}
     """
-    from memcli.app.usage import keeps_gaps, list_gaps
-    from memcli.extras.feedback.gaps import gap_rows, topics_json, topics_of
+    from memcli.app.usage import drop_gaps, keeps_gaps, list_gaps
+    from memcli.extras.feedback.gaps import close, gap_rows, review, topics_json, topics_of
     from memcli.record import as_dict
 
     if options.check + options.close + options.clear > 1 or bool(options.refs) != options.close:
@@ -137,7 +136,14 @@ def gaps(session: CommandContext, options: GapsOptions) -> None:
         )
     workspace = session.open(semantic=options.semantic, model=options.model)
     asks = asks_model(workspace, options)
-    closed = _close(workspace, options)
+    closed: Sequence[Gap] = ()
+    if options.close:
+        closed = close(workspace, options.refs)
+    elif options.clear:
+        closed = list_gaps(workspace)
+        drop_gaps(workspace, closed)
+    elif options.check:
+        closed, _ = review(workspace)
     if options.close or options.clear:
         session.output.confirm({"closed": [as_dict(gap) for gap in closed]}, f"{len(closed)} closed")
         return
@@ -155,17 +161,3 @@ def gaps(session: CommandContext, options: GapsOptions) -> None:
         session.output.note(
             f"questions without an answer are not kept: `memcli space policy {workspace.space} --set gaps=true` keeps them from now on"
         )
-
-
-def _close(workspace: Workspace, options: GapsOptions) -> Sequence[Gap]:
-    """Removes the questions that the options say; returns them."""
-    from memcli.app.usage import drop_gaps, list_gaps
-    from memcli.extras.feedback.gaps import close, review
-
-    if options.close:
-        return close(workspace, options.refs)
-    if options.clear:
-        closed = list_gaps(workspace)
-        drop_gaps(workspace, closed)
-        return closed
-    return review(workspace)[0] if options.check else []

@@ -23,20 +23,17 @@ from memcli.wiring import extra
 
 def close(workspace: Workspace, refs: Sequence[str]) -> list[Gap]:
     """Removes the gaps that `refs` name, by number in the list or by topic. Raises NotFoundError, StoreError, LockedError."""
-    gaps = list_gaps(workspace)
-    chosen = [_find(gaps, ref) for ref in refs]
+    gaps, chosen = list_gaps(workspace), list[Gap]()
+    for ref in refs:
+        key = Gap(ref, "", 0, "", "").key[1]
+        found = [gap for gap in gaps if gap.key[1] == key]
+        if ref.isascii() and ref.isdigit() and 0 < int(ref) <= len(gaps):
+            found = [gaps[int(ref) - 1]]
+        if not found:
+            raise NotFoundError(f"no gap {ref[:80]!r}", "`memcli feedback gaps` lists them with their numbers")
+        chosen.append(found[0])
     drop_gaps(workspace, chosen)
     return chosen
-
-
-def _find(gaps: Sequence[Gap], ref: str) -> Gap:
-    if ref.isascii() and ref.isdigit() and 0 < int(ref) <= len(gaps):
-        return gaps[int(ref) - 1]
-    key = Gap(ref, "", 0, "", "").key[1]
-    for gap in gaps:
-        if gap.key[1] == key:
-            return gap
-    raise NotFoundError(f"no gap {ref[:80]!r}", "`memcli feedback gaps` lists them with their numbers")
 
 
 def review(workspace: Workspace, since: str = "") -> tuple[list[Gap], list[Gap]]:
@@ -115,7 +112,7 @@ def _shared(group: Sequence[Gap]) -> str:
 
 def gap_rows(gaps: Sequence[Gap], topics: Sequence[GapTopic]) -> str:
     """A table of the gaps by topic, with their numbers among all; empty if there are none."""
-    numbers = _numbers(gaps)
+    numbers = {gap.key: number for number, gap in enumerate(gaps, 1)}
     rows = [
         [
             str(numbers[gap.key]),
@@ -133,7 +130,7 @@ def gap_rows(gaps: Sequence[Gap], topics: Sequence[GapTopic]) -> str:
 
 def topics_json(gaps: Sequence[Gap], topics: Sequence[GapTopic]) -> list[dict[str, Json]]:
     """The topics, with the numbers of their gaps and how often these were asked."""
-    numbers = _numbers(gaps)
+    numbers = {gap.key: number for number, gap in enumerate(gaps, 1)}
     return [
         {
             "name": topic.name, "asked": sum(gap.count for gap in topic.gaps),
@@ -141,10 +138,6 @@ def topics_json(gaps: Sequence[Gap], topics: Sequence[GapTopic]) -> list[dict[st
         }
         for topic in topics
     ]  # fmt: skip
-
-
-def _numbers(gaps: Sequence[Gap]) -> dict[tuple[str, str], int]:
-    return {gap.key: number for number, gap in enumerate(gaps, 1)}
 
 
 def reviewed_lines(filled: Sequence[Gap], left: Sequence[Gap]) -> Iterator[str]:

@@ -36,7 +36,12 @@ def feedback(
 
     Raises that if none is there; StoreError, LockedError.
     """
-    places = _places(workspace) if any(map(_is_number, refs)) else {}
+    places: dict[int, tuple[str, str]] = {}  # the spaces and ids of what was shown last, by number
+    if any(map(_is_number, refs)):
+        for use in workspace.usage.last():
+            places |= {n: (use.space, name) for n, name in zip(use.places, use.ids, strict=True)}
+        if not places:
+            raise NotFoundError("no answer of recall that a number could refer to", "name the memory by its id or path")
     judged: dict[tuple[str, str, str], Judged] = {}
     errors: list[MemcliError] = []
     for ref in refs:
@@ -59,16 +64,6 @@ def feedback(
 
 def _is_number(ref: str) -> bool:
     return ref.isascii() and ref.isdigit() and len(ref) < _DIGITS
-
-
-def _places(workspace: Workspace) -> dict[int, tuple[str, str]]:
-    """The spaces and ids of what was shown last, by number. Raises NotFoundError."""
-    found = {
-        n: (use.space, name) for use in workspace.usage.last() for n, name in zip(use.places, use.ids, strict=True)
-    }
-    if not found:
-        raise NotFoundError("no answer of recall that a number could refer to", "name the memory by its id or path")
-    return found
 
 
 def _numbered(workspace: Workspace, number: int, places: dict[int, tuple[str, str]]) -> Judged:

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.verb import RECALL, CommandContext, Http, verb
 from memcli.errors import UsageError
 from memcli.model.space import READER
-
-if TYPE_CHECKING:
-    from memcli.app.workspace import Workspace
-    from memcli.graph.elements import GraphView
 
 _FORMATS = "json|dot|mermaid|html|text"
 
@@ -59,14 +53,21 @@ def command(session: CommandContext, options: GraphOptions) -> None:
     """
     from memcli.cli import arguments
     from memcli.extras.graph.formats import GRAPH_FORMATS, graph_json
-    from memcli.extras.graph.reading import graph_of
+    from memcli.extras.graph.reading import graph_of, private_spaces
+    from memcli.store.target import write_out
 
     form = _form(session, options.format, options.output)
     workspace = session.open()
     ref = arguments.path(options.ref, "the memory")
     graph = graph_of(workspace, ref, options.depth, inactive=options.all, all_clusters=options.clusters)
-    if options.output not in (None, "-"):
-        _write(session, workspace, graph, form, options.output or "")
+    if options.output is not None and options.output != "-":
+        write_out(options.output, GRAPH_FORMATS[form](graph).encode("utf-8", "replace"))
+        for space, count in private_spaces(workspace, graph).items():
+            shown = f"{options.output} shows {count} of private space {space!r}"
+            session.output.note(f"{shown}: do not share it, or use --space main")
+        nodes, edges = len(graph.nodes), len(graph.edges)
+        data = {"path": options.output, "format": form, "nodes": nodes, "edges": edges}
+        session.output.confirm(data, f"wrote {nodes} nodes and {edges} edges to {options.output}")
     elif session.output.json:
         session.output.answer(graph_json(graph), "")
     elif form == "html":
@@ -89,15 +90,3 @@ def _form(session: CommandContext, form: str | None, output: str | None) -> str:
     if output is not None and (ending := output.rpartition(".")[2].lower()) in ENDINGS:
         return ENDINGS[ending]
     return "text" if is_terminal() and not session.output.json and output is None else "json"
-
-
-def _write(session: CommandContext, workspace: Workspace, graph: GraphView, form: str, path: str) -> None:
-    from memcli.extras.graph.formats import GRAPH_FORMATS
-    from memcli.extras.graph.reading import private_spaces
-    from memcli.store.target import write_out
-
-    write_out(path, GRAPH_FORMATS[form](graph).encode("utf-8", "replace"))
-    for space, count in private_spaces(workspace, graph).items():
-        session.output.note(f"{path} shows {count} of private space {space!r}: do not share it, or use --space main")
-    data = {"path": path, "format": form, "nodes": len(graph.nodes), "edges": len(graph.edges)}
-    session.output.confirm(data, f"wrote {len(graph.nodes)} nodes and {len(graph.edges)} edges to {path}")

@@ -15,7 +15,7 @@ from memcli.codec.space import find_memory, policy_to_json
 from memcli.digests import blake2b
 from memcli.errors import CorruptError
 from memcli.model.changes import STATUSES, Blame, FieldChange, HistoryCommit, MemoryChange, SpaceChange
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
 from memcli.ports import Snapshot, Store
 from memcli.present.changes import compare, memory_change
@@ -32,7 +32,7 @@ _RENAMED_SHARE = 0.5  # of the memories of the smaller one that two spaces must 
 
 def diff(before: Store, after: Store, spaces: Sequence[str] | None = None) -> list[SpaceChange]:
     """The spaces that differ, or those of `spaces` alone, in order of name. Raises CorruptError, StoreError."""
-    old, new = _names(before, spaces), _names(after, spaces)
+    old, new = ([name for name in s.spaces() if spaces is None or name in spaces] for s in (before, after))
     if spaces is None:  # what git never had is no change
         new = [name for name in new if name in old or after.policy(name).is_tracked]
     was = {name: load_space(before, name) for name in old if name not in new}
@@ -92,10 +92,6 @@ def _digest(data: bytes) -> bytes:
     return blake2b(data, digest_size=16).digest()
 
 
-def _names(store: Store, spaces: Sequence[str] | None) -> list[str]:
-    return [name for name in store.spaces() if spaces is None or name in spaces]
-
-
 def _renamed(gone: Sequence[Space], new: Sequence[Space]) -> dict[str, str]:
     """New names to the names before, for spaces that have most of their memories in common."""
     found: dict[str, str] = {}
@@ -115,12 +111,11 @@ def _compare(name: str, was: str, before: Space | None, after: Space | None) -> 
     old, new = before or Space(was), after or Space(name)
     if status == "renamed":  # a memory that names its own space is the same under the new name
         old = replace(old, objects=tuple(placed(m, name) if m.metadata.get("space") == was else m for m in old.objects))
-    fields = compare(_header(old), _header(new)) if status in ("changed", "renamed") else ()
+    one, other = (
+        {**space.extra, "metadata": space.metadata, "policy": policy_to_json(space.policy)} for space in (old, new)
+    )
+    fields = compare(one, other) if status in ("changed", "renamed") else ()
     return SpaceChange(name, status, was, fields, tuple(_memories(old, new)))
-
-
-def _header(space: Space) -> dict[str, Json]:
-    return {**space.extra, "metadata": space.metadata, "policy": policy_to_json(space.policy)}
 
 
 def _memories(before: Space, after: Space) -> list[MemoryChange]:

@@ -15,7 +15,7 @@ from memcli.app.homes import LinkEnd, check_across, located, space_of
 from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
 from memcli.model.links import MUTUAL, SUPERSEDES
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import Memory
 from memcli.model.shapes import RELATIONS
 from memcli.policy.draft import (
     CONTRADICTS,
@@ -72,24 +72,19 @@ def unlink(workspace: Workspace, start: str, end: str, relation: str | None = No
     relations = RELATIONS if relation is None else (relation,)
     _check_relations(relations)
     first, second = located(workspace, start), located(workspace, end)
-    found = _relations_between(first, second, relations)
-    if found and first.space == second.space:
+    is_within = first.space == second.space
+    ends = (first.memory.id, second.memory.id) if is_within else (first.name, second.name)
+    there = {one["relation"] for one in linked(first.memory, ends[1], relations)}
+    there |= {r for r in relations if r in MUTUAL and linked(second.memory, ends[0], [r])}
+    if is_within and SUPERSEDES in relations and second.memory.superseded_by == first.memory.id:
+        there.add(SUPERSEDES)
+    found = tuple(sorted(there))
+    if found and is_within:
         _unlink_within(_over(workspace, first.space), first.memory.id, second.memory.id, found)
     elif found:
         _change(workspace, first, lambda m: without_links(m, second.name, found))
         _change(workspace, second, lambda m: without_links(m, first.name, [r for r in found if r in MUTUAL]))
     return Linked(first, second, found, bool(found))
-
-
-def _relations_between(first: LinkEnd, second: LinkEnd, relations: Sequence[str]) -> tuple[str, ...]:
-    there = [one["relation"] for one in linked(first.memory, _target(first, second), relations)]
-    back = [r for r in relations if r in MUTUAL and linked(second.memory, _target(second, first), [r])]
-    is_ended = first.space == second.space and second.memory.superseded_by == first.memory.id
-    return tuple(sorted({*there, *back, *([SUPERSEDES] if is_ended and SUPERSEDES in relations else [])}))
-
-
-def _target(start: LinkEnd, end: LinkEnd) -> str:
-    return end.memory.id if start.space == end.space else end.name
 
 
 def _settled(workspace: Workspace, end: LinkEnd) -> LinkEnd:
@@ -136,7 +131,8 @@ def _link_within(workspace: Workspace, start: LinkEnd, end: LinkEnd, relation: s
     first, second = alter(_over(workspace, space), ids, change)
     kept = linked(first, second.id, [relation]) or linked(second, first.id, [relation])
     is_changed = any(before[memory.id] != memory for memory in (first, second))
-    return Linked(LinkEnd(space, first), LinkEnd(space, second), (relation,), is_changed, _weight(kept[0]))
+    now_linked = float(kept[0].get("weight", 1.0))
+    return Linked(LinkEnd(space, first), LinkEnd(space, second), (relation,), is_changed, now_linked)
 
 
 def _link_across(workspace: Workspace, start: LinkEnd, end: LinkEnd, *, relation: str, weight: float | None) -> Linked:
@@ -153,7 +149,7 @@ def _link_across(workspace: Workspace, start: LinkEnd, end: LinkEnd, *, relation
         held = _change(workspace, holder, partial(with_link, to=to, relation=relation, weight=weight, now=now))
         is_changed = is_changed or held != holder.memory
         kept = linked(held, to, [relation])
-    return Linked(start, end, (relation,), is_changed, _weight(kept[0]))
+    return Linked(start, end, (relation,), is_changed, float(kept[0].get("weight", 1.0)))
 
 
 def _unlink_within(workspace: Workspace, start: str, end: str, relations: Sequence[str]) -> None:
@@ -174,7 +170,3 @@ def _unlink_within(workspace: Workspace, start: str, end: str, relations: Sequen
 def _change(workspace: Workspace, end: LinkEnd, change: Callable[[Memory], Memory]) -> Memory:
     (memory,) = alter(_over(workspace, end.space), [end.memory.id], lambda memory, _: change(memory))
     return memory
-
-
-def _weight(link: Json) -> float:
-    return float(link.get("weight", 1.0))

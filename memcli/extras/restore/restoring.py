@@ -106,27 +106,20 @@ def restore_run(workspace: Workspace, name: str) -> Restored:
     run = fitting[0][1]
     found = {m.id: (m, run) for m in run.space.objects}
     space = run.space.name
-    changed = _changed_since(workspace, run)
+    changed: tuple[Memory, ...] = ()  # since the run put them in the place of another version
+    if run.replaced and space in workspace.store.spaces():
+        changed = tuple(
+            memory
+            for memory in load_space(workspace.store, space).objects
+            if memory.id in found
+            and memory_digest(memory) != run.replaced.get(memory.id, memory_digest(memory))
+            and memory != found[memory.id][0]
+        )
     if changed and len(changed) == len(found):
         return Restored(space, (), (), (), changed)
     left = {memory.id for memory in changed}
     wanted = {name: one for name, one in found.items() if name not in left}
     return replace(_bring_back(workspace, space, wanted or {"": (None, run)}), changed=changed)
-
-
-def _changed_since(workspace: Workspace, run: Run) -> tuple[Memory, ...]:
-    """The memories that are no longer what the run put in the place of another version."""
-    space = run.space.name
-    if not run.replaced or space not in workspace.store.spaces():
-        return ()
-    kept = {memory.id: memory for memory in run.space.objects}
-    return tuple(
-        memory
-        for memory in load_space(workspace.store, space).objects
-        if memory.id in kept
-        and memory_digest(memory) != run.replaced.get(memory.id, memory_digest(memory))
-        and memory != kept[memory.id]
-    )
 
 
 @contextmanager

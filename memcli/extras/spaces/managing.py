@@ -122,7 +122,13 @@ def set_policy(
         wanted = merged({} if whole else stored, fields)
         check_policy(wanted)
         check_redaction(wanted.get("pii_redaction", {}))
-        _check_has_no_secret(workspace, fields)
+        for part, value in fields.items():  # git tracks a policy as it stands
+            field = part.partition(".")[0]
+            # A pattern may look like an address, for it finds some.
+            detector = workspace.redactor.by_policy({"detectors": [SECRETS]} if field == "pii_redaction" else {})
+            if found := find_in_memory(detector, {field: {part: value}}):
+                what = "an e-mail address" if found[0].kind == EMAIL else "a secret"
+                raise UsageError(f"policy.{field} holds {what}", "remove it; patterns do not need a real secret")
         after = policy_from_json(wanted)
         is_same = after == before and not is_new
         return Change(header=None if is_same else replace(shelf.header, policy=after, updated_at=now))
@@ -136,17 +142,6 @@ def set_policy(
         workspace.gaps.drop([gap for gap in workspace.gaps.read() if gap.space == name])
         workspace.answers.erase(only_questions=True)
     return before, after
-
-
-def _check_has_no_secret(workspace: Workspace, fields: Mapping[str, Json]) -> None:
-    """Raises UsageError naming the field of a policy that holds a secret or an address: a policy is tracked by git as it
-    stands. A pattern may look like an address, for it finds some."""
-    for name, value in fields.items():
-        field = name.partition(".")[0]
-        detector = workspace.redactor.by_policy({"detectors": [SECRETS]} if field == "pii_redaction" else {})
-        if found := find_in_memory(detector, {field: {name: value}}):
-            what = "an e-mail address" if found[0].kind == EMAIL else "a secret"
-            raise UsageError(f"policy.{field} holds {what}", "remove it; patterns do not need a real secret")
 
 
 def delete(workspace: Workspace, name: str) -> int:

@@ -17,7 +17,7 @@ from memcli.codec.space import encode_space
 from memcli.codec.splice import SpliceShelf
 from memcli.errors import UsageError
 from memcli.extras.transfer.foreign import ForeignSource, files_under, label
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import Json
 from memcli.model.names import marked, short_digest
 from memcli.ports import Shelf
 from memcli.record import field, replace
@@ -108,13 +108,13 @@ def _prepared(
 def with_stored(shelf: Shelf, candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates, each at a path, tied to the decisions that are stored; and, unless the space wants a review, one for
     each stored decision that one of them supersedes or is superseded by."""
-    named = {name: n for n, candidate in enumerate(candidates) for name in _names(candidate.given["metadata"])}
     if not any(_is_decision(candidate.given["metadata"]) for candidate in candidates):
         return list(candidates)
     refs = [candidate.given["path"] for candidate in candidates]
+    named = {name: ref for ref, one in zip(refs, candidates, strict=True) for name in _names(one.given["metadata"])}
     given = frozenset(refs)
     stored = [m for m in shelf.load().objects if _is_decision(m.metadata) and m.path not in given]
-    known = {name: memory for memory in stored for name in _names(memory.metadata)}
+    known = {name: memory.id for memory in stored for name in _names(memory.metadata)}
     tied = list(candidates)
     changes: dict[str, dict[str, Any]] = {}
 
@@ -136,31 +136,24 @@ def with_stored(shelf: Shelf, candidates: Sequence[Candidate]) -> list[Candidate
         stored_one = next(m for m in stored if m.id == name)
         return changes.get(name, {}).get("superseded_by", stored_one.superseded_by)
 
-    for candidate, name in zip(candidates, refs, strict=True):
-        metadata = candidate.given["metadata"]
+    sides = [(ref, candidate.given["metadata"], known) for candidate, ref in zip(candidates, refs, strict=True)]
+    sides += [(memory.id, memory.metadata, named) for memory in stored]
+    for own, metadata, others in sides:
         for older in _list(metadata, "supersedes"):
-            if older in known:
-                tie(name, known[older].id)
+            if older in others:
+                tie(own, others[older])
         for newer in _list(metadata, "superseded_by"):
-            if newer in known:
-                tie(known[newer].id, name)
-    for memory in stored:
-        for older in _list(memory.metadata, "supersedes"):
-            if older in named:
-                tie(memory.id, refs[named[older]])
-        for newer in _list(memory.metadata, "superseded_by"):
-            if newer in named:
-                tie(refs[named[newer]], memory.id)
+            if newer in others:
+                tie(others[newer], own)
     if shelf.header.policy.review:
         return tied
-    return [*tied, *(_update(memory, changes[memory.id]) for memory in stored if memory.id in changes)]
-
-
-def _update(memory: Memory, fields: Mapping[str, Any]) -> Candidate:
-    given = {**fields, "id": memory.id, "metadata": {}, "active": memory.active}
-    if fields.get("superseded_by"):
-        given["active"] = True  # a reader is led to what holds now, as with any other that was superseded
-    return Candidate(given, {}, memory.hash)
+    for memory in stored:
+        if memory.id in changes:
+            # A reader is led to what holds now, as with any other that was superseded: it is active.
+            is_active = memory.active or bool(changes[memory.id].get("superseded_by"))
+            fields = {**changes[memory.id], "id": memory.id, "metadata": {}, "active": is_active}
+            tied.append(Candidate(fields, {}, memory.hash))
+    return tied
 
 
 def _with(fields: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:

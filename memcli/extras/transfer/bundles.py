@@ -97,12 +97,29 @@ def _without_purged(workspace: Workspace, target: str, incoming: Space) -> Space
 
 def take_in(workspace: Workspace, target: str, incoming: Space, mode: str, *, dry_run: bool) -> tuple[IntakePlan, int]:
     """Takes `incoming`, which was redacted, into the space `target`, or with `dry_run` stores nothing; the plan, and how many
-    memories go into the inbox instead, since the policy wants a review."""
+    memories go into the inbox instead, since the policy wants a review. Raises RefusedError when the policy lets nothing go
+    and there is no room."""
     plan: IntakePlan | None = None
 
     def apply(shelf: Shelf) -> Change:
         nonlocal plan
-        change, plan = _intake(shelf, incoming, mode, workspace.clock())
+        plan = None
+        if shelf.header.policy.review:
+            return Change()
+        space = shelf.load()
+        is_new = not space.objects and not space.updated_at
+        plan = plan_intake(space, incoming, mode, is_new)
+        change = change_between(space, plan.after)
+        if mode == "replace":
+            change = replace(change, displaced=frozenset(memory.id for memory in change.put))
+        change = replace(change, header=plan.after) if is_new else change  # an empty space is created all the same
+        draft = Draft(shelf)
+        draft.take(change)
+        now = workspace.clock()
+        if gone := room_for(draft, plan.created, now, {m.id for m in change.put}):
+            released = removal(draft, gone, now)
+            put = {memory.id: memory for memory in (*change.put, *released.put)}
+            change = replace(change, put=tuple(put.values()), drop=change.drop | gone)
         return change
 
     known = load_space(workspace.store, target)
@@ -114,27 +131,6 @@ def take_in(workspace: Workspace, target: str, incoming: Space, mode: str, *, dr
             workspace.trust.bring(target, [m.id for m in incoming.objects if there.get(m.id) != m])
         workspace.store.update(target, apply)
     return (plan, 0) if plan is not None else _proposed(workspace, target, incoming, dry_run)
-
-
-def _intake(shelf: Shelf, incoming: Space, mode: str, now: str) -> tuple[Change, IntakePlan | None]:
-    """The change that takes `incoming` into the space, with what must go for it, and the plan, None if the policy wants a
-    review. Raises RefusedError when the policy of the space lets nothing go."""
-    if shelf.header.policy.review:
-        return Change(), None
-    space = shelf.load()
-    is_new = not space.objects and not space.updated_at
-    plan = plan_intake(space, incoming, mode, is_new)
-    change = change_between(space, plan.after)
-    if mode == "replace":
-        change = replace(change, displaced=frozenset(memory.id for memory in change.put))
-    change = replace(change, header=plan.after) if is_new else change  # an empty space is created all the same
-    draft = Draft(shelf)
-    draft.take(change)
-    if gone := room_for(draft, plan.created, now, {m.id for m in change.put}):
-        released = removal(draft, gone, now)
-        put = {memory.id: memory for memory in (*change.put, *released.put)}
-        change = replace(change, put=tuple(put.values()), drop=change.drop | gone)
-    return change, plan
 
 
 def _proposed(workspace: Workspace, target: str, incoming: Space, dry_run: bool) -> tuple[IntakePlan, int]:

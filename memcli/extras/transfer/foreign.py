@@ -28,7 +28,6 @@ from memcli.ingest.labels import memory_path
 from memcli.model.findings import Failure, reason_of
 from memcli.model.names import free_path, readable, short_digest, slug
 from memcli.model.shapes import KINDS
-from memcli.record import Record, field
 from memcli.regex import regex
 
 _MEM0 = "mem0"
@@ -167,10 +166,8 @@ _RELATIONS: Mapping[str, str] = {
 _ASK_FOR_GRAPH = "use a file of the MCP memory server, with one entity or relation per line"
 
 
-class _Entity(Record, frozen=False):
-    type: str
-    observations: dict[str, None] = field(default_factory=dict)
-    relations: dict[tuple[str, str], None] = field(default_factory=dict)
+_Entity = tuple[str, dict[str, None], dict[tuple[str, str], None]]
+"""The type of an entity, what was observed of it, and to what it is related how; each once, in order."""
 
 
 def is_graph(data: bytes) -> bool:
@@ -185,20 +182,19 @@ def is_graph(data: bytes) -> bool:
 def read_graph(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
     """The memories in the file `where`. Raises UnfitError, CorruptError naming the line."""
     graph = _graph(to_text(data), where)
-    for name, entity in graph.items():
-        relations = [{"to": to, "relation": kind} for to, kind in entity.relations]
-        metadata: dict[str, object] = {"source": where, "entity": name, "entity_type": entity.type}
+    for name, (entity_type, observations, relations) in graph.items():
+        metadata: dict[str, object] = {"source": where, "entity": name, "entity_type": entity_type}
         if relations:
-            metadata["relations"] = relations
-        kinds = ((to, slug(kind).replace("-", "_")) for to, kind in entity.relations)
+            metadata["relations"] = [{"to": to, "relation": kind} for to, kind in relations]
+        kinds = ((to, slug(kind).replace("-", "_")) for to, kind in relations)
         links = dict.fromkeys((to, _RELATIONS.get(kind, "relates_to")) for to, kind in kinds)
-        lines = [f"{name} ({entity.type})", *(f"- {text}" for text in entity.observations)]
-        lines += [f"- {name} {kind.replace('_', ' ')} {to}" for to, kind in entity.relations]
+        lines = [f"{name} ({entity_type})", *(f"- {text}" for text in observations)]
+        lines += [f"- {name} {kind.replace('_', ' ')} {to}" for to, kind in relations]
         yield {
             "path": memory_path(name, _ENTITIES),
             "kind": "entity",
             "raw": "\n".join(lines),
-            "tags": [tag] if (tag := slug(entity.type)) else [],
+            "tags": [tag] if (tag := slug(entity_type)) else [],
             "metadata": metadata,
             "provenance": {"source": "imported", "files": [where]},
             "names": [f"entity:{where}:{name}"],
@@ -221,7 +217,7 @@ def _graph(text: str, where: str) -> dict[str, _Entity]:
             observations = value.get("observations", [])
             if not isinstance(observations, list) or not all(isinstance(text, str) for text in observations):
                 raise CorruptError(f"{where}: line {number}: observations must be a list of strings", _ASK_FOR_GRAPH)
-            graph.setdefault(name, _Entity(kind)).observations.update(dict.fromkeys(observations))
+            graph.setdefault(name, (kind, {}, {}))[1].update(dict.fromkeys(observations))
         elif value.get("type") == "relation":
             one, other, kind = _texts(value, ("from", "to", "relationType"), f"{where}: line {number}")
             relations.append((one, other, kind))
@@ -229,7 +225,7 @@ def _graph(text: str, where: str) -> dict[str, _Entity]:
             raise CorruptError(f"{where}: line {number}: neither an entity nor a relation", _ASK_FOR_GRAPH)
     for one, other, kind in relations:
         if one in graph:
-            graph[one].relations[other, kind] = None
+            graph[one][2][other, kind] = None
     return graph
 
 

@@ -190,12 +190,20 @@ def _read_part(workspace: Workspace, name: str, data: bytes, where: str, content
         space = read_space(data, where, with_hashes=what == "spaces")  # of what was rejected the hash is left
         if space.name != check_space(rest[0]):
             raise UsageError(f"it holds space {show(space.name)}")
-        if what == "spaces":
-            _check_private(workspace, space, where)
-        else:
+        if what == "inbox":
             for memory in space.objects:
                 check_note(memory)
-        (content.spaces if what == "spaces" else content.inbox)[space.name] = space
+            content.inbox[space.name] = space
+            return
+        if not space.policy.is_private:
+            raise CorruptError(f"{where}: not a private space", "import it with an export of that space")
+        is_private_here = not workspace.has_space(space.name) or workspace.store.policy(space.name).is_private
+        if not workspace.keeps_here(space.name) or not is_private_here:
+            raise RefusedError(
+                f"space {space.name!r} is private in {where} and shared here; nothing was imported",
+                f"`memcli space policy {space.name} --set visibility=private` makes it private here",
+            )
+        content.spaces[space.name] = space
     else:
         raise UsageError("not a part of the private state that this version reads")
 
@@ -213,18 +221,6 @@ def _about_session(what: str, rest: list[str], data: bytes, where: str) -> str:
     elif data:
         raise UsageError("it must be empty")
     return data.decode()
-
-
-def _check_private(workspace: Workspace, space: Space, where: str) -> None:
-    """Raises CorruptError for a space that is not private, RefusedError for one that others see here."""
-    if not space.policy.is_private:
-        raise CorruptError(f"{where}: not a private space", "import it with an export of that space")
-    is_private_here = not workspace.has_space(space.name) or workspace.store.policy(space.name).is_private
-    if not workspace.keeps_here(space.name) or not is_private_here:
-        raise RefusedError(
-            f"space {space.name!r} is private in {where} and shared here; nothing was imported",
-            f"`memcli space policy {space.name} --set visibility=private` makes it private here",
-        )
 
 
 def _take(workspace: Workspace, content: _Content, where: str, told: Taken) -> None:

@@ -10,6 +10,7 @@ from memcli.extras.upkeep import tasks
 from memcli.extras.upkeep.step import Given, Task, UpkeepStep
 from memcli.extras.upkeep.tasks import USAGE_NAME
 from memcli.model.memory import Json, Memory
+from memcli.model.names import counted
 from memcli.record import Record, field, replace
 
 TASKS: Mapping[str, Task] = {
@@ -116,7 +117,17 @@ def upkeep_text(done: Sequence[Maintained], *, dry_run: bool) -> str:
             if len(steps) > MOST_SHOWN:
                 lines.append(f"  and {len(steps) - MOST_SHOWN} more")
         lines += [f"skipped {step.path}: changed by another process meanwhile ({step.task})" for step in one.skipped]
-        lines += [_summary(one, dry_run=dry_run)] if one.plan.after or one.plan.undone else []
+        if not one.plan.after and not one.plan.undone:
+            continue
+        changed = f"{'would change' if dry_run else 'changed'} {counted(len(one.plan.after), 'memory', 'memories')}"
+        parts = [changed if one.plan.after else "nothing to do"]
+        if one.plan.tokens:
+            parts.append(f"{'would reclaim' if dry_run else 'reclaimed'} {one.plan.tokens:,} tokens")
+        if one.plan.undone:
+            parts.append(f"{one.plan.undone} undone or rejected before, and left until they change")
+        if one.run:
+            parts.append(f"undo with `memcli restore --run {one.run}`")
+        lines.append("; ".join(parts))
     return "\n".join(lines)
 
 
@@ -148,19 +159,6 @@ def _outcome(step: UpkeepStep) -> str:
     if changes:
         return f"{', '.join(changes)}; {step.reason}"
     return step.reason if step.memories else f"{step.action}: {step.reason}"
-
-
-def _summary(one: Maintained, *, dry_run: bool) -> str:
-    count = len(one.plan.after)
-    changed = f"{'would change' if dry_run else 'changed'} {count} {'memory' if count == 1 else 'memories'}"
-    parts = [changed if count else "nothing to do"]
-    if one.plan.tokens:
-        parts.append(f"{'would reclaim' if dry_run else 'reclaimed'} {one.plan.tokens:,} tokens")
-    if one.plan.undone:
-        parts.append(f"{one.plan.undone} undone or rejected before, and left until they change")
-    if one.run:
-        parts.append(f"undo with `memcli restore --run {one.run}`")
-    return "; ".join(parts)
 
 
 def _steps_json(steps: Iterable[UpkeepStep]) -> list[Json]:

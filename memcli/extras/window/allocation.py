@@ -250,16 +250,12 @@ def _steps(
 def _costs(items: Sequence[Item], layout: WindowLayout) -> Iterator[_Step]:
     """Each item as it appears first, and what it adds: the first of a section brings the frame of the section."""
     for n, item in enumerate(items):
-        shown = _shortened(item, layout)
+        shown = item
+        if item.tokens > LONG and count_tokens(item.text) > LONG:
+            cut = replace(item, text=cut_tokens(item.text, LONG), is_cut=True)
+            cut = replace(cut, tokens=layout.cost(cut))
+            shown = cut if cut.tokens < item.tokens else item
         yield shown, shown.tokens + (0 if n else layout.frame(item.section))
-
-
-def _shortened(item: Item, layout: WindowLayout) -> Item:
-    if item.tokens <= LONG or count_tokens(item.text) <= LONG:
-        return item
-    cut = replace(item, text=cut_tokens(item.text, LONG), is_cut=True)
-    cut = replace(cut, tokens=layout.cost(cut))
-    return cut if cut.tokens < item.tokens else item
 
 
 def _fitting(costs: Sequence[int], room: int) -> int:

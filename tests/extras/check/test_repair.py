@@ -78,7 +78,8 @@ def test_leftovers_of_crashes(filled: Workspace) -> None:
     (spaces / f".main.json{TEMP_MARK}999999999").write_bytes(b"quarter")
     (spaces / f".main.json{TEMP_MARK}{os.getpid()}").write_bytes(b"at work")
     journal = Journal(os.path.join(filled.root, "local", "journal", "main"), "")
-    candidate = prepare(filled, {"raw": "From the dead."}).to_json()
+    made = prepare(filled, {"raw": "From the dead."})
+    candidate = {"given": made.given, "derived": made.derived, "hash": made.hash}
     journal.place({"now": NOW, "candidates": [candidate], "supersedes": None})
     expected = [
         (f"spaces/.main.json{TEMP_MARK}", "leftover"),

@@ -82,19 +82,15 @@ def read(data: Json) -> dict[str, Any]:
     """The fields of a memory in the answer, with `auto_pin`. Raises ValueError."""
     if wrong := problem(data, SCHEMA, "answer"):
         raise ValueError(wrong)
-    summaries = {name: _summary(name, data[name]) for name in _LONGEST}
+    summaries = {name: data[name].strip() for name in _LONGEST}
+    for name, text in summaries.items():
+        if not text:
+            raise ValueError(f"{name} is empty")
+        if len(text) > _LONGEST[name]:
+            raise ValueError(f"{name} is longer than {_LONGEST[name]} characters")
     tags = tuple(dict.fromkeys(tag for text in data["tags"] if (tag := slug(text))))[:_MOST_TAGS]
     told = {name: data[name] for name in ("kind", "relevance", "auto_pin")}
     return {**told, **summaries, "path": _path(data["path"]), "tags": tags}
-
-
-def _summary(name: str, text: str) -> str:
-    stripped = text.strip()
-    if not stripped:
-        raise ValueError(f"{name} is empty")
-    if len(stripped) > _LONGEST[name]:
-        raise ValueError(f"{name} is longer than {_LONGEST[name]} characters")
-    return stripped
 
 
 def _path(text: str) -> str:
@@ -192,7 +188,19 @@ def reader(count: int, mergeable: Collection[int], most: int) -> Callable[[Json]
     def read(data: Json) -> tuple[Decision, ...]:
         if wrong := problem(data, COMPACT_SCHEMA, "answer"):
             raise ValueError(wrong)
-        found = tuple(_decision(each) for each in data["decisions"])
+        found = []
+        for each in data["decisions"]:
+            text = each["text"].strip()
+            if each["action"] == DELETE:
+                found.append(Decision(each["target"], 0, "", each["reason"]))
+                continue
+            if not each["into"]:
+                raise ValueError("merge needs the number of the memory that takes the other in")
+            if not text:
+                raise ValueError("merge needs the new text")
+            if len(text) > _COMPACT_LONGEST:
+                raise ValueError(f"the new text is longer than {_COMPACT_LONGEST} characters")
+            found.append(Decision(each["target"], each["into"], text, each["reason"]))
         if not 0 < len(found) <= most:
             raise ValueError(f"there must be 1 to {most} decisions, not {len(found)}")
         named = [number for one in found for number in (one.target, one.into) if number]
@@ -203,22 +211,9 @@ def reader(count: int, mergeable: Collection[int], most: int) -> Callable[[Json]
         merged = [number for one in found if one.into for number in (one.target, one.into)]
         if fixed := [number for number in merged if number not in mergeable]:
             raise ValueError(f"stored memory {fixed[0]} is not mergeable")
-        return found
+        return tuple(found)
 
     return read
-
-
-def _decision(data: Mapping[str, Json]) -> Decision:
-    if data["action"] == DELETE:
-        return Decision(data["target"], 0, "", data["reason"])
-    text = data["text"].strip()
-    if not data["into"]:
-        raise ValueError("merge needs the number of the memory that takes the other in")
-    if not text:
-        raise ValueError("merge needs the new text")
-    if len(text) > _COMPACT_LONGEST:
-        raise ValueError(f"the new text is longer than {_COMPACT_LONGEST} characters")
-    return Decision(data["target"], data["into"], text, data["reason"])
 
 
 VERIFY_VERSION = 1
