@@ -140,22 +140,16 @@ def test_a_merge(workspace: Workspace) -> None:
     assert there(space)["old"] == old
 
 
-def test_what_a_merged_memory_had_superseded_is_superseded_by_the_other(workspace: Workspace) -> None:
+@pytest.mark.parametrize("is_linked", [True, False])
+def test_what_a_merged_memory_had_superseded_is_superseded_by_the_other(workspace: Workspace, is_linked: bool) -> None:
     link = {"to": "mem_spent", "relation": "supersedes", "weight": 1.0, "created_at": OLD}
+    links = (link,) if is_linked else ()
     spent = stored("spent", "The cache holds 32 MB.", OLD, superseded_by="mem_old", valid_until=OLD, pinned=True)
     space = full(workspace, spent, most=4)
-    old = replace(there(space)["old"], links=(link,))
+    old = replace(there(space)["old"], links=links)
     space.store.update("main", lambda _: Change((old,), now=NEW))
     write(space, advise(MERGE | {"target": 1, "into": 2, "text": CACHES}))
-    assert there(space)["spent"].superseded_by == "mem_mid"
-    assert there(space)["mid"].links == (link,)
-
-
-def test_also_where_no_link_tells_of_it(workspace: Workspace) -> None:
-    spent = stored("spent", "The cache holds 32 MB.", OLD, superseded_by="mem_old", valid_until=OLD, pinned=True)
-    space = full(workspace, spent, most=4)
-    write(space, advise(MERGE | {"target": 1, "into": 2, "text": CACHES}))
-    assert there(space)["spent"].superseded_by == "mem_mid"
+    assert (there(space)["spent"].superseded_by, there(space)["mid"].links) == ("mem_mid", links)
 
 
 def test_the_files_and_anchors_of_both_are_kept(workspace: Workspace) -> None:
@@ -291,26 +285,20 @@ def test_advice_on_what_has_changed_is_void(workspace: Workspace, decision: Json
     assert there(space)["mid"].raw == "The cache of images holds 128 MB."
 
 
-def test_no_more_advice_is_followed_than_there_is_need_for(workspace: Workspace) -> None:
-    space = full(workspace)
-
-    def answer(_: Prompt) -> Json:
-        space.store.update("main", lambda _: Change(drop=frozenset(["mem_mid"]), now=NEW))
-        return {"decisions": [DELETE | {"target": 3}]}
-
-    assert write(space, Scripted(answer)).compacted == 0
-    assert gone(space) == {"mid"}
-
-
-def test_no_more_advice_is_followed_than_is_needed_by_then(workspace: Workspace) -> None:
+@pytest.mark.parametrize(
+    ("gone_by_then", "texts", "compacted"), [("mem_mid", ["One."], 0), ("mem_old", ["One.", "Two."], 1)]
+)
+def test_no_more_advice_is_followed_than_is_needed_by_then(
+    workspace: Workspace, gone_by_then: str, texts: list[str], compacted: int
+) -> None:
     space = full(workspace, stored("four", "A fourth note.", NEW), most=4)
 
     def answer(_: Prompt) -> Json:
-        space.store.update("main", lambda _: Change(drop=frozenset(["mem_old"]), now=NEW))
+        space.store.update("main", lambda _: Change(drop=frozenset([gone_by_then]), now=NEW))
         return {"decisions": [DELETE | {"target": 3}, DELETE | {"target": 4}]}
 
-    assert write(space, Scripted(answer), "One.", "Two.").compacted == 1
-    assert len(gone(space, "four")) == 2
+    assert write(space, Scripted(answer), *texts).compacted == compacted
+    assert len(gone(space, "four")) == 1 + compacted
 
 
 def test_a_call_waits_for_another_day_when_the_quota_is_low(workspace: Workspace) -> None:
@@ -468,26 +456,22 @@ class _Stuck:
         return getattr(self._inner, name)
 
 
-def test_contradictions_of_a_merged_memory_hold_or_go_with_its_text(workspace: Workspace) -> None:
+@pytest.mark.parametrize(
+    ("says", "text", "holds"),
+    [
+        ("The cache of pages holds 32 MB.", "The cache of pages holds 64 MB, that of images 128 MB.", True),
+        ("Pages are rendered when they are built.", "The caches of images hold 128 MB and others 64 MB.", False),
+    ],
+)
+def test_contradictions_of_a_merged_memory_hold_or_go_with_its_text(
+    workspace: Workspace, says: str, text: str, holds: bool
+) -> None:
     space = full(workspace, most=4)
     found = {"relation": "contradicts", "weight": 1.0, "created_at": NEW, "by": "check"}
-    other = stored("other", "The cache of pages holds 32 MB.", NEW, links=({**found, "to": "mem_old"},))
+    other = stored("other", says, NEW, links=({**found, "to": "mem_old"},))
     old = replace(there(space)["old"], links=({**found, "to": "mem_other"},))
     space.store.update("main", lambda _: Change((old, other), now=NEW))
-    write(
-        space,
-        advise(MERGE | {"target": 1, "into": 2, "text": "The cache of pages holds 64 MB, that of images 128 MB."}),
-    )
-    assert [link["to"] for link in there(space)["other"].links] == ["mem_mid"]
-    assert [link["to"] for link in there(space)["mid"].links] == ["mem_other"]
-
-
-def test_contradictions_that_a_merge_ends_are_unlinked(workspace: Workspace) -> None:
-    space = full(workspace, most=4)
-    found = {"relation": "contradicts", "weight": 1.0, "created_at": NEW, "by": "check"}
-    other = stored("other", "Pages are rendered when they are built.", NEW, links=({**found, "to": "mem_old"},))
-    old = replace(there(space)["old"], links=({**found, "to": "mem_other"},))
-    space.store.update("main", lambda _: Change((old, other), now=NEW))
-    write(space, advise(MERGE | {"target": 1, "into": 2, "text": "The caches of images hold 128 MB and others 64 MB."}))
+    write(space, advise(MERGE | {"target": 1, "into": 2, "text": text}))
     assert there(space)["mid"].version == 2
-    assert there(space)["other"].links == there(space)["mid"].links == ()
+    linked = [[link["to"] for link in there(space)[name].links] for name in ("other", "mid")]
+    assert linked == ([["mem_mid"], ["mem_other"]] if holds else [[], []])

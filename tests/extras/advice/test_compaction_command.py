@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, Run
-from tests.extras.advice.prompts.test_compact import DELETE, MERGE
+from tests.extras.advice.prompts.test_compact import MERGE
 from tests.extras.providers import server as play
 from tests.extras.providers.conftest import environ_for
 from tests.extras.providers.server import CHAT, MESSAGES, Script
@@ -66,15 +66,6 @@ def test_golden(model: Script, run: Run, tmp_path: Path, update_golden: bool) ->
     assert [day["calls"] for day in usage] == [1]
 
 
-def test_a_failure_leaves_it_to_value(model: Script, run: Run) -> None:
-    """Whichever it is: every fault of a provider is an error (tests/extras/providers/test_model.py)."""
-    model.play(play.reply({"decisions": [DELETE | {"target": 9}]}))
-    done = run(*NEW)
-    assert (done.code, paths(run)) == (0, {"cache/images", "ci/tags", "parser/how"})
-    assert "(1 removed to make room: policy.max_objects)" in done.out
-    assert done.err.count("the least valuable memories make room") == 1
-
-
 def test_where_nobody_may_be_asked(model: Script, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = {name: (tmp_path / ".memory/spaces" / name).read_bytes() for name in ("main.json",)}
     for line, says in (
@@ -83,6 +74,7 @@ def test_where_nobody_may_be_asked(model: Script, run: Run, tmp_path: Path, monk
     ):
         done = run(*line, "--offline") if line == NEW else run(*line)
         assert (done.code, model.requests) == (0, [])
+        assert "(1 removed to make room: policy.max_objects)" in done.out
         assert f"{says}; the least valuable memories make room" in done.err
         monkeypatch.delenv("MEMCLI_SEMANTIC_MODEL", raising=False)
     clone = tmp_path / "clone"  # of a store that was not accepted nothing is sent, and nothing goes

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from memcli.cli import background
-from memcli.store.layout import Layout
-from memcli.store.lock import held
 from tests.conftest import Run
 from tests.local_state import rows
 
@@ -71,26 +67,6 @@ def test_long_plans_are_cut_short_in_the_text_alone(run: Run) -> None:
     run("remember", "--batch", "-", *OLD, stdin="\n".join(lines))
     assert "  and 15 more\n" in run("store", "maintain", "--dry-run").out
     assert len(run("store", "maintain", "--dry-run", "--json").json["spaces"][0]["steps"]) == 25
-
-
-def test_another_process_at_it_is_an_error_of_its_own(aged: Run, tmp_path: Path) -> None:
-    layout = Layout(str(tmp_path / ".memory"))
-    with held(layout.local("upkeep.lock"), "it", "now"):
-        busy = aged("store", "maintain")
-    assert busy.code == 4
-    assert "the upkeep of this store is held by process" in busy.err
-    assert aged("store", "maintain").code == 0
-
-
-@pytest.mark.slow
-def test_two_processes_at_once_do_it_once(aged: Run, tmp_path: Path) -> None:
-    del aged
-    both = [
-        subprocess.Popen([sys.executable, "-m", "memcli", "store", "maintain"], cwd=tmp_path, stderr=subprocess.DEVNULL)
-        for _ in range(2)
-    ]
-    assert {process.wait() for process in both} <= {0, 4}
-    assert len(list((tmp_path / ".memory/local/trash").iterdir())) == 1
 
 
 def test_every_fiftieth_recall_begins_it_in_the_background(
