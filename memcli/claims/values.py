@@ -273,14 +273,8 @@ def _quantities_apart(match: re.Match[str]) -> str:
 
 
 _READERS: Sequence[Callable[[Sequence[Word], int], _Read | None]] = (
-    _clock,
-    _date,
-    _period,
-    _version,
-    _half,
-    _code,
-    _quantity_number,
-)
+    _clock, _date, _period, _version, _half, _code, _quantity_number,
+)  # fmt: skip
 
 
 _MARKS = "\"'`“”‘’«»()[]{}<>,;!?…*|"

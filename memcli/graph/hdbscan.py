@@ -276,20 +276,14 @@ def _points(merges: Sequence[_Merge], node: int, size: int) -> list[int]:
     return found
 
 
-class Labels(Record):
-    """The cluster of each vector, counted from 0, or -1 for none; and how firmly it is in it, from 0 to 1."""
-
-    clusters: list[int]
-    strengths: list[float]
-
-
 def hdbscan(
     vectors: NDArray[Any],
     min_cluster_size: int = 5,
     min_samples: int | None = None,
     max_cluster_size: int | None = None,
-) -> Labels:
-    """Clusters the vectors, which hold whole numbers, by Euclidean distance.
+) -> tuple[list[int], list[float]]:
+    """Clusters the vectors, which hold whole numbers, by Euclidean distance: the cluster of each, counted from 0, or -1 for none,
+    and how firmly it is in it, from 0 to 1.
 
     `min_cluster_size`: fewer points are no cluster (Campello et al. 2013, section 3; at least 2). `min_samples`: the
     nearest points, itself included, that tell how dense it is about a point; the more, the more points are in no cluster
@@ -299,7 +293,7 @@ def hdbscan(
     size = len(vectors)
     clusters, strengths = [-1] * size, [0.0] * size
     if size < max(2, min_cluster_size):
-        return Labels(clusters, strengths)
+        return clusters, strengths
     tree = condense(*spanning_path(vectors, min_samples or min_cluster_size), min_cluster_size)
     tops = chosen(tree, max_cluster_size)
     numbers = {cluster: n for n, cluster in enumerate(sorted(set(tops) - {-1}))}
@@ -309,4 +303,4 @@ def hdbscan(
                 clusters[point] = numbers[top]
                 death = tree.deaths[top]
                 strengths[point] = 1.0 if isinf(density) else min(density, death) / death
-    return Labels(clusters, strengths)
+    return clusters, strengths

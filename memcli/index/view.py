@@ -440,9 +440,9 @@ def _groups(rows: Any, means: Any, ids: Mapping[int, str]) -> list[list[tuple[in
 
     by_id = sorted(range(len(rows)), key=lambda n: ids[int(rows[n])])  # rows depend on what was indexed first
     largest = max(_LARGEST, int(_LARGEST_SHARE * len(rows)))
-    labels = hdbscan(means[by_id], MIN_CLUSTER_SIZE, MIN_SAMPLES, largest)
+    clusters, strengths = hdbscan(means[by_id], MIN_CLUSTER_SIZE, MIN_SAMPLES, largest)
     groups: dict[int, list[tuple[int, float]]] = {}
-    for n, label, strength in zip(by_id, labels.clusters, labels.strengths, strict=True):
+    for n, label, strength in zip(by_id, clusters, strengths, strict=True):
         if label >= 0:
             groups.setdefault(label, []).append((int(rows[n]), round(strength, 6)))
     firmest = [sorted(group, key=lambda member: (-member[1], ids[member[0]])) for group in groups.values()]

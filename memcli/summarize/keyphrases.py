@@ -132,7 +132,11 @@ def _phrases(text: str, is_heading: bool) -> Iterator[list[Word]]:
             sort = BREAK
         if sort < COMMON:
             if run:
-                if len(run) > 1 and _is_verb(run[-1], token):
+                # `the query scans the table`, `CI publishes to PyPI`: the last word is a verb
+                following = token
+                takes_object = following.lower() in DETERMINERS or is_adverb(following.lower())
+                takes_object |= run[-1][0] == ACTION and following == "to"
+                if len(run) > 1 and run[-1][1].endswith("s") and takes_object:
                     run.pop()
                 yield from _groups(run)
                 run = []
@@ -158,13 +162,6 @@ def _capital(sort: int, token: str, is_expected: bool, is_after_name: bool) -> i
     if is_expected:
         return sentences.lowered(sort, token)
     return PROPER if is_after_name and sort in (VAGUE_WORD, ACTION) else sort
-
-
-def _is_verb(word: Word, following: str) -> bool:
-    """Whether `word`, the last of a run, is a verb, given what follows: `the query scans the table`, `CI publishes to PyPI`."""
-    low = following.lower()
-    takes_object = low in DETERMINERS or is_adverb(low) or (word[0] == ACTION and following == "to")
-    return word[1].endswith("s") and takes_object
 
 
 def _groups(run: Sequence[Word]) -> Iterator[list[Word]]:

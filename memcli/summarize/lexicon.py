@@ -216,26 +216,7 @@ NOUN_CUES = frozenset(_NOUN_CUES.split())
 """What follows is most often part of a noun phrase."""
 
 
-DETERMINERS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "its",
-        "our",
-        "their",
-        "your",
-        "all",
-        "any",
-        "each",
-        "every",
-        "no",
-        "this",
-        "these",
-        "whatever",
-        "everything",
-    ]
-)
+DETERMINERS = frozenset("a an the its our their your all any each every no this these whatever everything".split())
 """What an object begins with: a word in -s before it is a verb."""
 
 PRODUCTS = frozenset(["go", "react", "express", "linear", "segment", "slack", "spring", "make"])

@@ -94,7 +94,10 @@ def _change(section: DiffSection, source: str) -> FileChange:
     elif told.is_new or told.is_deleted:
         file.verb = "Adds" if told.is_new else "Deletes"
     for hunk in section.hunks:
-        _note(file, _place(_text(hunk.context).strip()))
+        # the function or class that the header names after its numbers
+        context = _text(hunk.context).strip()
+        call = _CALL.search(context)
+        _note(file, name_in(context) or (call[1] if call else ""))
         for sign, _, line in hunk.lines:
             file.added += sign == b"+"
             file.removed += sign == b"-"
@@ -110,15 +113,6 @@ def _text(line: bytes) -> str:
 def _note(file: FileChange, place: str) -> None:
     if place and place not in _NO_NAMES:
         file.places.setdefault(place)
-
-
-def _place(context: str) -> str:
-    """The function or class that a hunk header names after its numbers."""
-    name = name_in(context)
-    if name or not context.strip():
-        return name
-    call = _CALL.search(context)
-    return call[1] if call else ""
 
 
 def _message(line: str) -> str:

@@ -97,7 +97,14 @@ def path_of(subject: Subject, kind: str, title: str, phrases: Sequence[Phrase]) 
         return valid(f"{subject.hint}{name}")
     where = f"{safe_path(subject.project)}/" if subject.project.strip() else ""
     if subject.source and (kind in _FROM_FILE or kinds.kind_of_name(subject.source) == kind):
-        return valid(where + _file_path(subject.source, kind))
+        # the file's own path without its suffix, under `docs` or the folder of its kind
+        path, dot, suffix = subject.source.rpartition(".")
+        stem = path if dot and path and not path.endswith("/") and "/" not in suffix else subject.source
+        folders, slash, file = stem.rpartition("/")
+        stem = f"{folders}{slash}{file.lstrip('.') or file}"
+        home = "docs" if kind == "guide" else folder(kind)
+        is_home = stem.split("/")[0] in ("docs", "doc", home) and "/" in stem
+        return valid(where + (stem if is_home else f"{home}/{stem}"))
     return valid(f"{where}{folder(kind)}/{name}")
 
 
@@ -159,14 +166,3 @@ def valid(text: str) -> str:
 def _plain(text: str) -> str:
     """What is left after `safe_path` cut a very long name may be dots or the name of a device; this never is."""
     return "/".join([f"{slug(part, 60)}_" for part in text.split("/")][-3:])
-
-
-def _file_path(source: str, kind: str) -> str:
-    """The file's own path without its suffix, under `docs` or the folder of its kind."""
-    path, dot, suffix = source.rpartition(".")
-    stem = path if dot and path and not path.endswith("/") and "/" not in suffix else source
-    folders, slash, name = stem.rpartition("/")
-    stem = f"{folders}{slash}{name.lstrip('.') or name}"
-    home = "docs" if kind == "guide" else folder(kind)
-    first = stem.split("/")[0]
-    return stem if first in ("docs", "doc", home) and "/" in stem else f"{home}/{stem}"

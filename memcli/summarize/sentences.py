@@ -74,11 +74,6 @@ def split(text: str, limit: int = MAX_SENTENCES) -> list[Sentence]:
     return found[:limit]
 
 
-def lines(text: str, limit: int = MAX_SENTENCES) -> list[Sentence]:
-    """The first lines of `text`, each as the item of a list."""
-    return [Sentence(line, ITEM) for line in text.split("\n", limit)[:limit] if line.strip()]
-
-
 (
     BREAK, VERB_CUE, NOUN_CUE,
     COMMON, GERUND, VAGUE_WORD, ACTION, PROPER, NAME, ACRONYM, PARTICIPLE, VERB, PRODUCT,

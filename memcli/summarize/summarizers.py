@@ -7,8 +7,9 @@ from functools import cache
 
 from memcli.summarize import keyphrases, kinds, paths, sentences, summaries
 from memcli.summarize.kinds import DEFAULT_KIND, Subject, missing
-from memcli.summarize.sentences import Sentence
+from memcli.summarize.sentences import MAX_SENTENCES, Sentence
 from memcli.text import passages
+from memcli.text.passages import ITEM
 
 _CHUNKED = int(passages.CHUNK_CHARACTERS * 1.25)
 """Text up to this length still fits the window of an embedder well enough in one piece."""
@@ -28,7 +29,10 @@ def describe_extractively(fields: Mapping[str, object]) -> dict[str, object]:
 def _describe(subject: Subject, given: object, wanted: Sequence[str]) -> dict[str, object]:
     @cache  # a diff, and most code, is described without them
     def parts() -> Sequence[Sentence]:
-        return sentences.lines(subject.text) if subject.is_rendered else sentences.split(subject.text)
+        if not subject.is_rendered:
+            return sentences.split(subject.text)
+        shown = subject.text.split("\n", MAX_SENTENCES)[:MAX_SENTENCES]
+        return [Sentence(line, ITEM) for line in shown if line.strip()]
 
     kind = given if isinstance(given, str) and given else kinds.kind_of(subject, parts())
     found: dict[str, object] = {"kind": kind, "relevance": kinds.relevance_of(subject.text, kind)}

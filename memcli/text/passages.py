@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from memcli.model.characters import character_end
-from memcli.model.memory import Json, Memory, json_texts
+from memcli.model.memory import Memory, json_texts
 from memcli.record import NamedTuple, Record, replace
 from memcli.regex import regex
 from memcli.text.words import STOP_WORDS
@@ -335,8 +335,10 @@ def passages(memory: Memory) -> list[Passage]:
     if not memory.raw.strip():
         text = structured(memory) or memory.summary_long or memory.path
         found = [Passage(text[a:b].strip(), 0, 0, (), CONTENT) for a, b in _pieces(text, 0, len(text))]
-    snapshots = (told for told in map(context_text, memory.context) if told.strip())
-    return [*found, *(Passage(told[:LINE], 0, 0, (), CONTEXT) for told in snapshots)]
+    # a hand may have put anything into the file
+    given = [item.get("text") for item in memory.context if isinstance(item, dict)]
+    snapshots = [str(text) for text in given if isinstance(text, str | int) and not isinstance(text, bool)]
+    return [*found, *(Passage(text[:LINE], 0, 0, (), CONTEXT) for text in snapshots if text.strip())]
 
 
 def trail(memory: Memory, passage: Passage) -> tuple[str, ...]:
@@ -389,12 +391,6 @@ def embedded_texts(memory: Memory, cut: Sequence[Passage]) -> list[str]:
 def structured(memory: Memory) -> str:
     """The texts of what was stored as JSON: the content and the procedure."""
     return "\n".join([*json_texts(memory.content), *json_texts(memory.procedure, keys=False)])
-
-
-def context_text(item: Json) -> str:
-    """The text of a context snapshot; a hand may have put anything into the file."""
-    text = item.get("text") if isinstance(item, dict) else None
-    return str(text) if isinstance(text, str | int) and not isinstance(text, bool) else ""
 
 
 def _is_markup(passage: Passage) -> bool:

@@ -71,13 +71,9 @@ def test_episodes_are_complete_and_stand_in_the_session() -> None:
             assert all(text.removesuffix("…") in said for text in (one.title, one.context, one.outcome))
 
 
-def test_an_episode_has_the_fields_of_a_memory() -> None:
-    one = find(ALL[0].messages)[0]
-    assert set(one.as_field()) == set(MEMORY_FIELDS["episode"]["properties"])
-
-
-def test_a_problem_and_its_solution_are_one_episode() -> None:
+def test_a_problem_and_its_solution_are_one_episode_with_the_fields_of_a_memory() -> None:
     found = find(ALL[0].messages)
+    assert set(found[0].as_field()) == set(MEMORY_FIELDS["episode"]["properties"])
     assert [(one.kind, one.turns) for one in found] == [("problem_solved", (1, 6)), ("breakthrough", (4, 4))]
     assert found[0].outcome == "The 502s are gone in the load test."
 
@@ -141,9 +137,6 @@ def test_the_arc_has_every_episode_in_its_third() -> None:
     assert all(one.turns[0] > len(messages) * 2 / 3 for one in whole.end)
     assert list(whole.key_moments) == [one for one in found if one.significance >= KEY]
     assert whole.key_moments
-
-
-def test_the_arc_of_nothing_is_empty() -> None:
     assert arc([], 0).key_moments == ()
 
 

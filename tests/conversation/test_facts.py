@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from memcli.conversation.facts import KINDS, Fact, extract, point
 from memcli.model.conversation import Message
+from memcli.model.memory import RULE_KINDS
+from memcli.summarize.lexicon import cue_of
 from tests.growth import SHAPES, grows_too_fast
 
 
@@ -149,3 +151,37 @@ def test_of_the_same_sentence_the_words_of_the_local_layer_are_taken() -> None:
     local = extract(messages)
     named = point("constraint", "amounts in cents", 0.9, messages[0], local)
     assert named == Fact("constraint", local[0].text, 1, 0.9, local[0].span)
+
+
+LIMIT = "constraint"
+PLAIN = [
+    ("Wir haben uns für PostgreSQL entschieden.", "decision"),
+    ("Freitags darf nach 14 Uhr nichts ausgerollt werden.", LIMIT),
+    ("Niemals Tokens ins Log schreiben.", LIMIT),
+    ("Ich bevorzuge kurze Commit-Nachrichten.", "preference"),
+    ("Hemos decidido usar PostgreSQL.", "decision"),
+    ("No se debe desplegar los viernes.", LIMIT),
+    ("Nunca subir claves al repositorio.", LIMIT),
+    ("Prefiero nombres cortos.", "preference"),
+    ("主データベースはPostgreSQLに決めた。", "decision"),
+    ("本番環境へ直接デプロイしないこと。", LIMIT),
+    ("テスト環境から顧客へメールを絶対に送信しない。", LIMIT),
+    ("我们决定使用PostgreSQL作为主数据库。", "decision"),
+    ("周五下午禁止部署到生产环境。", LIMIT),
+    ("绝对不要提交密钥到仓库。", LIMIT),
+]
+NONE = [
+    "Kannst du mir den Test erklären?", "Wie spät ist es in Berlin?", "¿Puedes explicar la prueba?",
+    "La compilación ha fallado otra vez.", "このテストを説明してもらえますか？", "ビルドがまた失敗した。", "你能解释一下这个测试吗？", "构建又失败了。",
+]  # fmt: skip
+
+
+def family(kind: str) -> str:
+    return LIMIT if kind in RULE_KINDS else kind
+
+
+def test_what_is_plain_in_another_language_is_a_fact_of_its_kind_and_what_asks_or_reports_is_none() -> None:
+    facts = [(fact.text, family(fact.kind)) for text, _ in PLAIN for fact in extract([Message(1, "user", text)])]
+    assert facts == PLAIN
+    assert [(text, family(cue_of(text))) for text, _ in PLAIN] == PLAIN
+    assert [text for text in NONE if extract([Message(1, "user", text)])] == []

@@ -43,11 +43,8 @@ def test_a_part_is_shorter_than_a_small_snapshot() -> None:
     assert tokens_of(choose([part], "word", 100)) > 0
 
 
-def test_all_of_a_short_conversation_is_compared() -> None:
-    assert candidates(PARTS, "anything") == PARTS
-
-
 def test_of_a_long_conversation_what_shares_words_and_the_latest_are_compared() -> None:
+    assert candidates(PARTS, "anything") == PARTS, "all of a short one"
     said = [
         SnapshotPart(str(n), "", f"Remark {n} on something else entirely, at some length. " * 8) for n in range(300)
     ]
@@ -89,11 +86,8 @@ def test_long_messages_are_taken_in_parts_and_tools_are_not() -> None:
     assert all(len(part.text) <= CHUNK_CHARACTERS for part in parts)
 
 
-def test_a_text_is_taken_in_parts() -> None:
-    assert of_text("One.\n\nTwo.", "stdin") == [SnapshotPart("stdin", "", "One.\n\nTwo.")]
-
-
 def test_the_same_text_is_taken_once() -> None:
+    assert of_text("One.\n\nTwo.", "stdin") == [SnapshotPart("stdin", "", "One.\n\nTwo.")]
     assert len(choose([SnapshotPart("a", "", "the worker"), SnapshotPart("b", "", "the worker")], "worker")) == 1
 
 

@@ -38,12 +38,9 @@ def test_a_short_reply_changes_nothing_however_different_it_is() -> None:
     assert [reply for reply in replies if compare("Refactor the invoice parser", reply, -0.1).changed] == []
 
 
-def test_the_verdict_names_the_strongest_feature() -> None:
+def test_the_verdict_names_the_strongest_feature_and_a_similarity_between_0_and_1() -> None:
     assert compare("Refactor the invoice parser", "new topic: which birds live here?").why == "says so"
     assert compare("Fix the invoice parser", "Fix the invoice parser", 1.0).why == "similar in meaning"
-
-
-def test_similarity_is_between_0_and_1() -> None:
     assert compare("a", "b", -0.4).similarity == 0
     assert compare("Fix the invoice parser", "Fix the invoice parser", 1.1).similarity == 1
 

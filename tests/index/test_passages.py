@@ -6,35 +6,22 @@ import math
 
 import pytest
 
-from memcli.app.recall import recall
 from memcli.app.workspace import Workspace, opened
 from memcli.model.memory import Memory
-from memcli.model.recall import Query
 from memcli.text.passages import MESSAGE
 from tests.conftest import NOW, memory, rewrite
-from tests.index.kinds import on_both
+from tests.index.kinds import asked, change, on_both, put
 
 pytestmark = on_both
 
 MESSAGE_TEXT = "Retry when a page times out\n\nThe zebra server drops one request of a hundred."
 
 
-def change(name: str, file: str, line: str, commit: str = "c1") -> Memory:
-    return memory(
-        name,
-        kind="diff",
-        raw=f"{MESSAGE_TEXT}\n\n{file}\n@@\n+{line}",
-        path=f"code/{file}/{commit}",
-        metadata={"group": commit, "source": file, "subject": "Retry when a page times out"},
-        provenance={"source": "observed", "commit": commit},
-    )
+def of(name: str, file: str, line: str, commit: str = "c1") -> Memory:
+    return change(name, file, f"{MESSAGE_TEXT}\n\n{file}\n@@\n+{line}", commit)
 
 
-FILES = [change("b", "net/b.py", "okapi()"), change("a", "net/a.py", "tapir()"), change("c", "net/c.py", "gnu()")]
-
-
-def put(workspace: Workspace, *memories: Memory) -> None:
-    rewrite(workspace.store, lambda space: space.put(memories, NOW))
+FILES = [of("b", "net/b.py", "okapi()"), of("a", "net/a.py", "tapir()"), of("c", "net/c.py", "gnu()")]
 
 
 def tellers(workspace: Workspace) -> list[str]:
@@ -52,7 +39,7 @@ def test_one_file_of_a_commit_keeps_the_message_whatever_comes_and_goes(workspac
     assert tellers(workspace) == ["mem_a"]
     rewrite(workspace.store, lambda space: space.drop(["mem_a"], NOW))
     assert tellers(workspace) == ["mem_b"]
-    put(workspace, change("other", "net/o.py", "x()", "c2"))
+    put(workspace, of("other", "net/o.py", "x()", "c2"))
     assert tellers(workspace) == ["mem_b", "mem_other"]
 
 
@@ -72,7 +59,7 @@ def test_the_message_is_common_by_one_whatever_the_size_of_a_commit(workspace: W
 
 def test_a_commit_is_one_entry_that_names_its_other_files(workspace: Workspace) -> None:
     put(workspace, *FILES)
-    (section,) = next(iter(recall(workspace, [Query(topic="tapir in the zebra server", now=NOW)]))).sections
+    (section,) = asked(workspace, "tapir in the zebra server").sections
     assert section.memory.id == "mem_a"
     assert section.passage == f"{MESSAGE_TEXT}\nnet/a.py\n@@\n+tapir()"
     assert {name for name, _ in section.also} == {"mem_b", "mem_c"}
@@ -80,7 +67,7 @@ def test_a_commit_is_one_entry_that_names_its_other_files(workspace: Workspace) 
 
 def test_changes_that_are_of_no_commit_are_entries_by_themselves(workspace: Workspace) -> None:
     put(workspace, *(memory(n, kind="diff", raw=f"zebra.py\n@@\n+zebra({n})", metadata={"group": "g"}) for n in "ab"))
-    assert len(next(iter(recall(workspace, [Query(topic="zebra", now=NOW)]))).sections) == 2
+    assert len(asked(workspace, "zebra").sections) == 2
 
 
 def test_terms_are_counted_in_the_passage_that_they_stand_in(workspace: Workspace) -> None:
@@ -95,13 +82,13 @@ def test_terms_are_counted_in_the_passage_that_they_stand_in(workspace: Workspac
 
 def test_what_was_read_for_a_question_is_of_no_use_to_another(workspace: Workspace) -> None:
     put(workspace, memory("a", raw="A zebra and a tapir, and a zebra."), memory("b", raw="Two tapirs."), FILES[0])
-    for asked in (["zebra"], ["tapir"], ["zebra", "tapir"], ["tapir", "okapi"]):
+    for wanted in (["zebra"], ["tapir"], ["zebra", "tapir"], ["tapir", "okapi"]):
         with opened(workspace) as (_, used), opened(workspace) as (_, fresh):
             rows = sorted(used.entries())
-            for before in (["zebra"], ["tapir", "zebra"], asked):
+            for before in (["zebra"], ["tapir", "zebra"], wanted):
                 used.lexical(before, 10)
-                assert used.passages(asked, rows) == fresh.passages(asked, rows)
-                assert used.lexical(asked, 10) == fresh.lexical(asked, 10)
+                assert used.passages(wanted, rows) == fresh.passages(wanted, rows)
+                assert used.lexical(wanted, 10) == fresh.lexical(wanted, 10)
             stats = used.lexical(["zebra"], 10)
             assert sorted(sum(counts["zebra"]) for counts in stats.counts.values()) == [1, 2]
 

@@ -27,15 +27,12 @@ def aged(one: Entry, **query: object) -> dict[str, float]:
 def test_what_does_not_decay_is_left_alone() -> None:
     assert aged(entry("decision", OLD)) == {"words": 1.0}
     assert aged(entry("fact", NOW)) == {"words": 1.0}
+    assert "decay" not in aged(entry("fact", "2026-01-31T09:00:00Z")), "it was told this hour"
 
 
 def test_a_stale_memory_loses_a_share_at_most_and_a_guess_more() -> None:
     assert aged(entry("inferred", OLD))["decay"] == pytest.approx(-GUESS_SHARE)
     assert -DECAY_SHARE < aged(entry("correction", OLD))["decay"] < 0
-
-
-def test_what_was_told_this_hour_has_not_decayed() -> None:
-    assert "decay" not in aged(entry("fact", "2026-01-31T09:00:00Z"))
 
 
 def test_doubt_takes_a_share() -> None:

@@ -102,7 +102,7 @@ def test_few_memories_start(tmp_path: Path) -> None:
     assert sum(tie == "words" for tie, _ in found.values()) == STARTS
 
 
-def test_the_best_path_wins() -> None:
+def test_the_best_path_wins_and_a_link_of_no_weight_ties_nothing() -> None:
     graph = graph_of(
         {"t": [1, 3]}, [], [(1, 2, "supersedes", 1.0), (2, 3, "supersedes", 1.0), (1, 3, "contradicts", 1)]
     )
@@ -112,7 +112,5 @@ def test_the_best_path_wins() -> None:
         graph_of({}, [], [(1, 2, "supersedes", 1.0), (2, 3, "supersedes", 1.0), (1, 3, "x", 1)]), {1: Way(1, ())}
     )
     assert far[3].strength == pytest.approx(0.63 * 0.63)
-
-
-def test_a_link_of_no_weight_ties_nothing() -> None:
-    assert set(cascade(graph_of({}, [], [(1, 2, "relates_to", 0.0)]), {1: Way(1.0, ())})) == {1}
+    no_weight = graph_of({}, [], [(1, 2, "relates_to", 0.0)])
+    assert set(cascade(no_weight, {1: Way(1.0, ())})) == {1}

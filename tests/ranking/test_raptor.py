@@ -39,10 +39,6 @@ def test_the_summary_of_a_cluster_lifts_a_leaf_that_alone_would_not_match(tmp_pa
     assert list(found)[-1] == "sea6"
     assert set(found) == {f"sea{n}" for n in range(7)}
     assert set(found["sea6"].why) == {"cluster", "recency"}
-
-
-def test_what_a_cluster_says_counts_for_all_its_members(tmp_path: Path) -> None:
-    found = ranked(tmp_path, "raptor", "lighthouse", THEMES)
     assert len({round(hit.why["cluster"], 9) for hit in found.values()}) == 1
 
 

@@ -95,22 +95,16 @@ def test_steps_are_told_from_the_first() -> None:
     assert short.split("\n")[0] == "- Generate the keys of every region."
 
 
-def test_lines_without_a_stop_are_kept_apart() -> None:
+def test_lines_without_a_stop_are_kept_apart_and_marks_are_taken_off() -> None:
     assert summaries("To do\n- buy milk\n- feed the cat")[0] == "To do: buy milk; feed the cat"
-
-
-def test_marks_are_taken_off() -> None:
     assert summaries("**Note:** see [the docs](https://x.y) for `x_y`.")[0] == "Note: see the docs for `x_y`."
 
 
-def test_content_is_told_field_by_field() -> None:
+def test_without_a_text_content_is_told_field_by_field_or_a_given_summary_stands_in() -> None:
     content = {"goal": "Ship it", "steps": ["parse", "write"], "budget": {"tokens": 5, "strict": True}, "none": None}
     found = SUMMARIZERS["local"]({"content": content})
     assert found["summary_micro"] == "goal: Ship it; steps: parse, write; budget.tokens: 5; budget.strict: true"
     assert found["kind"] == "goal"
-
-
-def test_a_given_summary_stands_in_for_a_missing_text() -> None:
     found = SUMMARIZERS["local"]({"summary_short": "We chose Redis over Memcached."})
     assert found["summary_micro"] == "We chose Redis over Memcached."
     assert found["kind"] == "decision"

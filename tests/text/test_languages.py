@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import pytest
-
 from memcli.text.words import is_foreign, language, terms, without_absent
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Welche Datenbanken sichern wir?", "german"),
-        ("Wo liegen die Sicherungen?", "german"),
-        ("¿Qué base de datos usamos?", "spanish"),
-        ("Los pagos se reintentan.", "spanish"),
-        ("Which database do we use?", ""),
-        ("del obj; en, de, es", ""),
-        ("The license is MIT, and we want to die in the war room.", ""),
-        ("データベース", ""),
-        ("", ""),
-    ],
-)
-def test_a_language_is_told_by_its_function_words(text: str, expected: str) -> None:
-    assert language(text) == expected
+def test_a_language_is_told_by_its_function_words() -> None:
+    table = {
+        "Welche Datenbanken sichern wir?": "german",
+        "Wo liegen die Sicherungen?": "german",
+        "¿Qué base de datos usamos?": "spanish",
+        "Los pagos se reintentan.": "spanish",
+        "Which database do we use?": "",
+        "del obj; en, de, es": "",
+        "The license is MIT, and we want to die in the war room.": "",
+        "データベース": "",
+        "": "",
+    }
+    assert {text: language(text) for text in table} == table
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
+def test_texts_of_one_language_share_terms_whatever_their_form_but_no_grammar() -> None:
+    alike = [
         ("Wir haben die Datenbanken gesichert.", "Wann wird eine Datenbank gesichert?"),
         ("größe", "GROSSE"),
         ("La autenticación falla con los servidores.", "¿Qué autenticacion usa el servidor?"),
@@ -35,23 +29,14 @@ def test_a_language_is_told_by_its_function_words(text: str, expected: str) -> N
         ("数据库连接池的大小", "连接池大小是多少？"),
         ("데이터베이스는 백업합니다", "데이터베이스를 백업하나요?"),
         ("สำรองฐานข้อมูลทุกคืน", "ฐานข้อมูลอยู่ที่ไหน"),
-    ],
-)
-def test_texts_of_one_language_share_terms_whatever_their_form(one: str, other: str) -> None:
-    assert set(terms(one)) & set(terms(other))
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
+    ]
+    apart = [
         ("Wir sichern die Daten.", "Wie oft lüften wir die Räume?"),
         ("Los datos se guardan.", "¿Cómo se pintan los muros?"),
         ("データを保存している。", "天気はどうなっていますか？"),
         ("我们可以保存数据。", "你们怎么可以这么早吃饭？"),
-    ],
-)
-def test_what_carries_grammar_alone_is_no_term(one: str, other: str) -> None:
-    assert not set(terms(one)) & set(terms(other))
+    ]
+    assert [two for two in (*alike, *apart) if set(terms(two[0])) & set(terms(two[1]))] == alike
 
 
 def test_of_two_stems_of_a_word_the_absent_one_is_not_asked_for() -> None:
@@ -61,14 +46,11 @@ def test_of_two_stems_of_a_word_the_absent_one_is_not_asked_for() -> None:
     assert without_absent({"sichern": 0, "sich_": 0, "redi": 0}) == {"sichern": 0, "sich_": 0, "redi": 0}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Wie oft wird gesichert?", True),
-        ("PostgreSQLの接続プールは？", True),
-        ("резервные копии", True),
-        ("Why naïve?", False),
-    ],
-)
-def test_foreign_is_what_is_mostly_no_english(text: str, expected: bool) -> None:
-    assert is_foreign(text) is expected
+def test_foreign_is_what_is_mostly_no_english() -> None:
+    table = {
+        "Wie oft wird gesichert?": True,
+        "PostgreSQLの接続プールは？": True,
+        "резервные копии": True,
+        "Why naïve?": False,
+    }
+    assert {text: is_foreign(text) for text in table} == table

@@ -7,62 +7,38 @@ from memcli.text.passages import CHUNK_CHARACTERS, split
 from memcli.text.words import exact_terms, query_terms, simple_terms, terms, without_absent, without_terms
 
 
-def test_words_are_stemmed_and_stop_words_dropped() -> None:
-    assert terms("The databases were chosen by us") == ["databas", "chosen", "us"]
-
-
-def test_identifiers_stay_whole_and_fall_apart() -> None:
-    assert terms("loadSSLContext") == ["loadsslcontext", "load", "ssl", "context"]
-    assert terms("verify_locations") == ["verify_loc", "verifi", "locat"]
-
-
-def test_paths_fall_into_segments() -> None:
+def test_a_text_falls_into_terms() -> None:
+    table: dict[str, list[str]] = {
+        "The databases were chosen by us": ["databas", "chosen", "us"],
+        "loadSSLContext": ["loadsslcontext", "load", "ssl", "context"],
+        "verify_locations": ["verify_loc", "verifi", "locat"],
+        "exclude-newer since 0.28.1": ["exclud", "newer", "exclude-newer", "sinc", "0", "28", "1", "0.28.1"],
+        "see setup.cfg.": ["see", "setup", "cfg", "setup.cfg"],
+        "End.": ["end"],
+        "a-very-long-chain-of-words": ["long", "chain", "word"],
+        "Überraschung база данных": ["uberraschung", "база", "данных"],
+        "pass --short=3": ["pass", "short", "--short", "3"],
+        "--all": ["--all"],
+        "数据库使用PostgreSQL。": ["数据", "据库", "库使", "使用", "postgresql", "postgr", "sql"],
+        "ログは・字": ["ログ", "字"],
+        "한국어 base": ["한국", "국어", "base"],
+        "Maria's car": ["maria", "car"],
+        "Don't say they'll, we've or it isn’t": ["say"],
+    }
+    assert {text: terms(text) for text in table} == table
     assert {"httpx", "client", "py"} <= set(terms("httpx/_client.py"))
-
-
-def test_versions_options_and_file_names_stay_whole_and_fall_apart() -> None:
-    assert terms("exclude-newer since 0.28.1") == ["exclud", "newer", "exclude-newer", "sinc", "0", "28", "1", "0.28.1"]
-    assert terms("see setup.cfg.") == ["see", "setup", "cfg", "setup.cfg"]
-    assert terms("End.") == ["end"]
-    assert terms("a-very-long-chain-of-words") == ["long", "chain", "word"]
+    assert "--short" not in terms("a -- short, b--short, --- short, ---short")
+    assert len(terms("数" * 500)) == 499
+    assert query_terms("token tokens TOKEN") == ["token"]
 
 
 def test_names_are_told_from_language() -> None:
     asked = "Why does loadJSON in a_b.py fail with --min-score since 8.1, HTTP aside?"
     assert exact_terms(asked) == ["loadjson", "a_b.py", "min-score", "8.1"]
+    assert exact_terms("what do --short and --no-verify do") == ["--short", "no-verify"]
     absent = {"min-score": 0, "min": 1, "score": 1, "8.1": 0}
     assert without_absent(absent) == {"min": 1, "score": 1, "8.1": 0}, "a version is more than its numbers"
     assert simple_terms("min-score 8.1") == ["min", "score", "8", "1"]
-
-
-def test_other_scripts_are_words_too() -> None:
-    assert terms("Überraschung база данных") == ["uberraschung", "база", "данных"]
-
-
-def test_an_option_of_one_word_is_more_than_the_word() -> None:
-    assert terms("pass --short=3") == ["pass", "short", "--short", "3"]
-    assert terms("--all") == ["--all"]
-    assert "--short" not in terms("a -- short, b--short, --- short, ---short")
-    assert exact_terms("what do --short and --no-verify do") == ["--short", "no-verify"]
-
-
-def test_scripts_without_spaces_fall_into_pairs() -> None:
-    assert terms("数据库使用PostgreSQL。") == ["数据", "据库", "库使", "使用", "postgresql", "postgr", "sql"]
-    assert terms("ログは・字") == ["ログ", "字"]
-    assert terms("한국어 base") == ["한국", "국어", "base"]
-    assert len(terms("数" * 500)) == 499
-
-
-def test_possessives_are_stripped() -> None:
-    assert terms("Maria's car") == ["maria", "car"]
-
-
-def test_contractions_are_stop_words() -> None:
-    assert terms("Don't say they'll, we've or it isn’t") == ["say"]
-
-
-def test_query_terms_are_distinct() -> None:
-    assert query_terms("token tokens TOKEN") == ["token"]
 
 
 def test_common_words_leave_a_question() -> None:
