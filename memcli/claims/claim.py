@@ -164,6 +164,9 @@ _ENDS = frozenset("to by with for".split())
 EXCEPTIONS = frozenset("except unless apart besides".split())
 _GONE = frozenset("gone out dead deprecated retired".split())
 
+_NO_TERMS, _SIGNS = NEGATIONS | UNITS.keys(), DENYING | AFFIRMING
+"""Words, and stems, that say how much or whether, and not what a statement is about."""
+
 Names = Mapping[str, Mapping[str, str]]
 """By class of names: the names, each with the stem of the word that stands for it."""
 
@@ -227,13 +230,11 @@ def _statement(clause: Sequence[Word]) -> Statement:
     )  # what is refused beyond is allowed up to it
     verb = next((n for n, word in enumerate(main[1:], 1) if word.text == ":" or word.low in VERBS), 0)
     labels = [one for one in counted if _is_label(one, main)]
-
-    def is_subject(word: Word) -> bool:
-        """Whether it is a word of the subject, and not of its degree or negation."""
-        is_sign = word.low in NEGATIONS or word.stem in DENYING or word.stem in AFFIRMING
-        return is_content(word) and not is_sign and word.low not in UNITS
-
-    terms = [(at, word.stem) for at, word in enumerate(main) if at not in gone and is_subject(word)]
+    terms = [
+        (at, word.stem)
+        for at, word in enumerate(main)
+        if at not in gone and is_content(word) and word.low not in _NO_TERMS and word.stem not in _SIGNS
+    ]
     return Statement(
         terms=frozenset(stem for _, stem in terms),
         limits=frozenset(word.stem for word in limits if is_content(word) and word.low not in CONDITIONS),

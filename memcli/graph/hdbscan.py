@@ -210,7 +210,13 @@ def condense(order: Sequence[int], heights: Sequence[float], min_cluster_size: i
         is_split = min(sizes) >= min_cluster_size
         for part, count in zip((first, second), sizes, strict=True):
             if count < min_cluster_size:
-                tree.left[cluster] += [(density, point) for point in _points(merges, part, size)]
+                parts = [part]
+                while parts:
+                    below = parts.pop()
+                    if below < size:
+                        tree.left[cluster].append((density, below))
+                    else:
+                        parts.extend(merges[below - size][:2])
             else:
                 waiting.append((part, tree.add(cluster, density, count) if is_split else cluster))
     return tree
@@ -263,17 +269,6 @@ def _single_linkage(order: Sequence[int], heights: Sequence[float]) -> list[_Mer
         counts.append(counts[first] + counts[second])
         merges.append((first, second, heights[n], counts[new]))
     return merges
-
-
-def _points(merges: Sequence[_Merge], node: int, size: int) -> list[int]:
-    found, waiting = [], [node]
-    while waiting:
-        part = waiting.pop()
-        if part < size:
-            found.append(part)
-        else:
-            waiting.extend(merges[part - size][:2])
-    return found
 
 
 def hdbscan(

@@ -270,7 +270,10 @@ def update(
     connection.executemany("INSERT INTO piece (start, at, length) VALUES (?, ?, ?)", found.pieces)
     connection.executemany("UPDATE memory SET start = ? WHERE row = ?", found.moved)
     read = [_memory(data, snapshot) for _, data, _ in found.new]
-    shown = source.clean(read) if found.may_be_of_a_hand(snapshot) else read
+    # What is much was redacted by the writer that noted it, or is derived, and nobody edits that; else somebody may have
+    # written into the file past redaction.
+    may_be_of_a_hand = len(found.new) <= _FEW or (found.count >= 0 and not snapshot.header().policy.is_derived)
+    shown = source.clean(read) if may_be_of_a_hand else read
     memories = [
         (memory, (digest, start, len(data)))
         for memory, was, (digest, data, start) in zip(shown, read, found.new, strict=True)
@@ -296,11 +299,6 @@ class _Difference(Record):
     moved: Sequence[tuple[int, int]] = ()
     pieces: Sequence[Move] = ()
     count: int = -1
-
-    def may_be_of_a_hand(self, snapshot: Snapshot) -> bool:
-        """Whether somebody may have written into the file past redaction: what is much was redacted by the writer that
-        noted it, or is derived, and nobody edits that."""
-        return len(self.new) <= _FEW or (self.count >= 0 and not snapshot.header().policy.is_derived)
 
     def is_complete(self, connection: sqlite3.Connection, ids: Sequence[str]) -> bool:
         """Whether each memory has a row of its own, now that those of `ids` are there."""

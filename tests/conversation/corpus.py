@@ -39,3 +39,8 @@ def _conversation(lines: list[str]) -> Labelled:
             said.append((role, who, f"{text}\n{line}"))
     messages = [Message(n, role, text, speaker=who) for n, (role, who, text) in enumerate(said, 1)]
     return Labelled(lines[0].removeprefix("# "), messages, episodes)
+
+
+def talk(*texts: str) -> list[Message]:
+    """What a user and an assistant say in turn."""
+    return [Message(n, "user" if n % 2 else "assistant", text) for n, text in enumerate(texts, 1)]

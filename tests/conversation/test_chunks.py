@@ -7,7 +7,7 @@ from memcli.conversation.summary import MOST, RECENT, SIZE, Chunk, fold, merged,
 from memcli.model.conversation import Message
 from memcli.model.tokens import count_tokens
 from memcli.record import replace
-from tests.conversation.corpus import read
+from tests.conversation.corpus import read, talk
 
 LONG = read("long_conversation.txt")[0].messages
 SAID = [message for one in read("episodes_tuned.txt") for message in one.messages]
@@ -111,7 +111,7 @@ def test_the_summary_of_a_session_says_what_was_decided_and_done() -> None:
 
 def test_small_talk_has_no_summary() -> None:
     said = ["Hi!", "Hello! How can I help you?", "Thanks.", "Great, let me know if you need anything."]
-    assert of_session([Message(n, "user" if n % 2 else "assistant", text) for n, text in enumerate(said, 1)]) == ""
+    assert of_session(talk(*said)) == ""
 
 
 def test_a_decision_that_was_taken_back_is_not_in_the_summary() -> None:
@@ -120,7 +120,7 @@ def test_a_decision_that_was_taken_back_is_not_in_the_summary() -> None:
         "We go with Postgres for the events.", "The worker writes one row for each event.",
         "The table is partitioned by month.", "The old rows are dropped after a year.",
     ]  # fmt: skip
-    summary = of_session([Message(n, "user" if n % 2 else "assistant", text) for n, text in enumerate(said, 1)])
+    summary = of_session(talk(*said))
     assert "Postgres" in summary
     assert "MongoDB" not in summary
 

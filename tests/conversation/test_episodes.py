@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from memcli.conversation.episodes import KEY, KINDS, Episode, arc, find
 from memcli.model.conversation import Message
 from memcli.model.shapes import MEMORY_FIELDS
-from tests.conversation.corpus import Labelled, read
+from tests.conversation.corpus import Labelled, read, talk
 from tests.growth import SHAPES, grows_too_fast
 
 ALL = [*read("episodes_tuned.txt"), *read("episodes_unseen.txt"), *read("long_conversation.txt")]
@@ -97,19 +97,19 @@ def test_questions_guesses_offers_quotes_and_code_are_no_episodes() -> None:
 
 
 def test_what_still_fails_is_not_solved() -> None:
-    said = [
+    said = (
         "The build fails on Windows.",
         "I changed the path separator.",
         "Still failing, same error.",
         "I do not know why.",
-    ]
-    found = find([Message(n, "user" if n % 2 else "assistant", text) for n, text in enumerate(said, 1)])
+    )
+    found = find(talk(*said))
     assert [one.kind for one in found] == ["issue_found"]
 
 
 def test_a_decision_that_is_taken_back_is_a_pivot() -> None:
     said = ["We'll use MongoDB.", "Okay.", "Actually, scrap that. We go with Postgres."]
-    found = find([Message(n, "user" if n % 2 else "assistant", text) for n, text in enumerate(said, 1)])
+    found = find(talk(*said))
     assert [(one.kind, one.outcome) for one in found][1] == ("pivot", "We go with Postgres.")
 
 
