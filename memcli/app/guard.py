@@ -20,7 +20,7 @@ _MAX_LINE = 200
 
 
 class GuardFinding(Record):
-    """A memory, and the place in a change that brings it up. `is_enforced`: the change must not go in like this."""
+    """A memory, and the line of a change that its trigger matches. `is_enforced`: the change must not be committed like this."""
 
     file: str
     line: int
@@ -45,8 +45,8 @@ class GuardFinding(Record):
 
 
 class GuardVerdict(Record):
-    """What guard says of a change: findings by file and line, those that bind first. `memories` is how many were
-    asked; `withheld` matched and carry instructions; `is_from_clone`: nothing binds, since nobody accepted the store.
+    """The result of checking a change: findings by file and line, enforced ones first. `memories` have triggers; `withheld`
+    ones matched, but contain instructions; `is_from_clone`: nothing is enforced, since nobody accepted the store.
     """
 
     findings: tuple[GuardFinding, ...]
@@ -69,7 +69,7 @@ class GuardVerdict(Record):
 
 
 def guard(workspace: Workspace, edits: Sequence[FileEdit]) -> GuardVerdict:
-    """Holds the change against the spaces and the user-wide store. Raises CorruptError, StoreError."""
+    """Checks a change against the triggers in the spaces and in the user-wide store. Raises CorruptError, StoreError."""
     parts = [_ask(workspace, name, name, edits) for name in workspace.asked_spaces]
     if (other := workspace.elsewhere) is not None:
         parts += [_ask(other, name, f"global/{name}", edits) for name in other.store.spaces()]
@@ -91,7 +91,7 @@ def _place(finding: GuardFinding) -> tuple[str, int, bool, str, str]:
 def _ask(
     workspace: Workspace, space: str, label: str, edits: Sequence[FileEdit]
 ) -> tuple[list[GuardFinding], int, int]:
-    """What a space finds, how many of its memories were asked, and how many that matched are withheld."""
+    """The findings in one space, how many of its memories have triggers, and how many that matched are withheld."""
     with opened(workspace, space) as (_, view):
         session = living(workspace) if view.has_sessions() else ""
         visible = view.visible(Query(topic="", now=workspace.clock(), session=session))

@@ -1,6 +1,5 @@
-"""Ingest: memories from a source of candidates, in writes that grow with what is stored.
-
-Relocate: let the memories of a file that moved go with it.
+"""Ingest: stores the candidates of a source, in batches that grow with what is stored already; deactivates memories of files and
+commits that are gone, and moves those of files that were renamed.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ _NOT_OF_AN_ITEM = (LockedError, StoreError, CorruptError, RefusedError, OSError)
 
 
 class _Prepared(Record):
-    """A candidate, None where there is nothing to tell, and the places that it replaces; or a commit that was `read`, which
-    the last `count` candidates are of."""
+    """A candidate and the places that it replaces (None: nothing is left at these places); or the note that all of a commit was
+    `read`, from which the last `count` candidates come."""
 
     candidate: Candidate | None = None
     places: Sequence[Place] = ()

@@ -1,4 +1,4 @@
-"""Living: memories of scope `session`, which are recalled in their session alone and end with it."""
+"""Memories of scope `session`: they are recalled only in their session, and deleted once it has ended."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ _BEHIND_A_SERVER = "the WAL, logs, replicas and backups of the server, until its
 
 
 class Purged(Record):
-    """What a purge deleted; what is current again, because what had superseded it is gone; and what else still quotes
-    the texts, where they were to be erased."""
+    """The memories that a purge deleted; those that are current again, because the memories that superseded them are gone; and
+    where the erased texts are still quoted."""
 
     memories: tuple[Memory, ...]
     current: tuple[Memory, ...] = ()

@@ -198,15 +198,11 @@ def finish_all(workspace: Workspace) -> list[Ended]:
     return done
 
 
-def read_facts(
-    workspace: Workspace, session: Session, *, asks: bool = False, may_fall_back: bool = True
-) -> list[tuple[str, Fact]]:
+def read_facts(workspace: Workspace, session: Session, *, asks: bool = False) -> list[tuple[str, Fact]]:
     """The facts that the session states, each with the name that `promote` takes: `ses_...#MESSAGE.N`. With `asks`, by a
-    language model, and locally if that fails and `may_fall_back`.
-
-    Raises UsageError when no model is configured; ProviderError, RefusedError where it may not.
+    language model, and locally if that fails. Raises UsageError when no model is configured.
     """
-    told = _told(workspace, session, asks=asks, may_fall_back=may_fall_back)
+    told = _told(workspace, session, asks=asks, may_fall_back=True)
     return list(_named(session, told.facts))
 
 

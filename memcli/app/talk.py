@@ -1,7 +1,7 @@
-"""Talk: what was said in the sessions of a space, as memories of a space of its own, so that it can be recalled.
+"""Talk: makes the messages of sessions searchable, as memories in a space of their own.
 
-It is derived from the sessions, and kept in the cache: what is missing in it is added before it is asked. Every message is a
-memory of kind `log`, every ten that are no longer recent are one of kind `chunk`; their group is the session.
+That space is a cache: missing messages are added before a search. Each message is a memory of kind `log`; every ten messages
+that are no longer recent are summed up in one of kind `chunk`. The group of both is the session.
 """
 
 from __future__ import annotations
