@@ -53,6 +53,7 @@ def read_text(path: str, root: str = "", *, purpose: str = "edit") -> str | None
         raise _refused(path, "it is not a regular file", "move it away", purpose)
     if status.st_size > MAX_BYTES:
         raise _refused(path, f"it is larger than {MAX_BYTES >> 20} MB", "edit it by hand", purpose)
+    # Without O_NONBLOCK, a pipe that has taken the place of the file since would block for ever.
     try:
         with open(open_file(_real(path, root), os.O_RDONLY | _NONBLOCK, root=root), "rb") as file:
             return file.read().decode()

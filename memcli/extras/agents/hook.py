@@ -174,6 +174,7 @@ def handle(
     None, nobody waits. With `next_turn`, a prompt is shown what was prepared for it, and nothing is searched.
     Raises MemcliError, OSError."""
     call = _Call(workspace, agent, event, payload)
+    # What an agent reports is stored even while nobody has accepted the store: nothing of the store is shown for it.
     if event in (AFTER_COMPACTION, STOP, SESSION_END):
         return call.spool()
     if not workspace.trust.is_accepted:

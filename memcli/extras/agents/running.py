@@ -231,6 +231,7 @@ def _report(writer: int, work: Callable[[Find], str]) -> None:
             told = True
             os.write(writer, os.fsencode(root) + _END)
 
+        # The agent reads standard output as the answer: what anything else prints must not get there.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         text = work(find).encode("utf-8", "replace").replace(_END, b"")

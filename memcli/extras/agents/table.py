@@ -42,6 +42,7 @@ def _data(name: str) -> str:
 INSTRUCTIONS = _data("texts/instructions.md")
 SKILL_TEXT = _data("texts/skill.md")
 PLUGIN = _data("texts/plugin.js")
+# The command of each hook is a list of words in the plugin.
 PLUGIN_NEXT_TURN = PLUGIN.replace('"opencode"]', '"opencode", "--next-turn"]', 1)
 """The plugin whose prompts wait for no search; other events take no notice of the option."""
 

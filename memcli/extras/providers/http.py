@@ -152,6 +152,7 @@ Credential = Mapping[str, str]
 """The key, under the name by which the SDK takes it; empty for none."""
 MAX_BYTES = 4 << 20
 _NO_KEY = "none"
+# The headers that are sent to any provider; the SDKs add others, which describe this machine.
 _PLAIN = (
     "host",
     "connection",

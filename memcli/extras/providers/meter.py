@@ -46,6 +46,7 @@ class LedgerMeter:
         try:
             booked = self._ledger.reserve(charge, lambda day: self._check(limit, day, most))
         except (StoreError, LockedError) as error:
+            # A call that is not counted could exceed the quota, so it is not made.
             raise RefusedError(f"the call cannot be counted: {error.message}", error.hint) from None
 
         def settle(usage: TokenUsage) -> None:

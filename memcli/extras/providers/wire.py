@@ -116,6 +116,7 @@ def read_reply(provider: Provider, data: Json) -> Reply | None:
     if not isinstance(content, list):
         return None
     parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+    # Tokens that are written to a cache or read from it are counted apart, and are paid for too.
     read = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     text = "".join(part for part in parts if isinstance(part, str))
     return Reply(text, _ending(data.get("stop_reason")), _usage(data.get("usage"), read, "output_tokens"))

@@ -202,6 +202,7 @@ def _kind(line: Mapping[str, Any]) -> tuple[int, str]:
     results = [block for block in list_of(content) if dict_of(block).get("type") == "tool_result"]
     if kind == "assistant" or not results:
         return MESSAGE, ""
+    # A result without an error adds nothing to the call, whose line says what was run.
     if len(results) < len(list_of(content)) or any(block.get("is_error") is True for block in results):
         return RESULTS, ""
     return QUIET_RESULTS, ""

@@ -35,6 +35,7 @@ def open_file(path: str) -> IO[bytes]:
         raise NotFoundError(f"{show(path)}: no such file", "check the path") from None
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from None
+    # Of the descriptor, for the path may lead to another file by now.
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise UsageError(f"{show(path)}: not a regular file", "name a transcript or an export")

@@ -89,9 +89,11 @@ def _connected(path: str) -> sqlite3.Connection:
     failed = sqlite3.Error()
     for mode in ("mode=ro", "mode=ro&immutable=1"):
         database = sqlite3.connect(f"{where}?{mode}", 1.0, uri=True, isolation_level=None)
+        # A longer value raises DataError instead of filling the memory.
         database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_BYTES)
         database.text_factory = lambda data: data.decode("utf-8", "replace")
         try:
+            # A schema that was made to mislead must not call functions with side effects.
             database.execute("PRAGMA trusted_schema = OFF")
             database.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
         except sqlite3.Error as error:

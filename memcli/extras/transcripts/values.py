@@ -27,6 +27,7 @@ class ValuesTooLargeError(ValueError):
 
 def parse(data: bytes) -> Any:
     """The JSON value in `data`. Raises ValueError, of which ValuesTooLargeError is one."""
+    # Counted before it is parsed: a few megabytes of brackets would take hundreds of megabytes as values.
     if len(data) > MAX_CONTAINERS and data.count(b"{") + data.count(b"[") > MAX_CONTAINERS:
         raise ValuesTooLargeError("too many values")
     try:
