@@ -25,8 +25,14 @@ def main() -> None:
         sys.exit("memcli: Windows is not supported; install memcli in WSL (`wsl --install`)")
     gc.set_threshold(_COLLECT_AFTER)
     try:
-        if sys.argv[1:] == ["--version"] and _is_printed(f"memcli {__version__}\n"):
-            _exit(0)
+        if sys.argv[1:] == ["--version"]:  # without any import
+            try:
+                sys.stdout.write(f"memcli {__version__}\n")
+                sys.stdout.flush()
+            except (AttributeError, OSError):  # there is no stream, or it is closed or full: the command line says so
+                pass
+            else:
+                _exit(0)
         if sys.argv[1:2] == ["__complete"]:
             from memcli.extras.completion.values import complete
 
@@ -51,16 +57,6 @@ def main() -> None:
         _exit(guarded(bool(common.get("json")), run))
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
-
-
-def _is_printed(text: str) -> bool:
-    """Prints `text` without any import. False if that fails: the command line then says why."""
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except (AttributeError, OSError):  # there is no stream, or it is closed or full
-        return False
-    return True
 
 
 def _exit(code: int) -> NoReturn:

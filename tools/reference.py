@@ -49,12 +49,7 @@ def reference() -> str:
     parts = [HEAD.format(codes="\n".join(f"| {code} | {meaning} |" for code, meaning in EXIT_CODES))]
     for section in SECTIONS:
         parts.append(f"\n## {section}\n")
-        parts += [
-            part
-            for name, found in known.items()
-            if found.about.section == section
-            for part in _of(name, found.about.line)
-        ]
+        parts += [part for name, found in known.items() if found.section == section for part in _of(name, found.line)]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -102,15 +97,15 @@ def _text(one: Any) -> str:
 
 def manual() -> dict[str, str]:
     """The pages of the manual by file name: `memcli.1`, and one for each command."""
-    known = {name: found for name in names() if (found := find(name)) is not None and found.about.section}
-    pages = {f"memcli-{name}.1": _page(name, found.about.line) for name, found in known.items()}
+    known = {name: found for name in names() if (found := find(name)) is not None and found.section}
+    pages = {f"memcli-{name}.1": _page(name, found.line) for name, found in known.items()}
     lines = [_title("memcli"), ".SH NAME", "memcli \\- the memory of a software project, kept in its repository"]
     lines += [".SH SYNOPSIS", ".B memcli", ".I COMMAND", "[\\fIARGUMENTS\\fR]"]
     for section in SECTIONS:
         lines.append(f'.SH "{section.upper()}"')
         for name, found in known.items():
-            if found.about.section == section:
-                lines += [".TP", f".BR memcli\\-{_roff(name)} (1)", _roff(found.about.line)]
+            if found.section == section:
+                lines += [".TP", f".BR memcli\\-{_roff(name)} (1)", _roff(found.line)]
     lines.append('.SH "EXIT STATUS"')
     for code, meaning in EXIT_CODES:
         lines += [".TP", f".B {code}", _roff(meaning)]

@@ -62,7 +62,8 @@ def embed_soon(session: CommandContext, workspace: Workspace) -> None:
         return
     from memcli.app.space import embed_few
 
-    if ":" not in workspace.embedder:  # a provider or a model of the user's own may take any time
+    # A colon is in the names of providers and of models of the user's own.
+    if ":" not in workspace.embedder:  # those may take any time
         with suppress(MemcliError):
             if embed_few(workspace, _FEW):
                 return

@@ -128,17 +128,12 @@ class Calls:
         """Postpones loading the model to `load`: until then calls search by words, and `text` waits a few seconds for it."""
         self._is_late = True
 
-    def load(self) -> None:
-        """Loads the model in a thread, once, if `load_later` postponed it and the current store uses it."""
+    def load(self, *, waits: bool = False) -> None:
+        """Loads the model in a thread, once, if `load_later` postponed it and the current store uses it. `waits` for it."""
         if self._is_late and (self._loader is None or not self._loader.is_alive()):
             self._loader = Thread(target=self._load, daemon=True, name="model")
             self._loader.start()
-
-    def load_now(self) -> None:
-        """Loads the model before the first call."""
-        self.load_later()
-        self.load()
-        if self._loader is not None:
+        if waits and self._loader is not None:
             self._loader.join()
 
     def _load(self) -> None:
@@ -157,15 +152,15 @@ class Calls:
     @property
     def _is_loading(self) -> bool:
         """Whether the current store uses the built-in model and it is not loaded yet."""
-        return self._is_late and self._embedder() == DEFAULT_EMBEDDER
-
-    def _embedder(self) -> str:
         from memcli.wiring.workspace import open_workspace
 
+        if not self._is_late:
+            return False
         try:
-            return open_workspace(self._options, os.environ).embedder
+            name = open_workspace(self._options, os.environ).embedder
         except MemcliError:  # there is no store yet
-            return self._options.get("embedder") or os.environ.get("MEMCLI_EMBEDDER") or DEFAULT_EMBEDDER
+            name = self._options.get("embedder") or os.environ.get("MEMCLI_EMBEDDER") or DEFAULT_EMBEDDER
+        return name == DEFAULT_EMBEDDER
 
     def close(self) -> None:
         """Closes the cached indexes and vectors. The next call loads them again."""
@@ -187,7 +182,7 @@ class Calls:
         session = CommandContext(verb.name, common, output, kept.open, environ)
         session.options |= {name: value for name, value in self._options.items() if name not in CommonOptions.FIELDS}
         session.has_model = self._has_model
-        if self._is_loading:
+        if self._is_loading:  # until the model is there, words alone answer
             session.options["embedder"] = "off"
         try:
             verb.run_in(session, values)

@@ -225,6 +225,7 @@ def _logged(
 
 def _run_within(seconds: float | None, work: Callable[[], None]) -> bool:
     """Runs `work`, waiting at most this many seconds (None: no limit). Returns whether it is still running."""
+    # In a thread: a query of SQLite, or a git that waits for a disk, cannot be interrupted in the one that must answer.
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     thread.join(seconds)

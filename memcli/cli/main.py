@@ -29,7 +29,7 @@ def make_command(verb: Verb | Group) -> Any:
             pretty_exceptions_enable=False, context_settings=HELP,
         )  # fmt: skip
         for name, below in verb.verbs.items():
-            app.command(name, context_settings=HELP, short_help=below.about.line or None)(_function(below))
+            app.command(name, context_settings=HELP, short_help=below.line or None)(_function(below))
         if verb.default is not None:
             app.command(_DEFAULT, context_settings=HELP, hidden=True)(_function(verb.default))
         group: Any = typer.main.get_group(app)
@@ -255,13 +255,13 @@ def general_help(which: str = "") -> str:
     chosen: dict[str, list[str]] = {title: [*first] for title, first in FIRST.items()}
     foot = _FOOT
     if which:
-        known = {name: found.about for name in names() if (found := find(name))}
+        known = {name: found.section for name in names() if (found := find(name))}
         chosen, foot = ({PLUMBING: []}, "") if which == "plumbing" else (chosen, _FOOT_OF_ALL)
         for title, first in chosen.items():
-            first += [name for name, about in known.items() if about.section == title and name not in first]
+            first += [name for name, section in known.items() if section == title and name not in first]
     lines = []
     for title, rows in chosen.items():
         width = max(8, *map(len, rows))
         lines.append(f"\n{title}\n")
-        lines += [f"  {name:<{width}}  {found.about.line}\n" for name in rows if (found := find(name))]
+        lines += [f"  {name:<{width}}  {found.line}\n" for name in rows if (found := find(name))]
     return f"{_HEAD}{''.join(lines)}{foot}"

@@ -236,6 +236,7 @@ def parse(
         else:
             flag, sign, value = word.partition("=")
             field = by_flag.get(flag)
+            # Typer names what is unknown, and decides about what is given twice or both set and taken back.
             if field is None or field.name in negated or (field.name in values and not field.many):
                 return None
             if not _set(field, value if sign else None, rest, values):
@@ -250,6 +251,7 @@ def _set(field: Field, value: str | None, rest: list[str], values: dict[str, Any
         values[field.name] = True
         return value is None
     if value is None:
+        # What begins with a dash is rather the next option, of which the value was forgotten; `--since=-3` gives it.
         if not rest or (rest[0].startswith("-") and rest[0] != "-"):
             return False
         value = rest.pop(0)

@@ -83,27 +83,6 @@ class ToolDeclaration(Record, kw_only=True):
     is_always_loaded: bool = False
 
 
-class About(Record, kw_only=True):
-    """What a command declares beside its options.
-
-    `section` and `line` are where and how the help lists it. `role` is the role (`model/space.py`) that a caller of
-    `memcli serve` needs; None: it is not served. `escalates` has the roles for calls with certain options instead: an
-    option that is given, or `name=value`. `reach` says what else than the space it concerns. `returns` is the type of the result in Python.
-    """
-
-    section: str = ""
-    line: str = ""
-    role: str | None = None
-    escalates: Mapping[str, str] = {}
-    reach: str = SPACE_ALONE
-    http: Sequence[Http] = ()
-    tools: Sequence[ToolDeclaration] = ()
-    returns: str = "Object"
-
-
-NOTHING = About()
-
-
 Opener = Callable[..., "Workspace"]
 """Opens a workspace as `wiring.workspace.open_workspace` does."""
 
@@ -151,6 +130,7 @@ class CommandContext:
             self._opener = open_workspace
         chosen = self.options | {name: value for name, value in options.items() if value is not None}
         is_new = create and not self._made and chosen.get("store") is None and locate(chosen, self._environ) is None
+        # A command that fails removes the store that it made: what there is to say of a new store waits until it succeeds.
         notes: list[str] = []
         workspace = self._opener(
             chosen,
@@ -163,7 +143,7 @@ class CommandContext:
         if self.counters is None:
             self.counters, self.space = workspace.counters, workspace.space
             if self._command == "recall":
-                self.counters.hold()
+                self.counters.hold()  # a recall writes its counters together with its usage, in one transaction
         if is_new:
             self._made, self._notes = workspace.root, notes
         if tells_off and not self._told_off and is_off(workspace.root, self._environ):
@@ -238,17 +218,27 @@ class CommandContext:
 
 
 class Verb:
-    """A command: `function(session, options)`, which returns the exit code, or None for 0.
+    """A command: `function(session, options)`, which returns the exit code, or None for 0. Without options of its own, it is
+    `function(session)`.
 
-    Without options of its own, it is `function(session)`. `about` is what everything but the parser knows of it.
+    `section` and `line` are where and how the help lists it. `role` is the role (`model/space.py`) that a caller of
+    `memcli serve` needs; None: it is not served. `escalates` has the roles for calls with certain options instead: an
+    option that is given, or `name=value`. `reach` says what else than the space it concerns. `returns` is the type of the
+    result in Python.
     """
 
-    __slots__ = ("about", "function", "name", "options")
+    __slots__ = (
+        "escalates", "function", "http", "line", "name", "options", "reach", "returns", "role", "section", "tools",
+    )  # fmt: skip
 
     def __init__(
-        self, function: Callable[..., int | None], name: str, options: type[Options], about: About = NOTHING
-    ) -> None:
-        self.function, self.name, self.options, self.about = function, name, options, about
+        self, function: Callable[..., int | None], name: str, options: type[Options], *, section: str = "", line: str = "",
+        role: str | None = None, escalates: Mapping[str, str] = {}, reach: str = SPACE_ALONE, http: Sequence[Http] = (),
+        tools: Sequence[ToolDeclaration] = (), returns: str = "Object",
+    ) -> None:  # fmt: skip
+        self.function, self.name, self.options = function, name, options
+        self.section, self.line, self.http, self.tools, self.returns = section, line, http, tools, returns
+        self.role, self.escalates, self.reach = role, escalates, reach
 
     @property
     def text(self) -> str:
@@ -272,8 +262,8 @@ class Verb:
             given = options.get(name, self.options.FIELDS[name].unset)
             return given == value if sign else bool(given)
 
-        roles = [role for option, role in self.about.escalates.items() if is_given(option)]
-        return max(roles, key=ROLES.index) if roles else self.about.role
+        roles = [role for option, role in self.escalates.items() if is_given(option)]
+        return max(roles, key=ROLES.index) if roles else self.role
 
     @property
     def negations(self) -> dict[str, Field]:
@@ -311,31 +301,33 @@ class Verb:
 class Group:
     """A command with commands below it, in order of declaration. `default` runs when none of them is named."""
 
-    __slots__ = ("about", "default", "name", "text", "verbs")
+    __slots__ = ("default", "line", "name", "section", "text", "verbs")
 
-    def __init__(self, name: str, text: str, *below: Verb, default: Verb | None = None, about: About = NOTHING) -> None:
-        self.name, self.text, self.default, self.about = name, text, default, about
+    def __init__(
+        self, name: str, text: str, *below: Verb, section: str, line: str, default: Verb | None = None
+    ) -> None:
+        self.name, self.text, self.default, self.section, self.line = name, text, default, section, line
         if default is not None:
             default.name = name
         self.verbs = {verb.name.removeprefix(f"{name} "): verb for verb in below}
 
-    def verb(self, options: type[Options] = Options, **about: Any) -> Callable[[Callable[..., int | None]], Verb]:
-        """Adds a function to this group as the command of its name. `about` are fields of `About`."""
+    def verb(self, options: type[Options] = Options, **declared: Any) -> Callable[[Callable[..., int | None]], Verb]:
+        """Adds a function to this group as the command of its name. `declared` is passed to `Verb`."""
 
         def add(function: Callable[..., int | None]) -> Verb:
             name = function.__name__.rstrip("_")
-            self.verbs[name] = Verb(function, f"{self.name} {name}", options, About(**about))
+            self.verbs[name] = Verb(function, f"{self.name} {name}", options, **declared)
             return self.verbs[name]
 
         return add
 
 
-def verb(options: type[Options] = Options, **about: Any) -> Callable[[Callable[..., int | None]], Verb]:
+def verb(options: type[Options] = Options, **declared: Any) -> Callable[[Callable[..., int | None]], Verb]:
     """Turns a function into the command of its module: the one of `commands/gc.py` is `gc`, that of an extra as `OF_EXTRAS`
-    names it. `about` are fields of `About`."""
+    names it. `declared` is passed to `Verb`."""
 
     def make(function: Callable[..., int | None]) -> Verb:
-        return Verb(function, name_of(function.__module__), options, About(**about))
+        return Verb(function, name_of(function.__module__), options, **declared)
 
     return make
 

@@ -19,14 +19,11 @@ _MOST_PIECES = 1000
 """More pieces than this are not compared one by one: the time would grow with the square of them."""
 
 
-class TextPiece(Record):
-    """A part of a text, and what became of it."""
-
-    text: str
-    state: str = SAME
+Piece = tuple[str, str]
+"""A part of a text, and what became of it: SAME, ADDED or REMOVED."""
 
 
-def difference(before: str, after: str) -> list[TextPiece]:
+def difference(before: str, after: str) -> list[Piece]:
     """What an edit removed and added: by words; by lines in long texts; of huge ones only how many characters."""
     for pattern in (_WORDS, _LINES):
         old, new = pattern.findall(before), pattern.findall(after)
@@ -35,15 +32,16 @@ def difference(before: str, after: str) -> list[TextPiece]:
         end = next((n for n in range(most - start) if old[-1 - n] != new[-1 - n]), most - start)
         left, right = old[start : len(old) - end], new[start : len(new) - end]
         if max(len(left), len(right)) <= _MOST_PIECES:
-            pieces = [TextPiece("".join(old[:start]))]
+            # Only the middle is compared: most edits leave the beginning and the end, and the time grows with the square.
+            pieces = [("".join(old[:start]), SAME)]
             for what, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
                 if what == "equal":
-                    pieces.append(TextPiece("".join(left[a:b])))
+                    pieces.append(("".join(left[a:b]), SAME))
                 else:
-                    pieces += [TextPiece("".join(left[a:b]), REMOVED), TextPiece("".join(right[c:d]), ADDED)]
-            pieces.append(TextPiece("".join(old[len(old) - end :])))
-            return [piece for piece in pieces if piece.text]
-    return [TextPiece(f"{len(before)} characters", REMOVED), TextPiece(f"{len(after)} characters", ADDED)]
+                    pieces += [("".join(left[a:b]), REMOVED), ("".join(right[c:d]), ADDED)]
+            pieces.append(("".join(old[len(old) - end :]), SAME))
+            return [(text, state) for text, state in pieces if text]
+    return [(f"{len(before)} characters", REMOVED), (f"{len(after)} characters", ADDED)]
 
 
 _OF_TEXT = frozenset(["summary_micro", "summary_short", "summary_long", "chunks", "metadata.hash"])
@@ -59,7 +57,7 @@ class FieldView(Record):
     """
 
     name: str
-    pieces: tuple[TextPiece, ...] = ()
+    pieces: tuple[Piece, ...] = ()
     gone: tuple[Json, ...] = ()
     come: tuple[Json, ...] = ()
     is_list: bool = False

@@ -179,6 +179,7 @@ def render(bundle: Bundle) -> str:
         body = "\n\n".join(part for part in (summary, items) if part)
     if bundle.query.explain and bundle.confidence is not None:
         body += f"\nConfidence: {bundle.confidence:.2f}."
+    # The fence is named by a hash of what it encloses: a memory cannot contain the line that would close it.
     nonce = nonce_of(body)
     quoted = cut(_line(bundle.topic).replace('"', "'"), _TOPIC_WIDTH)
     topic = "" if is_brief else f' topic="{quoted}"'  # a budget is for the memories

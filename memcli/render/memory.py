@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from memcli.codec.canonical import encode
 from memcli.model.memory import Json, Memory
@@ -71,18 +71,13 @@ def summary_json(memory: Memory, *, with_raw: bool = False) -> dict[str, Json]:
     return data
 
 
-def listing(memories: Iterable[Memory]) -> str:
-    """A table of memories; empty if there are none."""
-    return listed_rows([listing_row(m) for m in memories])
-
-
 def listing_row(memory: Memory) -> list[str]:
     """The cells of a memory in a table of memories."""
     m = memory
     return [m.id, m.path, m.kind, m.created_at[:10], marks(m), m.summary_micro]
 
 
-def listed_rows(rows: Sequence[Sequence[str]]) -> str:
+def listing(rows: Sequence[Sequence[str]]) -> str:
     """The table of these rows; empty if there are none."""
     return grid(["id", "path", "kind", "date", "", "memory"], rows) if rows else ""
 

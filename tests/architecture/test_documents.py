@@ -1,4 +1,4 @@
-"""The documents say what the program does."""
+"""The documents say what the program does, and CONTRIBUTING names the file of the use case of every verb."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.verb import names, read_line
+from memcli.cli.verb import find, names, read_line
 from tests.conftest import ROOT
 from tools.picture import FOLDER, draw, transcript
 from tools.plugins import plugins
@@ -92,25 +92,14 @@ def test_the_session_in_the_readme_is_real(tmp_path: Path, update_golden: bool) 
     """Runs each `$` line of the session in a new repository and compares what comes out."""
     (shown,) = SESSION.findall(README)
     (tmp_path / ".git").mkdir()
-    environ = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "MEMCLI_EMBEDDER": "onnx",
-        "MEMCLI_FREEZE_CLOCK": "2026-01-05T10:00:00Z",
-    }
+    own = {"PYTHONPATH": str(ROOT), "MEMCLI_EMBEDDER": "onnx", "MEMCLI_FREEZE_CLOCK": "2026-01-05T10:00:00Z"}
     told = ""
     for line in shown.splitlines():
         if line.startswith("$ "):
             program, *arguments = shlex.split(line[2:])
             assert program == "memcli"
-            done = subprocess.run(
-                [sys.executable, "-P", "-m", "memcli", *arguments],
-                cwd=tmp_path,
-                env=environ,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+            command, environ = [sys.executable, "-P", "-m", "memcli", *arguments], {**os.environ, **own}
+            done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
             told += f"{line}\n{done.stderr.replace(str(tmp_path), '~/shop')}{done.stdout}"
     if update_golden:
         (ROOT / "README.md").write_text(README.replace(shown, told))
@@ -124,3 +113,30 @@ def test_the_pictures_are_of_a_real_run(update_golden: bool) -> None:
         for name, picture in made.items():
             (FOLDER / name).write_text(picture, encoding="utf-8")
     assert {name: (FOLDER / name).read_text(encoding="utf-8") for name in made} == made, "python tools/picture.py"
+
+
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+TABLE = CONTRIBUTING.partition("| verb | file |")[2].partition("\n\n")[0]
+ROWS = [
+    (re.findall(r"`([\w-]+)`", left), re.findall(r"`([\w/]+\.py)`", right))
+    for left, right in (line.strip("| ").split(" | ", 1) for line in TABLE.splitlines() if line.startswith("| `"))
+]
+
+
+def test_every_verb_stands_once() -> None:
+    assert sorted(verb for verbs, _ in ROWS for verb in verbs) == sorted(names())
+
+
+@pytest.mark.parametrize(("verbs", "files"), ROWS, ids=[",".join(verbs) for verbs, _ in ROWS])
+def test_its_file_is_there_and_leads_to_it(verbs: list[str], files: list[str]) -> None:
+    assert files
+    assert [file for file in files if not (ROOT / "memcli" / file).is_file()] == []
+    for verb in verbs:
+        assert find(verb) is not None
+
+
+def test_where_a_verb_has_a_module_of_its_name_it_is_the_one() -> None:
+    for verbs, files in ROWS:
+        for verb in verbs:
+            if verb != "check" and (ROOT / "memcli" / "app" / f"{verb}.py").is_file():  # that one is of `remember`
+                assert f"app/{verb}.py" in files

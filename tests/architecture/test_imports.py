@@ -24,37 +24,24 @@ main()
 
 
 def loaded(folder: Path, *arguments: str, given: str = "", **environ: str) -> set[str]:
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", PROBE, *arguments],
-        cwd=folder,
-        input=given,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environ},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-P", "-c", PROBE, *arguments]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), **environ}
+    done = subprocess.run(command, cwd=folder, input=given, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return set(done.stderr.splitlines()[-1].split())
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--help"],
-        ["--version"],
-        ["recall", "--help"],
-        ["recall", "text"],
-        ["list"],
-        ["remember", "More."],
-        ["pin", "notes/a"],
-        ["hook", "run", "post-commit"],
-        ["hook", "run", "prompt", "--agent", "claude"],
-    ],
-)
-def test_light_commands_stay_light(tmp_path: Path, arguments: list[str]) -> None:
+LIGHT = (
+    "--help", "--version", "recall --help", "recall text", "list", "remember More.", "pin notes/a", "hook run post-commit",
+    "hook run prompt --agent claude",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", LIGHT)
+def test_light_commands_stay_light(tmp_path: Path, line: str) -> None:
     workspace = open_at(tmp_path)
     rewrite(workspace.store, lambda space: space.put([memory("a")], "2026-01-01T00:00:00Z"))
-    assert not loaded(tmp_path, *arguments, MEMCLI_EMBEDDER="off") & HEAVY
+    assert not loaded(tmp_path, *line.split(), MEMCLI_EMBEDDER="off") & HEAVY
 
 
 def test_recall_loads_nothing_that_only_copies_and_repairs_need(tmp_path: Path) -> None:

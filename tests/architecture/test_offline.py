@@ -16,18 +16,11 @@ NETWORK = frozenset(
     "socketserver websockets huggingface_hub httpx2 openai anthropic".split()
 )
 WEB = "memcli/extras/tui/web.py"
-STATUSES = {
-    f"memcli/extras/serve/{module}.py: {name}"
-    for module in ("bodies", "gate", "problems")
-    for name in ("http", "http.HTTPStatus")
-}
-"""Numbers alone."""
-SERVER = (
-    {f"{WEB}: {name}" for name in ("aiohttp", "aiohttp.web", "socket")}
-    | {"memcli/extras/serve/server.py: socket"}
-    | STATUSES
-)
-"""`browse --web` and `serve` listen on the loopback."""
+SERVER = {
+    *(f"{WEB}: {name}" for name in ("aiohttp", "aiohttp.web", "socket")), "memcli/extras/serve/server.py: socket",
+    *(f"memcli/extras/serve/{module}.py: http{name}" for module in ("bodies", "gate", "problems") for name in ("", ".HTTPStatus")),
+}  # fmt: skip
+"""`browse --web` and `serve` listen on the loopback; of `http`, numbers of statuses alone are used."""
 PROBE = """
 import sys
 attempts = []
@@ -80,13 +73,8 @@ def speaks_to_the_network(name: str) -> bool:
 
 def attempts(folder: Path, *arguments: str) -> list[str]:
     """The calls to the network that the probe saw."""
-    environ = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "MEMCLI_EMBEDDER": "onnx",
-        "MEMCLI_FREEZE_CLOCK": NOW,
-        "MEMCLI_GLOBAL": str(folder / "global"),
-    }
+    own = {"PYTHONPATH": str(ROOT), "MEMCLI_EMBEDDER": "onnx", "MEMCLI_FREEZE_CLOCK": NOW}
+    environ = {**os.environ, **own, "MEMCLI_GLOBAL": str(folder / "global")}
     command = [sys.executable, "-P", "-c", PROBE, *arguments]
     done = subprocess.run(command, cwd=folder, env=environ, input=COMMANDS, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -59,12 +59,7 @@ def wrong(run: Run, table: Iterable[tuple[str | list[str], int, str]], *before: 
     for words, code, says in table:
         line = [*before, *(words.split() if isinstance(words, str) else words)]
         result = run(*line)
-        if (result.code, result.out, result.err.count("\n"), says in result.err, "\x1b" in result.err) != (
-            code,
-            "",
-            1,
-            True,
-            False,
-        ):
+        seen = (result.code, result.out, result.err.count("\n"), says in result.err, "\x1b" in result.err)
+        if seen != (code, "", 1, True, False):
             found.append(f"{line}: {result.code} {result.out}{result.err}")
     return "\n".join(found)

@@ -8,15 +8,19 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread, Timer
 from typing import Any
 
 import pytest
 
 from memcli.cli import background
 from memcli.cli.background import run_alone
+from memcli.cli.calls import Calls
+from memcli.cli.verb import find_verb
+from memcli.embed import EMBEDDERS
 from memcli.embed.hashed import HashedEmbedder
 from memcli.errors import LockedError
+from memcli.ports import Embedder
 from memcli.store.atomic import make_folder
 from memcli.store.layout import Layout, make_root
 from memcli.store.lock import locked
@@ -66,15 +70,6 @@ def test_a_commit_has_them_made_too(lively: Path, run: Run) -> None:
     assert run("hook", "install").code == 0
     commit(lively, "a.py", "engine = 1\n", "Cool the engine")
     wait_until(lambda: is_done(run))
-
-
-@pytest.mark.parametrize("name", ["MEMCLI_FREEZE_CLOCK", "MEMCLI_BACKGROUND", "MEMCLI_EMBEDDER"])
-def test_nothing_is_begun_where_it_is_not_wanted(
-    name: str, lively: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("memcli.cli.background.start", lambda *_: pytest.fail("a process was started"))
-    monkeypatch.setenv(name, "2026-01-01T00:00:00Z" if "CLOCK" in name else "off")
-    assert run("ingest", "guide.md").code == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="priorities of POSIX")
@@ -214,13 +209,15 @@ def test_the_vectors_of_a_small_ingest_are_there_at_once(
     assert is_done(run)
 
 
-def test_a_store_without_an_embedder_has_no_vectors_made(
-    lively: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_vectors_are_made_where_they_are_not_wanted(lively: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[object] = []
     monkeypatch.setattr(background, "start", lambda *told: begun.append(told))
+    for name, value in (("FREEZE_CLOCK", "2026-01-01"), ("BACKGROUND", "off"), ("EMBEDDER", "off")):
+        with monkeypatch.context() as patch:
+            patch.setenv(f"MEMCLI_{name}", value)
+            assert run("ingest", "guide.md").code == 0
+    (lively / "guide.md").write_text("# Yet another\n\nThe engine is old.\n")
     monkeypatch.delenv("MEMCLI_EMBEDDER")
-    run("init")
     (lively / ".memory/config.toml").write_text('embedder = "off"\n')
     run("ingest", "guide.md")
     assert begun == []
@@ -228,3 +225,46 @@ def test_a_store_without_an_embedder_has_no_vectors_made(
     (lively / "guide.md").write_text("# Another\n\nThe engine is new.\n")
     run("ingest", "guide.md")
     assert is_done(run)
+
+
+LOADING = "the embedding model is still loading"
+
+
+@pytest.mark.parametrize(
+    ("config", "waits"), [("", True), ('embedder = "hashed"\n', False), ('embedder = "off"\n', False)]
+)
+def test_only_the_model_that_the_store_wants_is_waited_for(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: str, waits: bool
+) -> None:
+    run("remember", "We chose PostgreSQL for the orders.")
+    monkeypatch.delenv("MEMCLI_EMBEDDER")
+    (tmp_path / ".memory/config.toml").write_text(config)
+    calls = Calls({}, lambda _: None)
+    calls.load_later()
+    assert (LOADING in calls.text(find_verb("recall"), {"topic": "which database?"})) is waits
+    calls.close()
+
+
+def test_a_question_waits_for_the_model_that_is_being_loaded(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("remember", "We chose PostgreSQL for the orders.")
+    monkeypatch.delenv("MEMCLI_EMBEDDER")
+    may_load = Event()
+
+    def model() -> Embedder | None:
+        may_load.wait()
+        return EMBEDDERS["hashed"]()
+
+    monkeypatch.setattr("memcli.cli.calls.EMBEDDERS", {**EMBEDDERS, "onnx": model})
+    calls = Calls({}, lambda _: None)
+    calls.load_later()
+    calls.load()
+    with monkeypatch.context() as patched:
+        patched.setattr("memcli.cli.calls._MODEL_SECONDS", 0.0)
+        answer = calls.text(find_verb("recall"), {"topic": "which database?"})
+    assert LOADING in answer
+    assert "ask again" in answer
+    Timer(0.05, may_load.set).start()
+    answer = calls.text(find_verb("recall"), {"topic": "which database?"})
+    assert LOADING not in answer
+    assert "Degraded" not in answer
+    calls.close()

@@ -28,11 +28,8 @@ def test_the_first_memory_makes_the_store(run: Run, tmp_path: Path) -> None:
     result = run("remember", "We chose PostgreSQL because of JSONB.")
     assert "created a store" in result.err
     assert result.out.startswith("created mem_")
-    assert (
-        (tmp_path / ".memory" / ".gitignore")
-        .read_text()
-        .endswith("local/\ncache/\naudit/\nexports/\n.*.tmp-*\nspaces/repo.json\nspaces/journal.json\n")
-    )
+    ignored = (tmp_path / ".memory" / ".gitignore").read_text().splitlines()
+    assert ignored[-7:] == "local/ cache/ audit/ exports/ .*.tmp-* spaces/repo.json spaces/journal.json".split()
 
 
 def test_text_comes_from_argument_file_and_pipe(run: Run, tmp_path: Path) -> None:
@@ -60,19 +57,8 @@ def test_every_field_is_an_option(run: Run) -> None:
     options = [part for pair in fields.items() for part in pair]
     Path("x.py").write_text("a = 1\n")
     remember(run, "Another.", "--id", "mem_other", "--path", "other")
-    remember(
-        run,
-        "Text.",
-        "--path",
-        "a/b",
-        "--tag",
-        "One Two",
-        "--pin",
-        "--enforce",
-        *options,
-        "--set",
-        'anchors=[{"file": "x.py"}]',
-    )
+    flags = ("--path", "a/b", "--tag", "One Two", "--pin", "--enforce", "--set", 'anchors=[{"file": "x.py"}]')
+    remember(run, "Text.", *flags, *options)
     found = stored(run, "mine:1")
     assert found.pop("metadata") == {
         "a": "b", "group": "S1", "speaker": "Ann", "project": "demo", "space": "main",
@@ -140,10 +126,8 @@ def test_spaces(run: Run, tmp_path: Path) -> None:
     assert [s["space"] for s in run("space", "list", "--json").json] == ["notes"]
     assert run("space", "show", "notes", "--json").json["metadata"] == {"team": "core"}
     (tmp_path / "policy.json").write_text('{"allow_delete": true, "ttl_days": 5}')
-    assert run("space", "policy", "notes", "--file", "policy.json", "--json").json == {
-        "allow_delete": True,
-        "ttl_days": 5,
-    }
+    set_ = run("space", "policy", "notes", "--file", "policy.json", "--json").json
+    assert set_ == {"allow_delete": True, "ttl_days": 5}
     assert run("space", "create", "notes", "--reset").out == "reset space notes\n"
     assert run("space", "show", "notes", "--json").json["objects"] == 0
     assert run("space", "delete", "notes").out == "deleted space notes (0 memories)\n"
@@ -166,17 +150,7 @@ def test_formats_and_quiet(run: Run) -> None:
     assert "db/choice" in run("recall", "postgresql", "--format", "table").out
     full = run("recall", "postgresql", "--format", "json", "--include-raw").json
     assert full["raw"] == [{"path": "db/choice", "raw": "We chose PostgreSQL.", "kind": "decision"}]
-    assert set(full) == {
-        "space",
-        "topic",
-        "generated_at",
-        "global_summary",
-        "sections",
-        "raw",
-        "limit",
-        "matched",
-        "confidence",
-    }
+    assert {*full} == {*"space topic generated_at global_summary sections raw limit matched confidence".split()}
     result = run("remember", "Quiet.", "-q")
     assert (result.code, result.out, result.err) == (0, "", "")
     assert run("recall", "quiet", "-q").out
@@ -249,13 +223,7 @@ def test_get_says_first_whether_a_memory_still_holds(run: Run) -> None:
     old = remember(run, "We use MySQL.", "--path", "old")
     new = remember(run, "We use PostgreSQL.", "--path", "new", "--supersedes", str(old["id"]))
     run("forget", "old")
-    path, state, facts = run("get", "old").out.splitlines()[:3]
-    assert path == "old"
-    assert state == f"SUPERSEDED by {new['id']} (new) · FORGOTTEN"
-    assert facts.startswith(str(old["id"]))
+    assert run("get", "old").out.splitlines()[:2] == ["old", f"SUPERSEDED by {new['id']} (new) · FORGOTTEN"]
     assert "superseded_by" not in run("get", "old").out
-    assert run("get", "new").out.splitlines()[1].startswith(str(new["id"]))
     remember(run, "Until January.", "--path", "past", "--valid-until", "2026-01-02")
     assert run("get", "past").out.splitlines()[1] == "EXPIRED 2026-01-02T00:00:00Z"
-    remember(run, "From May on.", "--path", "later", "--valid-from", "2026-05-01")
-    assert run("get", "later").out.splitlines()[1] == "NOT VALID BEFORE 2026-05-01T00:00:00Z"

@@ -104,15 +104,6 @@ def test_maintenance_lists_what_nobody_linked(run: Run, monkeypatch: pytest.Monk
     assert listed() == []
 
 
-@pytest.mark.parametrize("budget", ["130", "200", "400"])
-def test_a_budget_holds_with_contradictions(run: Run, budget: str) -> None:
-    for text in (OLD, NEW):
-        remember(run, text)
-    shown = run("recall", "gateway timeout", "--budget", budget)
-    assert shown.code == 0
-    assert shown.out.count("contradicts [") == shown.out.count("2026-01-31 · fact")
-
-
 @pytest.mark.parametrize(("answer", "code", "count"), [("s\n", 0, 2), ("k\n", 0, 2), ("c\n", 5, 1), ("", 5, 1)])
 def test_a_person_is_asked(run: Run, monkeypatch: pytest.MonkeyPatch, answer: str, code: int, count: int) -> None:
     run("init")

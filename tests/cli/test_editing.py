@@ -72,43 +72,38 @@ def test_the_file_of_the_editor_bears_no_name_from_the_memory(run: Run, use: Edi
     assert run("edit", "a").code == 0
 
 
-@pytest.mark.parametrize("code", ["", "file.write_text(file.read_text())"])
-def test_nothing_changed_is_no_error_and_no_version(memory: Run, use: Edit, code: str) -> None:
-    use(code)
-    done = memory("edit", "auth/tokens")
-    assert (done.code, done.out) == (0, "nothing changed\n")
-    assert memory("edit", "auth/tokens", "--json").json == {"status": "unchanged"}
-    assert "version" not in memory("get", "auth/tokens", "--json").json
+def test_nothing_changed_is_no_error_and_no_version(memory: Run, use: Edit) -> None:
+    for code in ("", "file.write_text(file.read_text())"):
+        use(code)
+        done = memory("edit", "auth/tokens")
+        assert (done.code, done.out) == (0, "nothing changed\n")
+        assert memory("edit", "auth/tokens", "--json").json == {"status": "unchanged"}
+        assert "version" not in memory("get", "auth/tokens", "--json").json
 
 
-@pytest.mark.parametrize(
-    ("code", "options", "exit_code", "said"),
-    [
-        ("file.write_text('Half done.')\nsys.exit(3)", (), 7, "failed with exit code 3"),
-        ("file.write_text('{broken')", ("--object",), 2, "not valid JSON: line 1"),
-        ("file.write_text('[]')", ("--object",), 2, "object"),
-        ('file.write_text(\'{"raw": "x", "path": "../x"}\')', ("--object",), 2, "not a memory path"),
-        ("file.write_bytes(b'\\xff\\xfe')", (), 2, "UTF-8"), ("file.write_text('   \\n')", (), 2, "empty"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_saved_is_kept(
-    memory: Run, use: Edit, code: str, options: tuple[str, ...], exit_code: int, said: str
-) -> None:
-    use(code)
-    done = memory("edit", "auth/tokens", *options)
-    assert (done.code, done.err.count("\n")) == (exit_code, 1)
-    assert said in done.err
-    kept = re.search(r"the edited text is kept in (\S+)\)", done.err)
-    assert kept, done.err
-    assert Path(kept[1]).read_bytes()
-    assert field(memory, "raw") == "Tokens rotate daily.\n"
+UNSAVED = [
+    ("file.write_text('Half done.')\nsys.exit(3)", (), 7, "failed with exit code 3"),
+    ("file.write_text('{broken')", ("--object",), 2, "not valid JSON: line 1"),
+    ("file.write_text('[]')", ("--object",), 2, "object"),
+    ('file.write_text(\'{"raw": "x", "path": "../x"}\')', ("--object",), 2, "not a memory path"),
+    ("file.write_bytes(b'\\xff\\xfe')", (), 2, "UTF-8"), ("file.write_text('   \\n')", (), 2, "empty"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("code", ["sys.exit(1)", "file.write_text('')", "file.unlink()"])
-def test_nothing_is_kept_where_nothing_was_typed(memory: Run, use: Edit, temporary: Path, code: str) -> None:
-    use(code)
-    done = memory("edit", "auth/tokens")
-    assert (done.code != 0, "is kept in" in done.err, list(temporary.iterdir())) == (True, False, [])
+def test_what_cannot_be_saved_is_kept(memory: Run, use: Edit, temporary: Path) -> None:
+    for code, options, exit_code, said in UNSAVED:
+        use(code)
+        done = memory("edit", "auth/tokens", *options)
+        assert (done.code, done.err.count("\n"), said in done.err) == (exit_code, 1, True), done.err
+        kept = re.search(r"the edited text is kept in (\S+)\)", done.err)
+        assert kept, done.err
+        assert Path(kept[1]).read_bytes()
+        assert field(memory, "raw") == "Tokens rotate daily.\n"
+    before = sorted(temporary.iterdir())
+    for code in ("sys.exit(1)", "file.write_text('')", "file.unlink()"):  # nothing was typed
+        use(code)
+        done = memory("edit", "auth/tokens")
+        assert (done.code != 0, "is kept in" in done.err, sorted(temporary.iterdir())) == (True, False, before)
 
 
 def test_a_change_made_meanwhile_is_not_overwritten_unseen(memory: Run, use: Edit) -> None:

@@ -23,34 +23,22 @@ from memcli.wiring.roots import global_root
 from tests.conftest import NOW, ROOT, Run, memory, open_at, rewrite
 
 PLAIN = """
-recall postgresql
-recall --json postgresql --limit 1 --explain
 recall -l 1 postgresql --format=md
-recall --kind decision -k fact --json
-recall postgresql --include-raw --raw-limit 1 --json
-recall postgresql --weights semantic=.5,keyword=.5 --recency-bias 0.2 --json
-recall postgresql --since 2020-01-01 --until 2030-01-01 --at 2026-02-01 --json
+recall --kind decision -k fact --json --explain
+recall postgresql --since 2020-01-01 --weights semantic=.5,keyword=.5 --recency-bias 0.2 --json
 recall postgresql --min-score 0.9 --fail-empty --json
 recall postgresql -s other -q
-recall postgresql --all-spaces --no-global --json
-recall postgresql --rev HEAD
-recall --from-diff - --json
 recall --changed=HEAD --format md
 recall x --limit 0
 recall
-remember Chosen. --path db/choice --json
 remember New. --tag a -t b --pin --importance 0.5 --set enforce=true --json
 remember x --importance 7
 get db/engine db/port --json
 get gone
 list db -k decision --json -a
-list --tree --depth 0
-hook run post-commit --
 hook run -q prepare-commit-msg -- gone template
 hook run no-such-hook --
 session add Hello --role user
-session show --from 2 --json
-session list -l 0
 session delete ses_gone --yes
 """
 

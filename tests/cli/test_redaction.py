@@ -204,15 +204,6 @@ def test_no_ordinary_text_stops_a_command(run: Run) -> None:
         assert run(*line.split()).code == 0, line
 
 
-def test_weak_passwords_are_kept_nowhere(run: Run, tmp_path: Path) -> None:
-    for said, path in (
-        ("The wifi password is sunshine99", "facts/wifi-password"), ("password: hunter2", "facts/password"),
-        ("login admin / correcthorsebattery", "facts/login-admin"),
-    ):  # fmt: skip
-        assert f" {path}; redacted 1 " in run("remember", said).out
-        assert not holds(tmp_path, said.rsplit(maxsplit=1)[-1])
-
-
 DYING = """
 import os, shutil, sys  # shutil looks at what os can do
 left = int(sys.argv.pop(1))

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from memcli.cli.options import fill_bare
+from memcli.cli.verb import find_verb
 from memcli.errors import CorruptError
-from memcli.extras.agents.records import Spool
 from memcli.model.conversation import Message
-from memcli.store.layout import Layout
-from memcli.store.state import State
 from tests.app.test_session import SECRET, Talk, said
 from tests.cli.conftest import git, wrong
 from tests.conftest import NOW, Run
@@ -118,20 +117,15 @@ def test_what_cannot_be_done_is_one_line(run: Run) -> None:
     assert wrong(run, REFUSED, "session") == ""
 
 
-def test_secrets_are_neither_shown_nor_shared_nor_exported(run: Run) -> None:
+def test_a_secret_that_was_written_by_hand_is_not_shown(run: Run) -> None:
     name = start(run)
-    added = run("session", "add", f"use {SECRET}", "--speaker", SECRET)
-    assert ("redacted" in added.out, SECRET in added.out) == (True, False)
+    assert "redacted" in run("session", "add", f"use {SECRET}", "--speaker", SECRET).out
     with file_of(name).open("a") as file:
         file.write(json.dumps({"number": 2, "role": "user", "text": f"use {SECRET}\u001b[2J"}) + "\n")
     for arguments in (("show", name), ("show", name, "--json"), ("export", name, "--redact")):
-        result = run("session", *arguments)
-        assert ("[REDACTED:aws_key]" in result.out, SECRET in result.out, "\x1b" in result.out) == (True, False, False)
-    table = [
-        (f"{verb} {name}{to}", 5, "1 place has some")
-        for verb, to in (("share", ""), ("export", ""), ("export", " --out x"))
-    ]
-    assert wrong(run, table, "session") == ""
+        out = run("session", *arguments).out
+        assert ("[REDACTED:aws_key]" in out, SECRET in out, "\x1b" in out) == (True, False, False)
+    assert wrong(run, [(f"export {name} --out x", 5, "1 place has some")], "session") == ""
     assert not Path("x").exists()
 
 
@@ -196,21 +190,6 @@ def test_an_export_comes_back_to_the_byte(run: Run) -> None:
     assert run("check", "store").code == 0
 
 
-def test_a_file_of_another_program_grows(run: Run) -> None:
-    lines = [json.dumps({"role": role, "content": f"Text of the {role}."}) for role in ("user", "assistant")]
-    Path("talk.jsonl").write_text("\n".join([*lines, "not JSON", '{"role":"us']))
-    done = run("session", "import", "talk.jsonl")
-    assert done.out.startswith("created ses_")
-    assert "(2 of 2 messages added; skipped 1 cut off, 1 malformed)" in done.out
-    before = done.out.split()[1]
-    Path("talk.jsonl").write_text("\n".join([*lines, "not JSON", '{"role":"user","content":"More."}']))
-    assert run("session", "import", "talk.jsonl").out.startswith(f"grown {before} (1 of 3 messages added")
-    assert shown(run, before) == ["Text of the user.", "Text of the assistant.", "More."]
-    Path("talk.jsonl").write_text("")
-    empty = run("session", "import", "talk.jsonl")
-    assert (empty.code, empty.out, empty.err.count("\n")) == (2, "", 1)
-
-
 class Cut(Talk):
     """A transcript that is not whole."""
 
@@ -259,25 +238,6 @@ def test_what_fails_of_several_files_keeps_no_other_out(run: Run, monkeypatch: p
     os.mkfifo("pipe")
     assert "pipe contains no conversation" in run("session", "import", "pipe").err  # nobody waits for it
     assert wrong(run, [("session import d --format chatgpt", 2, "d is of format codex, not chatgpt")]) == ""
-
-
-def test_what_hooks_reported_is_taken_in_with_its_transcript(run: Run) -> None:
-    run("init")
-    line = {
-        "type": "user", "uuid": "u1", "sessionId": "9f0c", "cwd": str(Path.cwd()),
-        "timestamp": "2026-01-21T10:00:00Z",
-    }  # fmt: skip
-    Path("talk.jsonl").write_text(json.dumps({**line, "message": {"role": "user", "content": ARGON}}) + "\n")
-    entry = {"at": "2026-01-30T10:00:00Z", "agent": "claude", "session": "9f0c", "cwd": str(Path.cwd()), "text": ""}
-    for event in ("stop", "session-end"):
-        path = str(Path("talk.jsonl").absolute())
-        Spool(State(Layout(".memory"))).add({**entry, "event": event, "transcript": path})
-    done = run("session", "sync", "--json").json
-    assert [(one["status"], one["messages"], one["source"]) for one in done["imported"]] == [
-        ("created", 1, "claude-code")
-    ]
-    assert [one["log"][0]["status"] for one in done["ended"]] == ["created"]
-    assert run("session", "sync", "--json").json == {"imported": [], "ended": [], "failed": {}}
 
 
 def test_a_damaged_session_is_listed_and_mended(run: Run) -> None:
@@ -363,3 +323,145 @@ def test_facts_of_a_transcript_are_shown_without_secrets_and_nothing_is_stored(r
         assert ("[REDACTED:" in result.out, SECRET in result.out + result.err) == (True, False)
         run("init")
     assert not Path(".memory/local/sessions").exists()
+
+
+TEXT = "The staging port is 8123 while we debug."
+QUESTION = "which port does staging use?"
+
+
+@pytest.fixture
+def session(run: Run) -> str:
+    """A session, in which a memory was stored."""
+    run("init")
+    run("remember", "The production port is 443.", "--path", "ports/production", "--no-check")
+    name = run("session", "start").out.strip()
+    assert run("remember", TEXT, "--path", "ports/staging", "--scope", "session", "--no-check").code == 0
+    return name
+
+
+def recalls(run: Run, *options: str) -> bool:
+    return "8123" in run("recall", QUESTION, *options).out
+
+
+def test_it_is_recalled_until_its_session_ends_and_collected_then(run: Run, session: str, tmp_path: Path) -> None:
+    assert recalls(run)
+    assert recalls(run, "--scope", "session")
+    assert "8123" in run("session", "context", QUESTION).out
+    assert "8123" not in (tmp_path / ".memory" / "spaces" / "main.json").read_text()
+    assert run("gc").out.count("session has ended") == 0
+    run("session", "end", session)
+    assert not recalls(run)
+    assert not recalls(run, "--include-inactive")
+    assert "8123" in run("get", "ports/staging").out
+    assert "would purge" in run("gc", "--dry-run").out
+    assert [one["why"] for one in run("gc", "--json").json["purged"]] == ["session"]
+    assert run("get", "ports/staging").code == 3
+    assert run("restore", "ports/staging", "-s", "journal").code == 0
+    assert "443" in run("recall", "which port does production use?").out
+
+
+def test_another_session_does_not_see_it(run: Run, session: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCLI_FREEZE_CLOCK", "2026-02-01T09:30:00Z")
+    other = run("session", "start").out.strip()
+    assert not recalls(run)
+    assert "8123" not in run("session", "context", QUESTION).out
+    assert "8123" in run("session", "context", QUESTION, "--session", session).out
+    for name, sees in ((session, True), (other, False), ("ses_none", False)):
+        monkeypatch.setenv("MEMCLI_SESSION", name)
+        assert recalls(run) == sees
+
+
+def test_without_a_session_nothing_is_stored(run: Run) -> None:
+    run("init")
+    done = run("remember", TEXT, "--scope", "session")
+    assert (done.code, "no session is active" in done.err) == (3, True)
+    run("remember", TEXT, "--path", "a/b")
+    assert run("edit", "a/b", "--set", "scope=session").code == 2
+    ended = run("session", "start").out.strip()
+    run("session", "end", ended)
+    done = run("remember", "x y z.", "--scope", "session", "--session", ended)
+    assert (done.code, "has ended" in done.err) == (4, True)
+    assert run("list", "-s", "journal").out == ""
+
+
+def test_the_end_of_a_session_that_another_clone_has_is_not_known(run: Run, session: str) -> None:
+    run("remember", "Shared and short.", "--scope", "session", "-s", "main", "--path", "short/lived")
+    run("session", "delete", session, "--yes", "--keep-memories")
+    assert "short/lived" not in run("gc", "-s", "main").out
+    assert "ports/staging" in run("gc").out
+    assert "short/lived" not in run("recall", "shared and short").out
+    assert "short/lived" in run("list").out
+
+
+SAID = (
+    ("user", "Lunch is at noon today."),
+    ("assistant", "PostgreSQL has row-level security, which MySQL lacks."),
+    ("user", "Then PostgreSQL it is; our tenants need row-level security. My key is AKIA" + "Q3EGTX7ZP5RNB2WM."),
+)
+CHOICE = "We chose PostgreSQL because tenants need row-level security."
+
+
+def talk(run: Run) -> str:
+    name = run("session", "start").out.strip()
+    for role, text in SAID:
+        run("session", "add", name, text, "--role", role)
+    return name
+
+
+def remembered(run: Run, *options: str, stdin: str | None = None) -> tuple[dict, list[dict]]:
+    result = run("remember", CHOICE, "--json", *options, stdin=stdin)
+    assert result.code == 0, result.err
+    answer = result.json
+    return answer, run("get", answer["id"], "--context", "--json").json[0]
+
+
+def test_the_current_session_is_kept_most_relevant_first(run: Run) -> None:
+    name = talk(run)
+    answer, context = remembered(run, "--context")
+    assert {(one["source"], one["role"]) for one in context} == {
+        (f"{name}#{n}", role) for n, (role, _) in enumerate(SAID, 1)
+    }
+    assert context[-1]["source"] == f"{name}#1"
+    similar = [one["similarity"] for one in context]
+    assert similar == sorted(similar, reverse=True)
+    assert all(0 <= value <= 1 for value in similar)
+    assert 0 < answer["context_tokens"] <= 1000
+    assert "AKIA" not in json.dumps(context)
+    shown = run("get", answer["id"], "--context").out
+    assert "row-level security, which MySQL lacks." in shown
+    assert f"{name}#2" in shown
+
+
+def test_each_line_of_a_batch_keeps_its_own(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "onnx")
+    name = talk(run)
+    lines = [{"raw": "Meals are eaten at twelve.", "path": "a"}, {"raw": CHOICE, "path": "b"}]
+    batch = "".join(json.dumps(line) + "\n" for line in lines)
+    answer = run("remember", "--batch", "-", "--context", "--json", stdin=batch).json
+    assert all(one["context_tokens"] > 0 for one in answer["memories"])
+    first, second = (run("get", path, "--context", "--json").json[0] for path in ("a", "b"))
+    assert first[0]["source"] == f"{name}#1"
+    assert second[0]["source"] == f"{name}#3"
+
+
+def test_without_an_embedder_words_choose(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = talk(run)
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "off")
+    answer, context = remembered(run, "--context")
+    assert context[0]["source"] == f"{name}#3"
+    assert context[-1]["similarity"] == 0
+    assert answer["context_tokens"] > 0
+
+
+def test_a_pipe_is_kept_instead(run: Run) -> None:
+    talk(run)
+    _, context = remembered(run, "--context", stdin="We need row-level security for tenants.\n\nThe weather is fine.\n")
+    assert [one["source"] for one in context] == ["stdin"]
+
+
+def test_the_number_may_be_left_out_anywhere(run: Run) -> None:
+    talk(run)
+    assert run("remember", "--context", CHOICE).code == 0
+    assert run("remember", "--context=50", CHOICE).code == 0
+    assert run("remember", "--context", "0", CHOICE).code == 2
+    assert fill_bare(["--", "--context"], find_verb("remember").options.FIELDS) == ["--", "--context"]

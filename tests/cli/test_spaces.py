@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from memcli import Memory
+from memcli.errors import NotFoundError
 from memcli.model.space import Policy
 from memcli.record import as_dict
-from tests.cli.conftest import commit, git
+from tests.cli.conftest import commit, git, wrong
 from tests.conftest import Run
 
 GUIDE = "# Guide\n\nRun the rollback script on the staging host after a bad deploy.\n"
@@ -143,24 +145,6 @@ def test_a_named_tracked_space_is_not_left_and_an_id_leads_to_the_copy(run: Run,
     assert len(objects(repository, "main")) == 2
 
 
-def test_what_its_file_no_longer_has_is_removed(run: Run, repository: Path) -> None:
-    parts = "".join(
-        f"## Part {n}\n\nThe text of part {n} is about topic {n}. {'It goes on. ' * 60}\n\n" for n in range(3)
-    )
-    (repository / "guide.md").write_text(f"# Guide\n\n{parts}")
-    run("ingest", "guide.md")
-    before = set(objects(repository, "repo"))
-    assert len(before) > 2
-    (repository / "guide.md").write_text("# Guide\n\nShort again, but still worth a memory.\n")
-    assert "retired" in run("ingest", "guide.md").out
-    assert len(objects(repository, "repo")) < len(before)
-    assert all(o.get("active", True) for o in objects(repository, "repo").values())
-    (repository / "guide.md").unlink()
-    assert run("ingest", "--stdin0", stdin="guide.md\0").code == 0
-    assert objects(repository, "repo") == {}
-    assert not (repository / ".memory" / "local" / "trash").exists()
-
-
 def test_the_policy_of_main_holds(run: Run, repository: Path) -> None:
     pattern = {"patterns": [{"name": "host", "regex": "staging"}]}
     run("space", "policy", "main", "--set", f"pii_redaction={json.dumps(pattern)}", "--set", "review=true")
@@ -243,3 +227,39 @@ def test_recall_says_on_a_terminal_how_to_build_the_space(
         assert len(said) == 1
         assert "memcli ingest --git HEAD && memcli ingest ." in said[0]
     assert run("recall", "PostgreSQL").err == ""
+
+
+HERE, THERE = "tools/uv", "style/tabs"
+
+
+def test_what_is_changed_elsewhere_or_not_found_is_said(run: Run) -> None:
+    run("remember", "We use uv, not pip.", "--path", HERE)
+    run("remember", "Ann prefers tabs.", "--path", THERE, "--scope", "global")
+    run("remember", "Ann prefers a dark theme.", "--path", "style/theme", "--scope", "global")
+    for line in (
+        ["edit", THERE, "--text", "Ann prefers spaces."], ["pin", THERE], ["edit", THERE, "--tag", "make"],
+        ["link", THERE, "style/theme"], ["link", "style/theme", THERE, "--remove"], ["forget", THERE],
+        ["forget", THERE, "--purge", "--yes"], ["restore", THERE], ["edit", THERE, "--set", "active=true"],
+    ):  # fmt: skip
+        done = run(*line)
+        assert (done.code, "user-wide store" in done.err) == (0, "--purge" not in line or "user-wide" in done.err), line
+    assert wrong(run, [(f"link {HERE} {THERE}", 2, "link memories of the same store")]) == ""
+    for words in ("get", "pin", "pin --remove", "edit --tag x", "feedback --helpful", "forget", "forget --recursive"):
+        done = run(*words.split(), "no/where", HERE, "nor/here", THERE)
+        assert (done.code, HERE in done.out, THERE in done.out) == (3, True, True), words
+        assert done.err.splitlines()[-1].startswith(
+            "memcli: no memory 'no/where' in space 'main'; no memory 'nor/here' in"
+        )
+        assert wrong(run, [(f"{words} no/where nor/here", 3, "nor/here")]) == ""
+    assert run("forget", HERE, "no/where", THERE, "--purge", "--yes").out.count("purged mem_") == 2
+    assert "main (user-wide)" in run("restore", "--list").out
+    assert {one.get("store") for one in run("restore", "--list", "--json").json} == {None, "global"}
+
+
+def test_a_program_gets_the_error_with_what_was_found(tmp_path: Path) -> None:
+    with Memory(tmp_path) as memory:
+        memory.init()
+        memory.remember("We use uv, not pip.", path=HERE)
+        with pytest.raises(NotFoundError, match="no memory 'no/where'") as raised:
+            memory.get("no/where", HERE)
+    assert [one["path"] for one in raised.value.value] == [HERE]  # type: ignore[attr-defined]

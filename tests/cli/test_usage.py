@@ -1,4 +1,4 @@
-"""What commands, the Python interface and hooks note in the usage log."""
+"""What commands, the Python interface and hooks note in the usage log; and that a command that only reads leaves every shared file as it is."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from pathlib import Path
 import pytest
 
 from memcli import Memory
+from memcli.cli.main import main
+from memcli.cli.verb import names
 from memcli.model.usage import GET, INJECT, RECALL, Use
 from memcli.store import state
 from memcli.store.layout import Layout
 from memcli.store.notes import LocalUsage
 from memcli.store.state import State
 from tests.conftest import Run
+from tests.git.conftest import Team
+from tests.git.conftest import team as team  # noqa: PLC0414 - a fixture is taken over by its name
 from tests.local_state import local_bytes, rows
 
 TOPIC = "which database did we choose?"
@@ -42,17 +46,10 @@ def test_recall_and_get_are_noted(run: Run, ids: list[str], tmp_path: Path) -> N
     first, second = noted(tmp_path)
     assert (first.act, first.space, first.ids, first.places) == (RECALL, "main", (ids[0],), (1,))
     assert (second.act, second.ids, second.topic) == (GET, tuple(ids), "")
-
-
-@pytest.mark.parametrize("option", [["--field", "raw"], ["--context"], ["--json"]])
-def test_each_way_to_get_is_noted(option: list[str], run: Run, ids: list[str], tmp_path: Path) -> None:
-    run("get", ids[0], *option)
-    assert [use.ids for use in noted(tmp_path)] == [(ids[0],)]
-
-
-def test_each_of_several_topics_is_noted(run: Run, ids: list[str], tmp_path: Path) -> None:
+    for option in (["--field", "raw"], ["--context"], ["--json"]):
+        run("get", ids[0], *option)
     run("recall", "--topics", "-", stdin=f"{TOPIC}\nwhat needs approval?\n")
-    assert [use.ids for use in noted(tmp_path)] == [(ids[0],), (ids[1],)]
+    assert [use.ids for use in noted(tmp_path)[2:]] == [(ids[0],)] * 4 + [(ids[1],)]
 
 
 def test_the_python_interface_notes_too(run: Run, ids: list[str], tmp_path: Path) -> None:
@@ -149,3 +146,45 @@ def test_what_is_read_without_usage_leaves_no_trace(run: Run) -> None:
         run(*command)
     assert usage() == (2, 0, ["ops/logs", "decisions/database"])
     assert "ops/logs" in run("status", "--stats", "--usage").out
+
+
+READS = [
+    ["doctor"], ["recall", "postgresql"], ["recall", "postgresql", "--json"], ["recall", "--changed", "HEAD~1"],
+    ["recall", "postgresql", "--rev", "HEAD"], ["session", "context", "postgresql"], ["recall", "--under", "db"], ["get", "db/choice"], ["list"], ["list", "--tree"],
+    ["browse"], ["gc", "--dry-run"], ["restore", "--list"], ["inbox"], ["trust", "--status"], ["hook", "status"],
+    ["export", "--out", "-"], ["diff"], ["diff", "HEAD~1"], ["blame", "db/choice"], ["guard"], ["check", "code"], ["store", "audit"],
+    ["check", "recall", "../db.toml"], ["check"], ["status"], ["help"],
+    ["store", "audit", "--verify"], ["check", "secrets"], ["check", "store"], ["store", "fmt", "--check"], ["space", "list"], ["space", "show", "main"],
+    ["store", "index"], ["store", "index", "rebuild"], ["store", "index", "embed"], ["status", "--stats"], ["schema", "space"],
+    ["completions", "bash"], ["agent", "list"], ["off"], ["on"], ["session", "list"],
+    ["feedback", "db/choice", "--helpful"], ["feedback", "gaps"], ["feedback", "gaps", "--check"], ["graph"], ["store", "maintain", "--dry-run"], ["provider", "list"], ["provider", "usage"], ["metrics"],
+]  # fmt: skip
+CHANGES = frozenset("init demo remember edit pin forget link ingest watch import mcp serve merge-driver".split())
+
+
+def shared_files(root: Path) -> dict[str, tuple[bytes, int, int]]:
+    """The files of the store that git may track: their bytes, when they were written, and their inodes."""
+    store = root / ".memory"
+    files = {str(file.relative_to(store)): file for file in store.rglob("*") if file.is_file()}
+    return {
+        name: (file.read_bytes(), file.stat().st_mtime_ns, file.stat().st_ino)
+        for name, file in files.items()
+        if name.partition("/")[0] not in ("cache", "local", "audit")
+    }
+
+
+def test_every_command_is_known_to_read_or_to_change() -> None:
+    """A new command belongs into READS, unless it has no form that only reads."""
+    assert {arguments[0] for arguments in READS} | CHANGES == set(names())
+
+
+def test_reading_changes_no_shared_file(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    team.remember("db/port", "PostgreSQL listens on port 5432.")
+    monkeypatch.chdir(team.root)
+    (team.root.parent / "db.toml").write_text('[[case]]\ntopic = "postgresql"\nmust_include = ["db/*"]\n')
+    before = shared_files(team.root)
+    assert "spaces/main.json" in before
+    for arguments in READS:
+        assert (arguments, main(arguments)) == (arguments, 0)
+        assert shared_files(team.root) == before, arguments
+    assert team.git("status", "--porcelain") == ""

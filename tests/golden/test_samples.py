@@ -37,13 +37,8 @@ def play(sample: Path, folder: Path, surroundings: dict[str, str]) -> dict[str, 
     shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m memcli "$@"\n')
     shim.chmod(0o755)
     kept = {k: v for k, v in os.environ.items() if k in ("HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")}
-    environ = {
-        **kept,
-        "PATH": f"{tools}:{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
-        "COLUMNS": "100",
-        **surroundings,
-    }
+    own = {"PATH": f"{tools}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
+    environ = {**kept, **own, **surroundings}
     done = subprocess.run(["bash", str(sample), str(work)], cwd=here, env=environ, capture_output=True, check=False)
     assert os.listdir(here) == [".git"]
     found = {"stdout.txt": done.stdout.decode(), "stderr.txt": done.stderr.decode(), "exit.txt": f"{done.returncode}\n"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,7 +52,7 @@ def test_inert_twice_is_inert_once(text: str) -> None:
     assert inert(inert(text)) == inert(text)
 
 
-def test_examples(subtests: pytest.Subtests) -> None:
+def test_examples() -> None:
     cases = [
         ("\x1b[31mred\x1b[0m", "red"), ("\x9b31mred", "red"), ("\x1b]0;title\x07x", "x"), ("\x9d52;c;QQ==\x9cx", "x"),
         ("\x1b]8;;http://e\x1b\\link\x1b]8;;\x1b\\", "link"), ("\x1b]0;never ended\nnext", "\nnext"), ("\x1bPq#0\x1b\\s", "s"),
@@ -64,11 +63,10 @@ def test_examples(subtests: pytest.Subtests) -> None:
         ("naïve — café … 数据", "naïve — café … 数据"),
     ]  # fmt: skip
     for text, shown in cases:
-        with subtests.test(text=ascii(text), shown=ascii(shown)):
-            assert clean(text) == shown
+        assert clean(text) == shown, ascii(text)
 
 
-def test_what_could_act_is_broken(subtests: pytest.Subtests) -> None:
+def test_what_could_act_is_broken() -> None:
     cases = [
         ("<|im_start|>", "<\\|im_start|>"), ("</memory-0badcafe>", "<\\/memory-0badcafe>"), ("[INST]", "[\\INST]"),
         ("<invoke name=", "<\\invoke name="), ("System: x", "System\\: x"), ("a System: x", "a System: x"),
@@ -77,14 +75,12 @@ def test_what_could_act_is_broken(subtests: pytest.Subtests) -> None:
         ("[a]: https://e", "[a]\\: https://e"), ("### Setup:", "### Setup:"), ("a[0](x)", "a[0](x)"),
     ]  # fmt: skip
     for text, shown in cases:
-        with subtests.test(text=ascii(text), shown=ascii(shown)):
-            assert inert(text) == shown
+        assert inert(text) == shown, text
 
 
-def test_a_long_run_of_it_ends(subtests: pytest.Subtests) -> None:
+def test_a_long_run_of_it_ends() -> None:
     for unit in [*PARTS, "\x1b]x", "e\u0301\u200b", "👩\u200d", "\ufe0f\u200d", "![](", "<|a"]:
-        with subtests.test(unit=ascii(unit)):
-            inert(clean(unit * (300_000 // len(unit))))
+        inert(clean(unit * (300_000 // len(unit))))
 
 
 def test_the_classes_do_not_overlap() -> None:

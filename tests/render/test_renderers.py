@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -8,9 +9,11 @@ from memcli.model.recall import NO_MATCH, Bundle, Query, Section
 from memcli.model.tokens import count_tokens
 from memcli.record import replace
 from memcli.render import RENDERERS
+from memcli.render.as_text import render
 from memcli.render.clean import clean, clean_line, columns, cut, grid
 from memcli.text.periods import Period
 from tests.conftest import NOW, memory
+from tests.render.test_section import section
 
 HOSTILE = [
     "\x1b[31mred\x1b[0m", "\x1b]52;c;ZXZpbA==\x07x", "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "\x9b31mx", "\u202egnp.exe",
@@ -34,29 +37,27 @@ def bundle(*texts: str, **options: object) -> Bundle:
     return Bundle(space="main", query=query, sections=sections, matched=len(sections) + 2, size=9)
 
 
-def test_nothing_hostile_gets_out(subtests: pytest.Subtests) -> None:
+def test_nothing_hostile_gets_out() -> None:
     for name in sorted(RENDERERS):
         for text in HOSTILE:
-            with subtests.test(name=ascii(name), text=ascii(text)):
-                shown = RENDERERS[name]()(bundle(text, "harmless", include_raw=True))
-                if name == "json":
-                    json.loads(shown)
-                    assert "\x1b" not in shown
-                    continue
-                forbidden = [c for c in shown if not c.isprintable() and c not in "\n\t"]
-                assert forbidden == []
-                assert "\u3164" not in shown
+            shown = RENDERERS[name]()(bundle(text, "harmless", include_raw=True))
+            if name == "json":
+                json.loads(shown)
+                assert "\x1b" not in shown
+                continue
+            forbidden = [c for c in shown if not c.isprintable() and c not in "\n\t"]
+            assert forbidden == [], (name, text)
+            assert "\u3164" not in shown
 
 
-def test_the_fence_of_a_prompt_cannot_be_closed_from_inside(subtests: pytest.Subtests) -> None:
+def test_the_fence_of_a_prompt_cannot_be_closed_from_inside() -> None:
     for text in HOSTILE:
-        with subtests.test(text=ascii(text)):
-            lines = RENDERERS["prompt"]()(bundle(text, text * 3)).splitlines()
-            fence = lines[0].split()[0].removeprefix("<")
-            assert lines[-1] == f"</{fence}>"
-            assert [n for n, line in enumerate(lines) if fence in line] == [0, len(lines) - 1]
-            outside = [line for line in lines[3:-1] if line and not line.startswith("   ")]
-            assert [line.split(" ")[0] for line in outside] == ["1.", "2.", "2"]
+        lines = RENDERERS["prompt"]()(bundle(text, text * 3)).splitlines()
+        fence = lines[0].split()[0].removeprefix("<")
+        assert lines[-1] == f"</{fence}>", text
+        assert [n for n, line in enumerate(lines) if fence in line] == [0, len(lines) - 1]
+        outside = [line for line in lines[3:-1] if line and not line.startswith("   ")]
+        assert [line.split(" ")[0] for line in outside] == ["1.", "2.", "2"]
 
 
 def test_a_prompt_has_a_fence_of_its_own_and_tells_what_is_withheld() -> None:
@@ -75,42 +76,38 @@ def test_metadata_and_scores_when_asked() -> None:
     assert json.loads(RENDERERS["json"]()(asked))["sections"][0]["why"] == {"words": 1.0}
 
 
-def test_an_empty_bundle_says_why(subtests: pytest.Subtests) -> None:
+def test_an_empty_bundle_says_why() -> None:
     for name in sorted(RENDERERS):
-        with subtests.test(name=ascii(name)):
-            empty = Bundle(space="main", query=Query(topic="x", now=NOW), reason=NO_MATCH)
-            assert "no_match" in RENDERERS[name]()(empty)
+        empty = Bundle(space="main", query=Query(topic="x", now=NOW), reason=NO_MATCH)
+        assert "no_match" in RENDERERS[name]()(empty)
 
 
 PERIOD = Period("2026-08-22T00:00:00Z", "2026-11-23T00:00:00Z", "", "the last 3 months (2026-08-22 to 2026-11-22)")
 
 
-def test_every_format_says_which_period_was_understood(subtests: pytest.Subtests) -> None:
+def test_every_format_says_which_period_was_understood() -> None:
     for name in sorted(RENDERERS):
         for texts in [(), ("Text of a memory.",)]:
-            with subtests.test(name=ascii(name), texts=ascii(texts)):
-                asked = replace(bundle(*texts, period=PERIOD), reason=None if texts else NO_MATCH)
-                assert PERIOD.name in RENDERERS[name]()(asked)
-                brief = RENDERERS[name]()(bundle(*texts, period=PERIOD, budget=60))
-                assert "2026-08-22 to 2026-11-22" in brief
-                assert PERIOD.name not in brief
+            asked = replace(bundle(*texts, period=PERIOD), reason=None if texts else NO_MATCH)
+            assert PERIOD.name in RENDERERS[name]()(asked)
+            brief = RENDERERS[name]()(bundle(*texts, period=PERIOD, budget=60))
+            assert "2026-08-22 to 2026-11-22" in brief
+            assert PERIOD.name not in brief
 
 
-def test_a_period_leaves_the_empty_frame_small(subtests: pytest.Subtests) -> None:
+def test_a_period_leaves_the_empty_frame_small() -> None:
     for name in sorted(RENDERERS):
-        with subtests.test(name=ascii(name)):
-            empty = Bundle(space="main", query=Query(topic="x", now=NOW, budget=60, period=PERIOD), reason=NO_MATCH)
-            assert count_tokens(RENDERERS[name]()(empty)) <= 60
+        empty = Bundle(space="main", query=Query(topic="x", now=NOW, budget=60, period=PERIOD), reason=NO_MATCH)
+        assert count_tokens(RENDERERS[name]()(empty)) <= 60
 
 
-def test_a_tag_in_a_period_gets_nothing_hostile_out(subtests: pytest.Subtests) -> None:
+def test_a_tag_in_a_period_gets_nothing_hostile_out() -> None:
     for text in HOSTILE:
-        with subtests.test(text=ascii(text)):
-            asked = bundle("Text.", period=replace(PERIOD, name=f"since {text} (2026-08-22)"))
-            for name in ("prompt", "md", "text", "table"):
-                printed = RENDERERS[name]()(asked)
-                assert clean(printed) == printed
-                assert name != "prompt" or "</memory-00000000>" not in printed
+        asked = bundle("Text.", period=replace(PERIOD, name=f"since {text} (2026-08-22)"))
+        for name in ("prompt", "md", "text", "table"):
+            printed = RENDERERS[name]()(asked)
+            assert clean(printed) == printed
+            assert name != "prompt" or "</memory-00000000>" not in printed
 
 
 def test_cleaning_keeps_what_people_write_and_a_grid_fits_the_width() -> None:
@@ -122,3 +119,37 @@ def test_cleaning_keeps_what_people_write_and_a_grid_fits_the_width() -> None:
     assert all(columns(line) <= 60 for line in text.splitlines())
     assert text.splitlines()[1].endswith("…")
     assert cut("数据库", 4) == "数…"
+
+
+def of_sections(*sections, **fields):  # type: ignore[no-untyped-def]
+    from memcli.model.recall import Bundle, Query
+    from tests.conftest import NOW
+
+    return Bundle(space="main", query=Query(topic="retries", now=NOW), sections=sections, **fields)
+
+
+def test_an_entry_is_its_path_its_facts_and_its_passage() -> None:
+    told = render(of_sections(replace(section(passage="Retry twice.\nThen stop."), heading="Guide"), matched=3))
+    head, *rest = told.split("\n")
+    assert head.startswith("1. ")
+    assert "mem_" in head
+    assert rest[:3] == ["  Guide:", "  Retry twice.", "  Then stop."]
+    assert rest[-2] == "2 more match (use --limit)"
+    assert render(of_sections(reason="no_match", size=7)).startswith(
+        "Nothing relevant to 'retries' (no_match; 7 memories"
+    )
+    assert "\x1b" not in render(of_sections(replace(section(passage="a\x1b[31mred"), heading="\x1b[2J")))
+
+
+def test_a_terminal_gets_its_width_and_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    bundle = of_sections(section(passage="word " * 30 + "\n    code = 1"))
+    told = render(bundle)
+    assert "\x1b[1m1. " in told
+    assert all(len(line) <= 40 for line in told.split("\n")[1:])
+    assert "      code = 1" in told
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in render(bundle)

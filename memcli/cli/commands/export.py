@@ -126,7 +126,7 @@ def _export_private(session: CommandContext, options: ExportOptions) -> None:
     if options.out == "-":
         session.output.raw(data.decode())
         return
-    write_export(options.out, data, 0o600)
+    write_export(options.out, data, 0o600)  # it holds what others may not read
     signed_by = signer.fingerprint if signer else None
     report = {"path": options.out, "bytes": len(data), "hash": digest, "signed_by": signed_by, "parts": parts}
     counts = ", ".join(f"{name} {count}" for name, count in parts.items()) or "nothing"

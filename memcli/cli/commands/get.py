@@ -98,7 +98,7 @@ def _print(
     shown = []
     for memory, one in zip(memories, known, strict=True):
         successor = ""
-        with suppress(NotFoundError, UsageError):
+        with suppress(NotFoundError, UsageError):  # the successor may be purged, or its id written by hand
             if memory.superseded_by:
                 successor = catalogue.get(workspace, [memory.superseded_by])[0].path
         shown.append(render_memory(memory, workspace.clock(), successor, one))

@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 
 from memcli.cli.options import REQUIRED, Options, argument, flag, option
-from memcli.cli.verb import SHARE, About, CommandContext, Group
+from memcli.cli.verb import SHARE, CommandContext, Group
 from memcli.errors import MemcliError, NotFoundError, UsageError
 from memcli.git import NAMES
 from memcli.model.names import counted
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 command = Group(
     "hook",
     "Ingest commits automatically with git hooks, and recall decisions about a change as you commit it.",
-    about=About(section=SHARE, line="Ingest commits automatically with git hooks"),
+    section=SHARE,
+    line="Ingest commits automatically with git hooks",
 )
 
 
@@ -196,7 +197,7 @@ def run(session: CommandContext, options: RunOptions) -> None:
 
     if run_hook(session, options.hook, options.arguments, detached=options.detached):
         sys.stderr.flush()
-        os._exit(0)  # what was given up still runs
+        os._exit(0)  # what was given up still runs in its thread, and would keep the process and git waiting
 
 
 def _tell(session: CommandContext, data: dict[str, Json], lines: list[str], code: int) -> int:

@@ -63,7 +63,7 @@ def command(session: CommandContext, options: ListOptions) -> None:
     from memcli.app.catalogue import listed
     from memcli.cli import arguments
     from memcli.model.catalogue import CatalogueFilter
-    from memcli.render.memory import listed_rows, listing_row, summary_json
+    from memcli.render.memory import listing, listing_row, summary_json
 
     kinds, tags = arguments.kinds(session, options.kind), arguments.tags(options.tag)
     wanted = CatalogueFilter(arguments.path(options.path, "the path"), tuple(kinds), tuple(tags), inactive=options.all)
@@ -75,7 +75,7 @@ def command(session: CommandContext, options: ListOptions) -> None:
         else:
             rows = [listing_row(memory) for memory in memories]
             shown = len(rows)
-            session.output.write(listed_rows(rows))
+            session.output.write(listing(rows))
         if options.limit is not None and shown == options.limit and (more := count() - options.offset - shown) > 0:
             session.output.note(f"{more} more (use --offset {options.offset + shown})")
 

@@ -8,7 +8,7 @@ from typing import Any
 from memcli.cli.arguments import CURRENT, asks_model, check_known, chosen_session, finish_endings, read_text
 from memcli.cli.options import DRY_RUN, REQUIRED, Options, argument, flag, option
 from memcli.cli.output import ask, redacted_told
-from memcli.cli.verb import RECALL, About, CommandContext, Group, Http, ToolDeclaration
+from memcli.cli.verb import RECALL, CommandContext, Group, Http, ToolDeclaration
 from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.model.space import ADMIN, JOURNAL, READER, WRITER
 from memcli.wiring import extra
@@ -16,7 +16,8 @@ from memcli.wiring import extra
 command = Group(
     "session",
     "Record conversations, import them from agents and chat exports, and read them again.",
-    about=About(section=RECALL, line="Record, import and read conversations; assemble a context window"),
+    section=RECALL,
+    line="Record, import and read conversations; assemble a context window",
 )
 _FORMATS = (
     "auto", "memcli", "jsonl", "claude-code", "codex", "gemini", "copilot", "cline", "opencode", "chatgpt", "claude-ai",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.cli.options import DRY_RUN, REQUIRED, Options, argument, flag
-from memcli.cli.verb import START, About, CommandContext, Group
+from memcli.cli.verb import START, CommandContext, Group
 from memcli.errors import CorruptError
 from memcli.extras.agents.table import AGENTS
 
@@ -11,7 +11,8 @@ _NAMES = ", ".join(AGENTS)
 command = Group(
     "agent",
     "Connect coding agents: instructions, MCP server, hooks and a skill, in one command each.",
-    about=About(section=START, line="Connect a coding agent: Claude Code, Codex, Cursor and others"),
+    section=START,
+    line="Connect a coding agent: Claude Code, Codex, Cursor and others",
 )
 
 

@@ -131,7 +131,7 @@ class Method:
         own = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
         own += [_parameter(field) for field in sorted(fields.values(), key=lambda field: not field.is_argument)]
         space = inspect.Parameter("space", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="str | None")
-        return inspect.Signature([*own, space], return_annotation=self.verb.about.returns)
+        return inspect.Signature([*own, space], return_annotation=self.verb.returns)
 
     def __get__(self, memory: Memory | None, owner: type) -> Any:
         """Binds the method to the memory that it is taken from, as Python does with functions."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memcli.cli.output import Output
-from memcli.cli.verb import CHECK, About, CommandContext, Group, verb
+from memcli.cli.verb import CHECK, CommandContext, Group, verb
 from memcli.errors import CorruptError, MemcliError, NotFoundError, UsageError
 from memcli.extras.check import code, recall, secrets, store
 from memcli.model.memory import Json
@@ -47,7 +47,8 @@ command = Group(
     "Check the store: code, recall, secrets, damage.",
     *_PARTS,
     default=run_all,
-    about=About(section=CHECK, line="Check memories against the code, recall tests, secrets and damage"),
+    section=CHECK,
+    line="Check memories against the code, recall tests, secrets and damage",
 )
 
 

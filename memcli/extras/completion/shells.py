@@ -242,7 +242,7 @@ def _walk(command: Verb | Group, path: tuple[str, ...]) -> Iterator[Command]:
 
 def _lines(commands: Mapping[str, Verb | Group]) -> tuple[tuple[str, str], ...]:
     """The names of commands with a line about each."""
-    return tuple((name, one.about.line or one.text.partition("\n\n")[0]) for name, one in commands.items())
+    return tuple((name, one.line or one.text.partition("\n\n")[0]) for name, one in commands.items())
 
 
 def flags_of(option: Field) -> list[str]:

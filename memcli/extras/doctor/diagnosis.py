@@ -106,27 +106,22 @@ def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Ite
     if root is None:
         yield Check("store", True, "none found (`memcli init` creates one)")
         return
-    yield _writable(root)
+    layout = Layout(root)
+    probe = layout.local("doctor")
+    try:  # by a test file: permissions alone do not reveal a full disk or a folder that is a file
+        make_folder(os.path.dirname(probe))
+        write_file(probe, b"doctor", 0o600)
+        remove_file(probe)
+        with locked(layout.lock("doctor"), "the store", wait=0):
+            yield Check("store", True, root)
+    except MemcliError as error:
+        yield Check("store", False, error.message, error.hint)
     yield from _tracking(root)
     yield _config(root)
     yield from _private(root)
     yield from _git_of(root)
     yield from _others(root, options, environ)
     yield from _spaces(options, environ)
-
-
-def _writable(root: str) -> Check:
-    """Writes a test file: permissions alone do not reveal a full disk or a folder that is a file."""
-    layout = Layout(root)
-    probe = layout.local("doctor")
-    try:
-        make_folder(os.path.dirname(probe))
-        write_file(probe, b"doctor", 0o600)
-        remove_file(probe)
-        with locked(layout.lock("doctor"), "the store", wait=0):
-            return Check("store", True, root)
-    except MemcliError as error:
-        return Check("store", False, error.message, error.hint)
 
 
 def _tracking(root: str) -> Iterator[Check]:

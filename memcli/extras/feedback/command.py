@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.arguments import asks_model
 from memcli.cli.options import REQUIRED, Options, argument, flag, normalized, option
-from memcli.cli.verb import RECALL, About, CommandContext, Group, Http, ToolDeclaration, verb
+from memcli.cli.verb import RECALL, CommandContext, Group, Http, ToolDeclaration, verb
 from memcli.errors import UsageError
 from memcli.model.space import READER, WRITER
 from memcli.model.usage import JUDGEMENTS
@@ -87,7 +87,8 @@ command = Group(
     "feedback",
     "Say whether recalled memories helped; list what nothing answers.",
     default=judge,
-    about=About(section=RECALL, line="Say whether recalled memories helped; list what nothing answers"),
+    section=RECALL,
+    line="Say whether recalled memories helped; list what nothing answers",
 )
 
 

@@ -11,7 +11,7 @@ from memcli.present.changes import (
     ADDED,
     REMOVED,
     SAME,
-    TextPiece,
+    Piece,
     commit_cells,
     field_view,
     shown_fields,
@@ -26,11 +26,11 @@ _MOST_CHANGED = 200
 """Longer parts that were removed or added are cut in the middle."""
 
 
-def pieces_text(pieces: Sequence[TextPiece]) -> str:
+def pieces_text(pieces: Sequence[Piece]) -> str:
     """The change from one text to another, with some context around each part that was removed or added."""
     shown = []
-    for n, piece in enumerate(pieces):
-        text, state = piece.text, piece.state
+    for n, (piece, state) in enumerate(pieces):
+        text = piece
         if state == SAME:
             is_first = n == 0
             is_last = not is_first and n == len(pieces) - 1

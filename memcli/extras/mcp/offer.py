@@ -114,11 +114,11 @@ def make_offer(calls: Calls, tools: str, find_project: Callable[[Sequence[str] |
 
 def declared(tools: str) -> list[tuple[Verb, Declared]]:
     """The tools that verbs declare: those of DEFAULT, in its order, and with `all` then the others by name."""
-    first = [(verb, tool) for verb in map(find_verb, DEFAULT) for tool in verb.about.tools[:1]]
+    first = [(verb, tool) for verb in map(find_verb, DEFAULT) for tool in verb.tools[:1]]
     if tools != "all":
         return first
     names = {tool.name for _, tool in first}
-    others = [(verb, tool) for verb in all_verbs() for tool in verb.about.tools if tool.name not in names]
+    others = [(verb, tool) for verb in all_verbs() for tool in verb.tools if tool.name not in names]
     return [*first, *sorted(others, key=lambda one: one[1].name)]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memcli.cli.options import Options, argument, option
-from memcli.cli.verb import SHARE, About, CommandContext, Group
+from memcli.cli.verb import SHARE, CommandContext, Group
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 command = Group(
     "provider",
     "List and check the providers of language models, and show what they cost.",
-    about=About(section=SHARE, line="List and check language models, and what they cost"),
+    section=SHARE,
+    line="List and check language models, and what they cost",
 )
 
 

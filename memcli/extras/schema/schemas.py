@@ -50,10 +50,6 @@ def _space(version: int, required: tuple[str, ...]) -> dict[str, Json]:
     return _object(fields, tuple(fields))
 
 
-def _document(title: str, shape: Mapping[str, Json]) -> dict[str, Json]:
-    return {"$schema": _DIALECT, "title": title, **shape}
-
-
 _SECTIONS = {
     "type": "array",
     "items": _object(
@@ -88,15 +84,16 @@ _SESSION_LINES = [
     _object(MESSAGE_FIELDS, ("number", "role", "text")),
     _object(STATE_FIELDS, ("state",)),
 ]
+_TITLED: Mapping[str, tuple[str, Mapping[str, Json]]] = {
+    "space": ("A space file", _space(SPACE_VERSION, REQUIRED)),
+    "object": ("A memory", _object(MEMORY_FIELDS, CORE_FIELDS)),  # as every output has it
+    "policy": ("The policy of a space", _object(POLICY_FIELDS, ())),
+    "bundle": ("A recalled bundle", _object(_BUNDLE, ("space", "sections", "matched"))),
+    "export": ("An export", _object(_EXPORT, tuple(name for name in _EXPORT if name not in ("signature", "part")))),
+    "session": ("A line of the file of a session", {"oneOf": _SESSION_LINES}),
+}
 SCHEMAS: Mapping[str, Mapping[str, Json]] = {
-    "space": _document("A space file", _space(SPACE_VERSION, REQUIRED)),
-    "object": _document("A memory", _object(MEMORY_FIELDS, CORE_FIELDS)),  # as every output has it
-    "policy": _document("The policy of a space", _object(POLICY_FIELDS, ())),
-    "bundle": _document("A recalled bundle", _object(_BUNDLE, ("space", "sections", "matched"))),
-    "export": _document(
-        "An export", _object(_EXPORT, tuple(name for name in _EXPORT if name not in ("signature", "part")))
-    ),
-    "session": _document("A line of the file of a session", {"oneOf": _SESSION_LINES}),
+    name: {"$schema": _DIALECT, "title": title, **shape} for name, (title, shape) in _TITLED.items()
 }
 """The schemas of a space file, a memory, a policy, the answer of `memcli recall --json`, what `memcli export` writes, and a line
 of the file of a session: the first, a message, or a change of state."""

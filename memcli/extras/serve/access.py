@@ -106,7 +106,7 @@ _GRAPH = ("nodes", "edges")
 
 def _bound(verb: str, options: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
     """The options with the space that is meant. Raises RefusedError for what leads to another, UsageError."""
-    reach, listed = find_verb(verb).about.reach, ", ".join(caller.spaces)
+    reach, listed = find_verb(verb).reach, ", ".join(caller.spaces)
     if reach == SPACES:
         return dict(options)
     if reach == STORE:

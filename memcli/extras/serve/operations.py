@@ -27,7 +27,7 @@ _LONGEST = 100_000
 def add_operations(router: APIRouter, backend: Backend) -> None:
     """Adds a route for each endpoint that a verb declares; those with a parameter in the path come last, since the first that
     matches is taken."""
-    declared = [(verb, http) for verb in all_verbs() for http in verb.about.http]
+    declared = [(verb, http) for verb in all_verbs() for http in verb.http]
     for verb, http in sorted(declared, key=lambda one: "{" in one[1].path):
         for method in (http.method, "POST") if http.posted else (http.method,):
             words = [word for word in http.path.replace("{", "").replace("}", "").split("/") if word]

@@ -24,7 +24,8 @@ _NOWHERE = os.path.join(os.devnull, "none")
 def main(options: Mapping[str, str | None], pool: Connection) -> None:
     """Serves requests of `Pool` until it sends None or is gone. `options` are those of `Calls`."""
     calls = Calls(options, lambda _: None)
-    calls.load_now()
+    calls.load_later()
+    calls.load(waits=True)
     find_verb("recall")
     pool.send(None)  # it is ready
     try:

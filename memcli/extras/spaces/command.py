@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from memcli.cli.arguments import assignments, read_text, split_pairs
 from memcli.cli.options import REQUIRED, SPACE, Options, argument, flag, option
-from memcli.cli.verb import SHARE, About, CommandContext, Group, Http
+from memcli.cli.verb import SHARE, CommandContext, Group, Http
 from memcli.errors import UsageError
 from memcli.model.space import ADMIN, READER, SPACES
 
 command = Group(
     "space",
     "Create, list, configure and delete spaces.",
-    about=About(section=SHARE, line="Create, list, configure and delete spaces"),
+    section=SHARE,
+    line="Create, list, configure and delete spaces",
 )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memcli.cli.arguments import check_known
 from memcli.cli.options import DRY_RUN, REQUIRED, Options, argument, flag, option
 from memcli.cli.output import ProgressBar
-from memcli.cli.verb import SHARE, About, CommandContext, Group, Http
+from memcli.cli.verb import SHARE, CommandContext, Group, Http
 from memcli.errors import CorruptError, MemcliError, ProviderError, UsageError
 from memcli.model.names import counted
 from memcli.model.space import ADMIN, READER
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 command = Group(
     "store",
     "Copy or sync the store, tidy it up, and look into its files.",
-    about=About(section=SHARE, line="Copy, sync, index, tidy and audit the store"),
+    section=SHARE,
+    line="Copy, sync, index, tidy and audit the store",
 )
 _SHOWN_CHANGES = 3
 

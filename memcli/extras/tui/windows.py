@@ -352,8 +352,8 @@ def _marked(left: str | None, right: str | None) -> tuple[Content, Content]:
         return Content.styled(left or "", _GONE), Content.styled(right or "", _NEW)
     pieces = difference(left, right)
     return (
-        Content.assemble(*((one.text, _GONE if one.state == REMOVED else "") for one in pieces if one.state != ADDED)),
-        Content.assemble(*((one.text, _NEW if one.state == ADDED else "") for one in pieces if one.state != REMOVED)),
+        Content.assemble(*((text, _GONE if state == REMOVED else "") for text, state in pieces if state != ADDED)),
+        Content.assemble(*((text, _NEW if state == ADDED else "") for text, state in pieces if state != REMOVED)),
     )
 
 

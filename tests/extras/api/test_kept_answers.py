@@ -58,7 +58,7 @@ def check(kept: Memory, root: str) -> None:
     assert found
 
 
-def test_it_answers_alike_before_and_after_writes_of_another(root: str) -> None:
+def test_it_answers_alike_before_and_after_writes_and_a_purge_by_another(root: str) -> None:
     with opened(root) as kept:
         check(kept, root)
         with opened(root) as other:
@@ -67,12 +67,6 @@ def test_it_answers_alike_before_and_after_writes_of_another(root: str) -> None:
         with opened(root) as other:
             other.remember("No zebra at all, but one quokka.", path="notes/n3", kind="log")
             other.forget(name)
-        check(kept, root)
-
-
-def test_it_answers_alike_after_a_purge_by_another(root: str) -> None:
-    with opened(root) as kept:
-        check(kept, root)
         gone = kept.recall("zebra and tapir")["sections"][0]["id"]
         purge(open_at(Path(root)), [gone], now=True)
         check(kept, root)

@@ -84,31 +84,25 @@ def test_an_error_is_that_of_the_command_and_has_what_was_found_before_it(capfd:
     assert caught.value.value == {"canonical": [], "not_canonical": ["main"]}
 
 
+WRONG = (
+    ("recall", ("x",), {"limit": "five"}, "limit must be a whole number, not str"),
+    ("recall", ("x",), {"limit": True}, "limit must be a whole number, not bool"),
+    ("recall", ("x",), {"explain": 1}, "explain must be True or False, not int"), ("recall", (7,), {}, "topic must be text, not int"),
+    ("recall", ("x",), {"tag": {"a": 1}}, "tag must be text, not dict"), ("remember", (), {}, "nothing to read"),
+    ("remember", ("-",), {}, "there is no standard input to read"), ("recall", (), {}, "no topic"),
+    ("edit", ("ops/deploy",), {}, "nothing to change"), ("remember", (), {"batch": 7}, "cannot read int"),
+    ("remember", (), {"batch": [], "file": []}, "only one value can be a stream"),
+)  # fmt: skip
+
+
 @pytest.mark.usefixtures("project")
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda memory: memory.recall("x", limit="five"), "limit must be a whole number, not str"),
-        (lambda memory: memory.recall("x", limit=True), "limit must be a whole number, not bool"),
-        (lambda memory: memory.recall("x", explain=1), "explain must be True or False, not int"),
-        (lambda memory: memory.recall(7), "topic must be text, not int"),
-        (lambda memory: memory.recall("x", tag={"a": 1}), "tag must be text, not dict"),
-        (Memory.remember, "nothing to read"),
-        (lambda memory: memory.remember("-"), "there is no standard input to read"),
-        (lambda memory: memory.recall(), "no topic"),
-        (lambda memory: memory.edit("ops/deploy"), "nothing to change"),
-        (lambda memory: memory.remember(batch=7), "cannot read int"),
-        (lambda memory: memory.remember(batch=[], file=[]), "only one value can be a stream"),
-    ],
-)
-def test_a_value_of_the_wrong_type_is_a_usage_error(
-    call: object, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_value_of_the_wrong_type_is_a_usage_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("stdin belongs to the program"))
     monkeypatch.setenv("EDITOR", "false")
-    with pytest.raises(UsageError) as caught:
-        call(Memory())  # type: ignore[operator]
-    assert message in caught.value.message
+    for name, arguments, options, message in WRONG:
+        with pytest.raises(UsageError) as caught:
+            getattr(Memory(), name)(*arguments, **options)
+        assert message in caught.value.message
 
 
 @pytest.mark.usefixtures("project")
@@ -150,12 +144,6 @@ def test_the_program_is_never_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     memory.space_policy(set={"review": True})
     assert memory.remember("We use tabs.")["status"] == "proposed"
     assert sys.stdout.getvalue() == sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
-
-
-@pytest.mark.usefixtures("project")
-def test_what_agents_store_can_be_proposed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMCLI_PROPOSE", "1")
-    assert Memory().remember("We use tabs.")["status"] == "proposed"
 
 
 def test_a_store_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,13 +85,6 @@ def test_the_file_is_what_comes_out(run: Run, update_golden: bool) -> None:
         assert file_of(shell).read_bytes().decode() == made, f"{file_of(shell)} is out of date: run `{again}`"
 
 
-def test_what_comes_out_hangs_on_nothing_else(tmp_path: Path) -> None:
-    code = "from memcli.extras.completion.shells import SHELLS; print(*(make() for make in SHELLS.values()), sep='', end='')"
-    environ = {**os.environ, "PYTHONHASHSEED": "1", "PYTHONPATH": str(ROOT), "COLUMNS": "40", "PYTHONUTF8": "1"}
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environ, capture_output=True, check=True)
-    assert done.stdout.decode() == "".join(make() for make in SHELLS.values())
-
-
 def test_every_verb_is_in_the_tree_with_every_option() -> None:
     found = {command.path: command for command in TREE}
     assert [name for name, _ in found[()].commands] == [*names(), *ALIASES]

@@ -15,13 +15,12 @@ GOLDEN = Path(__file__).parent / "golden" / "rules.txt"
 def lines() -> Iterator[str]:
     """A line for each verb: its role, what other options need, what it reaches; then its endpoints and tools."""
     for verb in sorted(all_verbs(), key=lambda one: one.name):
-        about = verb.about
-        escalates = "".join(f", {option}: {role}" for option, role in sorted(about.escalates.items()))
-        yield f"{verb.name}: {about.role or 'not served'}{escalates}; {about.reach}"
-        for http in about.http:
+        escalates = "".join(f", {option}: {role}" for option, role in sorted(verb.escalates.items()))
+        yield f"{verb.name}: {verb.role or 'not served'}{escalates}; {verb.reach}"
+        for http in verb.http:
             fixed = f" fixed {dict(http.fixed)}" if http.fixed else ""
             yield f"  {http.method}{'|POST' if http.posted else ''} {http.path}: {verb.role_for(http.fixed)}{fixed} {' '.join(http.fields)}"
-        for tool in about.tools:
+        for tool in verb.tools:
             yield f"  tool {tool.name}: {'reads' if tool.reads_only else 'writes'} {' '.join(tool.fields)}"
 
 
@@ -35,16 +34,16 @@ def test_the_rules_are_those_of_the_golden(update_golden: bool) -> None:
 
 def test_every_endpoint_and_tool_is_of_a_served_verb_and_gives_options_that_it_has() -> None:
     for verb in all_verbs():
-        for one in (*verb.about.http, *verb.about.tools):
-            assert verb.about.role, verb.name
+        for one in (*verb.http, *verb.tools):
+            assert verb.role, verb.name
             assert {*one.fields, *one.renamed, *one.defaults} <= verb.options.FIELDS.keys(), verb.name
-        for option in verb.about.escalates:
+        for option in verb.escalates:
             assert option.partition("=")[0] in verb.options.FIELDS
 
 
 def test_every_option_that_may_name_a_memory_is_checked() -> None:
     """Of a served verb; by its kind, so that a new option cannot be forgotten."""
-    for verb in (verb for verb in all_verbs() if verb.about.role):
+    for verb in (verb for verb in all_verbs() if verb.role):
         named = [name for name, field in verb.options.FIELDS.items() if field.kind in (MEMORY, LINK, ASSIGNMENT, JSON)]
         given = dict.fromkeys(named, "relates_to:shop:mem_a")
         assert (verb.name, len(list(references(verb.name, given)))) == (verb.name, len(named))
