@@ -44,13 +44,8 @@ class AnchorFinding(Record):
 
     def to_json(self) -> dict[str, Json]:
         memory = self.memory
-        return {
-            "space": self.space,
-            "id": memory.id,
-            "path": memory.path,
-            "kind": memory.kind,
-            **self.checked.to_json(),
-        }
+        about = {"space": self.space, "id": memory.id, "path": memory.path, "kind": memory.kind}
+        return {**about, **self.checked.to_json()}
 
 
 class Unmatched(Record):
@@ -72,16 +67,9 @@ class Unmatched(Record):
 
     def to_json(self) -> dict[str, Json]:
         memory = self.memory
-        found: dict[str, Json] = {
-            "space": self.space,
-            "id": memory.id,
-            "path": memory.path,
-            "kind": memory.kind,
-            "state": GONE,
-            "trigger": self.trigger,
-            "file": self.file,
-        }
-        return {**found, "now": self.now} if self.now else found
+        about = {"space": self.space, "id": memory.id, "path": memory.path, "kind": memory.kind}
+        now = {"now": self.now} if self.now else {}
+        return {**about, "state": GONE, "trigger": self.trigger, "file": self.file, **now}
 
 
 def unmatched_triggers(

@@ -44,13 +44,9 @@ class CheckRecallOptions(Options):
         type=int, low=1, high=10**7,
     )  # fmt: skip
     fail_under: float = option(
-        metavar="0..1",
-        help="Exit with 6 only if a smaller share of the tests passes.",
-        type=float,
-        default=1,
-        low=0,
-        high=1,
-    )
+        metavar="0..1", help="Exit with 6 only if a smaller share of the tests passes.",
+        type=float, default=1, low=0, high=1,
+    )  # fmt: skip
 
 
 @verb(CheckRecallOptions)

@@ -76,7 +76,8 @@ def judge(session: CommandContext, options: FeedbackOptions) -> None:
     if len(chosen) != 1:
         raise UsageError("one of --helpful, --unhelpful and --rejected is needed", "memcli feedback 2 --helpful")
     judged, missing = feedback(session.open(), options.refs, chosen[0], options.reason)
-    data = {"feedback": chosen[0], "memories": [one.to_json() for one in judged]}
+    memories = [{"id": one.memory.id, "path": one.memory.path, "space": one.space} for one in judged]
+    data = {"feedback": chosen[0], "memories": memories}
     lines = [clean_line(f"{chosen[0]} {one.memory.id} {one.memory.path}") for one in judged]
     session.output.confirm(data, "\n".join(lines))
     if missing is not None:

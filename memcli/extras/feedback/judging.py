@@ -9,7 +9,7 @@ from memcli.app.homes import joined
 from memcli.app.usage import ELSEWHERE
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, NotFoundError, UsageError
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import Memory
 from memcli.model.usage import Use
 from memcli.record import Record
 
@@ -23,9 +23,6 @@ class Judged(Record):
     memory: Memory
     space: str
     home: Workspace
-
-    def to_json(self) -> dict[str, Json]:
-        return {"id": self.memory.id, "path": self.memory.path, "space": self.space}
 
 
 def feedback(

@@ -79,15 +79,9 @@ def propose_usage(memories: Memories, given: Given) -> list[UpkeepStep]:
         )
         if judged != memory:
             told = ", ".join(f"{counts[name][act]} {act}" for act in GAINS if counts[name][act])
+            reason, path = f"judged {told}", memory.path
             steps.append(
-                UpkeepStep(
-                    task=USAGE_NAME,
-                    id=name,
-                    path=memory.path,
-                    action="judge",
-                    reason=f"judged {told}",
-                    memories=(judged,),
-                )
+                UpkeepStep(task=USAGE_NAME, id=name, path=path, action="judge", reason=reason, memories=(judged,))
             )
     return steps
 
