@@ -42,7 +42,10 @@ class Sender(SpanProcessor):
 
     def on_end(self, span: ReadableSpan) -> None:
         if self._pid != os.getpid():  # threads do not survive a fork
-            self._start()
+            self._pid = os.getpid()
+            self._changed = Condition()
+            self._waiting.clear()
+            Thread(target=self._send, daemon=True, name="memcli-otel").start()
         with self._changed:
             self._waiting.append(span)
             self._changed.notify_all()
@@ -57,12 +60,6 @@ class Sender(SpanProcessor):
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         self.flush(timeout_millis / 1000)
         return not self._waiting
-
-    def _start(self) -> None:
-        self._pid = os.getpid()
-        self._changed = Condition()
-        self._waiting.clear()
-        Thread(target=self._send, daemon=True, name="memcli-otel").start()
 
     def _send(self) -> None:
         while True:
@@ -108,23 +105,19 @@ def flush(seconds: float = FLUSH_SECONDS) -> None:
 
 def _open(environ: Mapping[str, str], make: Callable[[], SpanExporter]) -> tuple[TracerProvider, Sender]:
     logging.getLogger("opentelemetry").addHandler(logging.NullHandler())  # without it, failures go to standard error
-    with _overlaid(_settings(environ)):
-        sender = Sender(make())
-        provider = TracerProvider(resource=Resource.create(), shutdown_on_exit=False)
-    provider.add_span_processor(sender)
-    atexit.register(flush)
-    return provider, sender
-
-
-def _settings(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables of OpenTelemetry that memcli sets: MEMCLI_OTEL_* for OTEL_*, a short time limit, and a name."""
+    # The variables of OpenTelemetry that memcli sets: MEMCLI_OTEL_* for OTEL_*, a short time limit, and a name.
     own = {f"OTEL_{name.removeprefix(_OWN)}": value for name, value in environ.items() if name.startswith(_OWN)}
     if not any(own.get(name) or environ.get(name) for name in _TIMEOUTS):
         own[_TIMEOUTS[0]] = _DEFAULT_TIMEOUT
     given = {**environ, **own}
     if not given.get("OTEL_SERVICE_NAME") and "service.name=" not in given.get("OTEL_RESOURCE_ATTRIBUTES", ""):
         own["OTEL_SERVICE_NAME"] = "memcli"
-    return own
+    with _overlaid(own):
+        sender = Sender(make())
+        provider = TracerProvider(resource=Resource.create(), shutdown_on_exit=False)
+    provider.add_span_processor(sender)
+    atexit.register(flush)
+    return provider, sender
 
 
 @contextmanager

@@ -182,26 +182,21 @@ class Changer:
                     edited.draft.edit()
                 except (MemcliError, OSError) as error:
                     problem = error
-        except SuspendNotSupported:
-            self._edit_here(edited)
+        except SuspendNotSupported:  # no other program can have the screen, as in a browser: the user edits in a field
+
+            def answered(text: str | None) -> None:
+                problem: _Problem | None = None
+                if text is not None:
+                    try:
+                        edited.draft.write(text)
+                    except (MemcliError, OSError) as error:
+                        problem = error
+                self._take(edited, problem)
+
+            title = f"edit {clean_line(edited.memory.path)}" if edited.memory else "new memory"
+            self._screen.app.push_screen(TextForm(title, edited.draft.text), answered)
             return
         self._take(edited, problem)
-
-    def _edit_here(self, edited: Edit) -> None:
-        """Lets the user edit in a field, where no other program can have the screen, as in a browser."""
-        draft = edited.draft
-
-        def answered(text: str | None) -> None:
-            problem: _Problem | None = None
-            if text is not None:
-                try:
-                    draft.write(text)
-                except (MemcliError, OSError) as error:
-                    problem = error
-            self._take(edited, problem)
-
-        title = f"edit {clean_line(edited.memory.path)}" if edited.memory else "new memory"
-        self._screen.app.push_screen(TextForm(title, draft.text), answered)
 
     def _take(self, edited: Edit, problem: _Problem | None) -> None:
         """Saves what the draft holds after it was edited."""

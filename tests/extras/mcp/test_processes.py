@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from mcp.shared.exceptions import MCPError
 from memcli import Memory
 from tests.conftest import slow_but
 from tests.extras.mcp.conftest import as_process, parameters, text
+from tests.extras.serve.conftest import McpServer, serving
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")]
 ENDS = slow_but((signal.SIGTERM,), (signal.SIGINT, signal.SIGTERM))
@@ -167,27 +167,14 @@ def is_running(pid: int) -> bool:
     return state not in "ZX"
 
 
-@contextmanager
-def serving(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], str, dict[str, str]]]:
-    """A server over HTTP, its address, and the header with the token in the file that it names."""
-    with started(folder, "--http", "0") as process:
-        assert process.stderr is not None
-        line, told = process.stderr.readline().decode(), process.stderr.readline().decode()
-        assert "serving MCP on http://127.0.0.1:" in line, line
-        found = re.search("; (.+) holds a token", told)
-        assert found is not None, told
-        token = Path(found[1]).read_text(encoding="ascii").strip()
-        yield process, line.split()[-1], {"authorization": f"Bearer {token}"}
-
-
 def test_http_on_the_loopback(project: Path) -> None:
-    Memory(project).init()
-    with serving(project) as (process, address, known):
+    with serving(project, kind=McpServer) as server:
+        known = {"authorization": f"Bearer {server.token}"}
 
         async def work(mode: str) -> None:
             async with (
                 httpx.AsyncClient(headers=known) as web,
-                Client(streamable_http_client(address, http_client=web), mode=mode) as client,
+                Client(streamable_http_client(server.address, http_client=web), mode=mode) as client,
             ):
                 await client.call_tool("remember", {"text": f"We use uv, in {mode}.", "path": f"tools/{mode}"})
                 assert f"tools/{mode}" in text(await client.call_tool("recall", {"topic": f"uv in {mode}"}))
@@ -195,29 +182,25 @@ def test_http_on_the_loopback(project: Path) -> None:
         for mode in ("auto", "legacy"):
             anyio.run(work, mode)
         with pytest.raises(httpx.HTTPStatusError, match="401"):
-            httpx.post(address, json=HELLO).raise_for_status()
-        answer = httpx.post(address, headers=known, json={**HELLO, "params": 5})
-        assert answer.status_code == 400
-        assert answer.json() == {
-            "jsonrpc": "2.0", "id": 1, "error": {"code": -32602, "message": "invalid params: params must be an object"},
-        }  # fmt: skip
-        process.terminate()
-        assert process.wait(20) == 0
+            httpx.post(server.address, json=HELLO).raise_for_status()
+        answer = httpx.post(server.address, headers=known, json={**HELLO, "params": 5})
+        error = {"code": -32602, "message": "invalid params: params must be an object"}
+        assert (answer.status_code, answer.json()) == (400, {"jsonrpc": "2.0", "id": 1, "error": error})
+        assert server.stop() == 0
 
 
 @pytest.mark.parametrize("end", ENDS)
 def test_over_http_it_ends_while_a_client_listens(end: signal.Signals, project: Path) -> None:
-    Memory(project).init()
-    with serving(project) as (process, address, known):
+    with serving(project, kind=McpServer) as server:
 
         async def listen() -> None:
-            headers = {**known, "accept": "application/json, text/event-stream"}
+            headers = {"authorization": f"Bearer {server.token}", "accept": "application/json, text/event-stream"}
             async with httpx.AsyncClient(headers=headers) as web:
-                session = (await web.post(address, json=HELLO)).headers["mcp-session-id"]
-                async with web.stream("GET", address, headers={"mcp-session-id": session}) as stream:
+                session = (await web.post(server.address, json=HELLO)).headers["mcp-session-id"]
+                async with web.stream("GET", server.address, headers={"mcp-session-id": session}) as stream:
                     assert stream.status_code == 200
-                    process.send_signal(end)
-                    assert await anyio.to_thread.run_sync(process.wait, 20) == 0
+                    server.process.send_signal(end)
+                    assert await anyio.to_thread.run_sync(server.process.wait, 20) == 0
 
         anyio.run(listen)
 

@@ -285,20 +285,3 @@ async def test_the_project_is_that_of_the_first_root_or_of_the_environment(
     Memory(project).init()
     monkeypatch.chdir(project)
     assert "here/other" in await answered("search", {}, "legacy", "all", list_roots_callback=roots)
-
-
-@pytest.mark.parametrize("arguments", [{"limit": 1}, {"budget": 250}])
-async def test_no_side_of_a_contradiction_is_recalled_without_the_other(
-    memory: Memory, arguments: dict[str, int]
-) -> None:
-    for number in (30, 60):
-        memory.remember(f"The API gateway times out upstream calls after {number} s.")
-    found = await answered("recall", {"topic": "gateway timeout of upstream calls", **arguments})
-    assert [part for part in ("contradicts [", "after 30 s", "after 60 s") if part not in found] == []
-
-
-async def test_remember_names_what_is_on_the_same_matter_and_says_what_to_do(memory: Memory) -> None:
-    old = memory.remember("Gateways sleep between uploads to save the battery.")
-    found = await answered("remember", {"text": "Uploads of gateways stop while the battery is low."})
-    assert f"related: {old['id']} {old['path']}" in found
-    assert "if the new memory replaces one of them, store it again with --supersedes ID" in found

@@ -79,7 +79,7 @@ class Ui:
             read = self.read
             for text in texts:
                 wanted = text.removeprefix("!")
-                is_line = wanted.startswith(("top: ", "status: ", "at: ", "names: "))
+                is_line = wanted.partition(" ")[0] in ("top:", "focus:", "space:", "status:", "at:", "names:")
                 assert ((f"\n{wanted}\n" if is_line else wanted) in read) is (wanted == text), (keys, text, read)
 
     async def until(self, holds: Callable[[], bool]) -> None:
@@ -126,7 +126,8 @@ class Ui:
     @property
     def read(self) -> str:
         """All that there is to read: which screen is on top, what the widgets have, and what is drawn."""
-        about = [f"top: {type(self.top).__name__}", f"status: {self.status}", f"at: {self.here}"]
+        about = [f"top: {type(self.top).__name__}", f"focus: {type(self.top.focused).__name__}"]
+        about += [f"space: {self.desk.workspace.space}", f"status: {self.status}", f"at: {self.here}"]
         own = self.window if isinstance(self.top, ListWindow | Comparison) else self.detail
         return "\n".join(["", *about, f"names: {' '.join(self.names)}", own, *self.lines, ""])
 
@@ -144,15 +145,15 @@ async def opened(browser: Browser, size: tuple[int, int] = (100, 30)) -> AsyncIt
         yield ui
 
 
+FEW = (
+    memory("auth/tokens", kind="decision", raw="Refresh tokens rotate.", tags=("security",), pinned=True),
+    memory("auth/passwords", raw="Hash with argon2id.", links=({"to": "mem_ops_deploy", "relation": "relates_to"},)),
+    memory("ops/deploy", kind="procedure", raw="Run make deploy."),
+)
+
+
 def few(workspace: Workspace) -> Browser:
-    put(
-        workspace,
-        memory("auth/tokens", kind="decision", raw="Refresh tokens rotate.", tags=("security",), pinned=True),
-        memory(
-            "auth/passwords", raw="Hash with argon2id.", links=({"to": "mem_ops_deploy", "relation": "relates_to"},)
-        ),
-        memory("ops/deploy", kind="procedure", raw="Run make deploy."),
-    )
+    put(workspace, *FEW)
     return Browser(workspace)
 
 

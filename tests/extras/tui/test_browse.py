@@ -13,7 +13,7 @@ from memcli.errors import NotFoundError, ProviderError, UsageError
 from memcli.extras.tui.app import Browser
 from memcli.extras.tui.changes import EditAgain
 from memcli.extras.tui.status import summary
-from memcli.extras.tui.view import Filter, Rows, fit
+from memcli.extras.tui.view import Rows, fit
 from memcli.model.catalogue import CatalogueFilter
 from memcli.model.memory import Memory
 from memcli.record import replace
@@ -38,29 +38,6 @@ async def test_it_opens_with_the_tree_and_the_first_memory(workspace: Workspace)
 
 
 @pytest.mark.slow
-async def test_a_heading_shows_what_lies_below_and_closes(workspace: Workspace) -> None:
-    async with opened(few(workspace)) as ui:
-        await ui.play(
-            ("up", "auth/\n2 memories: fact 1, decision 1"),
-            ("left", "names: auth ops deploy"),
-            ("enter down down left", "names: auth passwords tokens ops deploy"),
-        )
-        assert ui.desk.query_one(Rows).current.path == "auth"  # type: ignore[union-attr]
-        # Keys of a memory mean nothing on a heading.
-        await ui.play(("x", "names: auth ops"), ("p t f y", "top: MainScreen"))
-
-
-async def test_links_are_followed_and_left_again(workspace: Workspace) -> None:
-    async with opened(few(workspace)) as ui:
-        await ui.play(
-            ("", "1  <> relates to  ops/deploy"),
-            ("slash a r g o n down 1", "at: ops/deploy", "1  <> relates to  auth/passwords", "!argon"),
-            ("b", "at: auth/passwords"),
-            ("7", "status: link 7 leads outside the memories shown here"),
-        )
-
-
-@pytest.mark.slow
 async def test_the_mouse_chooses_opens_and_follows(workspace: Workspace) -> None:
     async with opened(few(workspace)) as ui:
         await ui.pilot.click(Rows, offset=(10, 3))
@@ -73,17 +50,6 @@ async def test_the_mouse_chooses_opens_and_follows(workspace: Workspace) -> None
 
 
 # Finding
-
-
-async def test_the_filter_narrows_as_one_types_and_escape_clears_it(workspace: Workspace) -> None:
-    async with opened(few(workspace)) as ui:
-        await ui.play(
-            ("slash r o t a t e", "names: auth tokens", "status: 1 of 3 memories; Enter searches, Esc clears"),
-            ("space =zzz", "names: ", "No memory contains"),
-            ("escape", "names: auth passwords tokens ops deploy"),
-        )
-        assert ui.desk.query_one(Filter).value == ""
-        assert ui.desk.query_one(Rows).has_focus
 
 
 async def test_enter_asks_and_shows_the_answers_in_order(workspace: Workspace) -> None:
@@ -101,13 +67,6 @@ async def test_enter_asks_and_shows_the_answers_in_order(workspace: Workspace) -
         assert ui.desk.view.answer.query.topic == "xylophone"
 
 
-@pytest.mark.slow
-async def test_an_empty_space_says_how_to_begin(workspace: Workspace) -> None:
-    async with opened(Browser(workspace)) as ui:
-        keys = "down up end enter left right p t f e u y x a 1 b slash =word enter"
-        await ui.play(("", "No memories yet."), (keys, "names: "), ("escape s", "status: this store has no spaces yet"))
-
-
 async def test_only_what_was_asked_for_is_browsed(workspace: Workspace) -> None:
     few(workspace)
     browser = Browser(workspace, CatalogueFilter("auth", ("decision",), ("security",)))
@@ -115,21 +74,6 @@ async def test_only_what_was_asked_for_is_browsed(workspace: Workspace) -> None:
         await ui.play(("", "names: auth tokens", "╭─ main · auth/ · kind decision · #security"))
     with pytest.raises(NotFoundError, match="nothing at 'nope'"):
         Browser(workspace, CatalogueFilter("nope"))
-
-
-async def test_another_space_can_be_opened(workspace: Workspace) -> None:
-    put(workspace.copy_with(space="other"), memory("x/y"))
-    async with opened(few(workspace)) as ui:
-        await ui.play(("slash =rotate escape s down enter", "names: x y"))
-        assert ui.desk.workspace.space == "other"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [(58, 20), (20, 8)])
-async def test_narrow_screens_are_drawn(workspace: Workspace, size: tuple[int, int]) -> None:
-    async with opened(few(workspace), size) as ui:
-        await ui.press("down", "question_mark", "escape", "t", "escape", "f", "escape")
-        assert [len(line) for line in ui.lines] == [size[0]] * size[1]
 
 
 # Changing
@@ -152,15 +96,6 @@ async def test_pin_forget_and_tags_are_written(workspace: Workspace) -> None:
             ("ctrl+u =crypto enter", "status: tags of auth/tokens: +crypto -security"),
         )
         assert stored(workspace, "auth/tokens").tags == ("crypto",)
-
-
-@pytest.mark.slow
-async def test_what_was_forgotten_before_is_shown_with_its_mark_and_brought_back(workspace: Workspace) -> None:
-    put(workspace, memory("a/new"), memory("a/old", active=False))
-    async with opened(Browser(workspace)) as ui:
-        hidden = "status: 1 memory, 0 pinned; 1 forgotten or superseded hidden, a shows them"
-        await ui.play(("", hidden), ("a", "│-     old"), ("home down down u",))
-        assert stored(workspace, "a/old").active
 
 
 @pytest.fixture

@@ -87,7 +87,7 @@ def test_what_is_typed_becomes_tags_to_add_and_to_take_away() -> None:
 
 
 def _lines(paths: list[str], folds: Folds | None = None) -> list[str]:
-    rows = outline(tree([memory(path) for path in paths]), (folds or Folds()).shows)
+    rows = outline(tree((path, memory(path)) for path in paths), (folds or Folds()).shows)
     return [
         "  " * row.depth + row.name + ("" if row.is_open is None else "/" if row.is_open else "/...") for row in rows
     ]
@@ -114,7 +114,7 @@ def test_a_closed_heading_hides_what_lies_below() -> None:
 
 def test_a_path_of_ten_thousand_segments_is_no_trouble() -> None:
     deep = "/".join("a" * 10_000)
-    root = tree([memory(deep)])
+    root = tree([(deep, memory(deep))])
     assert len(outline(root, Folds().shows)) == 2
     assert [m.path for m in memories_below(root)] == [deep]
 

@@ -74,18 +74,6 @@ def test_status(run: Run, tree: Path) -> None:
     assert run("watch", "--status", "--once").code == 2
 
 
-def test_a_file_that_moves_keeps_its_memory(run: Run, tree: Path) -> None:
-    (before,) = run("list", "--json").json
-    (tree / "docs").mkdir()
-    (tree / "a.md").rename(tree / "docs" / "b.md")
-    run("watch", "--once")
-    (after,) = run("list", "--json", "--all").json
-    assert (after["id"], after["path"]) == (before["id"], "docs/b.md")
-    (tree / "a.md").write_text("Something else.")
-    run("watch", "--once")
-    assert paths(run) == ["a.md", "docs/b.md"]
-
-
 def test_a_second_one_says_who_is_at_work(run: Run, begin: Begin) -> None:
     process = begin()
     until(lambda: status(run)["pid"] == process.pid)

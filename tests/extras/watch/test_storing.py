@@ -131,10 +131,13 @@ def test_a_file_that_gives_nothing_any_more_is_marked(desk: Upserter):
 
 def test_a_move_updates_what_was_there(desk: Upserter):
     list(desk.watch([Batch(("a.md",))]).run())
-    desk.texts["new.md"] = "The text of a."
+    (before,) = list_memories(desk.workspace)
+    desk.texts |= {"new.md": "The text of a.", "a.md": "Something else."}
     (done,) = desk.watch([Batch(("new.md",), moved=(("a.md", "new.md"),))]).run()
-    assert (done.created, done.updated > 0) == (0, True)
-    assert desk.paths() == ["new.md"]
+    (after,) = list_memories(desk.workspace)
+    assert (done.created, done.updated > 0, after.id, after.path) == (0, True, before.id, "new.md")
+    list(desk.watch([Batch(("a.md",))]).run())
+    assert desk.paths() == ["a.md", "new.md"]
 
 
 def test_trouble_is_told_once_and_lived_through(desk: Upserter):
