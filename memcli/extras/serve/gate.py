@@ -131,7 +131,7 @@ class Gate:
             error = unread
         # Is there room for one more connection of whoever asks, with whose token the others are?
         claim: Callable[[str], bool] = scope["state"]["connection"].claim
-        if not (claim(token.digest) if token else (path == _HEALTH and claim(HEALTH)) or claim(STRANGER)):
+        if not ((path == _HEALTH and claim(HEALTH)) or claim(STRANGER if token is None else token.digest)):
             await answer.refuse(_TOO_MANY)
             return
         if not is_open and token is None:
