@@ -226,9 +226,8 @@ class FileStore:
         where = _where(snapshot.space)
         if not snapshot.fingerprint:
             return SpliceShelf(encode_space(new_space(snapshot.space)), where)
-        is_known = (
-            snapshot.fingerprint == canonical and snapshot.form().version >= VERSION
-        )  # an older memcli may have noted it
+        # Also an older memcli notes what it wrote, which is canonical in a form that this one no longer writes.
+        is_known = snapshot.fingerprint == canonical and snapshot.form().version >= VERSION
         if not is_known and not snapshot.is_canonical():
             return SpliceShelf(encode_space(snapshot.load()), where)
         if _REPLACES_OPEN_FILES:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.app.remember import Outcome, fold, prepare, remember
+from memcli.app.remember import Outcome, fold, prepare, remember, request_of
 from memcli.app.workspace import Workspace
 from memcli.codec.space import encode_space
 from memcli.errors import LockedError, NotFoundError, StoreError
@@ -45,7 +45,7 @@ def files(workspace: Workspace) -> list[str]:
 
 
 def request(workspace: Workspace, text: str) -> Json:
-    return {"now": NOW, "candidates": [prepare(workspace, {"raw": text}).to_json()], "supersedes": None}
+    return request_of(workspace, [prepare(workspace, {"raw": text})])
 
 
 def texts(workspace: Workspace) -> list[str]:
