@@ -54,8 +54,8 @@ def seal(entry: Mapping[str, Json], link: Link) -> bytes:
     with one."""
     body: dict[str, Json] = {**entry, "n": link.number + 1, "prev": link.hash}
     if link.torn:
-        body["torn"] = {"bytes": len(link.torn), "hash": torn_hash(link.torn)}
-    line = encode_line({**body, "hash": entry_hash(body)})
+        body["torn"] = _torn_note(link.torn)
+    line = encode_line({**body, "hash": _entry_hash(body)})
     return b"\n" + line if link.is_open else line
 
 
@@ -117,12 +117,10 @@ def parse_entry(line: bytes) -> dict[str, Any] | None:
         entry = decode(line, "a line")
     except CorruptError:
         return None
-    return entry if isinstance(entry, dict) and _is_act(entry) else None
-
-
-def _is_act(entry: Mapping[str, Any]) -> bool:
+    if not isinstance(entry, dict):
+        return None
     number, changes = entry.get("n"), entry.get("changes")
-    return (
+    is_act = (
         isinstance(number, int)
         and 0 < number < _MAX_NUMBER
         and isinstance(entry.get("hash"), str)
@@ -130,9 +128,10 @@ def _is_act(entry: Mapping[str, Any]) -> bool:
         and all(isinstance(change, dict) for change in changes)
         and all(isinstance(entry.get(name, {}), dict) for name in ("created", "policy"))
     )
+    return entry if is_act else None
 
 
-def entry_hash(body: Mapping[str, Json]) -> str:
+def _entry_hash(body: Mapping[str, Json]) -> str:
     """The rule, and the digest that binds a line, `prev` included and `hash` not.
 
     Of a memory's path only the digest is bound, so that the path can be erased and the line still fits.
@@ -162,23 +161,18 @@ def without_paths(data: bytes, ids: Collection[str]) -> bytes:
     kept: list[bytes] = []
     for is_whole, lines in groupby(data.split(b"\n"), lambda line: not line or parse_entry(line) is not None):
         group = list(lines)
-        if is_whole:
-            kept += [_without(line, ids, paths) for line in group]
-        elif not any(word in line for line in group for word in words):
-            kept += group
+        if not is_whole:
+            kept += [] if any(word in line for line in group for word in words) else group
+            continue
+        for line in group:
+            entry = parse_entry(line) or {"changes": ()}
+            told = [change for change in entry["changes"] if change.get("id") in ids or change.get("path") in paths]
+            if any("path" in change for change in told):
+                changes = [_without_path(change) if change in told else change for change in entry["changes"]]
+                kept.append(encode_line({**entry, "changes": changes}))
+            else:
+                kept.append(line)
     return b"\n".join(kept)
-
-
-def _without(line: bytes, ids: Collection[str], paths: Collection[str]) -> bytes:
-    entry = parse_entry(line)
-    if entry is None or not any(_is_of(change, ids, paths) for change in entry["changes"]):
-        return line
-    changes = [_without_path(change) if _is_of(change, ids, paths) else change for change in entry["changes"]]
-    return encode_line({**entry, "changes": changes})
-
-
-def _is_of(change: Mapping[str, Json], ids: Collection[str], paths: Collection[str]) -> bool:
-    return "path" in change and (change.get("id") in ids or change["path"] in paths)
 
 
 def _without_path(change: Mapping[str, Json]) -> dict[str, Json]:
@@ -189,9 +183,9 @@ def _without_path(change: Mapping[str, Json]) -> dict[str, Json]:
     return bare
 
 
-def torn_hash(torn: bytes) -> str:
-    """The digest of what a crash left of a line."""
-    return sha256(_DOMAIN + torn).hexdigest()
+def _torn_note(torn: bytes) -> Json:
+    """What the next line says of a line that a crash tore."""
+    return {"bytes": len(torn), "hash": sha256(_DOMAIN + torn).hexdigest()}
 
 
 class Verification(Record):
@@ -243,28 +237,19 @@ def _misfit(line: bytes, entry: Mapping[str, Any], link: Link, debris: bytes) ->
     rule, note = _rule(entry["hash"]), entry.get("torn")
     if not rule:
         # Somebody took the rule off a hash that RULE made, and maybe off `prev`.
-        stripped = _rehashed(entry), _rehashed(entry, prev=f"{RULE}:{entry.get('prev')}")
+        stripped = _entry_hash(entry), _entry_hash({**entry, "prev": f"{RULE}:{entry.get('prev')}"})
         if _rule(link.hash) or not _DIGEST.fullmatch(entry["hash"]) or f"{RULE}:{entry['hash']}" in stripped:
             return "the version of its hash was removed"
     elif rule > RULE:
         return f"a newer memcli wrote it (version {rule} of the hash)"
-    elif encode_line(entry) != line or _rehashed(entry) != entry["hash"]:
+    elif encode_line(entry) != line or _entry_hash(entry) != entry["hash"]:
         return "it does not match its hash"
     if debris and note is None:
         return "it cannot be read"
-    if rule and debris and not _is_noted(note, debris):  # without any it was erased, with the memory that it spoke of
-        return "the truncated line before it was changed"
+    if rule and debris:  # a note without any: it was erased, with the memory that it spoke of
+        whole = debris.removesuffix(b"\n")  # its newline came with the line that tells of it
+        if note not in [_torn_note(torn) for torn in (debris, whole) if torn]:
+            return "the truncated line before it was changed"
     if entry.get("prev") != link.hash or entry["n"] != link.number + 1:
         return "a line before it was removed, added or moved"
     return ""
-
-
-def _rehashed(entry: Mapping[str, Any], **other: Json) -> str:
-    return entry_hash({**{name: value for name, value in entry.items() if name != "hash"}, **other})
-
-
-def _is_noted(note: Json, debris: bytes) -> bool:
-    for torn in (debris, debris.removesuffix(b"\n")):  # its newline came with the line that tells of it
-        if torn and note == {"bytes": len(torn), "hash": torn_hash(torn)}:
-            return True
-    return False

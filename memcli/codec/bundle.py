@@ -4,7 +4,7 @@ The digest is taken over the head and the canonical bytes of the content, whatev
 JSON, JSON Lines or Markdown has the same digest, and one signature fits all three. Without a signature by a key
 that the reader knows, a digest proves that a file is whole, not who made it.
 
-The formats of an export: JSON, JSON Lines, Markdown. To add one: its functions to encode and decode, and a line in FORMATS.
+The formats of an export: JSON, JSON Lines, Markdown. To add one: its functions, in ENCODERS and DECODERS.
 
 JSON Lines holds the head on the first line, then one memory a line. A Markdown document has a section for each memory,
 its text as a quotation, the rest as JSON, and the head last. A quotation keeps every line of a text as it is, and lets
@@ -32,7 +32,7 @@ from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space, is_device, safe_path, short_digest, show
 from memcli.model.shapes import TEXTS, problem
 from memcli.model.space import Space
-from memcli.record import NamedTuple, Record, field, replace
+from memcli.record import Record, field, replace
 from memcli.regex import regex
 
 TYPE_CHECKING = False
@@ -155,18 +155,20 @@ def _fit_space(tree: Json, where: str, *, with_hashes: bool = True) -> Space:
     return space
 
 
-def encode_bundle(export: Export) -> bytes:
+def encode_bundle(export: Export) -> Iterator[bytes]:
     """The export as one canonical JSON document."""
     frame = encode({**export.head(), "content": {}})
     content = encode_full(export.space).rstrip(b"\n").replace(b"\n", b"\n  ")
-    return frame.replace(_PLACE, b'\n  "content": ' + content, 1) + b"\n"
+    yield frame.replace(_PLACE, b'\n  "content": ' + content, 1) + b"\n"
 
 
 def decode_bundle(data: bytes, where: str) -> Export:
     """The export in a JSON document. Raises CorruptError."""
     tree = decode(data, where, "create an export with `memcli export`")
     export = unseal(tree, where)
-    if encode_bundle(export) != data:  # laid out anew, which is harmless, or with one name twice, which is not
+    if (
+        b"".join(encode_bundle(export)) != data
+    ):  # laid out anew, which is harmless, or with one name twice, which is not
         check_names_once(data, where, ASK_AGAIN)
     return export
 
@@ -241,31 +243,44 @@ def encode_document(export: Export) -> Iterator[bytes]:
     totals = f"Memories: {counts['objects']}, active: {counts['active']}, pinned: {counts['pinned']}."
     yield f"{_TITLE}{_heading(export.space.name)}\n\n{totals}\n".encode()
     for memory in export.space.objects:
-        yield _section(memory).encode()
+        text, fields = _parted(memory)
+        quotation = "".join(f"> {line}\n" if line else ">\n" for line in text.split("\n")) + "\n" if text else ""
+        yield f"\n## {_heading(memory.path)}\n\n{quotation}{_block(fields)}".encode()
     head = {**export.head(), "content": header_to_json(export.space)}
     yield f"\n---\n\n{_block(head)}".encode()
 
 
 def decode_document(data: bytes, where: str) -> Export:
     """The export in a document. Raises CorruptError."""
-    try:
-        text = data.decode("utf-8-sig").replace("\r\n", "\n").rstrip() + "\n"
-    except UnicodeDecodeError as error:
-        raise CorruptError(f"{where}: not valid UTF-8 (byte {error.start})", ASK_AGAIN) from None
-    *objects, head = list(_blocks(text.split("\n"), where)) or [None]
+    text = _normal(data, where).rstrip() + "\n"
+    values: list[Any] = []
+    quoted: list[str] = []
+    within: list[str] | None = None
+    for number, line in enumerate(text.split("\n"), 1):
+        if within is None:
+            if line == _OPEN:
+                within = []
+            elif line.startswith(">"):
+                quoted.append(line[2:])
+        elif line != _CLOSE:
+            within.append(line)
+        else:
+            value = decode("\n".join(within).encode(), f"{where}: the block that ends on line {number}", ASK_AGAIN)
+            # The quotation above a block is its text.
+            values.append({**value, "raw": "\n".join(quoted)} if quoted and isinstance(value, dict) else value)
+            quoted, within = [], None
+    *objects, head = values or [None]
     export = unseal(with_objects(head, objects, where), where)
     if b"".join(encode_document(export)).decode() != text:
         raise CorruptError(f"{where}: the text around the memories does not match them", ASK_AGAIN)
     return export
 
 
-def _section(memory: Memory) -> str:
+def _parted(memory: Memory) -> tuple[str, dict[str, Json]]:
+    """The text that is written as such, empty where it must stay in the JSON, and all other fields."""
     fields = memory_to_json(memory)
-    quotation = ""
-    if memory.raw and not UNQUOTABLE.search(memory.raw):
-        del fields["raw"]
-        quotation = "".join(f"> {line}\n" if line else ">\n" for line in memory.raw.split("\n")) + "\n"
-    return f"\n## {_heading(memory.path)}\n\n{quotation}{_block(fields)}"
+    is_text = bool(memory.raw) and not UNQUOTABLE.search(memory.raw)
+    return (fields.pop("raw") if is_text else ""), fields
 
 
 def _block(value: Mapping[str, Json]) -> str:
@@ -276,43 +291,18 @@ def _heading(text: str) -> str:
     return _MARKUP.sub(r"\\\1", text if text.isprintable() else show(text))
 
 
-def _blocks(lines: list[str], where: str) -> Iterator[Any]:
-    """The JSON of each block, with the quotation above it as its text."""
-    quoted: list[str] = []
-    within: list[str] | None = None
-    for number, line in enumerate(lines, 1):
-        if within is None:
-            if line == _OPEN:
-                within = []
-            elif line.startswith(">"):
-                quoted.append(line[2:])
-        elif line != _CLOSE:
-            within.append(line)
-        else:
-            value = decode("\n".join(within).encode(), f"{where}: the block that ends on line {number}", ASK_AGAIN)
-            yield {**value, "raw": "\n".join(quoted)} if quoted and isinstance(value, dict) else value
-            quoted, within = [], None
-
-
 MAX_BYTES = 256 << 20
 
 
-class Format(NamedTuple):
-    """How an export is written, piece by piece, and read. `decode` raises CorruptError."""
-
-    encode: Callable[[Export], Iterator[bytes]]
-    decode: Callable[[bytes, str], Export]
-
-
-def _whole(export: Export) -> Iterator[bytes]:
-    yield encode_bundle(export)
-
-
-FORMATS: Mapping[str, Format] = {
-    "json": Format(_whole, decode_bundle),
-    "jsonl": Format(encode_lines, decode_lines),
-    "md": Format(encode_document, decode_document),
-}
+ENCODERS: Mapping[str, Callable[[Export], Iterator[bytes]]] = {
+    "json": encode_bundle, "jsonl": encode_lines, "md": encode_document,
+}  # fmt: skip
+"""What writes an export in each format, piece by piece."""
+DECODERS: Mapping[str, Callable[[bytes, str], Export]] = {
+    "json": decode_bundle, "jsonl": decode_lines, "md": decode_document,
+}  # fmt: skip
+"""What reads it again. Raises CorruptError."""
+FORMATS = tuple(ENCODERS)
 DEFAULT_FORMAT = "json"
 
 
@@ -330,7 +320,7 @@ def read_export(data: bytes, where: str) -> Export:
     """The export in `data`, in whichever format. Raises CorruptError when it is none, or was changed."""
     if len(data) > MAX_BYTES:
         raise CorruptError(f"{where}: longer than {MAX_BYTES >> 20} MiB", "export it in parts")
-    return FORMATS[format_of(data)].decode(data, where)
+    return DECODERS[format_of(data)](data, where)
 
 
 _SUFFIX = ".md"
@@ -346,18 +336,23 @@ def encode_folder(export: Export) -> Iterator[tuple[str, bytes]]:
     """The name and the content of each file; that of the head comes last."""
     names = _file_names(export.space.objects)
     for memory in export.space.objects:
-        yield names[memory.id], _file(export.space.name, memory)
+        text, fields = _parted(memory)
+        keys = {name: name if name.isidentifier() and name.isascii() else encode_line(name).decode() for name in fields}
+        lines = [f"{keys[name]}: {encode_line(value).decode()}\n" for name, value in sorted(fields.items())]
+        body = f"\n{text}\n" if text else ""
+        yield names[memory.id], f"{_beginning(export.space.name)}{''.join(lines)}{_FRAME}\n{body}".encode()
     yield HEAD, encode({**export.head(), "content": header_to_json(export.space)}) + b"\n"
 
 
 def decode_folder(head: bytes, files: Sequence[tuple[str, bytes]], where: str) -> Export:
     """The export of a head and the files that `is_of_export` takes for its own. Raises CorruptError."""
     tree = decode(head, f"{where}/{HEAD}", "create an export with `memcli export`")
-    objects = [_front_matter(data, f"{where}/{name}") for name, data in files]
+    texts = [(f"{where}/{name}", _normal(data, f"{where}/{name}")) for name, data in files]
+    objects = [_front_matter(text, place) for place, text in texts]
     objects.sort(key=lambda fields: (str(fields.get("updated_at")), str(fields.get("id"))))
     export = unseal(with_objects(tree, objects, where), where)
     written = sorted(data for name, data in encode_folder(export) if name != HEAD)
-    if written != sorted(_normal(data).encode() for _, data in files):
+    if written != sorted(text.encode() for _, text in texts):
         raise CorruptError(f"{where}: a file has more than its memory", ASK_AGAIN)
     return export
 
@@ -387,19 +382,9 @@ def check_head(data: bytes, space: str, where: str) -> None:
         raise RefusedError(f"{where}/{HEAD} is not of an export of space {space!r}", "export to a folder of its own")
 
 
-def _file(space: str, memory: Memory) -> bytes:
-    fields = memory_to_json(memory)
-    body = ""
-    if memory.raw and not UNQUOTABLE.search(memory.raw):
-        body = f"\n{fields.pop('raw')}\n"
-    names = {name: name if name.isidentifier() and name.isascii() else encode_line(name).decode() for name in fields}
-    lines = [f"{names[name]}: {encode_line(value).decode()}\n" for name, value in sorted(fields.items())]
-    return f"{_beginning(space)}{''.join(lines)}{_FRAME}\n{body}".encode()
-
-
-def _front_matter(data: bytes, where: str) -> dict[str, Any]:
+def _front_matter(text: str, where: str) -> dict[str, Any]:
     """The memory in a file. Raises CorruptError."""
-    front, end, body = _normal(data, where).removeprefix(f"{_FRAME}\n").partition(f"\n{_FRAME}\n")
+    front, end, body = text.removeprefix(f"{_FRAME}\n").partition(f"\n{_FRAME}\n")
     if not end:
         raise CorruptError(f"{where}: no end of the front matter", ASK_AGAIN)
     fields: dict[str, Any] = {}
@@ -415,7 +400,7 @@ def _front_matter(data: bytes, where: str) -> dict[str, Any]:
     return fields
 
 
-def _normal(data: bytes, where: str = "") -> str:
+def _normal(data: bytes, where: str) -> str:
     """The text with the line ends and the beginning that it was written with. Raises CorruptError."""
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n")
@@ -429,9 +414,9 @@ def _file_names(memories: Sequence[Memory]) -> dict[str, str]:
     names: dict[str, str] = {}
     for memory in sorted(memories, key=lambda memory: (memory.path, memory.id)):
         name = _file_name(memory.path)
-        if _folded(name) in taken:
+        if unicodedata.normalize("NFKC", name).casefold() in taken:
             name = f"{name}~{short_digest(memory.id, 8)}"
-        taken.add(_folded(name))
+        taken.add(unicodedata.normalize("NFKC", name).casefold())
         names[memory.id] = name + _SUFFIX
     return names
 
@@ -447,7 +432,3 @@ def _file_name(path: str) -> str:
     dull = [_DULL.sub("-", one).strip("-_")[:_LONGEST] or "x" for one in segments]
     dull = [f"{one}_" if is_device(one) else one for one in dull]
     return f"{'/'.join(dull)}~{short_digest(path, 8)}"
-
-
-def _folded(name: str) -> str:
-    return unicodedata.normalize("NFKC", name).casefold()

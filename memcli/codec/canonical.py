@@ -15,7 +15,8 @@ An empty list or object counts as a scalar.
 from __future__ import annotations
 
 import sys
-from json import JSONDecodeError, JSONDecoder, JSONEncoder
+from contextlib import suppress
+from json import JSONDecoder, JSONEncoder
 from json.encoder import encode_basestring
 
 from memcli.errors import CorruptError, UsageError
@@ -36,7 +37,7 @@ _MOST = 2000
 _MAX_DEPTH = 100
 _LARGEST = 1 << 53
 _DIGITS = 15
-_OTHER: Any = object()
+
 _HALF_PAIR = regex("[\ud800-\udfff]")  # of a surrogate pair, which has no bytes in UTF-8
 
 
@@ -120,9 +121,11 @@ MEND = "`memcli check store --repair` recovers the intact memories; if git track
 
 def decode(data: bytes | memoryview, name: str, hint: str = MEND) -> Json:
     """The value that `data` holds. Raises CorruptError naming `name`, line and column."""
-    found = _simple_value(data)
-    if found is not _OTHER:
-        return found
+    if "orjson" not in sys.modules and len(data) <= _SMALL:
+        with suppress(ValueError, RecursionError):  # what is wrong, or what orjson would read otherwise
+            text = bytes(data).decode()
+            if "\\u" not in text:  # what is escaped may be half of a pair
+                return _DECODER.decode(text)
     import orjson
 
     try:
@@ -201,17 +204,6 @@ def _is_simple(value: Json) -> bool:
             return True
         level = below
     return False
-
-
-def _simple_value(data: bytes | memoryview) -> Json:
-    """What the standard library reads, where orjson would read the same; `_OTHER` for all else, and for what is wrong."""
-    if "orjson" in sys.modules or len(data) > _SMALL:
-        return _OTHER
-    try:
-        text = bytes(data).decode()
-        return _OTHER if "\\u" in text else _DECODER.decode(text)  # what is escaped may be half of a pair
-    except (JSONDecodeError, UnicodeDecodeError, RecursionError, ValueError):
-        return _OTHER
 
 
 def _integer(digits: str) -> int:

@@ -176,34 +176,22 @@ def check_memories(
         try:
             if checked.get(memory.id) != memory:
                 check_memory(memory)
-                if with_hashes:
-                    check_hash(memory)
+                if with_hashes and right_hash(memory) not in ("", memory.hash):
+                    raise UsageError(WRONG_HASH)
             if memory.id in ids:
                 raise UsageError(SAME_ID)
             if (other := paths.setdefault(memory.path, memory.id)) != memory.id:
                 raise UsageError(belongs(memory.path, other))
         except UsageError as error:
-            raise _no_way_in(memory, where, error) from None
+            raise CorruptError(f"{where}: memory {memory.id}: {error.message}", AT_ITS_SOURCE) from None
         ids.add(memory.id)
 
 
 def check_hashes(memories: Iterable[Memory], where: str) -> None:
     """Raises CorruptError naming `where` and the first memory whose hash does not match its text."""
     for memory in memories:
-        try:
-            check_hash(memory)
-        except UsageError as error:
-            raise _no_way_in(memory, where, error) from None
-
-
-def check_hash(memory: Memory) -> None:
-    """Raises UsageError when a memory has a hash, and it does not match its text."""
-    if right_hash(memory) not in ("", memory.hash):
-        raise UsageError(WRONG_HASH)
-
-
-def _no_way_in(memory: Memory, where: str, error: UsageError) -> CorruptError:
-    return CorruptError(f"{where}: memory {memory.id}: {error.message}", AT_ITS_SOURCE)
+        if right_hash(memory) not in ("", memory.hash):
+            raise CorruptError(f"{where}: memory {memory.id}: {WRONG_HASH}", AT_ITS_SOURCE)
 
 
 def _is_deep(value: Json) -> bool:

@@ -26,7 +26,6 @@ from memcli.codec.memory import CORE_DEFAULTS, DELETED, check_memories, memory_f
 from memcli.codec.space import (
     Items,
     OddError,
-    TornError,
     as_written,
     check_names_once,
     check_writable,
@@ -116,11 +115,11 @@ def _with_own_ids(base: Space, ours: Space, theirs: Space, others: Collection[st
         names = (memory_id(space, sides[side].path, number) for number in count(1))
         ids[side][name] = next(free for free in names if free not in taken)
         taken.add(ids[side][name])
-    return _reidentified(ours, ids[0]), _reidentified(theirs, ids[1])
-
-
-def _reidentified(space: Space, ids: Mapping[str, str]) -> Space:
-    return replace(space, objects=_ordered(renamed(m, ids) for m in space.objects)) if ids else space
+    ours, theirs = (
+        replace(side, objects=_ordered(renamed(m, new) for m in side.objects)) if new else side
+        for side, new in zip((ours, theirs), ids, strict=True)
+    )
+    return ours, theirs
 
 
 def _by_id(space: Space) -> dict[str, Memory]:
@@ -190,11 +189,24 @@ def _json(memory: Memory) -> dict[str, Json]:
 
 def _header(base: Space, ours: Space, theirs: Space) -> tuple[Space, list[str]]:
     """The merged space without its objects, and the fields of it in conflict."""
-    if _is_same_header(ours, theirs) or _is_same_header(theirs, base):
+    before, left, right = (
+        {
+            **s.extra,
+            "space": s.name,
+            "metadata": s.metadata,
+            "policy": policy_to_json(s.policy),
+            "updated_at": s.updated_at,
+        }
+        for s in (base, ours, theirs)
+    )
+    was, is_ours, is_theirs = (
+        (space.version, encode(tree)) for space, tree in zip((base, ours, theirs), (before, left, right), strict=True)
+    )
+    if is_theirs in (is_ours, was):
         return ours, []
-    if _is_same_header(ours, base):
+    if is_ours == was:
         return theirs, []
-    data, fields = merge_objects(_header_json(base), _header_json(ours), _header_json(theirs))
+    data, fields = merge_objects(before, left, right)
     space = Space(
         name=data.pop("space"),
         metadata=data.pop("metadata"),
@@ -206,46 +218,31 @@ def _header(base: Space, ours: Space, theirs: Space) -> tuple[Space, list[str]]:
     return space, fields
 
 
-def _is_same_header(first: Space, second: Space) -> bool:
-    return first.version == second.version and encode(_header_json(first)) == encode(_header_json(second))
-
-
-def _header_json(space: Space) -> dict[str, Json]:
-    return {
-        **space.extra, "space": space.name, "metadata": space.metadata, "policy": policy_to_json(space.policy),
-        "updated_at": space.updated_at,
-    }  # fmt: skip
-
-
 def _make_paths_unique(
     objects: dict[str, Memory], paths: Container[str], *sides: Mapping[str, Memory]
 ) -> dict[str, str]:
     """Gives all but one of the memories that the merge brought to one path a path of their own, none of `paths`; id to new
-    path.
+    path. `sides` are what the base, ours and theirs had.
 
     Memories that shared a path on one side already are left as they are: that is no doing of the merge.
     """
-    base, *versions = sides
     groups: dict[str, list[str]] = {}
     for name, memory in objects.items():
         groups.setdefault(memory.path, []).append(name)
     moved = {}
     for path, names in sorted(groups.items()):
-        if len(names) < 2 or any(all(_is_at(side, n, path) for n in names) for side in versions):
+        was, *here = ({n for n in names if n in side and side[n].path == path} for side in sides)
+        if len(names) < 2 or len(names) in map(len, here):
             continue
         # Who was there before stays; then who was made first.
-        _, *others = sorted(names, key=lambda n: (not _is_at(base, n, path), objects[n].created_at, n))
-        for name in others:
+        _, *others = sorted((n not in was, objects[n].created_at, n) for n in names)
+        for _, _, name in others:
             # A digest of the id, as `remember` makes one; a longer one where even that path is taken.
             candidates = (marked(path, short_digest(name, length)) for length in (8, 16, 32))
             moved[name] = next(free for free in candidates if free not in groups and free not in paths)
             groups[moved[name]] = [name]
             objects[name] = replace(objects[name], path=moved[name])
     return moved
-
-
-def _is_at(side: Mapping[str, Memory], name: str, path: str) -> bool:
-    return name in side and side[name].path == path
 
 
 _OF_ITS_OWN = frozenset(
@@ -260,7 +257,13 @@ def _merge_creations(base: Memory | None, first: Memory, second: Memory) -> tupl
     older, newer = sorted((first, second), key=lambda memory: memory.created_at)
     was = base if base is not None and base.created_at == older.created_at else None
     made = {"created_at": older.created_at, "updated_at": older.updated_at}
-    notes = [{**made, "field": name, "value": value} for name, value in _given_up(was, newer, older)]
+    unnoted = {*_OF_ITS_OWN, *(_FOLLOW_TEXT if newer.raw != older.raw else ())}
+    there = {(name, encode(value)) for one in (newer, was) if one is not None for name, value in _flat(one)}
+    notes = [
+        {**made, "field": name, "value": list(value) if isinstance(value, tuple) else value}
+        for name, value in _flat(_without_found_links(older))
+        if name not in unnoted and value not in _NOTHING and (name, encode(value)) not in there
+    ]
     known = older.metadata.get("conflicts", [])
     earlier = [
         {**made, **note} if isinstance(note, dict) else {**made, "field": "metadata.conflicts", "value": note}
@@ -281,16 +284,6 @@ def without_creations(memory: Memory, until: str) -> Memory:
         return memory
     rest = {name: value for name, value in memory.metadata.items() if name != "conflicts"}
     return replace(memory, metadata={**rest, "conflicts": left} if left else rest)
-
-
-def _given_up(base: Memory | None, newer: Memory, older: Memory) -> Iterator[tuple[str, Json]]:
-    """The fields of the older memory, of which the newer one has other values, and the base others or none."""
-    made_of_text = _FOLLOW_TEXT if newer.raw != older.raw else ()
-    known = {(name, encode(value)) for one in (newer, base) if one is not None for name, value in _flat(one)}
-    for name, value in _flat(_without_found_links(older)):
-        is_noted = name not in _OF_ITS_OWN and name not in made_of_text and value not in _NOTHING
-        if is_noted and (name, encode(value)) not in known:
-            yield name, list(value) if isinstance(value, tuple) else value
 
 
 def _flat(memory: Memory) -> Iterator[tuple[str, Json]]:
@@ -465,53 +458,41 @@ def merge_files(base: ByteWindow, ours: ByteWindow, theirs: ByteWindow) -> tuple
     `merge_versions` does."""
     try:
         return _merge_parts(base, ours, theirs)
-    except (MemcliError, TornError, OddError):
+    except (MemcliError, OddError):
         merged = merge_versions(base[:], ours[:], theirs[:])
         return merged, [encode_space(merged.space)]
 
 
-class _MergeInput(Record):
-    """One version: its header, the bytes around its memories, these, and their digests in the same order."""
-
-    header: Space
-    rest: bytes
-    items: Items
-    digests: Sequence[bytes]
-
-    def changed(self, common: frozenset[bytes]) -> list[Memory]:
-        """The memories that are not among the common ones. Raises OddError for one that is not as memcli writes it."""
-        places = [n for n, digest in enumerate(self.digests) if digest not in common]
-        memories = [self.items.memory(n, "a version") for n in places]
-        if not all(self.items.is_canonical(n, memory) for n, memory in zip(places, memories, strict=True)):
-            raise OddError
-        return memories
-
-
 def _merge_parts(*files: ByteWindow) -> tuple[Merged, Iterable[Piece]]:
     versions = [_read_version(file) for file in files]
-    common = frozenset.intersection(*(frozenset(version.digests) for version in versions))
-    changed = [version.changed(common) for version in versions]
+    common = frozenset.intersection(*(frozenset(digests) for *_, digests in versions))
+    changed: list[list[Memory]] = []
+    for _, _, items, digests in versions:
+        places = [n for n, digest in enumerate(digests) if digest not in common]
+        changed.append([items.memory(n, "a version") for n in places])
+        if not all(items.is_canonical(n, memory) for n, memory in zip(places, changed[-1], strict=True)):
+            raise OddError
     names = {memory.id for memories in changed for memory in memories}
     paths = {memory.path for memories in changed for memory in memories}
-    ours = versions[1]
+    header, rest, items, digests = versions[1]  # ours
     shared: list[Memory] = []
     ids, taken = set[str](), set[str]()
-    for digest, memory in zip(ours.digests, as_written(ours.items, "ours"), strict=True):
+    for digest, memory in zip(digests, as_written(items, "ours"), strict=True):
         if digest in common:
             ids.add(memory.id)
             taken.add(memory.path)
             if memory.path in paths or refers_to(memory, names):
                 shared.append(memory)
-    if len(ids) < len(common) or not ids.isdisjoint(names) or encode_space(ours.header) != ours.rest:
+    if len(ids) < len(common) or not ids.isdisjoint(names) or encode_space(header) != rest:
         raise OddError
     parts = [
-        replace(version.header, objects=_ordered([*memories, *shared]))
+        replace(version[0], objects=_ordered([*memories, *shared]))
         for version, memories in zip(versions, changed, strict=True)
     ]
     for part, where in zip(parts[1:], ("ours", "theirs"), strict=True):
         check_memories(part.objects, where, with_hashes=False)
     merged = merge(*parts, ids=ids, paths=taken)
-    if merged.space.name != ours.header.name:
+    if merged.space.name != header.name:
         raise OddError
     left = {memory.id for memory in merged.space.objects}
     gone = frozenset(memory.id for memory in parts[1].objects if memory.id not in left)
@@ -519,7 +500,8 @@ def _merge_parts(*files: ByteWindow) -> tuple[Merged, Iterable[Piece]]:
     return merged, SpliceShelf(files[1], "ours").spliced(change)
 
 
-def _read_version(file: ByteWindow) -> _MergeInput:
+def _read_version(file: ByteWindow) -> tuple[Space, bytes, Items, Sequence[bytes]]:
+    """The header of one version, the bytes around its memories, these, and their digests in the same order."""
     found = framed(file, "a version")
     if found is None:
         raise OddError
@@ -529,4 +511,4 @@ def _read_version(file: ByteWindow) -> _MergeInput:
     digests = [blake2b(items.stored(n), digest_size=16).digest() for n in range(len(items))]
     if len(set(digests)) < len(digests):
         raise OddError
-    return _MergeInput(header, rest, items, digests)
+    return header, rest, items, digests

@@ -91,11 +91,10 @@ def decode_entry(line: bytes, where: str) -> Entry:
     tree = _parse(line, where)
     if not isinstance(tree, dict) or ("state" in tree) == ("number" in tree):
         raise CorruptError(f"{where}: neither a message nor a change of state", MEND)
-    if "state" in tree:
-        _check(tree, STATE_FIELDS, ("state",), where)
-        return StateChange(**_known(tree, STATE_FIELDS))
-    _check(tree, MESSAGE_FIELDS, ("number", "role", "text"), where)
-    return Message(**_known(tree, MESSAGE_FIELDS))
+    kind: type[Entry] = StateChange if "state" in tree else Message
+    fields = STATE_FIELDS if kind is StateChange else MESSAGE_FIELDS
+    _check(tree, fields, ("state",) if kind is StateChange else ("number", "role", "text"), where)
+    return kind(**{name: tree[name] for name in fields if name in tree})
 
 
 def check_writable(session: Session, where: str) -> None:
@@ -151,7 +150,3 @@ def _check(tree: Mapping[str, Any], fields: Mapping[str, Any], required: tuple[s
         check_fields(tree, fields)
     except UsageError as error:
         raise CorruptError(f"{where}: {error.message}", MEND) from None
-
-
-def _known(tree: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: tree[name] for name in fields if name in tree}

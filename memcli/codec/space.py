@@ -352,12 +352,8 @@ def _header(tree: Json, where: str) -> Space:
     )
 
 
-class TornError(Exception):
-    """An item of a framed file is no JSON: only the file as a whole can say where."""
-
-
 class OddError(Exception):
-    """A file is not as memcli would write it."""
+    """A file is not as memcli would write it; where an item is no JSON, only the file as a whole can say where."""
 
 
 class Items:
@@ -374,7 +370,7 @@ class Items:
         return self._values[n]
 
     def memory(self, n: int, where: str) -> Memory:
-        """An item as a memory. Raises CorruptError naming `where`, TornError."""
+        """An item as a memory. Raises CorruptError naming `where`, OddError."""
         item = self[n]
         if not isinstance(item, dict):
             raise CorruptError(f"{where}: not a JSON object")
@@ -390,7 +386,7 @@ class Items:
 
 
 class FramedItems(Items):
-    """Items between the lines that frame them. To get one raises TornError if it is no JSON."""
+    """Items between the lines that frame them. To get one raises OddError if it is no JSON."""
 
     def __init__(self, data: bytes | ByteWindow, places: Sequence[Span], form: SpaceForm, where: str) -> None:
         super().__init__((), form)
@@ -405,7 +401,7 @@ class FramedItems(Items):
         try:
             return decode(self.stored(n), self._where)
         except CorruptError:
-            raise TornError from None
+            raise OddError from None
 
     def stored(self, n: int) -> bytes:
         return self._data[self._places[n].start : self._places[n].end]
@@ -428,7 +424,7 @@ def framed(data: bytes | ByteWindow, where: str) -> tuple[dict[str, Any], bytes,
 
 def as_written(items: Items, where: str) -> Iterator[Memory]:
     """The memories that the items are, for as long as they stand in order and as memcli writes them. Raises OddError for one
-    that does not, TornError, CorruptError."""
+    that does not, CorruptError."""
     last = "", ""
     for n in range(len(items)):
         memory = items.memory(n, where)

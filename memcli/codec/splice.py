@@ -50,7 +50,17 @@ class SpliceShelf:
         self._file = data
         self._data = data  # or what was read of it, whole
         self._where = where
-        self._start, self._end = self._frame()
+        # Where the memories begin and end.
+        self._start = data.find(OBJECTS) + len(OBJECTS)
+        if self._start < len(OBJECTS):
+            raise self._damaged()
+        self._end = self._start
+        if data[self._start : self._start + 1] != b"]":
+            end = data.rfind(USUAL_END, self._start)  # from behind, where it is near
+            end = data.find(CLOSE + END, self._start) if end < 0 else end
+            if end < 0:
+                raise self._damaged()
+            self._end = end + len(CLOSE)
         self._size = -1
         self._few = _FEW if len(data) <= HELD else _FEW_WINDOWED
         self._searched: dict[bytes, list[int]] = {}
@@ -64,10 +74,6 @@ class SpliceShelf:
         if self._header is None:
             self._header = decode_header(self._data[: self._start], self._data[self._end :], self._where)
         return self._header
-
-    @property
-    def _form(self) -> SpaceForm:
-        return SpaceForm(self.header.name)
 
     @property
     def size(self) -> int:
@@ -121,7 +127,8 @@ class SpliceShelf:
         ids = {*change.drop, *(m.id for m in change.put)}
         gone = sorted(place for name in ids if (place := self._place(name)) is not None)
         put = sorted(change.put, key=lambda m: m.order)
-        new = [(self._position(m.order), INDENT + encode_item(m, self._form)) for m in put]
+        form = SpaceForm(self.header.name)
+        new = [(self._position(m.order), INDENT + encode_item(m, form)) for m in put]
         frame = encode_space(replace(change.header or self.header, name=self.header.name, objects=()))
         cut = frame.index(OBJECTS) + len(OBJECTS)
         pieces: list[Piece] = [frame[:cut]]
@@ -129,23 +136,14 @@ class SpliceShelf:
             pieces += [b",", item] if len(pieces) > 1 else [item]
         return [*pieces, b"\n  " if len(pieces) > 1 else b"", frame[cut:]]
 
-    def _frame(self) -> Range:
-        """Where the memories begin and end."""
-        start = self._data.find(OBJECTS) + len(OBJECTS)
-        if start < len(OBJECTS):
-            raise self._damaged()
-        if self._data[start : start + 1] == b"]":
-            return start, start
-        end = self._data.rfind(USUAL_END, start)  # from behind, where it is near
-        end = self._data.find(CLOSE + END, start) if end < 0 else end
-        if end < 0:
-            raise self._damaged()
-        return start, end + len(CLOSE)
-
     def _woven(self, gone: Sequence[Range], new: Sequence[tuple[int, bytes]]) -> Iterator[Piece]:
         """The ranges that stay, with the new memories before the positions where they belong."""
         n = 0
-        for start, end in self._kept(gone):
+        begins = [self._start, *(end + 1 for _, end in gone)]
+        ends = [*(start - 1 for start, _ in gone), self._end]
+        for start, end in zip(begins, ends, strict=True):
+            if start >= end:
+                continue
             while n < len(new) and new[n][0] < end:
                 position, item = new[n]
                 if position > start:
@@ -159,15 +157,6 @@ class SpliceShelf:
     def _piece(self, start: int, end: int) -> Piece:
         file = self._file
         return memoryview(file)[start:end] if isinstance(file, bytes) else file.part(start, end)
-
-    def _kept(self, gone: Sequence[Range]) -> Iterator[Range]:
-        at = self._start
-        for start, end in gone:
-            if start > at:
-                yield at, start - 1
-            at = end + 1
-        if at < self._end:
-            yield at, self._end
 
     def _position(self, order: tuple[str, str]) -> int:
         """Where the first memory of a later order begins, found by halves; the end when there is none."""
@@ -254,7 +243,7 @@ class SpliceShelf:
         return self._last
 
     def _memory(self, place: Range) -> Memory:
-        return decode_item(self._data[place[0] : place[1]], self._form, self._where)
+        return decode_item(self._data[place[0] : place[1]], SpaceForm(self.header.name), self._where)
 
     def _damaged(self) -> CorruptError:
         return CorruptError(f"{self._where} changed while it was being read", "run the command again")

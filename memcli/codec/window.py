@@ -158,9 +158,16 @@ def encode_step(step: MoveStep) -> bytes:
 
 
 def steps_between(data: bytes, before: str, after: str) -> list[MoveStep] | None:
-    """The steps that lead from one file to another by the lines `data`; None when they do not."""
+    """The steps that lead from one file to another by the lines `data`; None when they do not, or one cannot be read."""
     steps: list[MoveStep] = []
-    for step in _decoded(data):
+    for line in reversed(data.splitlines()):
+        try:
+            tree = decode(line, "moves")
+            moves = [(int(old), int(new), int(length)) for old, new, length in tree["moves"]]
+            places = [(int(start), int(length)) for start, length in tree["new"]]
+            step = MoveStep(str(tree["before"]), str(tree["after"]), moves, places)
+        except (CorruptError, LookupError, TypeError, ValueError):
+            return None
         if step.after == after:
             steps.insert(0, step)
             after = step.before
@@ -178,15 +185,3 @@ def joined(first: Iterable[Move], second: Sequence[Move]) -> list[Move]:
             if low < high:
                 found.append((old + low - middle, new + low - start, high - low))
     return found
-
-
-def _decoded(data: bytes) -> Iterator[MoveStep]:
-    """The steps, last first, up to one that cannot be read."""
-    for line in reversed(data.splitlines()):
-        try:
-            step = decode(line, "moves")
-            moves = [(int(old), int(new), int(length)) for old, new, length in step["moves"]]
-            places = [(int(start), int(length)) for start, length in step["new"]]
-            yield MoveStep(str(step["before"]), str(step["after"]), moves, places)
-        except (CorruptError, LookupError, TypeError, ValueError):
-            return

@@ -216,14 +216,14 @@ class FileSnapshot(ByteSnapshot):
 
     def is_canonical(self) -> bool:
         """Whether the file is as memcli would write it. Raises CorruptError for one of another space."""
-        from memcli.codec.space import OddError, TornError, as_written, framed
+        from memcli.codec.space import OddError, as_written, framed
 
         parts = framed(self.window(), self._where)
         if parts is None or parts[1] != encode_space(self.header()):
             return False
         try:
             return all(memory.id for memory in as_written(parts[2], self._where))
-        except (OddError, TornError, CorruptError):
+        except (OddError, CorruptError):
             return False
 
     def check_unchanged(self) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from memcli.cli.calls import Calls
 from memcli.cli.verb import find_verb, names
-from memcli.codec.bundle import FORMATS, seal
+from memcli.codec.bundle import ENCODERS, seal
 from memcli.codec.space import encode_space
 from memcli.errors import MemcliError
 from memcli.extras.mcp.offer import make_offer
@@ -221,7 +221,7 @@ def _import(walk: Walk) -> None:
     walk.write("graph.jsonl", f"{json.dumps(entity)}\n{json.dumps(relation)}\n")
     objects = tuple(memory(name, raw=f"{name}: {SAID}", path=f"imp/{MAIL}-{name}", tags=(TOKEN,)) for name in "ab")
     space = Space("main", objects, metadata={"owner": MAIL}, updated_at=NOW)
-    (walk.folder / f"{MAIL}.json").write_bytes(b"".join(FORMATS["json"].encode(seal(space))))
+    (walk.folder / f"{MAIL}.json").write_bytes(b"".join(ENCODERS["json"](seal(space))))
     walk.each(
         "import imported-{M}", "import CLAUDE.md", "import graph.jsonl", "import {M}.json",
         "import {M}.json --mode replace -s other", "import {M}.missing",

@@ -16,7 +16,7 @@ from mcp import Client
 
 from memcli import Memory as Api
 from memcli.cli.calls import Calls
-from memcli.codec.bundle import FORMATS, seal
+from memcli.codec.bundle import ENCODERS, seal
 from memcli.codec.merge import merge_versions
 from memcli.codec.space import encode_space
 from memcli.errors import MemcliError
@@ -121,7 +121,7 @@ def said(work: Callable[[], object]) -> str:
 def exported(form: str) -> Way:
     def way(folder: Path, name: str) -> str:
         file = folder / f"export.{form}"
-        file.write_bytes(b"".join(FORMATS[form].encode(seal(stored(name)))))
+        file.write_bytes(b"".join(ENCODERS[form](seal(stored(name)))))
         return said(lambda: store(folder / "here").import_(str(file)))
 
     return way

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from memcli.codec import bundle
 from memcli.codec.bundle import (
+    ENCODERS,
     FORMATS,
     HEAD,
     Export,
@@ -46,7 +47,7 @@ TEXT = "# A *heading*\n\n> a quotation\n```json\n{}\n```\n\n  spaces at the end 
 
 
 def whole(export: Export, form: str) -> bytes:
-    return b"".join(FORMATS[form].encode(export))
+    return b"".join(ENCODERS[form](export))
 
 
 def small() -> Space:

@@ -11,7 +11,7 @@ import hashlib
 import pytest
 
 from memcli.codec import audit
-from memcli.codec.bundle import FORMATS, read_export
+from memcli.codec.bundle import ENCODERS, FORMATS, read_export
 from memcli.codec.memory import memory_to_json
 from memcli.codec.space import decode_space, encode_full, encode_space
 from memcli.errors import CorruptError
@@ -83,7 +83,7 @@ def test_every_export_is_read_and_written_as_it_was(form: str) -> None:
     data = _bytes(f"export.{form}")
     export = read_export(data, form)
     assert encode_full(export.space) == _bytes("space.json")
-    assert b"".join(FORMATS[form].encode(export)) == data
+    assert b"".join(ENCODERS[form](export)) == data
 
 
 def test_a_part_says_what_it_is_a_part_of() -> None:

@@ -58,13 +58,13 @@ def bundle(data: bytes) -> None:
 
     with contextlib.suppress(MemcliError):
         read = decode_bundle(data, "fuzz")
-        assert decode_bundle(encode_bundle(read), "fuzz") == read
+        assert decode_bundle(b"".join(encode_bundle(read)), "fuzz") == read
     try:
-        whole = encode_bundle(seal(decode_space(data, "fuzz")))
+        whole = b"".join(encode_bundle(seal(decode_space(data, "fuzz"))))
     except MemcliError:
         return
     with contextlib.suppress(MemcliError):  # what a hand wrote into a space is not all fit to be handed on
-        assert encode_bundle(decode_bundle(whole, "fuzz")) == whole
+        assert b"".join(encode_bundle(decode_bundle(whole, "fuzz"))) == whole
 
 
 def clean(data: bytes) -> None:
@@ -110,7 +110,7 @@ def seeds(target: str) -> list[bytes]:
         b'{"format": "memcli/space", "version": 1, "space": "a", "objects": [{"id": "m", "path": "p", "kind": "k"}]}'
     )
     if target == "bundle":
-        return [small, *spaces, *(encode_bundle(seal(decode_space(data, "golden"))) for data in spaces)]
+        return [small, *spaces, *(b"".join(encode_bundle(seal(decode_space(data, "golden")))) for data in spaces)]
     if target == "clean":
         hostile = "a\x1b]8;;http://x\x07b\x1b[2J\u202e\u2066\U000e0041\u200b\x9b31m\r\n\ufeff\U0001f468\u200d\U0001f469\ufe0f\u0645\u200c"
         return [hostile.encode(), *spaces]

@@ -61,7 +61,7 @@ def command(session: CommandContext, options: ExportOptions) -> None:
         return
     from memcli.app.export import export_space
     from memcli.cli import arguments
-    from memcli.codec.bundle import DEFAULT_FORMAT, FORMATS
+    from memcli.codec.bundle import DEFAULT_FORMAT, ENCODERS, FORMATS
     from memcli.model.names import check_space, counted
 
     ending = (options.out or "").rpartition(".")[2]
@@ -79,13 +79,13 @@ def command(session: CommandContext, options: ExportOptions) -> None:
     sign = signer.sign if signer else None
     export = export_space(workspace, space, under=under, kinds=kinds, tags=tags, sign=sign, redact=options.redact)
     if options.out == "-":
-        for piece in FORMATS[form].encode(export):
+        for piece in ENCODERS[form](export):
             session.output.raw(piece.decode())
         return
     if form == "md" and options.out is not None and (options.out.endswith(("/", os.sep)) or os.path.isdir(options.out)):
         path, size = options.out, _write_folder(export, options.out)
     else:
-        data = b"".join(FORMATS[form].encode(export))
+        data = b"".join(ENCODERS[form](export))
         path, size = _write_file(workspace, export, form, options.out, data), len(data)
     report = {
         "space": space, "objects": len(export.space.objects), "path": path, "bytes": size, "format": form,

@@ -24,7 +24,7 @@ from memcli.codec.space import (
     OPEN,
     VERSION,
     Items,
-    TornError,
+    OddError,
     decode_header,
     decode_space,
     encode_full,
@@ -194,7 +194,7 @@ def examine(data: bytes, name: str, where: str, known: Mapping[str, frozenset[st
         tree, rest, items = parts
         try:
             return _examine(_Contents(tree, items, rest), [], name, where, known, mend)
-        except TornError:
+        except OddError:
             pass
     found: list[Damage] = []
     return _examine(_parse(data, name, where, found), found, name, where, known, mend)

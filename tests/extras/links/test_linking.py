@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memcli.app.export import export_space
 from memcli.app.trash import collect
 from memcli.app.workspace import Workspace, load_space
-from memcli.codec.bundle import FORMATS
+from memcli.codec.bundle import ENCODERS
 from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.extras.links.linking import link, unlink
 from memcli.extras.restore.restoring import restore, restore_run
@@ -94,7 +94,7 @@ def test_no_shared_file_names_what_is_private(store: Project, relation: str) -> 
     with pytest.raises(refused) if refused else nullcontext():
         store.link(PLAN, "x/a", relation)
     assert store.damage() == []
-    export = b"".join(FORMATS["json"].encode(export_space(store.over(), "main")))
+    export = b"".join(ENCODERS["json"](export_space(store.over(), "main")))
     assert not any(word in data for data in (store.bytes(), export) for word in (plan.encode(), b"diary"))
 
 
