@@ -89,13 +89,13 @@ def _in_tree(document: Document, tree: Mapping[str, Json], detector: Detector) -
     header = {name: value for name, value in tree.items() if name not in ("objects", "policy")}
     for memory in (header, *memories):
         name, path = ("", "") if memory is header else (str(memory.get("id", "")), str(memory.get("path", "")))
-        for found in find_in_memory(detector, memory):
+        for field, kind, mark in find_in_memory(detector, memory):
             yield Leak(
                 file=document.name,
                 commit=document.commit,
                 id=detector.redact(name, as_name=True)[0],
                 path=detector.redact(path, as_name=True)[0],
-                field=found.field,
-                kind=found.kind,
-                mark=found.mark,
+                field=field,
+                kind=kind,
+                mark=mark,
             )

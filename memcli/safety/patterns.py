@@ -148,19 +148,14 @@ _LONG = 4000
 _PART = 4
 
 
-class _Meter:
-    """How many characters the process has looked at."""
-
-    def __init__(self) -> None:
-        self._seen = 0
-
-    def is_worth_re2(self, size: int) -> bool:
-        """Whether these and `size` more are worth loading RE2."""
-        self._seen += size
-        return self._seen > _PLENTY
+_SEEN = [0]
+"""How many characters the process has looked at."""
 
 
-_METER = _Meter()
+def _is_worth_re2(size: int) -> bool:
+    """Whether what was looked at so far and `size` more characters are worth loading RE2."""
+    _SEEN[0] += size
+    return _SEEN[0] > _PLENTY
 
 
 class Literals:
@@ -171,10 +166,9 @@ class Literals:
 
     def within(self, text: str) -> frozenset[str]:
         """Those that occur in `text`."""
-        if len(self._literals) > _FEW and _METER.is_worth_re2(len(text)):
-            found = self._by_re2(text)
-            if found is not None:
-                return found
+        found = self.at_once(text)
+        if found is not None:
+            return found
         if len(text) < _LONG:
             return frozenset([literal for literal in self._literals if literal in text])
         # A long text is gone over once for all literals, and few of them have a beginning that occurs in it. The same
@@ -193,13 +187,10 @@ class Literals:
 
     def at_once(self, text: str) -> frozenset[str] | None:
         """Those that occur in `text`, found by RE2; None where it is not worth it, or cannot."""
-        return self._by_re2(text) if len(self._literals) > _FEW and _METER.is_worth_re2(len(text)) else None
-
-    def _by_re2(self, text: str) -> frozenset[str] | None:
-        try:
-            return frozenset([self._literals[n] for n in self._set.matching(text)])
-        except UnicodeEncodeError:  # half of a surrogate pair
-            return None
+        if len(self._literals) > _FEW and _is_worth_re2(len(text)):
+            with suppress(UnicodeEncodeError):  # half of a surrogate pair
+                return frozenset([self._literals[n] for n in self._set.matching(text)])
+        return None
 
     @cached_property
     def _set(self) -> PatternSet:
@@ -214,25 +205,21 @@ class Pattern:
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """The matches in `text`, in order."""
-        if _METER.is_worth_re2(len(text)) and not self._looser.search(in_ascii(text)):
+        if _is_worth_re2(len(text)) and not self._looser.search(in_ascii(text)):
             return iter(())
-        return self._exact.finditer(text)
+        return compiled(self._text).finditer(text)
 
     def occurs(self, text: str) -> bool:
         """Whether there is a match in `text`."""
-        if _METER.is_worth_re2(len(text)) and not self._looser.search(in_ascii(text)):
+        if _is_worth_re2(len(text)) and not self._looser.search(in_ascii(text)):
             return False
-        return self._exact.search(text) is not None
+        return compiled(self._text).search(text) is not None
 
     def may_occur(self, text: str) -> bool:
         """Whether it is worth a closer look: once RE2 is there, to try a loose pattern is all that it takes."""
-        if _METER.is_worth_re2(len(text)):
+        if _is_worth_re2(len(text)):
             return self._looser.search(in_ascii(text)) is not None
-        return self._exact.search(text) is not None
-
-    @cached_property
-    def _exact(self) -> re.Pattern[str]:
-        return re.compile(self._text)
+        return compiled(self._text).search(text) is not None
 
     @cached_property
     def _looser(self) -> Any:
@@ -253,7 +240,7 @@ class BytesPattern:
 
     def finditer(self, data: bytes) -> Iterator[Any]:
         """The matches in `data`, in order."""
-        found: Iterator[Any] = (self._fast if _METER.is_worth_re2(len(data)) else self._exact).finditer(data)
+        found: Iterator[Any] = (self._fast if _is_worth_re2(len(data)) else self._exact).finditer(data)
         return found
 
     @cached_property
@@ -267,35 +254,30 @@ class BytesPattern:
         return re2.compile(self.text.encode(), _options(for_bytes=True))
 
 
-class BytesPatterns:
-    """Patterns for bytes, of which one pass over a text says which are worth trying on it."""
+def worth_trying(patterns: tuple[BytesPattern, ...], data: bytes) -> frozenset[BytesPattern]:
+    """Those of the patterns that are worth trying on `data`, which one pass over it finds."""
+    found = _bytes_set(patterns).Match(data) if _is_worth_re2(len(data)) else ()
+    # Without RE2, or where the set ran out of memory and did not find the end, which always matches.
+    tried = [patterns[n] for n in found if n < len(patterns)] if found else patterns
+    worth = set()
+    for pattern in tried:
+        for sign in pattern.signs or (b"",):
+            if sign in data:
+                worth.add(pattern)
+                break
+    return frozenset(worth)
 
-    def __init__(self, patterns: Sequence[BytesPattern]) -> None:
-        self._patterns = patterns
 
-    def within(self, data: bytes) -> frozenset[BytesPattern]:
-        """Those that are worth trying on `data`."""
-        found = self._set.Match(data) if _METER.is_worth_re2(len(data)) else ()
-        # Without RE2, or where the set ran out of memory and did not find the end, which always matches.
-        tried = [self._patterns[n] for n in found if n < len(self._patterns)] if found else self._patterns
-        worth = set()
-        for pattern in tried:
-            for sign in pattern.signs or (b"",):
-                if sign in data:
-                    worth.add(pattern)
-                    break
-        return frozenset(worth)
+@cache
+def _bytes_set(patterns: tuple[BytesPattern, ...]) -> Any:
+    import re2
 
-    @cached_property
-    def _set(self) -> Any:
-        import re2
-
-        made = re2.Set.SearchSet(_options(for_bytes=True))
-        for pattern in self._patterns:
-            made.Add(pattern.text)
-        made.Add(r"\z")
-        made.Compile()
-        return made
+    made = re2.Set.SearchSet(_options(for_bytes=True))
+    for pattern in patterns:
+        made.Add(pattern.text)
+    made.Add(r"\z")
+    made.Compile()
+    return made
 
 
 _REFERENCE = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")
@@ -320,15 +302,11 @@ class RuleFile:
 
     def __init__(self, package: str, fragments: Mapping[str, str] | None = None) -> None:
         """`fragments` are those that the code itself defines. Raises KeyError for a name that is not defined before it is used."""
-        self._tables = read_json(package, "rules.json")
+        self.tables: dict[str, Any] = read_json(package, "rules.json")
+        """The rows of each table, in order, by its name."""
         self._fragments = dict(fragments or {})
-        for name, pattern in self._tables["fragments"].items():
+        for name, pattern in self.tables["fragments"].items():
             self._fragments[name] = self.expanded(pattern)
-
-    def rows(self, table: str) -> list[dict[str, Any]]:
-        """The rows of a table, in order."""
-        rows: list[dict[str, Any]] = self._tables[table]
-        return rows
 
     def expanded(self, pattern: str) -> str:
         """The pattern with each fragment in the place of its name."""

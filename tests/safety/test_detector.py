@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memcli.errors import UsageError
 from memcli.safety.secrets.detector import KINDS, RULES, Detector, check_policy
 from memcli.safety.secrets.redact_memory import redact_fields
-from memcli.safety.secrets.rules import EMAIL
+from memcli.safety.secrets.rules import EMAIL, RuleIndex
 from memcli.safety.secrets.secret_checks import JUDGES
 from tests.safety.secrets_corpus import SECRETS, Dice, look_alikes, positives, secret
 from tools.scan_benign import default_folders, texts
@@ -65,7 +65,7 @@ def test_nearly_every_secret_is_found() -> None:
 
 def test_hardly_a_look_alike_is_taken_for_a_secret() -> None:
     """At most one in two hundred; plain prose needs no matching."""
-    assert not detector().suspects("We chose PostgreSQL because of JSONB. See docs/adr/0007-storage.md, §3.\n" * 5)
+    assert not detector().is_suspect("We chose PostgreSQL because of JSONB. See docs/adr/0007-storage.md, §3.\n" * 5)
     all_of_them = list(look_alikes(10))
     assert len(set(all_of_them)) >= 500
     false = [text for text in all_of_them if detector().find(text)]
@@ -256,7 +256,7 @@ def test_a_run_of_the_keyboard_hides_no_token() -> None:
 )
 def test_the_probe_lets_every_address_through(address: str) -> None:
     (rule,) = [rule for rule in RULES if rule.kind == "email"]
-    assert rule in detector().suspects(address)
+    assert rule in RuleIndex.of(RULES).suspects(address)
 
 
 def test_an_address_alone_and_in_a_diff_is_found_and_a_decorator_or_a_call_is_none() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from types import SimpleNamespace
 
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from memcli.safety import patterns
 from memcli.safety.injection import RULES as INJECTION_RULES
 from memcli.safety.injection import find_reasons
-from memcli.safety.patterns import BytesPattern, BytesPatterns, Literals, looser
+from memcli.safety.patterns import BytesPattern, Literals, looser, worth_trying
 from memcli.safety.secrets import detector
 from memcli.safety.secrets.detector import RULES as SECRET_RULES
 from memcli.safety.secrets.detector import Detector
@@ -58,7 +57,7 @@ def test_what_a_pattern_finds_is_found(data: st.DataObject) -> None:
     assert patterns.pattern(text).occurs(example) == bool(exact)
 
 
-TRACES = [pattern for pattern in vars(detector).values() if isinstance(pattern, BytesPattern)]
+TRACES = tuple(pattern for pattern in vars(detector).values() if isinstance(pattern, BytesPattern))
 
 
 @settings(examples(4), suppress_health_check=list(HealthCheck))
@@ -73,28 +72,22 @@ def test_a_pattern_that_matches_is_worth_trying(data: st.DataObject) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(patterns, "_PLENTY", plenty)
             assert [match.span() for match in trace.finditer(text)] == [m.span() for m in exact.finditer(text)]
-            assert trace in _traces().within(text) or not exact.search(text)
-
-
-@cache
-def _traces() -> BytesPatterns:
-    return BytesPatterns(TRACES)
+            assert trace in worth_trying(TRACES, text) or not exact.search(text)
 
 
 @pytest.mark.usefixtures("re2_from_the_start")
 def test_a_set_that_runs_out_of_memory_leaves_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Such a set finds not even the end of a text."""
-    traces = BytesPatterns(TRACES)
-    assert not traces.within(b"word " * 9)
-    monkeypatch.setitem(vars(traces), "_set", SimpleNamespace(Match=lambda _: []))
-    assert traces.within(b"word " * 9) == {
+    assert not worth_trying(TRACES, b"word " * 9)
+    monkeypatch.setattr(patterns, "_bytes_set", lambda _: SimpleNamespace(Match=lambda _: []))
+    assert worth_trying(TRACES, b"word " * 9) == {
         trace for trace in TRACES if not trace.signs or any(sign in b"word " for sign in trace.signs)
     }
 
 
 @pytest.mark.usefixtures("re2_from_the_start")
 def test_prose_leaves_no_trace_to_follow() -> None:
-    tried = sum(len(_traces().within(text.encode())) for text in BENIGN)
+    tried = sum(len(worth_trying(TRACES, text.encode())) for text in BENIGN)
     assert tried < 0.1 * len(BENIGN)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memcli.safety.secrets import secret_checks
 from memcli.safety.secrets.detector import RULES, Detector, _by_rule
 from memcli.safety.secrets.rules import Label, label_of
-from memcli.safety.secrets.secret_checks import JUDGES, is_login_password
+from memcli.safety.secrets.secret_checks import JUDGES, judged
 from tests.conftest import examples
 
 ODD = st.text(st.characters(codec=None)) | st.text("aB1 :=/\"'`\\@$%{}<>()[]|\n\t-_.,;\u00ad\x1bé密\udc80", max_size=40)
@@ -17,7 +17,8 @@ ODD = st.text(st.characters(codec=None)) | st.text("aB1 :=/\"'`\\@$%{}<>()[]|\n\
 
 @given(value=ODD.filter(bool), before=ODD, after=ODD.map(lambda text: text[:1]))
 def test_no_judge_fails(value: str, before: str, after: str) -> None:
-    assert {judge(value, before, after) for judge in JUDGES.values()} <= {True, False}
+    judges = {*JUDGES, *(rule.judge for rule in RULES if rule.judge)}
+    assert {judged(judge, value, before, after) for judge in judges} <= {True, False}
 
 
 @examples(0.4)
@@ -44,7 +45,7 @@ def test_an_empty_password_is_none() -> None:
 
 def test_what_follows_the_name_of_a_folder_is_no_password() -> None:
     befores = ("login admin/", "login: ann / ", "2026-05-03-slow-login-9f2c/")
-    assert [is_login_password("hunter2-4f2b61", before, "") for before in befores] == [True, True, False]
+    assert [judged("login", "hunter2-4f2b61", before, "") for before in befores] == [True, True, False]
 
 
 def test_a_judge_that_fails_has_not_cleared_a_value(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,14 +36,13 @@ def test_every_place_leads_back(plenty: int, text: str) -> None:
         for view in all_views(text):
             shown = view.text.encode()
             last = 0
-            for piece in view.pieces:
-                assert 0 <= piece.start <= piece.end <= len(data)
-                assert piece.start >= last
-                last = piece.end
-                if piece.is_literal:
-                    size = piece.end - piece.start
-                    assert shown[piece.at : piece.at + size] == data[piece.start : piece.end]
-                    assert view.origin(piece.at, piece.at + size) == (piece.start, piece.end)
+            for at, start, end, is_literal in view.pieces:
+                assert last <= start <= end <= len(data)
+                last = end
+                if is_literal:
+                    size = end - start
+                    assert shown[at : at + size] == data[start:end]
+                    assert view.origin(at, at + size) == (start, end)
 
 
 def test_no_disguise_helps() -> None:

@@ -126,8 +126,8 @@ def set_policy(
             field = part.partition(".")[0]
             # A pattern may look like an address, for it finds some.
             detector = workspace.redactor.by_policy({"detectors": [SECRETS]} if field == "pii_redaction" else {})
-            if found := find_in_memory(detector, {field: {part: value}}):
-                what = "an e-mail address" if found[0].kind == EMAIL else "a secret"
+            for _, kind, _ in find_in_memory(detector, {field: {part: value}}):
+                what = "an e-mail address" if kind == EMAIL else "a secret"
                 raise UsageError(f"policy.{field} holds {what}", "remove it; patterns do not need a real secret")
         after = policy_from_json(wanted)
         is_same = after == before and not is_new

@@ -79,8 +79,10 @@ def is_mentioned(rule: InjectionRule, text: str, match: re.Match[str]) -> bool:
         return True
     if rule.is_local and not compiled(_WHOLE).search(match[0]) and compiled(_ELSEWHERE).match(text, end):
         return True
-    if _is_obeyed(text, start, end):
-        return False
+    # A request near the match to do what is quoted makes it an order after all.
+    for part in (text[max(0, start - _NEAR) : start], text[end : end + _NEAR]):
+        if any(not _is_forbidden(part, request.start()) for request in compiled(OBEYED).finditer(part)):
+            return False
     if rule.reason == MARKUP:
         return _is_named(text, start, end) or _is_quoted(text, start, end)
     # What is said of others: "models ignore ...", "it tricks the agent into ...".
@@ -115,15 +117,6 @@ def _is_named(text: str, start: int, end: int) -> bool:
     return is_code or bool(compiled(_NAMED).match(text, end))
 
 
-def _is_obeyed(text: str, start: int, end: int) -> bool:
-    """Whether the text near the match requests that the reader does what is quoted."""
-    for part in (text[max(0, start - _NEAR) : start], text[end : end + _NEAR]):
-        for match in compiled(OBEYED).finditer(part):
-            if not _is_forbidden(part, match.start()):
-                return True
-    return False
-
-
 _HEAD_OF_TEXT = 4000
 
 
@@ -136,10 +129,10 @@ def find_reasons(text: str) -> frozenset[str]:
         if ESCAPE().search(text):
             found.add(ESCAPES)
     whole = ""
-    for reading in readings(text):
-        whole = whole or reading.text
-        if not reading.is_name or not any(word in whole[:_HEAD_OF_TEXT] for word in ABOUT):
-            low, forms = reading.text, list[str]()
+    for low, is_name in readings(text):
+        whole = whole or low
+        if not is_name or not any(word in whole[:_HEAD_OF_TEXT] for word in ABOUT):
+            forms = list[str]()
             for number in _suspects().within(low):
                 if number >= len(RULES):
                     if INSTRUCTIONS not in found and is_foreign_order(low, number - len(RULES)):
@@ -180,7 +173,7 @@ def _forms(low: str) -> list[str]:
 @cache
 def _suspects() -> Suspects:
     """The rules, and after them the rows of the other languages."""
-    return Suspects([*(rule.needs for rule in RULES), *(row.groups for row in LANGUAGES)])
+    return Suspects([*(rule.needs for rule in RULES), *(groups for groups, _ in LANGUAGES)])
 
 
 INSTRUCTIONS = "instructions"
@@ -203,31 +196,21 @@ class InjectionRule(Record):
     is_local: bool = False
 
 
-class Near(Record):
-    """Stems of one language that must stand within `within` characters of each other, one of each group."""
-
-    groups: tuple[tuple[str, ...], ...]
-    within: int = 60
-
-
-def _literals(groups: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    return tuple(map(tuple, groups))
-
-
 _FILE = RuleFile(__package__)
 RULES: tuple[InjectionRule, ...] = tuple(
     InjectionRule(
         row["reason"],
-        _literals(row["needs"]),
+        tuple(map(tuple, row["needs"])),
         _FILE.expanded(row["pattern"]),
         row.get("forbids", True),
         row.get("is_local", False),
     )
-    for row in _FILE.rows("rules")
+    for row in _FILE.tables["rules"]
 )
-LANGUAGES: tuple[Near, ...] = tuple(
-    Near(_literals(row["groups"]), row.get("within", 60)) for row in _FILE.rows("languages")
+LANGUAGES: tuple[tuple[Sequence[Sequence[str]], int], ...] = tuple(
+    (row["groups"], row.get("within", 60)) for row in _FILE.tables["languages"]
 )
+"""Groups of stems of one language, one of each group, and within how many characters of each other they must stand."""
 _NEGATIONS = frozenset(
     "nicht niemals nie ne pas jamais no nunca não nao non mai не никогда niet se wird werden".split()
 )
@@ -242,14 +225,14 @@ _STOPS = (". ", "; ", "! ", "? ", "\n\n", "。", "！")
 
 def is_foreign_order(low: str, row: int) -> bool:
     """Whether `low`, which has a word of each group of the row, gives an agent the order that the row describes."""
-    near = LANGUAGES[row]
-    first, *others = near.groups
+    groups, within = LANGUAGES[row]
+    first, *others = groups
     for word in first:
         at = low.find(word)
         while at >= 0:
             end = at + len(word)
             # What stands near the word in the same sentence.
-            before, after = low[max(0, at - near.within) : at], low[end : end + near.within]
+            before, after = low[max(0, at - within) : at], low[end : end + within]
             start = max((before.rfind(stop) + len(stop) for stop in _STOPS if stop in before), default=0)
             stops = [place for stop in _STOPS if (place := after.find(stop)) >= 0]
             window = before[start:] + word + after[: min(stops, default=len(after))]
@@ -278,22 +261,18 @@ class Suspects:
 
     def __init__(self, rules: Sequence[Groups]) -> None:
         self._rules = rules
+        self._literals = Literals(word for groups in rules for group in groups for word in group)
 
     def within(self, low: str) -> list[int]:
         """Those that may find something in `low`, a text in lower case, in order."""
-        found = self._literals.at_once(low)
-        if found is None:
-            return self._one_by_one(low)
-        bits = 0
-        for word in found:
-            bits |= self._bits[word]
-        return [number for number, wanted in enumerate(self._wanted) if bits & wanted == wanted]
-
-    @cached_property
-    def _literals(self) -> Literals:
-        return Literals(word for groups in self._rules for group in groups for word in group)
-
-    def _one_by_one(self, low: str) -> list[int]:
+        literals = self._literals.at_once(low)
+        if literals is not None:
+            of_words, of_rules = self._bits
+            bits = 0
+            for word in literals:
+                bits |= of_words[word]
+            return [number for number, wanted in enumerate(of_rules) if bits & wanted == wanted]
+        # Without RE2 one by one: the rules whose first group may have a word here, each by its smallest groups first.
         by_head, by_sign = self._index
         heads = {word[:_HEAD] for word in _words(low)}
         numbers = {number for head in heads & by_head.keys() for number in by_head[head]}
@@ -308,25 +287,18 @@ class Suspects:
         return found
 
     @cached_property
-    def _bits(self) -> dict[str, int]:
-        """For each literal the bits of the groups that have it."""
-        bits: dict[str, int] = {}
+    def _bits(self) -> tuple[dict[str, int], list[int]]:
+        """Each group is a bit: for each literal the bits of the groups that have it, for each rule those of all its groups."""
+        of_words: dict[str, int] = {}
+        of_rules = []
         bit = 1
         for groups in self._rules:
+            of_rules.append(((1 << len(groups)) - 1) * bit)
             for group in groups:
                 for word in group:
-                    bits[word] = bits.get(word, 0) | bit
+                    of_words[word] = of_words.get(word, 0) | bit
                 bit <<= 1
-        return bits
-
-    @cached_property
-    def _wanted(self) -> list[int]:
-        """For each rule the bits of all of its groups."""
-        wanted, at = [], 0
-        for groups in self._rules:
-            wanted.append(((1 << len(groups)) - 1) << at)
-            at += len(groups)
-        return wanted
+        return of_words, of_rules
 
     @cached_property
     def _index(self) -> tuple[dict[str, list[int]], list[tuple[int, list[str]]]]:

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 
 from memcli.model.characters import INVISIBLE, MISPLACED, is_plain
-from memcli.record import Record
 from memcli.safety.patterns import compiled, pattern, read_words
 
 _WORDS = read_words(__package__)
@@ -42,38 +41,31 @@ _TORN_WORDS = "|".join(
 _SPELLED = r"(?<!\w)(?:[\w:/][ ._*|-]{1,3}){9,}\w(?!\w)"
 
 
-class Reading(Record):
-    """Text in lower case with one blank for many; line ends stay line ends."""
-
-    text: str
-    is_name: bool = False
-    """Whether it is made of names, such as those of files and tags, one a line."""
-
-
-def readings(text: str, depth: int = _DEPTH) -> Iterator[Reading]:
-    """The text itself first, then what it hides."""
+def readings(text: str, depth: int = _DEPTH) -> Iterator[tuple[str, bool]]:
+    """The text itself first, then what it hides, in lower case with one blank for many; line ends stay line ends. With each,
+    whether it is made of names, such as those of files and tags, one a line."""
     plain = text if text.isascii() else _latin(text)
     low = fold(plain)
-    yield Reading(low)
+    yield low, False
     long = "\n".join([word for word in dict.fromkeys(plain.split()) if len(word) >= _LONG])
     if names := _names(long):
-        yield Reading(names, is_name=True)
+        yield names, True
         if leet := _from_leet(names):
-            yield Reading(leet, is_name=True)
+            yield leet, True
     if not low.isalpha() and (leet := _from_leet(low)):
-        yield Reading(leet)
+        yield leet, False
     if pattern(_SINGLES).occurs(plain):  # words spelled out, as in `i g n o r e` and `i-g-n-o-r-e`, one run a line
         spelled = "\n".join([fold(_joined(run)) for run in compiled(_SPELLED).findall(plain)])
         if spelled:
-            yield Reading(spelled)
+            yield spelled, False
     if torn := _mended(low):
-        yield Reading(torn)
+        yield torn, False
     if "snoitcur" in low or "erongi" in low:
-        yield Reading(low[::-1])
+        yield low[::-1], False
     if "vafgehp" in low or "vtaber" in low:
         import codecs
 
-        yield Reading(codecs.encode(low, "rot13"))
+        yield codecs.encode(low, "rot13"), False
     if depth:
         for decoded in _decoded(plain, low, long):
             yield from readings(decoded, depth - 1)
@@ -111,15 +103,12 @@ class _PlainLetters(dict[int, str | None]):
 _PLAIN_LETTERS = _PlainLetters()
 
 
-def has_other_scripts(text: str) -> bool:
-    """Whether there are letters beyond the Latin ones. No pattern: to make one of such ranges takes milliseconds."""
-    return any("\u036f" < c < "\u2000" or "\u2e7f" < c < "\ufb00" for c in set(text))
-
-
 def _latin(text: str) -> str:
     """The text without invisible characters, and in Latin letters where it means these."""
     plain = without_accents(text if is_plain(text) else MISPLACED().sub("", INVISIBLE().sub("", text)))
-    return compiled(r"\w+").sub(_in_latin, plain) if has_other_scripts(plain) else plain
+    # Letters beyond the Latin ones are no pattern: to make one of such ranges takes milliseconds.
+    has_others = any("\u036f" < c < "\u2000" or "\u2e7f" < c < "\ufb00" for c in set(plain))
+    return compiled(r"\w+").sub(_in_latin, plain) if has_others else plain
 
 
 def _in_latin(word: re.Match[str]) -> str:

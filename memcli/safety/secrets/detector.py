@@ -22,9 +22,9 @@ from itertools import chain
 from memcli.errors import UsageError
 from memcli.model.characters import ESCAPE, INVISIBLE, JOINERS, SELECTORS
 from memcli.model.memory import Json
-from memcli.record import Record, replace
+from memcli.record import replace
 from memcli.regex import regex
-from memcli.safety.patterns import MAX_PATTERN, BytesPattern, BytesPatterns, compile_pattern, re2_pattern
+from memcli.safety.patterns import MAX_PATTERN, BytesPattern, compile_pattern, re2_pattern, worth_trying
 from memcli.safety.secrets.rules import (
     EMAIL,
     KINDS,
@@ -57,15 +57,8 @@ Change = tuple[int, int, bytes]
 """The bytes from, to, and what stands for them."""
 Part = tuple[bytes, int, int, bool]
 """What stands in a view for the bytes from, to, and whether it is these bytes themselves."""
-
-
-class ViewPiece(Record):
-    """A part of a view and the part of the text that it stands for, in bytes; equally long, or one for the other."""
-
-    at: int
-    start: int
-    end: int
-    is_literal: bool
+ViewPiece = tuple[int, int, int, bool]
+"""Where a part of a view is, and the part of the text that it stands for (from, to); the last as in a Part."""
 
 
 class TextView:
@@ -81,16 +74,18 @@ class TextView:
         pieces, at = [], 0
         for part, start, end, is_literal in _parts(*self._source):
             if part:
-                pieces.append(ViewPiece(at, start, end, is_literal))
+                pieces.append((at, start, end, is_literal))
                 at += len(part)
         return pieces
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
         """The bytes of the text that those of the view at `start` to `end` stand for."""
-        starts = [piece.at for piece in self.pieces]
+        starts = [at for at, *_ in self.pieces]
         first, last = (self.pieces[bisect_right(starts, at) - 1] for at in (start, end - 1))
-        begin = first.start + (start - first.at) if first.is_literal else first.start
-        return begin, last.start + (end - last.at) if last.is_literal else last.end
+        at, begin, _, is_literal = first
+        begin += start - at if is_literal else 0
+        at, last_start, stop, is_literal = last
+        return begin, last_start + (end - at) if is_literal else stop
 
 
 _VISIBLE = bytes([*range(0x20, 0x7F), *b"\t\n\f\r"])
@@ -102,10 +97,11 @@ def plain(text: str, data: bytes) -> TextView | None:
     if _UNSEEN not in _tried(data):
         return None
     rest = data.translate(None, _VISIBLE)  # what is left of UTF-8 is UTF-8
-    if not rest or not _maybe_hidden().search(rest.decode("utf-8", "surrogatepass")):
+    pattern, loose = _hidden()
+    if not rest or not loose.search(rest.decode("utf-8", "surrogatepass")):
         return None
     changes, at, position = [], 0, 0
-    for match in _hidden().finditer(text):
+    for match in pattern.finditer(text):
         at += _size(text[position : match.start()])
         hidden = match[0]
         shown = _TWINS.get(hidden)
@@ -120,8 +116,18 @@ def unescaped(data: bytes) -> TextView | None:
     """What stands near escapes, decoded; None where there are none."""
     if _tried(data).isdisjoint((_ESCAPES, _SPLIT, _OPENED, _WORD_DIFF)):
         return None
+    found: list[Change] = []
+    for match in _matches(_ESCAPES, data):
+        start, end = match.span()
+        escape = data[start:end]
+        char = _character(escape)
+        found.append((start, start + 2 if char == b"\n" and escape[:1] == b"\\" else end, char))
+    for pattern in (_SPLIT, _OPENED):
+        found += [(*match.span(1), b"") for match in _matches(pattern, data)]
+    for match in _matches(_WORD_DIFF, data):
+        found += [(*match.span(1), b""), (*match.span(2), b" ")]
     changes: list[Change] = []
-    for change in sorted([*_decoded(data), *_split(data)]):
+    for change in sorted(found):
         if not changes or change[0] >= changes[-1][1]:
             changes.append(change)
     return TextView(data, changes, _windows(data, changes)) if changes else None
@@ -154,16 +160,11 @@ def blobs(data: bytes) -> Iterator[tuple[int, int, str]]:
 
 
 @cache
-def _hidden() -> re.Pattern[str]:
+def _hidden() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What is not seen as it stands, and the same of characters without those beside them."""
     twins = "".join(_TWINS)
-    return re.compile(
-        f"{ESCAPE().pattern}|{INVISIBLE().pattern}|[{SELECTORS}{JOINERS}]|[{_FORMS}]|(?<=[A-Za-z])[{twins}]|[{twins}](?=[A-Za-z])"
-    )
-
-
-@cache
-def _maybe_hidden() -> re.Pattern[str]:
-    return re.compile(f"{_hidden().pattern}|[{''.join(_TWINS)}]")
+    exact = f"{ESCAPE().pattern}|{INVISIBLE().pattern}|[{SELECTORS}{JOINERS}]|[{_FORMS}]|(?<=[A-Za-z])[{twins}]|[{twins}](?=[A-Za-z])"
+    return re.compile(exact), re.compile(f"{exact}|[{twins}]")
 
 
 _ESCAPES = BytesPattern(
@@ -193,25 +194,17 @@ _DUMP = BytesPattern(
     (b"00",),
 )
 _DUMPED = rb"(?m)^[\t ]*[0-9A-Fa-f]{4,8}:?[\t ]{1,3}((?:(?:[0-9A-Fa-f]{2}){1,2}[\t ]{1,2}){1,16})"
-_TRACES = BytesPatterns([_UNSEEN, _ESCAPES, _OPENED, _WORD_DIFF, _SPLIT, _WRAPPED, _BASE64, _HEX, _DUMP])
+_TRACES = (_UNSEEN, _ESCAPES, _OPENED, _WORD_DIFF, _SPLIT, _WRAPPED, _BASE64, _HEX, _DUMP)
 
 
 @lru_cache(2)  # every kind of view asks for the same text
 def _tried(data: bytes) -> frozenset[BytesPattern]:
     """The patterns that are worth trying on a text."""
-    return _TRACES.within(data)
+    return worth_trying(_TRACES, data)
 
 
 def _matches(pattern: BytesPattern, data: bytes) -> Iterator[Any]:
     return pattern.finditer(data) if pattern in _tried(data) else iter(())
-
-
-def _decoded(data: bytes) -> Iterator[Change]:
-    for match in _matches(_ESCAPES, data):
-        start, end = match.span()
-        escape = data[start:end]
-        char = _character(escape)
-        yield start, (start + 2 if char == b"\n" and escape[:1] == b"\\" else end), char
 
 
 def _character(escape: bytes) -> bytes:
@@ -238,15 +231,6 @@ def _character(escape: bytes) -> bytes:
 
 def _ascii(code: int) -> bytes:
     return bytes([code]) if code < 0x80 else b"?"
-
-
-def _split(data: bytes) -> Iterator[Change]:
-    for pattern in (_SPLIT, _OPENED):
-        for match in _matches(pattern, data):
-            yield *match.span(1), b""
-    for match in _matches(_WORD_DIFF, data):
-        yield *match.span(1), b""
-        yield *match.span(2), b" "
 
 
 def _windows(data: bytes, changes: Sequence[Change]) -> list[tuple[int, int]]:
@@ -338,22 +322,14 @@ class Detector:
         self._wide: Detector = self
         self.sign = cache(sign)
 
-    def suspects(self, text: str) -> list[SecretRule]:
-        """The rules that could find something in `text`; cheap."""
-        return self._index.suspects(text)
-
-    def narrowed(self, whole: str) -> Detector:
-        """A detector that finds in the parts of `whole` what this one would, and tries only the rules that could."""
+    def narrowed(self, whole: str) -> Detector | None:
+        """A detector that finds in the parts of `whole` what this one would, and tries only the rules that could; None where
+        none could."""
         narrow = object.__new__(Detector)
         narrow.__dict__.update(self.__dict__)
         narrow._wide = self
-        narrow._index = self._index.narrowed("\n".join(_readings(whole, _DEPTH)))
-        return narrow
-
-    @property
-    def has_rules(self) -> bool:
-        """Whether there is anything to look for."""
-        return bool(self._own) or bool(self._index)
+        narrow._index = RuleIndex(self._index.by_keyword("\n".join(_readings(whole, _DEPTH))))
+        return narrow if self._own or narrow._index else None
 
     def is_suspect(self, text: str) -> bool:
         """Whether it is worth looking into `text` at all; cheap."""
@@ -370,7 +346,13 @@ class Detector:
         data = text.encode("utf-8", "surrogatepass")
         found = self._find_plain(text, data)
         if depth and len(text) >= SHORTEST:
-            found += self._find_in_views(text, data, found)
+            known = tuple(found)
+            for view in (plain(text, data), unescaped(data)):  # without what interrupts the text
+                if view is not None:
+                    found += _added(self._find_plain(view.text, view.text.encode()), view, known)
+            if (view := joined(data)) is not None:
+                rules = self._index.formats.suspects(view.text)
+                found += _added(chain.from_iterable(_by_rule(rule, view.text.encode()) for rule in rules), view, known)
             for start, end, inner in blobs(data):  # words that hold a secret in base 64 or hex
                 hits = [hit for hit in self.find(inner, depth - 1) if hit.kind != EMAIL]
                 found += [replace(hit, start=start, end=end) for hit in hits[:1]]
@@ -381,21 +363,9 @@ class Detector:
         marks = re.finditer(_MARK.encode(), data) if any(mark.encode() in data for mark in _MARKS) else ()
         return merged(found, [mark.span() for mark in marks])  # of earlier redactions
 
-    def _find_in_views(self, text: str, data: bytes, known: Sequence[SecretHit]) -> list[SecretHit]:
-        """What is found only where the text is read without what interrupts it."""
-        found: list[SecretHit] = []
-        for view in (plain(text, data), unescaped(data)):
-            if view is not None:
-                found += _added(self._find_plain(view.text, view.text.encode()), view, known)
-        if (view := joined(data)) is not None:
-            rules = self._index.formats.suspects(view.text)
-            found += _added(chain.from_iterable(_by_rule(rule, view.text.encode()) for rule in rules), view, known)
-        return found
-
     def _find_plain(self, text: str, data: bytes) -> list[SecretHit]:
         """What is secret in `text` as it stands; `data` are its bytes."""
-        rules = {id(rule): rule for rules in self._index.by_keyword(text).values() for rule in rules}
-        found = [hit for rule in rules.values() for hit in _by_rule(rule, data)]
+        found = [hit for rule in self._index.suspects(text) for hit in _by_rule(rule, data)]
         for name, pattern in self._own:
             found += _by_pattern(name, pattern, data)
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
@@ -49,20 +49,12 @@ class Redacted(Record):
     kinds: Mapping[str, int] = {}
 
 
-class SecretFinding(Record):
-    """A secret in a field of a memory: where, of what kind, and its mark; never what it is."""
-
-    field: str
-    kind: str
-    mark: str
-
-
 def redact_fields(detector: Detector, given: Mapping[str, Json]) -> Redacted:
     """The fields of a memory on its way in, as a user or a source gave them, without what is secret in them."""
     walk = _walk(detector, given)
     if walk is None:
         return Redacted(dict(given))
-    clean = walk.fields(_with_names(given, walk.file_names(given)))
+    clean = walk.fields(walk.with_names(given))
     hits = [hit for _, found in walk.found for hit in found]
     clean = _without_forms(detector, clean, hits)
     kinds = Counter(hit.kind for hit in hits)
@@ -74,22 +66,6 @@ def redact_fields(detector: Detector, given: Mapping[str, Json]) -> Redacted:
         if isinstance(metadata, Mapping):
             clean["metadata"] = with_flags(metadata, flags)
     return Redacted(clean, tuple(sorted(flags)), dict(kinds))
-
-
-def _with_names(given: Mapping[str, Json], names: Mapping[str, str]) -> Mapping[str, Json]:
-    """The fields with what stands for a file's name wherever the name is: in a text, an address before an extension or
-    a slash is taken for no address."""
-    if not names:
-        return given
-    pattern = re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
-
-    def replaced(value: Json) -> Json:
-        return pattern.sub(lambda match: names[match[0]], value) if isinstance(value, str) else value
-
-    metadata = given.get("metadata")
-    inner = {name: replaced(value) for name, value in metadata.items()} if isinstance(metadata, Mapping) else metadata
-    outer = {name: replaced(value) for name, value in given.items() if name != "path"}
-    return {**given, **outer, **({"metadata": inner} if "metadata" in given else {})}
 
 
 def _without_forms(detector: Detector, fields: Mapping[str, Json], hits: Sequence[SecretHit]) -> dict[str, Json]:
@@ -145,7 +121,7 @@ def clean_memories(detector: Detector, memories: Sequence[Memory], only: Sequenc
     """
     names = only or _FIELDS
     looked_at = [{name: getattr(memory, name) for name in names} for memory in memories]
-    if not detector.is_suspect(_whole([_text_of(data) for data in looked_at])):
+    if not detector.is_suspect(_all_text([_text_of(data) for data in looked_at])):
         return memories
     return [_clean(detector, memory, data) for memory, data in zip(memories, looked_at, strict=True)]
 
@@ -193,24 +169,20 @@ def redacted_file(data: bytes) -> bytes:
     return clean.encode("utf-8", "surrogateescape")
 
 
-def find_in_memory(detector: Detector, data: Mapping[str, Json]) -> list[SecretFinding]:
-    """What is secret in the fields of a stored memory, in order of field."""
+def find_in_memory(detector: Detector, data: Mapping[str, Json]) -> list[tuple[str, str, str]]:
+    """What is secret in the fields of a stored memory, in order of field: the field, the kind of the secret and its mark; never
+    what it is."""
     walk = _walk(detector, data)
     if walk is None:
         return []
     walk.fields(data)
-    return [SecretFinding(name, hit.kind, detector.sign(hit.value)) for name, hits in walk.found for hit in hits]
+    return [(name, hit.kind, detector.sign(hit.value)) for name, hits in walk.found for hit in hits]
 
 
 def _walk(detector: Detector, data: Mapping[str, Json]) -> _Walk | None:
     """A pass over the fields with the rules that one cheap look at all of them leaves; None when it leaves none."""
-    narrow = detector.narrowed(_whole(_text_of(data)))
-    return _Walk(narrow) if narrow.has_rules else None
-
-
-def _whole(value: Json) -> str:
-    """All text in `value`, for one cheap look at it."""
-    return "\n".join(_texts(value))
+    narrow = detector.narrowed(_all_text(_text_of(data)))
+    return _Walk(narrow) if narrow else None
 
 
 def _text_of(data: Mapping[str, Json]) -> dict[str, Json]:
@@ -233,20 +205,20 @@ def _is_machine_made(owner: str, name: str, value: Json) -> bool:
     return all(isinstance(part, str) and pattern.match(part) for part in parts)
 
 
-def _texts(value: Json) -> Iterator[str]:
-    """Every text in `value`, and names with their values as they would be given, so that one look sees both."""
+def _all_text(value: Json) -> str:
+    """Every text in `value`, and names with their values as they would be given, so that one cheap look sees both."""
+    texts: list[str] = []
     stack: list[tuple[str, Json]] = [("", value)]
     while stack:
         name, item = stack.pop()
         if isinstance(item, str):
-            yield f"{name}: {item}"
+            texts.append(f"{name}: {item}")
         elif isinstance(item, Mapping):
-            for key, inner in item.items():
-                if not isinstance(inner, str):
-                    yield str(key)
-                stack.append((str(key), inner))
+            texts += [str(key) for key, inner in item.items() if not isinstance(inner, str)]
+            stack += [(str(key), inner) for key, inner in item.items()]
         elif isinstance(item, list | tuple):
-            stack.extend((name, inner) for inner in item)
+            stack += [(name, inner) for inner in item]
+    return "\n".join(texts)
 
 
 class _Walk:
@@ -264,19 +236,30 @@ class _Walk:
             clean[own] = self._field(name, value)
         return clean
 
-    def file_names(self, given: Mapping[str, Json]) -> dict[str, str]:
-        """The redacted names of the files that the memory is of, by the names as they were given; only those that differ."""
+    def with_names(self, given: Mapping[str, Json]) -> Mapping[str, Json]:
+        """The fields with the redacted name of each file that the memory is of wherever the name is: in a text, an address
+        before an extension or a slash is taken for no address."""
         metadata, provenance = given.get("metadata"), given.get("provenance")
-        names = [metadata.get("source"), metadata.get("was")] if isinstance(metadata, Mapping) else []
+        named = [metadata.get("source"), metadata.get("was")] if isinstance(metadata, Mapping) else []
         files = provenance.get("files") if isinstance(provenance, Mapping) else ()
-        names += files[:_MAX_FILES] if isinstance(files, list | tuple) else ()
-        cleaned = {name: self.clean_name(name)[0] for name in names if isinstance(name, str)}
-        return {name: clean for name, clean in cleaned.items() if clean != name}
+        named += files[:_MAX_FILES] if isinstance(files, list | tuple) else ()
+        cleaned = {name: self.clean_name(name)[0] for name in named if isinstance(name, str)}
+        names = {name: clean for name, clean in cleaned.items() if clean != name}
+        if not names:
+            return given
+        pattern = re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
+
+        def replaced(value: Json) -> Json:
+            return pattern.sub(lambda match: names[match[0]], value) if isinstance(value, str) else value
+
+        inner = {k: replaced(value) for k, value in metadata.items()} if isinstance(metadata, Mapping) else metadata
+        outer = {name: replaced(value) for name, value in given.items() if name != "path"}
+        return {**given, **outer, **({"metadata": inner} if "metadata" in given else {})}
 
     def _field(self, name: str, value: Json) -> Json:
         if name in _NO_TEXT:
             return value
-        if not isinstance(value, str) and not self._detector.is_suspect(_whole(_text_of({name: value}))):
+        if not isinstance(value, str) and not self._detector.is_suspect(_all_text(_text_of({name: value}))):
             return value
         if name == "tags" and isinstance(value, list | tuple):
             return [self._text(tag, name, is_name=True) if isinstance(tag, str) else tag for tag in value]

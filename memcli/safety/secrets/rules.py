@@ -11,7 +11,7 @@ Labels: the words that introduce a secret, in the languages that people write, a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cached_property, lru_cache
 
@@ -143,18 +143,15 @@ def merged(hits: Sequence[SecretHit], marks: Sequence[tuple[int, int]]) -> list[
             whole[-1] = replace(named, start=last.start, end=max(last.end, hit.end))
         else:
             whole.append(hit)
-    return [part for hit in whole for part in _without(hit, marks)] if marks else whole
-
-
-def _without(hit: SecretHit, marks: Sequence[tuple[int, int]]) -> Iterator[SecretHit]:
-    start = hit.start
-    for begin, end in marks:
-        if begin < hit.end and end > start:
-            if start < begin:
-                yield replace(hit, start=start, end=begin)
-            start = max(start, end)
-    if start < hit.end:
-        yield replace(hit, start=start)
+    parts: list[SecretHit] = []
+    for hit in whole:
+        start = hit.start
+        for begin, end in marks:
+            if begin < hit.end and end > start:
+                parts += [replace(hit, start=start, end=begin)] if start < begin else []
+                start = max(start, end)
+        parts += [replace(hit, start=start)] if start < hit.end else []
+    return parts
 
 
 _FOREIGN = (*FOREIGN, *FOREIGN_PHRASES)
@@ -197,9 +194,9 @@ def _rule(row: Mapping[str, Any]) -> SecretRule:
     )
 
 
-RULES: tuple[SecretRule, ...] = tuple(map(_rule, (*_FILE.rows("formats"), *_FILE.rows("contexts"))))
+RULES: tuple[SecretRule, ...] = tuple(map(_rule, (*_FILE.tables["formats"], *_FILE.tables["contexts"])))
 KINDS = tuple(dict.fromkeys(rule.kind for rule in RULES))
-WITH_FORMAT = len(_FILE.rows("formats"))
+WITH_FORMAT = len(_FILE.tables["formats"])
 """The rank of the first rule that goes by what stands around a secret."""
 
 SHORTEST = 6
@@ -239,10 +236,6 @@ class RuleIndex:
     def suspects(self, text: str) -> list[SecretRule]:
         """The rules that could find something in `text`, each once."""
         return list({id(rule): rule for rules in self.by_keyword(text).values() for rule in rules}.values())
-
-    def narrowed(self, whole: str) -> RuleIndex:
-        """The index of those rules that could find something in a part of `whole`."""
-        return RuleIndex(self.by_keyword(whole))
 
     def by_keyword(self, text: str) -> dict[str, list[SecretRule]]:
         """The keywords that are in `text`, each with the rules that could find something.

@@ -39,7 +39,10 @@ def is_token(value: str, label: Label) -> bool:
     """Whether what the name of a token or key is given was made by a machine."""
     if " " in value or len(value) < (10 if label is Label.KEY else 16):
         return False
-    if _UUID.match(value) or _is_unspoken(value):
+    is_upper = value.isascii() and value.isalpha() and value.isupper()
+    # Letters alone in an order that no language has: consonants in long runs, in one case.
+    is_unspoken = is_upper and len(value) >= 16 and entropy(value) >= 3.0 and _CONSONANTS.search(value) is not None
+    if is_unspoken or _UUID.match(value):
         return True
     if _HEX.match(value):
         return len(value) >= 20 and not value.isdigit() and entropy(value) > 2.8
@@ -54,18 +57,6 @@ def is_token(value: str, label: Label) -> bool:
         return is_given_password(value, is_quoted=True, is_config=True)
     least = 3.4 if len(value) >= 24 else 3.0 if label is Label.TOKEN else 2.7
     return is_made_of_both(value) and entropy(value) >= least and not reads(value)
-
-
-def _is_unspoken(value: str) -> bool:
-    """Whether letters alone stand in an order that no language has: consonants in long runs, in one case."""
-    return (
-        value.isascii()
-        and value.isalpha()
-        and value.isupper()
-        and len(value) >= 16
-        and entropy(value) >= 3.0
-        and _CONSONANTS.search(value) is not None
-    )
 
 
 def is_made_of_both(value: str) -> bool:
@@ -136,17 +127,6 @@ def is_paired_secret(value: str, before: str, after: str) -> bool:  # noqa: ARG0
     return is_token(value, names[-1])
 
 
-def is_said_token(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether what a sentence says a key or token is was made by a machine."""
-    value = value.strip("*_")
-    return (
-        after not in OPENING
-        and not is_reference(value)
-        and is_token(value, Label.TOKEN)
-        and not _DIGEST_LIKE.match(value)
-    )
-
-
 def is_foreign_secret(value: str, before: str, after: str) -> bool:
     """Whether what stands after the word for a password or a key in another language is one."""
     is_quoted = before[-1:] in (*QUOTES, "“", "„", "«", "「", "『")
@@ -180,20 +160,10 @@ def is_spaced_secret(value: str, before: str, after: str) -> bool:  # noqa: ARG0
     return is_token(value, label)
 
 
-def is_paired_value(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether a quoted password is one."""
-    return not is_reference(value) and is_given_password(value, is_quoted=True, is_config=True)
-
-
-def is_header_token(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether the value of a header or a cookie is a token."""
-    return not is_reference(value) and is_token(value, Label.TOKEN)
-
-
-def is_session(value: str, before: str, after: str) -> bool:
+def is_session(value: str, before: str, after: str) -> bool:  # noqa: ARG001
     """Whether the value of a session's cookie is its id, which may be shorter and plainer than a token."""
     is_mixed = value.isalnum() and sum(c.isdigit() for c in value) > 1 and not value.isdigit() and entropy(value) >= 3.2
-    return is_header_token(value, before, after) or (is_mixed and not is_reference(value))
+    return not is_reference(value) and (is_mixed or is_token(value, Label.TOKEN))
 
 
 def _last_name(text: str) -> str:
@@ -236,8 +206,7 @@ _FUNCTION_WORDS = frozenset(
     "the and for are was with from into they them their which were have has should would".split()
 )
 _LONG_BASE64 = re.compile(r"[A-Za-z0-9+/=]{32,}")
-
-
+_STRONG_SIGNS = "!@#$%^&*"
 _LOGIN_IN_A_NAME = re.compile(r"(?:log-?in|log-?on|sign-?in|creds?|credentials?)[.-]\w[\w.+-]*/\Z")
 
 
@@ -247,40 +216,6 @@ def is_prose_password(value: str, before: str, after: str) -> bool:
     if MARKUP.search(value) or (is_quoted and STRING_ENDS.match(value)):
         return False
     return after != "(" and not is_reference(value) and is_spoken_password(value.strip("*_"), is_quoted=is_quoted)
-
-
-def is_word_beside(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether the word right after `password` is one: what has no digits or signs may be any other word."""
-    bare = value.strip("*_.,;:!?)")
-    has_signs = any(c.isdigit() or c in "!@#$%^&*" for c in bare)
-    return (has_signs or is_common(bare)) and is_prose_password(value, "", after)
-
-
-def is_account_password(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether what follows `admin:` or `root/` is a password and not the next part of a name or path."""
-    digits = sum(c.isdigit() for c in value)
-    return (is_common(value) or (digits > 1 and any(c.isalpha() for c in value))) and is_prose_password(
-        value, "", after
-    )
-
-
-def is_login_password(value: str, before: str, after: str) -> bool:
-    """Whether what follows a user's name and a sign is a password; addresses and paths have such signs too, such as
-    `slow-login-9f2c/6-decision`."""
-    is_name = _LOGIN_IN_A_NAME.search(before.lower()) is not None
-    return "/" not in value and "::" not in value and not is_name and is_prose_password(value, "", after)
-
-
-def is_phrase(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether some words are a pass phrase."""
-    return is_pass_phrase(value)
-
-
-def is_netrc_password(value: str, before: str, after: str) -> bool:
-    """Whether the word after `password` in a netrc file is one; in prose it is a word."""
-    return is_typed_password(value, before, after) or (
-        not is_reference(value) and is_given_password(value, is_quoted=False, is_config=True)
-    )
 
 
 def is_url_password(value: str, before: str, after: str) -> bool:  # noqa: ARG001
@@ -314,11 +249,6 @@ def is_basic_credentials(value: str, before: str, after: str) -> bool:  # noqa: 
     return bool(colon) and user.isprintable() and password.isprintable() and is_url_password(password, f"{user}:", "")
 
 
-def is_mixed(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether letters and digits stand together, as in what a machine made."""
-    return is_made_of_both(value) and not reads(value)
-
-
 def is_key_material(value: str, before: str, after: str) -> bool:  # noqa: ARG001
     """Whether there is a key between the lines that frame one, and not prose about keys."""
     body = value.replace("\\n", "\n").replace("\\r", "")
@@ -343,12 +273,6 @@ def is_flag_password(value: str, before: str, after: str) -> bool:  # noqa: ARG0
     )
 
 
-def is_flag_token(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether what stands after a flag such as `--api-key` is a key; files and names stand there, too."""
-    value = value.rstrip(CLOSING)
-    return not value.startswith(("-", "/", "./")) and not is_reference(value) and is_token(value, Label.KEY)
-
-
 def is_argument(value: str, before: str, after: str) -> bool:  # noqa: ARG001
     """Whether a quoted argument in the place of a password is one."""
     value = value.strip()
@@ -370,12 +294,6 @@ def is_login_pair(value: str, before: str, after: str) -> bool:  # noqa: ARG001
         and (has_digits or is_common(bare))
         and "(" not in bare
     )
-
-
-def is_setting(value: str, before: str, after: str) -> bool:
-    """Whether the last word of a line of settings is a password or a shared key; words that name a mode are not."""
-    has_digits = any(c.isdigit() for c in value) or any(c in "!@#$%^&*" for c in value)
-    return (has_digits or is_common(value)) and is_flag_password(value, before, after)
 
 
 def is_below(value: str, before: str, after: str) -> bool:  # noqa: ARG001
@@ -404,32 +322,60 @@ JUDGES: Mapping[str, Judge] = {
     "assigned": is_assigned_secret,
     "paired": is_paired_secret,
     "prose": is_prose_password,
-    "beside": is_word_beside,
-    "login": is_login_password,
-    "account": is_account_password,
-    "phrase": is_phrase,
-    "said_token": is_said_token,
     "foreign": is_foreign_secret,
     "spaced": is_spaced_secret,
-    "paired_value": is_paired_value,
-    "netrc": is_netrc_password,
-    "token": is_header_token,
     "cookie": is_session,
     "url": is_url_password,
     "flag": is_flag_password,
-    "flag_token": is_flag_token,
     "argument": is_argument,
     "login_pair": is_login_pair,
-    "setting": is_setting,
     "below": is_below,
     "seed": is_seed_phrase,
     "codes": is_code_list,
     "typed": is_typed_password,
     "basic": is_basic_credentials,
-    "mixed": is_mixed,
     "key": is_key_material,
     "email": is_email,
 }
+"""The checks of more than one expression; `judged` has the others."""
+
+
+def judged(judge: str, value: str, before: str, after: str) -> bool:
+    """What the check of this name says of a value."""
+    digits = sum(c.isdigit() for c in value)
+    match judge:
+        case "token":  # the value of a header
+            return not is_reference(value) and is_token(value, Label.TOKEN)
+        case "said_token":  # what a sentence says a key or token is
+            bare = value.strip("*_")
+            is_digest = _DIGEST_LIKE.match(bare) is not None
+            return after not in OPENING and not is_reference(bare) and is_token(bare, Label.TOKEN) and not is_digest
+        case "flag_token":  # behind a flag such as `--api-key`, where files and names stand, too
+            bare = value.rstrip(CLOSING)
+            return not bare.startswith(("-", "/", "./")) and not is_reference(bare) and is_token(bare, Label.KEY)
+        case "mixed":  # letters and digits, as in what a machine made
+            return is_made_of_both(value) and not reads(value)
+        case "phrase":
+            return is_pass_phrase(value)
+        case "paired_value":  # a quoted password
+            return not is_reference(value) and is_given_password(value, is_quoted=True, is_config=True)
+        case "netrc":  # the word after `password`, which in prose is a word
+            is_given = not is_reference(value) and is_given_password(value, is_quoted=False, is_config=True)
+            return is_given or is_typed_password(value, before, after)
+        case "beside":  # right after `password`: what has no digits or signs may be any other word
+            bare = value.strip("*_.,;:!?)")
+            has_signs = any(c.isdigit() or c in _STRONG_SIGNS for c in bare)
+            return (has_signs or is_common(bare)) and is_prose_password(value, "", after)
+        case "account":  # what follows `admin:` or `root/` may be the next part of a name or path
+            is_made_up = digits > 1 and any(c.isalpha() for c in value)
+            return (is_made_up or is_common(value)) and is_prose_password(value, "", after)
+        case "login":  # behind a user's name and a sign, as in addresses and paths: `slow-login-9f2c/6-decision`
+            is_name = _LOGIN_IN_A_NAME.search(before.lower()) is not None
+            return "/" not in value and "::" not in value and not is_name and is_prose_password(value, "", after)
+        case "setting":  # the last word of a line of settings, where words that name a mode stand, too
+            has_signs = digits > 0 or any(c in _STRONG_SIGNS for c in value)
+            return (has_signs or is_common(value)) and is_flag_password(value, before, after)
+    return JUDGES[judge](value, before, after)
 
 
 def is_secret(rule: SecretRule, value: str, before: str, after: str) -> bool:
@@ -438,7 +384,7 @@ def is_secret(rule: SecretRule, value: str, before: str, after: str) -> bool:
         return (
             (not rule.entropy or entropy(value) >= rule.entropy)
             and (rule.judge in ("key", "email") or not is_stand_in(value))
-            and (not rule.judge or JUDGES[rule.judge](value, before, after))
+            and (not rule.judge or judged(rule.judge, value, before, after))
         )
     except Exception:  # noqa: BLE001 - no text may stop a command, and none may leave unchecked
         return True

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memcli.record import NamedTuple
 from memcli.safety.secrets.passwords import is_given_password, is_reference
 from memcli.safety.secrets.rules import Label, label_of
 from memcli.safety.secrets.secret_checks import is_token
@@ -21,12 +20,8 @@ _IS_SECRET = re.compile(rb"(?m)^[+\t -]*kind:[\t ]*[\"']?Secret\b")
 _WRAPPING = " \t\"'`*_"
 
 
-class Cell(NamedTuple):
-    """What stands in a table from `start` to `end`, in bytes."""
-
-    start: int
-    end: int
-    value: str
+Cell = tuple[int, int, str]
+"""What stands in a table: from, to, in bytes, and the text."""
 
 
 def secret_cells(data: bytes, start: int) -> tuple[list[Cell], int]:
@@ -60,7 +55,7 @@ def _entries(data: bytes, start: int, end: int) -> list[Cell]:
             break
         entry = _ENTRY.match(line)
         if entry and not is_reference(value := entry[2].decode("utf-8", "replace")):
-            found.append(Cell(start + entry.start(2), start + entry.end(2), value))
+            found.append((start + entry.start(2), start + entry.end(2), value))
     return found
 
 
@@ -80,7 +75,7 @@ def _below(data: bytes, start: int, delimiter: str, width: int, columns: dict[in
             if len(cells) != width:
                 break
             for n, label in columns.items():
-                value = cells[n].value
+                _, _, value = cells[n]
                 if not value or is_reference(value):
                     continue
                 if label is Label.PASSWORD:
@@ -103,7 +98,7 @@ def _cells(row: bytes, delimiter: bytes, start: int) -> Iterator[Cell]:
     for cell in inner.split(delimiter):
         value = cell.strip(strip)
         begin = at + (len(cell) - len(cell.lstrip(strip)))
-        yield Cell(begin, begin + len(value), value.decode("utf-8", "replace"))
+        yield begin, begin + len(value), value.decode("utf-8", "replace")
         at += len(cell) + len(delimiter)
 
 
