@@ -13,6 +13,8 @@ differences.
 Two things make it work: attributes, which travel with the store, and lines of configuration that name the program,
 which every clone must be given by hand, since a repository must not be able to name programs to run. Without the latter
 git merges and compares lines.
+
+The message of a commit that is being written: lines that git will strip again are put into it.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ import shlex
 import shutil
 import stat
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 
 from memcli import beneath
 from memcli.digests import sha256
@@ -192,7 +194,7 @@ def script(hook: str, program: Sequence[str], *, shell: str = "") -> bytes:
         into, stdin = (_PAIRS, "") if takes_pairs else ("", "< /dev/null ")
         end = _QUIET + _BEHIND.format(hook=hook, into=into, stdin=stdin)
     data = f"{kept}{_ONLY.get(hook, '')}{run}{end}exit $code\n".encode("utf-8", "surrogateescape")
-    return _HEAD.format(digest=_digest(data).decode()).encode() + data
+    return _HEAD.format(digest=sha256(data).hexdigest()[:_DIGITS]).encode() + data
 
 
 def state(hook: str, data: bytes | None, program: Sequence[str]) -> str:
@@ -201,7 +203,7 @@ def state(hook: str, data: bytes | None, program: Sequence[str]) -> str:
         return "absent"
     if not (mark := _MARK.match(data)):
         return "foreign"
-    if _digest(data[mark.end() :]) != mark[1]:
+    if sha256(data[mark.end() :]).hexdigest()[:_DIGITS].encode() != mark[1]:
         return "edited"
     named = _NAMED_CALL.search(data)
     shell = named[1].decode() if named else ""
@@ -215,11 +217,6 @@ def shell_of(data: bytes) -> str:
     return found[1].decode() if found and _LOOKS_AT_NAME.search(data) else ""
 
 
-def is_lost_without_its_name(data: bytes) -> bool:
-    """Whether a hook in another language than that of a shell looks at its own name, which it will not have."""
-    return data.startswith(b"#!") and not _SHELL.match(data) and bool(_LOOKS_AT_ARGV.search(data))
-
-
 _SHELL = re.compile(rb"#! ?(?:/[\w./+-]*/)?(?:env +(?:-S +)?)?((?:sh|dash|bash|ash|ksh|zsh)(?: +-[a-z]+)*)[ \t\r]*\n")
 _LOOKS_AT_NAME = re.compile(
     rb"basename[^\n]{0,9}\$\{?0|\$\{0##\*/\}|\. +\"(\$\{0%/\*\}|\$\(dirname[^\n]{0,9}\$0\"?\))/h\""
@@ -228,25 +225,9 @@ _LOOKS_AT_ARGV = re.compile(rb"argv\[[01]\]|\bargv0\b|__file__|__FILE__|__filena
 
 
 _NAMED_CALL = re.compile(rb"^(?:  |.*\| )(\w+(?: -[a-z]+)*) -c 'kept=", re.MULTILINE)
-
-
-def _digest(body: bytes) -> bytes:
-    return sha256(body).hexdigest()[:16].encode()
-
-
+_DIGITS = 16
 _MAX_HOOK = 1 << 24
 _TEMP = ".memcli-tmp"
-
-
-class Hook(Record):
-    """The state of one hook, as `state` names it. `keeps`: the hook that was there before is saved beside it."""
-
-    name: str
-    state: str
-    keeps: bool
-
-    def to_json(self) -> dict[str, object]:
-        return {"name": self.name, "state": self.state, "keeps": self.keeps}
 
 
 class Hooks(Record):
@@ -258,10 +239,11 @@ class Hooks(Record):
     real: str
     root: str
 
-    def status(self, name: str) -> Hook:
-        """How the hook of this name stands. Raises StoreError when it cannot be read."""
+    def status(self, name: str) -> tuple[str, bool]:
+        """How the hook of this name stands, as `state` names it, and whether the hook that was there before is saved beside it.
+        Raises StoreError when it cannot be read."""
         path, kept = self._paths(name)
-        return Hook(name, state(name, _read(path), this_program()), os.path.lexists(kept))
+        return state(name, _read(path), this_program()), os.path.lexists(kept)
 
     def install(self, name: str) -> str:
         """Puts the hook in place: `installed`, `updated`, or `unchanged`. Raises RefusedError, StoreError."""
@@ -278,13 +260,16 @@ class Hooks(Record):
                 f"{name}: cannot keep two hooks; one is kept already: {show(kept)}", "move one of them away"
             )
         owner = found if now == "foreign" else before
-        if owner is not None and is_lost_without_its_name(owner):
+        # In another language than that of a shell it may look at its own name, which it will not have.
+        is_other = owner is not None and owner.startswith(b"#!") and not _SHELL.match(owner)
+        if is_other and _LOOKS_AT_ARGV.search(owner or b""):
             raise RefusedError(
                 f"{name}: the existing hook depends on its own file name: {show(path)}",
                 f"add `memcli hook run {name} -- ARGUMENTS` to it",
             )
         data = script(name, this_program(), shell=shell_of(owner or b""))
-        _attempt(f"install the hook {name}", lambda: self._put(path, data, kept if now == "foreign" else None))
+        with _attempting(f"install the hook {name}"):
+            self._put(path, data, kept if now == "foreign" else None)
         return "updated" if now == "outdated" else "installed"
 
     def uninstall(self, name: str) -> str:
@@ -298,11 +283,17 @@ class Hooks(Record):
             hint = f"remove it by hand{f'; the previous hook is {show(kept)}' if keeps else ''}"
             raise RefusedError(f"{name}: {what}: {show(path)}", hint)
         if keeps:
-            _attempt(f"restore the hook {name}", lambda: self._restore(kept, path))
+            with _attempting(f"restore the hook {name}"):
+                # Of two names of one file a rename takes none away.
+                if os.path.lexists(path) and os.path.samestat(os.lstat(kept), os.lstat(path)):
+                    beneath.unlink(kept, self.root)
+                else:
+                    beneath.replace(kept, path, self.root)
             return "restored"
         if now in ("absent", "foreign"):
             return "absent"
-        _attempt(f"remove the hook {name}", lambda: beneath.unlink(path, self.root))
+        with _attempting(f"remove the hook {name}"):
+            beneath.unlink(path, self.root)
         return "removed"
 
     def _put(self, path: str, data: bytes, kept: str | None) -> None:
@@ -337,13 +328,6 @@ class Hooks(Record):
             self._make(os.path.dirname(folder))
             beneath.make(folder, 0o777, self.root)
 
-    def _restore(self, kept: str, path: str) -> None:
-        # Of two names of one file a rename takes none away.
-        if os.path.lexists(path) and os.path.samestat(os.lstat(kept), os.lstat(path)):
-            beneath.unlink(kept, self.root)
-        else:
-            beneath.replace(kept, path, self.root)
-
     def _paths(self, name: str) -> tuple[str, str]:
         path = os.path.join(self.real, name)
         return path, path + KEPT
@@ -367,17 +351,12 @@ def find_hooks(start: str) -> Hooks:
             f"the hooks of this repository are outside of it, in a folder that others may use: {show(folder)}",
             "set its own with `git config --local core.hooksPath .git/hooks`, or call `memcli hook run` from your hooks",
         )
-    is_seen = not _is_inside(folder, shared) and not is_ignored(here, folder, "post-commit")
+    is_seen = not _is_inside(folder, shared)
+    if is_seen:
+        with suppress(MemcliError):  # git fails where it would not leave out a hook there
+            here.run("check-ignore", "-q", "--", os.path.join(os.path.realpath(folder), "post-commit"))
+            is_seen = False
     return Hooks(os.path.normpath(folder), is_seen, real, base)
-
-
-def is_ignored(repository: Repository, folder: str, file: str) -> bool:
-    """Whether git would leave out a file of this name in the folder."""
-    try:
-        repository.run("check-ignore", "-q", "--", os.path.join(os.path.realpath(folder), file))
-    except MemcliError:
-        return False
-    return True
 
 
 def _configured(repository: Repository) -> str | None:
@@ -411,9 +390,74 @@ def _read(path: str) -> bytes | None:
         raise StoreError(f"cannot read the hook {show(path)}: {error.strerror}", "move it away") from None
 
 
-def _attempt(what: str, act: Callable[[], None]) -> None:
+@contextmanager
+def _attempting(what: str) -> Iterator[None]:
+    """Raises StoreError for OSError."""
     try:
-        act()
+        yield
     except OSError as error:
         where = f": {show(error.filename)}" if isinstance(error.filename, str) else ""
         raise StoreError(f"cannot {what}: {error.strerror}{where}", "check the permissions of the folder") from None
+
+
+_MAX_MESSAGE = 1 << 24
+_CUT = re.compile(rb"^.{0,9} -{24} >8 -{24}$", re.MULTILINE)
+_AUTO_MARKS = "#;@!$%^&|:"
+# git says so in the user's language, and --cleanup on its command line is not seen otherwise: what is not understood is
+# left alone.
+_STRIPS_COMMENTS = re.compile(rb"will be ignored")
+
+
+def comment(repository: Repository, path: str, lines: Sequence[str]) -> bool:
+    """Puts the lines as comments into the message at `path`, where git strips comments; whether it did.
+
+    Raises OSError, ProviderError.
+    """
+    if not lines:
+        return False
+    with open(path, "rb") as file:
+        text = file.read(_MAX_MESSAGE)
+    cut = _CUT.search(text)
+    settings = {}  # names in lower case, as git prints them
+    with suppress(ProviderError):  # git fails where there is no such key
+        keys = r"^(commit\.cleanup|core\.comment(char|string))$"
+        for entry in repository.run("config", "-z", "--get-regexp", keys).split("\0"):
+            name, _, value = entry.partition("\n")
+            settings[name] = value
+    cleanup = settings.get("commit.cleanup", "")
+    is_stripped = cleanup in ("", "default", "strip") and _STRIPS_COMMENTS.search(text) is not None
+    # Below the line that says so all is cut; above it, only what is marked.
+    at = cut.start() if cut and is_stripped else len(text)
+    mark = _comment_mark(settings, text[:at])
+    if not mark or not (is_stripped or (cleanup == "scissors" and cut)):
+        return False
+    added = "".join(f"{mark} memcli: {line}\n" for line in lines).encode("utf-8", "replace")
+    gap = b"" if text[:at].endswith(b"\n") else b"\n"
+    _replace_message(path, text[:at] + gap + added + text[at:])
+    return True
+
+
+def _comment_mark(settings: Mapping[str, str], text: bytes) -> str:
+    """What begins a comment; empty where the last line, which git wrote, does not begin with it.
+
+    What git was told on its command line is not known here: another mark, or that it is to write no comments.
+    """
+    mark = settings.get("core.commentstring") or settings.get("core.commentchar") or "#"
+    last = text.rstrip().rpartition(b"\n")[2]
+    if mark == "auto":
+        mark = last[:1].decode("ascii", "replace")
+        return mark if mark and mark in _AUTO_MARKS else ""
+    return mark if last.startswith(mark.encode()) else ""
+
+
+def _replace_message(path: str, data: bytes) -> None:
+    """All of the message or none of what is added: git reads it when we are gone, however we went."""
+    temp = f"{path}.memcli-tmp"
+    fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, os.stat(path).st_mode & 0o777)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+        os.replace(temp, path)
+    except OSError:
+        os.unlink(temp)
+        raise

@@ -39,11 +39,6 @@ class UnfitError(UsageError):
         self.reason = reason
 
 
-def read_text(file: str, root: str) -> str:
-    """The text, without byte order mark and with `\\n` as line end. Raises UnfitError."""
-    return to_text(read_bytes(file, root))
-
-
 def to_text(data: bytes) -> str:
     """`data` as text, without byte order mark and with `\\n` as line end. Raises UnfitError."""
     if b"\0" in data[:_BINARY_REACH]:

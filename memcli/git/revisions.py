@@ -9,13 +9,12 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from operator import eq
 
 from memcli.errors import MemcliError, NotFoundError, ProviderError
 from memcli.git.repository import Repository, find_repository
 from memcli.model.changes import HistoryCommit
 from memcli.model.names import readable
-from memcli.record import NamedTuple, Record
+from memcli.record import Record
 from memcli.text.periods import PRE_RELEASE
 
 _FILE_MODES = ("100644", "100755")
@@ -190,12 +189,8 @@ _TAGS = ("for-each-ref", "--format=%(creatordate:format-local:%Y-%m-%dT%H:%M:%SZ
 _TIMES_LOG = ("log", "-1", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", "--format=%cd", "--end-of-options")
 
 
-class _Version(NamedTuple):
-    """A version as two tags of it have it in common: `pkg@1.2.0-rc.1` and `pkg-v1.2rc1` are the same."""
-
-    package: tuple[str, ...]
-    numbers: tuple[int, ...]
-    stages: tuple[tuple[str, int], ...]
+_Version = tuple[tuple[str, ...], tuple[int, ...], tuple[tuple[str, int], ...]]
+"""Package, numbers and stages of a version, as two tags of it have them in common: `pkg@1.2.0-rc.1` is `pkg-v1.2rc1`."""
 
 
 def time_of(root: str, name: str) -> tuple[str, str] | None:
@@ -231,23 +226,24 @@ def _tags(repository: Repository) -> list[tuple[str, str]]:
 
 
 def _tagged(tags: Sequence[tuple[str, str]], name: str) -> tuple[str, str] | None:
-    for matches in (eq, _is_same_version, _is_of_a_package):
-        if named := sorted((at, tag) for at, tag in tags if matches(tag.lower(), name.lower())):
-            return named[0][1], named[0][0]
-    return None
-
-
-def _is_same_version(tag: str, name: str) -> bool:
-    version = _version(tag)
-    return version is not None and version == _version(name)
-
-
-def _is_of_a_package(tag: str, name: str) -> bool:
-    """Whether a version without a package is that of a tag with one. A single number may be anything (`nightly-2024-01-02`)."""
-    version, wanted = _version(tag), _version(name)
-    if version is None or wanted is None or wanted.package or not re.search(r"\d[._]\d", tag):
-        return False
-    return (version.numbers, version.stages) == (wanted.numbers, wanted.stages)
+    """The tag that `name` names by `time_of`'s rules, and when it was made."""
+    wanted = _version(name.lower())
+    found = []
+    for at, tag in tags:
+        version = _version(tag.lower())
+        if tag.lower() == name.lower():
+            found.append((0, at, tag))
+        elif version is None or wanted is None:
+            continue
+        elif version == wanted:
+            found.append((1, at, tag))
+        # A single number may be anything (`nightly-2024-01-02`).
+        elif not wanted[0] and version[1:] == wanted[1:] and re.search(r"\d[._]\d", tag):
+            found.append((2, at, tag))
+    if not found:
+        return None
+    _, at, tag = min(found)
+    return tag, at
 
 
 def _version(name: str) -> _Version | None:
@@ -259,4 +255,4 @@ def _version(name: str) -> _Version | None:
     while len(numbers) > 1 and not numbers[-1]:  # 1.2.0 is 1.2
         numbers.pop()
     stages = ((_SAME_STAGE.get(stage, stage), int(n or 0)) for stage, n in _PRE.findall(match[3]))
-    return _Version(package, tuple(numbers), tuple(stages))
+    return package, tuple(numbers), tuple(stages)

@@ -96,12 +96,8 @@ def _changes(output: str) -> Changes:
     return Changes(renamed, tuple(files))
 
 
-class Deletion(NamedTuple):
-    """A file that is no longer there, a commit that had it, and when it was deleted; empty: that is not committed yet."""
-
-    file: str
-    commit: str
-    time: str
+Deletion = tuple[str, str, str]
+"""A file that is no longer there, a commit that had it, and when it was deleted; empty: that is not committed yet."""
 
 
 def existing_files(root: str) -> list[str]:
@@ -118,7 +114,7 @@ def deletions(root: str, since: str) -> list[Deletion]:
         "--no-ext-diff", "--no-textconv", "--no-color", f"--since={since}", "HEAD", "--",
     )  # fmt: skip
     committed = [
-        Deletion(name.lstrip("\n"), parents.partition(" ")[0], normalize_time(time))
+        (name.lstrip("\n"), parents.partition(" ")[0], normalize_time(time))
         for head, *names in (part.split("\0") for part in told.split("\x01")[1:])
         for parents, _, time in [head.partition("\x02")]
         for name in names
@@ -126,14 +122,7 @@ def deletions(root: str, since: str) -> list[Deletion]:
     ]
     head = repository.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD").split("\0")
     missing = [name for name in head if name and not os.path.lexists(os.path.join(root, name))]
-    return [*(Deletion(name, "HEAD", "") for name in missing), *committed]
-
-
-def last_commit_with(root: str, file: str) -> str:
-    """The last commit that had a file which the current one does not have; empty when there is none. Raises
-    MemcliError."""
-    log = ("log", "-1", "--no-renames", "--diff-filter=D", "--format=%P", "HEAD", "--", file)
-    return Repository(root).run("--literal-pathspecs", *log).strip().partition(" ")[0]
+    return [*((name, "HEAD", "") for name in missing), *committed]
 
 
 def tracked_files(root: str, ending: str) -> dict[str, tuple[int, int]]:
@@ -142,18 +131,6 @@ def tracked_files(root: str, ending: str) -> dict[str, tuple[int, int]]:
     # `git diff-files` compares these too, but runs the filters of the repository where they leave a doubt.
     listed = Repository(root).run("ls-files", "-z", "--cached", "--debug", "--", f"*{ending}")
     return {m[1]: (int(m[2]) * 10**9 + int(m[3]), int(m[4])) for m in _ENTRY.finditer(listed)}
-
-
-def untracked_files(root: str, ending: str) -> list[str]:
-    """The files that git would track and whose names end so. Raises MemcliError."""
-    listed = Repository(root).run("ls-files", "-z", "--others", "--exclude-standard", "--", f"*{ending}")
-    return [name for name in listed.split("\0") if name]
-
-
-def read_at(root: str, places: Sequence[tuple[str, str]]) -> list[bytes | None]:
-    """What files held at commits; None for one that was not there. Raises MemcliError."""
-    with Repository(root).objects() as objects:
-        return [objects.read(f"{commit}:{file}") for commit, file in places]
 
 
 def _is_blob(data: bytes | None, blob: str) -> bool:

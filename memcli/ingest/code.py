@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 from memcli.code.anchors import is_inside
 from memcli.errors import MemcliError, NotFoundError, UsageError
-from memcli.git.repository import UnfitError, read_bytes, to_text
+from memcli.git.repository import Repository, UnfitError, read_bytes, to_text
 from memcli.model.names import show
 
 TYPE_CHECKING = False
@@ -77,10 +77,10 @@ class WorkTree:
 
     def renamed(self, file: str, commit: str) -> str | None:
         """The name now of a file that was renamed since a commit (empty: where git last had it), as far as git knows."""
-        from memcli.git.work_tree import last_commit_with
-
-        with suppress(MemcliError):
-            commit = commit or last_commit_with(self._root, file) or "HEAD"
+        if not commit:  # the last one that had it
+            log = ("log", "-1", "--no-renames", "--diff-filter=D", "--format=%P", "HEAD", "--", file)
+            with suppress(MemcliError):
+                commit = Repository(self._root).run("--literal-pathspecs", *log).strip().partition(" ")[0] or "HEAD"
         changes = self._changes(commit)
         name = changes.renamed.get(file) if changes else None
         return name if name and is_inside(name) else None
@@ -105,24 +105,30 @@ class WorkTree:
         tracked, edited = self._listed[ending]
         changes = self._changes(commit) if commit else None
         found = {name for name in changes.files if name.endswith(ending)} if changes else {*tracked}
-        return _nearest(file, (name for name in {*found, *edited} if name != file and is_inside(name)))[:limit]
+        folders = file.split("/")[:-1]
+
+        def distance(name: str) -> tuple[int, str]:
+            theirs = name.split("/")[:-1]
+            same = next((n for n, (a, b) in enumerate(zip(folders, theirs, strict=False)) if a != b), None)
+            shared = min(len(folders), len(theirs)) if same is None else same
+            return len(folders) + len(theirs) - 2 * shared, name
+
+        # Those first that share the most folders with `file`; then by name.
+        return sorted((one for one in {*found, *edited} if one != file and is_inside(one)), key=distance)[:limit]
 
     def texts_at(self, places: Sequence[tuple[str, str]]) -> list[str | None]:
         """The text of each file at a commit; None where it was not there, is no text, or git fails."""
-        from memcli.git.work_tree import read_at
-
         new = [place for place in dict.fromkeys(places) if place[0] and place not in self._past]
         self._past.update(dict.fromkeys(new))
         if new:
-            with suppress(MemcliError):
-                for place, data in zip(new, read_at(self._root, new), strict=True):
+            with suppress(MemcliError), Repository(self._root).objects() as objects:
+                for place, data in [(place, objects.read(":".join(place))) for place in new]:
                     with suppress(UnfitError):
                         self._past[place] = None if data is None else to_text(data)
         return [self._past.get(place) for place in places]
 
     def changed(self, revision: str, files: Sequence[str]) -> frozenset[str]:
         """Which of the files are not as they were at a commit. Raises UsageError, NotFoundError, ProviderError."""
-        from memcli.git.repository import Repository
         from memcli.git.work_tree import unchanged_files
 
         commit = Repository(self._root).resolve(revision)
@@ -164,7 +170,7 @@ class WorkTree:
 
     def _list(self, ending: str) -> tuple[Sequence[str], frozenset[str]]:
         """The tracked files that end so, and those that are edited and not staged, or not tracked yet."""
-        from memcli.git.work_tree import tracked_files, untracked_files
+        from memcli.git.work_tree import tracked_files
 
         with suppress(MemcliError):
             known = tracked_files(self._root, ending)
@@ -174,7 +180,9 @@ class WorkTree:
                     facts = os.lstat(os.path.join(self._root, name))
                     if (facts.st_mtime_ns, facts.st_size) == stamp:
                         edited.remove(name)
-            return tuple(known), frozenset([*edited, *untracked_files(self._root, ending)])
+            untracked = ("ls-files", "-z", "--others", "--exclude-standard", "--", f"*{ending}")
+            new = filter(None, Repository(self._root).run(*untracked).split("\0"))
+            return tuple(known), frozenset([*edited, *new])
         return (), frozenset()
 
     def _now(self, file: str) -> bytes | None:
@@ -208,16 +216,3 @@ class WorkTree:
             return UnfitError("unreadable")
         self._room -= len(data)
         return data
-
-
-def _nearest(file: str, others: Iterable[str]) -> list[str]:
-    """The other files, those first that share the most folders with `file`; then by name."""
-    folders = file.split("/")[:-1]
-
-    def distance(name: str) -> tuple[int, str]:
-        theirs = name.split("/")[:-1]
-        same = next((n for n, (a, b) in enumerate(zip(folders, theirs, strict=False)) if a != b), None)
-        shared = min(len(folders), len(theirs)) if same is None else same
-        return len(folders) + len(theirs) - 2 * shared, name
-
-    return sorted(others, key=distance)

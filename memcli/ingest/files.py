@@ -16,7 +16,7 @@ from memcli.clock import time_or_none
 from memcli.code.anchors import CodeLines, is_inside, make_each
 from memcli.code.symbols import cut
 from memcli.errors import NotFoundError, UsageError
-from memcli.git.repository import UnfitError, read_bytes, read_text
+from memcli.git.repository import UnfitError, read_bytes, to_text
 from memcli.git.revisions import release_times
 from memcli.git.tree import Ignore, Tree, is_generated
 from memcli.ingest import markdown
@@ -61,16 +61,22 @@ class FilePiece(NamedTuple):
 def pieces(name: str, kind: str | None, text: str) -> list[FilePiece]:
     """The pieces of the file `name` in order, with different leaves; one piece for what is short or has no parts."""
     found = [piece for piece in _cut(name.lower(), kind, text) if piece.text.strip()]
-    return _distinct(found) if 1 < len(found) <= _MAX_PIECES else [_whole(text)]
-
-
-def _whole(text: str) -> FilePiece:
-    return FilePiece("", text, spans=[(1, text.count("\n") + 1)])
+    if not 1 < len(found) <= _MAX_PIECES:
+        return [FilePiece("", text, spans=[(1, text.count("\n") + 1)])]
+    seen: set[str] = set()
+    for n, piece in enumerate(found):
+        leaf, number = piece.leaf, 2  # a number behind a leaf that another one before has
+        while leaf.casefold() in seen:
+            leaf, number = f"{piece.leaf or 'text'}-{number}", number + 1
+        seen.add(leaf.casefold())
+        found[n] = piece._replace(leaf=leaf)
+    return found
 
 
 def _cut(name: str, kind: str | None, text: str) -> Iterable[FilePiece]:
+    """The parts of a text; none of one that is a piece as a whole."""
     if len(text) <= WHOLE or (kind == "decision" and len(text) <= _RECORD):
-        return [_whole(text)]
+        return ()
     if kind == "code":
         return (
             FilePiece(slug(part.name) and part.name, part.text, symbol=part.name, spans=part.spans)
@@ -81,7 +87,7 @@ def _cut(name: str, kind: str | None, text: str) -> Iterable[FilePiece]:
         outline = list(parts(text, HEADINGS.get(suffix, markdown.restructured_headings)))
         is_prose = len(outline) == 1 and suffix not in _MARKDOWN
         return _paragraphs(text) if is_prose else _sections(outline)
-    return [_whole(text)]
+    return ()
 
 
 def _sections(outline: Sequence[OutlinePart]) -> Iterator[FilePiece]:
@@ -109,36 +115,19 @@ def _written(part: OutlinePart) -> str:
 
 
 def _paragraphs(text: str) -> Iterator[FilePiece]:
-    group: list[str] = []
-    start = 1
+    """Paragraphs in groups, each named by its first words, so that what is written above it leaves it where it is."""
+    groups: list[list[str]] = []
     for paragraph in text.split("\n\n"):
-        if group and sum(map(len, group)) + len(paragraph) > WHOLE:
-            yield _group(group, start)
-            start += "\n\n".join(group).count("\n") + 2
-            group = []
-        group.append(paragraph)
-    yield _group(group, start)
-
-
-def _group(paragraphs: Sequence[str], start: int) -> FilePiece:
-    """Named by its first words, so that what is written above it leaves it where it is."""
-    whole = "\n\n".join(paragraphs)
-    text = whole.strip("\n")
-    leaf = slug(" ".join(text[:200].split()[:6]), _MAX_LEAF) or "text"
-    return FilePiece(leaf, text, spans=[(start, start + whole.count("\n"))])
-
-
-def _distinct(found: Sequence[FilePiece]) -> list[FilePiece]:
-    """The pieces with a number behind a leaf that another one before has."""
-    seen: set[str] = set()
-    named = []
-    for piece in found:
-        leaf, n = piece.leaf, 2
-        while leaf.casefold() in seen:
-            leaf, n = f"{piece.leaf}-{n}" if piece.leaf else f"text-{n}", n + 1
-        seen.add(leaf.casefold())
-        named.append(piece._replace(leaf=leaf))
-    return named
+        if not groups or sum(map(len, groups[-1])) + len(paragraph) > WHOLE:
+            groups.append([])
+        groups[-1].append(paragraph)
+    start = 1
+    for group in groups:
+        whole = "\n\n".join(group)
+        inner, end = whole.strip("\n"), start + whole.count("\n")
+        leaf = slug(" ".join(inner[:200].split()[:6]), _MAX_LEAF) or "text"
+        yield FilePiece(leaf, inner, spans=[(start, end)])
+        start = end + 2
 
 
 _PER_QUESTION = 500
@@ -186,7 +175,7 @@ class FileSource:
         for file, is_named in self._found.items():
             self._done += 1
             try:
-                text = read_text(os.path.join(self._root, file), self._root)
+                text = to_text(read_bytes(os.path.join(self._root, file), self._root))
                 if not is_named and is_generated(text):
                     raise UnfitError("generated")
             except UnfitError as unfit:

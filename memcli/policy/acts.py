@@ -8,7 +8,7 @@ from memcli.codec.canonical import encode_line
 from memcli.codec.space import memory_digest, policy_to_json
 from memcli.digests import sha256
 from memcli.model.links import Going, spared_days
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import Json
 from memcli.model.space import Change, Policy, Receipt, Touched
 from memcli.record import Record, replace
 from memcli.safety.secrets.detector import Detector
@@ -49,22 +49,26 @@ def act_of(
     receipt: Receipt, before: Policy, after: Policy | None, by: Json = None, change: Change | None = None
 ) -> Act | None:
     """The act for the audit log of a write that made `change`; None when the write changed nothing."""
-    policy = None if before == after else _difference(before, after)
+    policy: Json = None
+    if before != after:  # digests of the two, and the fields in which they differ
+        old, new = policy_to_json(before), {} if after is None else policy_to_json(after)
+        fields = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+        digests = [sha256(encode_line(tree)).hexdigest() for tree in (old, new)]
+        policy = {"before": digests[0], "after": "" if after is None else digests[1], "fields": fields}
     if not receipt.touched and not receipt.header_changed and policy is None:
         return None
-    action = DELETE_SPACE if after is None else _action(receipt, policy)
+    if after is None:
+        action = DELETE_SPACE
+    elif any(not touched.after for touched in receipt.touched):
+        action = "delete"
+    elif policy is not None:
+        action = "govern"
+    elif any(touched.before for touched in receipt.touched):
+        action = "update"
+    else:
+        action = "create" if receipt.touched else "set header"
     tasks, advised = (dict(change.tasks) or None, change.advised) if change else (None, ())
     return Act(action, receipt.touched, policy, by, tasks, advised=advised)
-
-
-def _action(receipt: Receipt, policy: Json) -> str:
-    if any(not touched.after for touched in receipt.touched):
-        return "delete"
-    if policy is not None:
-        return "govern"
-    if any(touched.before for touched in receipt.touched):
-        return "update"
-    return "create" if receipt.touched else "set header"
 
 
 def entry(space: str, act: Act, time: str, by: dict[str, Json]) -> dict[str, Json]:
@@ -73,13 +77,26 @@ def entry(space: str, act: Act, time: str, by: dict[str, Json]) -> dict[str, Jso
     if isinstance(own, dict) and own.keys() == {"user", "command"} and all(isinstance(v, str) for v in own.values()):
         by = own
     line: dict[str, Json] = {"time": time, **by, "action": act.action, "space": space}
-    touched = _clean(act.touched)
+    # Ids and paths without what a hand wrote into them past redaction.
+    clean = iter(
+        clean_paths(Detector({}, lambda _: "0" * 8), [name for one in act.touched for name in (one.id, one.path)])
+    )
+    touched = [replace(one, id=next(clean), path=next(clean)) for one in act.touched]
     new = [one for one in touched if not one.before]
     if len(new) > _LISTED:
         digest = sha256("".join(f"{one.id}\0{one.after}\n" for one in new).encode()).hexdigest()
         line["created"] = {"count": len(new), "hash": digest}
         touched = [one for one in touched if one.before]
-    line["changes"] = [_change(one) for one in touched]
+    line["changes"] = [
+        {
+            "id": one.id,
+            **({"path": one.path} if one.path else {}),  # of what is erased no word is kept
+            **({"created_at": one.created_at} if one.created_at else {}),
+            "before": one.before,
+            "after": one.after,
+        }
+        for one in touched
+    ]
     if act.policy is not None:
         line["policy"] = act.policy
     if act.advised:
@@ -87,41 +104,14 @@ def entry(space: str, act: Act, time: str, by: dict[str, Json]) -> dict[str, Jso
     return line if act.tasks is None else {**line, "tasks": act.tasks, "run": act.run}
 
 
-def _clean(touched: Sequence[Touched]) -> Sequence[Touched]:
-    """Ids and paths without what a hand wrote into them past redaction."""
-    names = [name for one in touched for name in (one.id, one.path)]
-    clean = clean_paths(Detector({}, lambda _: "0" * 8), names)
-    if clean == names:
-        return touched
-    pairs = zip(touched, clean[::2], clean[1::2], strict=True)
-    return [replace(one, id=name, path=path) for one, name, path in pairs]
-
-
-def _change(touched: Touched) -> Json:
-    path = {"path": touched.path} if touched.path else {}  # of what is erased no word is kept
-    made = {"created_at": touched.created_at} if touched.created_at else {}
-    return {"id": touched.id, **path, **made, "before": touched.before, "after": touched.after}
-
-
-def _difference(before: Policy, after: Policy | None) -> Json:
-    """Digests of two policies, and the fields in which they differ."""
-    old, new = policy_to_json(before), {} if after is None else policy_to_json(after)
-    fields = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
-    return {"before": _digest(old), "after": "" if after is None else _digest(new), "fields": fields}
-
-
-def _digest(policy: Json) -> str:
-    return sha256(encode_line(policy)).hexdigest()
-
-
 def receipt_of(draft: Draft, change: Change) -> Receipt:
     """Applies the change to the draft, and returns what it did."""
-    touched = tuple(
-        Touched(memory.id, memory.path, state_digest(before), state_digest(after))
-        for before, after in draft.take(change)
-        if (memory := after or before) is not None
-    )
-    return Receipt(touched, change.header is not None)
+    touched = []
+    for before, after in draft.take(change):
+        if (memory := after or before) is not None:
+            digests = ("" if one is None else memory_digest(one) for one in (before, after))
+            touched.append(Touched(memory.id, memory.path, *digests))
+    return Receipt(tuple(touched), change.header is not None)
 
 
 def without_erased(touched: Sequence[Touched], going: Going) -> tuple[Touched, ...]:
@@ -156,8 +146,3 @@ def trash_note(going: Going, grace: float) -> str:
         what = "the earlier version of 1 memory is" if count == 1 else f"the earlier versions of {count} memories are"
     grace = spared_days(grace) if going.spared else grace
     return f"{what} in the trash for {grace:g} days: `memcli restore --run {going.run}`"
-
-
-def state_digest(memory: Memory | None) -> str:
-    """The digest of a memory, as lines of the audit log have it: empty for one that is not there."""
-    return "" if memory is None else memory_digest(memory)

@@ -28,15 +28,11 @@ HALF_LIVES: Mapping[str, float] = {
 _ACCESS_SHARE = 0.1
 
 
+@lru_cache(maxsize=20_000)
 def remaining(kind: str, since: str, now: str) -> float:
     """The share of the confidence that is left at `now` of a memory that was stored or confirmed at `since`; 0..1."""
     days = HALF_LIVES.get(kind)
-    return 1.0 if days is None else _faded(days, since, now)
-
-
-@lru_cache(maxsize=20_000)
-def _faded(days: float, since: str, now: str) -> float:
-    return math.exp(-days_between(since, now) / days)
+    return 1.0 if days is None else math.exp(-days_between(since, now) / days)
 
 
 def familiarity(accesses: int) -> float:
@@ -103,13 +99,13 @@ def _periods(text: str) -> list[_Holds]:
 def _period(text: str) -> _Holds:
     try:
         if found := _YEARLY.match(text):
-            return _yearly(found[1], found[2])
+            return _yearly(*found.groups())
         if found := _ONCE.match(text):
-            first, last = date.fromisoformat(found[1]), date.fromisoformat(found[2])
+            first, last = map(date.fromisoformat, found.groups())
             if first <= last:
                 return lambda day: first <= day <= last
         if (found := _PART.match(text)) and int(found[2]):
-            return _part(found[1] == "first", int(found[2]), found[3], found[4], found[5])
+            return _part(*found.groups())
     except ValueError:
         pass
     raise UsageError(f"not a season: {text[:60]!a}", f"write it as {_FORMS}; or a name such as release-week")
@@ -126,38 +122,21 @@ def _yearly(first: str, last: str) -> _Holds:
     return holds
 
 
-def _part(is_first: bool, days: int, span: str, weeks: str | None, start: str | None) -> _Holds:
-    if weeks is None or start is None:
-        bounds = _by_months(_MONTHS[span])
-    else:
-        bounds = _by_weeks(int(weeks), date.fromisoformat(start))
+def _part(side: str, days: str, span: str, weeks: str | None, start: str | None) -> _Holds:
+    """The first or last days of a span, which is of so many months, or of so many weeks from a day on."""
+    length, anchor = 7 * int(weeks or 0), date.fromisoformat(start) if start else date.min
+    if start and not length:
+        raise ValueError(weeks)
 
     def holds(day: date) -> bool:
-        begin, end = bounds(day)
-        return (day - begin).days < days if is_first else (end - day).days <= days
+        if start:
+            begin = anchor + _DAY * ((day - anchor).days // length * length)
+            end = begin + _DAY * length
+        else:
+            months = _MONTHS[span]
+            first = (day.month - 1) // months * months
+            begin, after = date(day.year, first + 1, 1), first + months
+            end = date(day.year + after // 12, after % 12 + 1, 1)
+        return (day - begin).days < int(days) if side == "first" else (end - day).days <= int(days)
 
     return holds
-
-
-def _by_months(months: int) -> Callable[[date], tuple[date, date]]:
-    """The span of so many months that a day is in, and the day after it."""
-
-    def bounds(day: date) -> tuple[date, date]:
-        first = (day.month - 1) // months * months
-        begin = date(day.year, first + 1, 1)
-        after = first + months
-        return begin, date(day.year + after // 12, after % 12 + 1, 1)
-
-    return bounds
-
-
-def _by_weeks(weeks: int, start: date) -> Callable[[date], tuple[date, date]]:
-    length = 7 * weeks
-    if not length:
-        raise ValueError
-
-    def bounds(day: date) -> tuple[date, date]:
-        begin = start + _DAY * ((day - start).days // length * length)
-        return begin, begin + _DAY * length
-
-    return bounds

@@ -17,7 +17,7 @@ from math import inf
 from memcli.model.characters import character_end
 from memcli.model.memory import Memory
 from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, RAW, SENTENCE, Section
-from memcli.record import NamedTuple, Record, replace
+from memcli.record import Record, replace
 from memcli.regex import regex
 from memcli.text.passages import CONTENT, CONTEXT, HUNK, MESSAGE, Passage, passages, read_sentences, trail
 from memcli.text.words import terms
@@ -29,16 +29,14 @@ _WORD = regex(r"\S+")
 _FENCE = regex(r"\s*(?:```|~~~)")
 
 
-class _Unit(NamedTuple):
-    text: str
-    is_line: bool
-    """Whether it stands on a line of its own."""
+_Unit = tuple[str, bool]
+"""A sentence or line, and whether it stands on a line of its own."""
 
 
 def best_sentence(text: str, wanted: frozenset[str]) -> str:
     """The sentence or line of `text` that has most of the terms `wanted`, of equals the first."""
     units = list(_units(text))
-    return units[_best(units, wanted)].text if units else ""
+    return units[_best(units, wanted)][0] if units else ""
 
 
 def excerpt(text: str, wanted: frozenset[str], size: int) -> str:
@@ -46,25 +44,29 @@ def excerpt(text: str, wanted: frozenset[str], size: int) -> str:
     units = list(_units(text))
     if not units:
         return ""
+    sizes = [len(unit) for unit, _ in units]
     first = last = _best(units, wanted)
-    room = size - len(units[first].text)
-    while last + 1 < len(units) and len(units[last + 1].text) < room:
+    room = size - sizes[first]
+    while last + 1 < len(units) and sizes[last + 1] < room:
         last += 1
-        room -= len(units[last].text) + 1
-    while first > 0 and len(units[first - 1].text) < room:
+        room -= sizes[last] + 1
+    while first > 0 and sizes[first - 1] < room:
         first -= 1
-        room -= len(units[first].text) + 1
-    return _joined_units(units[first : last + 1])
+        room -= sizes[first] + 1
+    found, _ = units[first]
+    for (_, was_line), (unit, is_line) in pairwise(units[first : last + 1]):
+        found += ("\n" if was_line or is_line else " ") + unit
+    return found
 
 
 def within(text: str, wanted: frozenset[str], size: int) -> str:
-    """`text` if it has at most `size` characters, else an excerpt of no more, cut at a word if no sentence is that short."""
-    return text if len(text) <= size else _shortened(excerpt(text, wanted, size), wanted, size)
+    """`text` if it has at most `size` characters, else an excerpt of no more.
 
-
-def _shortened(text: str, wanted: frozenset[str], size: int) -> str:
-    """The words in a row that have most of the terms `wanted`, with `…` for what is left out: the first words of the text, or
-    else, as what answers may stand on either side of a term, the middle one of the rows that are as good."""
+    Where no sentence is that short, it is the words in a row that have most of the terms `wanted`, with `…` for what is left
+    out: the first words of the text, or else, as what answers may stand on either side of a term, the middle one of the rows
+    that are as good.
+    """
+    text = text if len(text) <= size else excerpt(text, wanted, size)
     if len(text) <= size:
         return text
     words = list(_WORD.finditer(text))
@@ -83,41 +85,27 @@ def _shortened(text: str, wanted: frozenset[str], size: int) -> str:
 
 
 def _best(units: list[_Unit], wanted: frozenset[str]) -> int:
-    shared = [len(wanted.intersection(terms(unit.text))) for unit in units]
+    shared = [len(wanted.intersection(terms(unit))) for unit, _ in units]
     return shared.index(max(shared))
-
-
-def _joined_units(units: list[_Unit]) -> str:
-    text = units[0].text
-    for before, unit in pairwise(units):
-        text += ("\n" if before.is_line or unit.is_line else " ") + unit.text
-    return text
 
 
 def _units(text: str) -> Iterator[_Unit]:
     """The sentences of prose, whose lines may be wrapped, and all other lines, in order."""
     prose: list[str] = []
     is_code = False
-    for line in text.splitlines():
+    for line in (*text.splitlines(), ""):  # an empty line ends the last sentence
         is_fence = bool(_FENCE.match(line))
         if line.strip() and not (is_code or is_fence or _OWN_LINE.match(line)):
             prose.append(line.strip())
             continue
-        yield from _sentences(prose)
+        found = [(sentence, False) for _, sentence in read_sentences(" ".join(prose))]
         prose = []
         is_code ^= is_fence
         if line.strip() and not is_fence:
-            yield _Unit(_bounded(line.rstrip()), is_line=True)
-    yield from _sentences(prose)
-
-
-def _sentences(prose: list[str]) -> Iterator[_Unit]:
-    for _, sentence in read_sentences(" ".join(prose)):
-        yield _Unit(_bounded(sentence), is_line=False)
-
-
-def _bounded(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: character_end(text, _LONGEST)].rstrip() + "…"
+            found.append((line.rstrip(), True))
+        for unit, is_line in found:
+            is_short = len(unit) <= _LONGEST
+            yield unit if is_short else unit[: character_end(unit, _LONGEST)].rstrip() + "…", is_line
 
 
 SHOWN = 800
@@ -159,7 +147,10 @@ def answer_of(
     wanted = frozenset(terms(topic))
     if not cut or not (wanted or best):
         return Answer()
-    ranked = [(n, score) for n, score in best if n < len(cut)] or [(_by_words(cut, wanted), 0.0)]
+    ranked = [(n, score) for n, score in best if n < len(cut)]
+    if not ranked:  # the passage with most of the terms, of equals the first
+        shared = [len(wanted.intersection(terms(one.text))) for one in cut]
+        ranked = [(shared.index(max(shared)), 0.0)]
     first = cut[ranked[0][0]]
     places = _of_commit([n for n, _ in ranked], cut) if memory.kind == "diff" else _around(cut, ranked[0][0])
     inside = [cut[n] for n in places if cut[n].end]
@@ -200,11 +191,6 @@ def _growing(
             continue
         places |= added
         yield _joined(raw, [cut[m] for m in sorted(places)]), score
-
-
-def _by_words(cut: Sequence[Passage], wanted: frozenset[str]) -> int:
-    """The passage with most of the terms, of equals the first."""
-    return max(range(len(cut)), key=lambda n: (len(wanted.intersection(terms(cut[n].text))), -n))
 
 
 def _around(cut: Sequence[Passage], first: int) -> list[int]:
@@ -314,23 +300,17 @@ def _steps(forms: Iterable[Forms], known: Mapping[int, int]) -> Iterator[tuple[S
 
     for place, form in enumerate(forms):
         yield from more(place)
-        usual = _rising(form.usual)
+        usual: list[tuple[str, int]] = []
+        for level, cost in form.usual:  # without those that cost no less than a fuller one; the last one stays
+            while usual and usual[-1][1] >= cost:
+                usual.pop()
+            usual.append((level, cost))
         yield from (((place, level, 0), cost) for level, cost in usual)
         if usual[-1][0] != RAW:
             waiting += [(max(at, place + 1), place, n, form.cost_of) for n, at in enumerate(form.more, 1)]
         fuller += [((place, level, 0), cost) for level, cost in form.fuller]
     yield from more(inf)
     yield from ((step, cost) for step, cost in fuller if cost > known[step[0]])
-
-
-def _rising(forms: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
-    """The forms without those that cost no less than a fuller one. The last one stays."""
-    kept: list[tuple[str, int]] = []
-    for level, cost in forms:
-        while kept and kept[-1][1] >= cost:
-            kept.pop()
-        kept.append((level, cost))
-    return kept
 
 
 SHORT_TEXT = 900

@@ -105,18 +105,14 @@ def resolve_links(
     shelf: Shelf, links: Sequence[Mapping[str, Json]], known: Sequence[Mapping[str, Json]], now: str
 ) -> tuple[Mapping[str, Json], ...]:
     """`links`, each once and dated, with ids in the place of the paths that are there. One that is `known` keeps its date."""
-    dates = {_place(link): link["created_at"] for link in known if "created_at" in link}
+    dates = {(link["to"], link["relation"]): link["created_at"] for link in known if "created_at" in link}
     resolved: dict[tuple[str, str], Mapping[str, Json]] = {}
     for link in links:
         found = shelf.get(link["to"]) or shelf.at(link["to"])
-        leading = {**link, "to": found.id} if found is not None else link
-        place = _place(leading)
-        resolved.setdefault(place, {"created_at": dates.get(place, now), **leading})
+        to = found.id if found is not None else link["to"]
+        place = (to, link["relation"])
+        resolved.setdefault(place, {"created_at": dates.get(place, now), **link, "to": to})
     return tuple(resolved.values())
-
-
-def _place(link: Mapping[str, Json]) -> tuple[str, str]:
-    return link["to"], link["relation"]
 
 
 def to_itself(memory: Memory) -> UsageError:
@@ -216,8 +212,21 @@ class Draft:
         for name in change.displaced:
             if (before := self.get(name)) is not None:
                 self._displaced.setdefault(name, before)
-        touched: list[tuple[Memory | None, Memory | None]] = [self._take_out(name) for name in sorted(change.drop)]
-        touched += map(self._take_in, change.put)
+        touched: list[tuple[Memory | None, Memory | None]] = []
+        for name in sorted(change.drop):
+            before = self._take_out(name)
+            self._drop.add(name)
+            touched.append((before, None))
+            if before is not None:
+                self._gone[name] = before
+        for memory in change.put:
+            touched.append((self._take_out(memory.id), memory))
+            self.grown += 1
+            self._drop.discard(memory.id)
+            self._gone.pop(memory.id, None)
+            self._put[memory.id] = memory
+            self._paths[memory.path] = memory.id
+            self._hashes.setdefault(memory.hash, {})[memory.id] = None
         if change.header is not None:
             self._header = replace(change.header, objects=())
         if change.now and (change.put or change.drop):
@@ -243,32 +252,15 @@ class Draft:
         """Everything that was laid over the base, as one change."""
         return Change(tuple(self._put.values()), frozenset(self._drop), "", self._header)
 
-    def _take_in(self, memory: Memory) -> tuple[Memory | None, Memory]:
-        before = self.get(memory.id)
-        self._forget(memory.id)
-        self.grown += before is None
-        self._drop.discard(memory.id)
-        self._gone.pop(memory.id, None)
-        self._put[memory.id] = memory
-        self._paths[memory.path] = memory.id
-        self._hashes.setdefault(memory.hash, {})[memory.id] = None
-        return before, memory
-
-    def _take_out(self, name: str) -> tuple[Memory | None, None]:
+    def _take_out(self, name: str) -> Memory | None:
+        """Forgets what was laid over the base for this id; returns the memory that it had."""
         before = self.get(name)
-        self._forget(name)
         self.grown -= before is not None
-        self._drop.add(name)
-        if before is not None:
-            self._gone[name] = before
-        return before, None
-
-    def _forget(self, name: str) -> None:
-        old = self._put.pop(name, None)
-        if old is not None and self._paths.get(old.path) == name:
-            del self._paths[old.path]
-        if old is not None:
+        if (old := self._put.pop(name, None)) is not None:
             del self._hashes[old.hash][name]
+            if self._paths.get(old.path) == name:
+                del self._paths[old.path]
+        return before
 
     def _standing(self, memory: Memory | None) -> Memory | None:
         """`memory` of the base, when no change took it away or replaced it."""
@@ -330,9 +322,19 @@ def plan_intake(mine: Space, incoming: Space, mode: str, is_new: bool) -> Intake
     there = {m.id for m in (*incoming.objects, *(mine.objects if mode == "merge" else ()))}
     sound = tuple(without_dangling(memory, there.__contains__) for memory in incoming.objects)
     incoming = replace(incoming, objects=sound)
-    if not is_new and mode == "merge":
-        return _merged(mine, incoming)
     before = {m.id: m for m in mine.objects}
+    if not is_new and mode == "merge":
+        wins = [m for m in incoming.objects if m.id not in before or before[m.id].updated_at <= m.updated_at]
+        moving = {m.id for m in wins}
+        taken = {m.path for m in mine.objects if m.id not in moving}
+        placed = []
+        for memory in wins:
+            path = free_path(memory.path, memory.id, taken)  # made its own by its id, where another memory has it
+            taken.add(path)
+            placed.append(memory if path == memory.path else replace(memory, path=path))
+        changed = [m for m in placed if before.get(m.id) != m]
+        after = mine.put(changed, max(mine.updated_at, incoming.updated_at)) if changed else mine
+        return _counted(IntakePlan(after, kept=len(incoming.objects) - len(wins)), before, placed)
     removed = before.keys() - {m.id for m in incoming.objects}
     if removed and not mine.policy.allow_delete:
         raise RefusedError(
@@ -364,35 +366,23 @@ def _reidentified(mine: Space, incoming: Space) -> Space:
     ids: dict[str, str] = {}
     for memory in incoming.objects:
         if memory.id in before and not is_same_memory(before[memory.id], memory):
-            names = (memory_id(mine.name, memory.path, number) for number in count(1))
-            ids[memory.id] = next(n for n in names if n not in taken or _is_known(before.get(n), memory))
-            taken.add(ids[memory.id])
+            for name in (memory_id(mine.name, memory.path, number) for number in count(1)):
+                if name not in taken:
+                    break
+                other = before.get(name)
+                # One that came to this id at an earlier intake has it still; many are made in one second.
+                if (
+                    other
+                    and other.created_at == memory.created_at
+                    and (other.path == memory.path or other.hash == memory.hash)
+                ):
+                    break
+            ids[memory.id] = name
+            taken.add(name)
     if not ids:
         return incoming
     ordered = sorted((renamed(memory, ids) for memory in incoming.objects), key=lambda m: m.order)
     return replace(incoming, objects=tuple(ordered))
-
-
-def _is_known(mine: Memory | None, memory: Memory) -> bool:
-    """Whether a memory that came to another id at an earlier intake is `mine` now."""
-    if mine is None or mine.created_at != memory.created_at:
-        return False
-    return mine.path == memory.path or mine.hash == memory.hash  # many are made in one second
-
-
-def _merged(mine: Space, incoming: Space) -> IntakePlan:
-    before = {m.id: m for m in mine.objects}
-    wins = [m for m in incoming.objects if m.id not in before or before[m.id].updated_at <= m.updated_at]
-    moving = {m.id for m in wins}
-    taken = {m.path for m in mine.objects if m.id not in moving}
-    placed = []
-    for memory in wins:
-        path = free_path(memory.path, memory.id, taken)  # made its own by its id, where another memory has it
-        taken.add(path)
-        placed.append(memory if path == memory.path else replace(memory, path=path))
-    changed = [m for m in placed if before.get(m.id) != m]
-    after = mine.put(changed, max(mine.updated_at, incoming.updated_at)) if changed else mine
-    return _counted(IntakePlan(after, kept=len(incoming.objects) - len(wins)), before, placed)
 
 
 def _counted(plan: IntakePlan, before: dict[str, Memory], incoming: Iterable[Memory]) -> IntakePlan:

@@ -93,7 +93,11 @@ def check_policy(fields: Mapping[str, Json]) -> None:
     for name, period in sorted(fields.get("seasons", {}).items()):
         check_period(period, f"policy.seasons.{name}")
     if "quota" in fields:
-        _check_quota(fields["quota"])
+        from memcli.model.conversation import PROVIDERS
+
+        if unknown := sorted(fields["quota"].keys() - PROVIDERS):
+            what = f"policy.quota has no provider {unknown[0][:40]!a}"
+            raise UsageError(what, f"providers: {', '.join(PROVIDERS)}")
     if "export_path" in fields:
         path = fields["export_path"]
         parts = path.replace("\\", "/").split("/")
@@ -117,12 +121,3 @@ def check_rules(rules: Sequence[Mapping[str, Any]]) -> None:
             raise UsageError(f"{at} has no condition and would pin everything", f"conditions: {', '.join(_CONDITIONS)}")
         if "pattern" in rule:
             compile_pattern(rule["pattern"], f"{at}.pattern")
-
-
-def _check_quota(quota: Mapping[str, Json]) -> None:
-    """Raises UsageError for a provider that there is not."""
-    from memcli.model.conversation import PROVIDERS
-
-    for name in sorted(quota):
-        if name not in PROVIDERS:
-            raise UsageError(f"policy.quota has no provider {name[:40]!a}", f"providers: {', '.join(PROVIDERS)}")

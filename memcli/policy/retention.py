@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from memcli.clock import days_between, normalize_time
 from memcli.errors import RefusedError, UsageError
@@ -30,18 +30,21 @@ def outdated(shelf: Shelf, places: Sequence[Place], known: Collection[str], now:
     for place in places:
         by_root.setdefault(place["under"], []).append(place)
 
-    def above(path: str) -> Iterator[str]:
-        segments = path.split("/")
-        return ("/".join(segments[:n]) for n in range(1, len(segments) + 1))
-
-    return [
-        replace(memory, active=False, updated_at=now, version=increased(memory.version))
-        for memory in shelf.under(*by_root)
-        if memory.active
-        and memory.path not in known
-        and memory.id not in known
-        and any(_is_of(memory, place) for root in above(memory.path) for place in by_root.get(root, ()))
-    ]
+    found = []
+    for memory in shelf.under(*by_root):
+        fields, segments = memory.metadata, memory.path.split("/")
+        is_known = memory.path in known or memory.id in known
+        if is_known or not memory.active or memory.provenance.get("source") != OBSERVED:
+            continue
+        roots = ("/".join(segments[:n]) for n in range(1, len(segments) + 1))
+        if any(
+            fields.get("group") == place.get("group")
+            and fields.get("source") == place.get("source", fields.get("source"))
+            for root in roots
+            for place in by_root.get(root, ())
+        ):
+            found.append(replace(memory, active=False, updated_at=now, version=increased(memory.version)))
+    return found
 
 
 def without(shelf: Shelf, memories: Sequence[Memory], now: str) -> Change:
@@ -57,15 +60,6 @@ def is_of_source(memory: Memory, given: Mapping[str, Json]) -> bool:
     if memory.provenance.get("source") != source:
         return False
     return source != OBSERVED or bool(memory.metadata.get("source") == given["metadata"].get("source"))
-
-
-def _is_of(memory: Memory, place: Place) -> bool:
-    fields = memory.metadata
-    return (
-        memory.provenance.get("source") == OBSERVED
-        and fields.get("group") == place.get("group")
-        and fields.get("source") == place.get("source", fields.get("source"))
-    )
 
 
 _FADE_DAYS = 30.0

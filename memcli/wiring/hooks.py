@@ -89,7 +89,7 @@ def retry(workspace: Workspace, log: HookLog) -> tuple[Ingested, list[str]]:
 def advise(workspace: Workspace, message: str) -> dict[str, Json]:
     """Puts what was decided about the staged change into the file `message`, as comments. Raises MemcliError, OSError."""
     from memcli.app.guard import consult
-    from memcli.git.message import comment
+    from memcli.git.hooks import comment
     from memcli.ingest.patch import read_diff, staged_diff
     from memcli.render.clean import clean_line
 

@@ -88,11 +88,10 @@ def status(session: CommandContext) -> None:
     from memcli.store.log import HookLog
 
     hooks = find_hooks(os.getcwd())
-    found = [hooks.status(name) for name in NAMES]
+    found = [(name, *hooks.status(name)) for name in NAMES]
     remarks = {"foreign": "overwrote memcli's hook: install again"}
     rows = [
-        [hook.name, hook.state, remarks.get(hook.state, "calls the previous hook") if hook.keeps else ""]
-        for hook in found
+        [name, state, remarks.get(state, "calls the previous hook") if keeps else ""] for name, state, keeps in found
     ]
     last: dict[str, Any] = {}
     skipped: list[dict[str, Any]] = []
@@ -105,7 +104,8 @@ def status(session: CommandContext) -> None:
         problem = f": {last['error']}" if last.get("error") else ""
         lines.append(f"last run: {last.get('hook')} {last.get('at')}, {last.get('outcome')}{problem}")
     lines += [f"skipped {entry['commit'][:10]} {entry['at']}: {entry['reason']}" for entry in skipped]
-    data = {"folder": hooks.folder, "hooks": [hook.to_json() for hook in found], "last_run": last, "skipped": skipped}
+    states = [{"name": name, "state": state, "keeps": keeps} for name, state, keeps in found]
+    data = {"folder": hooks.folder, "hooks": states, "last_run": last, "skipped": skipped}
     session.output.answer(data, "\n".join(lines))
     if skipped:
         session.output.note(

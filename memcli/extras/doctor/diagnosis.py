@@ -197,7 +197,7 @@ def _git_of(root: str) -> Iterator[Check]:
         yield Check("merge driver", not found, found or told, "run `memcli init --git`")
     with suppress(MemcliError):
         hooks = find_hooks(os.path.dirname(root))
-        states = [(name, hooks.status(name).state) for name in NAMES]
+        states = [(name, hooks.status(name)[0]) for name in NAMES]
         installed = [f"{name} {state}" for name, state in states if state in ("installed", "outdated", "edited")]
         ok = not any(state in ("outdated", "edited") for _, state in states)
         told = ", ".join(installed) or "none (`memcli hook install` installs them)"

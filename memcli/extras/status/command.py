@@ -116,7 +116,7 @@ def _hooks(workspace: Workspace) -> tuple[Json, str]:
 
     try:
         hooks = find_hooks(os.path.dirname(workspace.root))
-        names = [name for name in NAMES if hooks.status(name).state == "installed"]
+        names = [name for name in NAMES if hooks.status(name)[0] == "installed"]
     except MemcliError:
         names = []
     last = HookLog(Layout(workspace.root), workspace.space).last().get("time")
