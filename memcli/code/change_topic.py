@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
 from memcli.model.anchors import FileEdit, Line
@@ -38,7 +38,10 @@ def topic_of(edits: Sequence[FileEdit], redact: Callable[[str], str] = str) -> s
     names = [_SUFFIX.sub("", part) for edit in edits[:_MAX_FILES] for part in edit.file.split("/")[-2:]]
     symbols = [symbol for edit in edits for symbol in edit.symbols]
     sides = ([edit.added for edit in edits], [edit.removed for edit in edits])
-    came, went = (Counter(_words(redact(_text(side)))) for side in sides)
+    came, went = (
+        Counter(word for word in _WORD.findall(_MARK.sub(" ", redact(_text(side)))) if word.lower() not in _STOP_WORDS)
+        for side in sides
+    )
     # First the words that came or went rather than only moved, then the most frequent, of equals the first.
     salient = sorted(came | went, key=lambda word: (came[word] == went[word], -came[word] - went[word]))
     chosen = [*names, *symbols[:_MAX_SYMBOLS], *salient[:_MAX_WORDS]]
@@ -58,8 +61,3 @@ def _text(sides: Iterable[Sequence[Line]]) -> str:
         if left <= 0:
             break
     return "\n".join(lines)
-
-
-def _words(text: str) -> Iterator[str]:
-    """The words of code that say what it is about, without the marks of redaction."""
-    return (word for word in _WORD.findall(_MARK.sub(" ", text)) if word.lower() not in _STOP_WORDS)

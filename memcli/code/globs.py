@@ -44,7 +44,22 @@ def path_glob(text: str) -> str:
     """The same for a path from the root, with `/`."""
     # Git compares what stands before the first wildcard by itself, so stars right behind it stand at the beginning.
     prefix, rest = found.groups() if (found := _PREFIX.fullmatch(text)) else ("", text)
-    return re.escape(prefix) + _path(_segments(rest))
+    # `**` is any number of folders, and anything at all at the end.
+    runs: list[list[str]] = [[]]
+    for segment in _segments(rest):
+        if len(segment) == 1 and len(segment[0]["stars"] or "") > 1:
+            if runs[-1] or len(runs) == 1:
+                runs.append([])
+        else:
+            runs[-1].append(_name(segment))
+    first, *others = runs
+    if not others:
+        return re.escape(prefix) + "/".join(first)
+    *middle, last = others
+    parts = [re.escape(prefix), *(f"{name}/" for name in first)]
+    parts += [f"{_ATOMIC}(?:[^/]*/)*?{'/'.join(run)}/)" for run in middle]
+    parts.append("(?:[^/]*/)*?" + "/".join(last) if last else "(?s:.*)")
+    return "".join(parts)
 
 
 def glob_expression(glob: str, at: str) -> str:
@@ -84,25 +99,6 @@ def _segments(text: str) -> list[list[_Token]]:
         else:
             segments[-1].append(token)
     return segments
-
-
-def _path(segments: list[list[_Token]]) -> str:
-    """The expression for a path: `**` is any number of folders, and anything at all at the end."""
-    runs: list[list[str]] = [[]]
-    for segment in segments:
-        if len(segment) == 1 and len(segment[0]["stars"] or "") > 1:
-            if runs[-1] or len(runs) == 1:
-                runs.append([])
-        else:
-            runs[-1].append(_name(segment))
-    first, *others = runs
-    if not others:
-        return "/".join(first)
-    *middle, last = others
-    parts = [f"{name}/" for name in first]
-    parts += [f"{_ATOMIC}(?:[^/]*/)*?{'/'.join(run)}/)" for run in middle]
-    parts.append("(?:[^/]*/)*?" + "/".join(last) if last else "(?s:.*)")
-    return "".join(parts)
 
 
 def _name(tokens: list[_Token]) -> str:
@@ -178,9 +174,17 @@ class Patterns:
             text = line.decode("latin-1").removesuffix("\r")
             while text.endswith(" ") and not text.endswith("\\ "):
                 text = text[:-1]
-            if text and not text.startswith("#") and len(text) <= _MAX_LINE:
-                pattern = text.removeprefix("!")
-                self._add(pattern.removesuffix("/"), _GlobRule(rank, pattern == text, pattern.endswith("/")))
+            if not text.startswith("#") and len(text) <= _MAX_LINE:
+                bare = text.removeprefix("!")
+                pattern, rule = bare.removesuffix("/"), _GlobRule(rank, bare == text, bare.endswith("/"))
+                is_name, path = "/" not in pattern, pattern.removeprefix("/")
+                if not _SPECIAL.search(path):
+                    (self._names if is_name else self._paths).setdefault(path, []).append(rule)
+                elif is_name and path[0] == "*" and not _SPECIAL.search(path, 1):
+                    self._suffixes.append((path[1:], rule))
+                elif len(self._globs) < _MAX_GLOBS:
+                    with suppress(ValueError, re.error):
+                        self._globs.append((re.compile(name_glob(path) if is_name else path_glob(path)), rule, is_name))
 
     def __bool__(self) -> bool:
         return bool(self._names or self._paths or self._suffixes or self._globs)
@@ -201,15 +205,3 @@ class Patterns:
             if (is_folder or not rule.only_folders) and expression.fullmatch(name if is_name else path):
                 return rule.refuses
         return None if last is None else last.refuses
-
-    def _add(self, pattern: str, rule: _GlobRule) -> None:
-        if not pattern:
-            return
-        is_name, text = "/" not in pattern, pattern.removeprefix("/")
-        if not _SPECIAL.search(text):
-            (self._names if is_name else self._paths).setdefault(text, []).append(rule)
-        elif is_name and text[0] == "*" and not _SPECIAL.search(text, 1):
-            self._suffixes.append((text[1:], rule))
-        elif len(self._globs) < _MAX_GLOBS:
-            with suppress(ValueError, re.error):
-                self._globs.append((re.compile(name_glob(text) if is_name else path_glob(text)), rule, is_name))

@@ -11,7 +11,6 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import islice
 
 from memcli.code.diff import HUNK
 from memcli.record import NamedTuple
@@ -116,7 +115,13 @@ def find_symbol(text: str, symbol: str, file: str) -> list[Lines]:
         return []
     if file.endswith(_PYTHON) and len(text) <= _MAX_PARSED and (tree := parse_python(text)) is not None:
         with suppress(RecursionError):
-            return _in_python(tree, names)
+            nodes: list[ast.AST] = [tree]
+            for depth, name in enumerate(names):
+                found = [child for node in nodes for child in _statements(node) if _defines(child, name)]
+                if not found and depth == 0:  # a method that is named without its class
+                    found = [node for node in ast.walk(tree) if _defines(node, name)]
+                nodes = found
+            return sorted({_extent(node) for node in nodes})
     return _Code(text, file).find(names)
 
 
@@ -128,16 +133,6 @@ def parse_python(text: str) -> ast.Module | None:
             return ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
-
-
-def _in_python(tree: ast.Module, names: list[str]) -> list[Lines]:
-    nodes: list[ast.AST] = [tree]
-    for depth, name in enumerate(names):
-        found = [child for node in nodes for child in _statements(node) if _defines(child, name)]
-        if not found and depth == 0:  # a method that is named without its class
-            found = [node for node in ast.walk(tree) if _defines(node, name)]
-        nodes = found
-    return sorted({_extent(node) for node in nodes})
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:
@@ -169,7 +164,13 @@ class _Code:
 
     def __init__(self, text: str, file: str) -> None:
         self._raw = text
-        self._text = _blank(text, file)
+        # With spaces for comments and strings; line breaks and lengths stay. A quote that nothing closes ends with its line,
+        # and one of a lifetime (Rust) or of prose (JSX) is none.
+        many = file.endswith((*_LONG_QUOTES, *_HASH_COMMENTS))
+        single = r"'(?:\\.|[^'\\\n]){0,300}'" if many else r"'(?:\\[^\n']{1,10}|[^'\\\n])'"
+        comment = r"#[^\n]*" if file.endswith(_HASH_COMMENTS) else r"//[^\n]*|/\*.*?(?:\*/|\Z)"
+        pattern = re.compile(rf'{comment}|"(?:\\.|[^"\\\n])*"?|{single}|`(?:\\.|[^`\\])*`?', re.DOTALL)
+        self._text = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
         self._by_end = file.endswith(_BY_END)
         self._by_indent = file.endswith(_BY_INDENT)
 
@@ -178,7 +179,11 @@ class _Code:
         *outer, name = names
         found = list(self._definitions(name, outer[-1] if outer else ""))
         if outer:
-            inside = self.find(outer) + self._containers(outer[-1])
+            inside = self.find(outer)
+            # And in what is no definition of the name itself and holds some of what belongs to it: `impl Token`.
+            for match in re.finditer(rf"{_CONTAINER}{re.escape(outer[-1])}\b", self._text, re.MULTILINE):
+                if (end := self._end(match.start(), match.end())) is not None:
+                    inside.append(self._lines(match.start(), end))
             return sorted(
                 {
                     (first, last)
@@ -192,7 +197,15 @@ class _Code:
     def _definitions(self, name: str, owner: str) -> Iterator[tuple[Lines, bool, int]]:
         """Where `name` is defined, whether as of `owner` by its own words (Go, C++), and how far it is indented."""
         text = self._text
-        for match, start in islice(_occurrences(text, name), _MAX_LOOKS):
+        looks = 0
+        for match in re.finditer(rf"(?<![\w$]){re.escape(name)}(?![\w$])", text):
+            nearest = max(0, match.start() - _MAX_HEAD)
+            start = text.rfind("\n", nearest, match.start()) + 1
+            if nearest and not start:  # far from the beginning of a line that could define it
+                continue
+            looks += 1
+            if looks > _MAX_LOOKS:
+                return
             head = text[start : match.start()]
             keyword = DEFINITION.match(text, start)
             is_named = keyword is not None and name_of(keyword)[0] == name.rstrip("?!=")
@@ -201,17 +214,10 @@ class _Code:
             end = self._end(start, match.end())
             if end is not None:
                 holder = _RECEIVER.search(head) or _OWNER.search(head)
-                lines = text.count("\n", 0, start) + 1, text.count("\n", 0, end) + 1
-                yield lines, bool(holder and holder[1] == owner), len(head) - len(head.lstrip())
+                yield self._lines(start, end), bool(holder and holder[1] == owner), len(head) - len(head.lstrip())
 
-    def _containers(self, name: str) -> list[Lines]:
-        """What is no definition of `name` itself and holds some of what belongs to it: `impl Token`, `namespace auth`."""
-        text, found = self._text, []
-        for match in re.finditer(rf"{_CONTAINER}{re.escape(name)}\b", text, re.MULTILINE):
-            end = self._end(match.start(), match.end())
-            if end is not None:
-                found.append((text.count("\n", 0, match.start()) + 1, text.count("\n", 0, end) + 1))
-        return found
+    def _lines(self, start: int, end: int) -> Lines:
+        return self._text.count("\n", 0, start) + 1, self._text.count("\n", 0, end) + 1
 
     def _is_callable(self, head: str, after: int) -> bool:
         """Whether a name behind `head` is that of a function without a keyword: `int refresh(...) {`, `refresh = () => {`."""
@@ -220,18 +226,13 @@ class _Code:
         if _NO_HEAD.search(bare):
             return False
         if re.match(r"\s*(?:<[^<>;{}]*>)?\s*\(", rest):
-            closed = self._closing(after + rest.index("("))
-            return closed is not None and bool(_BODY.match(self._text, closed, closed + _MAX_HEAD))
+            depth, opening = 0, after + rest.index("(")
+            for sign in re.compile(r"[()]").finditer(self._text, opening, opening + _MAX_PARAMETERS):
+                depth += 1 if sign[0] == "(" else -1
+                if not depth:
+                    return bool(_BODY.match(self._text, sign.end(), sign.end() + _MAX_HEAD))
+            return False
         return bool(_ASSIGNED.match(rest) or (_CONSTANT.search(head) and re.match(r"[^\n=;({]*=", rest)))
-
-    def _closing(self, opening: int) -> int | None:
-        """Just behind the parenthesis that closes the one at `opening`."""
-        depth = 0
-        for match in re.compile(r"[()]").finditer(self._text, opening, opening + _MAX_PARAMETERS):
-            depth += 1 if match[0] == "(" else -1
-            if not depth:
-                return match.end()
-        return None
 
     def _end(self, start: int, after: int) -> int | None:
         """Where the definition that begins at `start` ends: at its last character."""
@@ -276,28 +277,9 @@ class _Code:
         return max(end - 1, start)
 
 
-def _occurrences(text: str, name: str) -> Iterator[tuple[re.Match[str], int]]:
-    """Where `name` stands near the beginning of a line that could define it, and where that line begins."""
-    for match in re.finditer(rf"(?<![\w$]){re.escape(name)}(?![\w$])", text):
-        nearest = max(0, match.start() - _MAX_HEAD)
-        start = text.rfind("\n", nearest, match.start()) + 1
-        if start or not nearest:
-            yield match, start
-
-
 def _indent(text: str, start: int) -> int:
     line = text[start : start + _MAX_HEAD]
     return len(line) - len(line.lstrip(" \t"))
-
-
-def _blank(text: str, file: str) -> str:
-    """`text` with spaces for comments and strings; line breaks and lengths stay."""
-    # A quote that nothing closes ends with its line, and one of a lifetime (Rust) or of prose (JSX) is none.
-    many = file.endswith((*_LONG_QUOTES, *_HASH_COMMENTS))
-    single = r"'(?:\\.|[^'\\\n]){0,300}'" if many else r"'(?:\\[^\n']{1,10}|[^'\\\n])'"
-    comment = r"#[^\n]*" if file.endswith(_HASH_COMMENTS) else r"//[^\n]*|/\*.*?(?:\*/|\Z)"
-    pattern = re.compile(rf'{comment}|"(?:\\.|[^"\\\n])*"?|{single}|`(?:\\.|[^`\\])*`?', re.DOTALL)
-    return pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
 
 
 _LEAD = ("//", "/*", " *", "*/", "#", "@", "--", ";;", "[", '"""')
@@ -316,8 +298,12 @@ class Definition(NamedTuple):
 def cut(file: str, text: str) -> list[Definition]:
     """The parts of the source code `text`. What has one name, such as overloads, is one part."""
     lines = text.split("\n")
-    spans = _parts_of_python(text, lines) if file.endswith(_PYTHON) else None
-    spans = list(_parts_by_look(lines)) if spans is None else spans
+    tree = parse_python(text) if file.endswith(_PYTHON) else None
+    spans = [] if tree else list(_parts_by_look(lines))
+    for node in tree.body if tree else ():
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            start, end = _extent(node)
+            spans.append((node.name, _with_comment(lines, start - 1, ("#",)), end))
     found: dict[str, list[tuple[int, int]]] = {}
     rest: list[str] = []
     at = 0
@@ -334,21 +320,9 @@ def cut(file: str, text: str) -> list[Definition]:
     return parts
 
 
-def _parts_of_python(text: str, lines: list[str]) -> list[tuple[str, int, int]] | None:
-    """Name, first line and line behind the last of each definition; None when it is no Python of this version."""
-    tree = parse_python(text)
-    if tree is None:
-        return None
-    spans = []
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            start, end = _extent(node)
-            spans.append((node.name, _with_comment(lines, start - 1, ("#",)), end))
-    return spans
-
-
 def _parts_by_look(lines: list[str]) -> Iterator[tuple[str, int, int]]:
-    """The same for any language whose top level is not indented: a definition ends where the next such line begins."""
+    """Name, first line and line behind the last of each definition in any language whose top level is not indented: it ends
+    where the next such line begins."""
     at = 0
     while at < len(lines):
         name = defined(lines[at]) if lines[at][:1] not in (" ", "\t") else ""

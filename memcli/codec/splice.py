@@ -196,7 +196,11 @@ class SpliceShelf:
         wanted = key + value
         if wanted not in self._searched and len(self._searched) >= self._few:
             self._data = self._data[:]
-            yield from self._table(key).get(value, ())
+            if key not in self._tables:
+                table = self._tables.setdefault(key, {})
+                for one, at in self._values(key):
+                    table.setdefault(one, []).append(at)
+            yield from self._tables[key].get(value, ())
             return
         found = self._searched.setdefault(wanted, [])
         n = 0
@@ -213,14 +217,6 @@ class SpliceShelf:
         while (at := self._data.find(text, at, self._end)) >= 0:
             yield at
             at += len(text)
-
-    def _table(self, key: bytes) -> dict[bytes, list[int]]:
-        if key not in self._tables:
-            table: dict[bytes, list[int]] = {}
-            for value, at in self._values(key):
-                table.setdefault(value, []).append(at)
-            self._tables[key] = table
-        return self._tables[key]
 
     def _values(self, key: bytes) -> Iterator[tuple[bytes, int]]:
         return ((self._value(key, at), at) for at in self._all(key))

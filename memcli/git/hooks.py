@@ -242,12 +242,14 @@ class Hooks(Record):
     def status(self, name: str) -> tuple[str, bool]:
         """How the hook of this name stands, as `state` names it, and whether the hook that was there before is saved beside it.
         Raises StoreError when it cannot be read."""
-        path, kept = self._paths(name)
+        path = os.path.join(self.real, name)
+        kept = path + KEPT
         return state(name, _read(path), this_program()), os.path.lexists(kept)
 
     def install(self, name: str) -> str:
         """Puts the hook in place: `installed`, `updated`, or `unchanged`. Raises RefusedError, StoreError."""
-        path, kept = self._paths(name)
+        path = os.path.join(self.real, name)
+        kept = path + KEPT
         found = _read(path)
         now = state(name, found, this_program())
         if now == "installed" and os.access(path, os.X_OK):
@@ -275,7 +277,8 @@ class Hooks(Record):
     def uninstall(self, name: str) -> str:
         """Puts back what was there: `removed`, `restored`, or `absent` when nothing of ours is. Raises RefusedError,
         StoreError."""
-        path, kept = self._paths(name)
+        path = os.path.join(self.real, name)
+        kept = path + KEPT
         now = state(name, _read(path), this_program())
         keeps = os.path.lexists(kept)
         if now == "edited" or (now == "foreign" and keeps and _read(path) != _read(kept)):
@@ -300,7 +303,11 @@ class Hooks(Record):
         """Replaces the file at `path` atomically; with `kept` the file that is there remains under that name. Raises
         OSError."""
         folder, name = os.path.split(path)
-        self._make(folder)
+        missing = [folder]
+        while not os.path.isdir(missing[-1]):
+            missing.append(os.path.dirname(missing[-1]))
+        for one in reversed(missing[:-1]):
+            beneath.make(one, 0o777, self.root)
         temp = os.path.join(folder, f".{name}{_TEMP}")
         with suppress(FileNotFoundError):
             beneath.unlink(temp, self.root)
@@ -322,15 +329,6 @@ class Hooks(Record):
         finally:
             with suppress(OSError):
                 beneath.unlink(temp, self.root)
-
-    def _make(self, folder: str) -> None:
-        if not os.path.isdir(folder):
-            self._make(os.path.dirname(folder))
-            beneath.make(folder, 0o777, self.root)
-
-    def _paths(self, name: str) -> tuple[str, str]:
-        path = os.path.join(self.real, name)
-        return path, path + KEPT
 
 
 def find_hooks(start: str) -> Hooks:

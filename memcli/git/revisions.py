@@ -26,10 +26,6 @@ class StoreHistory(Record):
     repository: Repository
     folder: str
 
-    def commit(self, revision: str) -> str:
-        """The full hash of the one commit that `revision` names. Raises UsageError, NotFoundError, ProviderError."""
-        return self.repository.resolve(revision)
-
     def files(self, commit: str) -> dict[str, str]:
         """The names of the plain files right in the folder at this commit, each with the hash of what it held."""
         listed = self.repository.run(

@@ -113,7 +113,7 @@ class Ignore:
         """Whether the file or folder, relative to the root with `/`, is ignored, itself or by a folder above."""
         if is_folder:
             return self._covers_folder(path)
-        parent = _parent(path)
+        parent = path.rpartition("/")[0]
         return self._covers_folder(parent) or self._matches(parent, path, is_folder=False)
 
     def _covers_folder(self, folder: str) -> bool:
@@ -121,9 +121,9 @@ class Ignore:
         # From the top down and without recursion: a tree may be deeper than Python's stack.
         while (ignored := self._folders.get(folder)) is None:
             unknown.append(folder)
-            folder = _parent(folder)
+            folder = folder.rpartition("/")[0]
         for inner in reversed(unknown):
-            ignored = ignored or self._matches(_parent(inner), inner, is_folder=True)
+            ignored = ignored or self._matches(inner.rpartition("/")[0], inner, is_folder=True)
             self._folders[inner] = ignored
         return ignored
 
@@ -139,16 +139,12 @@ class Ignore:
     def _chain(self, folder: str) -> _Chain:
         chain = self._chains.get(folder)
         if chain is None:
-            chain = self._chain(_parent(folder)) if folder else self._common
+            chain = self._chain(folder.rpartition("/")[0]) if folder else self._common
             rules = _read_rules(os.path.join(self._root, folder, ".gitignore"), self._root)
             if rules is not None:
                 chain = ((len(folder) + 1 if folder else 0, rules), *chain)
             self._chains[folder] = chain
         return chain
-
-
-def _parent(path: str) -> str:
-    return path.rpartition("/")[0]
 
 
 def _common_rules(root: str) -> _Chain:

@@ -10,10 +10,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from types import MappingProxyType
 
 from memcli.clock import time_or_none
+from memcli.code.symbols import touched
 from memcli.errors import MemcliError
 from memcli.git.repository import check_revisions, find_repository, folder_in, pathspec
 from memcli.git.tree import Secrets, is_generated, noise
@@ -27,7 +28,7 @@ MAX_DIFF = 4_500
 """Characters of the changes in one memory, beside the message."""
 MAX_LINE = 400
 STAGED = "staged"
-"""The folder, and the group, of the memories of what is staged and in no commit yet."""
+"""The folder, and the group, of the memories of what is staged, until it is committed or no longer staged."""
 _MAX_MESSAGE = 8_000
 """Characters of a message: its reason often stands last."""
 _MAX_SUBJECT = 200
@@ -37,50 +38,21 @@ _SHORT = 10
 _CREDIT = re.compile(r"[A-Za-z-]+-by: .*|(Change-Id|Git-Svn-Id|git-svn-id): .*")
 
 
-class Origin:
-    """What each memory of a commit takes from it. None stands for the index, which has no message and no author yet."""
-
-    def __init__(self, commit: Commit | None) -> None:
-        self.commit = commit
-
-    @cached_property
-    def message(self) -> str:
-        """The message, its subject cut to a line, without credits and blank ends."""
-        if self.commit is None:
-            return ""
-        lines = [line.rstrip() for line in self.commit.message.splitlines() if not _CREDIT.fullmatch(line.strip())]
-        text = "\n".join(lines).strip()
-        subject, newline, body = text.partition("\n")
-        text = subject[:_MAX_SUBJECT] + newline + body
-        return text if len(text) <= _MAX_MESSAGE else text[:_MAX_MESSAGE].rstrip() + " ..."
-
-    @cached_property
-    def subject(self) -> str:
-        """The first line of the message."""
-        return self.message.partition("\n")[0]
-
-    @cached_property
-    def created_at(self) -> str | None:
-        """The author's date, or the committer's where that one is no date; None when neither is."""
-        commit = self.commit
-        return (time_or_none(commit.authored) or time_or_none(commit.committed)) if commit else None
-
-    def path(self, file: str) -> str:
-        """Where the memory of the file's change stands."""
-        return memory_path(file, "code", self.commit.hash[:_SHORT]) if self.commit else staged_path(file)
+def _message_of(commit: Commit) -> str:
+    """The message of a commit, its subject cut to a line, without credits and blank ends."""
+    lines = [line.rstrip() for line in commit.message.splitlines() if not _CREDIT.fullmatch(line.strip())]
+    subject, newline, body = "\n".join(lines).strip().partition("\n")
+    text = subject[:_MAX_SUBJECT] + newline + body
+    return text if len(text) <= _MAX_MESSAGE else text[:_MAX_MESSAGE].rstrip() + " ..."
 
 
-def staged_path(file: str) -> str:
-    """Where the memory of what is staged of the file stands, until it is committed or no longer staged."""
-    return memory_path(file, STAGED)
-
-
-def candidate(origin: Origin, diffs: Sequence[FileDiff]) -> Mapping[str, object]:
-    """The memory of one file's change, or of all of a tiny commit, which then stands by the file most changed."""
+def candidate(commit: Commit | None, message: str, diffs: Sequence[FileDiff]) -> Mapping[str, object]:
+    """The memory of one file's change, or of all of a tiny commit, which then stands by the file most changed. Without a
+    commit it is of the index, which has no message and no author yet."""
     main = max(diffs, key=lambda diff: diff.added + diff.removed)
     files = [readable(diff.file) for diff in diffs]
-    symbols = list(dict.fromkeys(name for diff in diffs for name in diff.symbols()))[:_MAX_SYMBOLS]
-    commit = origin.commit
+    symbols = list(dict.fromkeys(name for diff in diffs for name in touched(diff.hunks, diff.file)))[:_MAX_SYMBOLS]
+    title = message.partition("\n")[0]
     metadata: dict[str, object] = {
         "source": readable(main.file),
         "group": commit.hash if commit else STAGED,
@@ -89,7 +61,7 @@ def candidate(origin: Origin, diffs: Sequence[FileDiff]) -> Mapping[str, object]
         "removed": sum(diff.removed for diff in diffs),
     }
     if commit:
-        metadata["subject"] = origin.subject
+        metadata["subject"] = title
         if author := "".join(c for c in commit.author if c.isprintable()).strip():
             metadata["author"] = author
     if main.was != main.file:
@@ -97,20 +69,21 @@ def candidate(origin: Origin, diffs: Sequence[FileDiff]) -> Mapping[str, object]
     if symbols:
         metadata["functions"] = symbols
     provenance: dict[str, object] = {"source": OBSERVED, "files": files}
-    subject = origin.subject or ("" if commit else "Staged")
+    subject = title or ("" if commit else "Staged")
     place = ", ".join(files) + (f": {', '.join(symbols[:3])}" if symbols else "")
     fields: dict[str, object] = {
-        "path": origin.path(main.file),
+        "path": memory_path(main.file, "code", commit.hash[:_SHORT]) if commit else memory_path(main.file, STAGED),
         "kind": "diff",
-        "raw": _text(origin.message, diffs),
+        "raw": _text(message, diffs),
         # The subject, the file, and what in it: what a reader of a log would want on one line.
         "summary_micro": f"{subject} ({place})" if subject else f"{main.status} {place}",
         "tags": tags_of(main.file),
         "metadata": metadata,
         "provenance": {**provenance, "commit": commit.hash} if commit else provenance,
     }
-    if origin.created_at:
-        fields["created_at"] = origin.created_at
+    created_at = (time_or_none(commit.authored) or time_or_none(commit.committed)) if commit else None
+    if created_at:
+        fields["created_at"] = created_at
     return fields
 
 
@@ -233,7 +206,7 @@ class CommitSource:
                 if len(commit.parents) > 1:
                     self.skipped["merge"] += 1
                 else:
-                    yield from _of_commit(Origin(commit), _fit(diffs, self._secrets, self.skipped))
+                    yield from _of_commit(commit, _fit(diffs, self._secrets, self.skipped))
                 yield {"read": commit.hash}
             self.commits += 1
 
@@ -254,7 +227,7 @@ class StagedSource:
         self.skipped.update({"conflict": conflicts} if conflicts else {})
         for diff in _fit(diffs, Secrets(self._repository.root), self.skipped):
             try:
-                made = candidate(Origin(None), [diff])
+                made = candidate(None, "", [diff])
             except Exception as error:  # noqa: BLE001 - whatever is in one file, the others are worth having
                 self.failed.append(Failure(reason_of(error), file=readable(diff.file)))
             else:
@@ -288,18 +261,13 @@ def _unfit(diff: FileDiff, secrets: Secrets) -> str:
     return "generated" if is_new and is_generated(diff.hunks[:600].decode(errors="replace")) else ""
 
 
-def _of_commit(origin: Origin, diffs: Iterator[FileDiff]) -> Candidates:
+def _of_commit(commit: Commit, diffs: Iterator[FileDiff]) -> Candidates:
+    message = _message_of(commit)
     first = list(islice(diffs, TINY_FILES + 1))  # the rest of a large commit is read as it goes
     lines = sum(diff.added + diff.removed for diff in first)
     has_few = 1 < len(first) <= TINY_FILES and lines <= TINY_LINES
-    if has_few and all(diff.status == "modified" for diff in first):
-        yield {**candidate(origin, first), "replaces": _staged(first)}
-        return
-    for part in (first, diffs):
-        for diff in part:
-            yield {**candidate(origin, [diff]), "replaces": _staged([diff])}
-
-
-def _staged(diffs: Sequence[FileDiff]) -> list[Mapping[str, object]]:
-    """The places of the memories of these files while they were staged, which those of their commit replace."""
-    return [{"under": staged_path(diff.file), "group": STAGED} for diff in diffs]
+    is_tiny = has_few and all(diff.status == "modified" for diff in first)
+    for group in [first] if is_tiny else ([diff] for diff in chain(first, diffs)):
+        # What is remembered of these files while they were staged gives way to the memories of their commit.
+        staged = [{"under": memory_path(diff.file, STAGED), "group": STAGED} for diff in group]
+        yield {**candidate(commit, message, group), "replaces": staged}

@@ -8,15 +8,19 @@ AsciiDoc: its headings, `== Title` or a title with a line of signs of about its 
 reStructuredText: its headings, which have a line of signs below them, or one above and one below.
 
 Outline: a document cut into sections by its headings.
+
+Front matter: the YAML between `---` at the head of a Markdown file, as JSON values. They are read by YAML's events rather than
+by `safe_load`, which makes dates of `2024-01-02`, `7` of `007` and True of `yes`; and the first alias, tag or repeated key ends
+the reading before anything is expanded.
 """
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
-from memcli.ingest.frontmatter import frame_lines
 from memcli.record import NamedTuple
 
 
@@ -104,7 +108,15 @@ class _MarkdownReader:
         if depth < len(self._containers):
             self._fence, self._end = "", None
         if self._fence or self._end:
-            self._go_on(text)
+            # A line of the open fenced block or block of HTML.
+            self.is_verbatim = self._end is not _BLANK
+            if self._end:
+                self._end = None if self._end.search(text) else self._end
+                return None
+            bare = text.strip(" ")
+            is_end = bare.startswith(self._fence) and not bare.strip(self._fence[0])
+            if is_end and len(text) - len(text.lstrip(" ")) <= _MAX_INDENT:
+                self._fence = ""
             return None
         if not text.strip(" "):
             self._leave(depth)
@@ -144,7 +156,11 @@ class _MarkdownReader:
             if bare.startswith(">"):
                 marks.append(_QUOTE)
                 text = bare[1:].removeprefix(" ")
-            elif item and not _is_rule(bare) and not (is_paragraph and not _interrupts(item)):
+            elif item and not _is_rule(bare):
+                # The item of a list ends a paragraph without a blank line between only if it has text and is no later one.
+                interrupts = item.end() < len(bare) and (item[2] is None or int(item[2]) == 1)
+                if is_paragraph and not interrupts:
+                    break
                 is_code = len(item[3]) > _MAX_INDENT + 1 or not bare[item.end() :]
                 marks.append(indent + len(item[1]) + (1 if is_code else len(item[3])))
                 text = bare[len(item[1]) + 1 :] if is_code else bare[item.end() :]
@@ -187,17 +203,6 @@ class _MarkdownReader:
                 return True
         return False
 
-    def _go_on(self, text: str) -> None:
-        """Reads a line of the open fenced block or block of HTML."""
-        self.is_verbatim = self._end is not _BLANK
-        if self._end:
-            self._end = None if self._end.search(text) else self._end
-            return
-        bare = text.strip(" ")
-        is_end = bare.startswith(self._fence) and not bare.strip(self._fence[0])
-        if is_end and len(text) - len(text.lstrip(" ")) <= _MAX_INDENT:
-            self._fence = ""
-
     def _underlined(self, number: int, *, is_top: bool) -> Heading | None:
         """The heading of the open paragraph and the line below it. Definitions of links are no part of it."""
         first, self._first = self._first, 0
@@ -231,11 +236,6 @@ class _MarkdownReader:
 def _is_rule(body: str) -> bool:
     marks = body.replace(" ", "")
     return len(marks) > 2 and marks[0] in "*-_" and not marks.strip(marks[0])
-
-
-def _interrupts(item: re.Match[str]) -> bool:
-    """Whether the item of a list ends a paragraph without a blank line between."""
-    return item.end() < len(item.string) and (item[2] is None or int(item[2]) == 1)
 
 
 def _title(line: str) -> str:
@@ -296,12 +296,18 @@ def restructured_headings(lines: Sequence[str]) -> Iterator[Heading]:
     levels: dict[tuple[str, bool], int] = {}
     number = end = 0
     while number < len(lines):
-        title, is_framed, height = _at(lines, number, is_start=number == end or _may_precede(lines[number - 1]))
+        before = lines[number - 1] if number > end else ""
+        is_start = not before.strip() or before.startswith((" ", "\t", ".. "))
+        title, is_framed, height = _at(lines, number, is_start=is_start)
         if not height:
             number += 1
             continue
         level = levels.setdefault((lines[number + height - 1][0], is_framed), len(levels) + 1)
-        yield Heading(level, title, _labelled(lines, number) + 1, number + height)
+        first = at = number  # the labels that lead to the heading come before it
+        while at and (not lines[at - 1].strip() or _LABEL.match(lines[at - 1])):
+            at -= 1
+            first = at if lines[at].strip() else first
+        yield Heading(level, title, first + 1, number + height)
         number = end = number + height
 
 
@@ -317,21 +323,6 @@ def _at(lines: Sequence[str], number: int, *, is_start: bool) -> tuple[str, bool
 
 def _fits(title: str, rule: str) -> bool:
     return bool(title) and len(rule.rstrip()) >= min(len(title), _SURE)
-
-
-def _may_precede(line: str) -> bool:
-    """Whether a title may stand right below the line."""
-    return not line.strip() or line.startswith((" ", "\t", ".. "))
-
-
-def _labelled(lines: Sequence[str], number: int) -> int:
-    """Where the labels begin that lead to the heading at an index."""
-    first = number
-    while number and (not lines[number - 1].strip() or _LABEL.match(lines[number - 1])):
-        number -= 1
-        if lines[number].strip():
-            first = number
-    return first
 
 
 class OutlinePart(NamedTuple):
@@ -355,13 +346,102 @@ def parts(text: str, headings: Callable[[Sequence[str]], Iterator[Heading]] = he
     lines = text.split("\n")
     head = frame_lines(text)
     above: list[tuple[int, str]] = []
+    names: tuple[str, ...] = ()
     start, height = 1, 0
     for level, title, first, last in headings(lines[head:]):
-        yield OutlinePart(_names(above), lines[start + height - 1 : head + first - 1], start, height)
+        yield OutlinePart(names, lines[start + height - 1 : head + first - 1], start, height)
         above = [*((depth, name) for depth, name in above if depth < level), (level, title)]
+        names = tuple(name for _, name in above)
         start, height = head + first, last - first + 1
-    yield OutlinePart(_names(above), lines[start + height - 1 :], start, height)
+    yield OutlinePart(names, lines[start + height - 1 :], start, height)
 
 
-def _names(above: Sequence[tuple[int, str]]) -> tuple[str, ...]:
-    return tuple(name for _, name in above)
+_MAX_CHARACTERS = 65_536
+_MAX_NESTED = 8
+_FRAME = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_TAB = re.compile(r"(?<=\S)[ \t]*\t[ \t]*")
+_INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,14})\Z")
+_WORDS: Mapping[str, object] = {"true": True, "false": False, "null": None, "~": None, "": None}
+
+Value = object
+"""None, a bool, an int, a text, a list of values, or a dict of them."""
+
+
+def split_front_matter(text: str) -> tuple[dict[str, Value] | None, str]:
+    """The fields of the front matter and the text below it: no fields and all of the text where there is none.
+
+    None for the fields when they are not understood; then all of the text comes with it too.
+    """
+    match = _FRAME.match(text)
+    if not match:
+        return {}, text
+    fields = _fields(match[1])
+    return (None, text) if fields is None else (fields, text[match.end() :].lstrip("\n"))
+
+
+def frame_lines(text: str) -> int:
+    """How many lines at the head of `text` are front matter, whether they are understood or not."""
+    match = _FRAME.match(text)
+    return text.count("\n", 0, match.end()) if match else 0
+
+
+def front_texts(value: Value) -> list[str]:
+    """The texts in a list, or in one line with commas, or with spaces and `#` as tags may be written."""
+    if isinstance(value, str):
+        parts = value.split(",") if "," in value else value.split()
+        return [part.strip().lstrip("#") for part in parts if part.strip("# ")]
+    if isinstance(value, list):
+        return [str(item).lstrip("#") for item in value if isinstance(item, (str, int)) and str(item).strip("# ")]
+    return []
+
+
+def _fields(text: str) -> dict[str, Value] | None:
+    """The mapping in `text`, or None where it is no mapping, no YAML, or more than is read."""
+    import yaml
+
+    if len(text) > _MAX_CHARACTERS:
+        return None
+    # The parser in C where PyYAML was built with it: 20 times faster.
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        # A tab after a colon or a value is valid YAML, which only the parser in C accepts.
+        events = yaml.parse(_TAB.sub(" ", text), Loader=loader)
+        next(events)  # the start of the stream
+        if isinstance(next(events), yaml.StreamEndEvent):
+            return {}
+        value = _value(events, next(events), 0)
+        if len(list(events)) > 2:  # more than the ends of document and stream; an error may follow too
+            return None
+    except (yaml.YAMLError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _value(events: Iterator[Any], event: Any, depth: int) -> Value:
+    """The value that begins with `event`. Raises ValueError for what has no plain JSON value, or too much of it, and for half of
+    a surrogate pair, which no file can hold."""
+    import yaml
+
+    if isinstance(event, yaml.AliasEvent) or event.anchor or event.tag or depth > _MAX_NESTED:
+        raise ValueError(event)
+    if isinstance(event, yaml.ScalarEvent):
+        text: str = event.value
+        text.encode()
+        if event.style:
+            return text
+        return int(text) if _INTEGER.match(text) else _WORDS.get(text.lower(), text)
+    if isinstance(event, yaml.SequenceStartEvent):
+        items = []
+        while not isinstance(event := next(events), yaml.SequenceEndEvent):
+            items.append(_value(events, event, depth + 1))
+        return items or None
+    found: dict[str, Value] = {}
+    while not isinstance(event := next(events), yaml.MappingEndEvent):
+        if not isinstance(event, yaml.ScalarEvent) or event.anchor or event.tag:
+            raise ValueError(event)
+        name = event.value
+        if name in found or name == "<<":
+            raise ValueError(event)
+        found[name] = _value(events, next(events), depth + 1)
+        name.encode()
+    return found

@@ -51,8 +51,22 @@ def read_diff(data: bytes, where: str) -> list[FileEdit]:
     _, sections = read(data, strict=True)
     if not sections and data.strip():
         raise UsageError(f"{where} is not a diff", "use the output of `git diff`")
-    edits = map(_edit, sections)
-    return [edit for edit in edits if edit.file and _STORE not in edit.file.split("/")]
+    edits = []
+    for section in sections:
+        found = names(section.head)
+        file = readable(found.file)
+        if not file or _STORE in file.split("/"):
+            continue
+        lines, size = [], 0
+        for line in chain.from_iterable(hunk.source() for hunk in section.hunks):
+            lines.append(line)
+            size += len(line) + 1
+            if size > REACH:  # further symbols are not looked for
+                break
+        symbols = tuple(touched(b"\n".join(lines), found.file))
+        added, removed = (_lines(section, sign) for sign in (b"+", b"-"))
+        edits.append(FileEdit(file, readable(found.was), added, removed, symbols, found.is_deleted))
+    return edits
 
 
 def _bounded(repository: Repository, *options: str) -> bytes:
@@ -67,29 +81,6 @@ def _bounded(repository: Repository, *options: str) -> bytes:
         else:
             return b"".join(blocks)
     raise UsageError(f"the diff is longer than {MAX_BYTES >> 20} MiB", "split it, and use --diff FILE")
-
-
-def _edit(section: DiffSection) -> FileEdit:
-    found = names(section.head)
-    return FileEdit(
-        file=readable(found.file),
-        was=readable(found.was),
-        added=_lines(section, b"+"),
-        removed=_lines(section, b"-"),
-        symbols=tuple(touched(_beginning(section), found.file)),
-        is_deleted=found.is_deleted,
-    )
-
-
-def _beginning(section: DiffSection) -> bytes:
-    """As much of the hunks as is looked at for symbols."""
-    lines, size = [], 0
-    for line in chain.from_iterable(hunk.source() for hunk in section.hunks):
-        lines.append(line)
-        size += len(line) + 1
-        if size > REACH:
-            break
-    return b"\n".join(lines)
 
 
 def _lines(section: DiffSection, sign: bytes) -> Sequence[Line]:
@@ -164,10 +155,6 @@ class FileDiff(Record):
     def removed(self) -> int:
         """How many lines went."""
         return self.hunks.count(b"\n-")
-
-    def symbols(self) -> list[str]:
-        """The functions and classes touched: those that changed lines stand in or define."""
-        return touched(self.hunks, self.file)
 
     def lines(self, limit: int, width: int) -> tuple[list[str], int]:
         """The hunks without line numbers, at most `limit` characters of them, and how many lines that leaves out."""

@@ -99,7 +99,15 @@ def _periods(text: str) -> list[_Holds]:
 def _period(text: str) -> _Holds:
     try:
         if found := _YEARLY.match(text):
-            return _yearly(*found.groups())
+            begin, end = found.groups()
+            for bound in (begin, end):
+                date.fromisoformat(_LEAP + bound)
+
+            def is_of_season(day: date) -> bool:
+                of_year = f"{day:%m-%d}"
+                return begin <= of_year <= end if begin <= end else of_year >= begin or of_year <= end
+
+            return is_of_season
         if found := _ONCE.match(text):
             first, last = map(date.fromisoformat, found.groups())
             if first <= last:
@@ -109,17 +117,6 @@ def _period(text: str) -> _Holds:
     except ValueError:
         pass
     raise UsageError(f"not a season: {text[:60]!a}", f"write it as {_FORMS}; or a name such as release-week")
-
-
-def _yearly(first: str, last: str) -> _Holds:
-    for end in (first, last):
-        date.fromisoformat(_LEAP + end)
-
-    def holds(day: date) -> bool:
-        of_year = f"{day:%m-%d}"
-        return first <= of_year <= last if first <= last else of_year >= first or of_year <= last
-
-    return holds
 
 
 def _part(side: str, days: str, span: str, weeks: str | None, start: str | None) -> _Holds:

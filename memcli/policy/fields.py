@@ -19,14 +19,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def in_force(policy: Policy, is_accepted: bool) -> Policy:
-    """What of the policy holds here: of a store that nobody has accepted only what makes it tighter."""
-    return policy if is_accepted else tightened(policy)
-
-
 def tightened(policy: Policy) -> Policy:
-    """`policy` without what would delete or archive, write elsewhere, store without a review, redact less, keep topics, or
-    read more of a conversation, or refuse what an agent does."""
+    """What holds of the policy of a store that nobody has accepted: it does not delete or archive, write elsewhere, store without
+    a review, redact less, keep topics, read more of a conversation, or refuse what an agent does."""
     patterns, default = policy.pii_redaction.get("patterns"), Policy()
     return replace(
         policy,

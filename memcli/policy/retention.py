@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 
 from memcli.clock import days_between, normalize_time
 from memcli.errors import RefusedError, UsageError
@@ -184,7 +185,7 @@ def plan_retention(
         pinned=tuple(removal for removal in due if removal.memory.pinned),
         future=tuple(future),
         rules=tuple(rules.items()) + ((("max_objects", float(most)),) if most is not None else ()),
-        clock=_distrust((_time(header.updated_at), _time(last_run)), newest, now),
+        clock=_distrust((header.updated_at, last_run), newest, now),
     )  # fmt: skip
 
 
@@ -216,7 +217,10 @@ def _due(memory: Memory, now: str, rules: dict[str, float]) -> Removal | None:
 
 
 def _distrust(seen: Iterable[str], newest: str, now: str) -> str:
-    last = max(seen)
+    last = ""
+    for time in filter(None, seen):
+        with suppress(UsageError):  # a header written by hand: no witness
+            last = max(last, normalize_time(time))
     if not last:
         return ""
     if days_between(now, last) > SKEW_DAYS:
@@ -225,10 +229,3 @@ def _distrust(seen: Iterable[str], newest: str, now: str) -> str:
     if days_between(newest, now) > LEAP_DAYS:
         return f"the clock says {now[:10]}, but the space was last changed or collected on {newest[:10]}"
     return ""
-
-
-def _time(text: str) -> str:
-    try:
-        return normalize_time(text) if text else ""
-    except UsageError:  # a header written by hand: no witness
-        return ""

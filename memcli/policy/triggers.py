@@ -115,23 +115,19 @@ class TriggerSet:
 
     def __init__(self, triggers: Sequence[Sequence[str]]) -> None:
         self.refused: list[tuple[int, str]] = []
-        read = list(self._read(triggers))
-        self._globs = [(owner, trigger) for owner, trigger in read if trigger.is_path]
-        self._texts = [(owner, trigger) for owner, trigger in read if not trigger.is_path]
+        self._globs: list[tuple[int, Trigger]] = []
+        self._texts: list[tuple[int, Trigger]] = []
+        for owner, text in [(owner, text) for owner, texts in enumerate(triggers) for text in texts]:
+            if (trigger := _read(text)) is None:
+                self.refused.append((owner, text))
+            else:
+                (self._globs if trigger.is_path else self._texts).append((owner, trigger))
         self._bound = frozenset(owner for owner, _ in self._globs)
         self._reading = frozenset(owner for owner, _ in self._texts)
         self._paths = PatternSet([trigger.expression for _, trigger in self._globs], whole=True)
         self._lines = PatternSet([trigger.expression for _, trigger in self._texts])
         self.refused += [(owner, trigger.text) for owner, trigger in map(self._globs.__getitem__, self._paths.refused)]
         self.refused += [(owner, trigger.text) for owner, trigger in map(self._texts.__getitem__, self._lines.refused)]
-
-    def _read(self, triggers: Sequence[Sequence[str]]) -> Iterator[tuple[int, Trigger]]:
-        for owner, texts in enumerate(triggers):
-            for text in texts:
-                try:
-                    yield owner, read_trigger(text)
-                except UsageError:
-                    self.refused.append((owner, text))
 
     def matches(self, edit: FileEdit) -> Iterator[Match]:
         """Each memory once a line, in order of lines. What only a path brings up stands at the first added line."""

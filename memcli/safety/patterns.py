@@ -240,12 +240,8 @@ class BytesPattern:
 
     def finditer(self, data: bytes) -> Iterator[Any]:
         """The matches in `data`, in order."""
-        found: Iterator[Any] = (self._fast if _is_worth_re2(len(data)) else self._exact).finditer(data)
+        found: Iterator[Any] = (self._fast if _is_worth_re2(len(data)) else compiled(self.text.encode())).finditer(data)
         return found
-
-    @cached_property
-    def _exact(self) -> re.Pattern[bytes]:
-        return re.compile(self.text.encode())
 
     @cached_property
     def _fast(self) -> Any:

@@ -18,7 +18,7 @@ def without_recalled(text: str) -> str:
     """`text` without the bundles in it, from fence to fence; nothing when all of it is one."""
     if text.lstrip().startswith("{") and all(name in text for name in _BUNDLE_FIELDS):
         return ""
-    if _FENCE not in text and not _has_header(text):
+    if _FENCE not in text and not any(header in text for header in _HEADERS):
         return text
     kept: list[str] = []
     closer = ""
@@ -30,13 +30,9 @@ def without_recalled(text: str) -> str:
         elif closer and closer in line:
             kept.append(line.partition(closer)[2])
             closer = ""
-        elif not closer and not _has_header(line):
+        elif not closer and not any(header in line for header in _HEADERS):
             kept.append(line)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip("\n")
-
-
-def _has_header(text: str) -> bool:
-    return any(header in text for header in _HEADERS)
 
 
 def own_words(raw: str) -> str:

@@ -309,7 +309,7 @@ def open_revision(layout: Layout, revision: str, warn: Callable[[str], None]) ->
     from memcli.git.revisions import open_history
 
     history = open_history(layout.spaces)
-    commit = history.commit(revision)
+    commit = history.repository.resolve(revision)
     files = history.files(commit)
     if not files:
         warn(f"commit {commit[:10]} has no memories in {history.folder}")

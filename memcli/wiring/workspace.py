@@ -19,7 +19,7 @@ from memcli.embed import DEFAULT_EMBEDDER
 from memcli.errors import UsageError
 from memcli.model.names import check_space
 from memcli.model.space import Change, Policy
-from memcli.policy.fields import check_rules, in_force
+from memcli.policy.fields import check_rules, tightened
 from memcli.record import replace
 from memcli.settings import BESIDE, DEFAULT_SUMMARIZER, HARMLESS_FIELDS, Config, is_server, resolve
 from memcli.store.atomic import read_regular
@@ -310,7 +310,8 @@ class StoreWorkspace(Workspace):
         """See `Workspace.in_force`; warns once of a field that does not fit."""
         for wrong in policy_problems(policy).values() if policy.extra else ():
             self._warn_once(f"policy: {wrong}; it is ignored until `memcli space policy` corrects it")
-        return in_force(self._whole(policy), self.trust.is_accepted)
+        whole = self._whole(policy)
+        return whole if self.trust.is_accepted else tightened(whole)  # of a store that nobody has accepted
 
     def _whole(self, policy: Policy) -> Policy:
         """The policy; of a derived space with what `main` says, whose policy is read once for each version of it."""

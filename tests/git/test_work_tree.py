@@ -43,7 +43,7 @@ def test_nothing_is_told_at_once_where_something_is_staged(repo: Repo, past: lis
 def test_deletions_are_told_with_the_commit_that_had_the_file(repo: Repo, past: list[str]) -> None:
     (repo.root / "new.py").unlink()
     found = deletions(str(repo.root), "2000-01-01T00:00:00Z")
-    assert [(one.file, one.commit) for one in found] == [
+    assert [(file, commit) for file, commit, _ in found] == [
         ("new.py", "HEAD"), ("b.py", past[2]), ("c.py", past[1]), ("a.py", past[0]),
     ]  # fmt: skip
     assert [bool(one.time) for one in found] == [False, True, True, True]

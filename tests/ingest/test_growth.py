@@ -11,7 +11,7 @@ from memcli.code import symbols
 from memcli.errors import MemcliError
 from memcli.extras.transfer import decisions, foreign
 from memcli.git import tree
-from memcli.ingest import files, frontmatter, markdown
+from memcli.ingest import files, markdown
 from tests.conftest import slow_but
 from tests.growth import SHAPES, grows_too_fast
 
@@ -30,7 +30,7 @@ WORK: dict[str, Callable[[str], object]] = {
     "instructions": lambda text: _taken(text, decisions.read_instructions, "CLAUDE.md"),
     "graph": lambda text: _taken(text, foreign.read_graph, "m.jsonl"),
     "mem0": lambda text: _taken(text, foreign.read_mem0, "m.json"),
-    "front matter": frontmatter.split,
+    "front matter": markdown.split_front_matter,
     "outline": lambda text: list(markdown.parts(text)),
     "outline of reStructuredText": lambda text: list(markdown.parts(text, markdown.restructured_headings)),
     "outline of AsciiDoc": lambda text: list(markdown.parts(text, markdown.asciidoc_headings)),
@@ -56,7 +56,7 @@ def test_hostile_front_matter_is_text(has_libyaml: bool, monkeypatch: pytest.Mon
         monkeypatch.delattr("yaml.CSafeLoader", raising=False)
     for text in HOSTILE_YAML.values():
         whole = f"---\n{text}\n---\nBody.\n"
-        assert frontmatter.split(whole) == (None, whole)
+        assert markdown.split_front_matter(whole) == (None, whole)
 
 
 @pytest.mark.parametrize("work", slow_but(("graph", "pieces", "outline"), WORK))

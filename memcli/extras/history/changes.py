@@ -152,7 +152,7 @@ def blame(workspace: Workspace, history: StoreHistory, ref: str) -> Blame:
                 known[commit, file] = {} if then is None else _fields(then)
             return {field for field in fields if known[commit, file].get(field) == now[field]}
 
-        start, name = history.commit("HEAD"), f"{workspace.space}.json"
+        start, name = history.repository.resolve("HEAD"), f"{workspace.space}.json"
         places = [(start, name, shared(start, name, set(now)))]
         while places:
             commit, file, wanted = places.pop()

@@ -14,9 +14,8 @@ from typing import Any
 
 from memcli.clock import time_or_none
 from memcli.git.repository import UnfitError, to_text, with_newlines
-from memcli.ingest import frontmatter
 from memcli.ingest.labels import memory_path
-from memcli.ingest.markdown import OutlinePart, parts, verbatim
+from memcli.ingest.markdown import OutlinePart, front_texts, parts, split_front_matter, verbatim
 from memcli.model.names import marked, short_digest, slug
 from memcli.model.shapes import KINDS
 
@@ -36,7 +35,7 @@ def read_note(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
     `names` are what links of other notes may call it; `links` lead to such names.
     """
     text = to_text(data)
-    front, body = frontmatter.split(text)
+    front, body = split_front_matter(text)
     title = _text(front, "title") or _text(front, "name")
     if title and not body.lstrip().startswith("#"):
         body = f"# {title}\n\n{body}"
@@ -59,7 +58,7 @@ def read_note(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
         "links": [{"to": name, "relation": "relates_to"} for name in list(dict.fromkeys(links))[:_MAX_LINKS]],
     }
     front = front or {}
-    tags = dict.fromkeys(tag for tag in map(slug, frontmatter.texts(front.get("tags", front.get("tag")))) if tag)
+    tags = dict.fromkeys(tag for tag in map(slug, front_texts(front.get("tags", front.get("tag")))) if tag)
     if tags:
         fields["tags"] = list(tags)[:_MAX_TAGS]
     kind = _text(front, "kind") or _text(front, "type")
@@ -125,7 +124,7 @@ def read_decision(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
     One that was rejected or is deprecated is inactive; one that was superseded leads to its successor by name.
     """
     text = to_text(data)
-    front, body = frontmatter.split(text)
+    front, body = split_front_matter(text)
     if not body.strip():
         raise UnfitError("empty")
     outline = list(parts(body))
@@ -226,7 +225,7 @@ def is_instructions(where: str) -> bool:
 
 def read_instructions(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
     """The memories in the file `where`. Raises UnfitError."""
-    front, body = frontmatter.split(to_text(data))
+    front, body = split_front_matter(to_text(data))
     name = posixpath.basename(where).lstrip(".").lower()
     stem = re.sub(r"(\.instructions)?\.mdc?\Z", "", name) or "instructions"
     base = posixpath.join(posixpath.dirname(where), stem)

@@ -344,7 +344,15 @@ class InstructionFinding(Record):
 
 def inspect(memory: Memory) -> InstructionFinding | None:
     """What is found in the texts of a memory that recall may show; None for a plain one."""
-    texts = list(_texts(memory))
+    texts = [memory.path, memory.kind, memory.raw, *memory.tags]
+    # Summaries repeat the text; only one that says something else has to be looked at.
+    summaries = (memory.summary_micro, memory.summary_short, memory.summary_long)
+    texts += [summary for summary in summaries if summary not in memory.raw]
+    given = {name: value for name, value in memory.metadata.items() if name not in _SET_BY_MEMCLI}
+    texts += _strings(
+        (memory.content, given, memory.provenance, memory.procedure, memory.episode, memory.triggers, memory.anchors),
+        _DEPTH + 1,
+    )
     whole = "\n".join(texts)
     reasons = find_reasons(whole)
     if not reasons:
@@ -407,25 +415,6 @@ def is_marked(memory: Memory) -> bool:
 def without_marks(metadata: Mapping[str, Json]) -> dict[str, Json]:
     """Metadata that a caller gives, without the marks that are memcli's own to set."""
     return {name: value for name, value in metadata.items() if name not in (UNTRUSTED, ACCEPTED)}
-
-
-def _texts(memory: Memory) -> Iterator[str]:
-    yield from (memory.path, memory.kind, memory.raw, *memory.tags)
-    # Summaries repeat the text; only one that says something else has to be looked at.
-    for summary in (memory.summary_micro, memory.summary_short, memory.summary_long):
-        if summary not in memory.raw:
-            yield summary
-    given = {name: value for name, value in memory.metadata.items() if name not in _SET_BY_MEMCLI}
-    for value in (
-        memory.content,
-        given,
-        memory.provenance,
-        memory.procedure,
-        memory.episode,
-        memory.triggers,
-        memory.anchors,
-    ):
-        yield from _strings(value, _DEPTH)
 
 
 def _strings(value: Json, depth: int) -> Iterator[str]:

@@ -69,32 +69,26 @@ def redact_fields(detector: Detector, given: Mapping[str, Json]) -> Redacted:
 
 
 def _without_forms(detector: Detector, fields: Mapping[str, Json], hits: Sequence[SecretHit]) -> dict[str, Json]:
-    """The fields without what was made of a secret before it was found: a path, a tag or a title of its words."""
+    """The fields without what was made of a secret before it was found: a path, a tag or a title of its words, joined by
+    anything and cut at the end of a part of a path. A secret that may be a plain word, as many a password is, is left out."""
     clean = dict(fields)
     for hit in {hit.value: hit for hit in hits}.values():
-        if (form := _form(hit)) is None:
+        value = hit.value.decode("utf-8", "replace")
+        parts = [re.escape(char) for char in re.sub(r"[\W_]+", " ", value).strip()[:_LONGEST_FORM]]
+        atoms = [r"[\W_]+" if part == r"\ " else part for part in parts]
+        least = len(re.sub(r"[\W_]+", " ", value.partition("@")[0])) + 2 if hit.kind == EMAIL else _SHORTEST_FORM
+        if len(atoms) < least or (hit.kind != EMAIL and hit.rank in range(WITH_FORMAT, len(RULES))):
             continue
-        for name, value in clean.items():
+        cut = "|".join("".join(atoms[:length]) for length in range(len(atoms) - 1, least - 1, -1))
+        ends = rf"{''.join(atoms)}(?![^\W_])" + (rf"|(?:{cut})(?=[/~]|\Z)" if cut else "")
+        form = re.compile(rf"(?<![^\W_])(?:{ends})", re.IGNORECASE)
+        for name, given in clean.items():
             mark = detector.mark(hit, as_name=name in _NAMES)
-            if isinstance(value, str):
-                clean[name] = form.sub(mark, value)
-            elif name == "tags" and isinstance(value, list | tuple):
-                clean[name] = [form.sub(mark, tag) if isinstance(tag, str) else tag for tag in value]
+            if isinstance(given, str):
+                clean[name] = form.sub(mark, given)
+            elif name == "tags" and isinstance(given, list | tuple):
+                clean[name] = [form.sub(mark, tag) if isinstance(tag, str) else tag for tag in given]
     return clean
-
-
-def _form(hit: SecretHit) -> re.Pattern[str] | None:
-    """A pattern of the words of a secret, joined by anything and cut at the end of a part of a path; None for a secret that
-    may be a plain word, as many a password is."""
-    value = hit.value.decode("utf-8", "replace")
-    parts = [re.escape(char) for char in re.sub(r"[\W_]+", " ", value).strip()[:_LONGEST_FORM]]
-    atoms = [r"[\W_]+" if part == r"\ " else part for part in parts]
-    least = len(re.sub(r"[\W_]+", " ", value.partition("@")[0])) + 2 if hit.kind == EMAIL else _SHORTEST_FORM
-    if len(atoms) < least or (hit.kind != EMAIL and hit.rank in range(WITH_FORMAT, len(RULES))):
-        return None
-    cut = "|".join("".join(atoms[:length]) for length in range(len(atoms) - 1, least - 1, -1))
-    ends = rf"{''.join(atoms)}(?![^\W_])" + (rf"|(?:{cut})(?=[/~]|\Z)" if cut else "")
-    return re.compile(rf"(?<![^\W_])(?:{ends})", re.IGNORECASE)
 
 
 def with_flags(metadata: Mapping[str, Json], flags: Iterable[str]) -> dict[str, Json]:
@@ -123,18 +117,15 @@ def clean_memories(detector: Detector, memories: Sequence[Memory], only: Sequenc
     looked_at = [{name: getattr(memory, name) for name in names} for memory in memories]
     if not detector.is_suspect(_all_text([_text_of(data) for data in looked_at])):
         return memories
-    return [_clean(detector, memory, data) for memory, data in zip(memories, looked_at, strict=True)]
-
-
-def _clean(detector: Detector, memory: Memory, data: Mapping[str, Any]) -> Memory:
-    walk = _walk(detector, data)
-    if walk is None:
-        return memory
-    clean: dict[str, Any] = {
-        name: tuple(value) if isinstance(data[name], tuple) else value for name, value in walk.fields(data).items()
-    }
-    changed = {name: value for name, value in clean.items() if value != data[name]}
-    return replace(memory, **changed) if changed else memory
+    cleaned = []
+    for memory, data in zip(memories, looked_at, strict=True):
+        changed: dict[str, Any] = {}
+        for name, value in clean_values(detector, data).items():
+            clean = tuple(value) if isinstance(data[name], tuple) else value
+            if clean != data[name]:
+                changed[name] = clean
+        cleaned.append(replace(memory, **changed) if changed else memory)
+    return cleaned
 
 
 def clean_field(detector: Detector, name: str, value: Json) -> Json:

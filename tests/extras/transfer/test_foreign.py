@@ -18,8 +18,7 @@ from memcli.codec.memory import checked_fields
 from memcli.errors import MemcliError
 from memcli.extras.transfer.decisions import is_decision
 from memcli.extras.transfer.foreign import READERS, ForeignSource, detect
-from memcli.ingest import frontmatter
-from memcli.ingest.markdown import parts
+from memcli.ingest.markdown import parts, split_front_matter
 from memcli.model.names import check_path
 from memcli.summarize.summarizers import describe_plainly
 from tests.ingest.conftest import CASES
@@ -38,7 +37,7 @@ def test_front_matter_is_read_or_left(has_libyaml: bool, monkeypatch: pytest.Mon
         monkeypatch.delattr("yaml.CSafeLoader", raising=False)
     for text, fields in FRONT_MATTER:
         whole = f"---\n{text}\n---\n\nBody.\n" if text else "---\n---\nBody.\n"
-        assert frontmatter.split(whole) == (fields, whole if fields is None else "Body.\n"), text[:80]
+        assert split_front_matter(whole) == (fields, whole if fields is None else "Body.\n"), text[:80]
 
 
 FRONT_MATTER: list[tuple[str, dict[Any, object] | None]] = [
@@ -53,7 +52,7 @@ def test_aliases_in_front_matter_are_not_expanded() -> None:
     text = f"---\na: &a [x, x, x]\n{lists}---\nBody.\n"
     tracemalloc.start()
     try:
-        assert frontmatter.split(text) == (None, text)
+        assert split_front_matter(text) == (None, text)
         assert tracemalloc.get_traced_memory()[1] < 1_000_000
     finally:
         tracemalloc.stop()
@@ -61,7 +60,7 @@ def test_aliases_in_front_matter_are_not_expanded() -> None:
 
 def test_what_only_looks_like_front_matter_is_text() -> None:
     for text in ("--- \ntext without an end", "----\na: b\n---\n", " ---\na: b\n---\n", "a: b", ""):
-        assert frontmatter.split(text) == ({}, text)
+        assert split_front_matter(text) == ({}, text)
 
 
 def test_headings_make_sections() -> None:
