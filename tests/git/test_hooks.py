@@ -20,7 +20,7 @@ from memcli.cli.main import main
 from memcli.errors import StoreError
 from memcli.git import DEFAULT, NAMES
 from memcli.git.hooks import KEPT, find_hooks, script
-from memcli.ingest.patch import FileDiff
+from memcli.ingest.patch import Commit, FileDiff
 from tests.conftest import ROOT, slow_but
 from tests.ingest.conftest import Repo, new_repo
 
@@ -609,10 +609,10 @@ def test_a_commit_that_cannot_be_ingested_does_not_block_the_next(
 
     real = reading.candidate
 
-    def candidate(origin: reading.Origin, diffs: Sequence[FileDiff]) -> Mapping[str, object]:
-        if "poison" in origin.message:
+    def candidate(commit: Commit | None, message: str, diffs: Sequence[FileDiff]) -> Mapping[str, object]:
+        if "poison" in message:
             raise IndexError("poison")
-        return real(origin, diffs)
+        return real(commit, message, diffs)
 
     def status() -> dict[str, Any]:
         capsys.readouterr()

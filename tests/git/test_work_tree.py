@@ -46,5 +46,5 @@ def test_deletions_are_told_with_the_commit_that_had_the_file(repo: Repo, past: 
     assert [(file, commit) for file, commit, _ in found] == [
         ("new.py", "HEAD"), ("b.py", past[2]), ("c.py", past[1]), ("a.py", past[0]),
     ]  # fmt: skip
-    assert [bool(one.time) for one in found] == [False, True, True, True]
+    assert [bool(time) for *_, time in found] == [False, True, True, True]
     assert sorted(existing_files(str(repo.root))) == ["d.py", "é \n.py"]
