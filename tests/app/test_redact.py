@@ -9,7 +9,7 @@ import pytest
 from memcli.app.redact import Redactor
 from memcli.app.workspace import Workspace
 from memcli.model.space import Change, Policy
-from memcli.policy.fields import in_force
+from memcli.policy.fields import tightened
 from memcli.record import replace
 from tests.conftest import Run, memory
 
@@ -23,7 +23,7 @@ def redactor(workspace: Workspace, told: list[str], *, is_accepted: bool, **poli
     return Redactor(
         workspace.store,
         lambda _: "0" * 8,
-        lambda stored: in_force(stored, is_accepted),
+        lambda stored: stored if is_accepted else tightened(stored),
         told.append,
         is_accepted=lambda: is_accepted,
     )

@@ -10,7 +10,7 @@ import pytest
 from memcli.errors import UsageError
 from memcli.model.space import Policy
 from memcli.policy.draft import is_auto_pinned
-from memcli.policy.fields import check_policy, in_force, merged
+from memcli.policy.fields import check_policy, merged, tightened
 from tests.conftest import memory
 
 CASES: dict[str, list[Any]] = json.loads(Path(__file__).with_name("cases.json").read_text("utf-8"))
@@ -25,8 +25,7 @@ def test_what_does_not_fit_is_named() -> None:
 @pytest.mark.parametrize(("given", "held"), [(1, 100), (100, 100), (500, 500)])
 def test_of_a_clone_that_nobody_accepted_sessions_are_not_promoted_or_let_go(given: int, held: int) -> None:
     policy = Policy(promote="auto", max_episodes=given)
-    assert in_force(policy, is_accepted=True) == policy
-    assert in_force(policy, is_accepted=False) == Policy(max_episodes=held)
+    assert tightened(policy) == Policy(max_episodes=held)
 
 
 def test_of_a_clone_that_nobody_accepted_no_setting_loosens_anything() -> None:
@@ -34,9 +33,9 @@ def test_of_a_clone_that_nobody_accepted_no_setting_loosens_anything() -> None:
         recent_messages=9000, chunk_size=900, max_chunks=9000, promote_confidence=0.1, archive_below=0.9, archive_days=1,
         agents={"enforce": "deny"},
     )  # fmt: skip
-    assert in_force(loose, is_accepted=False) == Policy()
+    assert tightened(loose) == Policy()
     tight = Policy(max_chars=80, promote_confidence=0.9, archive_below=0.1, archive_days=90)
-    assert in_force(tight, is_accepted=False) == tight
+    assert tightened(tight) == tight
 
 
 def test_what_fits_is_taken() -> None:

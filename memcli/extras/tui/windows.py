@@ -87,7 +87,7 @@ def read_versions(history: StoreHistory, memory: Memory, name: str) -> tuple[lis
             except CorruptError:  # a file that was broken for a while has no memories
                 return None
 
-        start = history.commit("HEAD")
+        start = history.repository.resolve("HEAD")
         now = memory_change(at(start, name), memory)
         found: list[Version] = [(None, now)] if now else []
         commits = list(islice(_commits(history, start, name), MAX_COMMITS + 1))
