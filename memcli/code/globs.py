@@ -12,10 +12,8 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from operator import attrgetter
 
 from memcli.errors import UsageError
-from memcli.record import Record
 from memcli.regex import regex
 
 # The characters of git's named classes, without the slash, which no class matches.
@@ -151,12 +149,8 @@ _MAX_GLOBS = 5_000
 _SPECIAL = regex(r"[*?\[\\]")
 
 
-class _GlobRule(Record):
-    """One line: where in the file it stands, and whether what matches is refused (`x`) or let in again (`!x`)."""
-
-    rank: int
-    refuses: bool
-    only_folders: bool
+_GlobRule = tuple[int, bool, bool]
+"""Where in the file a line stands, whether what matches is refused (`x`) or let in again (`!x`), and whether only folders match."""
 
 
 class Patterns:
@@ -176,7 +170,7 @@ class Patterns:
                 text = text[:-1]
             if not text.startswith("#") and len(text) <= _MAX_LINE:
                 bare = text.removeprefix("!")
-                pattern, rule = bare.removesuffix("/"), _GlobRule(rank, bare == text, bare.endswith("/"))
+                pattern, rule = bare.removesuffix("/"), (rank, bare == text, bare.endswith("/"))
                 is_name, path = "/" not in pattern, pattern.removeprefix("/")
                 if not _SPECIAL.search(path):
                     (self._names if is_name else self._paths).setdefault(path, []).append(rule)
@@ -197,11 +191,10 @@ class Patterns:
         name = path.rpartition("/")[2]
         found = [*self._names.get(name, ()), *self._paths.get(path, ())]
         found += [rule for suffix, rule in self._suffixes if name.endswith(suffix)]
-        rules = (rule for rule in found if is_folder or not rule.only_folders)
-        last = max(rules, key=attrgetter("rank"), default=None)
-        for expression, rule, is_name in reversed(self._globs):
-            if last is not None and rule.rank < last.rank:
+        last = max(((rank, refuses) for rank, refuses, of_folder in found if is_folder or not of_folder), default=None)
+        for expression, (rank, refuses, of_folder), is_name in reversed(self._globs):
+            if last is not None and rank < last[0]:
                 break
-            if (is_folder or not rule.only_folders) and expression.fullmatch(name if is_name else path):
-                return rule.refuses
-        return None if last is None else last.refuses
+            if (is_folder or not of_folder) and expression.fullmatch(name if is_name else path):
+                return refuses
+        return None if last is None else last[1]

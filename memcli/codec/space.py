@@ -121,11 +121,8 @@ _DEPTH = len(INDENT) - 1
 _KNOWN = frozenset(("format", "version", "space", "metadata", "policy", "updated_at", "objects"))
 
 
-class Span(Record):
-    """Where a memory stands in a space file, in bytes."""
-
-    start: int
-    end: int
+Span = tuple[int, int]
+"""Where a memory begins and ends in a space file, in bytes."""
 
 
 def new_space(name: str) -> Space:
@@ -253,14 +250,14 @@ def spans(data: Any) -> list[Span] | None:
         if end < 0:
             return None
         end += len(CLOSE)
-        found.append(Span(start + len(INDENT), end))
+        found.append((start + len(INDENT), end))
         start = end + (data[end : end + 1] == b",")
         block, at = data[start : start + _BLOCK], 0  # in which those that are whole are found faster
         while block.startswith(OPEN, at):
             end = block.find(CLOSE, at) + len(CLOSE)
             if end < len(CLOSE) or not block.startswith(b",", end):
                 break
-            found.append(Span(start + at + len(INDENT), start + end))
+            found.append((start + at + len(INDENT), start + end))
             at = end + 1
         start += at
     return found if found and data[start : start + len(END)] == END else None
@@ -357,17 +354,26 @@ class OddError(Exception):
 
 
 class Items:
-    """Values that were decoded with the rest of their file, and the form in which they are memories."""
+    """The items of a file and the form in which they are memories: values that were decoded with the rest of it, or the places
+    in the bytes `data` where they stand. To get one raises OddError if there it is no JSON."""
 
-    def __init__(self, values: Sequence[Json], form: SpaceForm) -> None:
-        self._values = values
+    def __init__(
+        self, entries: Sequence[Json] | Sequence[Span], form: SpaceForm, data: bytes | ByteWindow = b""
+    ) -> None:
+        self._entries = entries
+        self._data = data
         self.form = form
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self._entries)
 
     def __getitem__(self, n: int) -> Json:
-        return self._values[n]
+        if not self._data:
+            return self._entries[n]
+        try:
+            return decode(self.stored(n), "an item")
+        except CorruptError:
+            raise OddError from None
 
     def memory(self, n: int, where: str) -> Memory:
         """An item as a memory. Raises CorruptError naming `where`, OddError."""
@@ -380,46 +386,24 @@ class Items:
         """Whether this item is the memory as memcli writes it in this form."""
         return self.stored(n) == encode_item(memory, self.form)
 
-    def stored(self, n: int) -> bytes:  # noqa: ARG002 - see FramedItems
-        """The bytes of an item in the file; none where that is not known."""
-        return b""
-
-
-class FramedItems(Items):
-    """Items between the lines that frame them. To get one raises OddError if it is no JSON."""
-
-    def __init__(self, data: bytes | ByteWindow, places: Sequence[Span], form: SpaceForm, where: str) -> None:
-        super().__init__((), form)
-        self._data = data
-        self._places = places
-        self._where = where
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __getitem__(self, n: int) -> Json:
-        try:
-            return decode(self.stored(n), self._where)
-        except CorruptError:
-            raise OddError from None
-
     def stored(self, n: int) -> bytes:
-        return self._data[self._places[n].start : self._places[n].end]
+        """The bytes of an item in the file; none where that is not known."""
+        return self._data[slice(*self._entries[n])] if self._data else b""
 
 
-def framed(data: bytes | ByteWindow, where: str) -> tuple[dict[str, Any], bytes, FramedItems] | None:
+def framed(data: bytes | ByteWindow, where: str) -> tuple[dict[str, Any], bytes, Items] | None:
     """The file without its objects, as JSON and as bytes, and these; None where it must be decoded whole."""
     found = spans(data)
-    if found is None or any(data[one.end : other.start] != b"," + INDENT for one, other in pairwise(found)):
+    if found is None or any(data[end:start] != b"," + INDENT for (_, end), (start, _) in pairwise(found)):
         return None
-    rest = data[: found[0].start - len(INDENT)] + data[found[-1].end + len(END) - 1 :] if found else data[:]
+    rest = data[: found[0][0] - len(INDENT)] + data[found[-1][1] + len(END) - 1 :] if found else data[:]
     try:
         tree = decode(rest, where)
     except CorruptError:
         return None
     if not isinstance(tree, dict) or tree.get("objects") != [] or any(repeated(rest)):
         return None
-    return tree, rest, FramedItems(data, found, form_of(tree), where)
+    return tree, rest, Items(found, form_of(tree), data)
 
 
 def as_written(items: Items, where: str) -> Iterator[Memory]:

@@ -101,9 +101,9 @@ class SpliceShelf:
         return sorted((self._memory(self._around(at)) for at in places), key=lambda m: (m.path, m.id))
 
     def memories(self, *keys: str) -> Iterator[Memory]:
-        for one in spans(self._data) or ():
-            if may_have(self._data[one.start : one.end], keys):
-                yield self._memory((one.start, one.end))
+        for start, end in spans(self._data) or ():
+            if may_have(self._data[start:end], keys):
+                yield self._memory((start, end))
 
     def referring(self, ids: Collection[str]) -> list[Memory]:
         wanted = frozenset(ids)

@@ -277,10 +277,6 @@ class Repository(Record):
         limit = pathspec(folder) or ("--",)
         return self.run("rev-list", "--full-history", "--end-of-options", check_revisions(revisions), *limit).split()
 
-    def count(self, revisions: str) -> int:
-        """How many commits the range holds, merges included."""
-        return int(self.run("rev-list", "--count", "--end-of-options", check_revisions(revisions), "--"))
-
     def git_dir(self) -> str:
         """Where this work tree keeps its HEAD."""
         return self.run("rev-parse", "--absolute-git-dir").removesuffix("\n")

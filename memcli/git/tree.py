@@ -271,7 +271,8 @@ class Head:
                     f"commit {old[:10]} no longer exists: run `memcli ingest --git HEAD` to ingest the commits since then",
                 )
             span = f"{old}..{new}"
-            return new, span if self._repository.count(span) else None, ""
+            count = self._repository.run("rev-list", "--count", "--end-of-options", span, "--")
+            return new, span if int(count) else None, ""
         except MemcliError as error:
             return old, None, error.message
 

@@ -81,7 +81,7 @@ class ByteSnapshot:
         if not self.fingerprint:
             return new_space(self.space)
         found = self._spans() or ()
-        if bool(found) and all(after.start - before.end == _BETWEEN for before, after in pairwise(found)):
+        if bool(found) and all(start - end == _BETWEEN for (_, end), (start, _) in pairwise(found)):
             with suppress(MemcliError):  # the file as a whole can say where it is damaged
                 return replace(self.header(), objects=tuple(sorted(self._decoded(), key=lambda memory: memory.order)))
         return self._named(decode_space(self.read(), self._where))
@@ -115,8 +115,8 @@ class ByteSnapshot:
                 yield encode_item(memory, self.form()), -1
             return
         data = self.view()
-        for span in found:
-            yield data[span.start : span.end], span.start
+        for start, end in found:
+            yield data[start:end], start
 
     def memories(self, *keys: str) -> Iterator[Memory]:
         try:
@@ -166,7 +166,7 @@ class ByteSnapshot:
         if found is None:
             return None
         data = self.view()
-        ends = (found[0].start, found[-1].end) if found else (len(data), len(data))
+        ends = (found[0][0], found[-1][1]) if found else (len(data), len(data))
         return data[: ends[0]], data[ends[1] :]
 
 

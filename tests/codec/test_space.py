@@ -55,8 +55,8 @@ def test_spans_find_every_memory(space: Space) -> None:
     for data, form in ((encode_space(space), SpaceForm("main")), (encode_full(space), SpaceForm("main", 1))):
         found = spans(data)
         assert found is not None
-        assert [data[s.start : s.end] for s in found] == [encode_item(m, form) for m in space.objects]
-        head, tail = (data[: found[0].start], data[found[-1].end :]) if found else (data, b"")
+        assert [data[start:end] for start, end in found] == [encode_item(m, form) for m in space.objects]
+        head, tail = (data[: found[0][0]], data[found[-1][1] :]) if found else (data, b"")
         assert decode_header(head, tail, "main.json").policy == space.policy
 
 
