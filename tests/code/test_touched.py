@@ -59,3 +59,17 @@ def test_what_is_touched(repo: Repo) -> None:
                 assert found == names, after
             else:  # without the lines around it less is known, and what is defined is known all the same
                 assert not found or set(names) <= set(found) or names == [], after
+
+
+ENDED = (
+    ("a.py", "def total(self):\n     return 1\n \n def tax(x):\n-    return 5\n+    return 6", ["tax"]),
+    ("a.py", "def total(self):\n     a = 1\n-    b = 2\n+    b = 3\n \n def tax(x):\n     pass", ["total"]),
+    ("a.py", "def total(self):\n     a = 1\n \n+def tax(x):\n+    pass", ["tax"]),
+    ("a.py", "class Cart:\n     x = 1\n \n+    def add(self):\n+        pass", ["Cart", "add"]),
+    ("a.md", "## Install\n text\n \n ## Deploy\n \n x\n+## Rollback\n+\n+Run y.", ["Rollback"]),
+    ("a.md", "## Install\n text\n-old\n+new", ["Install"]),
+)
+
+
+def test_what_has_ended_before_the_change_is_not_touched() -> None:
+    assert [row for row in ENDED if touched(f"@@ -9 +9 @@ {row[1]}".encode(), row[0]) != row[2]] == []

@@ -68,21 +68,10 @@ def test_any_value_is_written_as_orjson_writes_it(value: Any) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [
-        1e-5,
-        1e15,
-        -1e300,
-        float("nan"),
-        float("inf"),
-        2**53 + 1,
-        "\ud800",
-        {1: 2},
-        ["x" * 70_000],
-        [0] * 3000,
-        {"a": {"b": object()}},
-    ],
+    [1e-5, 1e15, -1e300, float("nan"), float("inf"), 2**53 + 1, "\ud800", {1: 2}, ["x" * 70_000], [0] * 3000,
+     {"a": {"b": object()}}],
     ids=lambda v: repr(v)[:20],
-)
+)  # fmt: skip
 def test_what_is_not_simple_is_left_to_orjson(value: Any) -> None:
     assert _alone(lambda: canonical._is_simple(value)) is False
 
@@ -93,15 +82,10 @@ def test_a_recall_imports_no_orjson(tmp_path: Any) -> None:
         "atexit.register(lambda: print('orjson' in sys.modules, file=sys.stderr))\n"
         "main()"
     )
-    for arguments in (
-        ["init"],
-        ["remember", "We chose PostgreSQL because of JSONB."],
-        ["recall", "which database?"],
-        ["recall", "which database?", "--json"],
-    ):
-        done = subprocess.run(
-            [sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
+    remember, recall = ["remember", "We chose PostgreSQL because of JSONB."], ["recall", "which database?"]
+    for arguments in (["init"], remember, recall, [*recall, "--json"]):
+        command = [sys.executable, "-c", code, *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "False")
 
 

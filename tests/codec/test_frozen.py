@@ -14,7 +14,6 @@ from memcli.codec import audit
 from memcli.codec.bundle import ENCODERS, FORMATS, read_export
 from memcli.codec.memory import memory_to_json
 from memcli.codec.space import decode_space, encode_full, encode_space
-from memcli.errors import CorruptError
 from memcli.model.memory import Memory
 from memcli.model.shapes import KINDS, MEMORY_FIELDS, POLICY_FIELDS
 from memcli.model.space import Policy
@@ -105,25 +104,9 @@ def test_an_audit_log_of_a_development_version_is_read_but_cannot_be_checked() -
 
 
 def test_the_audit_logs_of_all_rules_still_fit_together() -> None:
-    assert {path.name for path in AUDIT.iterdir()} == AUDIT_LOGS.keys()
+    assert {path.name for path in AUDIT.iterdir()} == AUDIT_LOGS.keys() >= {f"{audit.RULE}.jsonl"}
     for name, expected in AUDIT_LOGS.items():
         data = (AUDIT / name).read_bytes()
         found = audit.verify(data)
         assert found.broken == 0, found.reason
         assert (found.entries, found.unchecked, found.torn, hashlib.sha256(data).hexdigest()) == expected
-
-
-def test_there_is_a_golden_log_of_the_rule_in_use() -> None:
-    assert f"{audit.RULE}.jsonl" in AUDIT_LOGS
-
-
-@pytest.mark.parametrize("name", ["export.json", "export.jsonl", "export.md", "part.json"])
-def test_what_was_changed_since_is_seen(name: str) -> None:
-    changed = _bytes(name).replace(b"A memory of the kind fact.", b"A memory of the kind face.")
-    with pytest.raises(CorruptError, match="hash"):
-        read_export(changed, name)
-
-
-def test_an_audit_log_that_was_changed_since_is_seen() -> None:
-    data = (AUDIT / "3.jsonl").read_bytes()
-    assert audit.verify(data.replace(b"ada", b"bob", 1)).broken == 1

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from memcli.codec import window
 from memcli.codec.merge import merge, merge_files, merge_versions, without_creations
 from memcli.codec.space import decode_space, encode_space
-from memcli.codec.window import ByteRange, ByteWindow
+from memcli.codec.window import ByteRange
 from memcli.errors import CorruptError
 from memcli.model.memory import Memory
 from memcli.model.names import memory_id, text_hash
 from memcli.model.space import Policy, Space
 from memcli.record import replace
 from tests.codec.test_exports import is_fit
+from tests.codec.test_window import over
 from tests.conftest import NOW, examples, memory
 from tests.strategies import json_values, memories, texts, times, units, words
 
@@ -107,12 +108,6 @@ def test_nothing_is_lost_but_what_one_side_deleted_and_the_other_left(three: tup
         assert len(ids) == 1 or any(ids <= side for side in sides)
 
 
-def test_additions_of_both_sides_survive() -> None:
-    merged = merge(space(memory("a")), space(memory("a"), memory("b")), space(memory("a"), memory("c")))
-    assert [m.id for m in merged.space.objects] == ["mem_a", "mem_b", "mem_c"]
-    assert not merged.conflicts
-
-
 def test_different_fields_of_one_memory() -> None:
     ours = memory(raw="New.", summary_micro="New.", metadata={"hash": "new"}, version=2, updated_at=LATE)
     theirs = memory(tags=("db",), pinned=True, updated_at=EARLY)
@@ -189,11 +184,6 @@ def test_what_one_side_took_out_stays_out() -> None:
         for time in (EARLY, LATE):
             merged = merge(space(before), space(replace(before, updated_at=time, **{field: left})), space(theirs))
             assert (getattr(only(merged.space), field), merged.conflicts) == (left, ()), (field, time)
-
-
-def test_a_deletion_stands_where_the_other_side_changed_nothing() -> None:
-    base = space(memory("a"), memory("b"))
-    assert [m.id for m in merge(base, space(memory("b")), base).space.objects] == ["mem_b"]
 
 
 def test_an_edit_outlives_a_deletion_and_says_so() -> None:
@@ -289,7 +279,7 @@ def test_a_side_with_one_name_twice_is_refused() -> None:
     )
     for sides in ((base, twice), (twice, base)):
         with pytest.raises(CorruptError, match="an object has the field 'pinned' twice") as caught:
-            merge_files(*map(_window, (base, *sides)))
+            merge_files(*map(over, (base, *sides)))
         assert "on that side" in caught.value.hint
 
 
@@ -327,10 +317,6 @@ def test_what_one_side_deleted_does_not_come_back_for_a_link_that_a_check_made()
     assert [m.id for m in merge(base, space(), told).space.objects] == ["mem_a", "mem_b"]
 
 
-def _window(data: bytes) -> ByteWindow:
-    return ByteWindow(lambda start, length: data[start : start + length], len(data))
-
-
 def _fit(one: Space) -> Space:
     """The space with each path once, and only such as memcli itself would let in."""
     by_path = {memory.path: memory for memory in one.objects if is_fit(memory.path)}
@@ -348,7 +334,7 @@ def test_files_are_merged_as_whole_spaces_are(three: Sequence[Space], shared: li
         whole = merge_versions(*files)
     except CorruptError:  # of what is damaged nothing is promised but lines
         assume(False)
-    merged, pieces = merge_files(*map(_window, files))
+    merged, pieces = merge_files(*map(over, files))
     assert b"".join(
         b"".join(piece) if isinstance(piece, ByteRange) else bytes(piece) for piece in pieces
     ) == encode_space(whole.space)
@@ -365,7 +351,7 @@ def test_of_large_files_no_more_is_held_than_what_differs(monkeypatch: pytest.Mo
     files = [encode_space(one) for one in (base, ours, theirs)]
     tracemalloc.start()
     try:
-        merged, pieces = merge_files(*map(_window, files))
+        merged, pieces = merge_files(*map(over, files))
         size = sum(map(len, pieces))
         assert tracemalloc.get_traced_memory()[1] < len(files[0])
     finally:

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from memcli.codec import window
 from memcli.codec.space import SpaceForm, encode_item, encode_space
 from memcli.codec.splice import SpliceShelf
-from memcli.codec.window import ByteRange, ByteWindow, Piece
+from memcli.codec.window import ByteRange, Piece
 from memcli.model.memory import Memory
 from memcli.model.space import Change, Space, change_between, is_under
 from memcli.policy.draft import Draft
 from memcli.record import replace
+from tests.codec.test_window import over
 from tests.conftest import examples
 from tests.strategies import memories, spaces
 
@@ -32,8 +33,7 @@ def shelf_of(space: Space) -> SpliceShelf:
 
 def windowed(space: Space) -> SpliceShelf:
     """The same, over bytes that are read as they are needed."""
-    data = encode_space(space)
-    return SpliceShelf(ByteWindow(lambda at, length: data[at : at + length], len(data)), "main.json")
+    return SpliceShelf(over(encode_space(space)), "main.json")
 
 
 def spliced(space: Space, change: Change) -> bytes:

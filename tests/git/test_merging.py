@@ -47,20 +47,6 @@ def test_both_edit_the_same_field(team: Team) -> None:
     assert found.version == 3
 
 
-def test_delete_against_edit(team: Team) -> None:
-    team.memcli("space", "policy", "main", "--set", "allow_delete=true")
-    team.remember("db/old", "Nobody needs this.")
-    team.branch("left")
-    team.memcli("forget", "db/choice", "db/old", "--purge", "--yes")
-    team.commit()
-    team.branch("right")
-    team.remember("db/choice", "We chose PostgreSQL 16.")
-    done = team.attempt("merge", "left")
-    assert done.returncode == 0
-    assert "deleted" in done.stderr + done.stdout
-    assert team.texts() == {"db/choice": "We chose PostgreSQL 16."}
-
-
 def test_a_merge_that_brings_back_what_was_purged_says_so(team: Team) -> None:
     team.branch("right")
     team.remember("db/choice", "We chose PostgreSQL 16.")
@@ -122,20 +108,6 @@ def test_stash_pop(team: Team) -> None:
     assert set(team.texts()) == {"db/choice", "stashed", "kept"}
 
 
-@pytest.mark.slow
-def test_an_octopus_loses_nothing(team: Team) -> None:
-    """Git merges more than two heads without asking any driver: it gives up, and one after the other works."""
-    for name in ("one", "two", "three"):
-        team.branch(name)
-        team.remember(name, f"The {name}.")
-    team.on("main")
-    assert team.attempt("merge", "one", "two", "three").returncode != 0
-    team.git("reset", "-q", "--hard", "main")
-    for name in ("one", "two", "three"):
-        assert team.attempt("merge", "--no-edit", name).returncode == 0
-    assert set(team.texts()) == {"db/choice", "one", "two", "three"}
-
-
 def test_a_space_renamed_on_one_side_and_edited_on_the_other(team: Team) -> None:
     team.remember("ops/backup", "Backups run at night.")
     team.branch("left")
@@ -185,14 +157,6 @@ def test_a_clone_without_the_driver(team: Team, tmp_path: Path, capfd: pytest.Ca
     clone.git("config", "diff.memcli.textconv", "/nowhere/memcli merge-driver --textconv")
     main(["doctor", "--root", str(clone.root)])
     assert "the textconv of this clone does not exist: /nowhere/memcli" in capfd.readouterr().out
-
-
-def test_a_driver_that_is_gone_leaves_a_conflict(team: Team) -> None:
-    diverge(team)
-    team.git("config", "merge.memcli.driver", "/nowhere/memcli merge-driver %O %A %B")
-    assert team.attempt("merge", "left").returncode != 0
-    stages = [line.split()[2] for line in team.git("ls-files", "-u").splitlines()]
-    assert stages in (["1", "2", "3"], [])
 
 
 def test_a_side_that_names_another_space_leaves_a_conflict(run: Run, tmp_path: Path) -> None:

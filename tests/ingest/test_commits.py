@@ -62,12 +62,6 @@ def test_one_memory_for_each_file_and_commit_newest_first(repo: Repo):
     }  # fmt: skip
 
 
-def test_the_same_commits_give_the_same_candidates(repo: Repo):
-    for n in range(5):
-        repo.commit(f"change {n}", {"a.py": f"x = {n}\n", f"b{n}.py": "y = 1\n"})
-    assert read(repo) == read(repo)
-
-
 def test_ranges(repo: Repo):
     commits = [repo.commit(f"change {n}", {"a.txt": f"{n}\n"}) for n in range(4)]
     repo.git("tag", "v1", commits[1])

@@ -37,15 +37,6 @@ def test_lines_have_the_numbers_of_their_files(repo: Repo) -> None:
         assert (again.added, again.removed) == (found.added, found.removed)
 
 
-def test_symbols(repo: Repo) -> None:
-    body = "def first():\n" + "    x = 1\n" * 8 + "\nclass Second:\n    pass\n"
-    repo.commit(files={"a.py": body})
-    repo.write(
-        "a.py", body.replace("    x = 1\n" * 8, "    x = 1\n" * 7 + "    y = 2\n") + "\ndef third():\n    pass\n"
-    )
-    assert set(staged(repo)["a.py"].symbols) == {"first", "third"}
-
-
 def test_what_happens_to_files(repo: Repo) -> None:
     text = "".join(f"line {n}\n" for n in range(40))
     repo.commit(files={"old name.txt": text, "gone": "x\n", "kept": "x\n", "bin": b"\0\1", "mode": "x\n"})
@@ -201,27 +192,3 @@ def test_neither_an_attribute_nor_a_nul_hides_a_line(repo: Repo):
     }
     assert "eval(2)" in added["a.py"]
     assert "eval(3)" in added["b.py"]
-
-
-def symbols(file: str, hunk: str) -> tuple[str, ...]:
-    lines = hunk.split("\n")[1:]
-    old, new = (sum(line[:1] != other for line in lines) for other in "+-")
-    head, _, context = hunk.split("\n", maxsplit=1)[0].partition("@@ ")
-    diff = f"--- a/{file}\n+++ b/{file}\n@@ -9,{old} +9,{new} @@ {context}\n" + "\n".join(lines) + "\n"
-    (edit,) = read_diff(f"diff --git a/{file} b/{file}\n{diff}".encode(), head)
-    return edit.symbols
-
-
-@pytest.mark.parametrize(
-    ("file", "hunk", "wanted"),
-    [
-        ("a.py", "@@ def total(self):\n     return 1\n \n def tax(x):\n-    return 5\n+    return 6", ("tax",)),
-        ("a.py", "@@ def total(self):\n     a = 1\n-    b = 2\n+    b = 3\n \n def tax(x):\n     pass", ("total",)),
-        ("a.py", "@@ def total(self):\n     a = 1\n \n+def tax(x):\n+    pass", ("tax",)),
-        ("a.py", "@@ class Cart:\n     x = 1\n \n+    def add(self):\n+        pass", ("Cart", "add")),
-        ("a.md", "@@ ## Install\n text\n \n ## Deploy\n \n x\n+## Rollback\n+\n+Run y.", ("Rollback",)),
-        ("a.md", "@@ ## Install\n text\n-old\n+new", ("Install",)),
-    ],
-)  # fmt: skip
-def test_what_has_ended_before_the_change_is_not_touched(file: str, hunk: str, wanted: tuple[str, ...]):
-    assert symbols(file, hunk) == wanted

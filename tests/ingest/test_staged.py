@@ -76,22 +76,6 @@ def test_files_in_conflict_are_counted(repo: Repo):
     assert source.skipped == {"conflict": 1}
 
 
-def test_names_with_newlines_quotes_and_bytes_that_are_no_utf8(repo: Repo):
-    names = [b"new\nline", b'"quoted"', b"latin-\xe9", b"tab\t", b"\xc3\xa9"]
-    for name in names:
-        repo.write(name, "x\n")
-    repo.git("add", "-A")
-    found = staged(repo)
-    assert len({f["path"] for f in found}) == len(names)
-
-
-def test_a_minified_file_is_cut_to_what_fits(repo: Repo):
-    repo.commit("one", {"app.js": "var a=1;" * 50_000})
-    repo.commit("two", {"app.js": "var a=1;" * 49_999 + "var b=2;"})
-    found = memories(CommitSource(str(repo.root), "HEAD").candidates())
-    assert all(len(f["raw"]) < 2_000 for f in found)
-
-
 def test_a_tiny_commit_is_one_memory(repo: Repo):
     files = {f"d/{name}.py": "a = 1\nversion = 1\n" for name in "abcd"}
     repo.commit("one", files)

@@ -233,12 +233,8 @@ def test_an_importance_that_the_kind_has_anyway_is_left_out() -> None:
 
 
 def test_nothing_ends_before_it_begins() -> None:
-    for fields in (
-        {},
-        {"valid_from": LATER},
-        {"valid_until": EARLIER},
-        {"valid_from": EARLIER, "valid_until": EARLIER},
-    ):
+    open_ = ({}, {"valid_from": LATER}, {"valid_until": EARLIER}, {"valid_from": EARLIER, "valid_until": EARLIER})
+    for fields in open_:
         check_validity(fields)
         consistent(memory(**fields))
     with pytest.raises(UsageError, match=f"valid_until {EARLIER} is before valid_from {LATER}"):

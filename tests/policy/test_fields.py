@@ -66,17 +66,7 @@ def test_a_plain_list_is_read_as_detectors() -> None:
 
 
 def test_what_is_no_field_or_a_part_of_what_is_no_object_is_refused() -> None:
-    for name in (
-        "ttl",
-        "ttl_days.x",
-        "retention.",
-        "",
-        ".",
-        "auto_pin.0",
-        "quota.",
-        "quota..x",
-        "quota.openai.tokens_per_day.x",
-    ):
+    for name in (*"ttl ttl_days.x retention. . auto_pin.0 quota. quota..x quota.openai.tokens_per_day.x".split(), ""):
         with pytest.raises(UsageError):
             merged({}, {name: 1})
     with pytest.raises(UsageError, match="quota must be an object"):
