@@ -28,7 +28,7 @@ from memcli.model.conversation import PROVIDERS as NAMES
 from memcli.model.conversation import Prompt, model_name
 from memcli.model.space import Policy
 from memcli.model.usage import NANO, TokenUsage, Total
-from memcli.policy.fields import check_policy, in_force, merged
+from memcli.policy.fields import check_policy, merged, tightened
 
 
 def test_addresses() -> None:
@@ -167,7 +167,7 @@ def test_a_quota_that_would_not_hold_is_no_quota() -> None:
 
 def test_a_quota_holds_in_a_clone_too_and_is_set_by_provider() -> None:
     policy = Policy(quota={"openai": {"tokens_per_day": 5}})
-    assert in_force(policy, is_accepted=False).quota == policy.quota
+    assert tightened(policy).quota == policy.quota
     assert merged({"quota": {"google": {}}}, {"quota.openai": {"tokens_per_day": 5}}) == {
         "quota": {"google": {}, "openai": {"tokens_per_day": 5}}
     }
